@@ -64,12 +64,13 @@ static int merge_tree(struct pythia__compare *c, size_t s)
 
 /* ---- types ---- */
 
-static double moment(const struct pythia_type *t, double (*of)(const struct pythia_exact_moments *))
+static double moment_of_parts(const struct pythia_type *t,
+                              double (*of)(const struct pythia_exact_moments *))
 {
     return t ? of(&t->moments) : NAN;
 }
 
-static double rate(uint64_t count, uint64_t covered_ns)
+static double rate_per_second(uint64_t count, uint64_t covered_ns)
 {
     return covered_ns > 0 ? (double)count * 1e9 / (double)covered_ns : NAN;
 }
@@ -79,30 +80,30 @@ static const struct pythia_exact_moments *all_requests(const struct pythia__comp
     return pythia_groups_moments(pythia_side_groups(c->sides[side]));
 }
 
-static uint64_t part_of(const struct pythia__compare *c, size_t side,
-                        const struct pythia_exact_moments *part)
+static uint64_t select_part(const struct pythia__compare *c, size_t side,
+                            const struct pythia_exact_moments *part)
 {
     return pythia_exact_moments_count(all_requests(c, side), part->weight);
 }
 
 /* What is of all requests of a type. `n` are all requests of each side. */
-static void describe(const struct pythia__compare *c, struct pythia_compared_type *t,
-                     const struct pythia_side_type *const sides[2], const double n[2])
+static void describe_type(const struct pythia__compare *c, struct pythia_compared_type *t,
+                          const struct pythia_side_type *const sides[2], const double n[2])
 {
     const struct pythia_exact_moments none = {0}, *b = t->before ? &t->before->moments : &none,
                                       *a = t->after ? &t->after->moments : &none;
-    t->count =
-        pythia__count_change(part_of(c, 0, b), (uint64_t)n[0], part_of(c, 1, a), (uint64_t)n[1]);
+    t->count = pythia__count_change(select_part(c, 0, b), (uint64_t)n[0], select_part(c, 1, a),
+                                    (uint64_t)n[1]);
     t->requests[0] = pythia_exact_moments_count(b, b->weight);
     t->requests[1] = pythia_exact_moments_count(a, a->weight);
     t->failed = pythia__count_change(sides[0] ? sides[0]->failed_requests : 0, t->requests[0],
                                      sides[1] ? sides[1]->failed_requests : 0, t->requests[1]);
-    t->rate = pythia__change(rate(b->weight, c->out->covered_before_ns),
-                             rate(a->weight, c->out->covered_after_ns));
-    t->mean = pythia__change(moment(t->before, pythia_exact_moments_mean),
-                             moment(t->after, pythia_exact_moments_mean));
-    t->variance = pythia__change(moment(t->before, pythia_exact_moments_variance),
-                                 moment(t->after, pythia_exact_moments_variance));
+    t->rate = pythia__change(rate_per_second(b->weight, c->out->covered_before_ns),
+                             rate_per_second(a->weight, c->out->covered_after_ns));
+    t->mean = pythia__change(moment_of_parts(t->before, pythia_exact_moments_mean),
+                             moment_of_parts(t->after, pythia_exact_moments_mean));
+    t->variance = pythia__change(moment_of_parts(t->before, pythia_exact_moments_variance),
+                                 moment_of_parts(t->after, pythia_exact_moments_variance));
     t->sample_mean = t->sample_variance = (struct pythia_change){NAN, NAN, NAN};
     t->mean_test = t->variance_test = (struct pythia_certain){{NAN, NAN, NAN, NAN, NAN, NAN}, NAN};
     /* The change of the mean of all is the sum over types of what they got longer, and of how much
@@ -123,7 +124,7 @@ static void describe(const struct pythia__compare *c, struct pythia_compared_typ
 static int compare_type(struct pythia__compare *c, struct pythia_compared_type *t,
                         const struct pythia_side_type *const sides[2], const double n[2])
 {
-    describe(c, t, sides, n);
+    describe_type(c, t, sides, n);
     int status = PYTHIA_OK;
     if (t->status == PYTHIA_COMPARED_SAME) {
         status = pythia__compare_edges(c, t);
@@ -135,7 +136,7 @@ static int compare_type(struct pythia__compare *c, struct pythia_compared_type *
 }
 
 /* Match the types of both sides, which are in order of name. */
-static int compare_types(struct pythia__compare *c)
+static int match_types(struct pythia__compare *c)
 {
     const struct pythia_type *types[2];
     const struct pythia_side_type *beside[2];
@@ -237,7 +238,7 @@ static void each_test_of_all(struct pythia_comparison *c, struct tests *all,
 }
 
 /* One correction over all tests. */
-static int correct(struct pythia_comparison *c)
+static int correct_p_values(struct pythia_comparison *c)
 {
     struct tests all = {0};
     each_test_of_all(c, &all, count_test);
@@ -268,22 +269,22 @@ struct edge_order {
     double alpha;
 };
 
-static bool edge_before(const void *context, uint32_t a, uint32_t b)
+static bool compared_edge_precedes(const void *context, uint32_t a, uint32_t b)
 {
     const struct edge_order *o = context;
     return pythia__edge_outranks(&o->edges[a], &o->edges[b], o->alpha);
 }
 
-static bool type_before(const void *context, uint32_t a, uint32_t b)
+static bool compared_type_precedes(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia_compared_type *t = context;
     return fabs(t[a].within) + fabs(t[a].mix) > fabs(t[b].within) + fabs(t[b].mix);
 }
 
-static int conclude(struct pythia__compare *c)
+static int conclude_comparison(struct pythia__compare *c)
 {
     struct pythia_comparison *out = c->out;
-    int status = correct(out);
+    int status = correct_p_values(out);
     for (size_t i = 0; i < out->type_count && status == PYTHIA_OK; i++) {
         struct pythia_compared_type *t = &out->types[i];
         double lowest = INFINITY;
@@ -293,12 +294,13 @@ static int conclude(struct pythia__compare *c)
             t->status = PYTHIA_COMPARED_CHANGED;
         pythia__compare_find_slowing(t, out->alpha);
         /* Edges come in order of name, and so do types: ties stay so. */
-        status = pythia__compare_sort(&t->edges, t->edge_count, sizeof(*t->edges), edge_before,
+        status = pythia__compare_sort(&t->edges, t->edge_count, sizeof(*t->edges),
+                                      compared_edge_precedes,
                                       &(struct edge_order){t->edges, out->alpha});
     }
     if (status == PYTHIA_OK)
         status = pythia__compare_sort(&out->types, out->type_count, sizeof(*out->types),
-                                      type_before, out->types);
+                                      compared_type_precedes, out->types);
     if (status == PYTHIA_OK)
         status = pythia__compare_attribute(c);
     return status == PYTHIA_OK ? pythia__compare_services(c) : status;
@@ -325,9 +327,9 @@ int pythia_compare(const struct pythia_side *before, const struct pythia_side *a
     for (size_t s = 0; s < 2 && status == PYTHIA_OK; s++)
         status = merge_tree(&c, s);
     if (status == PYTHIA_OK)
-        status = compare_types(&c);
+        status = match_types(&c);
     if (status == PYTHIA_OK)
-        status = conclude(&c);
+        status = conclude_comparison(&c);
     pythia_free(c.edges[0]);
     pythia_free(c.edges[1]);
     if (status == PYTHIA_OK)

@@ -41,7 +41,7 @@ struct work {
 
 /* ---- which edges there are ---- */
 
-static int find_edges(struct work *w)
+static int find_common_edges(struct work *w)
 {
     w->indexes = pythia_calloc(pythia_cct_edges(w->c->out->cct), sizeof(*w->indexes));
     if (!w->indexes)
@@ -63,18 +63,18 @@ static int find_edges(struct work *w)
     return PYTHIA_OK;
 }
 
-static bool edge_before(const void *context, uint32_t a, uint32_t b)
+static bool edge_name_precedes(const void *context, uint32_t a, uint32_t b)
 {
     return pythia_cct_compare_edges(context, a, b) < 0;
 }
 
 /* Sums of floating-point numbers depend on their order: give the edges the order of their names. */
-static int sort_edges(struct work *w)
+static int sort_edges_by_name(struct work *w)
 {
     uint32_t *scratch = pythia_calloc(w->edges, sizeof(*scratch));
     if (!scratch)
         return PYTHIA_ENOMEM;
-    pythia_sort_indexes(w->numbers, w->edges, scratch, edge_before, w->c->out->cct);
+    pythia_sort_indexes(w->numbers, w->edges, scratch, edge_name_precedes, w->c->out->cct);
     for (size_t e = 0; e < w->edges; e++)
         w->indexes[w->numbers[e]] = (uint32_t)e + 1;
     pythia_free(scratch);
@@ -116,7 +116,7 @@ static int fill_entries(struct work *w, size_t s)
 
 /* ---- one side of one edge ---- */
 
-static void spread(struct rows *r, size_t e)
+static void spread_edge_times(struct rows *r, size_t e)
 {
     memset(r->column, 0, r->n * sizeof(*r->column));
     for (size_t k = r->first[e]; k < r->first[e + 1]; k++)
@@ -126,12 +126,12 @@ static void spread(struct rows *r, size_t e)
 /* Clip the column. Returns how many independent values it counts for: those that clipping pulled in
  * know nothing of their own. Dixon and Tukey, "Approximate Behavior of the Distribution of
  * Winsorized t", Technometrics 10(1), 1968. */
-static double clip(const struct work *w, struct rows *r)
+static double clip_column(const struct work *w, struct rows *r)
 {
     return (double)(r->n - pythia_winsorise(r->column, r->n, w->clip_top, CLIP));
 }
 
-static double mean_of(const double *x, size_t n)
+static double mean_of_column(const double *x, size_t n)
 {
     double mean = 0, first = n > 0 ? x[0] : 0;
     for (size_t i = 0; i < n; i++)
@@ -142,10 +142,10 @@ static double mean_of(const double *x, size_t n)
 /* Of the products (x - its mean) * total, which is centred, or of x itself where `total` is NULL:
  * their number, mean and variance. Their sum over n - 1 is a covariance, so the products are scaled
  * to have it as their mean. */
-static struct pythia_summary summary(const double *x, const double *total, size_t n,
-                                     double independent)
+static struct pythia_summary summarise_products(const double *x, const double *total, size_t n,
+                                                double independent)
 {
-    double centre = mean_of(x, n), scale = total && n > 1 ? (double)n / (double)(n - 1) : 1;
+    double centre = mean_of_column(x, n), scale = total && n > 1 ? (double)n / (double)(n - 1) : 1;
     double mean = total ? 0 : centre, squares = 0;
     for (size_t i = 0; i < n && total; i++)
         mean += scale * (x[i] - centre) * total[i] / (double)n;
@@ -160,17 +160,17 @@ static struct pythia_summary summary(const double *x, const double *total, size_
     };
 }
 
-static void centre(double *x, size_t n, double *mean)
+static void centre_column(double *x, size_t n, double *mean)
 {
-    *mean = mean_of(x, n);
+    *mean = mean_of_column(x, n);
     for (size_t i = 0; i < n; i++)
         x[i] -= *mean;
 }
 
 /* ---- both sides ---- */
 
-static void test(const struct work *w, const struct pythia_summary sides[2], bool enough,
-                 struct pythia_certain *out)
+static void test_edge_change(const struct work *w, const struct pythia_summary sides[2],
+                             bool enough, struct pythia_certain *out)
 {
     pythia_two_samples_cautious(&sides[0], &sides[1], 1 - w->c->options->alpha, &out->clipped);
     if (!enough)
@@ -210,9 +210,9 @@ static void first_pass(struct work *w, size_t e, struct pythia_compared_edge *ou
     counts_of(w, e, out);
     for (size_t s = 0; s < 2; s++) {
         struct rows *r = &w->sides[s];
-        spread(r, e);
-        covariance[s] = summary(r->column, r->total, r->n, (double)r->n).mean;
-        clip(w, r);
+        spread_edge_times(r, e);
+        covariance[s] = summarise_products(r->column, r->total, r->n, (double)r->n).mean;
+        clip_column(w, r);
         for (size_t i = 0; i < r->n; i++)
             r->clipped[i] += r->column[i];
     }
@@ -225,15 +225,15 @@ static void second_pass(struct work *w, size_t e, struct pythia_compared_edge *o
     bool enough = out->requests_before + out->requests_after >= PASSED_MIN;
     for (size_t s = 0; s < 2; s++) {
         struct rows *r = &w->sides[s];
-        spread(r, e);
-        double independent = clip(w, r);
-        means[s] = summary(r->column, NULL, r->n, independent);
-        products[s] = summary(r->column, r->clipped, r->n, independent);
+        spread_edge_times(r, e);
+        double independent = clip_column(w, r);
+        means[s] = summarise_products(r->column, NULL, r->n, independent);
+        products[s] = summarise_products(r->column, r->clipped, r->n, independent);
     }
     out->clipped_before = means[0].mean;
     out->clipped_after = means[1].mean;
-    test(w, means, enough, &out->mean_test);
-    test(w, products, enough, &out->variance_test);
+    test_edge_change(w, means, enough, &out->mean_test);
+    test_edge_change(w, products, enough, &out->variance_test);
     double raw = out->mean.change, clipped = out->mean_test.clipped.change;
     out->outlier_driven = fabs(raw - clipped) > fmax(fabs(raw), fabs(clipped)) / 2;
     out->score = out->mean_test.clipped.low * w->t->weight;
@@ -247,22 +247,22 @@ static void type_as_a_whole(struct work *w)
     double variance[2];
     for (size_t s = 0; s < 2; s++) {
         struct rows *r = &w->sides[s];
-        products[s] = summary(r->clipped, r->clipped, r->n, (double)r->n);
-        means[s] = summary(r->clipped, NULL, r->n, (double)r->n);
+        products[s] = summarise_products(r->clipped, r->clipped, r->n, (double)r->n);
+        means[s] = summarise_products(r->clipped, NULL, r->n, (double)r->n);
         means[s].mean += r->clipped_mean;
-        variance[s] = summary(r->total, r->total, r->n, (double)r->n).mean;
+        variance[s] = summarise_products(r->total, r->total, r->n, (double)r->n).mean;
     }
     t->sample_mean = pythia__change(w->sides[0].total_mean, w->sides[1].total_mean);
     t->sample_variance = pythia__change(variance[0], variance[1]);
-    test(w, means, true, &t->mean_test);
-    test(w, products, true, &t->variance_test);
+    test_edge_change(w, means, true, &t->mean_test);
+    test_edge_change(w, products, true, &t->variance_test);
 }
 
-static int compare(struct work *w)
+static int compare_all_edges(struct work *w)
 {
-    int status = find_edges(w);
+    int status = find_common_edges(w);
     if (status == PYTHIA_OK)
-        status = sort_edges(w);
+        status = sort_edges_by_name(w);
     for (size_t s = 0; s < 2 && status == PYTHIA_OK; s++)
         status = fill_entries(w, s);
     struct pythia_compared_edge *out =
@@ -270,11 +270,11 @@ static int compare(struct work *w)
     if (!out)
         return PYTHIA_ENOMEM;
     for (size_t s = 0; s < 2; s++)
-        centre(w->sides[s].total, w->sides[s].n, &w->sides[s].total_mean);
+        centre_column(w->sides[s].total, w->sides[s].n, &w->sides[s].total_mean);
     for (size_t e = 0; e < w->edges; e++)
         first_pass(w, e, &out[e]);
     for (size_t s = 0; s < 2; s++)
-        centre(w->sides[s].clipped, w->sides[s].n, &w->sides[s].clipped_mean);
+        centre_column(w->sides[s].clipped, w->sides[s].n, &w->sides[s].clipped_mean);
     for (size_t e = 0; e < w->edges; e++)
         second_pass(w, e, &out[e]);
     type_as_a_whole(w);
@@ -298,7 +298,7 @@ int pythia__compare_edges(struct pythia__compare *c, struct pythia_compared_type
     w.clip_top = fmin(fmax(CLIP, 1 / (double)fewest), .49);
     t->sampled_before = w.sides[0].n;
     t->sampled_after = w.sides[1].n;
-    int status = compare(&w);
+    int status = compare_all_edges(&w);
     for (size_t s = 0; s < 2; s++) {
         pythia_free(w.sides[s].first);
         pythia_free(w.sides[s].entries);

@@ -40,7 +40,7 @@ struct work {
 };
 
 /* Told apart at `level` are the structures of that level, and those that end above it. */
-static bool is_at(const struct pythia_structure *s, uint32_t level)
+static bool is_structure_at_level(const struct pythia_structure *s, uint32_t level)
 {
     return s->whole ? s->level < level : s->level == level;
 }
@@ -61,7 +61,7 @@ static uint64_t requests_on(const struct work *w, const struct pair *p, size_t s
                           : 0;
 }
 
-static uint64_t requests_of(const struct work *w, const struct pair *p)
+static uint64_t requests_of_pair(const struct work *w, const struct pair *p)
 {
     return requests_on(w, p, 0) + requests_on(w, p, 1);
 }
@@ -74,7 +74,8 @@ static size_t pair_up(const struct work *w, uint32_t level, struct pair *pairs)
         const struct pythia_structure *next[2] = {NULL, NULL};
         for (size_t s = 0; s < 2; s++) {
             const struct pythia_type *t = w->types[s];
-            while (t && at[s] < t->structure_count && !is_at(&t->structures[at[s]], level))
+            while (t && at[s] < t->structure_count &&
+                   !is_structure_at_level(&t->structures[at[s]], level))
                 at[s]++;
             if (t && at[s] < t->structure_count)
                 next[s] = &t->structures[at[s]];
@@ -89,7 +90,7 @@ static size_t pair_up(const struct work *w, uint32_t level, struct pair *pairs)
 }
 
 /* The deepest level at which at least half of the requests have company enough to be counted. */
-static uint32_t choose_level(const struct work *w, struct pair *pairs)
+static uint32_t choose_path_level(const struct work *w, struct pair *pairs)
 {
     uint32_t level = PYTHIA_SHAPE_LEVELS - 1;
     for (size_t s = 0; s < 2; s++)
@@ -99,7 +100,7 @@ static uint32_t choose_level(const struct work *w, struct pair *pairs)
         size_t count = pair_up(w, level, pairs);
         uint64_t all = 0, enough = 0;
         for (size_t i = 0; i < count; i++) {
-            uint64_t n = requests_of(w, &pairs[i]);
+            uint64_t n = requests_of_pair(w, &pairs[i]);
             all += n;
             enough += n >= w->c->options->min_requests ? n : 0;
         }
@@ -137,7 +138,7 @@ static uint32_t pair_of(const struct work *w, const struct pythia_shape *shape)
     return PYTHIA_NONE;
 }
 
-static size_t sampled(const struct work *w, size_t s)
+static size_t sampled_rows_of_side(const struct work *w, size_t s)
 {
     return w->types[s] ? pythia_type_rows(w->types[s]) : 0;
 }
@@ -148,7 +149,7 @@ static size_t count_points(const struct work *w, size_t pair, uint32_t *counts)
     size_t n = 0;
     memset(counts, 0, pythia_vocabulary_tracepoints(w->c->vocabulary) * sizeof(*counts));
     for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sampled(w, s); i++) {
+        for (size_t i = 0; i < sampled_rows_of_side(w, s); i++) {
             if (w->rows[s][i] != pair)
                 continue;
             const struct pythia_row *row = pythia_type_row(w->types[s], i);
@@ -159,7 +160,7 @@ static size_t count_points(const struct work *w, size_t pair, uint32_t *counts)
     return n;
 }
 
-static bool point_before(const void *context, uint32_t a, uint32_t b)
+static bool path_point_precedes(const void *context, uint32_t a, uint32_t b)
 {
     return pythia_text_compare(pythia_vocabulary_tracepoint_id(context, a),
                                pythia_vocabulary_tracepoint_id(context, b)) < 0;
@@ -182,7 +183,7 @@ static int tell_apart(const struct work *w, const uint32_t *of_one, size_t ones,
     for (uint32_t i = 0; i < all; i++)
         if (2 * (size_t)of_one[i] > ones && 2 * (size_t)of_other[i] <= others)
             found[n++] = i;
-    pythia_sort_indexes(found, n, found + n, point_before, w->c->vocabulary);
+    pythia_sort_indexes(found, n, found + n, path_point_precedes, w->c->vocabulary);
     return PYTHIA_OK;
 }
 
@@ -192,7 +193,7 @@ static void find_example(const struct work *w, size_t pair, struct pythia_compar
     size_t first = out->count.after > 0 ? 1 : 0;
     for (size_t k = 0; k < 2 && !out->has_example; k++) {
         size_t s = k == 0 ? first : 1 - first;
-        for (size_t i = 0; i < sampled(w, s) && !out->has_example; i++)
+        for (size_t i = 0; i < sampled_rows_of_side(w, s) && !out->has_example; i++)
             if (w->rows[s][i] == pair) {
                 out->example = pythia_type_row(w->types[s], i)->trace;
                 out->has_example = true;
@@ -200,18 +201,18 @@ static void find_example(const struct work *w, size_t pair, struct pythia_compar
     }
 }
 
-static double mean_of(const struct pythia_structure *s)
+static double mean_of_structure(const struct pythia_structure *s)
 {
     return s ? pythia_exact_moments_mean(&s->moments) : NAN;
 }
 
-static int describe(struct work *w, size_t pair, struct pythia_compared_path *out)
+static int describe_path(struct work *w, size_t pair, struct pythia_compared_path *out)
 {
     const struct pair *p = &w->pairs[pair];
     out->name = (p->sides[0] ? p->sides[0] : p->sides[1])->name;
     out->count = pythia__count_change(requests_on(w, p, 0), w->t->requests[0], requests_on(w, p, 1),
                                       w->t->requests[1]);
-    out->mean = pythia__change(mean_of(p->sides[0]), mean_of(p->sides[1]));
+    out->mean = pythia__change(mean_of_structure(p->sides[0]), mean_of_structure(p->sides[1]));
     find_example(w, pair, out);
     size_t n = count_points(w, pair, w->counts);
     if (pair == w->base || n == 0 || w->base_rows == 0)
@@ -234,7 +235,7 @@ static bool path_before(const void *context, uint32_t a, uint32_t b)
 }
 
 /* The commonest path of before, or of after where there is no before. */
-static size_t commonest(const struct work *w)
+static size_t find_commonest_pair(const struct work *w)
 {
     size_t best = 0, s = w->types[0] ? 0 : 1;
     uint64_t most = 0;
@@ -246,20 +247,20 @@ static size_t commonest(const struct work *w)
     return best;
 }
 
-static int compare_paths(struct work *w)
+static int compare_path_pairs(struct work *w)
 {
     struct pythia_compared_type *t = w->t;
     size_t points = pythia_vocabulary_tracepoints(w->c->vocabulary), room = 1;
     for (size_t s = 0; s < 2; s++) {
         room += w->types[s] ? w->types[s]->structure_count : 0;
-        w->rows[s] = pythia_calloc(sampled(w, s), sizeof(*w->rows[s]));
+        w->rows[s] = pythia_calloc(sampled_rows_of_side(w, s), sizeof(*w->rows[s]));
     }
     w->pairs = pythia_calloc(room, sizeof(*w->pairs));
     w->counts = pythia_calloc(points, sizeof(*w->counts));
     w->of_base = pythia_calloc(points, sizeof(*w->of_base));
     if (!w->pairs || !w->counts || !w->of_base || !w->rows[0] || !w->rows[1])
         return PYTHIA_ENOMEM;
-    t->level = choose_level(w, w->pairs);
+    t->level = choose_path_level(w, w->pairs);
     t->paths_compared = t->level > 0;
     w->pair_count = t->paths_compared ? pair_up(w, t->level, w->pairs) : 0;
     t->paths = pythia_calloc(w->pair_count, sizeof(*t->paths));
@@ -267,15 +268,15 @@ static int compare_paths(struct work *w)
         return PYTHIA_ENOMEM;
     t->path_count = w->pair_count;
     for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < sampled(w, s); i++) {
+        for (size_t i = 0; i < sampled_rows_of_side(w, s); i++) {
             const struct pythia_row *row = pythia_type_row(w->types[s], i);
             w->rows[s][i] = pair_of(w, row->shape);
         }
-    w->base = commonest(w);
+    w->base = find_commonest_pair(w);
     w->base_rows = count_points(w, w->base, w->of_base);
     int status = PYTHIA_OK;
     for (size_t i = 0; i < w->pair_count && status == PYTHIA_OK; i++)
-        status = describe(w, i, &t->paths[i]);
+        status = describe_path(w, i, &t->paths[i]);
     return status == PYTHIA_OK ? pythia__compare_sort(&t->paths, t->path_count, sizeof(*t->paths),
                                                       path_before, t->paths)
                                : status;
@@ -284,7 +285,7 @@ static int compare_paths(struct work *w)
 int pythia__compare_paths(struct pythia__compare *c, struct pythia_compared_type *t)
 {
     struct work w = {.c = c, .t = t, .types = {t->before, t->after}};
-    int status = compare_paths(&w);
+    int status = compare_path_pairs(&w);
     pythia_free(w.pairs);
     pythia_free(w.counts);
     pythia_free(w.of_base);
@@ -295,7 +296,8 @@ int pythia__compare_paths(struct pythia__compare *c, struct pythia_compared_type
 
 /* ---- trace points ---- */
 
-static struct pythia_summary visits_of(const struct pythia_side_point *p, uint64_t requests)
+static struct pythia_summary summarise_point_hits(const struct pythia_side_point *p,
+                                                  uint64_t requests)
 {
     if (!p)
         return (struct pythia_summary){.n = (double)requests};
@@ -311,7 +313,8 @@ static void compare_point(const struct pythia__compare *c, const struct pythia_c
     const uint64_t *n = t->requests;
     const struct pythia_side_point *b = sides[0] ? sides[0] : &none,
                                    *a = sides[1] ? sides[1] : &none;
-    struct pythia_summary before = visits_of(sides[0], n[0]), after = visits_of(sides[1], n[1]);
+    struct pythia_summary before = summarise_point_hits(sides[0], n[0]),
+                          after = summarise_point_hits(sides[1], n[1]);
     struct pythia_mean_change visits;
     pythia_two_samples_cautious(&before, &after, 1 - c->options->alpha, &visits);
     out->tracepoint = (sides[0] ? sides[0] : sides[1])->tracepoint;
@@ -358,7 +361,9 @@ int pythia__compare_points(struct pythia__compare *c, struct pythia_compared_typ
         if (!next[0] || !next[1])
             order = next[0] ? -1 : 1;
         else if (next[0]->tracepoint != next[1]->tracepoint)
-            order = point_before(c->vocabulary, next[0]->tracepoint, next[1]->tracepoint) ? -1 : 1;
+            order = path_point_precedes(c->vocabulary, next[0]->tracepoint, next[1]->tracepoint)
+                        ? -1
+                        : 1;
         const struct pythia_side_point *const both[2] = {order <= 0 ? next[0] : NULL,
                                                          order >= 0 ? next[1] : NULL};
         compare_point(c, t, both, &t->points[t->point_count++]);

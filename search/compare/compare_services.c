@@ -79,7 +79,8 @@ static bool is_other(uint32_t service, uint32_t caller)
     return service != caller && service != 0;
 }
 
-static void count_visits(struct work *w, const struct pythia_edge *edge, const double visits[2])
+static void count_service_hits(struct work *w, const struct pythia_edge *edge,
+                               const double visits[2])
 {
     struct node *node = &w->nodes[edge->context];
     uint32_t caller = service_of_node(w, edge->context);
@@ -104,9 +105,9 @@ static void gather_visits(struct work *w)
             const struct pythia_change *visits = &t->edges[e].visits;
             const struct pythia_edge *edge = pythia_cct_edge_at(w->cct, t->edges[e].edge);
             if (edge->context != PYTHIA_CCT_ROOT)
-                count_visits(w, edge,
-                             (double[2]){visits->before * (double)t->count.before,
-                                         visits->after * (double)t->count.after});
+                count_service_hits(w, edge,
+                                   (double[2]){visits->before * (double)t->count.before,
+                                               visits->after * (double)t->count.after});
         }
 }
 
@@ -235,7 +236,7 @@ static int find_common(struct work *w)
     return PYTHIA_OK;
 }
 
-static void attribute(struct work *w, struct pythia_compared_edge *edge)
+static void attribute_edge(struct work *w, struct pythia_compared_edge *edge)
 {
     int status = PYTHIA_OK;
     const struct pythia_edge *e = pythia_cct_edge_at(w->cct, edge->edge);
@@ -267,7 +268,7 @@ int pythia__compare_attribute(struct pythia__compare *c)
         status = find_common(&w);
     for (size_t i = 0; i < c->out->type_count && status == PYTHIA_OK; i++)
         for (size_t e = 0; e < c->out->types[i].edge_count; e++)
-            attribute(&w, &c->out->types[i].edges[e]);
+            attribute_edge(&w, &c->out->types[i].edges[e]);
     pythia_free(w.kinds);
     pythia_free(w.nodes);
     pythia_free(w.waits);
@@ -276,8 +277,8 @@ int pythia__compare_attribute(struct pythia__compare *c)
 
 /* ---- services ---- */
 
-static struct pythia_compared_service *find_service(struct pythia_comparison *out, size_t *capacity,
-                                                    uint32_t service)
+static struct pythia_compared_service *find_compared_service(struct pythia_comparison *out,
+                                                             size_t *capacity, uint32_t service)
 {
     for (size_t i = 0; i < out->service_count; i++)
         if (out->services[i].service == service)
@@ -321,7 +322,8 @@ int pythia__compare_services(struct pythia__compare *c)
     for (size_t i = 0; i < out->type_count; i++)
         for (size_t e = 0; e < out->types[i].edge_count; e++) {
             const struct pythia_compared_edge *edge = &out->types[i].edges[e];
-            struct pythia_compared_service *s = find_service(out, &capacity, edge->service);
+            struct pythia_compared_service *s =
+                find_compared_service(out, &capacity, edge->service);
             if (!s)
                 return PYTHIA_ENOMEM;
             if (s->edges == 0 || pythia__edge_outranks(edge, best_of(out, s), out->alpha)) {

@@ -65,7 +65,7 @@ void pythia_side_destroy(struct pythia_side *s)
     pythia_free(s);
 }
 
-static struct pythia_side_type *find_type(struct pythia_side *s, uint32_t part)
+static struct pythia_side_type *find_side_type(struct pythia_side *s, uint32_t part)
 {
     if (pythia_reach(&s->type_of_part, &s->part_capacity, part, sizeof(*s->type_of_part)) !=
         PYTHIA_OK)
@@ -80,7 +80,7 @@ static struct pythia_side_type *find_type(struct pythia_side *s, uint32_t part)
     return &s->types[s->type_of_part[part] - 1];
 }
 
-static struct pythia_side_point *find_point(struct pythia_side_type *t, uint32_t tracepoint)
+static struct pythia_side_point *find_side_point(struct pythia_side_type *t, uint32_t tracepoint)
 {
     if (pythia_reach(&t->index, &t->index_size, tracepoint, sizeof(*t->index)) != PYTHIA_OK)
         return NULL;
@@ -107,7 +107,7 @@ static int reserve_visits(struct pythia_side *s)
 }
 
 /* Returns whether some span failed. */
-static bool count_visits(struct pythia_side *s, const struct pythia_trace *trace)
+static bool count_side_hits(struct pythia_side *s, const struct pythia_trace *trace)
 {
     bool failed = false;
     s->touched_count = 0;
@@ -128,7 +128,8 @@ static int flush_visits(struct pythia_side *s, struct pythia_side_type *t, uint6
     int status = PYTHIA_OK;
     for (size_t i = 0; i < s->touched_count; i++) {
         struct visit *v = &s->visits[s->touched[i]];
-        struct pythia_side_point *p = status == PYTHIA_OK ? find_point(t, s->touched[i]) : NULL;
+        struct pythia_side_point *p =
+            status == PYTHIA_OK ? find_side_point(t, s->touched[i]) : NULL;
         if (p) {
             p->requests += weight;
             p->failed_requests += v->failed ? weight : 0;
@@ -168,11 +169,11 @@ int pythia_side_add(struct pythia_side *s, const struct pythia_trace *trace)
     int status = pythia_groups_add(s->groups, trace);
     if (status != PYTHIA_OK)
         return status;
-    struct pythia_side_type *t = find_type(s, pythia_groups_last(s->groups));
+    struct pythia_side_type *t = find_side_type(s, pythia_groups_last(s->groups));
     if (!t || reserve_visits(s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint64_t weight = pythia_sampling_requests(trace->weight, trace->id);
-    t->failed_requests += count_visits(s, trace) ? weight : 0;
+    t->failed_requests += count_side_hits(s, trace) ? weight : 0;
     status = flush_visits(s, t, weight);
     return status == PYTHIA_OK ? add_minute(s, trace->start_ns) : status;
 }
@@ -184,7 +185,7 @@ struct point_order {
     const struct pythia_side_point *points;
 };
 
-static bool point_before(const void *context, uint32_t a, uint32_t b)
+static bool side_point_precedes(const void *context, uint32_t a, uint32_t b)
 {
     const struct point_order *o = context;
     return pythia_text_compare(
@@ -192,8 +193,8 @@ static bool point_before(const void *context, uint32_t a, uint32_t b)
                pythia_vocabulary_tracepoint_id(o->vocabulary, o->points[b].tracepoint)) < 0;
 }
 
-static int sort_points(const struct pythia_vocabulary *vocabulary, struct pythia_side_type *t,
-                       const struct pythia_exact_moments *requests)
+static int sort_side_points(const struct pythia_vocabulary *vocabulary, struct pythia_side_type *t,
+                            const struct pythia_exact_moments *requests)
 {
     uint32_t *order = pythia_calloc(2 * t->point_count, sizeof(*order));
     struct pythia_side_point *sorted = pythia_calloc(t->point_count, sizeof(*sorted));
@@ -204,7 +205,7 @@ static int sort_points(const struct pythia_vocabulary *vocabulary, struct pythia
     }
     for (size_t i = 0; i < t->point_count; i++)
         order[i] = (uint32_t)i;
-    pythia_sort_indexes(order, t->point_count, order + t->point_count, point_before,
+    pythia_sort_indexes(order, t->point_count, order + t->point_count, side_point_precedes,
                         &(struct point_order){vocabulary, t->points});
     for (size_t i = 0; i < t->point_count; i++) {
         struct pythia_side_point *p = &sorted[i];
@@ -237,7 +238,7 @@ int pythia_side_finish(struct pythia_side *s)
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
         struct pythia_side_type *t = &s->types[i];
         t->failed_requests = pythia_exact_moments_count(&types[i].moments, t->failed_requests);
-        status = sort_points(s->vocabulary, t, &types[i].moments);
+        status = sort_side_points(s->vocabulary, t, &types[i].moments);
     }
     return status;
 }

@@ -150,7 +150,7 @@ static int list_seen(const struct pythia_search *s, const uint64_t *hits, size_t
 /* ---- a cycle ---- */
 
 /* Is a problem searched, or will it be as soon as there are requests again? */
-static bool is_searched(const struct pythia_search *s, size_t problem)
+static bool is_search_pending(const struct pythia_search *s, size_t problem)
 {
     const struct pythia_problem *p = &s->problems[problem];
     return p->state == PYTHIA_PROBLEM_SEARCHING ||
@@ -159,7 +159,8 @@ static bool is_searched(const struct pythia_search *s, size_t problem)
 }
 
 /* No request passed a point: it is not opened again for the type until durations change. */
-static int retire_mute(struct pythia_search *s, const struct pythia__search_type *t, uint32_t point)
+static int retire_silent_point(struct pythia_search *s, const struct pythia__search_type *t,
+                               uint32_t point)
 {
     for (size_t i = 0; i < s->problem_count; i++) {
         const struct pythia_type *evidence = s->keeping[i].evidence;
@@ -189,7 +190,7 @@ static struct need *find_needs(const struct pythia_search *s)
             continue;
         struct need *n = &needs[t - s->types];
         n->owner = i + 1;
-        n->searched = n->searched || is_searched(s, i);
+        n->searched = n->searched || is_search_pending(s, i);
         n->due = n->due || s->problems[i].requests >= s->o.min_requests;
     }
     return needs;
@@ -198,8 +199,8 @@ static struct need *find_needs(const struct pythia_search *s)
 /* Nothing was seen of a point in the types that it is open for: before it is closed it is opened
  * for all, because the program may have taken these requests for others, or have known too late
  * which they are. */
-static int widen(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
-                 size_t problem)
+static int widen_point(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                       size_t problem)
 {
     struct pythia_buf reason = {0};
     pythia_buf_puts(&reason, "no request of the type gave a span of it, and a program may take "
@@ -221,8 +222,8 @@ static int close_if_idle(struct pythia_search *s, struct pythia__search_type *t,
     bool mute = n->due && !seen;
     bool needed = n->searched || pythia__search_bounds_cause(s, t, point);
     if (mute && needed && s->o.may_widen && !s->wide[point])
-        return widen(s, t, point, n->owner - 1);
-    int status = mute ? retire_mute(s, t, point) : PYTHIA_OK;
+        return widen_point(s, t, point, n->owner - 1);
+    int status = mute ? retire_silent_point(s, t, point) : PYTHIA_OK;
     if (status == PYTHIA_OK && (mute || !needed))
         status = pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
                                       mute ? "no request passed it" : "its search has ended");
@@ -339,7 +340,7 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
 }
 
 /* Those that are searched, the one that varies most first. */
-static int look_at_searched(struct pythia_search *s, const struct pythia_groups *groups,
+static int inspect_searched(struct pythia_search *s, const struct pythia_groups *groups,
                             struct pythia_open_points *open, const bool *taken, size_t *leading)
 {
     size_t count = 0, budget = s->o.budget.points_per_cycle;
@@ -354,8 +355,8 @@ static int look_at_searched(struct pythia_search *s, const struct pythia_groups 
 }
 
 /* A point that nothing was seen of parts nothing: what there is lies between the others. */
-static int look_at_all(struct pythia_search *s, const struct pythia_groups *groups,
-                       const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
+static int inspect_problems(struct pythia_search *s, const struct pythia_groups *groups,
+                            const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
 {
     struct pythia_open_points *open = NULL;
     bool *taken = pythia_calloc(s->problem_count + 1, sizeof(*taken));
@@ -366,7 +367,7 @@ static int look_at_all(struct pythia_search *s, const struct pythia_groups *grou
         if (taken[i])
             status = pythia__search_watch(s, i, s->keeping[i].evidence, groups, open);
     if (status == PYTHIA_OK)
-        status = look_at_searched(s, groups, open, taken, &out->leading);
+        status = inspect_searched(s, groups, open, taken, &out->leading);
     if (status == PYTHIA_OK && s->o.strategy && out->leading != SIZE_MAX) {
         status = pythia__search_choose_asked(s, taken);
         if (status == PYTHIA_OK)
@@ -390,7 +391,7 @@ static int remember_given_up(struct pythia_search *s)
 }
 
 /* A cycle that fails leaves everything as it was. */
-static void take_back(struct pythia_search *s)
+static void revert_cycle(struct pythia_search *s)
 {
     pythia__search_take_back(s);
     for (size_t i = s->switch_count; i-- > 0;)
@@ -418,7 +419,7 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
         pythia__search_meet_rates(s);
     struct pythia_spending spent = pythia__search_spending(s);
     if (status == PYTHIA_OK)
-        status = look_at_all(s, groups, hits, hit_count, &found);
+        status = inspect_problems(s, groups, hits, hit_count, &found);
     if (status == PYTHIA_OK)
         status = remember_given_up(s);
     if (status == PYTHIA_OK)
@@ -428,7 +429,7 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     if (status == PYTHIA_OK)
         status = pythia__search_keep_within(s);
     if (status != PYTHIA_OK) {
-        take_back(s);
+        revert_cycle(s);
         return status;
     }
     pythia__search_commit(s);
@@ -445,6 +446,6 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     out->effects = pythia__search_take_told(s, &out->effect_count);
     out->open_count = out->planned.points;
     for (size_t i = 0; i < s->problem_count; i++)
-        out->finished = out->finished && !is_searched(s, i);
+        out->finished = out->finished && !is_search_pending(s, i);
     return PYTHIA_OK;
 }

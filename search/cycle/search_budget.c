@@ -43,8 +43,8 @@ struct pythia__search_room pythia__search_room(const struct pythia_search *s, si
 }
 
 /* ns that a point adds to a request when it is opened for one more type. */
-static double more_ns(const struct pythia_search *s, const struct pythia__search_type *t,
-                      uint32_t point)
+static double marginal_cost_ns(const struct pythia_search *s, const struct pythia__search_type *t,
+                               uint32_t point)
 {
     return fmax(pythia__search_cost(s, t, point) - s->spent_calls[point] * s->price[point], 0);
 }
@@ -53,7 +53,7 @@ bool pythia__search_fits(const struct pythia_search *s, const struct pythia__sea
                          uint32_t point, const struct pythia__search_room *room)
 {
     return room->switches > 0 && (room->points > 0 || s->open_for[point] > 0) &&
-           (isinf(room->ns) || more_ns(s, t, point) <= room->ns) &&
+           (isinf(room->ns) || marginal_cost_ns(s, t, point) <= room->ns) &&
            (isinf(room->bytes) ||
             !(pythia__search_bytes(s, t, point) > room->bytes)); /* NaN: not known: no limit */
 }
@@ -75,7 +75,7 @@ bool pythia__search_take(const struct pythia_search *s, const struct pythia__sea
         return false;
     room->switches--;
     room->points -= room->points != SIZE_MAX && s->open_for[point] == 0;
-    room->ns -= more_ns(s, t, point);
+    room->ns -= marginal_cost_ns(s, t, point);
     room->bytes -= isnan(bytes) ? 0 : bytes;
     return true;
 }
@@ -102,8 +102,8 @@ bool pythia__search_is_limited(const struct pythia_search *s)
 /* ---- what has to be closed ---- */
 
 /* Which limit is exceeded, in words; false: none. */
-static bool is_over(const struct pythia_search *s, const struct pythia_spending *now, char *words,
-                    size_t size)
+static bool describe_exceeded_limit(const struct pythia_search *s,
+                                    const struct pythia_spending *now, char *words, size_t size)
 {
     const struct pythia_budget *limit = &s->o.budget;
     if (limit->points_open > 0 && now->points > limit->points_open)
@@ -131,7 +131,7 @@ static bool bounds_any_cause(const struct pythia_search *s, uint32_t point)
 
 /* Of each point the most that any search may still learn from it. Owned by the caller; NULL when
  * out of memory. */
-static double *use_of_all(struct pythia_search *s)
+static double *find_best_use(struct pythia_search *s)
 {
     double *all = pythia_calloc(s->points, sizeof(*all));
     for (size_t i = 0; all && i < s->problem_count; i++) {
@@ -179,7 +179,7 @@ static uint32_t find_least(const struct pythia_search *s, const double *use)
 }
 
 /* For which problem of a type a point was open: the one that is searched if there is one. */
-static size_t owner_of(const struct pythia_search *s, const struct pythia__search_type *t)
+static size_t find_point_owner(const struct pythia_search *s, const struct pythia__search_type *t)
 {
     size_t owner = SIZE_MAX;
     for (size_t i = 0; i < s->problem_count; i++)
@@ -195,7 +195,8 @@ static int close_for_all(struct pythia_search *s, uint32_t point, const char *wh
     int status = PYTHIA_OK;
     for (size_t i = 0; i < s->type_count && status == PYTHIA_OK; i++)
         if (pythia__search_was_opened(&s->types[i], point))
-            status = pythia__search_close(s, &s->types[i], point, owner_of(s, &s->types[i]), why);
+            status = pythia__search_close(s, &s->types[i], point, find_point_owner(s, &s->types[i]),
+                                          why);
     return status;
 }
 
@@ -203,11 +204,11 @@ int pythia__search_keep_within(struct pythia_search *s)
 {
     char words[160];
     struct pythia_spending now = pythia__search_spending(s);
-    if (!is_over(s, &now, words, sizeof(words)))
+    if (!describe_exceeded_limit(s, &now, words, sizeof(words)))
         return PYTHIA_OK;
-    double *use = use_of_all(s);
+    double *use = find_best_use(s);
     int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
-    while (status == PYTHIA_OK && is_over(s, &now, words, sizeof(words))) {
+    while (status == PYTHIA_OK && describe_exceeded_limit(s, &now, words, sizeof(words))) {
         uint32_t least = find_least(s, use);
         if (least == PYTHIA_NONE)
             break;

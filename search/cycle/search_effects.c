@@ -27,8 +27,8 @@ const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, si
 }
 
 /* Is an effect one of requests of that type, or of a part of it? */
-static bool is_of(const struct pythia_search *s, const struct pythia_effect *e,
-                  const struct pythia__search_type *t)
+static bool is_effect_of_type(const struct pythia_search *s, const struct pythia_effect *e,
+                              const struct pythia__search_type *t)
 {
     size_t number = e->type < s->problem_of_capacity ? s->problem_of[e->type] : 0;
     bool known = number > 0 && number <= s->problem_count;
@@ -42,7 +42,7 @@ void pythia__search_add_effect(const struct pythia_search *s, const struct pythi
     struct pythia_buf words = {0};
     for (size_t i = s->effect_count; i-- > 0 && words.size == 0;) {
         const struct pythia_effect *e = &s->effects[i];
-        if (e->tracepoint != point || !is_of(s, e, t))
+        if (e->tracepoint != point || !is_effect_of_type(s, e, t))
             continue;
         pythia_effect_add(&words, pythia_space_vocabulary(s->space), e, true);
         if (words.size) {

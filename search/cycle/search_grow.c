@@ -13,7 +13,7 @@ struct points {
     uint32_t *open_for;
 };
 
-static void free_points(const struct points *p)
+static void free_point_arrays(const struct points *p)
 {
     void *const owned[] = {p->open,        p->skeleton, p->base,     p->never,
                            p->calls,       p->price,    p->relative, p->spent_calls,
@@ -36,7 +36,8 @@ static int fill_prices(const struct pythia_search *s, uint32_t count, struct poi
 
 /* The same for `count` trace points: those of the skeleton are open. `pinned`: what is kept open is
  * what pins say now, else also what it was. What was opened for types is added by switch_types. */
-static int fill(const struct pythia_search *s, uint32_t count, bool pinned, struct points *p)
+static int fill_point_arrays(const struct pythia_search *s, uint32_t count, bool pinned,
+                             struct points *p)
 {
     p->skeleton = pythia_space_skeleton(s->space);
     p->base = pythia_space_skeleton(s->space);
@@ -138,19 +139,19 @@ static int lengthen_retired(struct pythia_search *s, uint32_t count)
 }
 
 /* Let `p` take the place of what is kept. */
-static void replace(struct pythia_search *s, uint32_t count, const struct points *p)
+static void replace_point_arrays(struct pythia_search *s, uint32_t count, const struct points *p)
 {
-    free_points(&(struct points){.open = s->open,
-                                 .skeleton = s->skeleton,
-                                 .base = s->base,
-                                 .never = s->never,
-                                 .wide = s->wide,
-                                 .calls = s->calls,
-                                 .price = s->price,
-                                 .relative = s->relative,
-                                 .spent_calls = s->spent_calls,
-                                 .spent_bytes = s->spent_bytes,
-                                 .open_for = s->open_for});
+    free_point_arrays(&(struct points){.open = s->open,
+                                       .skeleton = s->skeleton,
+                                       .base = s->base,
+                                       .never = s->never,
+                                       .wide = s->wide,
+                                       .calls = s->calls,
+                                       .price = s->price,
+                                       .relative = s->relative,
+                                       .spent_calls = s->spent_calls,
+                                       .spent_bytes = s->spent_bytes,
+                                       .open_for = s->open_for});
     s->open = p->open;
     s->skeleton = p->skeleton;
     s->base = p->base;
@@ -180,7 +181,7 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
     s->o.always = always;
     s->o.never = never;
     s->o.fixed = fixed;
-    int status = fill(s, count, true, &pinned);
+    int status = fill_point_arrays(s, count, true, &pinned);
     if (status == PYTHIA_OK)
         status = lengthen_retired(s, count);
     if (status == PYTHIA_OK)
@@ -189,7 +190,7 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
         s->o.always = before[0];
         s->o.never = before[1];
         s->o.fixed = before[2];
-        free_points(&pinned);
+        free_point_arrays(&pinned);
         return status;
     }
     switch_types(s, before[0], &pinned);
@@ -200,7 +201,7 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
     }
     for (uint32_t point = s->points; point < count; point++) /* that have turned up since */
         *switched = *switched || pinned.open[point];
-    replace(s, count, &pinned);
+    replace_point_arrays(s, count, &pinned);
     return PYTHIA_OK;
 }
 
@@ -211,16 +212,16 @@ int pythia_search_grow(struct pythia_search *s)
     for (size_t i = 0; i < s->problem_count; i++)
         if (s->keeping[i].belief.nodes) /* types may have moved */
             s->keeping[i].belief.type = pythia_space_type(s->space, s->problems[i].unsplit);
-    int status = fill(s, count, false, &grown);
+    int status = fill_point_arrays(s, count, false, &grown);
     if (status == PYTHIA_OK)
         status = lengthen_retired(s, count);
     if (status == PYTHIA_OK)
         status = prepare_types(s, count, &grown);
     if (status != PYTHIA_OK) {
-        free_points(&grown);
+        free_point_arrays(&grown);
         return status;
     }
     switch_types(s, NULL, &grown);
-    replace(s, count, &grown);
+    replace_point_arrays(s, count, &grown);
     return PYTHIA_OK;
 }

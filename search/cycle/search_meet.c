@@ -23,7 +23,7 @@ static bool may_have_problem(const struct pythia_search *s, const struct pythia_
     return (*unknown)++ < UNKNOWN_MAX;
 }
 
-static int find_problem(struct pythia_search *s, const struct pythia_type *type, size_t *out)
+static int find_or_add_problem(struct pythia_search *s, const struct pythia_type *type, size_t *out)
 {
     if (pythia_reach(&s->problem_of, &s->problem_of_capacity, type->name, sizeof(*s->problem_of)) !=
         PYTHIA_OK)
@@ -65,7 +65,7 @@ static bool matters_still(const struct pythia_search *s, size_t problem)
 /* What the evidence says of a type before any edge is looked at. What was found in a type stays
  * true when other types vary more: its search ends then, and only a type that varies no more is
  * quiet. */
-static enum pythia_problem_state state_of(const struct pythia_search *s, size_t problem)
+static enum pythia_problem_state judge_problem_state(const struct pythia_search *s, size_t problem)
 {
     const struct pythia_problem *p = &s->problems[problem];
     struct pythia__search_keeping *k = &s->keeping[problem];
@@ -84,7 +84,7 @@ static enum pythia_problem_state state_of(const struct pythia_search *s, size_t 
 }
 
 /* Requests of the type vary no more: what made them do so is past. */
-static void is_gone(struct pythia_search *s, size_t problem)
+static void clear_past_causes(struct pythia_search *s, size_t problem)
 {
     struct pythia_problem *p = &s->problems[problem];
     p->cause_count = 0;
@@ -122,7 +122,7 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
         size_t number;
         if (!may_have_problem(s, &types[i], &unknown))
             continue;
-        if (find_problem(s, &types[i], &number) != PYTHIA_OK ||
+        if (find_or_add_problem(s, &types[i], &number) != PYTHIA_OK ||
             pythia__search_meet_type(s, types[i].unsplit) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         struct pythia_problem *p = &s->problems[number];
@@ -131,7 +131,7 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
         p->carried = types[i].carried;
         p->variance_share = all > 0 ? variance_in_cycle(&types[i]) / all : 0;
         bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
-        enum pythia_problem_state now = state_of(s, number);
+        enum pythia_problem_state now = judge_problem_state(s, number);
         if (!settled || now == PYTHIA_PROBLEM_QUIET || now == PYTHIA_PROBLEM_UNKNOWN)
             p->state = now;
     }
@@ -146,7 +146,7 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
         s->keeping[i].starved = starves ? s->keeping[i].starved + 1 : 0;
         s->keeping[i].quiet = quiet ? s->keeping[i].quiet + 1 : 0;
         if (s->keeping[i].quiet == QUIET_MAX)
-            is_gone(s, i);
+            clear_past_causes(s, i);
     }
     return PYTHIA_OK;
 }

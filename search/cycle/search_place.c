@@ -134,7 +134,7 @@ static bool is_leaf(struct pythia__looking *l, size_t e)
 
 /* Does an edge hide a trace point: is time of a closed one in it, even of one that told nothing, or
  * is one around the whole edge within its context? */
-static bool hides(struct pythia__looking *l, size_t e)
+static bool edge_hides_point(struct pythia__looking *l, size_t e)
 {
     const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
     pythia__region_find(&l->map, edge);
@@ -157,7 +157,7 @@ static bool is_at_end(struct pythia__looking *l, const struct pythia__target *ta
         return is_leaf(l, target->edge);
     for (size_t e = 0; e < l->ranking.edge_count && !(open > MOST * share); e++)
         if (l->ranking.edges[e].share.share > 0 && pythia__look_has(l, target, e) &&
-            is_leaf(l, e) && !hides(l, e))
+            is_leaf(l, e) && !edge_hides_point(l, e))
             open += l->ranking.edges[e].share.share;
     return open > MOST * share;
 }
@@ -193,7 +193,7 @@ static bool is_dwarfed(struct pythia__looking *l, const struct pythia__target *t
 
 /* Is the time of a place a cause of its own? Its share is above chance, and nothing else that is
  * not yet understood may be much larger. */
-static bool stands_out(struct pythia__looking *l, const struct pythia__target *target)
+static bool share_stands_out(struct pythia__looking *l, const struct pythia__target *target)
 {
     double low = target->finding.low;
     return low >= PYTHIA__CAUSE_MIN &&
@@ -202,6 +202,6 @@ static bool stands_out(struct pythia__looking *l, const struct pythia__target *t
 
 bool pythia__look_is_cause(struct pythia__looking *l, const struct pythia__target *target)
 {
-    return target->finding.share >= PYTHIA_FINDING_MIN && stands_out(l, target) &&
+    return target->finding.share >= PYTHIA_FINDING_MIN && share_stands_out(l, target) &&
            is_at_end(l, target);
 }

@@ -24,7 +24,7 @@
 
 /* A cause was found: what lies there need not be looked for any more, and the search for what is
  * left begins anew. */
-static void begin_anew(struct pythia__looking *l)
+static void reset_belief_around_causes(struct pythia__looking *l)
 {
     struct pythia__belief *belief = &l->k->belief;
     pythia__belief_reset(belief);
@@ -40,7 +40,7 @@ static void begin_anew(struct pythia__looking *l)
     }
 }
 
-static int update_once(struct pythia__looking *l)
+static int update_belief_once(struct pythia__looking *l)
 {
     return pythia__belief_update(&l->k->belief, &l->map, &l->ranking, l->explained,
                                  l->s->o.seed + l->s->cycle, &l->s->draws);
@@ -48,13 +48,13 @@ static int update_once(struct pythia__looking *l)
 
 /* Evidence that what is believed all but rules out: the cause has moved, or the beginning misled.
  * Then only the last evidence counts. */
-static int update(struct pythia__looking *l)
+static int update_belief(struct pythia__looking *l)
 {
-    int status = update_once(l);
+    int status = update_belief_once(l);
     if (status != PYTHIA_OK || l->k->belief.expected >= SURPRISE)
         return status;
     pythia__search_forget(l->s, l->number);
-    return update_once(l);
+    return update_belief_once(l);
 }
 
 /* Has the search ended? The largest edge decides, and not the sum of what no cause explains: noise
@@ -96,12 +96,12 @@ static const struct pythia__target *choose_cause(struct pythia__looking *l,
     return !pythia__look_has(l, own, edge->edge) && pythia__look_is_cause(l, edge) ? edge : NULL;
 }
 
-static void add_cause(struct pythia__looking *l, const struct pythia__target *cause)
+static void record_cause(struct pythia__looking *l, const struct pythia__target *cause)
 {
     l->p->causes[l->p->cause_count++] = cause->finding;
     for (size_t e = 0; e < l->ranking.edge_count; e++)
         l->explained[e] = l->explained[e] || pythia__look_has(l, cause, e);
-    begin_anew(l);
+    reset_belief_around_causes(l);
 }
 
 /* Take away causes as long as there is one that stands out with nothing closed behind it. */
@@ -112,8 +112,8 @@ static int find_causes(struct pythia__looking *l)
     int status = PYTHIA_OK;
     do {
         if (cause) {
-            add_cause(l, cause);
-            status = update(l);
+            record_cause(l, cause);
+            status = update_belief(l);
         }
         if (status == PYTHIA_OK)
             status = pythia__look_find(l, &edge, &own);
@@ -152,7 +152,7 @@ static int open_picks(struct pythia__looking *l, const struct pythia__pick *pick
 }
 
 /* May the search of this problem close a point again? */
-static bool is_ours(const struct pythia__looking *l, uint32_t point)
+static bool may_close_point(const struct pythia__looking *l, uint32_t point)
 {
     const struct pythia_search *s = l->s;
     return pythia__search_was_opened(l->t, point) && !s->skeleton[point] &&
@@ -169,7 +169,7 @@ static int close_useless(struct pythia__looking *l)
     bool retired = false;
     for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++) {
         bool useless = use[point] < MASS_MIN;
-        if (!is_ours(l, point) ||
+        if (!may_close_point(l, point) ||
             (!useless && pythia__search_is_worth(s, l->number, point, use[point])))
             continue;
         retired = true;
@@ -185,14 +185,14 @@ static int close_useless(struct pythia__looking *l)
                                           : status;
 }
 
-static bool may_make_room(const struct pythia__looking *l, uint32_t point)
+static bool may_free_capacity(const struct pythia__looking *l, uint32_t point)
 {
-    return is_ours(l, point) && pythia__search_frees(l->s, point);
+    return may_close_point(l, point) && pythia__search_frees(l->s, point);
 }
 
 /* The budget is used up: close the points that part least, about half of them at most, so that
  * others may be opened. They may be opened again. */
-static int make_room(struct pythia__looking *l, size_t *closed)
+static int close_least_useful(struct pythia__looking *l, size_t *closed)
 {
     struct pythia_search *s = l->s;
     double *use = pythia__look_use(l);
@@ -200,12 +200,12 @@ static int make_room(struct pythia__looking *l, size_t *closed)
     int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
     *closed = 0;
     for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
-        most += may_make_room(l, point);
+        most += may_free_capacity(l, point);
     most = (most + 1) / 2 < l->budget ? (most + 1) / 2 : l->budget;
     while (status == PYTHIA_OK && *closed < most) {
         uint32_t least = PYTHIA_NONE;
         for (uint32_t point = 0; point < s->points; point++)
-            if (may_make_room(l, point) && (least == PYTHIA_NONE || use[point] < use[least]))
+            if (may_free_capacity(l, point) && (least == PYTHIA_NONE || use[point] < use[least]))
                 least = point;
         if (least == PYTHIA_NONE)
             break;
@@ -217,7 +217,8 @@ static int make_room(struct pythia__looking *l, size_t *closed)
     return status;
 }
 
-static int find_best(const struct pythia__looking *l, const bool *may, struct pythia__pick *best)
+static int find_best_pick(const struct pythia__looking *l, const bool *may,
+                          struct pythia__pick *best)
 {
     size_t count = 0;
     *best = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
@@ -236,19 +237,19 @@ static int compare_with_best(const struct pythia__looking *l, bool *may, double 
     *would_fit = false;
     if (!pythia__search_is_limited(l->s))
         return PYTHIA_OK;
-    int status = find_best(l, may, &best);
+    int status = find_best_pick(l, may, &best);
     *least = PYTHIA__PART_MIN * best.bits;
     for (uint32_t point = 0; point < l->s->points; point++)
         may[point] = may[point] && pythia__search_fits_alone(l->s, l->t, point);
     if (status == PYTHIA_OK)
-        status = find_best(l, may, &best);
+        status = find_best_pick(l, may, &best);
     *would_fit = best.bits > 0 && best.bits >= *least;
     return status;
 }
 
 /* Choose what fits the budgets. */
-static int pick(struct pythia__looking *l, struct pythia__pick *picks, size_t *count,
-                bool *would_fit)
+static int choose_picks(struct pythia__looking *l, struct pythia__pick *picks, size_t *count,
+                        bool *would_fit)
 {
     struct pythia_search *s = l->s;
     struct pythia__search_room room = pythia__search_room(s, l->budget);
@@ -306,7 +307,8 @@ static int find_mass(struct pythia__looking *l, double *mass)
 
 /* Nothing would tell more by what is believed, and yet the place with the largest share has closed
  * points behind it: open those that the cause is most probably in, and see. */
-static int confirm(struct pythia__looking *l, struct pythia__pick *picks, size_t *count)
+static int confirm_largest_share(struct pythia__looking *l, struct pythia__pick *picks,
+                                 size_t *count)
 {
     struct pythia_search *s = l->s;
     const struct pythia__belief *b = &l->k->belief;
@@ -350,14 +352,14 @@ static int open_more(struct pythia__looking *l)
     size_t count = 0, closed = 0;
     bool would_fit = false;
     struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
-    int status = picks ? pick(l, picks, &count, &would_fit) : PYTHIA_ENOMEM;
+    int status = picks ? choose_picks(l, picks, &count, &would_fit) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK && count == 0 && would_fit) {
-        status = make_room(l, &closed);
+        status = close_least_useful(l, &closed);
         if (status == PYTHIA_OK && closed > 0)
-            status = pick(l, picks, &count, &would_fit);
+            status = choose_picks(l, picks, &count, &would_fit);
     }
     if (status == PYTHIA_OK && count == 0)
-        status = confirm(l, picks, &count);
+        status = confirm_largest_share(l, picks, &count);
     /* nothing to open: further requests may still tell, up to a point */
     l->k->unanswered = count > 0 || closed > 0 ? 0 : l->k->unanswered + 1;
     if (l->k->unanswered >= PYTHIA__SEARCH_IDLE)
@@ -369,7 +371,7 @@ static int open_more(struct pythia__looking *l)
 }
 
 /* Rank the edges of all requests of the type, and see which of them are explained. */
-static int rank(struct pythia__looking *l)
+static int rank_problem_edges(struct pythia__looking *l)
 {
     struct pythia_search *s = l->s;
     l->level = 1 - pythia_gate_alpha(s->o.alpha, s->cycle);
@@ -400,7 +402,7 @@ static void drop_past_causes(struct pythia__looking *l)
 }
 
 /* A cause is gone when it had no share for a while. */
-static void meet_causes(struct pythia__looking *l)
+static void expire_past_causes(struct pythia__looking *l)
 {
     size_t past = 0;
     for (size_t c = 0; c < l->p->cause_count; c++)
@@ -411,7 +413,7 @@ static void meet_causes(struct pythia__looking *l)
 }
 
 /* Go on from there: causes, belief, what to open and what to close. */
-static int look(struct pythia__looking *l)
+static int inspect_problem(struct pythia__looking *l)
 {
     struct pythia_search *s = l->s;
     bool changed = false;
@@ -425,11 +427,11 @@ static int look(struct pythia__looking *l)
     if (status == PYTHIA_OK)
         status = pythia__region_map_create(l->type, l->seen, l->open, &l->map);
     if (status == PYTHIA_OK)
-        status = rank(l);
+        status = rank_problem_edges(l);
     if (status == PYTHIA_OK)
-        meet_causes(l);
+        expire_past_causes(l);
     if (status == PYTHIA_OK)
-        status = update(l);
+        status = update_belief(l);
     if (status == PYTHIA_OK)
         status = find_causes(l);
     if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles - l->k->looked >= s->o.patience)
@@ -449,14 +451,14 @@ static int look(struct pythia__looking *l)
 static int watch_causes(struct pythia__looking *l, bool *again)
 {
     struct pythia__target edge, own;
-    int status = rank(l);
+    int status = rank_problem_edges(l);
     if (status == PYTHIA_OK)
         status = pythia__look_find(l, &edge, &own);
     if (status != PYTHIA_OK)
         return status;
     const struct pythia_finding *top = &pythia__look_top(&edge, &own)->finding;
     *again = top->low > AGAIN_LOW && top->share >= PYTHIA_FINDING_MIN;
-    meet_causes(l);
+    expire_past_causes(l);
     if (*again)
         drop_past_causes(l);
     *again = *again || l->p->cause_count == 0;
@@ -464,7 +466,7 @@ static int watch_causes(struct pythia__looking *l, bool *again)
 }
 
 /* Has something come up since the search ended? Where nothing was found, durations tell. */
-static int watch(struct pythia__looking *l)
+static int watch_problem(struct pythia__looking *l)
 {
     bool again = false;
     int status = l->p->state == PYTHIA_PROBLEM_GIVEN_UP
@@ -479,7 +481,7 @@ static int watch(struct pythia__looking *l)
     return PYTHIA_OK;
 }
 
-static int with_rows(struct pythia__looking *l, int (*work)(struct pythia__looking *l))
+static int run_with_rows(struct pythia__looking *l, int (*work)(struct pythia__looking *l))
 {
     l->p = &l->s->problems[l->number];
     l->k = &l->s->keeping[l->number];
@@ -512,7 +514,7 @@ int pythia__search_watch(struct pythia_search *s, size_t number, const struct py
     struct pythia__looking l = {
         .s = s, .number = number, .evidence = t, .seen = pythia_groups_cct(groups), .open = open};
     if (status == PYTHIA_OK)
-        status = with_rows(&l, watch);
+        status = run_with_rows(&l, watch_problem);
     pythia__search_show(&hidden);
     return status;
 }
@@ -530,7 +532,7 @@ int pythia__search_look(struct pythia_search *s, size_t number, const struct pyt
                                 .open = open,
                                 .budget = *budget};
     if (status == PYTHIA_OK)
-        status = with_rows(&l, look);
+        status = run_with_rows(&l, inspect_problem);
     pythia__search_show(&hidden);
     *budget = l.budget;
     return status;

@@ -11,7 +11,7 @@
 #include "search_parts.h"
 
 /* Does it need a turn, to be searched or to be watched? */
-static bool is_due(const struct pythia_search *s, size_t problem)
+static bool needs_turn(const struct pythia_search *s, size_t problem)
 {
     const struct pythia_problem *p = &s->problems[problem];
     bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
@@ -19,7 +19,7 @@ static bool is_due(const struct pythia_search *s, size_t problem)
            (p->state == PYTHIA_PROBLEM_SEARCHING || (settled && p->requests >= s->o.min_requests));
 }
 
-static bool is_searched(const struct pythia_search *s, size_t problem)
+static bool is_state_searching(const struct pythia_search *s, size_t problem)
 {
     return s->problems[problem].state == PYTHIA_PROBLEM_SEARCHING;
 }
@@ -37,13 +37,13 @@ static bool comes_first(const void *context, uint32_t a, uint32_t b)
     const struct pythia_search *s = context;
     if (s->problems[a].waited != s->problems[b].waited)
         return s->problems[a].waited > s->problems[b].waited;
-    if (is_searched(s, a) != is_searched(s, b))
-        return is_searched(s, a);
+    if (is_state_searching(s, a) != is_state_searching(s, b))
+        return is_state_searching(s, a);
     return varies_more(s, a, b);
 }
 
 /* The first `turns` of a list. */
-static size_t take(const uint32_t *list, size_t count, size_t turns, bool *taken)
+static size_t take_first_turns(const uint32_t *list, size_t count, size_t turns, bool *taken)
 {
     size_t given = count < turns ? count : turns;
     for (size_t i = 0; i < given; i++)
@@ -56,7 +56,7 @@ uint32_t *pythia__search_order(const struct pythia_search *s, const bool *taken,
     uint32_t *order = pythia_calloc(2 * s->problem_count + 1, sizeof(*order));
     *count = 0;
     for (size_t i = 0; order && i < s->problem_count; i++)
-        if ((!taken || taken[i]) && s->keeping[i].evidence && is_searched(s, i))
+        if ((!taken || taken[i]) && s->keeping[i].evidence && is_state_searching(s, i))
             order[(*count)++] = (uint32_t)i;
     if (order)
         pythia_sort_indexes(order, *count, order + *count, varies_more, s);
@@ -74,13 +74,13 @@ static int share_turns(const struct pythia_search *s, bool *taken)
         pythia_free(line);
         return PYTHIA_ENOMEM;
     }
-    turns -= take(order, count, turns / 2, taken);
+    turns -= take_first_turns(order, count, turns / 2, taken);
     count = 0;
     for (size_t i = 0; i < s->problem_count; i++)
-        if (is_due(s, i) && !taken[i])
+        if (needs_turn(s, i) && !taken[i])
             line[count++] = (uint32_t)i;
     pythia_sort_indexes(line, count, line + count, comes_first, s);
-    (void)take(line, count, turns, taken);
+    (void)take_first_turns(line, count, turns, taken);
     pythia_free(order);
     pythia_free(line);
     return PYTHIA_OK;
@@ -91,16 +91,16 @@ int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *wait
     size_t due = 0;
     int status = PYTHIA_OK;
     for (size_t i = 0; i < s->problem_count; i++)
-        due += is_due(s, i);
+        due += needs_turn(s, i);
     bool all = s->o.problems_per_cycle == 0 || due <= s->o.problems_per_cycle;
     for (size_t i = 0; all && i < s->problem_count; i++)
-        taken[i] = is_due(s, i);
+        taken[i] = needs_turn(s, i);
     if (!all)
         status = share_turns(s, taken);
     *waiting = 0;
     for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++) {
         struct pythia_problem *p = &s->problems[i];
-        bool waits = is_due(s, i) && !taken[i];
+        bool waits = needs_turn(s, i) && !taken[i];
         *waiting += waits;
         if (waits)
             p->waited++;
@@ -138,7 +138,7 @@ int pythia__search_choose_asked(struct pythia_search *s, bool *taken)
     return PYTHIA_OK;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_type_numbers(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -152,6 +152,6 @@ uint32_t *pythia__search_names(const struct pythia_search *s, const bool *taken,
         if (taken[i])
             names[(*count)++] = s->problems[i].type;
     if (*count > 0)
-        qsort(names, *count, sizeof(*names), compare_names);
+        qsort(names, *count, sizeof(*names), compare_type_numbers);
     return names;
 }

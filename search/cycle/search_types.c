@@ -74,7 +74,8 @@ int pythia__search_switch(struct pythia_search *s, struct pythia__search_type *t
 }
 
 /* Add the types that a point was opened for, or to which a pin limits it. */
-static int add_limits(const struct pythia_search *s, struct pythia_open_points *to, uint32_t point)
+static int add_type_limits(const struct pythia_search *s, struct pythia_open_points *to,
+                           uint32_t point)
 {
     size_t count = 0;
     const struct pythia_text *types =
@@ -111,7 +112,7 @@ int pythia__search_list_open(const struct pythia_search *s, const bool *shown,
         status = pythia_open_points_add_flagged(open, all, s->points);
     for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
         if (s->open[point] && !all[point] && (!shown || shown[point]))
-            status = add_limits(s, open, point);
+            status = add_type_limits(s, open, point);
     pythia_free(all);
     if (status == PYTHIA_OK)
         *out = open;

@@ -17,8 +17,8 @@ const char *pythia_why_name(enum pythia_why why)
 /* What keeps a closed point from being opened. */
 enum bar { BAR_NONE, BAR_BUDGET, BAR_PIN, BARS };
 
-static enum bar bar_of(const struct pythia_search *s, size_t number, uint32_t point,
-                       const struct pythia__search_room *room)
+static enum bar find_bar_of_point(const struct pythia_search *s, size_t number, uint32_t point,
+                                  const struct pythia__search_room *room)
 {
     const struct pythia__search_type *t = pythia__search_type_at(s, number);
     if (s->never[point])
@@ -30,7 +30,7 @@ static enum bar bar_of(const struct pythia_search *s, size_t number, uint32_t po
 
 /* Of the closed points with each bar, the one that would tell most; bits 0: none of them tells
  * anything. */
-static int find_best(const struct pythia_search *s, size_t number, struct pythia__pick *best)
+static int find_best_by_bar(const struct pythia_search *s, size_t number, struct pythia__pick *best)
 {
     const struct pythia__search_keeping *k = &s->keeping[number];
     const struct pythia_cct *cct = k->belief.type->cct;
@@ -42,7 +42,7 @@ static int find_best(const struct pythia_search *s, size_t number, struct pythia
         for (uint32_t node = 1; node < pythia_cct_nodes(cct); node++) {
             uint32_t point = pythia_cct_tracepoint(cct, node);
             closed[point] = !s->open[point] && !pythia__search_is_retired(s, number, point) &&
-                            bar_of(s, number, point, &room) == bar;
+                            find_bar_of_point(s, number, point, &room) == bar;
         }
         best[bar] = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
         status = pythia__gain_choose(&k->belief, closed, PYTHIA__CALL_PRICE, s->relative, 1,
@@ -52,7 +52,7 @@ static int find_best(const struct pythia_search *s, size_t number, struct pythia
     return status;
 }
 
-static void block(const struct pythia_search *s, size_t number, uint32_t point)
+static void note_blocked_point(const struct pythia_search *s, size_t number, uint32_t point)
 {
     struct pythia_problem *p = &s->problems[number];
     const struct pythia__search_type *t = pythia__search_type_at(s, number);
@@ -84,14 +84,14 @@ static int find_probable(const struct pythia_search *s, size_t number, enum bar 
             continue;
         found = true;
         *point = at;
-        *bar = bar_of(s, number, at, &room);
+        *bar = find_bar_of_point(s, number, at, &room);
     }
     pythia_free(below);
     return PYTHIA_OK;
 }
 
 /* Where nothing stands in the way: what the search has seen itself. */
-static enum pythia_why seen(const struct pythia_search *s, size_t number)
+static enum pythia_why classify_unblocked(const struct pythia_search *s, size_t number)
 {
     const struct pythia_problem *p = &s->problems[number];
     uint64_t cycles = p->cycles - s->keeping[number].looked;
@@ -99,7 +99,7 @@ static enum pythia_why seen(const struct pythia_search *s, size_t number)
     return small || cycles >= s->o.patience ? PYTHIA_WHY_PATIENCE : PYTHIA_WHY_OUTSIDE;
 }
 
-static int look_for_bar(const struct pythia_search *s, size_t number)
+static int explain_given_up(const struct pythia_search *s, size_t number)
 {
     struct pythia_problem *p = &s->problems[number];
     struct pythia__pick best[BARS];
@@ -111,10 +111,10 @@ static int look_for_bar(const struct pythia_search *s, size_t number)
         p->why = PYTHIA_WHY_CHANCE;
         return PYTHIA_OK;
     }
-    p->why = seen(s, number);
+    p->why = classify_unblocked(s, number);
     if (s->keeping[number].belief.nodes == 0)
         return PYTHIA_OK;
-    int status = find_best(s, number, best);
+    int status = find_best_by_bar(s, number, best);
     if (status != PYTHIA_OK)
         return status;
     enum bar most = BAR_NONE;
@@ -126,7 +126,7 @@ static int look_for_bar(const struct pythia_search *s, size_t number)
         if (status != PYTHIA_OK || most == BAR_NONE)
             return status;
     }
-    block(s, number, blocked);
+    note_blocked_point(s, number, blocked);
     if (most == BAR_BUDGET)
         p->why = PYTHIA_WHY_BUDGET;
     else if (most == BAR_PIN)
@@ -146,7 +146,7 @@ static bool is_around_cause(const struct pythia_problem *p, uint32_t point)
 
 /* A cause is in what is open, as near as pins let it be seen: of the points that are pinned shut
  * and are called there, name the one with most time. */
-static int look_for_pins(const struct pythia_search *s, size_t number)
+static int find_blocking_pin(const struct pythia_search *s, size_t number)
 {
     struct pythia_problem *p = &s->problems[number];
     const struct pythia_space_type *t = pythia_space_type(s->space, p->unsplit);
@@ -164,7 +164,7 @@ static int look_for_pins(const struct pythia_search *s, size_t number)
             is_around_cause(p, around[node])) {
             most = t->nodes[node].time_ns;
             p->why = PYTHIA_WHY_PINNED;
-            block(s, number, point);
+            note_blocked_point(s, number, point);
         }
     }
     pythia_free(around);
@@ -172,8 +172,8 @@ static int look_for_pins(const struct pythia_search *s, size_t number)
 }
 
 /* Look for a reason among points as the problem's type sees them. */
-static int look_as_type(struct pythia_search *s, size_t number,
-                        int (*look)(const struct pythia_search *s, size_t number))
+static int run_as_type(struct pythia_search *s, size_t number,
+                       int (*look)(const struct pythia_search *s, size_t number))
 {
     struct pythia__search_hidden hidden;
     int status = pythia__search_hide(s, number, &hidden);
@@ -191,11 +191,11 @@ static int find_why(struct pythia_search *s, size_t number)
     else if (p->state == PYTHIA_PROBLEM_UNKNOWN)
         p->why = PYTHIA_WHY_NO_TYPE;
     else if (p->state == PYTHIA_PROBLEM_DONE)
-        return look_as_type(s, number, look_for_pins);
+        return run_as_type(s, number, find_blocking_pin);
     else if (p->state != PYTHIA_PROBLEM_GIVEN_UP)
         p->why = PYTHIA_WHY_NONE;
     else if (p->why <= PYTHIA_WHY_NO_TYPE) /* it has just been given up */
-        return look_as_type(s, number, look_for_bar);
+        return run_as_type(s, number, explain_given_up);
     return PYTHIA_OK;
 }
 

@@ -54,7 +54,7 @@ static double squares_between(const struct pythia_exact_moments *part, double me
     return part->n ? (double)part->weight * d * d : 0;
 }
 
-static double share_of(double part, double whole)
+static double share_or_nan(double part, double whole)
 {
     return whole > 0 ? part / whole : NAN;
 }
@@ -95,13 +95,13 @@ static struct pythia_level measure_level(const struct diagnosing *x, const struc
             lost += squares_between(&s->moments, mean) + pythia_exact_moments_squares(&s->moments);
         }
     }
-    out.between_share = share_of(between, squares);
+    out.between_share = share_or_nan(between, squares);
     *requests_lost = 1 - (double)out.requests / (double)t->moments.weight;
     *squares_lost = squares > 0 ? lost / squares : 0;
     return out;
 }
 
-static void choose_level(const struct diagnosing *x, struct pythia_type_result *r)
+static void choose_structure_level(const struct diagnosing *x, struct pythia_type_result *r)
 {
     const struct pythia_type *t = r->type;
     r->level_count = t->levels < PYTHIA_SHAPE_LEVELS ? t->levels : PYTHIA_SHAPE_LEVELS;
@@ -143,7 +143,7 @@ static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_
         .p50_ns = pythia_sketch_quantile(sketch, .5),
         .p90_ns = pythia_sketch_quantile(sketch, .9),
         .p99_ns = pythia_sketch_quantile(sketch, .99),
-        .variance_share = share_of(pythia_exact_moments_squares(m), x->sum_of_squares),
+        .variance_share = share_or_nan(pythia_exact_moments_squares(m), x->sum_of_squares),
         .status = is_enough(x, m) ? PYTHIA_GROUP_QUIET : PYTHIA_GROUP_TOO_FEW,
         .sketch = sketch,
         .modes_q = NAN,
@@ -163,7 +163,8 @@ static uint64_t structure_of(const struct pythia_row *row, uint32_t level, bool 
     return row->shape->levels[level < last ? level : last];
 }
 
-static bool is_in(const struct pythia_row *row, uint32_t level, const struct pythia_structure *s)
+static bool is_row_in_structure(const struct pythia_row *row, uint32_t level,
+                                const struct pythia_structure *s)
 {
     if (!s)
         return true;
@@ -184,7 +185,7 @@ static int gather_rows(const struct pythia_type *t, uint32_t level,
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < n; i++) {
         const struct pythia_row *row = pythia_sample_row(t->rows, i);
-        if (is_in(row, level, s))
+        if (is_row_in_structure(row, level, s))
             rows[kept++] = row;
     }
     int status = pythia_type_leave_fair(t, rows, &kept);
@@ -269,7 +270,7 @@ static double *durations_of(const struct pythia_group *g)
 
 /* Test every group that is large enough, together; then find the modes of those that have several.
  */
-static int find_modes(struct diagnosing *x)
+static int find_group_modes(struct diagnosing *x)
 {
     struct pythia_diagnosis *d = x->d;
     double *p = pythia_calloc(d->group_count, sizeof(*p));
@@ -464,7 +465,7 @@ static int compare_scores(double a, double b)
     return (a < b) - (a > b);
 }
 
-static int compare_groups(const void *a, const void *b)
+static int compare_group_results(const void *a, const void *b)
 {
     const struct pythia_group *x = a, *y = b;
     bool few_x = x->status == PYTHIA_GROUP_TOO_FEW, few_y = y->status == PYTHIA_GROUP_TOO_FEW;
@@ -474,7 +475,7 @@ static int compare_groups(const void *a, const void *b)
     return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-static int compare_types(const void *a, const void *b)
+static int compare_type_results(const void *a, const void *b)
 {
     const struct pythia_type_result *x = a, *y = b;
     int order = compare_scores(x->variance_share, y->variance_share);
@@ -511,7 +512,7 @@ static int find_slow(struct diagnosing *x)
 /* ---- all of it ---- */
 
 /* Is a type looked at? */
-static bool is_asked(const struct diagnosing *x, const struct pythia_type *type)
+static bool is_type_selected(const struct diagnosing *x, const struct pythia_type *type)
 {
     size_t low = 0, high = x->o.only_count;
     while (low < high) {
@@ -549,23 +550,23 @@ static int make_types(struct diagnosing *x)
             .sd_ns = pythia_exact_moments_sd(&types[i].moments),
             .client_mean_ns = pythia_exact_moments_mean(&types[i].client),
             .variance_share =
-                share_of(pythia_exact_moments_squares(&types[i].moments), x->sum_of_squares)};
+                share_or_nan(pythia_exact_moments_squares(&types[i].moments), x->sum_of_squares)};
         between += squares_between(&types[i].moments, d->mean_ns);
-        if (!is_asked(x, &types[i])) {
+        if (!is_type_selected(x, &types[i])) {
             d->not_asked++;
             continue;
         }
         status = pythia_groups_settle(x->groups, i);
-        choose_level(x, r);
+        choose_structure_level(x, r);
     }
     if (status != PYTHIA_OK)
         return status;
-    d->between_types_share = share_of(between, x->sum_of_squares);
-    qsort(d->types, count, sizeof(*d->types), compare_types);
+    d->between_types_share = share_or_nan(between, x->sum_of_squares);
+    qsort(d->types, count, sizeof(*d->types), compare_type_results);
     return PYTHIA_OK;
 }
 
-static int stopped(const struct diagnosing *x)
+static int check_stop(const struct diagnosing *x)
 {
     return x->o.stop && atomic_load_explicit(x->o.stop, memory_order_relaxed) ? PYTHIA_ESTOPPED
                                                                               : PYTHIA_OK;
@@ -575,17 +576,17 @@ static int stopped(const struct diagnosing *x)
 static int diagnose_all(struct diagnosing *x)
 {
     struct pythia_diagnosis *d = x->d;
-    int status = stopped(x);
+    int status = check_stop(x);
     if (status == PYTHIA_OK && !x->o.without_modes)
-        status = find_modes(x);
+        status = find_group_modes(x);
     for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
-        status = stopped(x);
+        status = check_stop(x);
         if (status == PYTHIA_OK)
             status = diagnose_group(x, &d->groups[i]);
     }
     for (size_t i = 0; i < d->type_count && status == PYTHIA_OK; i++) {
-        status = stopped(x);
-        if (status == PYTHIA_OK && is_asked(x, d->types[i].type))
+        status = check_stop(x);
+        if (status == PYTHIA_OK && is_type_selected(x, d->types[i].type))
             status = explain_type(x, &d->types[i]);
     }
     return status;
@@ -608,7 +609,7 @@ int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis
     x.d->alpha = options->look ? pythia_gate_alpha(x.o.alpha, options->look) : x.o.alpha;
     int status = make_types(&x);
     for (size_t i = 0; i < x.d->type_count && status == PYTHIA_OK; i++)
-        if (is_asked(&x, x.d->types[i].type))
+        if (is_type_selected(&x, x.d->types[i].type))
             status = make_groups(&x, i);
     if (status == PYTHIA_OK)
         status = diagnose_all(&x);
@@ -621,7 +622,7 @@ int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis
     for (size_t i = 0; i < x.d->group_count; i++)
         x.d->groups[i].score = group_score(&x.d->groups[i], x.o.measure);
     if (x.d->group_count > 0) /* else there is no array, which qsort may not be given */
-        qsort(x.d->groups, x.d->group_count, sizeof(*x.d->groups), compare_groups);
+        qsort(x.d->groups, x.d->group_count, sizeof(*x.d->groups), compare_group_results);
     *out = x.d;
     return PYTHIA_OK;
 }

@@ -50,7 +50,7 @@ const char *pythia_effect_verdict_name(enum pythia_effect_verdict verdict)
 
 /* ---- matrices ---- */
 
-static int find_columns(struct measuring *m)
+static int find_effect_columns(struct measuring *m)
 {
     m->parts = pythia_refinement_parts(m->r, &m->part_count);
     m->stretch = pythia_calloc(m->part_count, sizeof(*m->stretch));
@@ -71,7 +71,7 @@ static int find_columns(struct measuring *m)
     return PYTHIA_OK;
 }
 
-static int fill(struct measuring *m)
+static int fill_effect_matrix(struct measuring *m)
 {
     size_t n = m->n;
     m->coarse_ns = pythia_calloc(m->stretches * n, sizeof(double));
@@ -100,7 +100,7 @@ static int fill(struct measuring *m)
     return PYTHIA_OK;
 }
 
-static int share(struct measuring *m)
+static int share_effect_variance(struct measuring *m)
 {
     struct pythia_share_options how = PYTHIA_SHARE_OPTIONS_DEFAULT;
     how.level = m->o->level;
@@ -124,8 +124,8 @@ static int share(struct measuring *m)
 
 /* Note what a part, whose ties so far begin at `from`, has to do with a trace point. `effects` is
  * index + 1 by trace point. */
-static int tie(struct measuring *m, const uint32_t *effects, size_t from, uint32_t tracepoint,
-               struct tie what)
+static int tie_part_to_point(struct measuring *m, const uint32_t *effects, size_t from,
+                             uint32_t tracepoint, struct tie what)
 {
     if (tracepoint == PYTHIA_NONE || effects[tracepoint] == 0)
         return PYTHIA_OK;
@@ -154,12 +154,12 @@ static int tie_part(struct measuring *m, const uint32_t *effects, uint32_t part)
     bool ended = edge->from_event == PYTHIA_EVENT_END;
     struct tie left = {.part = part, .touches = true, .starts = !ended, .ends = ended},
                reached = {.part = part, .touches = true}, inside = {.part = part, .inside = true};
-    int status = tie(m, effects, from, edge->from_tracepoint, left);
+    int status = tie_part_to_point(m, effects, from, edge->from_tracepoint, left);
     if (status == PYTHIA_OK)
-        status = tie(m, effects, from, edge->to_tracepoint, reached);
+        status = tie_part_to_point(m, effects, from, edge->to_tracepoint, reached);
     for (uint32_t node = edge->context; status == PYTHIA_OK && node != PYTHIA_CCT_ROOT;
          node = pythia_cct_parent(m->cct, node))
-        status = tie(m, effects, from, pythia_cct_tracepoint(m->cct, node), inside);
+        status = tie_part_to_point(m, effects, from, pythia_cct_tracepoint(m->cct, node), inside);
     return status;
 }
 
@@ -297,8 +297,8 @@ static int measure_split(const struct measuring *m, const struct tie *ties, size
 
 /* Is the point at one end of the part with most of the share, and what that part leaves out of the
  * stretch worth mentioning? */
-static bool narrows(const struct measuring *m, const struct tie *ties, size_t count,
-                    uint32_t stretch, uint32_t largest)
+static bool narrows_segment(const struct measuring *m, const struct tie *ties, size_t count,
+                            uint32_t stretch, uint32_t largest)
 {
     const struct pythia_share *whole = &m->coarse[stretch], *part = &m->fine[m->column[largest]];
     bool touches = false;
@@ -325,14 +325,14 @@ static int measure_point(const struct measuring *m, size_t number, double *sum, 
     int status = measure_split(m, ties, count, stretch, passes, e);
     bool matters = e->coarse.share >= LEAST && e->coarse.low > 0;
     e->by_inside = matters && e->inside_low > 0 && e->inside >= TENTH * e->coarse.share;
-    e->by_part = matters && narrows(m, ties, count, stretch, largest);
+    e->by_part = matters && narrows_segment(m, ties, count, stretch, largest);
     e->by_split = matters && e->eta_squared >= TENTH && e->p <= 1 - m->o->level;
     e->verdict = e->by_inside || e->by_part || e->by_split ? PYTHIA_EFFECT_EXPLAINS
                                                            : PYTHIA_EFFECT_DOES_NOT_PAY;
     return status;
 }
 
-static void clear(const struct measuring *m, struct pythia_effect *e)
+static void clear_effect(const struct measuring *m, struct pythia_effect *e)
 {
     const struct pythia_finding nothing = {.place = {.context = PYTHIA_NONE,
                                                      .from_tracepoint = PYTHIA_NONE,
@@ -361,14 +361,14 @@ int pythia_effect_measure(const struct pythia_refinement *r,
                           struct pythia_effect *effects, size_t count)
 {
     struct measuring m = {.r = r, .o = options, .cct = pythia_refinement_cct(r)};
-    int status = find_columns(&m);
+    int status = find_effect_columns(&m);
     bool enough = m.n > 0 && m.n >= options->min_requests;
     for (size_t e = 0; status == PYTHIA_OK && e < count; e++)
-        clear(&m, &effects[e]);
+        clear_effect(&m, &effects[e]);
     if (status == PYTHIA_OK && enough)
-        status = fill(&m);
+        status = fill_effect_matrix(&m);
     if (status == PYTHIA_OK && enough)
-        status = share(&m);
+        status = share_effect_variance(&m);
     if (status == PYTHIA_OK && enough)
         status = find_ties(&m, effects, count);
     double *sum = pythia_calloc(m.n, sizeof(*sum));
@@ -398,7 +398,7 @@ static void add_percent(struct pythia_buf *to, double part)
 }
 
 /* "97 % of the variance (95 to 98 %)" */
-static void add_share(struct pythia_buf *to, double share, double low, double high)
+static void add_share_text(struct pythia_buf *to, double share, double low, double high)
 {
     add_percent(to, share);
     pythia_buf_puts(to, " of the variance");
@@ -414,10 +414,10 @@ void pythia_effect_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
     if (!isfinite(e->coarse.share) || !isfinite(e->fine.share))
         return;
     if (isfinite(e->inside) && (e->by_inside || !e->by_part)) {
-        add_share(to, e->inside, e->inside_low, e->inside_high);
+        add_share_text(to, e->inside, e->inside_low, e->inside_high);
         pythia_buf_puts(to, " lies inside it, of ");
     } else {
-        add_share(to, e->fine.share, e->fine.low, e->fine.high);
+        add_share_text(to, e->fine.share, e->fine.low, e->fine.high);
         pythia_buf_puts(to, " lies ");
         pythia_place_add(to, v, &e->fine.place);
         pythia_buf_puts(to, ", of ");

@@ -39,7 +39,7 @@ int pythia_effects_create(const struct pythia_vocabulary *vocabulary,
 }
 
 /* Forget the requests of a cycle, and what came of them. */
-static void forget(struct pythia_effects *e)
+static void forget_cycle(struct pythia_effects *e)
 {
     for (size_t i = 0; i < e->type_count; i++) {
         pythia_refinement_destroy(e->types[i].refinement);
@@ -54,7 +54,7 @@ void pythia_effects_destroy(struct pythia_effects *e)
 {
     if (!e)
         return;
-    forget(e);
+    forget_cycle(e);
     pythia_free(e->pending);
     pythia_free(e->types);
     pythia_free(e);
@@ -107,7 +107,7 @@ static int find_coarser(const struct pythia_effects *e, struct pythia_open_point
     return status;
 }
 
-static struct looked_at *find_type(const struct pythia_effects *e, uint32_t type)
+static struct looked_at *find_inspected_type(const struct pythia_effects *e, uint32_t type)
 {
     for (size_t i = 0; i < e->type_count; i++)
         if (e->types[i].type == type)
@@ -115,11 +115,12 @@ static struct looked_at *find_type(const struct pythia_effects *e, uint32_t type
     return NULL;
 }
 
-static int add_type(struct pythia_effects *e, uint32_t type, struct pythia_open_points *open)
+static int add_inspected_type(struct pythia_effects *e, uint32_t type,
+                              struct pythia_open_points *open)
 {
     struct pythia_refinement_options how = {.latency = e->o.latency, .rows = e->o.rows};
     struct looked_at made = {.type = type};
-    if (find_type(e, type))
+    if (find_inspected_type(e, type))
         return PYTHIA_OK;
     if (pythia_grow(&e->types, &e->type_capacity, e->type_count, sizeof(*e->types)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -136,22 +137,22 @@ static int add_type(struct pythia_effects *e, uint32_t type, struct pythia_open_
 int pythia_effects_begin(struct pythia_effects *e, struct pythia_open_points *open)
 {
     int status = PYTHIA_OK;
-    forget(e);
+    forget_cycle(e);
     for (size_t i = 0; status == PYTHIA_OK && i < e->pending_count; i++)
-        status = add_type(e, e->pending[i].type, open);
+        status = add_inspected_type(e, e->pending[i].type, open);
     return status;
 }
 
 int pythia_effects_add(struct pythia_effects *e, const struct pythia_trace *trace, uint32_t type,
                        const struct pythia_critical_path *path)
 {
-    const struct looked_at *l = find_type(e, type);
+    const struct looked_at *l = find_inspected_type(e, type);
     return l ? pythia_refinement_add(l->refinement, trace, path) : PYTHIA_OK;
 }
 
 /* Measure what is pending for a type: that goes into `list`, which has room for all. */
-static int measure(const struct pythia_effects *e, const struct looked_at *l, uint64_t cycle,
-                   struct pythia_effect *list)
+static int measure_type_effects(const struct pythia_effects *e, const struct looked_at *l,
+                                uint64_t cycle, struct pythia_effect *list)
 {
     struct pythia_effect_options how = {.fold = e->o.fold,
                                         .min_requests = e->o.min_requests,
@@ -171,7 +172,7 @@ int pythia_effects_finish(struct pythia_effects *e, uint64_t cycle,
     struct pythia_effect *measured = pythia_calloc(e->pending_count, sizeof(*measured));
     int status = list && measured ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t t = 0; status == PYTHIA_OK && t < e->type_count; t++) {
-        status = measure(e, &e->types[t], cycle, list);
+        status = measure_type_effects(e, &e->types[t], cycle, list);
         for (size_t i = 0, k = 0; status == PYTHIA_OK && i < e->pending_count; i++)
             if (e->pending[i].type == e->types[t].type)
                 measured[i] = list[k++];

@@ -86,7 +86,7 @@ static bool is_ambiguous(const struct explainer *x, const struct candidate *c)
     return false;
 }
 
-static char *name_of(const struct explainer *x, const struct candidate *c)
+static char *make_candidate_name(const struct explainer *x, const struct candidate *c)
 {
     struct pythia_buf name = {0};
     if (c->key == PYTHIA_NONE) {
@@ -160,13 +160,13 @@ struct level_order {
     const struct pythia_text *texts;
 };
 
-static bool text_before(const void *context, uint32_t a, uint32_t b)
+static bool value_text_precedes(const void *context, uint32_t a, uint32_t b)
 {
     const struct level_order *order = context;
     return pythia_text_compare(order->texts[a], order->texts[b]) < 0;
 }
 
-static struct pythia_text spell(struct explainer *x, const struct pythia_row_value *v)
+static struct pythia_text spell_row_value(struct explainer *x, const struct pythia_row_value *v)
 {
     if (v->size != PYTHIA_ROW_NUMBER)
         return (struct pythia_text){v->text, v->size};
@@ -189,13 +189,14 @@ static int make_levels(struct explainer *x, struct candidate *c)
         c->levels[i] = PYTHIA_COLUMN_MISSING;
         if (!v)
             continue;
-        texts[present] = spell(x, v);
+        texts[present] = spell_row_value(x, v);
         status = texts[present].bytes ? PYTHIA_OK : PYTHIA_ENOMEM;
         order[present] = (uint32_t)present;
         rows[present++] = (uint32_t)i;
     }
     if (status == PYTHIA_OK) {
-        pythia_sort_indexes(order, present, order + n, text_before, &(struct level_order){texts});
+        pythia_sort_indexes(order, present, order + n, value_text_precedes,
+                            &(struct level_order){texts});
         for (size_t i = 0; i < present; i++) {
             struct pythia_text text = texts[order[i]];
             if (c->level_count == 0 || !pythia_text_equal(c->texts[c->level_count - 1], text))
@@ -386,7 +387,8 @@ static int find_points(struct explainer *x)
 }
 
 /* Do two keys of one attribute have the same value in every request? */
-static bool is_same(const struct explainer *x, const struct candidate *a, const struct candidate *b)
+static bool is_same_key(const struct explainer *x, const struct candidate *a,
+                        const struct candidate *b)
 {
     if (a->kind != b->kind || a->level_count != b->level_count)
         return false;
@@ -416,7 +418,7 @@ static void merge_candidates(struct explainer *x)
                                pythia_keys_attribute(x->keys, x->candidates[kept - 1].key)))
             first = kept;
         for (size_t k = first; k < kept && !same; k++)
-            same = is_same(x, &x->candidates[k], c);
+            same = is_same_key(x, &x->candidates[k], c);
         if (same)
             free_candidate(c);
         else
@@ -662,7 +664,7 @@ struct point {
     double value, duration_ns;
 };
 
-static int compare_points(const void *a, const void *b)
+static int compare_candidate_points(const void *a, const void *b)
 {
     const struct point *x = a, *y = b;
     return (x->value > y->value) - (x->value < y->value);
@@ -702,7 +704,7 @@ static int profile_numbers(struct pythia_explanation *found, struct point *point
 {
     size_t different = count > 0;
     assert(bins > 0);
-    qsort(points, count, sizeof(*points), compare_points);
+    qsort(points, count, sizeof(*points), compare_candidate_points);
     for (size_t i = 1; i < count; i++)
         different += points[i].value != points[i - 1].value;
     size_t wanted = different <= bins ? 1 : (count + bins - 1) / bins;
@@ -762,8 +764,8 @@ static int profile_levels(const struct explainer *x, const struct candidate *c,
     return status;
 }
 
-static int profile(const struct explainer *x, const struct candidate *c,
-                   struct pythia_explanation *found)
+static int profile_candidate(const struct explainer *x, const struct candidate *c,
+                             struct pythia_explanation *found)
 {
     struct point *points = pythia_calloc(x->n, sizeof(*points));
     size_t count = 0, without = 0;
@@ -804,12 +806,12 @@ static struct pythia_text *copy_levels(const struct candidate *c, const struct p
     return out;
 }
 
-static int add_found(const struct explainer *x, const struct pythia_association_result *r,
-                     struct pythia_explanations *out)
+static int add_explanation(const struct explainer *x, const struct pythia_association_result *r,
+                           struct pythia_explanations *out)
 {
     const struct candidate *c = &x->candidates[r->column];
     struct pythia_explanation *found = &out->found[out->found_count];
-    *found = (struct pythia_explanation){.name = name_of(x, c),
+    *found = (struct pythia_explanation){.name = make_candidate_name(x, c),
                                          .kind = c->kind,
                                          .tracepoint = c->tracepoint,
                                          .result = *r,
@@ -842,7 +844,7 @@ static int add_found(const struct explainer *x, const struct pythia_association_
         if (c->kind == PYTHIA_KEY_COUNT && !(r->split.cut < 1))
             found->ends_early = false;
     }
-    return profile(x, c, found);
+    return profile_candidate(x, c, found);
 }
 
 static int compare_skipped(const void *a, const void *b)
@@ -851,8 +853,9 @@ static int compare_skipped(const void *a, const void *b)
                   ((const struct pythia_skipped_key *)b)->name);
 }
 
-static int collect(struct explainer *x, const struct pythia_association_result *results,
-                   size_t count, struct pythia_explanations *out)
+static int collect_explanations(struct explainer *x,
+                                const struct pythia_association_result *results, size_t count,
+                                struct pythia_explanations *out)
 {
     out->found = pythia_calloc(count, sizeof(*out->found));
     out->skipped = pythia_calloc(count + x->untested_count, sizeof(*out->skipped));
@@ -863,14 +866,14 @@ static int collect(struct explainer *x, const struct pythia_association_result *
     for (size_t i = 0; i < count; i++) {
         const struct pythia_association_result *r = &results[i];
         if (r->skip != PYTHIA_COLUMN_USED) {
-            char *name = name_of(x, &x->candidates[r->column]);
+            char *name = make_candidate_name(x, &x->candidates[r->column]);
             if (!name)
                 return PYTHIA_ENOMEM;
             out->skipped[out->skipped_count++] =
                 (struct pythia_skipped_key){name, pythia_column_skip_text(r->skip)};
         } else {
             out->asked++;
-            if (r->significant && add_found(x, r, out) != PYTHIA_OK)
+            if (r->significant && add_explanation(x, r, out) != PYTHIA_OK)
                 return PYTHIA_ENOMEM;
         }
     }
@@ -878,7 +881,8 @@ static int collect(struct explainer *x, const struct pythia_association_result *
     return PYTHIA_OK;
 }
 
-static int ask(struct explainer *x, double alpha, uint64_t seed, struct pythia_explanations *out)
+static int test_candidates(struct explainer *x, double alpha, uint64_t seed,
+                           struct pythia_explanations *out)
 {
     size_t chosen[PYTHIA_EXPLAIN_EDGES + 1], edges = choose_edges(x->ranking, chosen), count;
     struct question q = {0};
@@ -905,7 +909,7 @@ static int ask(struct explainer *x, double alpha, uint64_t seed, struct pythia_e
             pythia_association_results(association, &count);
         out->edges = edges + 1;
         memcpy(out->chosen, chosen, edges * sizeof(*chosen));
-        status = collect(x, results, count, out);
+        status = collect_explanations(x, results, count, out);
         if (status == PYTHIA_OK)
             status = pythia__explain_joint(&input, results, count, out);
     }
@@ -929,7 +933,7 @@ int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ran
     assert(x.values_max >= 2 && x.values_max <= PYTHIA_PROFILE_BINS);
     int status = find_candidates(&x);
     if (status == PYTHIA_OK && x.count > 0 && x.n > 2)
-        status = ask(&x, alpha, seed, &found);
+        status = test_candidates(&x, alpha, seed, &found);
     for (size_t i = 0; i < x.count; i++)
         free_candidate(&x.candidates[i]);
     for (size_t i = 0; i < x.untested_count; i++)

@@ -17,7 +17,7 @@ struct survivors {
 };
 
 /* The mean of the numbers that are there. */
-static double mean_of(const double *numbers, size_t n)
+static double mean_of_present(const double *numbers, size_t n)
 {
     double sum = 0, count = 0;
     for (size_t i = 0; i < n; i++)
@@ -33,7 +33,7 @@ static void add_survivor(struct survivors *s, const struct pythia_association_in
 {
     const struct pythia_column *column = &asked->keys[r->column];
     double *to = s->numbers + s->count * asked->rows;
-    double mean = column->categorical ? 0 : mean_of(column->numbers, asked->rows);
+    double mean = column->categorical ? 0 : mean_of_present(column->numbers, asked->rows);
     for (size_t i = 0; i < asked->rows; i++) {
         if (column->categorical)
             to[i] = pythia_split_side(&r->split, column, i) == 1;

@@ -48,7 +48,7 @@ static void take_segment(struct owner *o, double share, bool excepted)
 
 /* Own times with a larger share come first, and of equal ones that which comes first by edge: the
  * numbers of trace points differ from process to process. */
-static bool beats(const struct owner *o, const struct owner *best)
+static bool owner_outranks(const struct owner *o, const struct owner *best)
 {
     bool competes = o->tracepoint != PYTHIA_NONE && !o->excepted && o->largest <= MOST * o->share;
     return competes &&
@@ -57,7 +57,7 @@ static bool beats(const struct owner *o, const struct owner *best)
 
 /* The edges in the order of their trace points are in `order`; within one they are in the order of
  * the ranking, because the sort is stable. */
-static uint32_t find_best(const struct ordering *o, const uint32_t *order, const bool *except)
+static uint32_t find_best_owner(const struct ordering *o, const uint32_t *order, const bool *except)
 {
     struct owner best = {.tracepoint = PYTHIA_NONE, .first = 0};
     size_t count = o->ranking->edge_count;
@@ -70,7 +70,7 @@ static uint32_t find_best(const struct ordering *o, const uint32_t *order, const
         for (; i < count && find_owner(o->cct, o->ranking->edges[order[i]].edge) == one.tracepoint;
              i++)
             take_segment(&one, o->ranking->edges[order[i]].share.share, except && except[order[i]]);
-        if (beats(&one, &best))
+        if (owner_outranks(&one, &best))
             best = one;
     }
     return best.tracepoint;
@@ -86,7 +86,7 @@ int pythia_own_time_find(const struct pythia_ranking *r, const struct pythia_cct
     for (size_t e = 0; e < r->edge_count; e++)
         order[e] = (uint32_t)e;
     pythia_sort_indexes(order, r->edge_count, order + r->edge_count, owner_before, &o);
-    uint32_t best = find_best(&o, order, except);
+    uint32_t best = find_best_owner(&o, order, except);
     pythia_free(order);
     if (best != PYTHIA_NONE)
         return pythia_own_time_measure(r, cct, best, level, out);
@@ -98,7 +98,7 @@ int pythia_own_time_find(const struct pythia_ranking *r, const struct pythia_cct
 /* ---- its share ---- */
 
 /* Add the clipped times of an edge, counted from the bound below: means may be huge. */
-static void add_times(const struct pythia_ranking *r, size_t e, double *sums)
+static void add_owner_times(const struct pythia_ranking *r, size_t e, double *sums)
 {
     double low = r->edges[e].share.clip_low, high = r->edges[e].share.clip_high;
     const double *times = r->times_ns + e * r->rows;
@@ -117,10 +117,10 @@ int pythia_own_time_measure(const struct pythia_ranking *r, const struct pythia_
     double *total = own + r->rows;
     struct pythia_own_time t = {.tracepoint = tracepoint, .share = {NAN, NAN, NAN, NAN}};
     for (size_t e = 0; e < r->edge_count; e++) {
-        add_times(r, e, total);
+        add_owner_times(r, e, total);
         if (!pythia_place_own_has(cct, r->edges[e].edge, tracepoint))
             continue;
-        add_times(r, e, own);
+        add_owner_times(r, e, own);
         t.segments++;
         t.mean_ns += r->edges[e].share.mean;
     }

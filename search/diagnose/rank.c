@@ -50,9 +50,9 @@ static int add_columns(struct columns *c, const struct pythia_shape *shape)
 }
 
 /* Most rows have a shape that one of the last had, whose edges are known then. */
-static int find_columns(const struct pythia_row *const *rows, size_t count,
-                        const struct pythia_cct *cct, struct pythia_rank_memory *memory,
-                        struct columns *c)
+static int find_rank_columns(const struct pythia_row *const *rows, size_t count,
+                             const struct pythia_cct *cct, struct pythia_rank_memory *memory,
+                             struct columns *c)
 {
     const struct pythia_shape *known[KNOWN] = {NULL};
     uint32_t edges = pythia_cct_edges(cct);
@@ -78,7 +78,7 @@ static void free_columns(struct columns *c)
     pythia_free(c->edges);
 }
 
-static bool edge_before(const void *context, uint32_t a, uint32_t b)
+static bool ranked_edge_precedes(const void *context, uint32_t a, uint32_t b)
 {
     return pythia_cct_compare_edges(context, a, b) < 0;
 }
@@ -89,7 +89,7 @@ static int sort_columns(struct columns *c, const struct pythia_cct *cct)
     uint32_t *scratch = pythia_calloc(c->count, sizeof(*scratch));
     if (!scratch)
         return PYTHIA_ENOMEM;
-    pythia_sort_indexes(c->edges, c->count, scratch, edge_before, cct);
+    pythia_sort_indexes(c->edges, c->count, scratch, ranked_edge_precedes, cct);
     for (size_t e = 0; e < c->count; e++)
         c->indexes[c->edges[e]] = (uint32_t)e + 1;
     pythia_free(scratch);
@@ -98,8 +98,8 @@ static int sort_columns(struct columns *c, const struct pythia_cct *cct)
 
 /* How many requests pass each edge, and how often: requests of one shape, one after the other, are
  * counted at once. All are whole numbers, so the order does not matter. */
-static void count_visits(const struct pythia_row *const *rows, const struct columns *c,
-                         struct pythia_ranking *out)
+static void count_edge_hits(const struct pythia_row *const *rows, const struct columns *c,
+                            struct pythia_ranking *out)
 {
     for (size_t i = 0, run; i < out->rows; i += run) {
         const struct pythia_shape *shape = rows[i]->shape;
@@ -119,7 +119,7 @@ static void count_visits(const struct pythia_row *const *rows, const struct colu
 }
 
 /* The rows of a sample lie anywhere in memory: have those fetched that come next, by a tile. */
-static void fetch(const struct pythia_row *const *rows, size_t from, size_t count)
+static void prefetch_rows(const struct pythia_row *const *rows, size_t from, size_t count)
 {
     for (size_t i = from; i < from + TILE && i < count; i++) {
         const char *times = (const char *)rows[i]->times_ns;
@@ -133,12 +133,12 @@ static void fetch(const struct pythia_row *const *rows, size_t from, size_t coun
  * their own, `tile` of TILE numbers for each column, and written out by the line. `places` has
  * room for an index by column: where the edges of the last shape are, because the next row mostly
  * has it too. */
-static void fill(const struct pythia_row *const *rows, const struct columns *c, double *tile,
-                 uint32_t *places, struct pythia_ranking *out)
+static void fill_rank_matrix(const struct pythia_row *const *rows, const struct columns *c,
+                             double *tile, uint32_t *places, struct pythia_ranking *out)
 {
     for (size_t i = 0; i < out->rows; i += TILE) {
         size_t count = out->rows - i < TILE ? out->rows - i : TILE;
-        fetch(rows, i + TILE, out->rows);
+        prefetch_rows(rows, i + TILE, out->rows);
         memset(tile, 0, c->count * TILE * sizeof(*tile));
         for (size_t r = 0; r < count; r++) {
             const struct pythia_row *row = rows[i + r];
@@ -214,7 +214,7 @@ static bool context_before(const void *context, uint32_t a, uint32_t b)
     return depth > other || (depth == other && pythia_cct_compare_nodes(cct, a, b) < 0);
 }
 
-static void add_rows(double *to, const double *row, size_t n)
+static void add_row_times(double *to, const double *row, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         to[i] += row[i];
@@ -240,7 +240,7 @@ static int add_contexts_below(const struct pythia_cct *cct, double *sums,
         size_t from = context_index(out, nodes[k]), to = context_index(out, parent);
         out->contexts[to].mean_ns += out->contexts[from].mean_ns;
         out->contexts[to].few = out->contexts[to].few && out->contexts[from].few;
-        add_rows(sums + to * n, sums + from * n, n);
+        add_row_times(sums + to * n, sums + from * n, n);
     }
     pythia_free(nodes);
     return PYTHIA_OK;
@@ -260,13 +260,13 @@ static int share_contexts(const struct columns *c, const struct pythia_cct *cct,
         out->contexts[k].few = true;
     for (size_t e = 0; e < c->count; e++) {
         uint32_t node = pythia_cct_edge_at(cct, c->edges[e])->context;
-        add_rows(total, clipped + e * n, n);
+        add_row_times(total, clipped + e * n, n);
         if (node == PYTHIA_CCT_ROOT)
             continue;
         size_t k = context_index(out, node);
         out->contexts[k].mean_ns += out->edges[e].share.mean;
         out->contexts[k].few = out->contexts[k].few && out->edges[e].few;
-        add_rows(sums + k * n, clipped + e * n, n);
+        add_row_times(sums + k * n, clipped + e * n, n);
     }
     int status = add_contexts_below(cct, sums, out);
     for (size_t k = 0; k < out->context_count && status == PYTHIA_OK; k++)
@@ -473,7 +473,7 @@ static void move_edges(uint32_t *order, double *aside, struct pythia_ranking *ou
 }
 
 /* Put the edges, and their times, into the order of their scores. */
-static int sort_edges(const struct pythia_rank_options *o, struct pythia_ranking *out)
+static int sort_ranked_edges(const struct pythia_rank_options *o, struct pythia_ranking *out)
 {
     size_t k = out->edge_count;
     uint32_t *order = pythia_calloc(2 * k, sizeof(*order));
@@ -493,8 +493,8 @@ static int sort_edges(const struct pythia_rank_options *o, struct pythia_ranking
 }
 
 /* Room for the matrix and a tile. */
-static int reserve(const struct pythia_rank_options *o, struct pythia_rank_memory *memory,
-                   struct pythia_ranking *r)
+static int reserve_rank_memory(const struct pythia_rank_options *o,
+                               struct pythia_rank_memory *memory, struct pythia_ranking *r)
 {
     size_t numbers = r->edge_count * r->rows;
     int status = pythia_reach(&memory->tile, &memory->tile_capacity, r->edge_count * TILE,
@@ -519,17 +519,17 @@ int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct
     struct pythia_ranking r = {0};
     struct pythia_rank_memory own = {0}, *memory = options->memory ? options->memory : &own;
     struct columns c = {0};
-    int status = find_columns(rows, count, cct, memory, &c);
+    int status = find_rank_columns(rows, count, cct, memory, &c);
     if (status == PYTHIA_OK)
         status = sort_columns(&c, cct);
     r.rows = c.count > 0 && count > MATRIX_MAX / c.count ? MATRIX_MAX / c.count : count;
     r.edge_count = c.count;
     r.kept = NAN;
     if (status == PYTHIA_OK)
-        status = reserve(options, memory, &r);
+        status = reserve_rank_memory(options, memory, &r);
     if (status == PYTHIA_OK) {
-        count_visits(rows, &c, &r);
-        fill(rows, &c, memory->tile, memory->places, &r);
+        count_edge_hits(rows, &c, &r);
+        fill_rank_matrix(rows, &c, memory->tile, memory->places, &r);
         status = options->brief ? PYTHIA_OK : find_contexts(&c, cct, &r);
     }
     if (status == PYTHIA_OK && c.count > 0)
@@ -537,7 +537,7 @@ int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct
                                 : share_edges(&c, cct, options->level, &r);
     if (status == PYTHIA_OK) {
         share_modes(options, &r);
-        status = sort_edges(options, &r);
+        status = sort_ranked_edges(options, &r);
     }
     free_columns(&c);
     pythia_rank_memory_free(&own);

@@ -51,7 +51,7 @@ static uint64_t duration_of(const struct pythia_critical_path *path)
     return path->events[path->count - 1].at_ns - path->events[0].at_ns;
 }
 
-static void drop_row(void *context, void *row)
+static void free_refined_row(void *context, void *row)
 {
     (void)context;
     pythia_free(row);
@@ -72,8 +72,8 @@ int pythia_refinement_create(const struct pythia_vocabulary *vocabulary,
     pythia_critical_path_init(&r->path);
     if (!r->slots || pythia_cct_create(vocabulary, &r->cct) != PYTHIA_OK ||
         pythia_hider_create(vocabulary, &r->hider) != PYTHIA_OK ||
-        pythia_sample_create(options->rows ? options->rows : ROWS, drop_row, NULL, &r->rows) !=
-            PYTHIA_OK) {
+        pythia_sample_create(options->rows ? options->rows : ROWS, free_refined_row, NULL,
+                             &r->rows) != PYTHIA_OK) {
         pythia_refinement_destroy(r);
         return PYTHIA_ENOMEM;
     }
@@ -97,7 +97,7 @@ void pythia_refinement_destroy(struct pythia_refinement *r)
 
 /* ---- parts ---- */
 
-static size_t slot_of(const struct pythia_refinement *r, struct pythia_refinement_part part)
+static size_t slot_of_part(const struct pythia_refinement *r, struct pythia_refinement_part part)
 {
     size_t mask = r->slot_count - 1, i = pythia_hash_mix(part.coarse, part.fine) & mask;
     for (; r->slots[i]; i = (i + 1) & mask) {
@@ -108,7 +108,7 @@ static size_t slot_of(const struct pythia_refinement *r, struct pythia_refinemen
     return i;
 }
 
-static int enlarge(struct pythia_refinement *r)
+static int grow_part_table(struct pythia_refinement *r)
 {
     uint32_t *slots = pythia_calloc(r->slot_count * 2, sizeof(*slots));
     if (!slots)
@@ -117,28 +117,28 @@ static int enlarge(struct pythia_refinement *r)
     r->slots = slots;
     r->slot_count *= 2;
     for (uint32_t i = 0; i < r->part_count; i++)
-        r->slots[slot_of(r, r->parts[i])] = i + 1;
+        r->slots[slot_of_part(r, r->parts[i])] = i + 1;
     return PYTHIA_OK;
 }
 
 /* The number of a part; PYTHIA_NONE when out of memory. */
-static uint32_t part_of(struct pythia_refinement *r, struct pythia_refinement_part part)
+static uint32_t find_part_number(struct pythia_refinement *r, struct pythia_refinement_part part)
 {
-    size_t slot = slot_of(r, part);
+    size_t slot = slot_of_part(r, part);
     if (r->slots[slot])
         return r->slots[slot] - 1;
     if (pythia_grow(&r->parts, &r->part_capacity, r->part_count, sizeof(*r->parts)) != PYTHIA_OK ||
-        (r->part_count >= r->slot_count / 2 && enlarge(r) != PYTHIA_OK))
+        (r->part_count >= r->slot_count / 2 && grow_part_table(r) != PYTHIA_OK))
         return PYTHIA_NONE;
     r->parts[r->part_count] = part;
-    r->slots[slot_of(r, part)] = (uint32_t)r->part_count + 1;
+    r->slots[slot_of_part(r, part)] = (uint32_t)r->part_count + 1;
     return (uint32_t)r->part_count++;
 }
 
 /* ---- a request ---- */
 
 /* The edge of each gap of a path. */
-static int find_edges(struct pythia_refinement *r, struct view *v)
+static int find_view_edges(struct pythia_refinement *r, struct view *v)
 {
     uint32_t context = PYTHIA_CCT_ROOT;
     v->next = 0;
@@ -166,7 +166,7 @@ static int find_edges(struct pythia_refinement *r, struct view *v)
     return PYTHIA_OK;
 }
 
-static const struct pythia_path_event *next_event(const struct view *v)
+static const struct pythia_path_event *peek_view_event(const struct view *v)
 {
     return v->next < v->path->count ? &v->path->events[v->next] : NULL;
 }
@@ -178,7 +178,7 @@ static struct pythia_refined_time *time_at(struct pythia_refinement *r)
         .coarse = r->coarse.next ? r->coarse.edges[r->coarse.next - 1] : PYTHIA_NONE,
         .fine = r->fine.next ? r->fine.edges[r->fine.next - 1] : PYTHIA_NONE,
     };
-    uint32_t part = part_of(r, at);
+    uint32_t part = find_part_number(r, at);
     if (part == PYTHIA_NONE ||
         pythia_reach(&r->seen, &r->seen_capacity, part, sizeof(*r->seen)) != PYTHIA_OK)
         return NULL;
@@ -193,8 +193,8 @@ static struct pythia_refined_time *time_at(struct pythia_refinement *r)
 }
 
 /* Is it one event, seen in both sets? */
-static bool is_same(const struct pythia_refinement *r, const struct pythia_path_event *coarse,
-                    const struct pythia_path_event *fine)
+static bool is_same_event(const struct pythia_refinement *r, const struct pythia_path_event *coarse,
+                          const struct pythia_path_event *fine)
 {
     return coarse && fine && coarse->at_ns == fine->at_ns && coarse->kind == fine->kind &&
            pythia_hider_origin(r->hider, coarse->span) == fine->span;
@@ -202,10 +202,11 @@ static bool is_same(const struct pythia_refinement *r, const struct pythia_path_
 
 /* Pass the next event of either path, or of both if it is the same. Of two at one time that of the
  * finer path comes first: it is one of those in the stretch that ends here. */
-static int pass(struct pythia_refinement *r, bool *rerouted)
+static int advance_paths(struct pythia_refinement *r, bool *rerouted)
 {
-    const struct pythia_path_event *coarse = next_event(&r->coarse), *fine = next_event(&r->fine);
-    bool same = is_same(r, coarse, fine);
+    const struct pythia_path_event *coarse = peek_view_event(&r->coarse),
+                                   *fine = peek_view_event(&r->fine);
+    bool same = is_same_event(r, coarse, fine);
     bool of_fine = fine && (same || !coarse || fine->at_ns <= coarse->at_ns);
     bool of_coarse = same || !of_fine;
     if (!same && (of_coarse || pythia_open_points_has(r->coarser, fine->tracepoint)))
@@ -213,8 +214,8 @@ static int pass(struct pythia_refinement *r, bool *rerouted)
     r->fine.next += of_fine;
     r->coarse.next += of_coarse;
     uint64_t at_ns = of_fine ? fine->at_ns : coarse->at_ns;
-    coarse = next_event(&r->coarse);
-    fine = next_event(&r->fine);
+    coarse = peek_view_event(&r->coarse);
+    fine = peek_view_event(&r->fine);
     if (!coarse && !fine)
         return PYTHIA_OK;
     struct pythia_refined_time *time = time_at(r);
@@ -228,7 +229,7 @@ static int pass(struct pythia_refinement *r, bool *rerouted)
     return PYTHIA_OK;
 }
 
-static uint64_t key_of(const struct pythia_trace *trace)
+static uint64_t sample_key_of_trace(const struct pythia_trace *trace)
 {
     return pythia_row_key(pythia_hash_mix(trace->id.high, trace->id.low), trace->weight);
 }
@@ -247,7 +248,7 @@ static int keep_row(struct pythia_refinement *r, const struct pythia_trace *trac
     row->count = (uint32_t)r->time_count;
     if (times)
         memcpy(row->times, r->times, times);
-    return pythia_sample_add(r->rows, key_of(trace), trace->id.low, row);
+    return pythia_sample_add(r->rows, sample_key_of_trace(trace), trace->id.low, row);
 }
 
 int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace *trace,
@@ -257,7 +258,7 @@ int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace
     bool rerouted = false;
     r->requests++;
     r->weighted = r->weighted || trace->weight > 1;
-    if (!pythia_sample_wants(r->rows, key_of(trace)))
+    if (!pythia_sample_wants(r->rows, sample_key_of_trace(trace)))
         return PYTHIA_OK;
     int status = pythia_hider_hide(r->hider, trace, r->coarser, &left);
     if (status == 1) {
@@ -272,11 +273,11 @@ int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace
         r->coarse.path = &r->path;
     }
     if (status == PYTHIA_OK)
-        status = find_edges(r, &r->fine);
+        status = find_view_edges(r, &r->fine);
     if (status == PYTHIA_OK)
-        status = find_edges(r, &r->coarse);
-    while (status == PYTHIA_OK && (next_event(&r->coarse) || next_event(&r->fine)))
-        status = pass(r, &rerouted);
+        status = find_view_edges(r, &r->coarse);
+    while (status == PYTHIA_OK && (peek_view_event(&r->coarse) || peek_view_event(&r->fine)))
+        status = advance_paths(r, &rerouted);
     if (status == PYTHIA_OK)
         status = keep_row(r, trace, rerouted);
     for (size_t i = 0; i < r->time_count; i++)
@@ -303,7 +304,7 @@ static bool part_before(const void *context, uint32_t a, uint32_t b)
     return (order ? order : compare_edges(r->cct, r->parts[a].fine, r->parts[b].fine)) < 0;
 }
 
-static int compare_times(const void *a, const void *b)
+static int compare_event_times(const void *a, const void *b)
 {
     const struct pythia_refined_time *x = a, *y = b;
     return (x->part > y->part) - (x->part < y->part);
@@ -379,7 +380,7 @@ int pythia_refinement_finish(struct pythia_refinement *r)
         for (uint32_t k = 0; k < row->count; k++)
             row->times[k].part = place[row->times[k].part];
         if (row->count)
-            qsort(row->times, row->count, sizeof(row->times[0]), compare_times);
+            qsort(row->times, row->count, sizeof(row->times[0]), compare_event_times);
     }
     pythia_free(place);
     return status;

@@ -27,8 +27,8 @@ struct proposing {
     size_t key_count, key_capacity;
 };
 
-static struct pythia_key_name name_of(const struct pythia_explanation *x,
-                                      const struct pythia_vocabulary *vocabulary)
+static struct pythia_key_name name_explained_key(const struct pythia_explanation *x,
+                                                 const struct pythia_vocabulary *vocabulary)
 {
     bool visits = x->kind == PYTHIA_KEY_COUNT, visited = x->kind == PYTHIA_KEY_HAS;
     return (struct pythia_key_name){
@@ -76,7 +76,7 @@ struct level {
     size_t requests;
 };
 
-static int compare_texts(const void *a, const void *b)
+static int compare_part_texts(const void *a, const void *b)
 {
     return pythia_text_compare(((const struct level *)a)->text, ((const struct level *)b)->text);
 }
@@ -85,7 +85,7 @@ static int compare_means(const void *a, const void *b)
 {
     const struct level *x = a, *y = b;
     double p = x->sum / (double)x->requests, q = y->sum / (double)y->requests;
-    return p != q ? (p > q) - (p < q) : compare_texts(a, b);
+    return p != q ? (p > q) - (p < q) : compare_part_texts(a, b);
 }
 
 /* The different levels in the order of their mean durations, which are clipped; place_of[i] becomes
@@ -126,7 +126,7 @@ static int read_levels(struct proposing *p, size_t which, struct levels *l)
         l->all[n++] = (struct level){pythia_buf_text(&l->texts[i]), p->clipped[i], 1};
     }
     if (n > 0)
-        qsort(l->all, n, sizeof(*l->all), compare_texts);
+        qsort(l->all, n, sizeof(*l->all), compare_part_texts);
     for (size_t i = 0; i < n; i++) {
         struct level *last = l->count ? &l->all[l->count - 1] : NULL;
         if (last && pythia_text_equal(last->text, l->all[i].text)) {
@@ -207,15 +207,15 @@ static int part_levels(struct proposing *p, size_t which, struct pythia_split_pr
 
 /* ---- parts ---- */
 
-static int find_part(struct proposing *p, size_t which, const struct pythia_split_rule *rule,
-                     size_t row, uint32_t *out)
+static int find_row_part(struct proposing *p, size_t which, const struct pythia_split_rule *rule,
+                         size_t row, uint32_t *out)
 {
     struct pythia_key_value value;
     int status = pythia_key_reader_row(p->reader, which, p->rows[row], &value);
     return status == PYTHIA_OK ? pythia_split_rule_part(rule, p->reader, &value, out) : status;
 }
 
-static int count_parts(const struct proposing *p, struct pythia_split_proposal *out)
+static int count_proposed_parts(const struct proposing *p, struct pythia_split_proposal *out)
 {
     uint32_t most = pythia_split_rule_parts(&out->rule);
     out->parts = pythia_calloc(most, sizeof(*out->parts));
@@ -244,7 +244,7 @@ static int count_parts(const struct proposing *p, struct pythia_split_proposal *
     return PYTHIA_OK;
 }
 
-static void clear(struct pythia_split_proposal *x)
+static void clear_proposal(struct pythia_split_proposal *x)
 {
     for (size_t i = 0; i < x->part_count; i++)
         pythia_free(x->parts[i].label);
@@ -254,7 +254,7 @@ static void clear(struct pythia_split_proposal *x)
     pythia_split_rule_clear(&x->rule);
 }
 
-static char *text_of(const struct pythia_key_name *key, const struct pythia_split_rule *rule)
+static char *format_split(const struct pythia_key_name *key, const struct pythia_split_rule *rule)
 {
     const struct pythia_split_spec spec = {*key, *rule};
     struct pythia_buf text = {0};
@@ -284,7 +284,8 @@ static const struct pythia_split_spec *split_so_far(const struct proposing *p,
 
 /* The key may be parted already: then the rule becomes that of both, to be put in the place of the
  * first; *good: there is one of both. */
-static int refine(const struct proposing *p, struct pythia_split_proposal *out, bool *good)
+static int refine_existing_split(const struct proposing *p, struct pythia_split_proposal *out,
+                                 bool *good)
 {
     const struct pythia_split_rule *rule = NULL;
     const struct pythia_split_spec *before = split_so_far(p, &out->key, &rule);
@@ -299,13 +300,14 @@ static int refine(const struct proposing *p, struct pythia_split_proposal *out, 
         pythia_split_rule_clear(&out->rule);
         out->rule = refined;
     }
-    out->text = text_of(&out->key, &out->rule);
-    out->instead = before ? text_of(&before->key, &before->rule) : NULL;
+    out->text = format_split(&out->key, &out->rule);
+    out->instead = before ? format_split(&before->key, &before->rule) : NULL;
     return out->text && (out->instead || !before) ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 /* The split that an explanation leads to; *good: it is worth proposing. */
-static int propose(struct proposing *p, size_t which, struct pythia_split_proposal *out, bool *good)
+static int propose_split(struct proposing *p, size_t which, struct pythia_split_proposal *out,
+                         bool *good)
 {
     const struct pythia_explanation *x = &p->found->found[which];
     int status = PYTHIA_OK;
@@ -319,24 +321,24 @@ static int propose(struct proposing *p, size_t which, struct pythia_split_propos
         status = x->kind == PYTHIA_KEY_CATEGORICAL ? part_levels(p, which, out)
                                                    : cut_numbers(p, which, out);
     if (status == PYTHIA_OK)
-        status = refine(p, out, good);
+        status = refine_existing_split(p, out, good);
     if (status != PYTHIA_OK || !*good)
         return status;
     for (size_t i = 0; i < p->n && status == PYTHIA_OK; i++)
-        status = find_part(p, which, &out->rule, i, &p->parts[i]);
+        status = find_row_part(p, which, &out->rule, i, &p->parts[i]);
     if (status == PYTHIA_OK)
         status = pythia_between(p->clipped, p->parts, p->n, pythia_split_rule_parts(&out->rule),
                                 1 - p->alpha, &out->between);
     *good = status == PYTHIA_OK && out->between.low >= PYTHIA_SPLIT_SHARE_MIN;
-    return *good ? count_parts(p, out) : status;
+    return *good ? count_proposed_parts(p, out) : status;
 }
 
 /* ---- all of them ---- */
 
 /* Keys of one rank cannot be told apart, and a proxy says nothing that a better key does not say.
  */
-static bool is_asked(const struct proposing *p, const struct pythia_split_proposals *so_far,
-                     size_t which)
+static bool is_proposal_wanted(const struct proposing *p,
+                               const struct pythia_split_proposals *so_far, size_t which)
 {
     const struct pythia_association_result *r = &p->found->found[which].result;
     for (size_t i = 0; i < so_far->count; i++)
@@ -350,13 +352,13 @@ static int propose_all(struct proposing *p, struct pythia_split_proposals *out)
     int status = PYTHIA_OK;
     for (size_t i = 0; i < p->found->found_count && status == PYTHIA_OK; i++) {
         bool good;
-        if (!is_asked(p, out, i))
+        if (!is_proposal_wanted(p, out, i))
             continue;
-        status = propose(p, i, &out->all[out->count], &good);
+        status = propose_split(p, i, &out->all[out->count], &good);
         if (status == PYTHIA_OK && good)
             out->count++;
         else
-            clear(&out->all[out->count]);
+            clear_proposal(&out->all[out->count]);
     }
     return status;
 }
@@ -382,8 +384,8 @@ static int find_keys(struct proposing *p)
     return PYTHIA_OK;
 }
 
-static int begin(struct proposing *p, const struct pythia_keys *keys,
-                 const struct pythia_vocabulary *vocabulary)
+static int begin_proposing(struct proposing *p, const struct pythia_keys *keys,
+                           const struct pythia_vocabulary *vocabulary)
 {
     size_t found = p->found->found_count;
     p->names = pythia_calloc(found, sizeof(*p->names));
@@ -394,7 +396,7 @@ static int begin(struct proposing *p, const struct pythia_keys *keys,
     if (!p->names || !p->durations || !p->clipped || !p->numbers || !p->parts)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < found; i++)
-        p->names[i] = name_of(&p->found->found[i], vocabulary);
+        p->names[i] = name_explained_key(&p->found->found[i], vocabulary);
     for (size_t i = 0; i < p->n; i++)
         p->durations[i] = p->clipped[i] = (double)p->rows[i]->duration_ns;
     (void)pythia_winsorise(p->clipped, p->n, PYTHIA__SPLIT_CLIPPED, PYTHIA__SPLIT_CLIPPED);
@@ -423,7 +425,7 @@ int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
                                              pythia_calloc(found->found_count, sizeof(*all.all))};
     int status = all.all ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK && count > 0 && found->found_count > 0) {
-        status = begin(&p, keys, vocabulary);
+        status = begin_proposing(&p, keys, vocabulary);
         if (status == PYTHIA_OK)
             status = propose_all(&p, &all);
     }
@@ -441,7 +443,7 @@ int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
 void pythia_split_proposals_free(struct pythia_split_proposals *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        clear(&p->all[i]);
+        clear_proposal(&p->all[i]);
     pythia_free(p->all);
     *p = (struct pythia_split_proposals){0};
 }

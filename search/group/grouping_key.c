@@ -21,7 +21,8 @@ const char *pythia_split_origin_name(enum pythia_split_origin origin)
 /* ---- making ---- */
 
 /* One that is asked for twice is told. */
-static int check_keys(const struct pythia_split_spec *splits, size_t count, struct pythia_error *e)
+static int check_split_keys(const struct pythia_split_spec *splits, size_t count,
+                            struct pythia_error *e)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++) {
@@ -90,7 +91,8 @@ static int choose_attributes(struct pythia_grouping_key *k)
     return status;
 }
 
-static int fill(struct pythia_grouping_key *k, const struct pythia_split_spec *splits, size_t count)
+static int fill_grouping_splits(struct pythia_grouping_key *k,
+                                const struct pythia_split_spec *splits, size_t count)
 {
     k->slot_count = 64;
     k->slots = pythia_calloc(k->slot_count, sizeof(*k->slots));
@@ -118,14 +120,14 @@ int pythia_grouping_key_create(struct pythia_vocabulary *vocabulary,
                                const struct pythia_split_spec *splits, size_t count,
                                struct pythia_grouping_key **out, struct pythia_error *e)
 {
-    int status = check_keys(splits, count, e);
+    int status = check_split_keys(splits, count, e);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_grouping_key *k = pythia_calloc(1, sizeof(*k));
     if (!k)
         return PYTHIA_ENOMEM;
     k->vocabulary = vocabulary;
-    status = fill(k, splits, count);
+    status = fill_grouping_splits(k, splits, count);
     if (status == PYTHIA_OK)
         *out = k;
     else
@@ -166,8 +168,8 @@ void pythia_grouping_key_destroy(struct pythia_grouping_key *k)
 
 /* ---- the parts of a request ---- */
 
-static uint32_t visits_of(struct pythia_grouping_key *k, struct pythia__grouping_split *s,
-                          const struct pythia_critical_path *path)
+static uint32_t count_split_hits(struct pythia_grouping_key *k, struct pythia__grouping_split *s,
+                                 const struct pythia_critical_path *path)
 {
     uint32_t visits = 0;
     if (s->point == PYTHIA_NONE)
@@ -186,8 +188,9 @@ static const struct pythia_split_rule *rule_of(const struct pythia__grouping_spl
 }
 
 /* Which points report the value found last? One that is passed never is reported by none. */
-static int note(struct pythia_grouping_key *k, const struct pythia__grouping_split *s,
-                const struct pythia_key_value *value)
+static int note_reporting_points(struct pythia_grouping_key *k,
+                                 const struct pythia__grouping_split *s,
+                                 const struct pythia_key_value *value)
 {
     bool process = false;
     size_t count = 0;
@@ -212,9 +215,10 @@ static int mark_level(struct pythia_grouping_key *k, struct pythia__grouping_spl
 }
 
 /* The part of one split that the request at hand is in, into *part. */
-static int find_part(struct pythia_grouping_key *k, size_t split, uint32_t type,
-                     const struct pythia_critical_path *path, const struct pythia_row_value *values,
-                     uint32_t value_count, uint32_t *part)
+static int find_split_part(struct pythia_grouping_key *k, size_t split, uint32_t type,
+                           const struct pythia_critical_path *path,
+                           const struct pythia_row_value *values, uint32_t value_count,
+                           uint32_t *part)
 {
     struct pythia__grouping_split *s = &k->splits[split];
     const struct pythia_split_rule *rule = rule_of(s, type);
@@ -223,9 +227,9 @@ static int find_part(struct pythia_grouping_key *k, size_t split, uint32_t type,
     if (s->spec.key.source == PYTHIA_KEY_OF_SPANS)
         status = pythia_key_reader_values(k->reader, split, values, value_count, &value);
     else
-        value = pythia_key_reader_visits(k->reader, split, visits_of(k, s, path));
+        value = pythia_key_reader_visits(k->reader, split, count_split_hits(k, s, path));
     if (status == PYTHIA_OK && k->note)
-        status = note(k, s, &value);
+        status = note_reporting_points(k, s, &value);
     if (status == PYTHIA_OK && value.present && s->spec.rule.form == PYTHIA_SPLIT_SETS)
         status = mark_level(k, s);
     if (status != PYTHIA_OK)
@@ -234,7 +238,7 @@ static int find_part(struct pythia_grouping_key *k, size_t split, uint32_t type,
 }
 
 /* Remember what was seen of a split in a type. */
-static int mark(struct pythia__grouping_split *s, uint32_t type, uint32_t part)
+static int mark_seen_part(struct pythia__grouping_split *s, uint32_t type, uint32_t part)
 {
     if (pythia_reach(&s->seen, &s->seen_count, type, sizeof(*s->seen)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -249,7 +253,7 @@ int pythia_grouping_key_see(struct pythia_grouping_key *k, uint32_t part)
     const uint32_t *of = k->parts + (size_t)part * (k->count + 1);
     int status = PYTHIA_OK;
     for (size_t i = 0; i < k->count && status == PYTHIA_OK; i++)
-        status = mark(&k->splits[i], of[0], of[i + 1]);
+        status = mark_seen_part(&k->splits[i], of[0], of[i + 1]);
     return status;
 }
 
@@ -266,7 +270,7 @@ void pythia_grouping_key_forget(struct pythia_grouping_key *k)
     k->set_count = 0;
 }
 
-static uint64_t hash_of(const uint32_t *numbers, size_t count)
+static uint64_t hash_part_numbers(const uint32_t *numbers, size_t count)
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < count; i++)
@@ -274,16 +278,17 @@ static uint64_t hash_of(const uint32_t *numbers, size_t count)
     return hash;
 }
 
-static size_t slot_of(const struct pythia_grouping_key *k, const uint32_t *numbers)
+static size_t slot_of_parts(const struct pythia_grouping_key *k, const uint32_t *numbers)
 {
-    size_t width = k->count + 1, mask = k->slot_count - 1, i = hash_of(numbers, width) & mask;
+    size_t width = k->count + 1, mask = k->slot_count - 1,
+           i = hash_part_numbers(numbers, width) & mask;
     while (k->slots[i] && memcmp(k->parts + (size_t)(k->slots[i] - 1) * width, numbers,
                                  width * sizeof(*numbers)) != 0)
         i = (i + 1) & mask;
     return i;
 }
 
-static int grow_slots(struct pythia_grouping_key *k)
+static int grow_part_slots(struct pythia_grouping_key *k)
 {
     uint32_t *slots = pythia_calloc(k->slot_count * 2, sizeof(*slots));
     if (!slots)
@@ -292,20 +297,20 @@ static int grow_slots(struct pythia_grouping_key *k)
     k->slots = slots;
     k->slot_count *= 2;
     for (size_t i = 0; i < k->part_count; i++)
-        k->slots[slot_of(k, k->parts + i * (k->count + 1))] = (uint32_t)i + 1;
+        k->slots[slot_of_parts(k, k->parts + i * (k->count + 1))] = (uint32_t)i + 1;
     return PYTHIA_OK;
 }
 
 /* The number of the type and the parts at hand. */
-static uint32_t number_of(struct pythia_grouping_key *k)
+static uint32_t number_current_parts(struct pythia_grouping_key *k)
 {
-    size_t width = k->count + 1, slot = slot_of(k, k->at_hand);
+    size_t width = k->count + 1, slot = slot_of_parts(k, k->at_hand);
     if (k->slots[slot])
         return k->slots[slot] - 1;
     if (k->part_count + 1 >= k->slot_count / 2) {
-        if (grow_slots(k) != PYTHIA_OK)
+        if (grow_part_slots(k) != PYTHIA_OK)
             return PYTHIA_NONE;
-        slot = slot_of(k, k->at_hand);
+        slot = slot_of_parts(k, k->at_hand);
     }
     if (pythia_grow(&k->parts, &k->part_capacity, k->part_count, width * sizeof(*k->parts)) !=
         PYTHIA_OK)
@@ -324,17 +329,17 @@ uint32_t pythia_grouping_key_part(struct pythia_grouping_key *k, uint32_t type,
     int status = pythia_row_values(k->rows, trace, path, &values, &count);
     k->at_hand[0] = type;
     for (size_t i = 0; i < k->count && status == PYTHIA_OK; i++) {
-        status = find_part(k, i, type, path, values, count, &k->at_hand[i + 1]);
+        status = find_split_part(k, i, type, path, values, count, &k->at_hand[i + 1]);
         if (status == PYTHIA_OK)
-            status = mark(&k->splits[i], type, k->at_hand[i + 1]);
+            status = mark_seen_part(&k->splits[i], type, k->at_hand[i + 1]);
     }
-    return status == PYTHIA_OK ? number_of(k) : PYTHIA_NONE;
+    return status == PYTHIA_OK ? number_current_parts(k) : PYTHIA_NONE;
 }
 
 /* ---- names ---- */
 
 /* Is there something to say of the part? */
-static bool is_told(const struct pythia__grouping_split *s, uint32_t type, uint32_t part)
+static bool is_part_reported(const struct pythia__grouping_split *s, uint32_t type, uint32_t part)
 {
     const struct pythia_split_rule *rule = rule_of(s, type);
     uint8_t seen = type < s->seen_count ? s->seen[type] : 0;
@@ -353,7 +358,7 @@ uint32_t pythia_grouping_key_name(struct pythia_grouping_key *k, uint32_t part)
     pythia_buf_text_add(&k->name, pythia_vocabulary_text(k->vocabulary, of[0]));
     for (size_t i = 0; i < k->count; i++) {
         const struct pythia__grouping_split *s = &k->splits[i];
-        if (!is_told(s, of[0], of[i + 1]))
+        if (!is_part_reported(s, of[0], of[i + 1]))
             continue;
         pythia_buf_puts(&k->name, told++ ? ", " : " [");
         pythia_split_rule_label(rule_of(s, of[0]), &s->spec.key, of[i + 1], &k->name);

@@ -46,7 +46,7 @@ struct learning {
 
 /* ---- requests ---- */
 
-static int add_rows(struct requests *r, const struct pythia_type *t, size_t set)
+static int add_type_rows(struct requests *r, const struct pythia_type *t, size_t set)
 {
     for (size_t i = 0; i < pythia_type_rows(t); i++) {
         size_t sets = r->capacity;
@@ -64,7 +64,7 @@ static int add_rows(struct requests *r, const struct pythia_type *t, size_t set)
     return PYTHIA_OK;
 }
 
-static int gather(const struct learning *l, uint32_t type, struct requests *r)
+static int gather_requests(const struct learning *l, uint32_t type, struct requests *r)
 {
     int status = PYTHIA_OK;
     for (size_t g = 0; g < l->group_count && status == PYTHIA_OK; g++) {
@@ -72,7 +72,7 @@ static int gather(const struct learning *l, uint32_t type, struct requests *r)
         const struct pythia_type *types = pythia_groups_types(l->groups[g], &count);
         for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
             if (types[i].name == type)
-                status = add_rows(r, &types[i], g);
+                status = add_type_rows(r, &types[i], g);
     }
     if (status != PYTHIA_OK)
         return status;
@@ -126,8 +126,8 @@ static int read_values(struct learning *l, size_t split, struct requests *r)
 
 /* ---- numbers ---- */
 
-static int find_modes(const struct learning *l, const struct requests *r, uint64_t seed,
-                      struct pythia_modes *modes)
+static int find_duration_modes(const struct learning *l, const struct requests *r, uint64_t seed,
+                               struct pythia_modes *modes)
 {
     struct pythia_tail_dip dip;
     *modes = (struct pythia_modes){.count = 1};
@@ -138,8 +138,8 @@ static int find_modes(const struct learning *l, const struct requests *r, uint64
 }
 
 /* One cut, where most of the variance lies between; *share: how much, NaN if there is no cut. */
-static int best_cut(const double *numbers, const double *durations, size_t n, double *cut,
-                    double *share)
+static int find_duration_cut(const double *numbers, const double *durations, size_t n, double *cut,
+                             double *share)
 {
     struct pythia_column column = {.numbers = numbers};
     struct pythia_split s;
@@ -167,7 +167,7 @@ static int cut_by_variance(const struct learning *l, const struct requests *r, u
     if (status == PYTHIA_OK) {
         memcpy(clipped, r->durations, n * sizeof(*clipped));
         (void)pythia_winsorise(clipped, n, PYTHIA__SPLIT_CLIPPED, PYTHIA__SPLIT_CLIPPED);
-        status = best_cut(r->numbers, clipped, n, cut, &share);
+        status = find_duration_cut(r->numbers, clipped, n, cut, &share);
     }
     pythia_random_init(&random, seed);
     for (size_t i = 0; status == PYTHIA_OK && i < n; i++)
@@ -176,7 +176,7 @@ static int cut_by_variance(const struct learning *l, const struct requests *r, u
         pythia_random_shuffle(&random, order, n);
         for (size_t i = 0; i < n; i++)
             mixed[i] = clipped[order[i]];
-        status = best_cut(r->numbers, mixed, n, &unused, &other);
+        status = find_duration_cut(r->numbers, mixed, n, &unused, &other);
         at_least += other >= share;
     }
     if (status == PYTHIA_OK && !isnan(share))
@@ -195,7 +195,7 @@ static int learn_numbers(const struct learning *l, const struct requests *r, uin
     struct pythia_modes modes;
     double cuts[PYTHIA_MODES_MAX];
     size_t count = 0;
-    int status = find_modes(l, r, seed, &modes);
+    int status = find_duration_modes(l, r, seed, &modes);
     if (status == PYTHIA_OK)
         status = pythia__split_by_modes(r->numbers, r->durations, r->count, &modes, cuts, &count);
     out->origin = PYTHIA_SPLIT_OF_MODES;
@@ -219,22 +219,22 @@ struct level {
     size_t requests;
 };
 
-static int compare_texts(const void *a, const void *b)
+static int compare_level_texts(const void *a, const void *b)
 {
     return pythia_text_compare(((const struct level *)a)->text, ((const struct level *)b)->text);
 }
 
 /* The most frequent first, by name of those that are as many. */
-static int compare_levels(const void *a, const void *b)
+static int compare_level_counts(const void *a, const void *b)
 {
     const struct level *x = a, *y = b;
     if (x->requests != y->requests)
         return x->requests < y->requests ? 1 : -1;
-    return compare_texts(a, b);
+    return compare_level_texts(a, b);
 }
 
 /* The different levels, the most frequent first; *count of them. */
-static struct level *count_levels(const struct requests *r, size_t *count)
+static struct level *count_text_levels(const struct requests *r, size_t *count)
 {
     struct level *all = pythia_calloc(r->present_count, sizeof(*all));
     size_t n = 0, kept = 0;
@@ -242,7 +242,7 @@ static struct level *count_levels(const struct requests *r, size_t *count)
         if (r->present[i])
             all[n++] = (struct level){r->texts[i], 1};
     if (n > 0)
-        qsort(all, n, sizeof(*all), compare_texts);
+        qsort(all, n, sizeof(*all), compare_level_texts);
     for (size_t i = 0; i < n; i++) {
         if (kept > 0 && pythia_text_equal(all[kept - 1].text, all[i].text))
             all[kept - 1].requests++;
@@ -250,7 +250,7 @@ static struct level *count_levels(const struct requests *r, size_t *count)
             all[kept++] = all[i];
     }
     if (kept > 0)
-        qsort(all, kept, sizeof(*all), compare_levels);
+        qsort(all, kept, sizeof(*all), compare_level_counts);
     *count = kept;
     return all;
 }
@@ -258,12 +258,12 @@ static struct level *count_levels(const struct requests *r, size_t *count)
 static int learn_levels(const struct requests *r, struct pythia__learnt_rule *out)
 {
     size_t count;
-    struct level *all = count_levels(r, &count);
+    struct level *all = count_text_levels(r, &count);
     struct pythia_split_level levels[PYTHIA_SPLIT_LEVELS_MAX];
     if (!all)
         return PYTHIA_ENOMEM;
     size_t kept = count < PYTHIA_SPLIT_LEVELS_MAX ? count : PYTHIA_SPLIT_LEVELS_MAX;
-    qsort(all, kept, sizeof(*all), compare_texts);
+    qsort(all, kept, sizeof(*all), compare_level_texts);
     for (size_t i = 0; i < kept; i++)
         levels[i] = (struct pythia_split_level){all[i].text, i};
     out->origin = PYTHIA_SPLIT_OF_LEVELS;
@@ -302,7 +302,7 @@ static int learn_split(struct learning *l, size_t split, uint32_t type, struct r
 static int learn_type(struct learning *l, uint32_t type)
 {
     struct requests r = {0};
-    int status = gather(l, type, &r);
+    int status = gather_requests(l, type, &r);
     for (size_t i = 0; i < l->k->count && status == PYTHIA_OK; i++)
         if (l->k->splits[i].spec.rule.form == PYTHIA_SPLIT_LEARNT)
             status = learn_split(l, i, type, &r);

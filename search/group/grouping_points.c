@@ -15,14 +15,14 @@ void pythia_grouping_key_note_points(struct pythia_grouping_key *k, bool note)
     k->note = note;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_point_numbers(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
 /* Where a set of that hash is, or would be. */
-static size_t place_of(const struct pythia_grouping_key *k, uint64_t hash)
+static size_t slot_of_point_set(const struct pythia_grouping_key *k, uint64_t hash)
 {
     size_t low = 0, high = k->set_count;
     while (low < high) {
@@ -40,7 +40,7 @@ int pythia__grouping_note(struct pythia_grouping_key *k, const uint32_t *points,
     uint64_t hash = count; /* the sum does not depend on their order */
     for (size_t i = 0; i < count; i++)
         hash += pythia_hash_mix(0, points[i]);
-    size_t at = place_of(k, hash);
+    size_t at = slot_of_point_set(k, hash);
     if (at < k->set_count && k->sets[at].hash == hash) {
         k->sets[at].requests++;
         return PYTHIA_OK;
@@ -52,7 +52,7 @@ int pythia__grouping_note(struct pythia_grouping_key *k, const uint32_t *points,
         return PYTHIA_ENOMEM;
     }
     memcpy(copy, points, count * sizeof(*copy));
-    qsort(copy, count, sizeof(*copy), compare_numbers);
+    qsort(copy, count, sizeof(*copy), compare_point_numbers);
     memmove(k->sets + at + 1, k->sets + at, (k->set_count++ - at) * sizeof(*k->sets));
     k->sets[at] =
         (struct pythia__point_set){.hash = hash, .requests = 1, .points = copy, .count = count};

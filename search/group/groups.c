@@ -92,7 +92,7 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
 }
 
 /* About how much memory a shape takes, and what gathers for it. */
-static size_t bytes_of(const struct pythia_shape *s)
+static size_t estimate_entry_bytes(const struct pythia_shape *s)
 {
     return sizeof(*s) + s->gap_count * sizeof(*s->slots) +
            s->edge_count * (sizeof(*s->edges) + sizeof(*s->repeats) + sizeof(uint64_t)) +
@@ -101,7 +101,7 @@ static size_t bytes_of(const struct pythia_shape *s)
 
 static void free_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
-    g->shape_bytes -= bytes_of(e->shape);
+    g->shape_bytes -= estimate_entry_bytes(e->shape);
     pythia_sketch_destroy(e->sketch);
     pythia_free(e->shape);
     pythia_free(e);
@@ -140,7 +140,7 @@ void pythia_groups_destroy(struct pythia_groups *g)
 
 /* ---- types and their structures ---- */
 
-static void drop_row(void *context, void *row)
+static void return_group_row(void *context, void *row)
 {
     struct pythia_groups *g = context;
     struct pythia_groups_entry *e = ((struct pythia_row *)row)->holder;
@@ -156,7 +156,7 @@ static void drop_row(void *context, void *row)
 
 /* Structures and shapes are named after the request type, so that a type that nothing parts has the
  * same names with a grouping key as without one. */
-static struct pythia_type *find_type(struct pythia_groups *g, uint32_t unsplit, uint32_t part)
+static struct pythia_type *find_group_type(struct pythia_groups *g, uint32_t unsplit, uint32_t part)
 {
     if (pythia_reach(&g->type_of_part, &g->part_capacity, part, sizeof(*g->type_of_part)) !=
         PYTHIA_OK)
@@ -173,7 +173,7 @@ static struct pythia_type *find_type(struct pythia_groups *g, uint32_t unsplit, 
                                .levels = PYTHIA_SHAPE_LEVELS};
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &type.sketch) != PYTHIA_OK)
         return NULL;
-    if (pythia_sample_create(g->rows_per_type, drop_row, g, &type.rows) != PYTHIA_OK) {
+    if (pythia_sample_create(g->rows_per_type, return_group_row, g, &type.rows) != PYTHIA_OK) {
         pythia_sketch_destroy(type.sketch);
         return NULL;
     }
@@ -207,7 +207,7 @@ static void fill_slots(struct pythia_type *t)
     }
 }
 
-static int grow_slots(struct pythia_type *t)
+static int grow_type_slots(struct pythia_type *t)
 {
     size_t slot_count = t->slot_count ? t->slot_count * 2 : 64;
     uint32_t *slots = pythia_realloc(t->slots, slot_count, sizeof(*slots));
@@ -239,7 +239,7 @@ static void cut_levels(struct pythia_type *t, uint32_t level)
 static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t name, uint32_t level,
                                                bool whole)
 {
-    if (t->structure_count >= t->slot_count / 2 && grow_slots(t) != PYTHIA_OK)
+    if (t->structure_count >= t->slot_count / 2 && grow_type_slots(t) != PYTHIA_OK)
         return NULL;
     size_t slot = structure_slot(t, name, level, whole);
     if (t->slots[slot])
@@ -272,7 +272,7 @@ static int add_structure(struct pythia_type *t, const struct pythia_groups_entry
 
 /* ---- shapes ---- */
 
-static int add_totals(struct pythia_groups *g, struct pythia_groups_entry *e)
+static int add_entry_totals(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
     size_t edges = pythia_cct_edges(g->cct);
     while (g->total_capacity < edges) {
@@ -296,7 +296,7 @@ static int add_totals(struct pythia_groups *g, struct pythia_groups_entry *e)
 
 /* Hand on to structures what the shape has gathered; nothing is added to it any more. Where memory
  * runs out the next call goes on. */
-static int hand_on(struct pythia_type *t, struct pythia_groups_entry *e)
+static int flush_entry_totals(struct pythia_type *t, struct pythia_groups_entry *e)
 {
     uint32_t last = e->shape->level_count - 1;
     int status = PYTHIA_OK;
@@ -358,7 +358,7 @@ static uint64_t entry_hash(uint32_t type, uint64_t shape_hash)
     return pythia_hash_mix(shape_hash, type);
 }
 
-static size_t table_slot(const struct pythia_groups *g, uint32_t type, uint64_t hash)
+static size_t entry_table_slot(const struct pythia_groups *g, uint32_t type, uint64_t hash)
 {
     size_t mask = g->table_size - 1, i = entry_hash(type, hash) & mask;
     while (g->table[i] && (g->table[i]->type != type || g->table[i]->shape->hash != hash))
@@ -366,9 +366,9 @@ static size_t table_slot(const struct pythia_groups *g, uint32_t type, uint64_t 
     return i;
 }
 
-static void table_remove(struct pythia_groups *g, const struct pythia_groups_entry *e)
+static void entry_table_remove(struct pythia_groups *g, const struct pythia_groups_entry *e)
 {
-    size_t mask = g->table_size - 1, hole = table_slot(g, e->type, e->shape->hash);
+    size_t mask = g->table_size - 1, hole = entry_table_slot(g, e->type, e->shape->hash);
     g->table[hole] = NULL;
     for (size_t i = (hole + 1) & mask; g->table[i]; i = (i + 1) & mask) {
         size_t home = entry_hash(g->table[i]->type, g->table[i]->shape->hash) & mask;
@@ -381,12 +381,12 @@ static void table_remove(struct pythia_groups *g, const struct pythia_groups_ent
 }
 
 /* Take an entry out of the cache. */
-static int unlist(struct pythia_groups *g, struct pythia_groups_entry *e)
+static int unlist_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
-    int status = add_totals(g, e);
+    int status = add_entry_totals(g, e);
     if (status == PYTHIA_OK)
-        status = hand_on(&g->types[e->type], e);
-    table_remove(g, e);
+        status = flush_entry_totals(&g->types[e->type], e);
+    entry_table_remove(g, e);
     e->listed = false;
     g->entries[e->place] = g->entries[--g->entry_count];
     g->entries[e->place]->place = e->place;
@@ -400,14 +400,14 @@ static int unlist(struct pythia_groups *g, struct pythia_groups_entry *e)
 /* Make room in the ring: the next shape that was not used since the hand last passed goes. Those
  * that rows hold stay: without them the memory would be the same, and a type of a few requests
  * would make its shape anew for each of them. */
-static int evict(struct pythia_groups *g)
+static int evict_entry(struct pythia_groups *g)
 {
     assert(g->entry_count > g->held);
     for (;; g->hand++) {
         g->hand = g->hand < g->entry_count ? g->hand : 0;
         struct pythia_groups_entry *e = g->entries[g->hand];
         if (e->rows == 0 && !e->used)
-            return unlist(g, e);
+            return unlist_entry(g, e);
         e->used = false;
     }
 }
@@ -447,7 +447,7 @@ static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t 
     e->shape = shape;
     e->type = type;
     e->times_ns = (uint64_t *)(void *)(e + 1);
-    g->shape_bytes += bytes_of(shape);
+    g->shape_bytes += estimate_entry_bytes(shape);
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
         pythia_grow(&g->entries, &g->entry_capacity, g->entry_count,
                     sizeof(struct pythia_groups_entry *)) != PYTHIA_OK) {
@@ -457,19 +457,19 @@ static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t 
     return e;
 }
 
-static struct pythia_groups_entry *find_entry(struct pythia_groups *g, uint32_t type,
-                                              const struct pythia_critical_path *path)
+static struct pythia_groups_entry *find_shape_entry(struct pythia_groups *g, uint32_t type,
+                                                    const struct pythia_critical_path *path)
 {
     uint64_t hash = pythia_shape_hash(path);
-    size_t slot = table_slot(g, type, hash);
+    size_t slot = entry_table_slot(g, type, hash);
     struct pythia_groups_entry *e = g->table[slot];
     if (e && e->shape->gap_count == path->count - 1) {
         e->used = true;
         return e;
     }
-    if (e && unlist(g, e) != PYTHIA_OK) /* another path's, one in 2^64: it makes room */
+    if (e && unlist_entry(g, e) != PYTHIA_OK) /* another path's, one in 2^64: it makes room */
         return NULL;
-    if ((g->entry_count - g->held >= SHAPES_MAX && evict(g) != PYTHIA_OK) ||
+    if ((g->entry_count - g->held >= SHAPES_MAX && evict_entry(g) != PYTHIA_OK) ||
         reserve_table(g) != PYTHIA_OK)
         return NULL;
     e = make_entry(g, type, path);
@@ -478,7 +478,7 @@ static struct pythia_groups_entry *find_entry(struct pythia_groups *g, uint32_t 
     e->used = e->listed = true;
     e->place = g->entry_count;
     g->entries[g->entry_count++] = e;
-    g->table[table_slot(g, type, hash)] = e;
+    g->table[entry_table_slot(g, type, hash)] = e;
     return e;
 }
 
@@ -495,9 +495,10 @@ static void shrink_samples(struct pythia_groups *g)
     }
 }
 
-static int add_row(struct pythia_groups *g, struct pythia_type *t, struct pythia_groups_entry *e,
-                   const struct pythia_trace *trace, const struct pythia_critical_path *path,
-                   const struct pythia_lineage *lineage)
+static int add_group_row(struct pythia_groups *g, struct pythia_type *t,
+                         struct pythia_groups_entry *e, const struct pythia_trace *trace,
+                         const struct pythia_critical_path *path,
+                         const struct pythia_lineage *lineage)
 {
     uint64_t hash = pythia_row_key(pythia_hash_mix(trace->id.high, trace->id.low), trace->weight);
     if (!pythia_sample_wants(t->rows, hash))
@@ -520,8 +521,8 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
 {
     uint32_t part =
         g->options.key ? pythia_grouping_key_part(g->options.key, name, trace, path) : name;
-    struct pythia_type *t = part == PYTHIA_NONE ? NULL : find_type(g, name, part);
-    struct pythia_groups_entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
+    struct pythia_type *t = part == PYTHIA_NONE ? NULL : find_group_type(g, name, part);
+    struct pythia_groups_entry *e = t ? find_shape_entry(g, (uint32_t)(t - g->types), path) : NULL;
     struct pythia_lineage lineage = {0};
     if (!e || (g->lineages &&
                pythia_lineages_find(g->lineages, trace, path, t->hash, &lineage) != PYTHIA_OK))
@@ -543,7 +544,7 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
     int status = pythia_sketch_add(e->sketch, (double)duration, weight);
     if (status == PYTHIA_OK)
         status = pythia_sketch_add(t->sketch, (double)duration, weight);
-    return status == PYTHIA_OK ? add_row(g, t, e, trace, path, &lineage) : status;
+    return status == PYTHIA_OK ? add_group_row(g, t, e, trace, path, &lineage) : status;
 }
 
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
@@ -557,7 +558,7 @@ int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
 
 /* ---- the end ---- */
 
-static bool type_before(const void *context, uint32_t a, uint32_t b)
+static bool group_type_precedes(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia_groups *g = context;
     return pythia_text_compare(pythia_vocabulary_text(g->vocabulary, g->types[a].name),
@@ -576,7 +577,7 @@ static int sort_types(struct pythia_groups *g)
     }
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
-    pythia_sort_indexes(order, n, order + n, type_before, g);
+    pythia_sort_indexes(order, n, order + n, group_type_precedes, g);
     for (size_t i = 0; i < n; i++)
         types[i] = g->types[order[i]];
     pythia_free(g->types);
@@ -659,8 +660,8 @@ static bool is_ahead(const void *context, uint32_t a, uint32_t b)
 /* Whoever takes the first rows of a sample takes them as a sample: but by their keys heavy rows
  * come first. Key times weight is the place of a row among those that might be here with its
  * weight. */
-static int list_candidates(const struct pythia_type *t, const struct pythia_row **rows,
-                           struct candidates *c)
+static int list_sample_candidates(const struct pythia_type *t, const struct pythia_row **rows,
+                                  struct candidates *c)
 {
     double smallest = smallest_weight(t);
     c->weight = pythia_calloc(3 * c->n, sizeof(*c->weight));
@@ -686,7 +687,7 @@ int pythia_type_leave_fair(const struct pythia_type *t, const struct pythia_row 
     if (!(t->heaviest > 1))
         return PYTHIA_OK;
     const struct pythia_row **old = pythia_calloc(c.n, sizeof(struct pythia_row *));
-    int status = old ? list_candidates(t, rows, &c) : PYTHIA_ENOMEM;
+    int status = old ? list_sample_candidates(t, rows, &c) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK) {
         pythia_sort_indexes(c.order, c.n, c.order + c.n, is_ahead, c.position);
         if (c.n > 0)
@@ -762,7 +763,7 @@ int pythia_groups_settle(const struct pythia_groups *g, size_t index)
     if (is_only_shape(t))
         return settle_same_path(t);
     for (; t->unsettled; t->unsettled = t->unsettled->next) {
-        int status = hand_on(t, t->unsettled);
+        int status = flush_entry_totals(t, t->unsettled);
         if (status != PYTHIA_OK)
             return status;
     }
@@ -775,7 +776,7 @@ int pythia_groups_finish(struct pythia_groups *g)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
-        status = add_totals(g, g->entries[i]);
+        status = add_entry_totals(g, g->entries[i]);
     if (status == PYTHIA_OK)
         status = pythia_groups_close(g);
     for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++)

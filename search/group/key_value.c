@@ -85,7 +85,7 @@ void pythia_key_reader_destroy(struct pythia_key_reader *r)
 /* ---- what a name means ---- */
 
 /* Is `text` the attribute, or the attribute, "@" and the place of a key? */
-static bool means(const struct pythia_keys *keys, struct pythia_text text, uint32_t key)
+static bool key_matches_text(const struct pythia_keys *keys, struct pythia_text text, uint32_t key)
 {
     struct pythia_text attribute = pythia_keys_attribute(keys, key),
                        place = pythia_keys_origin(keys, key);
@@ -108,13 +108,13 @@ static bool place_before(const struct pythia_keys *keys, uint32_t a, uint32_t b)
 }
 
 /* Look at the keys that have come since. */
-static int learn(const struct pythia_key_reader *r, struct meaning *m)
+static int learn_new_keys(const struct pythia_key_reader *r, struct meaning *m)
 {
     const struct pythia_keys *keys = r->keys;
     size_t count = r->among ? r->among_count : pythia_keys_count(keys);
     for (; m->known < count; m->known++) {
         uint32_t key = r->among ? r->among[m->known] : (uint32_t)m->known;
-        if (!means(keys, m->name.text, key))
+        if (!key_matches_text(keys, m->name.text, key))
             continue;
         if (pythia_grow(&m->keys, &m->capacity, m->count, sizeof(*m->keys)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
@@ -162,7 +162,7 @@ struct pythia_key_value pythia_key_reader_visits(struct pythia_key_reader *r, si
 
 /* The mean, or the number itself where all places have the same: the mean of equal numbers may be
  * one bit off. */
-static void average(struct pythia_key_reader *r, struct pythia_key_value *out)
+static void average_numbers(struct pythia_key_reader *r, struct pythia_key_value *out)
 {
     double sum = 0, number = 0, first = 0;
     bool same = true;
@@ -177,7 +177,8 @@ static void average(struct pythia_key_reader *r, struct pythia_key_value *out)
         out->number = same ? first : sum / (double)r->place_count;
 }
 
-static int keep(struct pythia_key_reader *r, uint32_t key, const struct pythia_row_value *value)
+static int retain_value(struct pythia_key_reader *r, uint32_t key,
+                        const struct pythia_row_value *value)
 {
     uint32_t point = pythia_keys_tracepoint(r->keys, key);
     if (pythia_grow(&r->places, &r->place_capacity, r->place_count, sizeof(*r->places)) !=
@@ -200,15 +201,15 @@ int pythia_key_reader_values(struct pythia_key_reader *r, size_t name,
     struct meaning *m = &r->meanings[name];
     r->place_count = r->point_count = 0;
     r->process = r->visited = false;
-    if (learn(r, m) != PYTHIA_OK)
+    if (learn_new_keys(r, m) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < m->count; i++) {
         const struct pythia_row_value *value = pythia_row_find(values, count, m->keys[i]);
-        if (value && keep(r, m->keys[i], value) != PYTHIA_OK)
+        if (value && retain_value(r, m->keys[i], value) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
     *out = (struct pythia_key_value){.present = r->place_count > 0};
-    average(r, out);
+    average_numbers(r, out);
     return PYTHIA_OK;
 }
 
@@ -239,7 +240,7 @@ const uint32_t *pythia_key_reader_points(const struct pythia_key_reader *r, size
 /* ---- text ---- */
 
 /* Append the text of the value at a place, behind all others. */
-static void spell(struct pythia_buf *to, struct place *p)
+static void spell_value(struct pythia_buf *to, struct place *p)
 {
     p->from = to->size;
     if (p->value->size == PYTHIA_ROW_NUMBER)
@@ -249,20 +250,21 @@ static void spell(struct pythia_buf *to, struct place *p)
     p->size = to->size - p->from;
 }
 
-static struct pythia_text text_at(const struct pythia_key_reader *r, size_t place)
+static struct pythia_text text_of_value(const struct pythia_key_reader *r, size_t place)
 {
     return (struct pythia_text){r->spelt.bytes + r->places[place].from, r->places[place].size};
 }
 
 /* The different texts behind those that were spelt, in order, "|" between them. */
-static int join(struct pythia_key_reader *r, struct pythia_text *out)
+static int join_texts(struct pythia_key_reader *r, struct pythia_text *out)
 {
     size_t kept = 0, all = r->spelt.size;
     for (size_t i = 0; i < r->place_count; i++) { /* by insertion: places are few */
         struct place moving = r->places[i];
         size_t at = kept;
         int order = 1;
-        while (at > 0 && (order = pythia_text_compare(text_at(r, at - 1), text_at(r, i))) > 0)
+        while (at > 0 &&
+               (order = pythia_text_compare(text_of_value(r, at - 1), text_of_value(r, i))) > 0)
             at--;
         if (at > 0 && order == 0)
             continue;
@@ -272,7 +274,7 @@ static int join(struct pythia_key_reader *r, struct pythia_text *out)
     }
     r->place_count = kept;
     if (kept == 1) {
-        *out = text_at(r, 0);
+        *out = text_of_value(r, 0);
         return PYTHIA_OK;
     }
     for (size_t i = 0; i < kept; i++) {
@@ -280,7 +282,7 @@ static int join(struct pythia_key_reader *r, struct pythia_text *out)
             pythia_buf_putc(&r->spelt, '|');
         if (!pythia_buf_reserve(&r->spelt, r->places[i].size))
             return PYTHIA_ENOMEM; /* or what is appended could move away */
-        pythia_buf_text_add(&r->spelt, text_at(r, i));
+        pythia_buf_text_add(&r->spelt, text_of_value(r, i));
     }
     if (r->spelt.size - all > PYTHIA_ROW_TEXT_MAX)
         pythia_row_cut(&r->spelt, all,
@@ -300,10 +302,10 @@ int pythia_key_reader_text(struct pythia_key_reader *r, struct pythia_text *out)
     }
     (void)pythia_buf_reserve(&r->spelt, 1); /* empty texts have a place, too */
     for (size_t i = 0; i < r->place_count; i++)
-        spell(&r->spelt, &r->places[i]);
+        spell_value(&r->spelt, &r->places[i]);
     if (pythia_buf_status(&r->spelt) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     *out = (struct pythia_text){"", 0};
-    int status = r->place_count ? join(r, out) : PYTHIA_OK;
+    int status = r->place_count ? join_texts(r, out) : PYTHIA_OK;
     return status == PYTHIA_OK ? pythia_buf_status(&r->spelt) : status;
 }

@@ -46,7 +46,7 @@ static bool is_cut(struct pythia_text text)
            memcmp(text.bytes + text.size - CUT_MARK, "...#", 4) == 0;
 }
 
-static size_t count_parts(struct pythia_text text)
+static size_t count_member_parts(struct pythia_text text)
 {
     size_t count = 1;
     for (size_t i = 0; i < text.size; i++)
@@ -83,7 +83,7 @@ static int take_all_apart(struct finding *f)
 {
     size_t parts = 0;
     for (size_t i = 0; i < f->n; i++)
-        parts += f->values[i].bytes ? count_parts(f->values[i]) : 0;
+        parts += f->values[i].bytes ? count_member_parts(f->values[i]) : 0;
     f->tokens = pythia_calloc(parts, sizeof(*f->tokens));
     f->order = pythia_calloc(2 * parts, sizeof(*f->order));
     f->runs = pythia_calloc(parts, sizeof(*f->runs));

@@ -102,7 +102,7 @@ void pythia_request_types_destroy(struct pythia_request_types *r)
 
 /* ---- 1: an attribute ---- */
 
-static void add_value(struct pythia_buf *to, const struct pythia_attribute *a)
+static void add_attribute_value(struct pythia_buf *to, const struct pythia_attribute *a)
 {
     if (a->kind == PYTHIA_ATTRIBUTE_TEXT)
         pythia_buf_text_add(to, a->text);
@@ -157,7 +157,7 @@ static bool by_attribute(struct pythia_request_types *r, const struct pythia_tra
     struct pythia_attribute found;
     if (!find_in_trace(r, t, find_attribute, false, &found))
         return false;
-    add_value(&r->name, &found);
+    add_attribute_value(&r->name, &found);
     return true;
 }
 
@@ -180,14 +180,15 @@ static bool by_program(struct pythia_request_types *r, const struct pythia_trace
             pythia_vocabulary_string_find(r->vocabulary, PYTHIA_TEXT(PYTHIA_REQUEST_TYPE_KEY));
     if (r->told == PYTHIA_NONE || !find_in_trace(r, t, find_told, true, &found))
         return false;
-    add_value(&r->name, &found);
+    add_attribute_value(&r->name, &found);
     return true;
 }
 
 /* ---- 3: what instrumentations say of the route ---- */
 
 /* The text of a span under a key; false if there is none, or an empty one. */
-static bool text_of(const struct pythia_trace_span *span, uint32_t key, struct pythia_text *out)
+static bool span_text_of_key(const struct pythia_trace_span *span, uint32_t key,
+                             struct pythia_text *out)
 {
     struct pythia_attribute a;
     if (!pythia_attributes_find(span->attributes, key, &a) || a.kind != PYTHIA_ATTRIBUTE_TEXT ||
@@ -203,13 +204,13 @@ static bool first_text_of(const struct pythia_request_types *r,
                           struct pythia_text *out)
 {
     for (enum key k = from; k <= last; k++)
-        if (text_of(span, r->keys[k], out))
+        if (span_text_of_key(span, r->keys[k], out))
             return true;
     return false;
 }
 
 /* Begin a name: "<service> ", if it is known. */
-static void add_service(struct pythia_request_types *r, const struct pythia_trace_span *root)
+static void add_service_prefix(struct pythia_request_types *r, const struct pythia_trace_span *root)
 {
     uint32_t service = pythia_vocabulary_resource_at(r->vocabulary, root->resource).service;
     pythia_buf_text_add(&r->name, pythia_vocabulary_text(r->vocabulary, service));
@@ -244,11 +245,11 @@ static struct pythia_text method_of(const struct pythia_request_types *r,
 static bool by_rpc(struct pythia_request_types *r, const struct pythia_trace_span *root)
 {
     struct pythia_text service, method;
-    if (!text_of(root, r->keys[RPC_METHOD], &method))
+    if (!span_text_of_key(root, r->keys[RPC_METHOD], &method))
         return false;
-    add_service(r, root);
+    add_service_prefix(r, root);
     if (!pythia_text_contains(method, PYTHIA_TEXT("/")) &&
-        text_of(root, r->keys[RPC_SERVICE], &service)) {
+        span_text_of_key(root, r->keys[RPC_SERVICE], &service)) {
         pythia_buf_text_add(&r->name, service);
         pythia_buf_putc(&r->name, '/');
     }
@@ -259,10 +260,10 @@ static bool by_rpc(struct pythia_request_types *r, const struct pythia_trace_spa
 static bool by_destination(struct pythia_request_types *r, const struct pythia_trace_span *root)
 {
     struct pythia_text destination, operation = PYTHIA_TEXT("");
-    if (!text_of(root, r->keys[MESSAGING_TEMPLATE], &destination))
+    if (!span_text_of_key(root, r->keys[MESSAGING_TEMPLATE], &destination))
         return false;
     (void)first_text_of(r, root, MESSAGING_OPERATION, MESSAGING_OPERATION_OLD, &operation);
-    add_service(r, root);
+    add_service_prefix(r, root);
     add_word(r, operation);
     pythia_buf_text_add(&r->name, destination);
     return true;
@@ -271,9 +272,9 @@ static bool by_destination(struct pythia_request_types *r, const struct pythia_t
 static bool by_route(struct pythia_request_types *r, const struct pythia_trace_span *root)
 {
     struct pythia_text route;
-    if (!text_of(root, r->keys[HTTP_ROUTE], &route))
+    if (!span_text_of_key(root, r->keys[HTTP_ROUTE], &route))
         return by_rpc(r, root) || by_destination(r, root);
-    add_service(r, root);
+    add_service_prefix(r, root);
     add_word(r, method_of(r, root));
     pythia_buf_text_add(&r->name, route);
     return true;
@@ -301,7 +302,7 @@ static bool by_path(struct pythia_request_types *r, const struct pythia_trace_sp
     if (http_name_of(r, root).kind != PYTHIA_HTTP_NAME_BARE ||
         !first_text_of(r, root, URL_PATH, HTTP_URL, &url) || pythia_url_path(url).size == 0)
         return false;
-    add_service(r, root);
+    add_service_prefix(r, root);
     add_word(r, method_of(r, root));
     pythia_buf_clear(&r->path);
     r->path.failed = 0;
@@ -320,7 +321,7 @@ static bool by_path(struct pythia_request_types *r, const struct pythia_trace_sp
 /* ---- 4: the root trace points ---- */
 
 /* Does this trace point count as a root? Asked once for each. */
-static int look(struct pythia_request_types *r, uint32_t tracepoint, bool *counts)
+static int classify_root(struct pythia_request_types *r, uint32_t tracepoint, bool *counts)
 {
     if (tracepoint >= r->root_capacity) {
         size_t capacity = ((size_t)tracepoint + 1) * 2;
@@ -345,15 +346,15 @@ static int look(struct pythia_request_types *r, uint32_t tracepoint, bool *count
 
 /* The patterns of the roots, each once, in order of text; with `all` also those that do not count.
  */
-static int gather(struct pythia_request_types *r, const struct pythia_trace *t, bool all,
-                  size_t *count)
+static int gather_root_patterns(struct pythia_request_types *r, const struct pythia_trace *t,
+                                bool all, size_t *count)
 {
     size_t n = 0;
     for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN;
          root = t->spans[root].next_sibling) {
         uint32_t tracepoint = t->spans[root].tracepoint;
         bool counts;
-        if (look(r, tracepoint, &counts) != PYTHIA_OK ||
+        if (classify_root(r, tracepoint, &counts) != PYTHIA_OK ||
             pythia_grow(&r->names, &r->name_capacity, n, sizeof(*r->names)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         if (!counts && !all)
@@ -377,8 +378,8 @@ static int gather(struct pythia_request_types *r, const struct pythia_trace *t, 
 static uint32_t by_roots(struct pythia_request_types *r, const struct pythia_trace *t)
 {
     size_t count = 0;
-    if (gather(r, t, false, &count) != PYTHIA_OK ||
-        (count == 0 && gather(r, t, true, &count) != PYTHIA_OK))
+    if (gather_root_patterns(r, t, false, &count) != PYTHIA_OK ||
+        (count == 0 && gather_root_patterns(r, t, true, &count) != PYTHIA_OK))
         return PYTHIA_NONE;
     uint64_t set = count;
     for (size_t i = 0; i < count; i++)

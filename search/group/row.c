@@ -71,7 +71,7 @@ static size_t key_slot(const struct pythia_keys *k, uint64_t pair)
     return i;
 }
 
-static uint32_t look_up(struct pythia_keys *k, uint64_t pair)
+static uint32_t find_key_number(struct pythia_keys *k, uint64_t pair)
 {
     size_t slot = key_slot(k, pair);
     if (k->slots[slot])
@@ -95,14 +95,14 @@ static uint32_t look_up(struct pythia_keys *k, uint64_t pair)
 }
 
 /* Requests are alike: most often a key comes after the one that it came after last time. */
-static uint32_t key_of(struct pythia_keys *k, uint64_t pair)
+static uint32_t find_key_after_last(struct pythia_keys *k, uint64_t pair)
 {
     uint32_t key = k->count > 0 ? k->list[k->last].after : 0;
     if (k->count > 0 && k->list[key].pair == pair) {
         k->last = key;
         return key;
     }
-    key = look_up(k, pair);
+    key = find_key_number(k, pair);
     if (key == PYTHIA_NONE)
         return key;
     k->list[k->last].after = key;
@@ -247,7 +247,7 @@ int pythia_row_maker_only(struct pythia_row_maker *m, const uint32_t *attributes
     return PYTHIA_OK;
 }
 
-static bool counts(const struct pythia_row_maker *m, uint32_t attribute)
+static bool counts_attribute(const struct pythia_row_maker *m, uint32_t attribute)
 {
     for (size_t i = 0; m->only && i < m->only_count; i++)
         if (m->only[i] == attribute)
@@ -314,7 +314,7 @@ static void clear_extras(struct pythia_row_maker *m)
     }
 }
 
-static int add_text(struct pythia_row_maker *m, struct seen *s, struct pythia_text text)
+static int add_seen_text(struct pythia_row_maker *m, struct seen *s, struct pythia_text text)
 {
     if (s->texts == 0) {
         s->text = text;
@@ -347,17 +347,17 @@ static int add_attributes(struct pythia_row_maker *m, struct pythia_text packed,
     struct pythia_attribute a;
     while (pythia_attributes_next(&packed, &a)) {
         double number = a.kind == PYTHIA_ATTRIBUTE_REAL ? a.real : (double)a.integer;
-        if (!counts(m, a.key) || a.key == m->sampling ||
+        if (!counts_attribute(m, a.key) || a.key == m->sampling ||
             (a.kind != PYTHIA_ATTRIBUTE_TEXT && !isfinite(number)))
             continue; /* not finite is as good as missing */
-        uint32_t key = key_of(m->keys, origin | a.key);
+        uint32_t key = find_key_after_last(m->keys, origin | a.key);
         struct seen *s = key == PYTHIA_NONE ? NULL : seen_at(m, key);
         if (!s)
             return PYTHIA_ENOMEM;
         if (a.kind != PYTHIA_ATTRIBUTE_TEXT) {
             s->sum += number;
             s->number_count++;
-        } else if (add_text(m, s, a.text) != PYTHIA_OK) {
+        } else if (add_seen_text(m, s, a.text) != PYTHIA_OK) {
             return PYTHIA_ENOMEM;
         }
     }
@@ -378,8 +378,8 @@ static int add_resource(struct pythia_row_maker *m, uint32_t number)
     return add_attributes(m, resource.attributes, OF_SERVICE | (uint64_t)resource.service << 32);
 }
 
-static int gather(struct pythia_row_maker *m, const struct pythia_trace *trace,
-                  const struct pythia_critical_path *path)
+static int gather_row_values(struct pythia_row_maker *m, const struct pythia_trace *trace,
+                             const struct pythia_critical_path *path)
 {
     m->seen_count = m->resource_count = 0;
     if (m->sampling == PYTHIA_NONE)
@@ -415,7 +415,7 @@ static int reserve_order(struct pythia_row_maker *m, size_t count)
                : PYTHIA_ENOMEM;
 }
 
-static bool text_before(const void *context, uint32_t a, uint32_t b)
+static bool seen_text_precedes(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia_row_maker *m = context;
     return pythia_text_compare(m->extras[a].text, m->extras[b].text) < 0;
@@ -429,7 +429,7 @@ static int sort_extras(struct pythia_row_maker *m, const struct seen *s)
         return PYTHIA_ENOMEM;
     for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
         m->order[n++] = (uint32_t)i - 1;
-    pythia_sort_indexes(m->order, n, m->scratch, text_before, m);
+    pythia_sort_indexes(m->order, n, m->scratch, seen_text_precedes, m);
     return PYTHIA_OK;
 }
 
@@ -469,7 +469,8 @@ static bool key_before(const void *context, uint32_t a, uint32_t b)
 }
 
 /* What was seen of one key; a text is where it came from. */
-static struct pythia_row_value value_of(const struct pythia_row_maker *m, const struct seen *s)
+static struct pythia_row_value make_row_value(const struct pythia_row_maker *m,
+                                              const struct seen *s)
 {
     struct pythia_row_value v = {.key = s->key, .size = PYTHIA_ROW_NUMBER};
     if (s->texts == 0) {
@@ -486,7 +487,7 @@ static void fill_values(struct pythia_row_maker *m, struct pythia_row *row, char
     row->value_count = 0;
     for (size_t i = 0; i < m->seen_count; i++) {
         struct pythia_row_value *v = &row->values[row->value_count++];
-        *v = value_of(m, &m->seen[m->order[i]]);
+        *v = make_row_value(m, &m->seen[m->order[i]]);
         if (v->size == PYTHIA_ROW_NUMBER)
             continue;
         if (v->size)
@@ -526,7 +527,7 @@ static int sort_keys(struct pythia_row_maker *m)
 static int gather_all(struct pythia_row_maker *m, const struct pythia_trace *trace,
                       const struct pythia_critical_path *path, size_t *text_bytes)
 {
-    int status = gather(m, trace, path);
+    int status = gather_row_values(m, trace, path);
     int settled = settle_texts(m, text_bytes); /* also unmarks, so always */
     clear_extras(m);
     if (status == PYTHIA_OK && settled == PYTHIA_OK && sort_keys(m) == PYTHIA_OK)
@@ -545,7 +546,7 @@ int pythia_row_values(struct pythia_row_maker *m, const struct pythia_trace *tra
             PYTHIA_OK)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < m->seen_count; i++)
-        m->values[i] = value_of(m, &m->seen[m->order[i]]);
+        m->values[i] = make_row_value(m, &m->seen[m->order[i]]);
     *values = m->values;
     *count = (uint32_t)m->seen_count;
     return PYTHIA_OK;

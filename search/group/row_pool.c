@@ -15,7 +15,7 @@ struct pythia__spare_block {
 };
 
 /* The number of the smallest size that has room for *size bytes, which become that. */
-static size_t number_of(size_t *size)
+static size_t size_class_of(size_t *size)
 {
     size_t doublings = 0, largest = (size_t)1 << FIRST_LOG2;
     for (; largest < *size; largest *= 2)
@@ -39,7 +39,7 @@ static struct pythia__spare_block **spare_of(struct pythia__row_pool *p, size_t 
     if (p->spare[number] || number + 1 == PYTHIA__ROW_SIZES || !p->spare[number + 1])
         return &p->spare[number];
     *size += 1;
-    (void)number_of(size);
+    (void)size_class_of(size);
     return &p->spare[number + 1];
 }
 
@@ -50,7 +50,7 @@ void *pythia__row_pool_take(struct pythia__row_pool *p, size_t *size)
         p->large_bytes += block ? *size : 0;
         return block;
     }
-    size_t number = number_of(size);
+    size_t number = size_class_of(size);
     struct pythia__spare_block **spare = spare_of(p, number, size), *block = *spare;
     if (!block)
         return pythia_arena_alloc(&p->arena, *size);
@@ -65,7 +65,7 @@ void pythia__row_pool_give(struct pythia__row_pool *p, void *block, size_t size)
         p->large_bytes -= size;
         return;
     }
-    struct pythia__spare_block *spare = block, **list = &p->spare[number_of(&size)];
+    struct pythia__spare_block *spare = block, **list = &p->spare[size_class_of(&size)];
     spare->next = *list;
     *list = spare;
 }

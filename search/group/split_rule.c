@@ -21,7 +21,7 @@ int pythia_split_rule_cuts(const double *cuts, size_t count, struct pythia_split
     return PYTHIA_OK;
 }
 
-static int compare_levels(const void *a, const void *b)
+static int compare_rule_levels(const void *a, const void *b)
 {
     const struct pythia_split_level *x = a, *y = b;
     return pythia_text_compare(x->text, y->text);
@@ -45,7 +45,7 @@ int pythia_split_rule_sets(const struct pythia_split_level *levels, size_t count
         copy[i] = (struct pythia_split_level){{room, text.size}, levels[i].set};
         room += text.size;
     }
-    qsort(copy, count, sizeof(*copy), compare_levels);
+    qsort(copy, count, sizeof(*copy), compare_rule_levels);
     for (size_t i = 1; i < count; i++)
         if (pythia_text_equal(copy[i - 1].text, copy[i].text)) {
             pythia_free(copy);
@@ -253,8 +253,8 @@ void pythia_key_name_add(const struct pythia_key_name *key, struct pythia_buf *t
     pythia_buf_text_add(to, key->text);
 }
 
-static void add_interval(const struct pythia_split_rule *rule, size_t interval,
-                         struct pythia_buf *to)
+static void add_interval_text(const struct pythia_split_rule *rule, size_t interval,
+                              struct pythia_buf *to)
 {
     if (rule->cut_count == 0)
         return;
@@ -310,7 +310,7 @@ void pythia_split_rule_label(const struct pythia_split_rule *rule,
     if (part == PYTHIA_SPLIT_NO_NUMBER)
         pythia_buf_puts(to, " is no number");
     else if (part >= PYTHIA_SPLIT_FIRST && !with && !other && rule->form == PYTHIA_SPLIT_CUTS)
-        add_interval(rule, own, to);
+        add_interval_text(rule, own, to);
     else if (part >= PYTHIA_SPLIT_FIRST && !with && !other)
         add_set(rule, own, to);
 }

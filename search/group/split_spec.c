@@ -42,17 +42,17 @@ __attribute__((format(printf, 3, 4))) static int wrong(struct reader *r, size_t 
     return PYTHIA_EUSAGE;
 }
 
-static bool ends(const struct reader *r)
+static bool is_reader_at_end(const struct reader *r)
 {
     return r->at == r->all.size;
 }
 
-static bool is_at(const struct reader *r, char c)
+static bool is_reader_at(const struct reader *r, char c)
 {
-    return !ends(r) && r->all.bytes[r->at] == c;
+    return !is_reader_at_end(r) && r->all.bytes[r->at] == c;
 }
 
-static int digit_of(const struct reader *r, size_t at)
+static int hex_digit_at(const struct reader *r, size_t at)
 {
     static const char digits[] = "0123456789abcdef";
     int c = at < r->all.size ? r->all.bytes[at] : 0;
@@ -61,13 +61,14 @@ static int digit_of(const struct reader *r, size_t at)
 }
 
 /* Decode up to one of the bytes in `stops`, or the end. */
-static int decode(struct reader *r, const char *stops, struct pythia_text *out)
+static int decode_spec_text(struct reader *r, const char *stops, struct pythia_text *out)
 {
     size_t from = r->bytes.size;
-    while (!ends(r) && (r->all.bytes[r->at] == '\0' || !strchr(stops, r->all.bytes[r->at]))) {
+    while (!is_reader_at_end(r) &&
+           (r->all.bytes[r->at] == '\0' || !strchr(stops, r->all.bytes[r->at]))) {
         char c = r->all.bytes[r->at];
         if (c == '%') {
-            int high = digit_of(r, r->at + 1), low = digit_of(r, r->at + 2);
+            int high = hex_digit_at(r, r->at + 1), low = hex_digit_at(r, r->at + 2);
             if (high < 0 || low < 0)
                 return wrong(r, r->at, "two hexadecimal digits have to follow %%; a %% is %%25");
             c = (char)(high * 16 + low);
@@ -93,7 +94,7 @@ static int read_key(struct reader *r, struct pythia_key_name *key)
             r->at = strlen(kinds[i].prefix);
         }
     size_t from = r->at;
-    int status = decode(r, "=", &key->text);
+    int status = decode_spec_text(r, "=", &key->text);
     if (status == PYTHIA_OK && key->text.size == 0 && r->all.size == 0)
         return wrong(r, 0, "it is empty: give a key such as queue_length, or queue_length=3,10");
     if (status == PYTHIA_OK && key->text.size == 0)
@@ -109,7 +110,7 @@ static int read_cut(struct reader *r)
 {
     char text[64], *end = text;
     size_t from = r->at, size;
-    while (!ends(r) && !is_at(r, ','))
+    while (!is_reader_at_end(r) && !is_reader_at(r, ','))
         r->at++;
     size = r->at - from;
     if (size > 0 && size < sizeof(text)) {
@@ -142,7 +143,7 @@ static int read_cut(struct reader *r)
 static int read_cuts(struct reader *r, struct pythia_split_rule *rule)
 {
     int status = read_cut(r);
-    while (status == PYTHIA_OK && is_at(r, ',')) {
+    while (status == PYTHIA_OK && is_reader_at(r, ',')) {
         r->at++;
         status = read_cut(r);
     }
@@ -153,10 +154,10 @@ static int read_level(struct reader *r, size_t open)
 {
     struct pythia_text text;
     size_t from = r->at;
-    int status = decode(r, ",{}", &text);
+    int status = decode_spec_text(r, ",{}", &text);
     if (status != PYTHIA_OK)
         return status;
-    if (ends(r) || is_at(r, '{'))
+    if (is_reader_at_end(r) || is_reader_at(r, '{'))
         return wrong(r, open,
                      "this brace is not closed: levels stand as in {a,b},{c}; a brace in "
                      "a level is %%7B or %%7D");
@@ -174,7 +175,7 @@ static int read_set(struct reader *r)
 {
     size_t open = r->at++;
     int status = read_level(r, open);
-    while (status == PYTHIA_OK && is_at(r, ',')) {
+    while (status == PYTHIA_OK && is_reader_at(r, ',')) {
         r->at++;
         status = read_level(r, open);
     }
@@ -186,8 +187,8 @@ static int read_set(struct reader *r)
 static int read_sets(struct reader *r, struct pythia_split_rule *rule)
 {
     int status = read_set(r);
-    while (status == PYTHIA_OK && !ends(r)) {
-        if (!is_at(r, ',') || r->at + 1 == r->all.size || r->all.bytes[r->at + 1] != '{')
+    while (status == PYTHIA_OK && !is_reader_at_end(r)) {
+        if (!is_reader_at(r, ',') || r->at + 1 == r->all.size || r->all.bytes[r->at + 1] != '{')
             return wrong(r, r->at,
                          "behind a brace that closes comes nothing more, or ,{ and more "
                          "levels");
@@ -204,14 +205,14 @@ static int read_rule(struct reader *r, enum pythia_key_source source,
 {
     *rule = (struct pythia_split_rule){.form = source == PYTHIA_KEY_VISITED ? PYTHIA_SPLIT_PRESENT
                                                                             : PYTHIA_SPLIT_LEARNT};
-    if (ends(r))
+    if (is_reader_at_end(r))
         return PYTHIA_OK;
     r->at++; /* the sign */
-    if (ends(r))
+    if (is_reader_at_end(r))
         return wrong(r, r->at - 1,
                      "nothing follows the =: give cut points such as 3,10, levels "
                      "such as {a,b}, or *");
-    bool any = is_at(r, '*') && r->at + 1 == r->all.size;
+    bool any = is_reader_at(r, '*') && r->at + 1 == r->all.size;
     if (source == PYTHIA_KEY_VISITED && !any)
         return wrong(r, r->at,
                      "a trace point is passed or not: has: takes no more than the trace "
@@ -224,7 +225,7 @@ static int read_rule(struct reader *r, enum pythia_key_source source,
         rule->form = PYTHIA_SPLIT_PRESENT;
         return PYTHIA_OK;
     }
-    return is_at(r, '{') ? read_sets(r, rule) : read_cuts(r, rule);
+    return is_reader_at(r, '{') ? read_sets(r, rule) : read_cuts(r, rule);
 }
 
 int pythia_split_spec_read(struct pythia_text text, struct pythia_split_spec *out,
@@ -262,7 +263,7 @@ void pythia_split_spec_clear(struct pythia_split_spec *s)
 
 /* What is seen as itself stays, but for blanks, at which lines are broken, the quotes that would
  * end the text in a shell or in Markdown, and what has a meaning here. */
-static void encode(struct pythia_text text, const char *meant, struct pythia_buf *to)
+static void encode_spec_text(struct pythia_text text, const char *meant, struct pythia_buf *to)
 {
     struct pythia_text rest = text;
     struct pythia_glyph glyph;
@@ -290,7 +291,7 @@ static void write_key(const struct pythia_key_name *key, struct pythia_buf *to)
             pythia_buf_puts(to, "%3A");
             text = (struct pythia_text){text.bytes + colon + 1, text.size - colon - 1};
         }
-    encode(text, "=", to);
+    encode_spec_text(text, "=", to);
 }
 
 void pythia_split_spec_write(const struct pythia_split_spec *s, struct pythia_buf *to)
@@ -309,7 +310,7 @@ void pythia_split_spec_write(const struct pythia_split_spec *s, struct pythia_bu
             if (rule->levels[i].set != set)
                 continue;
             pythia_buf_puts(to, before);
-            encode(rule->levels[i].text, ",{}", to);
+            encode_spec_text(rule->levels[i].text, ",{}", to);
             before = ",";
         }
         pythia_buf_putc(to, '}');

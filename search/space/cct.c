@@ -47,7 +47,7 @@ static bool edge_equal(const struct pythia_edge *a, const struct pythia_edge *b)
            a->to_event == b->to_event;
 }
 
-static void put(struct table *t, uint64_t hash, uint32_t number)
+static void put_table_entry(struct table *t, uint64_t hash, uint32_t number)
 {
     size_t i = hash & (t->size - 1);
     while (t->slots[i])
@@ -71,7 +71,7 @@ static uint32_t find_next(const struct table *t, uint64_t hash, size_t *at)
 }
 
 /* A larger table, empty; the caller puts everything in again. */
-static int enlarge(struct table *t, size_t size)
+static int grow_cct_table(struct table *t, size_t size)
 {
     uint32_t *slots = pythia_calloc(size, sizeof(*slots));
     if (!slots)
@@ -87,10 +87,10 @@ static int reserve_node(struct pythia_cct *c)
         return PYTHIA_ENOMEM;
     if (c->node_count < c->by_node.size / 2)
         return PYTHIA_OK;
-    if (enlarge(&c->by_node, c->by_node.size * 2) != PYTHIA_OK)
+    if (grow_cct_table(&c->by_node, c->by_node.size * 2) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     for (uint32_t i = 1; i < c->node_count; i++)
-        put(&c->by_node, node_hash(c->nodes[i].parent, c->nodes[i].tracepoint), i);
+        put_table_entry(&c->by_node, node_hash(c->nodes[i].parent, c->nodes[i].tracepoint), i);
     return PYTHIA_OK;
 }
 
@@ -100,10 +100,10 @@ static int reserve_edge(struct pythia_cct *c)
         return PYTHIA_ENOMEM;
     if (c->edge_count < c->by_edge.size / 2)
         return PYTHIA_OK;
-    if (enlarge(&c->by_edge, c->by_edge.size * 2) != PYTHIA_OK)
+    if (grow_cct_table(&c->by_edge, c->by_edge.size * 2) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     for (uint32_t i = 0; i < c->edge_count; i++)
-        put(&c->by_edge, edge_hash(&c->edges[i]), i);
+        put_table_entry(&c->by_edge, edge_hash(&c->edges[i]), i);
     return PYTHIA_OK;
 }
 
@@ -113,8 +113,8 @@ int pythia_cct_create(const struct pythia_vocabulary *vocabulary, struct pythia_
     if (!c)
         return PYTHIA_ENOMEM;
     c->vocabulary = vocabulary;
-    if (enlarge(&c->by_node, 256) != PYTHIA_OK || enlarge(&c->by_edge, 256) != PYTHIA_OK ||
-        reserve_node(c) != PYTHIA_OK) {
+    if (grow_cct_table(&c->by_node, 256) != PYTHIA_OK ||
+        grow_cct_table(&c->by_edge, 256) != PYTHIA_OK || reserve_node(c) != PYTHIA_OK) {
         pythia_cct_destroy(c);
         return PYTHIA_ENOMEM;
     }
@@ -172,7 +172,7 @@ uint32_t pythia_cct_child(struct pythia_cct *c, uint32_t node, uint32_t tracepoi
     number = (uint32_t)c->node_count++;
     c->nodes[number] =
         (struct node){node, tracepoint, c->nodes[node].depth + 1, find_jump(c, node)};
-    put(&c->by_node, node_hash(node, tracepoint), number);
+    put_table_entry(&c->by_node, node_hash(node, tracepoint), number);
     return number;
 }
 
@@ -218,7 +218,7 @@ uint32_t pythia_cct_edge(struct pythia_cct *c, const struct pythia_edge *edge)
         return PYTHIA_NONE;
     number = (uint32_t)c->edge_count++;
     c->edges[number] = *edge;
-    put(&c->by_edge, hash, number);
+    put_table_entry(&c->by_edge, hash, number);
     return number;
 }
 

@@ -41,7 +41,7 @@ bool pythia_history_is_possible(const struct pythia_history_record *r)
                                          r->explained_ppb <= r->opened * PYTHIA_HISTORY_PPB);
 }
 
-static void add_up(uint64_t *to, uint64_t more)
+static void add_saturating(uint64_t *to, uint64_t more)
 {
     *to = *to > UINT64_MAX - more ? UINT64_MAX : *to + more;
 }
@@ -54,9 +54,9 @@ int pythia_history_add_record(struct pythia_history *h, struct pythia_text id,
         pythia_reach(&h->records, &h->capacity, number, sizeof(*h->records)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct pythia_history_record *to = &h->records[number];
-    add_up(&to->opened, r->opened);
-    add_up(&to->explained_ppb, r->explained_ppb);
-    add_up(&to->localised, r->localised);
+    add_saturating(&to->opened, r->opened);
+    add_saturating(&to->explained_ppb, r->explained_ppb);
+    add_saturating(&to->localised, r->localised);
     return PYTHIA_OK;
 }
 
@@ -91,7 +91,7 @@ struct pythia_history_record pythia_history_find(const struct pythia_history *h,
     return h->records[number];
 }
 
-static int compare_ids(const void *a, const void *b)
+static int compare_history_ids(const void *a, const void *b)
 {
     return pythia_text_compare(*(const struct pythia_text *)a, *(const struct pythia_text *)b);
 }
@@ -105,7 +105,7 @@ int pythia_history_sorted(const struct pythia_history *h, struct pythia_text **i
     for (uint32_t i = 0; i < pythia_strtab_count(h->ids) && i < h->capacity; i++)
         if (h->records[i].opened)
             sorted[known++] = pythia_strtab_text(h->ids, i);
-    qsort(sorted, known, sizeof(*sorted), compare_ids);
+    qsort(sorted, known, sizeof(*sorted), compare_history_ids);
     *ids = sorted;
     *count = known;
     return PYTHIA_OK;

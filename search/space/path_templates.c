@@ -202,8 +202,8 @@ static int name_family(struct pythia_buf *to, struct pythia_text prefix, struct 
 }
 
 /* The root of a family, made if it is new; NO_NODE if there may be no more. */
-static int find_root(struct pythia_path_templates *t, struct pythia_text prefix,
-                     struct pythia_text path, uint32_t *out)
+static int find_family_root(struct pythia_path_templates *t, struct pythia_text prefix,
+                            struct pythia_text path, uint32_t *out)
 {
     int status = name_family(&t->family, prefix, path);
     bool full = is_full(t);
@@ -257,7 +257,7 @@ int pythia_path_templates_add(struct pythia_path_templates *t, struct pythia_tex
     struct cutter c = {.rest = path};
     struct pythia_text segment;
     uint32_t node;
-    int status = find_root(t, prefix, path, &node);
+    int status = find_family_root(t, prefix, path, &node);
     while (status == PYTHIA_OK && cut_segment(&c, &segment)) {
         uint32_t child = NO_NODE;
         if (node != NO_NODE)

@@ -60,7 +60,7 @@ void pythia_prices_destroy(struct pythia_prices *p)
 }
 
 /* Room for one more price; what then still may fail is only to take the name in. */
-static int make_room(struct pythia_prices *p, struct pythia_text point, char **copy)
+static int reserve_price(struct pythia_prices *p, struct pythia_text point, char **copy)
 {
     *copy = NULL;
     if (!pythia_open_points_is_pattern(point))
@@ -87,7 +87,7 @@ int pythia_prices_set(struct pythia_prices *p, struct pythia_text point, double 
     char *pattern;
     if (!(ns >= 0) || isinf(ns))
         return PYTHIA_EINVAL;
-    int status = make_room(p, point, &pattern);
+    int status = reserve_price(p, point, &pattern);
     if (status != PYTHIA_OK)
         return status;
     uint32_t id = pythia_strtab_intern(p->ids, point); /* a pattern too: a name may look like one */
@@ -136,7 +136,7 @@ int pythia_prices_parse(struct pythia_text text, struct pythia_text *point, doub
 }
 
 /* NaN: the table does not say. */
-static double look_up(const struct pythia_prices *p, uint32_t tracepoint)
+static double find_price(const struct pythia_prices *p, uint32_t tracepoint)
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(p->vocabulary, tracepoint);
     uint32_t number = pythia_strtab_find(p->ids, id);
@@ -148,31 +148,31 @@ static double look_up(const struct pythia_prices *p, uint32_t tracepoint)
     return NAN;
 }
 
-static double ask(struct pythia_prices *p, uint32_t tracepoint)
+static double price_of_tracepoint(struct pythia_prices *p, uint32_t tracepoint)
 {
     if (!p)
         return NAN;
     if (pythia_reach(&p->answers, &p->answer_capacity, tracepoint, sizeof(*p->answers)) !=
         PYTHIA_OK)
-        return look_up(p, tracepoint); /* slower, and right */
+        return find_price(p, tracepoint); /* slower, and right */
     if (!p->answers[tracepoint].known)
-        p->answers[tracepoint] = (struct price){true, look_up(p, tracepoint)};
+        p->answers[tracepoint] = (struct price){true, find_price(p, tracepoint)};
     return p->answers[tracepoint].ns;
 }
 
 bool pythia_prices_has(struct pythia_prices *p, uint32_t tracepoint)
 {
-    return !isnan(ask(p, tracepoint));
+    return !isnan(price_of_tracepoint(p, tracepoint));
 }
 
 double pythia_prices_of(struct pythia_prices *p, uint32_t tracepoint, double usual_ns)
 {
-    double ns = ask(p, tracepoint);
+    double ns = price_of_tracepoint(p, tracepoint);
     return isnan(ns) ? usual_ns : ns;
 }
 
 double pythia_prices_relative(struct pythia_prices *p, uint32_t tracepoint, double usual_ns)
 {
-    double ns = ask(p, tracepoint);
+    double ns = price_of_tracepoint(p, tracepoint);
     return isnan(ns) ? 1 : ns / (usual_ns > 0 ? usual_ns : UNIT_NS);
 }

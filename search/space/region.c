@@ -15,7 +15,7 @@ static uint32_t event_of(const struct pythia_cct *cct, uint32_t context, uint32_
     return node == PYTHIA_NONE ? PYTHIA_NONE : 2 * node + (kind == PYTHIA_EVENT_END);
 }
 
-static int allocate(struct pythia__region_map *m, size_t nodes, size_t edges)
+static int allocate_region_map(struct pythia__region_map *m, size_t nodes, size_t edges)
 {
     struct {
         void *array;
@@ -42,7 +42,7 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
 {
     struct pythia__region_map m = {.type = type, .seen = seen};
     uint32_t nodes = pythia_cct_nodes(type->cct), edges = pythia_cct_edges(type->cct);
-    if (allocate(&m, nodes, edges) != PYTHIA_OK) {
+    if (allocate_region_map(&m, nodes, edges) != PYTHIA_OK) {
         pythia__region_map_free(&m);
         return PYTHIA_ENOMEM;
     }
@@ -84,8 +84,8 @@ void pythia__region_map_free(struct pythia__region_map *m)
 
 /* Is this event of the space the one that ends, or begins, an edge of what was seen? Looked up by
  * what it happens in: a point in time has no node of its own in the tree of what was seen. */
-static bool is_end(const struct pythia__region_map *m, uint32_t event,
-                   const struct pythia_edge *edge, bool leaves)
+static bool is_edge_end(const struct pythia__region_map *m, uint32_t event,
+                        const struct pythia_edge *edge, bool leaves)
 {
     uint32_t node = event / 2, point = leaves ? edge->from_tracepoint : edge->to_tracepoint;
     uint8_t kind = leaves ? edge->from_event : edge->to_event;
@@ -99,7 +99,8 @@ static bool is_end(const struct pythia__region_map *m, uint32_t event,
 
 /* Mark the events at one end of an edge of what was seen, and every event of closed points that is
  * reached from there along edges of the space, in one of the two directions. */
-static void spread(struct pythia__region_map *m, const struct pythia_edge *edge, bool forth)
+static void mark_reachable_events(struct pythia__region_map *m, const struct pythia_edge *edge,
+                                  bool forth)
 {
     bool *marked = forth ? m->forth : m->back;
     const uint32_t *first = forth ? m->first : m->first_in, *next = forth ? m->next : m->next_in;
@@ -107,7 +108,7 @@ static void spread(struct pythia__region_map *m, const struct pythia_edge *edge,
     size_t events = 2 * (size_t)pythia_cct_nodes(m->type->cct), head = 0, tail = 0;
     memset(marked, 0, events * sizeof(*marked));
     for (uint32_t event = 2; event < events; event++)
-        if (is_end(m, event, edge, forth)) {
+        if (is_edge_end(m, event, edge, forth)) {
             marked[event] = true;
             m->queue[tail++] = event;
         }
@@ -122,7 +123,7 @@ static void spread(struct pythia__region_map *m, const struct pythia_edge *edge,
 }
 
 /* Add up the time on marked edges, and hand it up: children were made after their parents. */
-static void add_times(struct pythia__region_map *m)
+static void add_marked_times(struct pythia__region_map *m)
 {
     const struct pythia_cct *cct = m->type->cct;
     uint32_t nodes = pythia_cct_nodes(cct);
@@ -137,9 +138,9 @@ static void add_times(struct pythia__region_map *m)
 
 void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge *edge)
 {
-    spread(m, edge, true);
-    spread(m, edge, false);
-    add_times(m);
+    mark_reachable_events(m, edge, true);
+    mark_reachable_events(m, edge, false);
+    add_marked_times(m);
 }
 
 bool pythia__region_has(const struct pythia__region_map *m, uint32_t node)

@@ -16,7 +16,7 @@ struct walk {
     size_t count;
 };
 
-static bool is_in(const struct pythia__region_map *m, uint32_t edge)
+static bool is_edge_in_region(const struct pythia__region_map *m, uint32_t edge)
 {
     return m->to[edge] != PYTHIA_NONE && m->back[m->to[edge]];
 }
@@ -36,11 +36,11 @@ static bool less_wanted(const void *context, uint32_t a, uint32_t b)
     return order ? order > 0 : e.to_event > f.to_event;
 }
 
-static void push(struct walk *w, uint32_t event)
+static void push_event(struct walk *w, uint32_t event)
 {
     size_t base = w->height;
     for (uint32_t e = w->m->first[event]; e; e = w->m->next[e - 1])
-        if (is_in(w->m, e - 1))
+        if (is_edge_in_region(w->m, e - 1))
             w->stack[w->height++] = e - 1;
     pythia_sort_indexes(w->stack + base, w->height - base, w->scratch, less_wanted, w->m);
 }
@@ -57,7 +57,7 @@ static uint32_t find_start(const struct pythia__region_map *m)
         uint64_t visits = 0;
         bool any = false;
         for (uint32_t e = m->first[event]; e; e = m->next[e - 1])
-            if (is_in(m, e - 1)) {
+            if (is_edge_in_region(m, e - 1)) {
                 uint64_t more = m->type->edges[e - 1].visits;
                 visits = visits > UINT64_MAX - more ? UINT64_MAX : visits + more;
                 any = true;
@@ -84,7 +84,7 @@ int pythia__region_order(const struct pythia__region_map *m, uint32_t **nodes, s
         uint32_t start = find_start(m);
         w.scratch = w.stack + edges;
         if (start != PYTHIA_NONE)
-            push(&w, start);
+            push_event(&w, start);
         while (w.height) {
             uint32_t event = m->to[w.stack[--w.height]];
             if (m->open[event / 2])
@@ -94,7 +94,7 @@ int pythia__region_order(const struct pythia__region_map *m, uint32_t **nodes, s
             w.passed[event] = true;
             if (event > 1 && event % 2 == 0 && pythia__region_has(m, event / 2))
                 w.nodes[w.count++] = event / 2;
-            push(&w, event);
+            push_event(&w, event);
         }
         *nodes = w.nodes;
         *count = w.count;

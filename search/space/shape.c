@@ -88,7 +88,7 @@ static int add_gap(struct pythia_shape_maker *m, const struct pythia_edge *edge,
     return PYTHIA_OK;
 }
 
-static int add_point(struct pythia_shape_maker *m, uint32_t tracepoint, uint32_t *point_count)
+static int add_shape_point(struct pythia_shape_maker *m, uint32_t tracepoint, uint32_t *point_count)
 {
     if (pythia_reach(&m->seen_points, &m->point_capacity, tracepoint, sizeof(*m->seen_points)) !=
             PYTHIA_OK ||
@@ -107,8 +107,8 @@ static int add_point(struct pythia_shape_maker *m, uint32_t tracepoint, uint32_t
 }
 
 /* Walk along the path with the calling context of each gap. */
-static int find_edges(struct pythia_shape_maker *m, const struct pythia_critical_path *path,
-                      uint32_t *edge_count, uint32_t *point_count)
+static int find_path_edges(struct pythia_shape_maker *m, const struct pythia_critical_path *path,
+                           uint32_t *edge_count, uint32_t *point_count)
 {
     uint32_t context = PYTHIA_CCT_ROOT;
     for (size_t i = 0; i < path->count; i++) {
@@ -119,7 +119,8 @@ static int find_edges(struct pythia_shape_maker *m, const struct pythia_critical
             context = pythia_cct_parent(m->cct, context);
         if (context == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
-        if (e->kind != PYTHIA_EVENT_END && add_point(m, e->tracepoint, point_count) != PYTHIA_OK)
+        if (e->kind != PYTHIA_EVENT_END &&
+            add_shape_point(m, e->tracepoint, point_count) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         if (i + 1 == path->count)
             break;
@@ -255,7 +256,7 @@ struct pythia_shape *pythia_shape_make(struct pythia_shape_maker *m,
 {
     uint32_t edges = 0, points = 0, gaps = (uint32_t)path->count - 1;
     struct pythia_shape *shape = NULL;
-    int depth = PYTHIA_ENOMEM, status = find_edges(m, path, &edges, &points);
+    int depth = PYTHIA_ENOMEM, status = find_path_edges(m, path, &edges, &points);
     if (status == PYTHIA_OK)
         depth = find_visits(m, path);
     if (depth >= 0)

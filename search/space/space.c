@@ -104,7 +104,7 @@ struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t,
 }
 
 /* Take the type at `index` out; the last one takes its place. */
-static void take_out(struct pythia_space *s, size_t index)
+static void remove_space_type(struct pythia_space *s, size_t index)
 {
     s->type_of_name[s->types[index].name] = 0;
     s->types[index] = s->types[--s->count];
@@ -123,7 +123,7 @@ void pythia_space_remove(struct pythia_space *s, uint32_t name)
     if (index == SIZE_MAX)
         return;
     free_type(&s->types[index]);
-    take_out(s, index);
+    remove_space_type(s, index);
 }
 
 int pythia_space_teach_paths(const struct pythia_space *s, struct pythia_path_templates *to)
@@ -145,11 +145,11 @@ int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32
         return PYTHIA_ENOMEM;
     to->types[to->count++] = from->types[index];
     to->type_of_name[name] = (uint32_t)to->count;
-    take_out(from, index);
+    remove_space_type(from, index);
     return PYTHIA_OK;
 }
 
-static uint32_t service_of(const struct pythia_space *s, const struct pythia_trace_span *span)
+static uint32_t service_of_span(const struct pythia_space *s, const struct pythia_trace_span *span)
 {
     return pythia_vocabulary_resource_at(s->vocabulary, span->resource).service;
 }
@@ -189,7 +189,7 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
         t->last_request[node] = t->requests;
         n->root = n->root || !parent;
         n->outlived += parent && goes_on_after(span, parent);
-        n->entry = n->entry || (parent && service_of(s, span) != service_of(s, parent));
+        n->entry = n->entry || (parent && service_of_span(s, span) != service_of_span(s, parent));
         if (span->first_child != PYTHIA_NO_SPAN) {
             at = span->first_child;
             continue;
@@ -203,8 +203,8 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
 }
 
 /* Count what follows what on the path, and the time spent in each context. */
-static int add_path(struct pythia_space *s, struct pythia_space_type *t,
-                    const struct pythia_critical_path *path)
+static int add_path_counts(struct pythia_space *s, struct pythia_space_type *t,
+                           const struct pythia_critical_path *path)
 {
     uint32_t context = PYTHIA_CCT_ROOT;
     size_t depth = 0;
@@ -252,7 +252,7 @@ int pythia_space_add(struct pythia_space *s, uint32_t type, const struct pythia_
         return PYTHIA_ENOMEM;
     t->requests++;
     int status = add_spans(s, t, trace);
-    return status == PYTHIA_OK ? add_path(s, t, path) : status;
+    return status == PYTHIA_OK ? add_path_counts(s, t, path) : status;
 }
 
 double pythia_space_mean_bytes(const struct pythia_space_type *t)

@@ -20,7 +20,7 @@
 #define PROBABLE   .01    /* a region that is less so is not looked into, which takes time */
 #define OFF_PATH   .01 /* the prior of a node that was never on a critical path, against others */
 
-static int allocate(struct pythia__belief *b)
+static int allocate_belief(struct pythia__belief *b)
 {
     struct {
         void *array;
@@ -213,7 +213,7 @@ static int find_nested(struct pythia__belief *b)
     return PYTHIA_OK;
 }
 
-static void normalise(struct pythia__belief *b)
+static void normalise_belief(struct pythia__belief *b)
 {
     double most = -INFINITY, sum = 0;
     for (uint32_t node = 1; node < b->nodes; node++)
@@ -231,7 +231,7 @@ static void normalise(struct pythia__belief *b)
 int pythia__belief_create(const struct pythia_space_type *type, struct pythia__belief *out)
 {
     struct pythia__belief b = {.type = type, .nodes = pythia_cct_nodes(type->cct)};
-    int status = allocate(&b);
+    int status = allocate_belief(&b);
     if (status == PYTHIA_OK)
         status = set_places(&b);
     if (status == PYTHIA_OK)
@@ -261,7 +261,7 @@ void pythia__belief_reset(struct pythia__belief *b)
     memset(b->block, 0, b->nodes * sizeof(*b->block));
     b->region_count = 0;
     b->expected = 1;
-    normalise(b);
+    normalise_belief(b);
 }
 
 void pythia__belief_save(struct pythia__belief *b)
@@ -272,7 +272,7 @@ void pythia__belief_save(struct pythia__belief *b)
 void pythia__belief_restore(struct pythia__belief *b)
 {
     memcpy(b->log_weight, b->saved, b->nodes * sizeof(*b->log_weight));
-    normalise(b);
+    normalise_belief(b);
 }
 
 /* ---- which edge varies most ---- */
@@ -315,8 +315,8 @@ static void find_spreads(const double *rows, size_t n, double *spreads)
 }
 
 /* The ranking knows what the times of each edge are clipped to. */
-static int clip(const struct pythia__belief *b, const struct pythia_ranking *r,
-                const bool *explained, const size_t *chosen, struct rows *out)
+static int clip_edge_times(const struct pythia__belief *b, const struct pythia_ranking *r,
+                           const bool *explained, const size_t *chosen, struct rows *out)
 {
     size_t n = out->n = r->rows;
     double *row = pythia_calloc(n, sizeof(*row));
@@ -347,7 +347,7 @@ static int clip(const struct pythia__belief *b, const struct pythia_ranking *r,
 }
 
 /* Sum of products, in eight sums that do not wait for each other: the same on every machine. */
-static double dot(const double *x, const double *y, size_t n)
+static double dot_product(const double *x, const double *y, size_t n)
 {
     double sums[8] = {0}, sum = 0;
     size_t i = 0;
@@ -408,7 +408,7 @@ static void count_leaders(const struct rows *rows, const double *weights, double
     double spread = sqrt(squares) * (1 + 1e-9); /* rounding makes no leader */
     for (uint32_t k = 0; k < count; k++) {
         bool may = !(most > 0) || rows->spread[k] * spread >= LEADING * most;
-        covariances[k] = may ? dot(rows->edges + k * rows->n, weights, rows->n) : -INFINITY;
+        covariances[k] = may ? dot_product(rows->edges + k * rows->n, weights, rows->n) : -INFINITY;
         most = fmax(most, covariances[k]);
     }
     for (uint32_t k = 0; k < count; k++)
@@ -422,7 +422,7 @@ void pythia__draws_free(struct pythia__draws *d)
 }
 
 /* How often each of `n` requests is drawn, in each of the bootstraps. */
-static int draw(struct pythia__draws *d, size_t n, uint64_t seed)
+static int draw_bootstraps(struct pythia__draws *d, size_t n, uint64_t seed)
 {
     struct pythia_random random;
     if (d->times && d->n == n && d->seed == seed)
@@ -440,13 +440,13 @@ static int draw(struct pythia__draws *d, size_t n, uint64_t seed)
     return PYTHIA_OK;
 }
 
-static int vote(struct pythia__belief *b, const struct rows *rows, struct pythia__draws *draws,
-                uint64_t seed)
+static int vote_for_regions(struct pythia__belief *b, const struct rows *rows,
+                            struct pythia__draws *draws, uint64_t seed)
 {
     struct pythia__draws own = {0}, *drawn = draws ? draws : &own;
     double *weights = pythia_calloc(rows->n, TOGETHER * sizeof(*weights)), squares[TOGETHER];
     size_t votes[PYTHIA__BELIEF_REGIONS] = {0};
-    int status = weights ? draw(drawn, rows->n, seed) : PYTHIA_ENOMEM;
+    int status = weights ? draw_bootstraps(drawn, rows->n, seed) : PYTHIA_ENOMEM;
     for (size_t k = 0; status == PYTHIA_OK && k < BOOTSTRAPS; k += TOGETHER) {
         weigh_draws(rows, drawn->times + k * rows->n, weights, squares);
         for (size_t one = 0; one < TOGETHER; one++)
@@ -460,8 +460,8 @@ static int vote(struct pythia__belief *b, const struct rows *rows, struct pythia
 }
 
 /* The edges with the largest shares that are not explained. */
-static void choose(struct pythia__belief *b, const struct pythia_ranking *r, const bool *explained,
-                   size_t *chosen)
+static void choose_top_edges(struct pythia__belief *b, const struct pythia_ranking *r,
+                             const bool *explained, size_t *chosen)
 {
     b->region_count = 0;
     for (size_t e = 0; e < r->edge_count; e++) {
@@ -508,8 +508,8 @@ static void find_parts(const struct pythia__belief *b, struct pythia__region_map
 
 /* How likely the evidence is if the cause is in a node: the probabilities of the regions, each by
  * the part of the node's time in it. */
-static void weigh(struct pythia__belief *b, struct pythia__region_map *map, double *likely,
-                  double *best)
+static void weigh_nodes(struct pythia__belief *b, struct pythia__region_map *map, double *likely,
+                        double *best)
 {
     const double rest = SMOOTHING / (BOOTSTRAPS + 2 * SMOOTHING); /* of an edge that never leads */
     for (uint32_t node = 0; node < b->nodes; node++) {
@@ -546,14 +546,14 @@ int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *m
     struct rows rows = {0};
     double *scratch = pythia_calloc((size_t)b->nodes * 3, sizeof(*scratch));
     int status = scratch ? PYTHIA_OK : PYTHIA_ENOMEM;
-    choose(b, r, explained, chosen);
+    choose_top_edges(b, r, explained, chosen);
     if (status == PYTHIA_OK && b->region_count > 0)
-        status = clip(b, r, explained, chosen, &rows);
+        status = clip_edge_times(b, r, explained, chosen, &rows);
     if (status == PYTHIA_OK && b->region_count > 0)
-        status = vote(b, &rows, draws, seed);
+        status = vote_for_regions(b, &rows, draws, seed);
     if (status == PYTHIA_OK && b->region_count > 0) {
-        weigh(b, map, scratch, scratch + 2 * (size_t)b->nodes);
-        normalise(b);
+        weigh_nodes(b, map, scratch, scratch + 2 * (size_t)b->nodes);
+        normalise_belief(b);
     }
     pythia_free(rows.edges);
     pythia_free(rows.total);

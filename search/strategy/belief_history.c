@@ -15,13 +15,14 @@ static double expected_of(const struct pythia_history *history, struct pythia_te
 
 /* A point's part of the mass is parted among its nodes as their own time is; among nodes that have
  * none, evenly. */
-static double part_of(const struct pythia__belief *b, uint32_t node, double own_ns, double nodes)
+static double node_part_of_point(const struct pythia__belief *b, uint32_t node, double own_ns,
+                                 double nodes)
 {
     return own_ns > 0 ? b->own_ns[node] / own_ns : 1 / nodes;
 }
 
-static void blend(struct pythia__belief *b, const struct pythia_history *history,
-                  const double *own_ns, const double *nodes, double *known)
+static void blend_history(struct pythia__belief *b, const struct pythia_history *history,
+                          const double *own_ns, const double *nodes, double *known)
 {
     const struct pythia_cct *cct = b->type->cct;
     const struct pythia_vocabulary *v = pythia_cct_vocabulary(cct);
@@ -29,7 +30,7 @@ static void blend(struct pythia__belief *b, const struct pythia_history *history
     for (uint32_t place = 1; place < b->nodes; place++) { /* a sum that is the same everywhere */
         uint32_t node = b->order[place], point = pythia_cct_tracepoint(cct, node);
         known[node] = expected_of(history, pythia_vocabulary_tracepoint_id(v, point)) *
-                      part_of(b, node, own_ns[point], nodes[point]);
+                      node_part_of_point(b, node, own_ns[point], nodes[point]);
         all += known[node];
     }
     if (!(all > 0))
@@ -61,7 +62,7 @@ int pythia__belief_create_with(const struct pythia_space_type *type,
         nodes[point]++;
     }
     if (status == PYTHIA_OK)
-        blend(&b, history, own_ns, nodes, known);
+        blend_history(&b, history, own_ns, nodes, known);
     pythia_free(own_ns);
     pythia_free(nodes);
     pythia_free(known);

@@ -30,7 +30,7 @@ struct choosing {
     uint32_t *nodes_in;                      /* by block: nodes of the point */
 };
 
-static int allocate(struct choosing *c, size_t nodes, size_t points, size_t blocks)
+static int allocate_gain(struct choosing *c, size_t nodes, size_t points, size_t blocks)
 {
     struct {
         void *array;
@@ -52,7 +52,7 @@ static int allocate(struct choosing *c, size_t nodes, size_t points, size_t bloc
     return PYTHIA_OK;
 }
 
-static void release(struct choosing *c)
+static void free_gain(struct choosing *c)
 {
     void *const owned[] = {c->block, c->whole, c->below,   c->before, c->around,  c->calls,
                            c->first, c->next,  c->touched, c->inside, c->nodes_in};
@@ -61,7 +61,7 @@ static void release(struct choosing *c)
 }
 
 /* Masses of the blocks as they are. */
-static void measure(struct choosing *c)
+static void measure_block_mass(struct choosing *c)
 {
     const struct pythia__belief *b = c->b;
     memset(c->whole, 0, c->blocks * sizeof(*c->whole));
@@ -82,14 +82,15 @@ static void measure(struct choosing *c)
 }
 
 /* -p log p, of a part of a whole. */
-static double entropy(double part, double whole)
+static double entropy_term(double part, double whole)
 {
     double p = part / whole;
     return p > 0 ? -p * log2(p) : 0;
 }
 
 /* The information of one point, and where most of it is; *filled: its share of what lies there. */
-static double gain_of(struct choosing *c, uint32_t point, uint32_t *main_block, double *filled)
+static double gain_of_point(struct choosing *c, uint32_t point, uint32_t *main_block,
+                            double *filled)
 {
     uint32_t count = 0, last = 0;
     double bits = 0, most = -1;
@@ -110,10 +111,10 @@ static double gain_of(struct choosing *c, uint32_t point, uint32_t *main_block, 
         if (whole > 0 && once) {
             double around = c->around[last], before = fmax(c->before[last] - around, 0),
                    after = fmax(rest - around - before, 0);
-            bits += whole * (entropy(in, whole) + entropy(before + around / 2, whole) +
-                             entropy(after + around / 2, whole));
+            bits += whole * (entropy_term(in, whole) + entropy_term(before + around / 2, whole) +
+                             entropy_term(after + around / 2, whole));
         } else if (whole > 0) {
-            bits += whole * (entropy(in, whole) + entropy(rest, whole));
+            bits += whole * (entropy_term(in, whole) + entropy_term(rest, whole));
         }
         if (in > most) {
             most = in;
@@ -127,7 +128,7 @@ static double gain_of(struct choosing *c, uint32_t point, uint32_t *main_block, 
 }
 
 /* The point is as good as open: what it tells apart is in blocks of its own. */
-static void part(struct choosing *c, uint32_t point)
+static void split_blocks_at(struct choosing *c, uint32_t point)
 {
     const struct pythia__belief *b = c->b;
     uint32_t nodes = 0, only = 0;
@@ -180,7 +181,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
     struct choosing c = {.b = b, .cct = b->type->cct, .blocks = b->region_count + 1};
     const struct pythia_vocabulary *v = pythia_cct_vocabulary(c.cct);
     uint32_t points = pythia_vocabulary_tracepoints(v);
-    int status = allocate(&c, b->nodes, points, b->region_count + 1 + 2 * budget);
+    int status = allocate_gain(&c, b->nodes, points, b->region_count + 1 + 2 * budget);
     *count = 0;
     if (status == PYTHIA_OK) {
         memcpy(c.block, b->block, b->nodes * sizeof(*c.block));
@@ -189,7 +190,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
     while (status == PYTHIA_OK && *count < budget) {
         struct pythia__pick best = {.tracepoint = PYTHIA_NONE};
         double most = 0;
-        measure(&c);
+        measure_block_mass(&c);
         for (uint32_t point = 0; point < points; point++) {
             struct pythia__pick pick = {.tracepoint = point, .calls = c.calls[point]};
             bool taken = !c.first[point] || !closed[point]; /* flags may end before new points */
@@ -198,7 +199,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
             if (taken)
                 continue;
             double filled;
-            pick.bits = gain_of(&c, point, &pick.block, &filled);
+            pick.bits = gain_of_point(&c, point, &pick.block, &filled);
             if (!(pick.bits > BITS_MIN) && *count == 0 && filled >= FILL_MIN)
                 pick.bits = BITS_FILL * c.whole[pick.block];
             double price = prices ? prices[point] : 1;
@@ -214,13 +215,13 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
         if (best.tracepoint == PYTHIA_NONE || !(best.bits > BITS_MIN) ||
             (*count > 0 && best.bits < PYTHIA__PART_MIN * out[0].bits))
             break;
-        part(&c, best.tracepoint);
+        split_blocks_at(&c, best.tracepoint);
         best.inside = mass_inside(&c, best.tracepoint);
         if (best.block >=
             b->region_count) /* a block of this choice is part of a region, or of none */
             best.block = b->block[c.first[best.tracepoint]];
         out[(*count)++] = best;
     }
-    release(&c);
+    free_gain(&c);
     return status;
 }

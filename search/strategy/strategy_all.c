@@ -4,7 +4,7 @@
 #include "strategy_parts.h"
 #include "strategy_table.h"
 
-static int look(struct pythia__parts *p)
+static int inspect_all_row(struct pythia__parts *p)
 {
     const struct pythia_cct *cct = p->map.type->cct;
     double requests = p->requests;
@@ -25,17 +25,17 @@ static int look(struct pythia__parts *p)
     return status;
 }
 
-static void say_why(const struct pythia__parts *p, const struct pythia__candidate *c,
-                    struct pythia_buf *to)
+static void add_all_reason(const struct pythia__parts *p, const struct pythia__candidate *c,
+                           struct pythia_buf *to)
 {
     pythia_buf_puts(to, "all that is closed is opened, the cheapest first: ");
     pythia__parts_name(p, c->tracepoint, to);
 }
 
-static const struct pythia__strategy_row row = {.look = look, .reason = say_why};
+static const struct pythia__strategy_row row = {.look = inspect_all_row, .reason = add_all_reason};
 
-static int suggest(const struct pythia_evidence *evidence, size_t budget,
-                   struct pythia_suggestion *out, size_t *count)
+static int suggest_all(const struct pythia_evidence *evidence, size_t budget,
+                       struct pythia_suggestion *out, size_t *count)
 {
     return pythia__parts_suggest(&row, evidence, budget, out, count);
 }
@@ -43,5 +43,5 @@ static int suggest(const struct pythia_evidence *evidence, size_t budget,
 const struct pythia_strategy pythia__strategy_all = {
     .name = "all",
     .help = "everything that is closed in requests that vary, the cheapest first",
-    .suggest = suggest,
+    .suggest = suggest_all,
 };

@@ -17,7 +17,7 @@ struct halving {
     double *inside;  /* by piece: of the trace point at hand; else 0 */
 };
 
-static int begin(struct halving *h, struct pythia__parts *p)
+static int begin_halving(struct halving *h, struct pythia__parts *p)
 {
     const struct pythia_cct *cct = p->map.type->cct;
     size_t nodes = pythia_cct_nodes(cct);
@@ -39,7 +39,7 @@ static int begin(struct halving *h, struct pythia__parts *p)
     return PYTHIA_OK;
 }
 
-static void end(struct halving *h)
+static void end_halving(struct halving *h)
 {
     pythia_free(h->next);
     pythia_free(h->first);
@@ -49,7 +49,7 @@ static void end(struct halving *h)
 }
 
 /* Cut the region where the points that were chosen begin. */
-static void cut(struct halving *h)
+static void cut_region(struct halving *h)
 {
     const struct pythia__region_map *m = &h->p->map;
     const struct pythia_cct *cct = m->type->cct;
@@ -93,8 +93,8 @@ static double smaller_parts(struct halving *h, uint32_t tracepoint, double *take
 }
 
 /* What cuts best comes first; then what takes more out, what is called less often, the name. */
-static bool is_better(const struct pythia__parts *p, const double *a, uint32_t point_a,
-                      const double *b, uint32_t point_b)
+static bool is_better_cut(const struct pythia__parts *p, const double *a, uint32_t point_a,
+                          const double *b, uint32_t point_b)
 {
     for (int i = 0; i < 2; i++)
         if (a[i] != b[i])
@@ -105,20 +105,20 @@ static bool is_better(const struct pythia__parts *p, const double *a, uint32_t p
                                pythia_vocabulary_tracepoint_id(p->vocabulary, point_b)) < 0;
 }
 
-static int look(struct pythia__parts *p)
+static int inspect_binary_row(struct pythia__parts *p)
 {
     struct halving h;
-    int status = begin(&h, p);
+    int status = begin_halving(&h, p);
     while (status == PYTHIA_OK && p->count < p->budget) {
         uint32_t best = PYTHIA_NONE;
         double best_cut[2] = {0};
-        cut(&h);
+        cut_region(&h);
         for (size_t i = 0; i < p->here_count; i++) {
             double this_cut[2];
             if (p->points[p->here[i]].found)
                 continue;
             this_cut[0] = smaller_parts(&h, p->here[i], &this_cut[1]);
-            if (best == PYTHIA_NONE || is_better(p, this_cut, p->here[i], best_cut, best)) {
+            if (best == PYTHIA_NONE || is_better_cut(p, this_cut, p->here[i], best_cut, best)) {
                 best = p->here[i];
                 best_cut[0] = this_cut[0];
                 best_cut[1] = this_cut[1];
@@ -130,22 +130,23 @@ static int look(struct pythia__parts *p)
             .tracepoint = best, .part = pythia__parts_part(p, best), .order = -(double)p->count};
         status = pythia__parts_offer(p, &c);
     }
-    end(&h);
+    end_halving(&h);
     return status;
 }
 
-static void say_why(const struct pythia__parts *p, const struct pythia__candidate *c,
-                    struct pythia_buf *to)
+static void add_binary_reason(const struct pythia__parts *p, const struct pythia__candidate *c,
+                              struct pythia_buf *to)
 {
     pythia__parts_name(p, c->tracepoint, to);
     pythia_buf_printf(to, " halves the time there best, of which %.0f %% was spent in it",
                       100 * c->part);
 }
 
-static const struct pythia__strategy_row row = {.look = look, .reason = say_why, .in_turn = true};
+static const struct pythia__strategy_row row = {
+    .look = inspect_binary_row, .reason = add_binary_reason, .in_turn = true};
 
-static int suggest(const struct pythia_evidence *evidence, size_t budget,
-                   struct pythia_suggestion *out, size_t *count)
+static int suggest_binary(const struct pythia_evidence *evidence, size_t budget,
+                          struct pythia_suggestion *out, size_t *count)
 {
     return pythia__parts_suggest(&row, evidence, budget, out, count);
 }
@@ -153,5 +154,5 @@ static int suggest(const struct pythia_evidence *evidence, size_t budget,
 const struct pythia_strategy pythia__strategy_binary = {
     .name = "binary",
     .help = "points that halve the time below the edge that varies most, and halve it again",
-    .suggest = suggest,
+    .suggest = suggest_binary,
 };

@@ -26,7 +26,7 @@ static uint64_t *own_times(const struct pythia__region_map *m)
     return own;
 }
 
-static double variance(const struct pythia__parts *p, uint32_t node, uint64_t own_ns)
+static double variance_of_node(const struct pythia__parts *p, uint32_t node, uint64_t own_ns)
 {
     double mean = (double)own_ns / p->requests;
     double q = fmin((double)p->map.type->nodes[node].requests / p->requests, 1);
@@ -43,29 +43,29 @@ struct model {
     uint64_t all;
 };
 
-static void add_up(struct model *m, const struct pythia__parts *p)
+static void add_model_totals(struct model *m, const struct pythia__parts *p)
 {
     const struct pythia_cct *cct = p->map.type->cct;
     uint32_t nodes = pythia_cct_nodes(cct);
     double most = 0;
     for (uint32_t node = 1; node < nodes; node++)
-        most = fmax(most, variance(p, node, m->own[node]));
+        most = fmax(most, variance_of_node(p, node, m->own[node]));
     for (uint32_t node = 1; node < nodes && most > 0; node++) {
-        uint64_t parts = (uint64_t)(PARTS * (variance(p, node, m->own[node]) / most));
+        uint64_t parts = (uint64_t)(PARTS * (variance_of_node(p, node, m->own[node]) / most));
         m->all += parts;
         if (pythia__region_has(&p->map, node))
             m->by_point[pythia_cct_tracepoint(cct, node)] += parts;
     }
 }
 
-static int look(struct pythia__parts *p)
+static int inspect_covariance_row(struct pythia__parts *p)
 {
     struct model m = {.own = own_times(&p->map),
                       .by_point = pythia_calloc(pythia_vocabulary_tracepoints(p->vocabulary),
                                                 sizeof(*m.by_point))};
     int status = m.own && m.by_point ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
-        add_up(&m, p);
+        add_model_totals(&m, p);
     for (size_t i = 0; i < p->here_count && status == PYTHIA_OK; i++) {
         double part = m.all ? (double)m.by_point[p->here[i]] / (double)m.all : 0;
         struct pythia__candidate c = {
@@ -77,8 +77,8 @@ static int look(struct pythia__parts *p)
     return status;
 }
 
-static void say_why(const struct pythia__parts *p, const struct pythia__candidate *c,
-                    struct pythia_buf *to)
+static void add_covariance_reason(const struct pythia__parts *p, const struct pythia__candidate *c,
+                                  struct pythia_buf *to)
 {
     pythia_buf_printf(
         to, "by times and calls in the search space, %.0f %% of it is expected to arise in ",
@@ -86,10 +86,11 @@ static void say_why(const struct pythia__parts *p, const struct pythia__candidat
     pythia__parts_name(p, c->tracepoint, to);
 }
 
-static const struct pythia__strategy_row row = {.look = look, .reason = say_why};
+static const struct pythia__strategy_row row = {.look = inspect_covariance_row,
+                                                .reason = add_covariance_reason};
 
-static int suggest(const struct pythia_evidence *evidence, size_t budget,
-                   struct pythia_suggestion *out, size_t *count)
+static int suggest_covariance(const struct pythia_evidence *evidence, size_t budget,
+                              struct pythia_suggestion *out, size_t *count)
 {
     return pythia__parts_suggest(&row, evidence, budget, out, count);
 }
@@ -98,5 +99,5 @@ const struct pythia_strategy pythia__strategy_covariance = {
     .name = "covariance",
     .help =
         "points whose own times are expected to vary most with the edge, by a model of the profile",
-    .suggest = suggest,
+    .suggest = suggest_covariance,
 };

@@ -24,7 +24,7 @@ static size_t keep_new(struct pythia__parts *p, uint32_t *nodes, size_t count)
     return kept;
 }
 
-static int look(struct pythia__parts *p)
+static int inspect_flat_row(struct pythia__parts *p)
 {
     uint32_t *row = NULL;
     size_t count = 0;
@@ -47,18 +47,19 @@ static int look(struct pythia__parts *p)
     return status;
 }
 
-static void say_why(const struct pythia__parts *p, const struct pythia__candidate *c,
-                    struct pythia_buf *to)
+static void add_flat_reason(const struct pythia__parts *p, const struct pythia__candidate *c,
+                            struct pythia_buf *to)
 {
     pythia__parts_name(p, c->tracepoint, to);
     pythia_buf_printf(to, " is number %zu of the %zu closed points there, in profile order",
                       c->number, c->of);
 }
 
-static const struct pythia__strategy_row row = {.look = look, .reason = say_why, .in_turn = true};
+static const struct pythia__strategy_row row = {
+    .look = inspect_flat_row, .reason = add_flat_reason, .in_turn = true};
 
-static int suggest(const struct pythia_evidence *evidence, size_t budget,
-                   struct pythia_suggestion *out, size_t *count)
+static int suggest_flat(const struct pythia_evidence *evidence, size_t budget,
+                        struct pythia_suggestion *out, size_t *count)
 {
     return pythia__parts_suggest(&row, evidence, budget, out, count);
 }
@@ -67,5 +68,5 @@ const struct pythia_strategy pythia__strategy_flat = {
     .name = "flat",
     .help =
         "points that cut the row of closed ones below the edge that varies most into equal pieces",
-    .suggest = suggest,
+    .suggest = suggest_flat,
 };

@@ -10,8 +10,8 @@
 static const struct pythia__strategy_row row = {.look = pythia__parts_offer_direct,
                                                 .reason = pythia__parts_time_reason};
 
-static int suggest(const struct pythia_evidence *evidence, size_t budget,
-                   struct pythia_suggestion *out, size_t *count)
+static int suggest_hierarchical(const struct pythia_evidence *evidence, size_t budget,
+                                struct pythia_suggestion *out, size_t *count)
 {
     return pythia__parts_suggest(&row, evidence, budget, out, count);
 }
@@ -20,5 +20,5 @@ const struct pythia_strategy pythia__strategy_hierarchical = {
     .name = "hierarchical",
     .help =
         "one level of the calling context tree at a time, below the edges with the largest share",
-    .suggest = suggest,
+    .suggest = suggest_hierarchical,
 };

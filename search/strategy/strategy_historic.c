@@ -7,7 +7,7 @@
 #include "strategy_parts.h"
 #include "strategy_table.h"
 
-static int look(struct pythia__parts *p)
+static int inspect_historic_row(struct pythia__parts *p)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; p->e->history && i < p->here_count && status == PYTHIA_OK; i++) {
@@ -24,8 +24,8 @@ static int look(struct pythia__parts *p)
     return status == PYTHIA_OK ? pythia__parts_offer_direct(p) : status;
 }
 
-static void say_why(const struct pythia__parts *p, const struct pythia__candidate *c,
-                    struct pythia_buf *to)
+static void add_historic_reason(const struct pythia__parts *p, const struct pythia__candidate *c,
+                                struct pythia_buf *to)
 {
     struct pythia_history_record known = pythia__parts_record(p, c->tracepoint);
     if (!known.localised) {
@@ -37,10 +37,11 @@ static void say_why(const struct pythia__parts *p, const struct pythia__candidat
                       (unsigned long long)known.localised, (unsigned long long)known.opened);
 }
 
-static const struct pythia__strategy_row row = {.look = look, .reason = say_why};
+static const struct pythia__strategy_row row = {.look = inspect_historic_row,
+                                                .reason = add_historic_reason};
 
-static int suggest(const struct pythia_evidence *evidence, size_t budget,
-                   struct pythia_suggestion *out, size_t *count)
+static int suggest_historic(const struct pythia_evidence *evidence, size_t budget,
+                            struct pythia_suggestion *out, size_t *count)
 {
     return pythia__parts_suggest(&row, evidence, budget, out, count);
 }
@@ -48,5 +49,5 @@ static int suggest(const struct pythia_evidence *evidence, size_t budget,
 const struct pythia_strategy pythia__strategy_historic = {
     .name = "historic",
     .help = "points that were the cause in earlier searches; then as hierarchical",
-    .suggest = suggest,
+    .suggest = suggest_historic,
 };

@@ -24,8 +24,8 @@ struct choosing {
     double *prices; /* by trace point: multiples of the usual one */
 };
 
-static char *make_reason(const struct choosing *c, const struct pythia__belief *b,
-                         const struct pythia_cct *seen, const struct pythia__pick *pick)
+static char *make_gain_reason(const struct choosing *c, const struct pythia__belief *b,
+                              const struct pythia_cct *seen, const struct pythia__pick *pick)
 {
     struct pythia_buf text = {0};
     pythia_buf_puts(&text, "the cause is in ");
@@ -44,8 +44,8 @@ static char *make_reason(const struct choosing *c, const struct pythia__belief *
 
 /* Put a pick among the best so far; the same point for another group stays where it is worth more.
  */
-static int take(struct choosing *c, size_t group, const struct pythia__belief *b,
-                const struct pythia_cct *seen, const struct pythia__pick *pick)
+static int take_pick(struct choosing *c, size_t group, const struct pythia__belief *b,
+                     const struct pythia_cct *seen, const struct pythia__pick *pick)
 {
     double worth = pick->bits * c->e->diagnosis->groups[group].variance_share;
     size_t at = 0, same = c->count;
@@ -59,7 +59,7 @@ static int take(struct choosing *c, size_t group, const struct pythia__belief *b
         at++;
     if (at == c->budget)
         return PYTHIA_OK;
-    char *reason = make_reason(c, b, seen, pick);
+    char *reason = make_gain_reason(c, b, seen, pick);
     if (!reason)
         return PYTHIA_ENOMEM;
     size_t last = same < c->count ? same : c->count < c->budget ? c->count++ : c->budget - 1;
@@ -114,7 +114,7 @@ static int look_at_group(struct choosing *c, size_t group)
         status = pythia__gain_choose(&b, c->closed, PYTHIA__CALL_PRICE, c->prices, c->budget, picks,
                                      &count);
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = take(c, group, &b, seen, &picks[i]);
+        status = take_pick(c, group, &b, seen, &picks[i]);
     pythia__region_map_free(&map);
     pythia__belief_free(&b);
     pythia_free(picks);
@@ -141,8 +141,8 @@ static void drop_negligible(struct choosing *c)
     c->count = kept;
 }
 
-static int suggest(const struct pythia_evidence *e, size_t budget, struct pythia_suggestion *out,
-                   size_t *count)
+static int suggest_information_gain(const struct pythia_evidence *e, size_t budget,
+                                    struct pythia_suggestion *out, size_t *count)
 {
     if (!e->space || !e->open) /* everything was open: which edges vary is all there is to say */
         return pythia__strategy_hierarchical.suggest(e, budget, out, count);
@@ -177,5 +177,5 @@ static int suggest(const struct pythia_evidence *e, size_t budget, struct pythia
 const struct pythia_strategy pythia__strategy_information_gain = {
     .name = "information-gain",
     .help = "the points that tell most about where the cause is, for their price",
-    .suggest = suggest,
+    .suggest = suggest_information_gain,
 };

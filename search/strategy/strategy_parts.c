@@ -22,16 +22,16 @@ static const char *event_name(uint8_t kind)
     return kind == PYTHIA_EVENT_START ? "start" : kind == PYTHIA_EVENT_END ? "end" : "event";
 }
 
-static void add_event(const struct pythia__parts *p, struct pythia_buf *to, uint32_t tracepoint,
-                      uint8_t kind)
+static void add_event_text(const struct pythia__parts *p, struct pythia_buf *to,
+                           uint32_t tracepoint, uint8_t kind)
 {
     pythia_buf_printf(to, "the %s of ", event_name(kind));
     pythia__parts_name(p, tracepoint, to);
 }
 
 /* "inside A", "between the end of A and the start of B" */
-static void add_edge(const struct pythia__parts *p, struct pythia_buf *to,
-                     const struct pythia_edge *edge)
+static void add_edge_text(const struct pythia__parts *p, struct pythia_buf *to,
+                          const struct pythia_edge *edge)
 {
     bool own = edge->from_tracepoint == edge->to_tracepoint;
     if (own && edge->from_event == PYTHIA_EVENT_START && edge->to_event == PYTHIA_EVENT_END) {
@@ -44,9 +44,9 @@ static void add_edge(const struct pythia__parts *p, struct pythia_buf *to,
         pythia_buf_puts(to, " and the next");
     } else {
         pythia_buf_puts(to, "between ");
-        add_event(p, to, edge->from_tracepoint, edge->from_event);
+        add_event_text(p, to, edge->from_tracepoint, edge->from_event);
         pythia_buf_puts(to, " and ");
-        add_event(p, to, edge->to_tracepoint, edge->to_event);
+        add_event_text(p, to, edge->to_tracepoint, edge->to_event);
     }
 }
 
@@ -59,14 +59,15 @@ void pythia__parts_time_reason(const struct pythia__parts *p, const struct pythi
 }
 
 /* "97 % of the variance lies between the start of A and the end of B; …" */
-static char *make_reason(const struct pythia__parts *p, const struct pythia__strategy_row *row,
-                         const struct pythia__candidate *c)
+static char *make_candidate_reason(const struct pythia__parts *p,
+                                   const struct pythia__strategy_row *row,
+                                   const struct pythia__candidate *c)
 {
     const struct pythia_edge *edge =
         pythia_cct_edge_at(pythia_groups_cct(p->e->groups), c->ranked->edge);
     struct pythia_buf text = {0};
     pythia_buf_printf(&text, "%.0f %% of the variance lies ", 100 * c->ranked->share.share);
-    add_edge(p, &text, edge);
+    add_edge_text(p, &text, edge);
     if (!isnan(c->part)) {
         pythia_buf_puts(&text, "; ");
         row->reason(p, c, &text);
@@ -81,34 +82,35 @@ static char *make_reason(const struct pythia__parts *p, const struct pythia__str
 
 /* ---- candidates ---- */
 
-static double part_of(const struct pythia__parts *p, uint64_t time_ns)
+static double part_of_time(const struct pythia__parts *p, uint64_t time_ns)
 {
     return p->region_ns > 0 ? fmin((double)time_ns / p->region_ns, 1) : 0;
 }
 
 double pythia__parts_part(const struct pythia__parts *p, uint32_t tracepoint)
 {
-    return part_of(p, p->points[tracepoint].time_ns);
+    return part_of_time(p, p->points[tracepoint].time_ns);
 }
 
 /* The part of the region's time that lies in direct contexts of a point, 0 to 1. */
 static double find_direct_part(const struct pythia__parts *p, uint32_t tracepoint)
 {
-    return part_of(p, p->points[tracepoint].direct_ns);
+    return part_of_time(p, p->points[tracepoint].direct_ns);
 }
 
 /* An edge that others make up for has more than all of the variance. */
-static double gain_of(const struct pythia__parts *p, double part)
+static double limit_gain(const struct pythia__parts *p, double part)
 {
     return fmin(p->ranked->share.share * part, 1);
 }
 
 double pythia__parts_worth(const struct pythia__parts *p, double part)
 {
-    return gain_of(p, part) * p->e->diagnosis->groups[p->group].variance_share;
+    return limit_gain(p, part) * p->e->diagnosis->groups[p->group].variance_share;
 }
 
-static int take(struct pythia__parts *p, const struct pythia__candidate *candidate, double calls)
+static int take_candidate(struct pythia__parts *p, const struct pythia__candidate *candidate,
+                          double calls)
 {
     struct pythia__point *point = &p->points[candidate->tracepoint];
     if (point->pinned)
@@ -127,14 +129,15 @@ static int take(struct pythia__parts *p, const struct pythia__candidate *candida
     *c = *candidate;
     c->group = p->group;
     c->ranked = p->ranked;
-    c->gain = gain_of(p, isnan(c->part) ? 1 : c->part);
+    c->gain = limit_gain(p, isnan(c->part) ? 1 : c->part);
     c->cost_ns = calls * pythia_prices_of(p->e->prices, c->tracepoint, p->e->price_ns);
     return PYTHIA_OK;
 }
 
 int pythia__parts_offer(struct pythia__parts *p, const struct pythia__candidate *candidate)
 {
-    return take(p, candidate, (double)p->points[candidate->tracepoint].calls / p->requests);
+    return take_candidate(p, candidate,
+                          (double)p->points[candidate->tracepoint].calls / p->requests);
 }
 
 struct pythia_history_record pythia__parts_record(const struct pythia__parts *p,
@@ -292,7 +295,8 @@ static int mark_bounds(struct pythia__parts *p)
         struct pythia__candidate c = {
             .tracepoint = points[i], .part = NAN, .order = pythia__parts_worth(p, 1)};
         if (pythia_cct_find(cct, PYTHIA_CCT_ROOT, points[i]) == PYTHIA_NONE)
-            status = take(p, &c, (double)visits / (double)g->sampled); /* roots are open anyway */
+            status = take_candidate(
+                p, &c, (double)visits / (double)g->sampled); /* roots are open anyway */
     }
     return status;
 }
@@ -355,7 +359,7 @@ static int look_at_edge(struct pythia__parts *p, const struct pythia__strategy_r
     return status == PYTHIA_OK ? look_behind(p, row) : status;
 }
 
-static int look_at_all(struct pythia__parts *p, const struct pythia__strategy_row *row)
+static int offer_row_edges(struct pythia__parts *p, const struct pythia__strategy_row *row)
 {
     struct turns turns = {0};
     uint32_t *order = NULL;
@@ -382,7 +386,7 @@ static int look_at_all(struct pythia__parts *p, const struct pythia__strategy_ro
 
 /* ---- the best of them ---- */
 
-static bool comes_before(const struct pythia__parts *p, size_t a, size_t b)
+static bool candidate_outranks(const struct pythia__parts *p, size_t a, size_t b)
 {
     const struct pythia__candidate *x = &p->found[a], *y = &p->found[b];
     if (x->order != y->order)
@@ -400,9 +404,9 @@ static bool comes_before(const struct pythia__parts *p, size_t a, size_t b)
 static void sift_down(const struct pythia__parts *p, size_t *heap, size_t count, size_t at)
 {
     for (size_t below; (below = 2 * at + 1) < count; at = below) {
-        if (below + 1 < count && comes_before(p, heap[below + 1], heap[below]))
+        if (below + 1 < count && candidate_outranks(p, heap[below + 1], heap[below]))
             below++;
-        if (!comes_before(p, heap[below], heap[at]))
+        if (!candidate_outranks(p, heap[below], heap[at]))
             return;
         size_t moved = heap[at];
         heap[at] = heap[below];
@@ -424,7 +428,7 @@ static int take_best(const struct pythia__parts *p, const struct pythia__strateg
     int status = PYTHIA_OK;
     while (left && *count < p->budget && status == PYTHIA_OK) {
         const struct pythia__candidate *c = &p->found[heap[0]];
-        char *reason = make_reason(p, row, c);
+        char *reason = make_candidate_reason(p, row, c);
         if (reason)
             out[(*count)++] = (struct pythia_suggestion){.tracepoint = c->tracepoint,
                                                          .group = c->group,
@@ -454,7 +458,7 @@ int pythia__parts_suggest(const struct pythia__strategy_row *row,
     p.points = pythia_calloc(points, sizeof(*p.points));
     for (uint32_t i = 0; p.points && evidence->never && i < points; i++)
         p.points[i].pinned = pythia_open_points_has(evidence->never, i);
-    int status = p.points ? look_at_all(&p, row) : PYTHIA_ENOMEM;
+    int status = p.points ? offer_row_edges(&p, row) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         status = take_best(&p, row, out, count);
     while (status != PYTHIA_OK && *count)

@@ -6,7 +6,7 @@
 #include "strategy_parts.h"
 #include "strategy_table.h"
 
-static int look(struct pythia__parts *p)
+static int inspect_random_row(struct pythia__parts *p)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < p->here_count && status == PYTHIA_OK; i++) {
@@ -23,17 +23,18 @@ static int look(struct pythia__parts *p)
     return status;
 }
 
-static void say_why(const struct pythia__parts *p, const struct pythia__candidate *c,
-                    struct pythia_buf *to)
+static void add_random_reason(const struct pythia__parts *p, const struct pythia__candidate *c,
+                              struct pythia_buf *to)
 {
     pythia__parts_name(p, c->tracepoint, to);
     pythia_buf_printf(to, " is drawn by chance, as one of the closed points there: %zu", c->of);
 }
 
-static const struct pythia__strategy_row row = {.look = look, .reason = say_why};
+static const struct pythia__strategy_row row = {.look = inspect_random_row,
+                                                .reason = add_random_reason};
 
-static int suggest(const struct pythia_evidence *evidence, size_t budget,
-                   struct pythia_suggestion *out, size_t *count)
+static int suggest_random(const struct pythia_evidence *evidence, size_t budget,
+                          struct pythia_suggestion *out, size_t *count)
 {
     return pythia__parts_suggest(&row, evidence, budget, out, count);
 }
@@ -41,5 +42,5 @@ static int suggest(const struct pythia_evidence *evidence, size_t budget,
 const struct pythia_strategy pythia__strategy_random = {
     .name = "random",
     .help = "closed points below the edges that vary, drawn at random",
-    .suggest = suggest,
+    .suggest = suggest_random,
 };

@@ -27,7 +27,7 @@ static double draw_gamma(struct pythia_random *random, double shape)
     }
 }
 
-static double draw(const struct pythia__parts *p, uint32_t tracepoint)
+static double draw_point_probability(const struct pythia__parts *p, uint32_t tracepoint)
 {
     struct pythia_history_record known = pythia__parts_record(p, tracepoint);
     struct pythia_random random;
@@ -38,22 +38,23 @@ static double draw(const struct pythia__parts *p, uint32_t tracepoint)
     return won / (won + draw_gamma(&random, 1 + fmax(opened - good, 0)));
 }
 
-static int look(struct pythia__parts *p)
+static int inspect_thompson_row(struct pythia__parts *p)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < p->here_count && status == PYTHIA_OK; i++) {
         double part = pythia__parts_part(p, p->here[i]);
         struct pythia__candidate c = {.tracepoint = p->here[i],
                                       .part = part,
-                                      .order = draw(p, p->here[i]) * pythia__parts_worth(p, 1),
+                                      .order = draw_point_probability(p, p->here[i]) *
+                                               pythia__parts_worth(p, 1),
                                       .then = pythia__parts_worth(p, part)};
         status = pythia__parts_offer(p, &c);
     }
     return status;
 }
 
-static void say_why(const struct pythia__parts *p, const struct pythia__candidate *c,
-                    struct pythia_buf *to)
+static void add_thompson_reason(const struct pythia__parts *p, const struct pythia__candidate *c,
+                                struct pythia_buf *to)
 {
     struct pythia_history_record known = pythia__parts_record(p, c->tracepoint);
     pythia__parts_name(p, c->tracepoint, to);
@@ -66,10 +67,11 @@ static void say_why(const struct pythia__parts *p, const struct pythia__candidat
         pythia_buf_puts(to, " was never opened before, and may explain anything");
 }
 
-static const struct pythia__strategy_row row = {.look = look, .reason = say_why};
+static const struct pythia__strategy_row row = {.look = inspect_thompson_row,
+                                                .reason = add_thompson_reason};
 
-static int suggest(const struct pythia_evidence *evidence, size_t budget,
-                   struct pythia_suggestion *out, size_t *count)
+static int suggest_thompson(const struct pythia_evidence *evidence, size_t budget,
+                            struct pythia_suggestion *out, size_t *count)
 {
     return pythia__parts_suggest(&row, evidence, budget, out, count);
 }
@@ -77,5 +79,5 @@ static int suggest(const struct pythia_evidence *evidence, size_t budget,
 const struct pythia_strategy pythia__strategy_thompson = {
     .name = "thompson",
     .help = "Thompson sampling: what opening a point explained before, and chance",
-    .suggest = suggest,
+    .suggest = suggest_thompson,
 };

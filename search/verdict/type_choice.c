@@ -13,7 +13,7 @@ struct candidate {
     uint64_t hash;
 };
 
-static int compare_names(const void *a, const void *b)
+static int compare_found_names(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -30,13 +30,13 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /* Names of types with such a verdict, in rising order. */
-static size_t list_found(const struct pythia_verdicts *v, uint32_t *names)
+static size_t list_found_types(const struct pythia_verdicts *v, uint32_t *names)
 {
     size_t count = 0;
     for (size_t i = 0; i < v->count; i++)
         if (v->list[i].state == PYTHIA_VERDICT_FOUND)
             names[count++] = v->list[i].type;
-    qsort(names, count, sizeof(*names), compare_names);
+    qsort(names, count, sizeof(*names), compare_found_names);
     return count;
 }
 
@@ -57,17 +57,18 @@ int pythia_types_choose(const struct pythia_groups *g, const struct pythia_verdi
     if (status != PYTHIA_OK)
         goto out;
     if (v)
-        found = list_found(v, with);
+        found = list_found_types(v, with);
     for (size_t i = 0; i < all; i++)
-        candidates[i] = (struct candidate){
-            .name = types[i].name,
-            .found = bsearch(&types[i].name, with, found, sizeof(*with), compare_names) != NULL,
-            .squares = pythia_exact_moments_squares(&types[i].moments),
-            .hash = types[i].hash};
+        candidates[i] =
+            (struct candidate){.name = types[i].name,
+                               .found = bsearch(&types[i].name, with, found, sizeof(*with),
+                                                compare_found_names) != NULL,
+                               .squares = pythia_exact_moments_squares(&types[i].moments),
+                               .hash = types[i].hash};
     qsort(candidates, all, sizeof(*candidates), compare_candidates);
     for (size_t i = 0; i < most; i++)
         chosen[i] = candidates[i].name;
-    qsort(chosen, most, sizeof(*chosen), compare_names);
+    qsort(chosen, most, sizeof(*chosen), compare_found_names);
     *names = chosen;
     *count = most;
     chosen = NULL;

@@ -56,7 +56,7 @@ static bool has_place(const struct pythia_verdict *v, const struct pythia_place 
     return false;
 }
 
-static bool matters(const struct pythia_finding *f, bool surely)
+static bool finding_matters(const struct pythia_finding *f, bool surely)
 {
     return surely ? f->low >= PYTHIA_FINDING_MIN : f->share >= PYTHIA_FINDING_MIN && f->low > 0;
 }
@@ -89,7 +89,7 @@ static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *
         if (!now)
             continue;
         bool fresh = is_new_evidence(now, &place.finding);
-        bool against = i == leading ? now->high < PYTHIA_FINDING_MIN : !matters(now, false);
+        bool against = i == leading ? now->high < PYTHIA_FINDING_MIN : !finding_matters(now, false);
         if (fresh)
             place.doubts = against ? place.doubts + 1 : 0;
         if (place.doubts >= PYTHIA_VERDICT_DOUBTS)
@@ -127,7 +127,7 @@ static void renew_candidates(struct pythia_verdict *v, const struct pythia_verdi
                                            .given_up = known ? known->given_up
                                                              : has_place(before, &now->place)};
         if (!known || is_new_evidence(now, &known->finding))
-            one.seen = matters(now, one.given_up) ? one.seen + 1 : 0;
+            one.seen = finding_matters(now, one.given_up) ? one.seen + 1 : 0;
         v->candidates[v->candidate_count++] = one;
     }
 }
@@ -156,7 +156,7 @@ static size_t choose_candidate(const struct pythia_verdict *v, unsigned enough)
     return best;
 }
 
-static void add_places(struct pythia_verdict *v, unsigned enough)
+static void add_verdict_places(struct pythia_verdict *v, unsigned enough)
 {
     for (size_t at; (at = choose_candidate(v, enough)) < v->candidate_count;)
         join_candidate(v, at);
@@ -189,8 +189,8 @@ static void list_also(struct pythia_verdict *v, const struct pythia_problem *p)
 /* ---- from cycle to cycle ---- */
 
 /* Evidence that is too little says nothing against what was held before. */
-static enum pythia_verdict_state state_of(const struct pythia_verdict *v,
-                                          const struct pythia_problem *p, bool first)
+static enum pythia_verdict_state judge_verdict_state(const struct pythia_verdict *v,
+                                                     const struct pythia_problem *p, bool first)
 {
     if (v->found_count > 0)
         return PYTHIA_VERDICT_FOUND;
@@ -288,16 +288,16 @@ static void note_change(struct pythia_verdict *v, const struct pythia_verdict *b
         v->changes++;
 }
 
-static void update(struct pythia_verdict *v, uint64_t cycle, uint64_t unix_ns,
-                   const struct pythia_problem *p, bool first)
+static void update_verdict(struct pythia_verdict *v, uint64_t cycle, uint64_t unix_ns,
+                           const struct pythia_problem *p, bool first)
 {
     const struct pythia_verdict before = *v;
     bool looked = renew_places(v, p);
     renew_candidates(v, &before, p);
-    add_places(v, PYTHIA_VERDICT_SEEN);
+    add_verdict_places(v, PYTHIA_VERDICT_SEEN);
     order_places(v);
     list_also(v, p);
-    v->state = state_of(v, p, first);
+    v->state = judge_verdict_state(v, p, first);
     v->searched = p->state == PYTHIA_PROBLEM_SEARCHING;
     v->why = p->why;
     if (p->requests > 0)
@@ -316,7 +316,7 @@ static void update(struct pythia_verdict *v, uint64_t cycle, uint64_t unix_ns,
 }
 
 /* One verdict more; NULL when out of memory. */
-static struct pythia_verdict *add(struct pythia_verdicts *v, uint32_t type)
+static struct pythia_verdict *add_verdict(struct pythia_verdicts *v, uint32_t type)
 {
     if (pythia_grow(&v->list, &v->capacity, v->count, sizeof(*v->list)) != PYTHIA_OK)
         return NULL;
@@ -327,7 +327,7 @@ static struct pythia_verdict *add(struct pythia_verdicts *v, uint32_t type)
 
 /* Types that the search space does not know stand behind the others, and are not always the same.
  */
-static struct pythia_verdict *find(struct pythia_verdicts *v, size_t at, uint32_t type)
+static struct pythia_verdict *find_verdict(struct pythia_verdicts *v, size_t at, uint32_t type)
 {
     if (at < v->count && v->list[at].type == type)
         return &v->list[at];
@@ -339,10 +339,10 @@ static struct pythia_verdict *find(struct pythia_verdicts *v, size_t at, uint32_
 
 /* A place that is seen in the cycle in which the verdict began is part of it; a later one is a
  * change. */
-static void settle(struct pythia_verdict *v, uint64_t cycle)
+static void settle_places(struct pythia_verdict *v, uint64_t cycle)
 {
     const struct pythia_verdict before = *v;
-    add_places(v, 1);
+    add_verdict_places(v, 1);
     if (v->found_count == before.found_count)
         return;
     order_places(v);
@@ -366,27 +366,27 @@ static void settle(struct pythia_verdict *v, uint64_t cycle)
 void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle)
 {
     for (size_t i = 0; i < v->count; i++)
-        settle(&v->list[i], cycle);
+        settle_places(&v->list[i], cycle);
 }
 
 int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t unix_ns,
                            const struct pythia_problem *problems, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct pythia_verdict *one = find(v, i, problems[i].type);
+        struct pythia_verdict *one = find_verdict(v, i, problems[i].type);
         bool first = !one;
-        one = one ? one : add(v, problems[i].type);
+        one = one ? one : add_verdict(v, problems[i].type);
         if (!one)
             return PYTHIA_ENOMEM;
-        update(one, cycle, unix_ns, &problems[i], first);
+        update_verdict(one, cycle, unix_ns, &problems[i], first);
     }
     return PYTHIA_OK;
 }
 
 /* ---- what a diagnosis adds ---- */
 
-static bool shows(const struct pythia_group *group, const struct pythia_cct *cct,
-                  const struct pythia_place *place)
+static bool group_shows_place(const struct pythia_group *group, const struct pythia_cct *cct,
+                              const struct pythia_place *place)
 {
     for (size_t e = 0; e < group->ranking.edge_count; e++)
         if (pythia_place_has(place, cct, group->ranking.edges[e].edge))
@@ -404,15 +404,15 @@ static const struct pythia_group *leading_group(const struct pythia_diagnosis *d
     for (size_t i = 0; i < d->group_count; i++) {
         const struct pythia_group *group = &d->groups[i];
         if (d->types[group->type].type->name == type &&
-            (!place || shows(group, pythia_groups_cct(g), place)) &&
+            (!place || group_shows_place(group, pythia_groups_cct(g), place)) &&
             (!best || group->variance_share > best->variance_share))
             best = group;
     }
     return best;
 }
 
-static const struct pythia_explanation *find_key(const struct pythia_explanations *all,
-                                                 const char *key)
+static const struct pythia_explanation *find_explained_key(const struct pythia_explanations *all,
+                                                           const char *key)
 {
     for (size_t i = 0; key && i < all->found_count; i++)
         if (strcmp(all->found[i].name, key) == 0)
@@ -425,7 +425,7 @@ static int set_key(struct pythia_verdict *v, const struct pythia_group *group)
     const struct pythia_explanations *all = &group->explanations;
     if (all->found_count == 0)
         return PYTHIA_OK;
-    const struct pythia_explanation *known = find_key(all, v->key), *x = &all->found[0];
+    const struct pythia_explanation *known = find_explained_key(all, v->key), *x = &all->found[0];
     uint64_t cycle = v->since + v->looks;
     if (known && x->result.explained <= known->result.explained + KEY_AHEAD) {
         x = known;
@@ -464,7 +464,7 @@ void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts
 {
     for (size_t i = 0; i < from->count; i++) {
         struct pythia_verdict *taken = &from->list[i],
-                              *one = taken->key ? find(v, i, taken->type) : NULL;
+                              *one = taken->key ? find_verdict(v, i, taken->type) : NULL;
         if (!one || !has_same_first(one, taken))
             continue;
         forget_key(one);
@@ -539,7 +539,7 @@ int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnos
     int status = leading ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t i = 0; i < d->type_count && status == PYTHIA_OK; i++) {
         const struct pythia_group *group = leading[i];
-        struct pythia_verdict *one = add(v, d->types[i].type->name);
+        struct pythia_verdict *one = add_verdict(v, d->types[i].type->name);
         if (!one) {
             status = PYTHIA_ENOMEM;
             break;

@@ -53,7 +53,7 @@ pythia_association_results(const struct pythia_association *a, size_t *count)
     return a->results;
 }
 
-static bool all_finite(const double *x, size_t n)
+static bool are_totals_finite(const double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
@@ -61,15 +61,15 @@ static bool all_finite(const double *x, size_t n)
     return true;
 }
 
-static bool is_valid(const struct pythia_association_input *in)
+static bool is_association_valid(const struct pythia_association_input *in)
 {
     if (in->rows == 0 || in->edges == 0 || in->edges > PYTHIA_ASSOCIATION_EDGES_MAX)
         return false;
     if (!(in->alpha > 0 && in->alpha < 1) || (in->block > 1 && (!in->time || in->strata)))
         return false;
-    return all_finite(in->durations, in->rows * in->edges) &&
-           (!in->total || all_finite(in->total, in->rows)) &&
-           (!in->time || all_finite(in->time, in->rows));
+    return are_totals_finite(in->durations, in->rows * in->edges) &&
+           (!in->total || are_totals_finite(in->total, in->rows)) &&
+           (!in->time || are_totals_finite(in->time, in->rows));
 }
 
 /* Encode all confounders and make one basis of them. */
@@ -204,7 +204,7 @@ static int take_keys(struct pythia__keys *run, const double *places,
     return PYTHIA_OK;
 }
 
-static int make_room(struct pythia__keys *run)
+static int allocate_association(struct pythia__keys *run)
 {
     size_t wide = run->widest, square = wide * wide;
     double *memory =
@@ -246,7 +246,7 @@ static void set_variate(struct pythia__keys *run, struct pythia__key *key)
 }
 
 /* Test one key. */
-static int ask(struct pythia__keys *run, struct pythia__key *key)
+static int test_key(struct pythia__keys *run, struct pythia__key *key)
 {
     struct pythia_association_result *r = key->result;
     const struct pythia__basis *x = &key->x, *y = &run->y;
@@ -290,7 +290,7 @@ static int ask(struct pythia__keys *run, struct pythia__key *key)
 }
 
 /* q values, and which of them are significant. */
-static int adjust(struct pythia__keys *run)
+static int adjust_p_values(struct pythia__keys *run)
 {
     double *p = pythia_calloc(run->count, sizeof(*p));
     if (!p)
@@ -313,7 +313,7 @@ static int adjust(struct pythia__keys *run)
 
 /* To 30 bits: linear algebra rounds in other ways on other processors, and what is equal but for
  * that must not be in another order there. */
-static double rounded(double number)
+static double round_to_30_bits(double number)
 {
     int exponent;
     double part = frexp(number, &exponent);
@@ -325,8 +325,8 @@ static int by_size(double a, double b)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) - isnan(b);
-    a = rounded(a);
-    b = rounded(b);
+    a = round_to_30_bits(a);
+    b = round_to_30_bits(b);
     return (a < b) - (a > b);
 }
 
@@ -356,7 +356,7 @@ static int compare_results(const void *a, const void *b)
     return order ? order : (x->column > y->column) - (x->column < y->column);
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_key_results(const void *a, const void *b)
 {
     const struct pythia__key *const *x = a, *const *y = b;
     return compare_results((*x)->result, (*y)->result);
@@ -382,9 +382,10 @@ static void number_ranks(struct pythia_association_result *results, size_t count
 
 /* What lies between the two groups of a split in the totals: a part of the variance of the clipped
  * ones, and the means of what was measured. */
-static void compare_groups(const struct pythia_split *split, const struct pythia_column *column,
-                           const double *total, const double *clipped, size_t n,
-                           struct pythia_association_result *r)
+static void compare_split_groups(const struct pythia_split *split,
+                                 const struct pythia_column *column, const double *total,
+                                 const double *clipped, size_t n,
+                                 struct pythia_association_result *r)
 {
     double raw[2] = {0, 0}, sums[2] = {0, 0}, counts[2] = {0, 0}, all = 0, between = 0;
     for (size_t i = 0; i < n; i++) {
@@ -433,7 +434,7 @@ static int split_keys(struct pythia__keys *run, const double *total)
         }
         status = pythia_split_find(column, scores, n, &r->split);
         if (status == PYTHIA_OK && !isnan(r->split.share))
-            compare_groups(&r->split, column, total, clipped, n, r);
+            compare_split_groups(&r->split, column, total, clipped, n, r);
     }
     pythia_free(clipped);
     return status;
@@ -447,9 +448,9 @@ static int ask_all(struct pythia__keys *run)
         return PYTHIA_ENOMEM;
     int status = PYTHIA_OK;
     for (size_t k = 0; k < run->count && status == PYTHIA_OK; k++)
-        status = ask(run, &run->keys[k]);
+        status = test_key(run, &run->keys[k]);
     if (status == PYTHIA_OK)
-        status = adjust(run);
+        status = adjust_p_values(run);
     if (status != PYTHIA_OK)
         goto out;
     size_t significant = 0;
@@ -457,10 +458,10 @@ static int ask_all(struct pythia__keys *run)
         if (run->keys[k].result->significant)
             order[significant++] = &run->keys[k];
     if (significant > 0) {
-        qsort(order, significant, sizeof(struct pythia__key *), compare_keys);
+        qsort(order, significant, sizeof(struct pythia__key *), compare_key_results);
         status = pythia__keys_relate(run, order, significant);
         /* Now proxies go to the end. */
-        qsort(order, significant, sizeof(struct pythia__key *), compare_keys);
+        qsort(order, significant, sizeof(struct pythia__key *), compare_key_results);
     }
     if (status == PYTHIA_OK) {
         size_t asked = run->input->confirmed < significant ? run->input->confirmed : significant;
@@ -514,7 +515,7 @@ static int fill_results(const struct pythia_association_input *in, const double 
     if (status == PYTHIA_OK)
         status = take_keys(&run, places, results);
     if (status == PYTHIA_OK)
-        status = make_room(&run);
+        status = allocate_association(&run);
     if (status == PYTHIA_OK)
         status = ask_all(&run);
     if (status == PYTHIA_OK)
@@ -527,7 +528,7 @@ int pythia_association_run(struct pythia_association *a,
                            const struct pythia_association_input *input)
 {
     clear_results(a);
-    if (!is_valid(input))
+    if (!is_association_valid(input))
         return PYTHIA_EINVAL;
     size_t n = input->rows;
     double *total = pythia_calloc(n, 2 * sizeof(*total)), *places = total ? total + n : NULL;

@@ -18,7 +18,7 @@ static double squares_on(struct pythia__keys *run, const struct pythia__basis *x
     return sum;
 }
 
-static double adjust(double share, double rows, double regressors)
+static double adjust_for_regressors(double share, double rows, double regressors)
 {
     double rest = rows - regressors;
     return rest > 0 ? fmax(0, 1 - (1 - share) * rows / rest) : 0;
@@ -41,8 +41,8 @@ static double explain_edges(struct pythia__keys *run, const struct pythia__key *
             squares += sum * sum;
         }
         if (length > 0)
-            explained +=
-                run->weights[y->pivot[j]] * adjust(squares / length, rows, (double)key->x.rank);
+            explained += run->weights[y->pivot[j]] *
+                         adjust_for_regressors(squares / length, rows, (double)key->x.rank);
     }
     return explained;
 }
@@ -78,10 +78,10 @@ int pythia__keys_explain(struct pythia__keys *run, struct pythia__key *key)
     double p = (double)key->x.rank, rest = rows - p, line = 0;
     int status = PYTHIA_OK;
     r->explained_edges = explain_edges(run, key, rows);
-    r->explained = adjust(squares_on(run, &key->x, &run->clipped), rows, p);
+    r->explained = adjust_for_regressors(squares_on(run, &key->x, &run->clipped), rows, p);
     if (key->ranked && r->present == run->input->rows)
         status = explain_by_line(run, key, &line);
-    r->explained = fmax(r->explained, adjust(line, rows, 1));
+    r->explained = fmax(r->explained, adjust_for_regressors(line, rows, 1));
     double share = squares_on(run, &key->x, &run->total);
     double noise = rest > 0 ? (1 - share) / rest : NAN;
     r->omega_squared = run->total.rank > 0 ? fmax(0, (share - p * noise) / (1 + noise)) : NAN;

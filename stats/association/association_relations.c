@@ -19,8 +19,8 @@
 
 /* How much of the larger span lies in the other: the mean of the squared cosines, 1 for equal
  * spans. */
-static double likeness(struct pythia__keys *run, const struct pythia__key *a,
-                       const struct pythia__key *b)
+static double measure_likeness(struct pythia__keys *run, const struct pythia__key *a,
+                               const struct pythia__key *b)
 {
     size_t larger = a->x.rank > b->x.rank ? a->x.rank : b->x.rank;
     double sum = 0;
@@ -31,8 +31,8 @@ static double likeness(struct pythia__keys *run, const struct pythia__key *a,
 }
 
 /* The bases of some keys side by side, as one, into `all`. */
-static int gather(struct pythia__key *const *keys, size_t count, const struct pythia__key *but,
-                  size_t rows, struct pythia__basis *all)
+static int gather_bases(struct pythia__key *const *keys, size_t count,
+                        const struct pythia__key *but, size_t rows, struct pythia__basis *all)
 {
     size_t columns = 0, at = 0;
     for (size_t k = 0; k < count; k++)
@@ -57,8 +57,8 @@ out:
 }
 
 /* A basis of what is left of another without a third. */
-static int take_out(const struct pythia__basis *of, const struct pythia__basis *without,
-                    struct pythia__basis *rest)
+static int remove_basis(const struct pythia__basis *of, const struct pythia__basis *without,
+                        struct pythia__basis *rest)
 {
     int status = pythia__basis_init(rest, of->rows, of->rank);
     if (status != PYTHIA_OK)
@@ -78,11 +78,11 @@ static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
                      struct pythia__key *const *keys, size_t count, double *p)
 {
     struct pythia__basis others = {0}, x = {0}, y = {0};
-    int status = gather(keys, count, key, run->y.rows, &others);
+    int status = gather_bases(keys, count, key, run->y.rows, &others);
     if (status == PYTHIA_OK)
-        status = take_out(&key->x, &others, &x);
+        status = remove_basis(&key->x, &others, &x);
     if (status == PYTHIA_OK)
-        status = take_out(&run->y, &others, &y);
+        status = remove_basis(&run->y, &others, &y);
     if (status == PYTHIA_OK)
         *p = x.rank > 0 ? pythia__keys_p(run, &x, &y, run->y.rows, others.rank) : 1;
     if (status == PYTHIA_OK && !(*p <= run->threshold) && is_not_always_there(run, key)) {
@@ -97,13 +97,13 @@ static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
 }
 
 /* The kept key that is most like a given one. */
-static struct pythia__key *nearest(struct pythia__keys *run, const struct pythia__key *key,
-                                   struct pythia__key *const *kept, size_t count)
+static struct pythia__key *find_nearest_key(struct pythia__keys *run, const struct pythia__key *key,
+                                            struct pythia__key *const *kept, size_t count)
 {
     struct pythia__key *best = NULL;
     double most = -1;
     for (size_t k = 0; k < count; k++) {
-        double like = kept[k] == key ? -1 : likeness(run, key, kept[k]);
+        double like = kept[k] == key ? -1 : measure_likeness(run, key, kept[k]);
         if (like > most) {
             most = like;
             best = kept[k];
@@ -124,7 +124,7 @@ static double part_within(struct pythia__keys *run, const struct pythia__key *pa
 }
 
 /* Whatever stood behind a key stands behind another one. */
-static void stand_behind(struct pythia__key **order, size_t count, size_t gone, size_t cause)
+static void redirect_proxies(struct pythia__key **order, size_t count, size_t gone, size_t cause)
 {
     for (size_t k = 0; k < count; k++) {
         struct pythia_association_result *r = order[k]->result;
@@ -141,8 +141,9 @@ struct kept {
 
 /* A key adds nothing to the kept ones. Let it take the place of a number that is not always there,
  * of whose span it is a part, if that has nothing to say where it is there. */
-static int simplify(struct pythia__keys *run, struct pythia__key *key, struct pythia__key *whole,
-                    struct kept *kept, struct pythia__key **order, size_t before)
+static int replace_partial_number(struct pythia__keys *run, struct pythia__key *key,
+                                  struct pythia__key *whole, struct kept *kept,
+                                  struct pythia__key **order, size_t before)
 {
     size_t at = 0;
     double p;
@@ -160,19 +161,19 @@ static int simplify(struct pythia__keys *run, struct pythia__key *key, struct py
     kept->regressors -= whole->x.rank - key->x.rank;
     whole->result->proxy_of = key->result->column;
     key->result->proxy_of = PYTHIA_ASSOCIATION_NONE;
-    stand_behind(order, before, whole->result->column, key->result->column);
+    redirect_proxies(order, before, whole->result->column, key->result->column);
     return PYTHIA_OK;
 }
 
 /* Keep a key, unless it is of the cluster of a kept one, or a proxy; `before` it others were
  * considered. */
-static int consider(struct pythia__keys *run, struct pythia__key **order, size_t before,
-                    struct kept *kept)
+static int consider_key(struct pythia__keys *run, struct pythia__key **order, size_t before,
+                        struct kept *kept)
 {
     struct pythia__key *key = order[before];
     struct pythia_association_result *r = key->result;
     for (size_t k = 0; k < kept->count; k++)
-        if (likeness(run, key, kept->keys[k]) > SAME) {
+        if (measure_likeness(run, key, kept->keys[k]) > SAME) {
             r->cluster = kept->keys[k]->result->column;
             return PYTHIA_OK;
         }
@@ -186,9 +187,9 @@ static int consider(struct pythia__keys *run, struct pythia__key **order, size_t
     bool full =
         kept->count == KEPT_MAX || (kept->count > 0 && ROWS_EACH * regressors > run->y.rows);
     if (full || !(r->p_partial <= run->input->alpha)) {
-        struct pythia__key *cause = nearest(run, key, kept->keys, kept->count);
+        struct pythia__key *cause = find_nearest_key(run, key, kept->keys, kept->count);
         r->proxy_of = cause->result->column;
-        return full ? PYTHIA_OK : simplify(run, key, cause, kept, order, before);
+        return full ? PYTHIA_OK : replace_partial_number(run, key, cause, kept, order, before);
     }
     kept->keys[kept->count++] = key;
     kept->regressors = regressors;
@@ -197,8 +198,8 @@ static int consider(struct pythia__keys *run, struct pythia__key **order, size_t
 
 /* Give up kept keys that add nothing to the others, the least one first; whatever stood behind such
  * a key now stands behind the one it is a proxy of. */
-static int reconsider(struct pythia__keys *run, struct kept *kept, struct pythia__key **order,
-                      size_t count)
+static int drop_redundant_keys(struct pythia__keys *run, struct kept *kept,
+                               struct pythia__key **order, size_t count)
 {
     while (kept->count > 1) {
         size_t least = 0;
@@ -213,9 +214,9 @@ static int reconsider(struct pythia__keys *run, struct kept *kept, struct pythia
         struct pythia__key *gone = kept->keys[least];
         if (gone->result->p_partial <= run->input->alpha)
             return PYTHIA_OK;
-        size_t cause = nearest(run, gone, kept->keys, kept->count)->result->column;
+        size_t cause = find_nearest_key(run, gone, kept->keys, kept->count)->result->column;
         gone->result->proxy_of = cause;
-        stand_behind(order, count, gone->result->column, cause);
+        redirect_proxies(order, count, gone->result->column, cause);
         kept->count--;
         for (size_t k = least; k < kept->count; k++)
             kept->keys[k] = kept->keys[k + 1];
@@ -229,11 +230,11 @@ int pythia__keys_relate(struct pythia__keys *run, struct pythia__key **order, si
 {
     struct kept kept = {.count = 0};
     for (size_t k = 0; k < count; k++) {
-        int status = consider(run, order, k, &kept);
+        int status = consider_key(run, order, k, &kept);
         if (status != PYTHIA_OK)
             return status;
     }
-    int status = reconsider(run, &kept, order, count);
+    int status = drop_redundant_keys(run, &kept, order, count);
     if (status != PYTHIA_OK)
         return status;
     /* A cluster is named after its first key, which then is of it, too. */

@@ -28,7 +28,7 @@ static void rebuild_columns(const struct pythia__basis *b, double *z, size_t wid
 }
 
 /* The correlations of the columns of z, into r, and how much to shrink them. */
-static double correlate(const double *z, size_t n, size_t width, double *r)
+static double correlate_columns(const double *z, size_t n, size_t width, double *r)
 {
     double variances = 0, squares = 0;
     for (size_t a = 0; a < width; a++)
@@ -49,8 +49,8 @@ static double correlate(const double *z, size_t n, size_t width, double *r)
 }
 
 /* Whiten the `count` columns of z from `at` on by their shrunken correlations, times `factor`. */
-static int whiten(struct pythia__basis *b, const double *z, size_t n, size_t width, size_t at,
-                  size_t count, const double *r, double lambda, double factor)
+static int whiten_columns(struct pythia__basis *b, const double *z, size_t n, size_t width,
+                          size_t at, size_t count, const double *r, double lambda, double factor)
 {
     double *shrunk = pythia_calloc(count, count * sizeof(*shrunk));
     if (!shrunk)
@@ -92,10 +92,10 @@ int pythia__keys_shrink(const struct pythia__basis *x, const struct pythia__basi
         goto out;
     rebuild_columns(x, z, width, 0);
     rebuild_columns(y, z, width, p);
-    double lambda = correlate(z, n, width, r);
-    status = whiten(shrunk_x, z, n, width, 0, p, r, lambda, 1 - lambda);
+    double lambda = correlate_columns(z, n, width, r);
+    status = whiten_columns(shrunk_x, z, n, width, 0, p, r, lambda, 1 - lambda);
     if (status == PYTHIA_OK)
-        status = whiten(shrunk_y, z, n, width, p, q, r, lambda, 1);
+        status = whiten_columns(shrunk_y, z, n, width, p, q, r, lambda, 1);
 out:
     if (status != PYTHIA_OK) {
         pythia__basis_free(shrunk_x);

@@ -80,7 +80,7 @@ static void fix_signs(struct pythia_cca *c, size_t count)
 }
 
 /* From both bases and the cosines between them to the result. */
-static int solve(struct pythia_cca *c, struct pythia_cca_result *out)
+static int solve_cca(struct pythia_cca *c, struct pythia_cca_result *out)
 {
     size_t count = c->x.rank < c->y.rank ? c->x.rank : c->y.rank;
     int status = pythia__basis_svd(c->cosines, c->x.rank, c->y.rank, c->r, c->u, c->v, c->work);
@@ -116,7 +116,7 @@ int pythia_cca_fit(struct pythia_cca *c, const double *x, size_t p, const double
     if (status != PYTHIA_OK)
         return status;
     pythia__basis_cross(&c->x, &c->y, NULL, c->cosines);
-    return solve(c, out);
+    return solve_cca(c, out);
 }
 
 static struct pythia_cca_statistic f_test(double value, double f, double df1, double df2)

@@ -145,7 +145,7 @@ struct levels {
     size_t present, distinct;
 };
 
-static int count_levels(const struct pythia_column *c, size_t n, struct levels *l)
+static int count_column_levels(const struct pythia_column *c, size_t n, struct levels *l)
 {
     l->count = (size_t)c->level_count + 1;
     l->rows = pythia_calloc(l->count, sizeof(*l->rows));
@@ -211,7 +211,7 @@ static void center_missing(const struct pythia_column *c, size_t n, size_t prese
 static int encode_levels(const struct pythia_column *c, size_t n, struct pythia_column_code *code)
 {
     struct levels l = {0};
-    int status = count_levels(c, n, &l);
+    int status = count_column_levels(c, n, &l);
     if (status != PYTHIA_OK)
         goto out;
     code->present = l.present;

@@ -145,7 +145,7 @@ static void take_half(struct joint *j)
 
 /* ---- questions ---- */
 
-static struct set without(const struct set *s, size_t at)
+static struct set copy_set_without(const struct set *s, size_t at)
 {
     struct set out = *s;
     memmove(out.keys + at, out.keys + at + 1, (out.count - at - 1) * sizeof(*out.keys));
@@ -186,7 +186,7 @@ static int explain_total(struct joint *j, const struct sample *s, const struct s
 static int test_addition(struct joint *j, const struct sample *s, const struct set *keys, size_t at,
                          double *p)
 {
-    struct set others = without(keys, at);
+    struct set others = copy_set_without(keys, at);
     size_t n = s->rows, q = j->in->edges;
     int status = fit_set(j, s->number_ranks, n, &others, &j->some);
     if (status == PYTHIA_OK)
@@ -221,7 +221,7 @@ static int find_superfluous(struct joint *j, const struct set *keys, size_t *at,
     int status = explain_total(j, &j->all, keys, &all);
     for (size_t k = 0; k < keys->count && status == PYTHIA_OK; k++) {
         double rest = 0, p = 1;
-        struct set others = without(keys, k);
+        struct set others = copy_set_without(keys, k);
         status = explain_total(j, &j->all, &others, &rest);
         if (status == PYTHIA_OK)
             status = test_addition(j, &j->all, keys, k, &p);
@@ -237,7 +237,7 @@ static int find_superfluous(struct joint *j, const struct set *keys, size_t *at,
 }
 
 /* The keys of which each adds to the others; fewer than two: none. */
-static int choose(struct joint *j, struct set *keys, double *largest_p)
+static int choose_joint_keys(struct joint *j, struct set *keys, double *largest_p)
 {
     keys->count = j->in->keys;
     for (size_t k = 0; k < keys->count; k++)
@@ -247,12 +247,12 @@ static int choose(struct joint *j, struct set *keys, double *largest_p)
         int status = find_superfluous(j, keys, &at, largest_p);
         if (status != PYTHIA_OK || at == keys->count)
             return status;
-        *keys = without(keys, at);
+        *keys = copy_set_without(keys, at);
     }
     return PYTHIA_OK;
 }
 
-static int compare(struct joint *j, const struct set *keys, struct pythia_joint *found)
+static int compare_joint_groups(struct joint *j, const struct set *keys, struct pythia_joint *found)
 {
     int status = explain_total(j, &j->all, keys, &found->share);
     found->single_share = j->in->single_share;
@@ -275,8 +275,8 @@ static int compare(struct joint *j, const struct set *keys, struct pythia_joint 
  * The variates of the keys are orthonormal. So the squares of the function add up to what its
  * products with the total add up to: the total grows by 1 with 1 of the function, and the weights
  * are slopes of the total. */
-static int fit(struct joint *j, const struct sample *s, const struct set *keys, double *weights,
-               double *r)
+static int fit_joint_weights(struct joint *j, const struct sample *s, const struct set *keys,
+                             double *weights, double *r)
 {
     size_t n = s->rows, p = keys->count, q = j->in->edges;
     double *x = j->columns, *y = x + n * p, mean = 0, own = 0, shared = 0;
@@ -311,7 +311,7 @@ static int fit(struct joint *j, const struct sample *s, const struct set *keys, 
     return PYTHIA_OK;
 }
 
-static double deviation(const double *x, size_t n)
+static double standard_deviation_of(const double *x, size_t n)
 {
     double mean = 0, squares = 0;
     for (size_t i = 0; i < n; i++)
@@ -328,7 +328,8 @@ static void scale_coefficients(const struct joint *j, const struct set *keys, co
     double largest = 0, unit = 0;
     for (size_t k = 0; k < keys->count; k++) {
         double effect =
-            fabs(weights[k]) * deviation(j->all.numbers + keys->keys[k] * j->all.rows, j->all.rows);
+            fabs(weights[k]) *
+            standard_deviation_of(j->all.numbers + keys->keys[k] * j->all.rows, j->all.rows);
         if (effect > largest * (1 + 1e-9)) { /* rounding shall not choose among equals */
             largest = effect;
             unit = fabs(weights[k]);
@@ -347,7 +348,7 @@ static void scale_coefficients(const struct joint *j, const struct set *keys, co
 static int is_stable(struct joint *j, const struct set *keys, const double *weights, bool *stable)
 {
     double again[PYTHIA_JOINT_KEYS_MAX], r, p = 0;
-    int status = fit(j, &j->half, keys, again, &r);
+    int status = fit_joint_weights(j, &j->half, keys, again, &r);
     *stable = true;
     for (size_t k = 0; k < keys->count && *stable && status == PYTHIA_OK; k++) {
         status = test_addition(j, &j->half, keys, k, &p);
@@ -356,8 +357,8 @@ static int is_stable(struct joint *j, const struct set *keys, const double *weig
     return status;
 }
 
-static int confirm(struct joint *j, const struct set *keys, const double *weights,
-                   double *stability)
+static int confirm_joint_weights(struct joint *j, const struct set *keys, const double *weights,
+                                 double *stability)
 {
     struct pythia_random random;
     size_t stable = 0;
@@ -377,7 +378,7 @@ static int confirm(struct joint *j, const struct set *keys, const double *weight
     return PYTHIA_OK;
 }
 
-static bool all_finite(const double *x, size_t n)
+static bool are_durations_finite(const double *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
@@ -385,12 +386,12 @@ static bool all_finite(const double *x, size_t n)
     return true;
 }
 
-static bool is_valid(const struct pythia_joint_input *in)
+static bool is_joint_valid(const struct pythia_joint_input *in)
 {
     return in->rows > 0 && in->edges > 0 && in->edges <= PYTHIA_ASSOCIATION_EDGES_MAX &&
            in->keys <= PYTHIA_JOINT_KEYS_MAX && in->halves > 0 && in->alpha > 0 && in->alpha < 1 &&
-           all_finite(in->durations, in->rows * in->edges) &&
-           all_finite(in->numbers, in->rows * in->keys);
+           are_durations_finite(in->durations, in->rows * in->edges) &&
+           are_durations_finite(in->numbers, in->rows * in->keys);
 }
 
 int pythia_joint_find(const struct pythia_joint_input *input, struct pythia_joint *out)
@@ -399,7 +400,7 @@ int pythia_joint_find(const struct pythia_joint_input *input, struct pythia_join
     struct pythia_joint found = {0};
     struct set keys;
     double weights[PYTHIA_JOINT_KEYS_MAX], largest_p = 1;
-    if (!is_valid(input))
+    if (!is_joint_valid(input))
         return PYTHIA_EINVAL;
     if (input->keys < 2 || input->rows < PYTHIA_JOINT_ROWS_EACH * (input->keys + input->edges)) {
         *out = found;
@@ -409,14 +410,14 @@ int pythia_joint_find(const struct pythia_joint_input *input, struct pythia_join
     if (status == PYTHIA_OK)
         status = take_all(&j);
     if (status == PYTHIA_OK)
-        status = choose(&j, &keys, &largest_p);
+        status = choose_joint_keys(&j, &keys, &largest_p);
     if (status == PYTHIA_OK && keys.count > 1)
-        status = compare(&j, &keys, &found);
+        status = compare_joint_groups(&j, &keys, &found);
     if (status == PYTHIA_OK && keys.count > 1 &&
         found.share >= found.single_share + PYTHIA_JOINT_GAIN_MIN) {
-        status = fit(&j, &j.all, &keys, weights, &found.r);
+        status = fit_joint_weights(&j, &j.all, &keys, weights, &found.r);
         if (status == PYTHIA_OK)
-            status = confirm(&j, &keys, weights, &found.stability);
+            status = confirm_joint_weights(&j, &keys, weights, &found.stability);
         if (status == PYTHIA_OK && found.stability >= PYTHIA_JOINT_STABLE_MIN) {
             found.count = keys.count;
             found.q = fmin(1, largest_p * (double)input->tested);

@@ -13,7 +13,7 @@ struct line {
     double *responses; /* beside them */
 };
 
-static double sum_of(const double *x, size_t n)
+static double sum_responses(const double *x, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -24,10 +24,10 @@ static double sum_of(const double *x, size_t n)
 /* The cut that leaves the most between the groups, as the number of rows below it; 0: there is
  * none. With a response centred, what lies between is s^2 / k + s^2 / (n - k), s the sum of the k
  * rows below. */
-static size_t best_cut(const struct line *l, struct pythia_split *s)
+static size_t find_best_cut(const struct line *l, struct pythia_split *s)
 {
-    double n = (double)l->count, mean = sum_of(l->responses, l->count) / n, total = 0, below = 0,
-           most = 0;
+    double n = (double)l->count, mean = sum_responses(l->responses, l->count) / n, total = 0,
+           below = 0, most = 0;
     size_t best = 0;
     for (size_t i = 0; i < l->count; i++)
         total += (l->responses[i] - mean) * (l->responses[i] - mean);
@@ -45,8 +45,8 @@ static size_t best_cut(const struct line *l, struct pythia_split *s)
     }
     if (best == 0 || !(total > 0))
         return 0;
-    double first = sum_of(l->responses, best) / (double)best;
-    double second = sum_of(l->responses + best, l->count - best) / (double)(l->count - best);
+    double first = sum_responses(l->responses, best) / (double)best;
+    double second = sum_responses(l->responses + best, l->count - best) / (double)(l->count - best);
     s->share = most / total;
     s->above = second >= first;
     s->low_rows = s->above ? best : l->count - best;
@@ -75,11 +75,12 @@ out:
     return status;
 }
 
-static int split_by(const double *keys, const double *response, size_t n, struct pythia_split *s)
+static int split_by_keys(const double *keys, const double *response, size_t n,
+                         struct pythia_split *s)
 {
     struct line l = {0};
     int status = line_up(keys, response, n, &l);
-    size_t below = status == PYTHIA_OK ? best_cut(&l, s) : 0;
+    size_t below = status == PYTHIA_OK ? find_best_cut(&l, s) : 0;
     if (below > 0)
         s->cut = l.keys[below - 1] + (l.keys[below] - l.keys[below - 1]) / 2;
     pythia_free(l.keys);
@@ -113,7 +114,7 @@ static int split_levels(const struct pythia_column *c, const double *response, s
         places[order[k]] = (double)k;
     for (size_t i = 0; i < n; i++)
         keys[i] = c->levels[i] < c->level_count ? places[c->levels[i]] : NAN;
-    status = split_by(keys, response, n, s);
+    status = split_by_keys(keys, response, n, s);
     if (status != PYTHIA_OK || isnan(s->share))
         goto out;
     s->levels = pythia_calloc(levels, sizeof(*s->levels));
@@ -163,7 +164,7 @@ static int split_numbers(const struct pythia_column *c, const double *response, 
         bool present = is_present(c, i);
         keys[i] = s->by_absence ? !present : present ? c->numbers[i] : NAN;
     }
-    int status = split_by(keys, response, n, s);
+    int status = split_by_keys(keys, response, n, s);
     if (s->by_absence)
         s->cut = NAN;
     pythia_free(keys);

@@ -60,7 +60,7 @@ static void count_pairs(const double *sorted, size_t n, struct pairs *p)
 /* The estimate of the integral of f'' squared (order 4) and of f''' squared, negated (order 6):
  * means of the derivative of that order of the normal density over all pairs, a value with itself
  * included. */
-static double functional(const struct pairs *p, int order, double bandwidth)
+static double density_functional(const struct pairs *p, int order, double bandwidth)
 {
     double sum = 0, itself = order == 4 ? 3 : -15;
     for (size_t i = 0; i < BINS; i++) {
@@ -80,9 +80,9 @@ struct equation {
     double pilot; /* the pilot bandwidth for the functional is pilot * bandwidth^(5/7) */
 };
 
-static double residue(const struct equation *e, double bandwidth)
+static double equation_residue(const struct equation *e, double bandwidth)
 {
-    double roughness = functional(e->pairs, 4, e->pilot * pow(bandwidth, 5.0 / 7));
+    double roughness = density_functional(e->pairs, 4, e->pilot * pow(bandwidth, 5.0 / 7));
     return pow(1 / (2 * sqrt(M_PI) * e->pairs->n * roughness), 0.2) - bandwidth;
 }
 
@@ -116,9 +116,11 @@ static double next_step(double last, double a, double fa, double b, double fb, d
 /* The root between two ends of different sign, to within `tolerance`. R. P. Brent, "Algorithms for
  * Minimization without Derivatives", 1973, chapter 4, but a step is held against the last one, not
  * the one before: the tolerance is coarse and the two rules stop at different points within it. */
-static double find_root(const struct equation *e, double low, double high, double tolerance)
+static double find_equation_root(const struct equation *e, double low, double high,
+                                 double tolerance)
 {
-    double a = low, b = high, fa = residue(e, a), fb = residue(e, b), c = a, fc = fa;
+    double a = low, b = high, fa = equation_residue(e, a), fb = equation_residue(e, b), c = a,
+           fc = fa;
     for (;;) {
         double last = b - a;
         if (fabs(fc) < fabs(fb)) { /* b is to be the better end */
@@ -137,7 +139,7 @@ static double find_root(const struct equation *e, double low, double high, doubl
         a = b;
         fa = fb;
         b += step;
-        fb = residue(e, b);
+        fb = equation_residue(e, b);
         if ((fb > 0) == (fc > 0)) {
             c = a;
             fc = fa;
@@ -152,14 +154,14 @@ double pythia_bandwidth_sj(const double *sorted, size_t n)
     struct pairs pairs;
     count_pairs(sorted, n, &pairs);
     double scale = robust_scale(sorted, n, 1.349), count = (double)n;
-    double curvature = functional(&pairs, 4, 1.24 * scale * pow(count, -1.0 / 7));
-    double third = -functional(&pairs, 6, 1.23 * scale * pow(count, -1.0 / 9));
+    double curvature = density_functional(&pairs, 4, 1.24 * scale * pow(count, -1.0 / 7));
+    double third = -density_functional(&pairs, 6, 1.23 * scale * pow(count, -1.0 / 9));
     struct equation e = {&pairs, 1.357 * pow(curvature / third, 1.0 / 7)};
     if (!(third > 0) || !isfinite(e.pilot))
         return NAN;
 
     double high = 1.144 * scale * pow(count, -0.2), low = 0.1 * high, tolerance = 0.1 * low / 2;
-    for (int i = 0; residue(&e, low) * residue(&e, high) > 0; i++) {
+    for (int i = 0; equation_residue(&e, low) * equation_residue(&e, high) > 0; i++) {
         if (i == TRIES)
             return NAN;
         if (i % 2 == 0)
@@ -167,7 +169,7 @@ double pythia_bandwidth_sj(const double *sorted, size_t n)
         else
             low *= 0.9;
     }
-    return isfinite(residue(&e, low)) && isfinite(residue(&e, high))
-               ? find_root(&e, low, high, tolerance)
+    return isfinite(equation_residue(&e, low)) && isfinite(equation_residue(&e, high))
+               ? find_equation_root(&e, low, high, tolerance)
                : NAN;
 }

@@ -83,7 +83,7 @@ static void list_vertices(struct hulls *h, size_t low, size_t high)
 
 /* The height that the straight way from point a to point b gains up to point i; none on a vertical
  * one. */
-static double gain(const double *x, size_t a, size_t b, size_t i)
+static double gain_up_to(const double *x, size_t a, size_t b, size_t i)
 {
     return x[b] > x[a] ? (x[i] - x[a]) * (double)(b - a) / (x[b] - x[a]) : 0;
 }
@@ -101,13 +101,13 @@ static double widest_gap(const struct hulls *h, size_t *low, size_t *high)
         size_t left, right;
         if (upper < lower) { /* a vertex of the majorant above an edge of the minorant */
             size_t a = h->minorant[g - 1];
-            gap = (double)(upper - a) + 1 - gain(h->x, a, lower, upper);
+            gap = (double)(upper - a) + 1 - gain_up_to(h->x, a, lower, upper);
             left = a;
             right = upper;
             m++;
         } else {
             size_t a = h->majorant[m - 1];
-            gap = gain(h->x, a, upper, lower) + 1 - (double)(lower - a);
+            gap = gain_up_to(h->x, a, upper, lower) + 1 - (double)(lower - a);
             left = lower;
             right = upper;
             g++;
@@ -130,7 +130,7 @@ static double cost_below(const struct hulls *h, size_t low)
         if (h->x[b] == h->x[a])
             continue; /* both corners of a vertical edge are reached */
         for (size_t i = a; i <= b; i++)
-            cost = fmax(cost, (double)(i - a) + 1 - gain(h->x, a, b, i));
+            cost = fmax(cost, (double)(i - a) + 1 - gain_up_to(h->x, a, b, i));
     }
     return cost;
 }
@@ -144,7 +144,7 @@ static double cost_above(const struct hulls *h, size_t high)
         if (h->x[b] == h->x[a])
             continue;
         for (size_t i = a; i <= b; i++)
-            cost = fmax(cost, gain(h->x, a, b, i) + 1 - (double)(i - a));
+            cost = fmax(cost, gain_up_to(h->x, a, b, i) + 1 - (double)(i - a));
     }
     return cost;
 }
@@ -182,7 +182,7 @@ int pythia_dip_statistic(const double *sorted, size_t n, struct pythia_dip *out)
 }
 
 /* The quantile of sqrt(n) * dip for probability k between the table's rows `row` and `row` + 1. */
-static double quantile(size_t row, double weight, size_t k)
+static double quantile_of_dip(size_t row, double weight, size_t k)
 {
     const struct pythia__dip_row *a = &pythia__dip_table[row];
     double q = sqrt(a->n) * a->quantiles[k];
@@ -205,11 +205,11 @@ double pythia_dip_p(double dip, size_t n)
     }
     /* The smallest dip, 1/(2n), has a probability of its own: several quantiles are equal to it,
      * and the p value of reaching it is 1. */
-    double scaled = root * dip, before = quantile(row, weight, 0);
+    double scaled = root * dip, before = quantile_of_dip(row, weight, 0);
     if (dip <= 0.5 / (double)n * (1 + ROUNDING) || scaled <= before)
         return 1;
     for (size_t k = 1; k < PYTHIA__DIP_PROBABILITIES; k++) {
-        double q = quantile(row, weight, k);
+        double q = quantile_of_dip(row, weight, k);
         if (scaled <= q) {
             double low = pythia__dip_probabilities[k - 1], high = pythia__dip_probabilities[k];
             return 1 - low - (high - low) * (scaled - before) / (q - before);

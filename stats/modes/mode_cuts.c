@@ -35,7 +35,7 @@ static bool is_pure(const struct block *b, size_t mode)
     return b->of[mode] == b->rows;
 }
 
-static void join(struct block *to, const struct block *b, size_t modes)
+static void join_blocks(struct block *to, const struct block *b, size_t modes)
 {
     to->high = b->high;
     to->rows += b->rows;
@@ -75,7 +75,7 @@ static void join_pure(struct cutting *c)
         for (size_t m = 0; kept > 0 && m < c->modes; m++)
             same = same || (is_pure(&c->blocks[kept - 1], m) && is_pure(&c->blocks[i], m));
         if (same)
-            join(&c->blocks[kept - 1], &c->blocks[i], c->modes);
+            join_blocks(&c->blocks[kept - 1], &c->blocks[i], c->modes);
         else
             c->blocks[kept++] = c->blocks[i];
     }
@@ -90,7 +90,7 @@ static void join_small(struct cutting *c, size_t n)
         return;
     for (size_t i = 0; i < c->count; i++) {
         if (kept > 0 && c->blocks[kept - 1].rows < least)
-            join(&c->blocks[kept - 1], &c->blocks[i], c->modes);
+            join_blocks(&c->blocks[kept - 1], &c->blocks[i], c->modes);
         else
             c->blocks[kept++] = c->blocks[i];
     }
@@ -100,7 +100,7 @@ static void join_small(struct cutting *c, size_t n)
 /* ---- intervals ---- */
 
 /* The nats that name the modes of the rows counted in `of`. */
-static double nats(const struct cutting *c, const size_t *of, size_t rows)
+static double code_length_nats(const struct cutting *c, const size_t *of, size_t rows)
 {
     double sum = c->x_log_x[rows];
     for (size_t m = 0; m < c->modes; m++)
@@ -122,7 +122,7 @@ static void compare_all(struct cutting *c)
                 of[m] += c->blocks[begin].of[m];
             if (rows < PYTHIA_MODE_CUTS_ROWS_MIN)
                 continue;
-            double own = nats(c, of, rows);
+            double own = code_length_nats(c, of, rows);
             if (begin == 0)
                 c->best[end] = own;
             for (size_t k = 1; begin > 0 && k < c->modes; k++) {
@@ -142,7 +142,7 @@ static double half_way(double below, double above)
     return middle > below && middle <= above ? middle : above;
 }
 
-static void choose(const struct cutting *c, double rows, struct pythia_mode_cuts *out)
+static void choose_mode_cuts(const struct cutting *c, double rows, struct pythia_mode_cuts *out)
 {
     size_t width = c->count + 1, most = 0;
     double whole = c->best[c->count], least = whole;
@@ -183,7 +183,7 @@ int pythia_mode_cuts_find(const double *keys, const size_t *modes, size_t n, siz
             c.x_log_x[i] = (double)i * log((double)i);
         if (status == PYTHIA_OK) {
             compare_all(&c);
-            choose(&c, (double)rows, &found);
+            choose_mode_cuts(&c, (double)rows, &found);
         }
     }
     pythia_free(c.blocks);

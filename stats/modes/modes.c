@@ -54,7 +54,7 @@ static unsigned count_around(const struct landscape *l, double center, double ha
 
 /* The probability of so few values around valley i if it were as high as the lower peak beside
  * it. */
-static double flatness(const struct landscape *l, size_t i)
+static double valley_flatness(const struct landscape *l, size_t i)
 {
     size_t lower = l->peak_heights[i] < l->peak_heights[i + 1] ? i : i + 1;
     double half_width = fabs(l->peaks[lower] - l->valleys[i]) / 2;
@@ -80,7 +80,7 @@ static void fill_valley(struct landscape *l, size_t i)
     }
 }
 
-static size_t mass(const struct landscape *l, size_t mode)
+static size_t mass_of_mode(const struct landscape *l, size_t mode)
 {
     size_t end = mode + 1 < l->count ? count_below(l->logs, l->n, l->valleys[mode]) : l->n;
     return end - (mode > 0 ? count_below(l->logs, l->n, l->valleys[mode - 1]) : 0);
@@ -94,9 +94,9 @@ static void join_small_modes(struct landscape *l)
     while (l->count > 1) {
         size_t smallest = 0, last = l->count - 2; /* the last valley */
         for (size_t i = 1; i < l->count; i++)
-            if (mass(l, i) < mass(l, smallest))
+            if (mass_of_mode(l, i) < mass_of_mode(l, smallest))
                 smallest = i;
-        if ((double)mass(l, smallest) >= least)
+        if ((double)mass_of_mode(l, smallest) >= least)
             return;
         bool left = smallest > last ||
                     (smallest > 0 && l->valley_heights[smallest - 1] > l->valley_heights[smallest]);
@@ -115,7 +115,7 @@ static void fill_flat_valleys(struct landscape *l, size_t at_least)
         double most = -1;
         for (size_t i = 0; i + 1 < l->count; i++) {
             double height = l->valley_heights[i] / fmin(l->peak_heights[i], l->peak_heights[i + 1]);
-            if (height > most && (l->count > PYTHIA_MODES_MAX || flatness(l, i) > level)) {
+            if (height > most && (l->count > PYTHIA_MODES_MAX || valley_flatness(l, i) > level)) {
                 most = height;
                 shallowest = i;
             }
@@ -161,7 +161,7 @@ static int set_variance_share(const double *sorted, size_t n, struct pythia_mode
 }
 
 /* Find and prune the modes of the logs at one bandwidth. */
-static int survey(struct landscape *l, double bandwidth, size_t at_least)
+static int survey_modes(struct landscape *l, double bandwidth, size_t at_least)
 {
     struct pythia_grid g = pythia_kde_grid(l->logs[0], l->logs[l->n - 1], bandwidth, GRID_MAX);
     size_t most = g.count / 2 + 1, *places = pythia_calloc(most, 2 * sizeof(*places));
@@ -219,14 +219,14 @@ int pythia_modes_find(const double *durations, size_t n, uint64_t seed, size_t a
     }
     bandwidth *= SMOOTHING;
     for (int halvings = 0; l.count < at_least && halvings <= HALVINGS; halvings++, bandwidth /= 2) {
-        status = survey(&l, bandwidth, at_least);
+        status = survey_modes(&l, bandwidth, at_least);
         if (status != PYTHIA_OK)
             goto out;
     }
     m.count = l.count;
     for (size_t i = 0; i < m.count; i++) {
         m.centers[i] = exp(l.peaks[i]);
-        m.weights[i] = (double)mass(&l, i) / (double)l.n;
+        m.weights[i] = (double)mass_of_mode(&l, i) / (double)l.n;
         if (i + 1 < m.count)
             m.cuts[i] = exp(l.valleys[i]);
     }

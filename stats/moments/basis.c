@@ -38,7 +38,7 @@ void pythia__basis_free(struct pythia__basis *b)
 
 /* Copy one column, centred by two passes, so that a constant one is exactly 0, and scaled to length
  * 1. Returns the length it had. */
-static double centre(const struct pythia__matrix *x, size_t column, double *out)
+static double centre_basis_column(const struct pythia__matrix *x, size_t column, double *out)
 {
     const double *from = x->values + column * x->column_stride;
     double n = (double)x->rows, mean = 0, residue = 0, squares = 0;
@@ -75,7 +75,7 @@ static void project_out(const struct pythia__basis *without, double *column, dou
 
 /* QR with column pivoting of the n x p matrix in `a`, by columns: T, pivots and rank, and Q by
  * rows. */
-static int factor(struct pythia__basis *b, double *a, double *reflectors, double *scratch)
+static int factor_qr(struct pythia__basis *b, double *a, double *reflectors, double *scratch)
 {
     size_t n = b->rows, p = b->columns, least = n < p ? n : p;
     int rows = (int)n, columns = (int)p, room = (int)((b->columns_max + 1) * (BLOCK + 3));
@@ -109,13 +109,13 @@ int pythia__basis_fit(struct pythia__basis *b, const struct pythia__matrix *x,
     b->columns = p;
     b->rank = 0;
     for (size_t j = 0; j < p; j++) {
-        b->scales[j] = centre(x, j, a + j * n);
+        b->scales[j] = centre_basis_column(x, j, a + j * n);
         if (!isfinite(b->scales[j]))
             return PYTHIA_EINVAL;
         if (without && without->rank > 0)
             project_out(without, a + j * n, b->q); /* Q is not in use yet */
     }
-    return n > 0 && p > 0 ? factor(b, a, reflectors, scratch) : PYTHIA_OK;
+    return n > 0 && p > 0 ? factor_qr(b, a, reflectors, scratch) : PYTHIA_OK;
 }
 
 int pythia__basis_fit_correlation(struct pythia__basis *b, const double *matrix, size_t columns)

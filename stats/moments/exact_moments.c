@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* to += from, over `words` words; from has `from_words` <= words of them. */
-static void add_words(uint64_t *to, size_t words, const uint64_t *from, size_t from_words)
+static void add_wide_words(uint64_t *to, size_t words, const uint64_t *from, size_t from_words)
 {
     uint64_t carry = 0;
     for (size_t i = 0; i < words; i++) {
@@ -31,14 +31,14 @@ static void subtract_words(uint64_t *to, const uint64_t *from, size_t words)
     }
 }
 
-static void multiply(uint64_t a, uint64_t b, uint64_t product[2])
+static void multiply_wide(uint64_t a, uint64_t b, uint64_t product[2])
 {
     __extension__ unsigned __int128 wide = (unsigned __int128)a * b;
     product[0] = (uint64_t)wide;
     product[1] = (uint64_t)(wide >> 64);
 }
 
-static uint64_t magnitude(int64_t value)
+static uint64_t magnitude_of(int64_t value)
 {
     return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
@@ -80,12 +80,12 @@ static double to_double(const uint64_t *number, size_t words)
 static void add_unweighted(struct pythia_exact_moments *m, int64_t value_ns)
 {
     uint64_t value[2] = {(uint64_t)value_ns, value_ns < 0 ? UINT64_MAX : 0}, square[2];
-    multiply(magnitude(value_ns), magnitude(value_ns), square);
+    multiply_wide(magnitude_of(value_ns), magnitude_of(value_ns), square);
     m->n++;
     m->weight++;
-    add_words(m->weight_squares, 2, (const uint64_t[]){1}, 1);
-    add_words(m->sum, 2, value, 2);
-    add_words(m->squares, 3, square, 2);
+    add_wide_words(m->weight_squares, 2, (const uint64_t[]){1}, 1);
+    add_wide_words(m->sum, 2, value, 2);
+    add_wide_words(m->squares, 3, square, 2);
 }
 
 void pythia_exact_moments_add_weighted(struct pythia_exact_moments *m, int64_t value_ns,
@@ -98,19 +98,19 @@ void pythia_exact_moments_add_weighted(struct pythia_exact_moments *m, int64_t v
     }
     m->n++;
     m->weight += weight;
-    multiply(weight, weight, product);
-    add_words(m->weight_squares, 2, product, 2);
-    multiply(magnitude(value_ns), weight, sum);
+    multiply_wide(weight, weight, product);
+    add_wide_words(m->weight_squares, 2, product, 2);
+    multiply_wide(magnitude_of(value_ns), weight, sum);
     if (value_ns < 0)
         subtract_words(m->sum, sum, 2);
     else
-        add_words(m->sum, 2, sum, 2);
-    multiply(magnitude(value_ns), magnitude(value_ns), square);
+        add_wide_words(m->sum, 2, sum, 2);
+    multiply_wide(magnitude_of(value_ns), magnitude_of(value_ns), square);
     for (size_t i = 0; i < 2; i++) {
-        multiply(square[i], weight, product);
-        add_words(squares + i, 3 - i, product, 2);
+        multiply_wide(square[i], weight, product);
+        add_wide_words(squares + i, 3 - i, product, 2);
     }
-    add_words(m->squares, 3, squares, 3);
+    add_wide_words(m->squares, 3, squares, 3);
 }
 
 void pythia_exact_moments_pad(struct pythia_exact_moments *m,
@@ -127,9 +127,9 @@ void pythia_exact_moments_merge(struct pythia_exact_moments *m,
 {
     m->n += other->n;
     m->weight += other->weight;
-    add_words(m->weight_squares, 2, other->weight_squares, 2);
-    add_words(m->sum, 2, other->sum, 2);
-    add_words(m->squares, 3, other->squares, 3);
+    add_wide_words(m->weight_squares, 2, other->weight_squares, 2);
+    add_wide_words(m->sum, 2, other->sum, 2);
+    add_wide_words(m->squares, 3, other->squares, 3);
 }
 
 double pythia_exact_moments_mean(const struct pythia_exact_moments *m)
@@ -148,18 +148,18 @@ double pythia_exact_moments_variance(const struct pythia_exact_moments *m)
         return NAN;
     uint64_t numerator[4] = {0}, sum[2], square[4] = {0}, product[2], pairs[2];
     for (size_t i = 0; i < 3; i++) {
-        multiply(m->weight, m->squares[i], product);
-        add_words(numerator + i, 4 - i, product, 2);
+        multiply_wide(m->weight, m->squares[i], product);
+        add_wide_words(numerator + i, 4 - i, product, 2);
     }
     sum_magnitude(m, sum);
     for (size_t i = 0; i < 2; i++) {
         for (size_t j = 0; j < 2; j++) {
-            multiply(sum[i], sum[j], product);
-            add_words(square + i + j, 4 - i - j, product, 2);
+            multiply_wide(sum[i], sum[j], product);
+            add_wide_words(square + i + j, 4 - i - j, product, 2);
         }
     }
     subtract_words(numerator, square, 4);
-    multiply(m->weight, m->weight, pairs);
+    multiply_wide(m->weight, m->weight, pairs);
     subtract_words(pairs, m->weight_squares, 2);
     return to_double(numerator, 4) / to_double(pairs, 2);
 }
@@ -180,7 +180,7 @@ double pythia_exact_moments_effective(const struct pythia_exact_moments *m)
     uint64_t pairs[2];
     if (m->weight == m->n)
         return (double)m->n;
-    multiply(m->weight, m->weight, pairs);
+    multiply_wide(m->weight, m->weight, pairs);
     return to_double(pairs, 2) / to_double(m->weight_squares, 2);
 }
 

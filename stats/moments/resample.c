@@ -5,7 +5,7 @@
 
 #include "pythia/moments.h"
 
-static void add(double *to, double value, enum pythia_resampling how, size_t before)
+static void add_resampled(double *to, double value, enum pythia_resampling how, size_t before)
 {
     switch (how) {
     case PYTHIA_RESAMPLE_COUNT:
@@ -42,17 +42,17 @@ void pythia_resample(const uint64_t *times, const double *values, size_t n, uint
         size_t at = (size_t)((times[i] - from_ns) / step_ns);
         before = at == last ? before + 1 : 0;
         last = at;
-        add(&out[at], values[i], how, before);
+        add_resampled(&out[at], values[i], how, before);
     }
 }
 
-static int compare(const void *a, const void *b)
+static int compare_statistics(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static double quantile(const double *sorted, size_t n, double p)
+static double quantile_of_sorted(const double *sorted, size_t n, double p)
 {
     double at = p * (double)(n - 1);
     size_t below = (size_t)at;
@@ -67,14 +67,14 @@ void pythia_summary_of(double *values, size_t n, struct pythia_summary *out)
     *out = (struct pythia_summary){n, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     if (n == 0)
         return;
-    qsort(values, n, sizeof(*values), compare);
+    qsort(values, n, sizeof(*values), compare_statistics);
     for (size_t i = 0; i < n; i++)
         pythia_moments_add(&m, values[i]);
     out->mean = pythia_moments_mean(&m);
     out->sd = pythia_moments_sd(&m);
     out->min = values[0];
-    out->p50 = quantile(values, n, .5);
-    out->p90 = quantile(values, n, .9);
-    out->p99 = quantile(values, n, .99);
+    out->p50 = quantile_of_sorted(values, n, .5);
+    out->p90 = quantile_of_sorted(values, n, .9);
+    out->p99 = quantile_of_sorted(values, n, .99);
     out->max = values[n - 1];
 }

@@ -41,7 +41,7 @@ static struct clip clip_of(size_t n, double clip_top, double clip_bottom)
 }
 
 /* Put `value` among the `size` highest, which are in falling order, and drop the last of them. */
-static double keep(double *highest, size_t size, double value)
+static double insert_highest(double *highest, size_t size, double value)
 {
     size_t i = size - 1;
     for (; i > 0 && highest[i - 1] < value; i--)
@@ -57,9 +57,9 @@ static struct range range_by_keeping(const double *row, size_t n, struct clip c)
         highest[i] = lowest[i] = -INFINITY;
     for (size_t i = 0; i < n; i++) {
         if (row[i] > high)
-            high = keep(highest, c.top + 1, row[i]);
+            high = insert_highest(highest, c.top + 1, row[i]);
         if (-row[i] > low) /* the lowest are the highest of the negated row */
-            low = keep(lowest, c.bottom + 1, -row[i]);
+            low = insert_highest(lowest, c.bottom + 1, -row[i]);
     }
     return (struct range){-low, high};
 }
@@ -72,7 +72,7 @@ static uint64_t order_of(double value)
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-static double value_of(uint64_t order)
+static double value_of_order(uint64_t order)
 {
     uint64_t bits = order >> 63 ? order ^ UINT64_C(1) << 63 : ~order;
     double value;
@@ -81,12 +81,12 @@ static double value_of(uint64_t order)
 }
 
 /* The value with `rank` others before it in rising order; it lies in `within`. */
-static double value_at(const double *row, size_t n, size_t rank, struct range within)
+static double value_at_rank(const double *row, size_t n, size_t rank, struct range within)
 {
     uint64_t low = order_of(within.low), high = order_of(within.high);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        double pivot = value_of(middle);
+        double pivot = value_of_order(middle);
         size_t count = 0;
         for (size_t i = 0; i < n; i++)
             count += row[i] <= pivot;
@@ -95,7 +95,7 @@ static double value_at(const double *row, size_t n, size_t rank, struct range wi
         else
             low = middle + 1;
     }
-    return value_of(low);
+    return value_of_order(low);
 }
 
 /* What the row is clipped to. */
@@ -104,10 +104,11 @@ static struct range clip_range(const double *row, size_t n, struct clip c)
     if (c.top < KEPT_MAX && c.bottom < KEPT_MAX)
         return range_by_keeping(row, n, c);
     struct range all = range_by_keeping(row, n, (struct clip){0, 0});
-    return (struct range){value_at(row, n, c.bottom, all), value_at(row, n, n - 1 - c.top, all)};
+    return (struct range){value_at_rank(row, n, c.bottom, all),
+                          value_at_rank(row, n, n - 1 - c.top, all)};
 }
 
-static double clipped(double value, struct range r)
+static double clip_to_range(double value, struct range r)
 {
     double v = value > r.high ? r.high : value;
     return v < r.low ? r.low : v;
@@ -119,7 +120,7 @@ size_t pythia_winsorise(double *row, size_t n, double clip_top, double clip_bott
     struct range r = clip_range(row, n, clip_of(n, clip_top, clip_bottom));
     size_t changed = 0;
     for (size_t i = 0; i < n; i++) {
-        double v = clipped(row[i], r);
+        double v = clip_to_range(row[i], r);
         changed += v != row[i];
         row[i] = v;
     }
@@ -219,7 +220,7 @@ static void add_clipped(struct work *w, const double *row, struct part *p, doubl
     struct range r = p->range;
     double values = 0, of_values = 0;
     for (size_t i = 0; i < w->n; i++) {
-        double v = clipped(row[i], r) - r.low;
+        double v = clip_to_range(row[i], r) - r.low;
         w->total[i] += v;
         values += v;
         of_values += v * v;
@@ -229,13 +230,13 @@ static void add_clipped(struct work *w, const double *row, struct part *p, doubl
 }
 
 /* Add a part to the totals, and its squares, not centred, to those of the parts before it. */
-static void add_part(struct work *w, const double *row, struct part *p, double *squares,
-                     double *raw_squares)
+static void add_part_totals(struct work *w, const double *row, struct part *p, double *squares,
+                            double *raw_squares)
 {
     struct range r = p->range;
     double values = 0, raw_values = 0, of_values = 0, of_raw_values = 0;
     for (size_t i = 0; i < w->n; i++) {
-        double v = clipped(row[i], r) - r.low, raw = row[i] - r.low;
+        double v = clip_to_range(row[i], r) - r.low, raw = row[i] - r.low;
         w->total[i] += v;
         w->raw_total[i] += raw;
         values += v;
@@ -272,7 +273,7 @@ static void sum_parts(struct work *w, const double *x, size_t k, struct clip c, 
         if (brief)
             add_clipped(w, row, &w->parts[e], &squares);
         else
-            add_part(w, row, &w->parts[e], &squares, &raw_squares);
+            add_part_totals(w, row, &w->parts[e], &squares, &raw_squares);
     }
     w->squares = centre_total(w->total, w->n, squares);
     if (!brief)
@@ -290,21 +291,21 @@ static double standard_error(const struct work *w, const double *row, const stru
 {
     double squares = 0;
     for (size_t i = 0; i < w->n; i++) {
-        double v = clipped(row[i], p->range) - p->range.low - p->mean;
+        double v = clip_to_range(row[i], p->range) - p->range.low - p->mean;
         double r = w->weights[i] * (v - slope * w->total[i]);
         squares += r * r;
     }
     return w->n > 2 ? sqrt(squares / w->squares) : NAN;
 }
 
-static void share_of(const struct work *w, const double *row, const struct part *p, double width,
-                     struct pythia_share *out)
+static void estimate_share(const struct work *w, const double *row, const struct part *p,
+                           double width, struct pythia_share *out)
 {
     struct range r = p->range;
     double products = 0, raw_products = 0, raw_squares = 0;
     size_t n = w->n, outliers = 0;
     for (size_t i = 0; i < n; i++) {
-        double v = clipped(row[i], r) - r.low - p->mean, raw = row[i] - r.low - p->raw_mean;
+        double v = clip_to_range(row[i], r) - r.low - p->mean, raw = row[i] - r.low - p->raw_mean;
         products += v * w->total[i];
         raw_products += raw * w->raw_total[i];
         raw_squares += raw * raw;
@@ -336,7 +337,7 @@ static void share_of_clipped(const struct work *w, const double *row, const stru
     struct range r = p->range;
     double products = 0;
     for (size_t i = 0; i < w->n; i++)
-        products += (clipped(row[i], r) - r.low - p->mean) * w->total[i];
+        products += (clip_to_range(row[i], r) - r.low - p->mean) * w->total[i];
     double share = w->squares != 0 ? products / w->squares : NAN;
     double se = standard_error(w, row, p, share);
     *out = (struct pythia_share){.mean = NAN,
@@ -377,7 +378,8 @@ int pythia_shares(const double *x, size_t n, size_t k, const struct pythia_share
         sum_parts(&w, x, k, clip_of(n, o->clip_top, o->clip_bottom), o->brief);
         double width = student_width(&w.freedom, o->level, n);
         for (size_t e = 0; e < k; e++)
-            (o->brief ? share_of_clipped : share_of)(&w, x + e * n, &parts[e], width, &out[e]);
+            (o->brief ? share_of_clipped : estimate_share)(&w, x + e * n, &parts[e], width,
+                                                           &out[e]);
     }
     pythia_free(parts);
     pythia_free(totals);

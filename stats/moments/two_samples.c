@@ -19,7 +19,7 @@ static void neither_varies(const struct pythia_summary *b, const struct pythia_s
         out->p = fmin(1, 2 * exp(-log_choose(b->n + a->n, a->n)));
 }
 
-static struct pythia_mean_change undefined(void)
+static struct pythia_mean_change undefined_change(void)
 {
     return (struct pythia_mean_change){NAN, NAN, NAN, NAN, NAN, NAN};
 }
@@ -38,7 +38,7 @@ void pythia_two_samples_cautious(const struct pythia_summary *b, const struct py
                                  double level, struct pythia_mean_change *out)
 {
     assert(level > 0 && level < 1);
-    *out = undefined();
+    *out = undefined_change();
     if (b->n > 0 && a->n > 0)
         out->change = a->mean - b->mean;
     if (!(b->n >= 2 && a->n >= 2))

@@ -7,7 +7,7 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-static bool comes_before(const void *context, uint32_t a, uint32_t b)
+static bool draw_precedes(const void *context, uint32_t a, uint32_t b)
 {
     const double *along = context;
     return along[a] < along[b];
@@ -43,7 +43,7 @@ int pythia_fair_sample(const double *weight, const double *along, size_t n, bool
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
-    pythia_sort_indexes(order, n, order + n, comes_before, along);
+    pythia_sort_indexes(order, n, order + n, draw_precedes, along);
     keep_evenly(weight, order, n, largest, keep);
     pythia_free(order);
     return PYTHIA_OK;

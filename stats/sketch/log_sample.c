@@ -16,7 +16,7 @@
 #define PASSES     6
 #define FEW        64 /* below it, insertion is faster than six histograms */
 
-static size_t digit_of(double x, unsigned pass)
+static size_t radix_digit_of(double x, unsigned pass)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof(bits));
@@ -36,7 +36,7 @@ static void insertion_sort(double *x, size_t n)
 
 /* Sort values of which none is negative or -0, in O(n): the bits of such doubles, read as whole
  * numbers, have the order of the values. Some five times faster than qsort for 10^4 of them. */
-static void sort(double *x, size_t n, double *scratch)
+static void radix_sort(double *x, size_t n, double *scratch)
 {
     if (n < FEW) {
         insertion_sort(x, n);
@@ -46,8 +46,8 @@ static void sort(double *x, size_t n, double *scratch)
     for (unsigned pass = 0; pass < PASSES; pass++) {
         size_t starts[DIGITS] = {0}, before = 0;
         for (size_t i = 0; i < n; i++)
-            starts[digit_of(from[i], pass)]++;
-        if (starts[digit_of(from[0], pass)] == n)
+            starts[radix_digit_of(from[i], pass)]++;
+        if (starts[radix_digit_of(from[0], pass)] == n)
             continue; /* one digit for all */
         for (size_t d = 0; d < DIGITS; d++) {
             size_t count = starts[d];
@@ -55,7 +55,7 @@ static void sort(double *x, size_t n, double *scratch)
             before += count;
         }
         for (size_t i = 0; i < n; i++)
-            to[starts[digit_of(from[i], pass)]++] = from[i];
+            to[starts[radix_digit_of(from[i], pass)]++] = from[i];
         double *swap = from;
         from = to;
         to = swap;
@@ -81,7 +81,7 @@ static double find_tick(const double *sorted, size_t n)
 
 /* Draws are made in ascending order, so that the order in which the values came does not matter.
  * What would fall below zero is reflected: a zero means "below half a tick". */
-static void jitter(double *sorted, size_t n, double tick, uint64_t seed, double *scratch)
+static void jitter_ties(double *sorted, size_t n, double tick, uint64_t seed, double *scratch)
 {
     struct pythia_random r;
     pythia_random_init(&r, seed);
@@ -89,7 +89,7 @@ static void jitter(double *sorted, size_t n, double tick, uint64_t seed, double 
         double jittered = fabs(sorted[i] + (pythia_random_unit(&r) - 0.5) * tick);
         sorted[i] = jittered > 0 ? jittered : 0.5 * tick;
     }
-    sort(sorted, n, scratch);
+    radix_sort(sorted, n, scratch);
 }
 
 int pythia_log_sample_create(const double *durations, size_t n, uint64_t seed,
@@ -103,10 +103,10 @@ int pythia_log_sample_create(const double *durations, size_t n, uint64_t seed,
     for (size_t i = 0; i < n; i++)
         if (isfinite(durations[i]) && durations[i] >= 0)
             values[kept++] = fabs(durations[i]); /* -0 is a zero as well */
-    sort(values, kept, logs);
+    radix_sort(values, kept, logs);
     s->tick = find_tick(values, kept);
     if (!isnan(s->tick)) {
-        jitter(values, kept, s->tick, seed, logs);
+        jitter_ties(values, kept, s->tick, seed, logs);
     } else {
         size_t zeros = 0;
         while (zeros < kept && values[zeros] == 0)

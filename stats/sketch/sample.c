@@ -37,7 +37,7 @@ int pythia_sample_create(size_t k, void (*drop)(void *context, void *row), void 
     return PYTHIA_OK;
 }
 
-static void drop_row(struct pythia_sample *s, void *row)
+static void drop_sample_row(struct pythia_sample *s, void *row)
 {
     if (s->drop)
         s->drop(s->context, row);
@@ -48,32 +48,32 @@ void pythia_sample_destroy(struct pythia_sample *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->count; i++)
-        drop_row(s, s->heap[i].row);
+        drop_sample_row(s, s->heap[i].row);
     pythia_free(s->heap);
     pythia_free(s);
 }
 
-static bool above(const struct entry *a, const struct entry *b)
+static bool entry_outranks(const struct entry *a, const struct entry *b)
 {
     return a->hash != b->hash ? a->hash > b->hash : a->tie > b->tie;
 }
 
 /* Put `e` into the hole at i and let it rise past lower parents. */
-static void rise(struct entry *heap, size_t i, struct entry e)
+static void rise_entry(struct entry *heap, size_t i, struct entry e)
 {
-    for (; i > 0 && above(&e, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && entry_outranks(&e, &heap[(i - 1) / 2]); i = (i - 1) / 2)
         heap[i] = heap[(i - 1) / 2];
     heap[i] = e;
 }
 
 /* Put `e` into the hole on top and let it sink below higher children. */
-static void sink(struct entry *heap, size_t count, struct entry e)
+static void sink_entry(struct entry *heap, size_t count, struct entry e)
 {
     size_t i = 0;
     for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && above(&heap[child + 1], &heap[child]))
+        if (child + 1 < count && entry_outranks(&heap[child + 1], &heap[child]))
             child++;
-        if (!above(&heap[child], &e))
+        if (!entry_outranks(&heap[child], &e))
             break;
         heap[i] = heap[child];
     }
@@ -81,15 +81,15 @@ static void sink(struct entry *heap, size_t count, struct entry e)
 }
 
 /* Put one entry into a heap that has room for it or is full. */
-static void insert(struct pythia_sample *s, struct entry e)
+static void insert_entry(struct pythia_sample *s, struct entry e)
 {
     if (s->count < s->k) {
-        rise(s->heap, s->count++, e);
-    } else if (above(&s->heap[0], &e)) {
-        drop_row(s, s->heap[0].row);
-        sink(s->heap, s->count, e);
+        rise_entry(s->heap, s->count++, e);
+    } else if (entry_outranks(&s->heap[0], &e)) {
+        drop_sample_row(s, s->heap[0].row);
+        sink_entry(s->heap, s->count, e);
     } else {
-        drop_row(s, e.row);
+        drop_sample_row(s, e.row);
     }
 }
 
@@ -103,11 +103,11 @@ int pythia_sample_add(struct pythia_sample *s, uint64_t hash, uint64_t tie, void
     if (s->count < s->k) {
         int status = pythia_grow(&s->heap, &s->capacity, s->count, sizeof(*s->heap));
         if (status != PYTHIA_OK) {
-            drop_row(s, row);
+            drop_sample_row(s, row);
             return status;
         }
     }
-    insert(s, (struct entry){hash, tie, row});
+    insert_entry(s, (struct entry){hash, tie, row});
     return PYTHIA_OK;
 }
 
@@ -116,9 +116,9 @@ void pythia_sample_shrink(struct pythia_sample *s, size_t k)
     assert(k > 0);
     s->k = k < s->k ? k : s->k;
     while (s->count > s->k) {
-        drop_row(s, s->heap[0].row);
+        drop_sample_row(s, s->heap[0].row);
         s->count--;
-        sink(s->heap, s->count, s->heap[s->count]);
+        sink_entry(s->heap, s->count, s->heap[s->count]);
     }
 }
 
@@ -129,13 +129,13 @@ void pythia_sample_leave(struct pythia_sample *s, const bool *keep)
         if (keep[s->count - 1 - i])
             s->heap[left++] = s->heap[i]; /* a part of an array in falling order is one too */
         else
-            drop_row(s, s->heap[i].row);
+            drop_sample_row(s, s->heap[i].row);
     s->count = left;
 }
 
 static int compare_falling(const void *a, const void *b)
 {
-    return above(b, a) - above(a, b);
+    return entry_outranks(b, a) - entry_outranks(a, b);
 }
 
 void pythia_sample_sort(struct pythia_sample *s)

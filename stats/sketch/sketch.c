@@ -72,7 +72,7 @@ static int32_t round_down(int32_t index)
 }
 
 /* Make the bins cover lowest to highest as well, and hold counts of 64 bits if `wide`. */
-static int cover(struct pythia_sketch *s, int32_t lowest, int32_t highest, bool wide)
+static int cover_bins(struct pythia_sketch *s, int32_t lowest, int32_t highest, bool wide)
 {
     int32_t first = round_down(lowest), end = round_down(highest) + CHUNK;
     if (s->bins > 0) {
@@ -135,7 +135,7 @@ int pythia_sketch_add(struct pythia_sketch *s, double value, uint64_t count)
         uint64_t there = covered ? count_at(s, (size_t)(index - s->first)) : 0;
         bool wide = s->wide || count > UINT32_MAX || there + count > UINT32_MAX;
         if (!covered || wide != s->wide) {
-            int status = cover(s, index, index, wide);
+            int status = cover_bins(s, index, index, wide);
             if (status != PYTHIA_OK)
                 return status;
         }
@@ -173,7 +173,7 @@ int pythia_sketch_merge(struct pythia_sketch *s, const struct pythia_sketch *oth
         return PYTHIA_ELIMIT;
     if (other->bins > 0) {
         int32_t last = other->first + (int32_t)other->bins - 1;
-        int status = cover(s, other->first, last, needs_wide(s, other));
+        int status = cover_bins(s, other->first, last, needs_wide(s, other));
         if (status != PYTHIA_OK)
             return status;
     }

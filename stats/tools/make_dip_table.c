@@ -53,7 +53,7 @@ struct task {
 
 /* Order statistics of uniform values are, up to a factor that the dip does not see, the running
  * sums of exponential ones: no sort is needed. */
-static void *simulate(void *argument)
+static void *simulate_dips(void *argument)
 {
     struct task *t = argument;
     double *sample = pythia_calloc(t->n, sizeof(*sample));
@@ -84,7 +84,7 @@ static int simulate_in_threads(uint64_t seed, uint32_t n, uint32_t repetitions, 
         tasks[started] = (struct task){
             .seed = seed, .n = n, .repetitions = repetitions, .first = started, .step = threads};
         tasks[started].dips = dips;
-        if (pthread_create(&tasks[started].thread, NULL, simulate, &tasks[started]) != 0) {
+        if (pthread_create(&tasks[started].thread, NULL, simulate_dips, &tasks[started]) != 0) {
             status = PYTHIA_ELIMIT;
             break;
         }
@@ -97,7 +97,7 @@ static int simulate_in_threads(uint64_t seed, uint32_t n, uint32_t repetitions, 
     return status;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -112,7 +112,7 @@ static int print_row(uint64_t seed, uint32_t n, uint32_t repetitions, uint32_t t
     int status = simulate_in_threads(seed, n, repetitions, threads, dips);
     if (status != PYTHIA_OK)
         goto out;
-    qsort(dips, repetitions, sizeof(*dips), ascending);
+    qsort(dips, repetitions, sizeof(*dips), compare_doubles);
     printf("    {%" PRIu32 ", %" PRIu32 ",\n     {", n, repetitions);
     for (size_t k = 0; k < PYTHIA__DIP_PROBABILITIES; k++) {
         double rank = ceil(strtod(probabilities[k], NULL) * repetitions);
@@ -143,7 +143,7 @@ static void print_head(uint64_t seed, uint32_t divisor)
     printf("const struct pythia__dip_row pythia__dip_table[PYTHIA__DIP_SIZES] = {\n");
 }
 
-static bool parse(const char *text, uint64_t most, uint64_t *out)
+static bool parse_count(const char *text, uint64_t most, uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -157,8 +157,8 @@ static bool parse(const char *text, uint64_t most, uint64_t *out)
 int main(int argc, char **argv)
 {
     uint64_t seed, divisor, threads;
-    if (argc != 4 || !parse(argv[1], UINT64_MAX, &seed) || !parse(argv[2], 10000, &divisor) ||
-        !parse(argv[3], THREADS_MAX, &threads)) {
+    if (argc != 4 || !parse_count(argv[1], UINT64_MAX, &seed) ||
+        !parse_count(argv[2], 10000, &divisor) || !parse_count(argv[3], THREADS_MAX, &threads)) {
         (void)fprintf(stderr, "usage: make_dip_table SEED DIVISOR THREADS > stats/dip_table.c\n");
         return 2;
     }

@@ -24,7 +24,7 @@ static void add_spans(struct pythia_buf *to, int from, int count)
 static uint32_t key_of(const struct collection *c, const struct collected *span)
 {
     struct pythia_text packed = {c->attributes.bytes + span->offset, span->span.attributes.size};
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     assert_int_equal(pythia_attributes_next(&packed, &a), 1);
     return a.key;
 }

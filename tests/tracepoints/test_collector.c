@@ -262,7 +262,7 @@ static void aq10_switched_from_another_process(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    munmap((void *)(uintptr_t)shared, 4096);
+    munmap((void *)(uintptr_t)shared, 4096); /* NOLINT(performance-no-int-to-ptr) */
     collect_files(&all, csv_folder, "observed.", 0);
     collect_files(&all, csv_folder, "runtime.", 0);
     assert_true(rows_of(&all, "tick") > 20);

@@ -27,7 +27,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     leave_if_child();
-    munmap((void *)(uintptr_t)shared, 4096);
+    munmap((void *)(uintptr_t)shared, 4096); /* NOLINT(performance-no-int-to-ptr) */
     remove_segments(traced.directory);
     pythia_buf_free(&traced.frames);
     pythia_buf_free(&traced.refusals);

@@ -101,7 +101,7 @@ static int compare_paths(const void *a, const void *b)
 }
 
 /* Find the files of a side. */
-static int open_side(struct side *side, char *first, const struct pythia_option_texts *more,
+static int open_side(struct side *side, const char *first, const struct pythia_option_texts *more,
                      const struct pythia__reading *other)
 {
     side->paths[side->count++] = first;

@@ -58,7 +58,7 @@ const struct pythia_adapter_ops *const *pythia_adapters(size_t *count);
 
 /* The format that the first bytes of an input look like most, or the one of that name; NULL if
  * there is none. */
-const struct pythia_adapter_ops *pythia_adapter_like(struct pythia_text head);
+const struct pythia_adapter_ops *pythia_adapter_like(struct pythia_text text);
 const struct pythia_adapter_ops *pythia_adapter_named(const char *name);
 
 #endif
