@@ -2,7 +2,6 @@
 
 A test is `test_NAME.py BIN [SANITIZER]`: BIN is where pythiad and pythia are, SANITIZER what they are built with, if
 anything. Then times are generous, and memory is not looked at. Ends with 77 if every test was skipped."""
-import concurrent.futures
 import ctypes
 import http.client
 import json
@@ -320,12 +319,6 @@ class RedisServer:
                 if not more:
                     return answers
                 answers += more
-
-
-def at_once(*calls):
-    """What each of the functions returns; they wait most of the time, so they run beside each other."""
-    with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
-        return [one.result() for one in [pool.submit(call) for call in calls]]
 
 
 def make_folder(test):

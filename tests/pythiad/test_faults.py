@@ -387,8 +387,9 @@ class Order(unittest.TestCase):
         chance.shuffle(shuffled)
         twice = pieces + [piece for piece in pieces if chance.random() < .5]
         chance.shuffle(twice)
-        (sorted_report, _), (shuffled_report, _), (report, metrics) = rig.at_once(
-            lambda: self.play(pieces), lambda: self.play(shuffled), lambda: self.play(twice))
+        sorted_report, _ = self.play(pieces)
+        shuffled_report, _ = self.play(shuffled)
+        report, metrics = self.play(twice)
         self.assertEqual(sorted_report["request_types"][0]["count"], self.COUNT)
         self.same_bytes(shuffled_report, sorted_report)
         self.assertEqual(metrics['pythia_spans_repaired_total{kind="duplicate"}'], len(twice) - len(pieces))
@@ -399,8 +400,8 @@ class Order(unittest.TestCase):
         pieces, chance = self.make(), random.Random(6)
         twice = pieces + pieces[::2]
         chance.shuffle(twice)
-        (sorted_report, _), (report, metrics) = rig.at_once(
-            lambda: self.play(pieces), lambda: self.play(twice, 30 if rig.FULL else 8))
+        sorted_report, _ = self.play(pieces)
+        report, metrics = self.play(twice, 30 if rig.FULL else 8)
         self.assertEqual(metrics['pythia_spans_repaired_total{kind="duplicate"}'], len(twice) - len(pieces))
         self.same_bytes(report, sorted_report)
 
@@ -416,7 +417,8 @@ class Order(unittest.TestCase):
         for number in range(100):
             again[chance.randrange(len(again))] += whole[0][number % 4]
         late = bodies[:50] + [spans[1] for spans in whole[:50]]
-        (plain, _), (report, metrics) = rig.at_once(lambda: self.play(once), lambda: self.play(again + [last], late=late))
+        plain, _ = self.play(once)
+        report, metrics = self.play(again + [last], late=late)
         self.same_bytes(report, plain)
         # All spans but the last four have come again, once or more often: the number of spans is what is counted.
         self.assertEqual(metrics['pythia_spans_repaired_total{kind="duplicate"}'], 4 * (self.COUNT - 1))
