@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What goes wrong around it: slow senders, too much of everything, a full disk, an end without warning.
 usage: test_faults.py BIN [SANITIZER]"""
+import copy
 import gzip
 import http.client
 import json
 import os
-import re
 import random
+import re
 import select
 import socket
 import struct
@@ -331,22 +332,29 @@ class Order(unittest.TestCase):
     """Fault 12: late and twice, the same report."""
 
     def play(self, order, seconds=0, late=()):
-        """The report of a cycle of all the requests, whose bodies come in that order, within so many seconds; before the
-        last body, and when all other requests are finished, come the late ones."""
+        """The report of a cycle of all the requests, whose spans come in bodies in that order, within so many seconds; before
+        the last body, and when all other requests are finished, come the late ones. They begin when the set is in force."""
         pythiad = rig.Pythiad(self, f"--quiet-ms={10000 + 1000 * seconds}", f"--rootless-ms={20000 + 1000 * seconds}",
                               f"--cycle-requests={self.COUNT}", "--cycle-seconds=1000", f"--space={self.folder}/space.json",
                               "--always=*")
         rig.until(lambda: pythiad.metric("pythia_desired_in_force") == 1, 10)
         time.sleep(.2)
         link = http.client.HTTPConnection("127.0.0.1", pythiad.http, timeout=60)
-        begun = time.monotonic()
-        for i, body in enumerate(order):
+        begun, begun_ns = time.monotonic(), time.time_ns()
+
+        def send(spans):  # messages of protobuf that follow each other are merged
+            moved = [copy.copy(span) for span in spans]
+            for span in moved:
+                span.start += begun_ns
+            body = b"".join(otlp.protobuf([span]) for span in moved)
+            self.assertEqual(rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status, 200)
+        for i, spans in enumerate(order):
             time.sleep(max(0, begun + seconds * i / len(order) - time.monotonic()))
             if late and i == len(order) - 1:
                 rig.until(lambda: pythiad.metric('pythia_requests_finished_total{by="any"}') == self.COUNT - 1, 60)
                 for again in late:
-                    self.assertEqual(rig.on(link, "POST", "/v1/traces", again, rig.PROTOBUF).status, 200)
-            self.assertEqual(rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status, 200)
+                    send(again)
+            send(spans)
         link.close()
         if seconds:
             self.assertGreater(time.monotonic() - begun, seconds * .99)
@@ -361,7 +369,7 @@ class Order(unittest.TestCase):
     COUNT = 100
 
     def make(self):
-        """The search space, and the requests in bodies of one span."""
+        """The search space, and the spans of the requests, each by itself; they begin at 1 ns."""
         self.folder = rig.make_folder(self)
 
         def requests(count, start=None):
@@ -371,13 +379,10 @@ class Order(unittest.TestCase):
             to.write(b"\n".join(otlp.as_json(spans) for spans in requests(30)))
         subprocess.run([rig.program("pythia"), "space", "build", "--quiet", "--output", f"{self.folder}/space.json",
                         f"{self.folder}/known"], check=True, timeout=rig.patience(60))
-        # In the future, so that all begin when the set is in force, in each of the runs.
-        whole = requests(self.COUNT, time.time_ns() + 3600 * 10**9)
-        return [otlp.protobuf([span]) for spans in whole for span in spans]
+        return [[span] for spans in requests(self.COUNT, 1) for span in spans]
 
     def same_bytes(self, one, other):
-        """The whole report, byte by byte, but for how much came in, and for when: clocks an hour ahead are off, so what they
-        say counts from its arrival."""
+        """The whole report, byte by byte, but for how much came in, and when."""
         texts = [json.dumps({key: value for key, value in report.items() if key != "input"}, indent=1) for report in (one, other)]
         texts = [re.sub(r'"since_unix_ns": \d+', '"since_unix_ns": 0', text) for text in texts]
         self.assertEqual(texts[0], texts[1])
@@ -413,12 +418,13 @@ class Order(unittest.TestCase):
         have long been finished: all are counted, and change nothing."""
         pieces, chance = self.make(), random.Random(8)
         whole = [pieces[at:at + 4] for at in range(0, len(pieces), 4)]
-        once = [b"".join(spans) for spans in whole]  # messages of protobuf that follow each other are merged
+        once = [sum(spans, []) for spans in whole]
         bodies, last = once[:-1], once[-1]
         again = bodies + bodies[1:] + bodies[-2:]
         chance.shuffle(again)
         for number in range(100):
-            again[chance.randrange(len(again))] += whole[0][number % 4]
+            at = chance.randrange(len(again))
+            again[at] = again[at] + whole[0][number % 4]
         late = bodies[:50] + [spans[1] for spans in whole[:50]]
         plain, _ = self.play(once)
         report, metrics = self.play(again + [last], late=late)
