@@ -19,7 +19,8 @@ void pythia__add_search(struct pythia_buf *to, const json_t *search)
         return;
     }
     pythia_buf_puts(to, "Of ");
-    add_things(to, (size_t)points, " trace point, ", " trace points, ");
+    pythia__add_count(to, points);
+    pythia_buf_puts(to, points == 1 ? " trace point, " : " trace points, ");
     pythia__add_count(to, skeleton);
     pythia_buf_printf(to, " %s open from the start, ", pythia__was(skeleton));
     pythia__add_count(to, opened);

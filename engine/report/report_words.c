@@ -419,13 +419,14 @@ json_t *pythia__report_finding(const json_t *group)
     } else {
         pythia_buf_puts(&where, "Nothing stands out.");
     }
-    json_t *out = json_object(), *first = sentence(&where), *second = sentence(&why);
-    if (!out || !first || !second || json_object_set_new(out, "where", first) != 0 ||
-        json_object_set_new(out, "why", second) != 0) {
-        json_decref(out);
-        return NULL;
-    }
-    return out;
+    /* Both are made, and taken, whatever fails: a sentence that no object has would be lost. */
+    json_t *out = json_object();
+    int failed = json_object_set_new(out, "where", sentence(&where));
+    failed |= json_object_set_new(out, "why", sentence(&why));
+    if (failed == 0)
+        return out;
+    json_decref(out);
+    return NULL;
 }
 
 void pythia__add_origin(struct pythia_buf *to, const json_t *input)
