@@ -410,7 +410,7 @@ class Spans(unittest.TestCase):
         for links, dropped in ((9, 0), (10, 0), (11, 1), (200, 190)):
             for way, send in self.ways(Span(links=links))[:2]:
                 self.assertEqual(self.dropped(send), (0, 0, dropped), (way, links))
-        self.assertLess(self.pythiad.metric("pythia_window_bytes"), 128 << 10)  # 64 KiB of it are scratch
+        self.assertLess(self.pythiad.metric("pythia_window_bytes"), 64 << 10)
 
     def test_the_defaults_are_128(self):
         self.pythiad = rig.Pythiad(self)
@@ -455,7 +455,7 @@ class Spans(unittest.TestCase):
         self.pythiad = rig.Pythiad(self, "--quiet-ms=50", "--cycle-requests=30", "--cycle-seconds=1", "--learn-requests=10")
         cut = 'pythia_values_cut_total{reason="length"}'
         self.values_are_cut(cut, ((159, 0), (160, 0), (161, 1), (4 << 10, 1), (3 << 20, 1)))
-        self.assertLess(self.pythiad.metric("pythia_window_bytes"), 128 << 10)  # 64 KiB of it are scratch
+        self.assertLess(self.pythiad.metric("pythia_window_bytes"), 64 << 10)
         # The report has it among what came in.
         def reported():
             for _ in range(40):
