@@ -362,11 +362,11 @@ static struct pythia_text get_bytes(const json_t *o, const char *key)
     return bytes;
 }
 
-/* Arrays that are empty or missing need no memory. */
-static bool make_list(const json_t *list, size_t size, void *out, size_t *count)
+/* Memory for so many elements; none for none. */
+static bool make_list(size_t elements, size_t size, void *out, size_t *count)
 {
     void *made = NULL;
-    *count = json_is_object(list) ? json_object_size(list) : json_array_size(list);
+    *count = elements;
     if (*count > 0 && !(made = pythia_calloc(*count, size)))
         return false;
     memcpy(out, &made, sizeof(made));
@@ -381,10 +381,13 @@ static int parse_lists(struct pythia_run_parsed *p, json_t *o)
     const char *key;
     size_t i, used = 0;
     struct pythia_run *run = &p->run;
-    if (!make_list(meta, sizeof(*p->meta), &p->meta, &run->meta_count) ||
-        !make_list(paths, sizeof(*p->callpaths), &p->callpaths, &run->callpath_count) ||
-        !make_list(findings, sizeof(*p->findings), &p->findings, &run->finding_count) ||
-        !make_list(files, sizeof(*p->artifacts), &p->artifacts, &run->artifact_count))
+    if (!make_list(json_object_size(meta), sizeof(*p->meta), &p->meta, &run->meta_count) ||
+        !make_list(json_array_size(paths), sizeof(*p->callpaths), &p->callpaths,
+                   &run->callpath_count) ||
+        !make_list(json_array_size(findings), sizeof(*p->findings), &p->findings,
+                   &run->finding_count) ||
+        !make_list(json_array_size(files), sizeof(*p->artifacts), &p->artifacts,
+                   &run->artifact_count))
         return PYTHIA_ENOMEM;
     json_object_foreach (meta, key, value) {
         if (json_is_string(value))
@@ -498,7 +501,7 @@ static int parse_command(struct pythia_run_parsed *p, json_t *o)
         p->command = list ? json_dumps(list, JSON_COMPACT) : NULL;
         json_decref(list);
     }
-    if (command && !p->command)
+    if ((json_is_array(command) || json_is_string(command)) && !p->command)
         return PYTHIA_ENOMEM;
     p->run.command = p->command;
     if (p->command)

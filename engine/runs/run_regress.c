@@ -18,15 +18,20 @@ struct values {
     size_t count, capacity;
 };
 
+struct series_key {
+    const char *benchmark, *group, *callpath; /* group and callpath may be NULL */
+    int metric;                               /* -1: a callpath */
+};
+
 struct series {
-    char *benchmark, *group, *callpath; /* owned; group and callpath may be NULL */
-    int metric;
+    struct series_key key;
+    char *texts[3];         /* owned: those of the key */
     struct values sides[2]; /* before, after */
 };
 
 struct pythia_regress {
     struct pythia_regress_options options;
-    struct series *series; /* sorted by compare_series */
+    struct series *series; /* sorted by compare_keys */
     size_t count, capacity;
     struct pythia_regress_row *rows; /* owned; a row for each series that both sides have */
     size_t row_count;
@@ -44,9 +49,8 @@ int pythia_regress_create(const struct pythia_regress_options *options, struct p
 
 static void free_series(struct series *s)
 {
-    pythia_free(s->benchmark);
-    pythia_free(s->group);
-    pythia_free(s->callpath);
+    for (size_t i = 0; i < 3; i++)
+        pythia_free(s->texts[i]);
     pythia_free(s->sides[0].all);
     pythia_free(s->sides[1].all);
 }
@@ -70,7 +74,7 @@ static int compare_texts(const char *a, const char *b)
 }
 
 /* Metrics (metric >= 0) come before callpaths, in the order of their table. */
-static int compare_series(const struct series *a, const struct series *b)
+static int compare_keys(const struct series_key *a, const struct series_key *b)
 {
     int order = compare_texts(a->benchmark, b->benchmark);
     if (order == 0)
@@ -88,12 +92,12 @@ static char *copy_text(const char *text)
 }
 
 /* The series of `key`, whose texts are borrowed, made if it is new; NULL without memory. */
-static struct series *find_series(struct pythia_regress *r, const struct series *key)
+static struct series *find_series(struct pythia_regress *r, const struct series_key *key)
 {
     size_t low = 0, high = r->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare_series(&r->series[middle], key);
+        int order = compare_keys(&r->series[middle].key, key);
         if (order == 0)
             return &r->series[middle];
         if (order < 0)
@@ -101,11 +105,10 @@ static struct series *find_series(struct pythia_regress *r, const struct series 
         else
             high = middle;
     }
-    struct series made = {.metric = key->metric,
-                          .benchmark = copy_text(key->benchmark),
-                          .group = copy_text(key->group),
-                          .callpath = copy_text(key->callpath)};
-    if (!made.benchmark || !made.group != !key->group || !made.callpath != !key->callpath ||
+    struct series made = {
+        .texts = {copy_text(key->benchmark), copy_text(key->group), copy_text(key->callpath)}};
+    made.key = (struct series_key){made.texts[0], made.texts[1], made.texts[2], key->metric};
+    if (!made.texts[0] || !made.texts[1] != !key->group || !made.texts[2] != !key->callpath ||
         pythia_grow(&r->series, &r->capacity, r->count, sizeof(*r->series)) != PYTHIA_OK) {
         free_series(&made);
         return NULL;
@@ -116,7 +119,8 @@ static struct series *find_series(struct pythia_regress *r, const struct series 
     return &r->series[low];
 }
 
-static int add_value(struct pythia_regress *r, const struct series *key, bool after, double value)
+static int add_value(struct pythia_regress *r, const struct series_key *key, bool after,
+                     double value)
 {
     struct series *s = find_series(r, key);
     if (!s)
@@ -148,8 +152,7 @@ int pythia_regress_add(struct pythia_regress *r, const struct pythia_run *run, b
 {
     const char *name = run->benchmark ? run->benchmark : run->command;
     name = name ? name : run->command_key;
-    struct series key = {.benchmark = (char *)(uintptr_t)(name ? name : ""),
-                         .group = (char *)(uintptr_t)find_group(r, run)};
+    struct series_key key = {.benchmark = name ? name : "", .group = find_group(r, run)};
     for (key.metric = 0; key.metric < PYTHIA_RUN_METRICS; key.metric++) {
         if (run->metrics[key.metric] < 0 || !(r->options.metrics & 1u << key.metric))
             continue;
@@ -159,7 +162,7 @@ int pythia_regress_add(struct pythia_regress *r, const struct pythia_run *run, b
     }
     key.metric = -1;
     for (size_t i = 0; i < run->callpath_count && !r->options.no_callpaths; i++) {
-        key.callpath = (char *)(uintptr_t)run->callpaths[i].path;
+        key.callpath = run->callpaths[i].path;
         int status = add_value(r, &key, after, (double)run->callpaths[i].exclusive_ns);
         if (status != PYTHIA_OK)
             return status;
@@ -178,10 +181,10 @@ static double median_of(struct values *v)
 static int compare_sides(struct pythia_regress *r, struct series *s, struct pythia_regress_row *row)
 {
     struct values *before = &s->sides[0], *after = &s->sides[1];
-    *row = (struct pythia_regress_row){.benchmark = s->benchmark,
-                                       .group = s->group,
-                                       .metric = s->metric,
-                                       .callpath = s->callpath,
+    *row = (struct pythia_regress_row){.benchmark = s->key.benchmark,
+                                       .group = s->key.group,
+                                       .metric = s->key.metric,
+                                       .callpath = s->key.callpath,
                                        .n = before->count,
                                        .m = after->count,
                                        .before = median_of(before),

@@ -85,8 +85,8 @@ static double estimate_shift(const struct sorted_samples *s)
 
 /* ---- the distribution of U ---- */
 
-/* ways[u]: choices of m among n + m ranks whose U is u. Adding the r-th value of `before` multiplies
- * the generating function by (1 - q^(m + r)) / (1 - q^r): both steps are sums in place. */
+/* ways[u]: choices of m among n + m ranks whose U is u. The r-th value of `before` multiplies the
+ * generating function by (1 - q^(m + r)) / (1 - q^r): both steps are sums in place. */
 static double *count_ways(size_t n, size_t m)
 {
     size_t size = n * m + 1;
@@ -103,10 +103,10 @@ static double *count_ways(size_t n, size_t m)
     return ways;
 }
 
-/* U is whole: there are no ties. The p-values and, for the interval, the number of differences to
- * leave out at each end. */
+/* U is whole: there are no ties. The p-values and, for the interval, the rank k of the difference
+ * at which it begins: the shift is below that with the chance that U is below k. */
 static int test_exactly(double u, size_t n, size_t m, double tail, struct pythia_shift *out,
-                        uint64_t *cut)
+                        uint64_t *rank)
 {
     double *ways = count_ways(n, m), all = 0, below = 0;
     if (!ways)
@@ -119,8 +119,8 @@ static int test_exactly(double u, size_t n, size_t m, double tail, struct pythia
     out->p_less = below / all;
     out->p_greater = (all - below + ways[at]) / all;
     double sum = 0;
-    for (*cut = 0; *cut < pairs / 2; ++*cut) {
-        sum += ways[*cut];
+    for (*rank = 0; *rank < pairs / 2; ++*rank) {
+        sum += ways[*rank];
         if (sum / all > tail)
             break;
     }
@@ -129,20 +129,20 @@ static int test_exactly(double u, size_t n, size_t m, double tail, struct pythia
 }
 
 static void test_normally(double u, double ties, size_t n, size_t m, double tail,
-                          struct pythia_shift *out, uint64_t *cut)
+                          struct pythia_shift *out, uint64_t *rank)
 {
     double a = (double)n, b = (double)m, all = a + b, mean = a * b / 2;
     double variance = a * b / 12 * (all + 1 - ties / (all * (all - 1)));
     double se = sqrt(variance);
     if (!(se > 0)) { /* all values are equal */
         out->p_less = out->p_greater = 1;
-        *cut = 0;
+        *rank = 0;
         return;
     }
     out->p_greater = gsl_cdf_ugaussian_Q((u - mean - .5) / se);
     out->p_less = gsl_cdf_ugaussian_P((u - mean + .5) / se);
     double border = floor(mean - gsl_cdf_ugaussian_Qinv(tail) * se);
-    *cut = border > 0 ? (uint64_t)border : 0;
+    *rank = border > 0 ? (uint64_t)border : 0;
 }
 
 /* U of the sorted samples and the sum of t^3 - t over groups of t equal values. */
@@ -170,17 +170,18 @@ static double count_pairs(const struct sorted_samples *s, double *ties)
 static int compare_sorted(const struct sorted_samples *s, double level, struct pythia_shift *out)
 {
     double ties = 0, u = count_pairs(s, &ties), tail = (1 - level) / 2;
-    uint64_t cut = 0, pairs = (uint64_t)s->n * s->m;
+    uint64_t rank = 0, pairs = (uint64_t)s->n * s->m;
     if (ties == 0 && s->n + s->m <= EXACT_MAX) {
-        int status = test_exactly(u, s->n, s->m, tail, out, &cut);
+        int status = test_exactly(u, s->n, s->m, tail, out, &rank);
         if (status != PYTHIA_OK)
             return status;
     } else {
-        test_normally(u, ties, s->n, s->m, tail, out, &cut);
+        test_normally(u, ties, s->n, s->m, tail, out, &rank);
     }
     out->shift = estimate_shift(s);
-    out->low = find_difference(s, cut + 1);
-    out->high = find_difference(s, pairs - cut);
+    rank = rank > 0 ? rank : 1; /* so few values that no interval is that sure: the whole range */
+    out->low = find_difference(s, rank);
+    out->high = find_difference(s, pairs + 1 - rank);
     return PYTHIA_OK;
 }
 

@@ -2,10 +2,10 @@
 #include "child.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
@@ -44,8 +44,11 @@ static void read_storage(pid_t pid, struct pythia__child_result *result)
     snprintf(path, sizeof(path), "/proc/%ld/io", (long)pid);
     FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof(line), file)) {
-        sscanf(line, "read_bytes: %" SCNd64, &result->read_bytes);
-        sscanf(line, "write_bytes: %" SCNd64, &result->write_bytes);
+        const char *number = strchr(line, ' ');
+        if (number && strncmp(line, "read_bytes:", 11) == 0)
+            result->read_bytes = strtoll(number, NULL, 10);
+        else if (number && strncmp(line, "write_bytes:", 12) == 0)
+            result->write_bytes = strtoll(number, NULL, 10);
     }
     if (file)
         fclose(file);

@@ -44,7 +44,8 @@ static const char *const known_variables[] = {
 };
 #define KNOWN_VARIABLES (sizeof(known_variables) / sizeof(known_variables[0]))
 
-#define PAIRS_MAX (KNOWN_VARIABLES + 3 * PYTHIA_OPTION_TEXTS_MAX)
+/* Those of the suite, of --meta and of --environment. */
+#define PAIRS_MAX (KNOWN_VARIABLES + (size_t)3 * PYTHIA_OPTION_TEXTS_MAX)
 
 struct pythia__recording {
     const struct pythia__recording_settings *s;
@@ -54,6 +55,7 @@ struct pythia__recording {
     size_t redaction_count;
     /* of the run that is made */
     struct pythia_arena arena;
+    char key[65];
     struct pythia__profilers profilers;
     struct pythia_run_pair pairs[PAIRS_MAX];
     struct pythia_run_artifact files[PYTHIA_OPTION_TEXTS_MAX];
@@ -196,6 +198,17 @@ static bool redact_string(struct pythia__recording *r, const char **string)
     return true;
 }
 
+/* A copy in the arena with a NUL behind it; NULL without memory. */
+static char *copy_text(struct pythia__recording *r, struct pythia_text text)
+{
+    char *copy = pythia_arena_alloc(&r->arena, text.size + 1);
+    if (copy) {
+        memcpy(copy, text.bytes, text.size);
+        copy[text.size] = '\0';
+    }
+    return copy;
+}
+
 /* The command as a list of redacted words. */
 static char *redact_command(struct pythia__recording *r, char *const *arguments)
 {
@@ -204,10 +217,10 @@ static char *redact_command(struct pythia__recording *r, char *const *arguments)
         count++;
     char **words = pythia_arena_alloc(&r->arena, (count + 1) * sizeof(*words));
     for (size_t i = 0; words && i < count; i++) {
-        const char *word = arguments[i];
-        if (!redact_string(r, &word))
+        struct pythia_text word = pythia_text_of(arguments[i]);
+        words[i] = redact_text(r, &word) ? copy_text(r, word) : NULL;
+        if (!words[i])
             return NULL;
-        words[i] = (char *)(uintptr_t)word;
     }
     if (!words)
         return NULL;
@@ -367,18 +380,18 @@ static void report_run(const struct pythia_run *run)
 
 static int add_record(struct pythia__recording *r, const struct pythia__benchmark *b,
                       const struct pythia__child *child, const char *records,
-                      const struct pythia__child_result *result, struct pythia_run *run)
+                      const struct pythia__child_result *result, struct pythia_run *run, bool quiet)
 {
-    char key[65], text[700];
+    char text[700];
     struct pythia_error why = {0};
     struct trace_reading traces = {0};
     char *whole = pythia_run_command(b->arguments);
     char *command = r->redaction_count ? redact_command(r, b->arguments) : whole;
     bool made = whole && command;
     if (made)
-        pythia_run_key(whole, key);
+        pythia_run_key(whole, r->key);
     set_metrics(result, run);
-    run->command_key = key;
+    run->command_key = r->key;
     run->command = r->s->no_command_line ? NULL : command;
     run->suite = b->suite;
     run->benchmark = b->name;
@@ -400,6 +413,8 @@ static int add_record(struct pythia__recording *r, const struct pythia__benchmar
         pythia_log(PYTHIA_LOG_ERROR, "The run was not recorded: %s",
                    why.status ? pythia_error_text(&why, text, sizeof(text))
                               : pythia_status_text(status));
+    else if (!quiet)
+        report_run(run);
     pythia_callpath_profile_destroy(traces.profile);
     if (traces.reading.vocabulary)
         pythia__reading_end(&traces.reading);
@@ -452,9 +467,7 @@ int pythia__recording_run(struct pythia__recording *r, const struct pythia__benc
     pythia_git_answer(&git, &r->context);
     run.artifact_count = pythia__profilers_finish(&r->profilers, &r->arena, r->files);
     run.artifacts = r->files;
-    status = add_record(r, benchmark, child, records, result, &run);
-    if (status == PYTHIA_OK && !quiet)
-        report_run(&run);
+    status = add_record(r, benchmark, child, records, result, &run, quiet);
     *child = started.child;
     pythia__capture_end(&capture);
     return status;

@@ -10,9 +10,16 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
+/* What a benchmark points to. */
+struct owned {
+    char **arguments;
+    struct pythia_run_pair *meta;
+};
+
 struct pythia__suite {
-    json_t *document; /* texts are borrowed from it */
+    json_t *document; /* names and meta are borrowed from it */
     struct pythia__benchmark *benchmarks;
+    struct owned *owned; /* by benchmark */
     size_t count;
     int64_t repeat;
 };
@@ -26,27 +33,37 @@ static int fail_with(const char *path, size_t benchmark, const char *why)
     return PYTHIA_EFORMAT;
 }
 
-/* The words of a command as execv(3) takes them. */
+static void free_words(char **words)
+{
+    for (size_t i = 0; words && words[i]; i++)
+        pythia_free(words[i]);
+    pythia_free(words);
+}
+
+/* The words of a command as execv(3) takes them, owned by the caller. */
 static int read_command(const json_t *list, char ***out)
 {
-    size_t count = json_array_size(list), i;
-    const json_t *word;
+    size_t count = json_array_size(list);
     char **arguments = pythia_calloc(count + 1, sizeof(*arguments));
-    if (!arguments)
-        return PYTHIA_ENOMEM;
-    json_array_foreach (list, i, word) {
-        if (!json_is_string(word)) {
-            pythia_free(arguments);
-            return PYTHIA_EFORMAT;
-        }
-        arguments[i] = (char *)(uintptr_t)json_string_value(word); /* execv does not change it */
+    int status = arguments ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        const json_t *word = json_array_get(list, i);
+        if (!json_is_string(word))
+            status = PYTHIA_EFORMAT;
+        else if (!(arguments[i] =
+                       pythia_strndup(json_string_value(word), json_string_length(word))))
+            status = PYTHIA_ENOMEM;
+    }
+    if (status != PYTHIA_OK) {
+        free_words(arguments);
+        return status;
     }
     *out = arguments;
     return PYTHIA_OK;
 }
 
 /* Numbers are replaced by their texts in the document, which owns them then. */
-static int read_meta(json_t *meta, struct pythia__benchmark *b)
+static int read_meta(json_t *meta, struct pythia__benchmark *b, struct pythia_run_pair **out)
 {
     const char *key;
     json_t *value;
@@ -54,7 +71,7 @@ static int read_meta(json_t *meta, struct pythia__benchmark *b)
     struct pythia_run_pair *pairs = pythia_calloc(json_object_size(meta) + 1, sizeof(*pairs));
     if (!pairs)
         return PYTHIA_ENOMEM;
-    b->meta = pairs;
+    b->meta = *out = pairs;
     json_object_foreach_safe(meta, next, key, value)
     {
         char number[64];
@@ -76,7 +93,7 @@ static int read_benchmark(const char *path, struct pythia__suite *s, json_t *o, 
 {
     struct pythia__benchmark *b = &s->benchmarks[s->count];
     json_t *command = json_object_get(o, "command"), *meta = json_object_get(o, "meta");
-    char **arguments = NULL;
+    struct owned *owned = &s->owned[s->count];
     *b = (struct pythia__benchmark){.suite = suite,
                                     .name = json_string_value(json_object_get(o, "name"))};
     s->count++;
@@ -87,14 +104,14 @@ static int read_benchmark(const char *path, struct pythia__suite *s, json_t *o, 
             return fail_with(path, s->count - 1, "has the name of an earlier one");
     if (json_array_size(command) == 0)
         return fail_with(path, s->count - 1, "has no \"command\", a list of words");
-    int status = read_command(command, &arguments);
-    b->arguments = arguments;
+    int status = read_command(command, &owned->arguments);
+    b->arguments = owned->arguments;
     if (status == PYTHIA_EFORMAT)
         return fail_with(path, s->count - 1, "has a \"command\" with what is no text");
     if (status == PYTHIA_OK && meta && !json_is_object(meta))
         return fail_with(path, s->count - 1, "has a \"meta\" that is no object");
     if (status == PYTHIA_OK)
-        status = read_meta(meta, b);
+        status = read_meta(meta, b, &owned->meta);
     if (status == PYTHIA_EFORMAT)
         return fail_with(path, s->count - 1, "has a \"meta\" value that is no text or number");
     return status;
@@ -124,7 +141,8 @@ static int read_document(const char *path, struct pythia__suite *s)
         return fail_with(path, SIZE_MAX, "\"repeat\" is not a number from 1 to 1000000");
     s->repeat = repeat ? json_integer_value(repeat) : 1;
     s->benchmarks = pythia_calloc(json_array_size(list), sizeof(*s->benchmarks));
-    if (!s->benchmarks)
+    s->owned = pythia_calloc(json_array_size(list), sizeof(*s->owned));
+    if (!s->benchmarks || !s->owned)
         return PYTHIA_ENOMEM;
     json_array_foreach (list, i, o) {
         int status = read_benchmark(path, s, o, name);
@@ -153,10 +171,11 @@ void pythia__suite_free(struct pythia__suite *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->count; i++) {
-        pythia_free((void *)(uintptr_t)s->benchmarks[i].arguments);
-        pythia_free((void *)(uintptr_t)s->benchmarks[i].meta);
+        free_words(s->owned[i].arguments);
+        pythia_free(s->owned[i].meta);
     }
     pythia_free(s->benchmarks);
+    pythia_free(s->owned);
     json_decref(s->document);
     pythia_free(s);
 }

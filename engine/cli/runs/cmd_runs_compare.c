@@ -252,11 +252,10 @@ const struct pythia__command pythia__cmd_runs_compare = {
         "between them with its interval (Hodges and Lehmann), and whether it is more than chance "
         "(Mann and Whitney, adjusted over all comparisons by Benjamini and Hochberg). Callpaths "
         "are compared by their exclusive time in a run.",
-    .examples =
-        "# What changed between two versions?\n"
-        "pythia run --db runs.db --tag v1 --repeat 6 -- sort README.md > /dev/null\n"
-        "LC_ALL=C pythia run --db runs.db --tag v2 --repeat 6 -- sort README.md > /dev/null\n"
-        "pythia runs compare --db runs.db v1 v2\n",
+    .examples = "# What changed between two versions?\n"
+                "pythia run --db runs.db --tag v1 --repeat 6 -- sort README.md > /dev/null\n"
+                "pythia run --db runs.db --tag v2 --repeat 6 -- sort README.md > /dev/null\n"
+                "pythia runs compare --db runs.db v1 v2\n",
     .exits = "0 done, 1 failed (also: there is no file of runs), 2 wrong usage, 4 no benchmark has "
              "runs of both tags.",
     .see_also = "pythia-run(1), pythia-runs-list(1), pythia-runs-regress(1), pythia-runs(7)",

@@ -201,8 +201,10 @@ static void add_escaped(struct pythia_buf *to, const char *text)
             pythia_buf_puts(to, "&lt;");
         else if (*text == '&')
             pythia_buf_puts(to, "&amp;");
+        else if ((unsigned char)*text < ' ')
+            pythia_buf_putc(to, '?');
         else
-            pythia_buf_putc(to, (unsigned char)*text < ' ' ? '?' : *text);
+            pythia_buf_putc(to, *text);
     }
 }
 

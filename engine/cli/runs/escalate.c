@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <math.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,6 @@
 
 extern char **environ;
 
-#define WORDS_BEFORE 16 /* words of `pythia run` before those of the command */
 #define FINDINGS_MAX 64
 
 struct escalation {
@@ -57,29 +57,52 @@ static int run_words(const struct escalation *x, char *const *words, const char 
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static char *mutable_word(const char *word)
+/* Words as posix_spawn takes them. */
+struct words {
+    char **all; /* owned, as is each of them; ends with NULL */
+    size_t count, capacity;
+    bool failed;
+};
+
+static void add_word(struct words *w, const char *word)
 {
-    return (char *)(uintptr_t)word; /* posix_spawn does not change it */
+    if (w->failed ||
+        pythia_grow(&w->all, &w->capacity, w->count + 1, sizeof(*w->all)) != PYTHIA_OK) {
+        w->failed = true;
+        return;
+    }
+    w->all[w->count] = pythia_strndup(word, strlen(word));
+    w->all[w->count + 1] = NULL;
+    w->failed = !w->all[w->count];
+    w->count++;
+}
+
+/* Run this program with those words, and free them. Its exit status, or FAILED, said. */
+static int run_and_free(const struct escalation *x, struct words *w, const char *output)
+{
+    int code = w->failed ? pythia__fail(PYTHIA_ENOMEM) : run_words(x, w->all, output);
+    for (size_t i = 0; i < w->count; i++)
+        pythia_free(w->all[i]);
+    pythia_free(w->all);
+    return code;
 }
 
 /* The command may fail as it did before: that is its own affair. */
 static int run_traced(const struct escalation *x)
 {
-    size_t count = json_array_size(x->words), at = 0;
+    struct words words = {0};
     char benchmark[300];
-    char **words = pythia_calloc(WORDS_BEFORE + count + 1, sizeof(*words));
-    if (!words)
-        return pythia__fail(PYTHIA_ENOMEM);
     snprintf(benchmark, sizeof(benchmark), "benchmark=%s", x->benchmark);
     const char *const before[] = {"pythia",   "run",    "--quiet",  "--db",    x->db,
                                   "--tag",    x->tag,   "--points", x->points, "--records",
                                   x->records, "--meta", benchmark,  "--"};
-    for (; at < sizeof(before) / sizeof(before[0]); at++)
-        words[at] = mutable_word(before[at]);
-    for (size_t i = 0; i < count; i++)
-        words[at++] = mutable_word(json_string_value(json_array_get(x->words, i)));
-    run_words(x, words, NULL);
-    pythia_free(words);
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+        add_word(&words, before[i]);
+    for (size_t i = 0; i < json_array_size(x->words); i++) {
+        const char *word = json_string_value(json_array_get(x->words, i));
+        add_word(&words, word ? word : "");
+    }
+    run_and_free(x, &words, NULL);
     if (access(x->records, R_OK) == 0)
         return PYTHIA__EXIT_DONE;
     pythia_log(PYTHIA_LOG_ERROR, "The run with trace points left no traces: nothing to diagnose");
@@ -147,14 +170,12 @@ static int add_findings(const struct escalation *x, const json_t *report)
 
 static int diagnose(const struct escalation *x)
 {
-    char *const words[] = {mutable_word("pythia"),
-                           mutable_word("replay"),
-                           mutable_word("--quiet"),
-                           mutable_word("--format"),
-                           mutable_word("json"),
-                           mutable_word(x->records),
-                           NULL};
-    int code = run_words(x, words, x->report);
+    static const char *const before[] = {"pythia", "replay", "--quiet", "--format", "json"};
+    struct words words = {0};
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+        add_word(&words, before[i]);
+    add_word(&words, x->records);
+    int code = run_and_free(x, &words, x->report);
     json_t *report = json_load_file(x->report, 0, NULL);
     if (!report) {
         pythia_log(PYTHIA_LOG_ERROR, "The traces could not be diagnosed: exit-status=%d", code);

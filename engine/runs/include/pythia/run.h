@@ -36,9 +36,9 @@ enum pythia_run_unit { PYTHIA_RUN_NANOSECONDS, PYTHIA_RUN_BYTES, PYTHIA_RUN_COUN
 struct pythia_run_metric_info {
     const char *name; /* "wall", as on the command line and in JSON */
     const char *help;
-    enum pythia_run_unit unit;
     const char *column; /* of the database; NULL: it is made of others */
-    bool judged;        /* a regression of it fails `pythia runs regress` by default */
+    enum pythia_run_unit unit;
+    bool judged; /* a regression of it fails `pythia runs regress` by default */
 };
 extern const struct pythia_run_metric_info pythia_run_metrics[PYTHIA_RUN_METRICS];
 
