@@ -87,7 +87,7 @@ static bool is_in_repository(void)
         return false;
     for (;;) {
         size_t size = strlen(folder);
-        memcpy(folder + size, size > 1 ? "/.git" : ".git", 6);
+        snprintf(folder + size, sizeof(folder) - size, "%s", size > 1 ? "/.git" : ".git");
         if (access(folder, F_OK) == 0)
             return true;
         folder[size] = '\0';
