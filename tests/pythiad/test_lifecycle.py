@@ -325,6 +325,29 @@ class End(unittest.TestCase):
         self.assertEqual({kind: sorted(counts) for kind, counts in spans.items()}, {False: [1, 2, 3], True: [1, 1, 1]})
 
 
+class Idle(unittest.TestCase):
+    def wake_ups(self, pythiad, seconds):
+        """How often it gave up its core by itself, which it does each time before it sleeps."""
+        def count():
+            with open(f"/proc/{pythiad.pid}/status", encoding="ascii") as lines:
+                return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:"))
+        before, begun = count(), time.monotonic()
+        time.sleep(seconds)
+        return count() - before, time.monotonic() - begun
+
+    def test_at_most_five_wake_ups_a_second(self):
+        """A busy machine makes them fewer."""
+        pythiad = rig.Pythiad(self)
+        for traffic in (False, True):
+            if traffic:
+                self.assertEqual(pythiad.send(otlp.protobuf(otlp.request(("b",)))).status, 200)
+                rig.until(lambda: pythiad.metric("pythia_open_requests") == 0 and pythiad.metric('pythia_requests_finished_total{by="any"}') == 1, 20)
+            time.sleep(1)  # connections end
+            count, seconds = self.wake_ups(pythiad, 4)
+            self.assertLessEqual(count, 5 * seconds + 1)
+            self.assertGreater(count, 0)
+
+
 class Systemd(unittest.TestCase):
     def test_it_is_told(self):
         folder = rig.make_folder(self)
@@ -687,7 +710,7 @@ class Recording(unittest.TestCase):
                 else:
                     self.assertEqual(pythiad.send(otlp.zstd(otlp.as_json(spans)), rig.JSON, Content_Encoding="zstd").status,
                                      200)
-        live = rig.until(lambda: pythiad.get("/v1/report").status == 200 and pythiad.get("/v1/report").json, 20)
+        live = rig.until(lambda: pythiad.metric("pythia_cycles_total") and pythiad.get("/v1/report").json, 20)
         self.assertEqual(pythiad.stop(), 0, pythiad.log)
         self.assertEqual(os.stat(f"{folder}/recording").st_mode & 0o777, 0o600)
         replayed = json.loads(self.pythia("replay", "--quiet", "--format", "json", f"{folder}/recording"))
