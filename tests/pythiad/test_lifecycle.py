@@ -87,6 +87,16 @@ class Settings(unittest.TestCase):
         path = write(rig.make_folder(self), "named.yaml", file)
         self.assertEqual(of(env={"PYTHIAD_CONFIG": path}), f"zipkin=127.0.0.1:{ports[0]}")
 
+    def test_memory_fits_what_was_set_or_the_machine(self):
+        def limits(*options):
+            metrics = rig.Pythiad(self, *options).metrics()
+            return [metrics[f'pythia_limit{{name="{name}"}}'] for name in ("memory", "memory-hard")]
+        self.assertEqual(limits("--memory=100M"), [100 << 20, 125 << 20])
+        self.assertEqual(limits("--memory-hard=100M"), [80 << 20, 100 << 20])
+        memory, hard = limits()
+        self.assertLessEqual(memory, min(1 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4))
+        self.assertEqual(hard, memory + memory // 4)
+
     def test_a_variable_that_is_no_setting(self):
         code, said = rig.run(self, "--check-config", env={"PYTHIAD_NOTHING": "1"})
         self.assertEqual(code, 2)
