@@ -136,6 +136,7 @@ static int open_picks(struct pythia__looking *l, const struct pythia__pick *pick
         struct pythia_buf reason = {0};
         pythia_buf_printf(&reason, "the cause is in it or below it with a probability of %.0f %%",
                           100 * picks[i].inside);
+        /* A pick that divides no region of the requests seen so far has no share to name. */
         if (picks[i].block < b->region_count) {
             struct pythia_place place = pythia_place_of(l->seen, b->regions[picks[i].block].edge);
             pythia_buf_printf(&reason, ", and it parts what lies ");

@@ -95,6 +95,8 @@ static char *make_candidate_name(const struct explainer *x, const struct candida
     } else {
         pythia_buf_puts(&name, c->kind == PYTHIA_KEY_VALUES ? "number of " : "");
         pythia_buf_text_add(&name, pythia_keys_attribute(x->keys, c->key));
+        /* Two services may set attributes of the same name; the origin is added only then,
+         * because it makes the common case harder to read. */
         if (is_ambiguous(x, c)) {
             pythia_buf_putc(&name, '@');
             pythia_buf_text_add(&name, pythia_keys_origin(x->keys, c->key));
@@ -133,7 +135,7 @@ static struct candidate *add_candidate(struct explainer *x, struct candidate c)
 }
 
 /* The candidates of all keys in the rows; a key is numeric if all its values are numbers. */
-static int find_keys(struct explainer *x)
+static int find_candidate_keys(struct explainer *x)
 {
     for (size_t i = 0; i < x->n; i++)
         for (uint32_t k = 0; k < x->rows[i]->value_count; k++) {
@@ -194,6 +196,8 @@ static int make_levels(struct explainer *x, struct candidate *c)
         order[present] = (uint32_t)present;
         rows[present++] = (uint32_t)i;
     }
+    /* Levels are numbered in the order of their texts, so that the result does not depend on the
+     * order in which requests arrived. */
     if (status == PYTHIA_OK) {
         pythia_sort_indexes(order, present, order + n, value_text_precedes,
                             &(struct level_order){texts});
@@ -485,7 +489,7 @@ static int find_candidates(struct explainer *x)
     x->places = pythia_calloc(keys > points ? keys : points, sizeof(*x->places));
     if (!x->places)
         return PYTHIA_ENOMEM;
-    int status = find_keys(x);
+    int status = find_candidate_keys(x);
     for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++)
         if (x->candidates[i].kind == PYTHIA_KEY_CATEGORICAL)
             status = make_levels(x, &x->candidates[i]);
@@ -571,11 +575,14 @@ static int make_question(const struct explainer *x, const size_t *chosen, size_t
     for (size_t i = 0; i < n; i++)
         first = x->rows[i]->start_ns < first ? x->rows[i]->start_ns : first;
     for (size_t i = 0; i < n; i++) {
+        /* One last column has the time on all edges that were not chosen: a key may act there,
+         * and without the column the edges would not add up to the duration. */
         double rest = q->totals[i] = (double)x->rows[i]->duration_ns;
         for (size_t e = 0; e < edges; e++)
             rest -= q->durations[e * n + i] =
                 x->ranking->times_ns[chosen[e] * x->ranking->rows + i];
         q->durations[edges * n + i] = rest;
+        /* Relative to the first request: an epoch in nanoseconds has more digits than a double. */
         q->times[i] = (double)(x->rows[i]->start_ns - first);
     }
     q->weights[edges] = 1;
@@ -865,6 +872,8 @@ static int collect_explanations(struct explainer *x,
         out->skipped[out->skipped_count++] = x->untested[x->untested_count - 1];
     for (size_t i = 0; i < count; i++) {
         const struct pythia_association_result *r = &results[i];
+        /* A key that could not be tested is reported with the reason. A user who expects the key
+         * to matter must see that its absence is no finding. */
         if (r->skip != PYTHIA_COLUMN_USED) {
             char *name = make_candidate_name(x, &x->candidates[r->column]);
             if (!name)
@@ -910,6 +919,7 @@ static int test_candidates(struct explainer *x, double alpha, uint64_t seed,
         out->edges = edges + 1;
         memcpy(out->chosen, chosen, edges * sizeof(*chosen));
         status = collect_explanations(x, results, count, out);
+        /* The joint search reads the results of single keys; it adds no test to their family. */
         if (status == PYTHIA_OK)
             status = pythia__explain_joint(&input, results, count, out);
     }
@@ -932,6 +942,7 @@ int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ran
     struct pythia_explanations found = {.rows = x.n};
     assert(x.values_max >= 2 && x.values_max <= PYTHIA_PROFILE_BINS);
     int status = find_candidates(&x);
+    /* Two rows determine any line: no test has a degree of freedom left. */
     if (status == PYTHIA_OK && x.count > 0 && x.n > 2)
         status = test_candidates(&x, alpha, seed, &found);
     for (size_t i = 0; i < x.count; i++)

@@ -247,6 +247,8 @@ int pythia__belief_create(const struct pythia_space_type *type, struct pythia__b
         whole += context != PYTHIA_CCT_ROOT ? (double)type->edges[e].time_ns : 0;
     }
     for (uint32_t node = 1; node < b.nodes; node++) {
+        /* Half of the prior is even and half follows the time that a node has by itself: a cause
+         * needs time to vary, but a rare slow call has little time on average. */
         double even = (b.own_ns[node] > 0 ? 1 : OFF_PATH) / all;
         b.log_prior[node] = log(.5 * even + (whole > 0 ? .5 * b.own_ns[node] / whole : 0));
     }
