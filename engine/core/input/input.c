@@ -1,5 +1,6 @@
 #include "pythia/input.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -477,6 +478,7 @@ int pythia_input_open(const struct pythia_input_file *file, double expansion_max
 {
     struct pythia_input_stream *s = NULL;
     int status = open_stream(file->path, read_bytes, &s, e);
+    assert(s || status != PYTHIA_OK);
     if (status == PYTHIA_OK && !(s->raw = pythia_realloc(NULL, READ_BYTES, 1)))
         status = pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", file->path);
     if (status == PYTHIA_OK) {
@@ -492,6 +494,7 @@ int pythia_input_open_range(const struct pythia_input_file *file,
 {
     struct pythia_input_stream *s = NULL;
     int status = open_stream(file->path, read_bytes, &s, e);
+    assert(s || status != PYTHIA_OK);
     if (status == PYTHIA_OK && lseek(s->file, (off_t)range->begin, SEEK_SET) < 0)
         status = pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(errno));
     if (status == PYTHIA_OK) {
