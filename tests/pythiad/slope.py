@@ -34,3 +34,17 @@ def theil_sen(points, z=Z95):
     lower = max(math.floor((len(slopes) - reach) / 2), 0)
     upper = min(math.ceil((len(slopes) + reach) / 2), len(slopes) - 1)
     return statistics.median(slopes), slopes[lower], slopes[upper]
+
+
+def segments(table, lives):
+    """{id: (touched bytes, pid)} of the segments of System V in `table`, lines as /proc/sysvipc/shm has them, that were made by
+    the processes of `lives`, {pid: (first second, last)}. A pid comes again after some thousand processes: a segment that was
+    made before or after its process lived is somebody else's. The size is no measure: rings reserve gigabytes, and touch few."""
+    names, *rows = [line.split() for line in table]
+    found = {}
+    for row in rows:
+        segment = {name: int(text) for name, text in zip(names, row) if name != "perms"}
+        begin, end = lives.get(segment["cpid"], (math.inf, 0))
+        if begin <= segment["ctime"] <= end:
+            found[segment["shmid"]] = segment["rss"], segment["cpid"]
+    return found

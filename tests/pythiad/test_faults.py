@@ -358,7 +358,7 @@ class Order(unittest.TestCase):
         link.close()
         if seconds:
             self.assertGreater(time.monotonic() - begun, seconds * .99)
-        report = rig.until(lambda: pythiad.get("/v1/report").status == 200 and pythiad.get("/v1/report").json, 30 + 2 * seconds,
+        report = rig.until(lambda: pythiad.metric("pythia_cycles_total") and pythiad.get("/v1/report").json, 30 + 2 * seconds,
                            lambda: str(pythiad.metrics()))
         metrics = pythiad.metrics()
         self.assertEqual(pythiad.stop(), 0)

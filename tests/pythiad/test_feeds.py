@@ -155,7 +155,7 @@ class Series(unittest.TestCase):
         return daemon
 
     def report(self, daemon):
-        return rig.until(lambda: daemon.get("/v1/report").status == 200 and daemon.get("/v1/report").json, 30,
+        return rig.until(lambda: daemon.metric("pythia_cycles_total") and daemon.get("/v1/report").json, 30,
                          lambda: str(daemon.metrics()))
 
     def same_as_replayed(self, live, *options):

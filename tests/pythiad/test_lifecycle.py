@@ -87,6 +87,16 @@ class Settings(unittest.TestCase):
         path = write(rig.make_folder(self), "named.yaml", file)
         self.assertEqual(of(env={"PYTHIAD_CONFIG": path}), f"zipkin=127.0.0.1:{ports[0]}")
 
+    def test_memory_fits_what_was_set_or_the_machine(self):
+        def limits(*options):
+            metrics = rig.Pythiad(self, *options).metrics()
+            return [metrics[f'pythia_limit{{name="{name}"}}'] for name in ("memory", "memory-hard")]
+        self.assertEqual(limits("--memory=100M"), [100 << 20, 125 << 20])
+        self.assertEqual(limits("--memory-hard=100M"), [80 << 20, 100 << 20])
+        memory, hard = limits()
+        self.assertLessEqual(memory, min(1 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4))
+        self.assertEqual(hard, memory + memory // 4)
+
     def test_a_variable_that_is_no_setting(self):
         code, said = rig.run(self, "--check-config", env={"PYTHIAD_NOTHING": "1"})
         self.assertEqual(code, 2)
@@ -323,6 +333,29 @@ class End(unittest.TestCase):
                                        f"{folder}/{name}"], capture_output=True, text=True, check=False)
                 spans.setdefault(".1" in name, []).append(json.loads(done.stdout)["input"]["spans"])
         self.assertEqual({kind: sorted(counts) for kind, counts in spans.items()}, {False: [1, 2, 3], True: [1, 1, 1]})
+
+
+class Idle(unittest.TestCase):
+    def wake_ups(self, pythiad, seconds):
+        """How often it gave up its core by itself, which it does each time before it sleeps."""
+        def count():
+            with open(f"/proc/{pythiad.pid}/status", encoding="ascii") as lines:
+                return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:"))
+        before, begun = count(), time.monotonic()
+        time.sleep(seconds)
+        return count() - before, time.monotonic() - begun
+
+    def test_at_most_five_wake_ups_a_second(self):
+        """A busy machine makes them fewer."""
+        pythiad = rig.Pythiad(self)
+        for traffic in (False, True):
+            if traffic:
+                self.assertEqual(pythiad.send(otlp.protobuf(otlp.request(("b",)))).status, 200)
+                rig.until(lambda: pythiad.metric("pythia_open_requests") == 0 and pythiad.metric('pythia_requests_finished_total{by="any"}') == 1, 20)
+            time.sleep(1)  # connections end
+            count, seconds = self.wake_ups(pythiad, 4)
+            self.assertLessEqual(count, 5 * seconds + 1)
+            self.assertGreater(count, 0)
 
 
 class Systemd(unittest.TestCase):
@@ -687,7 +720,7 @@ class Recording(unittest.TestCase):
                 else:
                     self.assertEqual(pythiad.send(otlp.zstd(otlp.as_json(spans)), rig.JSON, Content_Encoding="zstd").status,
                                      200)
-        live = rig.until(lambda: pythiad.get("/v1/report").status == 200 and pythiad.get("/v1/report").json, 20)
+        live = rig.until(lambda: pythiad.metric("pythia_cycles_total") and pythiad.get("/v1/report").json, 20)
         self.assertEqual(pythiad.stop(), 0, pythiad.log)
         self.assertEqual(os.stat(f"{folder}/recording").st_mode & 0o777, 0o600)
         replayed = json.loads(self.pythia("replay", "--quiet", "--format", "json", f"{folder}/recording"))

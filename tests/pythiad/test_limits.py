@@ -425,11 +425,12 @@ class Spans(unittest.TestCase):
     def test_limits_are_shown(self):
         defaults = {"body-max": 4 << 20, "inflated-max": 16 << 20, "attributes-max": 128, "value-max": 160, "events-max": 128,
                     "links-max": 128, "request-spans-max": 100000, "connections": 256, "streams": 100}
-        given = ["--body-max=2M", "--value-max=1000", "--links-max=7"]
+        defaults |= {"memory": 100 << 20, "memory-hard": 125 << 20}
+        given = ["--body-max=2M", "--value-max=1000", "--links-max=7", "--memory=100M"]
         code, said = rig.run(self, "--check-config", *given)
         self.assertEqual(code, 0, said)
         self.assertIn("body-max=2M, inflated-max=16M, attributes-max=128, value-max=1000, events-max=128, links-max=7, "
-                      "request-spans-max=100000, connections=256, streams=100", said)
+                      "request-spans-max=100000, connections=256, streams=100, memory=100M, memory-hard=125M", said)
         self.pythiad = rig.Pythiad(self, *given, env={"PYTHIAD_STREAMS": "9"}, config="events-max: 8\n")
         wanted = defaults | {"body-max": 2 << 20, "value-max": 1000, "links-max": 7, "streams": 9, "events-max": 8}
         self.assertEqual(self.pythiad.get("/v1/status").json["limits"], wanted)
@@ -437,7 +438,8 @@ class Spans(unittest.TestCase):
         self.assertEqual({name: metrics[f'pythia_limit{{name="{name}"}}'] for name in wanted}, wanted)
         shown = self.pythiad.ctl("status").stdout
         self.assertIn("limits: body-max 2097152, inflated-max 16777216, attributes-max 128, value-max 1000, events-max 8, "
-                      "links-max 7, request-spans-max 100000, connections 256, streams 9\n", shown)
+                      "links-max 7, request-spans-max 100000, connections 256, streams 9, memory 104857600, "
+                      "memory-hard 131072000\n", shown)
 
     def test_limits_that_are_none(self):
         numbers = {"attributes-max": "65537", "events-max": "65537", "links-max": "65537", "connections": "65537",
@@ -460,7 +462,7 @@ class Spans(unittest.TestCase):
         def reported():
             for _ in range(40):
                 self.pythiad.send(otlp.protobuf(otlp.request(("a", "b"))))
-            return self.pythiad.get("/v1/report").status == 200
+            return self.pythiad.metric("pythia_cycles_total")
         rig.until(reported, 10)
         self.assertEqual(self.pythiad.get("/v1/report").json["input"]["long_values"], 9)
 

@@ -39,5 +39,21 @@ class Slope(unittest.TestCase):
         self.assertEqual(slope.blocks(samples, 2), [(1.5, 2), (4.5, 5)])
 
 
+class Segments(unittest.TestCase):
+    TABLE = """\
+       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid      atime      dtime      ctime        rss       swap
+         0          1   600              19399168    10    11      0     0     0     0     0         50          0         50       4096          0
+         0          2   600            4389000000    10    11      2     0     0     0     0        150        150        100      45056          0
+         0          3   600              19399168    10    11      0     0     0     0     0        290          0        290       8192          0
+         0          4   600              19399168    12    12      1     0     0     0     0        120          0        120       8192          0
+""".splitlines()
+
+    def test_a_pid_that_comes_again_is_somebody_else(self):
+        self.assertEqual(slope.segments(self.TABLE, {10: (100, 200), 13: (100, 200)}), {2: (45056, 10)})
+
+    def test_a_process_that_lives_has_no_end(self):
+        self.assertEqual(slope.segments(self.TABLE, {12: (100, math.inf)}), {4: (8192, 12)})
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -350,8 +350,7 @@ static int watch_once(const struct settings *s, const char *path, bool terminal,
 {
     struct answer answer = {0};
     int status = ask_daemon(s, path, NULL, s->timeout_s, false, &answer);
-    bool waits = answer.status == 404, good = answer.status >= 200 && answer.status <= 299;
-    if (status == PYTHIA_OK && !good && !waits) {
+    if (status == PYTHIA_OK && (answer.status < 200 || answer.status > 299)) {
         tell_refusal(&answer);
         status = PYTHIA_EUSAGE;
     }

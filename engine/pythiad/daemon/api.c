@@ -15,6 +15,7 @@
 #include "pythia/redaction.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
+#include "reports.h"
 #include "switching/fixed.h"
 #include "switching/inventory.h"
 #include "switching/pin_order.h"
@@ -238,8 +239,8 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
     bool page = strcmp(pythia__http_path(x), REPORT_PAGE) == 0;
     const char *wanted = pythia__http_query(x, "format");
     wanted = wanted ? wanted : page ? "html" : "json";
-    if (!pythia__reporting_has(d->engine.reporting)) {
-        pythia__http_say(x, 404, "There is no report yet: no cycle has ended\n");
+    if (pythia__reports_begin(d) != PYTHIA_OK) {
+        pythia__http_say(x, 503, "out of memory\n");
         return;
     }
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)

@@ -17,6 +17,7 @@
 #include "pythia/secret_file.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "reports.h"
 #include "switching/breaking.h"
 #include "switching/budget.h"
 #include "switching/desired.h"
@@ -28,7 +29,8 @@
 #include "verdict_log.h"
 
 #define TICK_MS          20
-#define TICK_SPANS       4096                /* some 4 ms; others wait meanwhile */
+#define IDLE_TICK_MS     300  /* with the second of the listeners: fewer than 5 wake-ups a second */
+#define TICK_SPANS       4096 /* some 4 ms; others wait meanwhile */
 #define CYCLE_MIN_NS     UINT64_C(250000000) /* as often as agents ask what shall be open */
 #define DRAIN_MS         5000
 #define COLLECT_SLACK_MS 1000 /* to complete a file, and to find it */
@@ -77,18 +79,6 @@ static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_c
     }
     log_switches(d, c, "open", c->opened, c->opened_count);
     log_switches(d, c, "close", c->closed, c->closed_count);
-}
-
-/* The evidence is for whoever asks for the report. */
-static void keep_evidence(struct pythia__daemon *d)
-{
-    struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->engine.live)};
-    pythia_counts_add(&input.counts, pythia__intake_counts(d->intake));
-    pythia_counts_add(&input.counts, pythia__feeds_counts(d->feeds));
-    input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
-    pythia__budget_report(&d->switching);
-    pythia__reporting_cycle(d->engine.reporting, pythia_live_take_groups(d->engine.live), d->cycles,
-                            &input);
 }
 
 /* A search space that was learnt is written where it is read from at the next start. */
@@ -149,7 +139,7 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     mark_unswitchable(d, last->opened, last->opened_count);
     mark_unswitchable(d, last->closed, last->closed_count);
     log_cycle(d, last);
-    keep_evidence(d);
+    pythia__reports_hand(d, pythia_live_take_groups(d->engine.live), d->cycles);
     pythia__verdict_log_cycle(d);
     return c->decisions.switch_count > 0 ? pythia__switching_keep_history(&d->switching)
                                          : PYTHIA_OK;
@@ -215,6 +205,26 @@ static void end_draining(struct pythia__daemon *d)
     }
 }
 
+/* Is there nothing that has to end, or to come into force, within milliseconds? */
+static bool is_idle(const struct pythia__daemon *d)
+{
+    return !d->draining && (d->switching.wish == 0 || d->switching.in_force.now) &&
+           !pythia__switching_is_due(&d->switching) &&
+           pythia_live_window(d->engine.live).open_traces == 0 &&
+           pythia__intake_waiting(d->intake) == 0 &&
+           !pythia__reporting_is_busy(d->engine.reporting);
+}
+
+static void on_tick(uv_timer_t *timer);
+
+/* Tick as often as there is something to do. */
+static void set_pace(struct pythia__daemon *d)
+{
+    uint64_t wanted = is_idle(d) ? IDLE_TICK_MS : TICK_MS;
+    if (uv_timer_get_repeat(&d->tick) != wanted)
+        uv_timer_start(&d->tick, on_tick, wanted, wanted);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
@@ -238,6 +248,8 @@ static void on_tick(uv_timer_t *timer)
     d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
     if (d->quiet_ticks > 1)
         end_draining(d);
+    else
+        set_pace(d);
 }
 
 /* What is wanted does not wait for the next tick, which tries again what fails here. */
@@ -247,6 +259,8 @@ static void on_turn(uv_check_t *turn)
     if (pythia__switching_is_due(&d->switching))
         (void)pythia__switching_tick(
             &d->switching, pythia__engine_now(&d->engine)); /* what fails is tried by the tick */
+    if (uv_timer_get_repeat(&d->tick) == IDLE_TICK_MS)
+        set_pace(d);
 }
 
 void pythia__daemon_drain(struct pythia__daemon *d)
@@ -254,6 +268,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
     if (d->draining)
         return;
     d->draining = true;
+    set_pace(d);
     pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
     pythia__intake_stop(d->intake);
     pythia__reporting_stop(d->engine.reporting);
