@@ -86,6 +86,13 @@ static int report_path(const char *path, int number)
     return PYTHIA_EIO;
 }
 
+static int report_part(const struct shuffling *x, size_t part, int number)
+{
+    pythia_log(PYTHIA_LOG_ERROR, "%s/%s: cannot be written: %s", x->out, names[part],
+               strerror(number));
+    return PYTHIA_EIO;
+}
+
 /* ---- the parts ---- */
 
 /* Can a folder be put here: is there nothing, or an empty folder? 0, or an errno. */
@@ -132,7 +139,7 @@ static int make_parts(struct shuffling *x)
         snprintf(names[i], sizeof(names[i]), "part-%03u.jsonl.zst", (unsigned)i);
         p->file = openat(at, names[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (p->file < 0)
-            status = report_path(names[i], errno);
+            status = report_part(x, i, errno);
         else
             status = pythia_spans_writer_create(x->reading.vocabulary, &p->writer);
         made = (int)i + 1;
@@ -171,7 +178,7 @@ static int write_body(struct shuffling *x, struct part *p)
         return PYTHIA_ENOMEM; /* nothing else can be wrong */
     int number = write_all(p->file, (struct pythia_text){to, size});
     if (number != 0)
-        return report_path(names[p - x->parts], number);
+        return report_part(x, (size_t)(p - x->parts), number);
     pythia_buf_clear(&p->body);
     pythia_spans_writer_begin(p->writer, &p->body);
     return pythia_buf_status(&p->body);
@@ -192,16 +199,23 @@ static int take_span(void *context, const struct pythia_trace_id *trace,
     return status == PYTHIA_OK && p->body.size >= x->body_bytes ? write_body(x, p) : status;
 }
 
+/* Close the file of a part once it is on disk: 0, or an errno. */
+static int close_file(struct part *p)
+{
+    int file = p->file, number = fsync(file) != 0 && errno != EINVAL ? errno : 0;
+    p->file = -1;
+    return close(file) != 0 && number == 0 ? errno : number;
+}
+
 /* Write what is left, and put the folder in its place. */
 static int finish_parts(struct shuffling *x)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++) {
         status = write_body(x, &x->parts[i]);
-        int file = x->parts[i].file;
-        x->parts[i].file = -1;
-        if ((fsync(file) != 0 || close(file) != 0) && status == PYTHIA_OK)
-            status = report_path(names[i], errno);
+        int number = status == PYTHIA_OK ? close_file(&x->parts[i]) : 0;
+        if (number != 0)
+            status = report_part(x, i, number);
     }
     if (status == PYTHIA_OK && rename(folder, x->out) != 0)
         status = report_path(x->out, errno);
