@@ -94,6 +94,25 @@ static void complete_names(struct pythia_buf *to)
     }
 }
 
+/* A line for each first word of commands of two words: `before`, that word, `between`, the second
+ * words, `after`. */
+static void complete_second_words(struct pythia_buf *to, const char *before, const char *between,
+                                  const char *after)
+{
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strcspn(commands[i]->name, " ");
+        if (!commands[i]->name[size])
+            continue;
+        pythia_buf_printf(to, "%s%.*s%s%s", before, (int)size, commands[i]->name, between,
+                          commands[i]->name + size + 1);
+        while (i + 1 < count && strncmp(commands[i + 1]->name, commands[i]->name, size + 1) == 0)
+            pythia_buf_printf(to, " %s", commands[++i]->name + size + 1);
+        pythia_buf_puts(to, after);
+    }
+}
+
 static void write_function(struct pythia_buf *to, const struct shell *s)
 {
     size_t count;
@@ -116,10 +135,12 @@ static void write_function(struct pythia_buf *to, const struct shell *s)
         pythia_buf_printf(to, "        operands='%s' ;;\n",
                           commands[i]->words ? commands[i]->words : "");
     }
-    pythia_buf_puts(to, "    space) operands='build show' ;;\n    help)\n        operands='");
+    complete_second_words(to, "    ", ") operands='", "' ;;\n");
+    pythia_buf_puts(to, "    help)\n        operands='");
     complete_names(to);
-    pythia_buf_puts(to, "'\n        [[ $at -eq 2 ]] || operands=\n"
-                        "        [[ $prev != space ]] || operands='build show' ;;\n    esac\n");
+    pythia_buf_puts(to, "'\n        [[ $at -eq 2 ]] || operands=\n");
+    complete_second_words(to, "        [[ $prev != ", " ]] || operands='", "'\n");
+    pythia_buf_puts(to, "        ;;\n    esac\n");
     pythia_buf_puts(to, s->tail);
 }
 

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
-#include "report_loop.h"
+#include "results/report_loop.h"
 
 struct bench {
     struct pythia_vocabulary *vocabulary;

@@ -2,14 +2,40 @@
 #ifndef PYTHIA_CLI_CHILD_H
 #define PYTHIA_CLI_CHILD_H
 
-/* Run a program until it ends. `set_up` is called in the child. Signals that come to this process
- * alone meanwhile are handed on; those of the terminal, which the child gets too, are not heeded.
- * Returns the status of wait(2); that of exit(126) or exit(127) if it cannot be executed. */
-int pythia__child_run(const char *program, char *const *arguments, void (*set_up)(void *context),
-                      void *context);
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
 
-/* The exit status that a shell gives for it; but a signal that ended it ends this process too, so
- * that a script which Ctrl-C was meant for ends as well. */
+#include "capture.h"
+
+/* How to run it. */
+struct pythia__child {
+    const char *program;           /* its path */
+    char *const *arguments;        /* ends with NULL */
+    void (*set_up)(void *context); /* called in the child; NULL: nothing is to be done there */
+    void (*on_start)(void *context, pid_t pid); /* called here once it runs; may be NULL */
+    void *context;
+    struct pythia__capture *capture; /* NULL: its output goes where ours goes */
+};
+
+/* What became of it. */
+struct pythia__child_result {
+    int status;                      /* of wait(2); that of exit(126) or exit(127) if it cannot be
+                                        executed */
+    uint64_t started_ns, wall_ns;    /* Unix epoch; from before fork until after wait */
+    struct rusage usage;             /* of it, and of all that it waited for */
+    int64_t read_bytes, write_bytes; /* from and to storage; -1: not known */
+};
+
+/* Run a program until it ends. Signals that come to this process alone meanwhile are handed on;
+ * those of the terminal, which the child gets too, are ignored here. */
+void pythia__child_run(const struct pythia__child *child, struct pythia__child_result *result);
+
+/* The exit status that a shell gives for a status of wait(2). */
+int pythia__child_exit(int status);
+
+/* The same; but a signal that ended the child ends this process too, so that a script which Ctrl-C
+ * was meant for ends as well. */
 int pythia__child_end(int status);
 
 #endif

@@ -9,6 +9,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <pythia/switchboard.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "recording.h"
 #include "shared/command.h"
 
 #define RECORDS "pythia.records"
@@ -33,6 +35,7 @@ struct settings {
     struct pythia_option_texts points;
     const char *records, *service;
     bool live, leave_open, quiet;
+    struct pythia__recording_settings recording;
 };
 
 static const struct pythia_option options[] = {
@@ -50,6 +53,7 @@ static const struct pythia_option options[] = {
         "file)"),
     PYTHIA_FLAG("leave-open", 0, offsetof(struct settings, leave_open),
                 "Leave open what was opened, for other runs that have not ended yet"),
+    PYTHIA__RECORDING_OPTIONS(offsetof(struct settings, recording)),
     PYTHIA_FLAG("quiet", 'q', offsetof(struct settings, quiet), "Say nothing but what is wrong"),
     {0},
 };
@@ -130,18 +134,12 @@ static int read_points(struct running *r)
         return PYTHIA__EXIT_USAGE;
     if (r->points.count > 0)
         return PYTHIA__EXIT_DONE;
-    pythia_log(PYTHIA_LOG_ERROR, "There is no trace point to hook: --points FILE declares some");
+    pythia_log(PYTHIA_LOG_ERROR, "There is no trace point to hook: --points names no declaration");
     return PYTHIA__EXIT_USAGE;
 }
 
 static int look_at_program(struct running *r, const char *command)
 {
-    int status = pythia__program_find(command, r->program);
-    if (status != 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "%s: %s", command,
-                   status == 127 ? "there is no such program" : "it cannot be executed");
-        return status;
-    }
     const char *why = pythia__program_refused(r->program);
     if (why) {
         pythia_log(PYTHIA_LOG_ERROR, "%s: %s", command, why);
@@ -442,100 +440,192 @@ static int prepare_run(struct running *r, const char *command, struct pythia_buf
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
 
+/* Run a program whose functions are hooked. Returns an exit status if it was not started, with
+ * *started unset. */
+static int run_traced(struct running *r, const struct pythia__benchmark *b,
+                      struct pythia__recording *recording, struct pythia__child_result *result,
+                      bool *started)
+{
+    struct pythia_buf opened = {0};
+    int code = prepare_run(r, b->arguments[0], &opened);
+    *started = code == PYTHIA__EXIT_DONE;
+    if (*started) {
+        struct pythia__child child = {
+            .program = r->program, .arguments = b->arguments, .set_up = set_up, .context = r};
+        bool known = !r->s->live && !strchr(r->s->records ? r->s->records : RECORDS, '%');
+        const char *records = r->s->records ? r->s->records : RECORDS;
+        if (!recording)
+            pythia__child_run(&child, result);
+        else if (pythia__recording_run(recording, b, &child, known ? records : NULL, r->s->quiet,
+                                       result) != PYTHIA_OK)
+            code = PYTHIA__EXIT_FAILED;
+        tell_points(r, read_report(r, opened.bytes));
+    }
+    remove_folder(r);
+    pythia_free(r->found);
+    pythia_buf_free(&opened);
+    pythia__declarations_free(&r->points);
+    return code;
+}
+
+/* Run a benchmark once. Returns an exit status as run_traced does; that of the program is in
+ * *result. */
+static int run_once(const struct settings *s, const struct pythia__benchmark *b,
+                    struct pythia__recording *recording, struct pythia__child_result *result,
+                    bool *started)
+{
+    struct running r = {.s = s};
+    *started = false;
+    int code = pythia__program_find(b->arguments[0], r.program);
+    if (code != 0) {
+        pythia_log(PYTHIA_LOG_ERROR, "%s: %s", b->arguments[0],
+                   code == 127 ? "there is no such program" : "it cannot be executed");
+        return code;
+    }
+    if (s->points.count > 0)
+        return run_traced(&r, b, recording, result, started);
+    struct pythia__child child = {.program = r.program, .arguments = b->arguments};
+    *started = true;
+    if (!recording)
+        pythia__child_run(&child, result);
+    else if (pythia__recording_run(recording, b, &child, NULL, s->quiet, result) != PYTHIA_OK)
+        return PYTHIA__EXIT_FAILED;
+    return PYTHIA__EXIT_DONE;
+}
+
+/* All benchmarks once, then all again: what drifts on the machine meets all of them alike. Ends
+ * early where one cannot be started or the user interrupts it. The exit status is the first that
+ * was not 0. */
+static int run_rounds(const struct settings *s, const struct pythia__benchmark *benchmarks,
+                      size_t count, int64_t rounds, struct pythia__recording *recording)
+{
+    int worst = PYTHIA__EXIT_DONE;
+    for (int64_t round = 0; round < rounds; round++)
+        for (size_t i = 0; i < count; i++) {
+            struct pythia__child_result result;
+            bool started;
+            int code = run_once(s, &benchmarks[i], recording, &result, &started);
+            if (!started)
+                return code;
+            if (code == PYTHIA__EXIT_DONE)
+                code = pythia__child_exit(result.status);
+            worst = worst == PYTHIA__EXIT_DONE ? code : worst;
+            bool last = round + 1 == rounds && i + 1 == count;
+            if (code > 128 && (last || code == 128 + SIGINT || code == 128 + SIGQUIT))
+                return pythia__child_end(result.status);
+        }
+    return worst;
+}
+
+/* Only --points, as before there were records: the traces are what is wanted. */
+static bool wants_record(const struct settings *s)
+{
+    const struct pythia__recording_settings *r = &s->recording;
+    return !r->no_record &&
+           (s->points.count == 0 || r->db || r->tag || r->description || r->suite ||
+            r->repeat > 0 || r->meta.count > 0 || r->profilers.count > 0);
+}
+
+static int run_benchmarks(const struct settings *s, const struct pythia__benchmark *benchmarks,
+                          size_t count, int64_t rounds)
+{
+    struct pythia__recording *recording = NULL;
+    if (wants_record(s)) {
+        int status = pythia__recording_begin(&s->recording, &recording);
+        if (status != PYTHIA_OK)
+            return status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE : PYTHIA__EXIT_FAILED;
+    }
+    if (s->recording.repeat > 0)
+        rounds = s->recording.repeat;
+    int code = run_rounds(s, benchmarks, count, rounds, recording);
+    pythia__recording_end(recording);
+    return code;
+}
+
 static int run_program(const void *settings, char *const *operands, int count)
 {
-    struct running r = {.s = settings};
-    struct pythia_buf opened = {0};
-    int status = 0;
-    (void)count; /* operands end with a NULL */
-    int code = prepare_run(&r, operands[0], &opened);
-    bool started = code == PYTHIA__EXIT_DONE;
-    if (started) {
-        status = pythia__child_run(r.program, operands, set_up, &r);
-        uint64_t processes = read_report(&r, opened.bytes);
-        tell_points(&r, processes);
+    const struct settings *s = settings;
+    if ((count > 0) == (s->recording.suite != NULL)) {
+        pythia_log(PYTHIA_LOG_ERROR, "wanted: a command, or --suite FILE%s",
+                   count > 0 ? ", and not both" : "");
+        return PYTHIA__EXIT_USAGE;
     }
-    remove_folder(&r);
-    pythia_free(r.found);
-    pythia_buf_free(&opened);
-    pythia__declarations_free(&r.points);
-    return started ? pythia__child_end(status) : code;
+    if (!s->recording.suite) {
+        struct pythia__benchmark command = {.arguments = operands}; /* ends with a NULL */
+        return run_benchmarks(s, &command, 1, 1);
+    }
+    struct pythia__suite *suite = NULL;
+    int status = pythia__suite_read(s->recording.suite, &suite);
+    if (status != PYTHIA_OK)
+        return status == PYTHIA_ENOMEM ? pythia__fail(status) : PYTHIA__EXIT_FAILED;
+    size_t benchmarks;
+    int64_t rounds;
+    const struct pythia__benchmark *all = pythia__suite_benchmarks(suite, &benchmarks, &rounds);
+    int code = run_benchmarks(s, all, benchmarks, rounds);
+    pythia__suite_free(suite);
+    return code;
 }
 
 const struct pythia__command pythia__cmd_run = {
     .name = "run",
     .operands = "-- COMMAND [ARGUMENT...]",
-    .summary = "Run a program with trace points that a file declares",
+    .summary = "Run a program: record what it took, and trace functions that a file declares",
     .description =
-        "Runs an unchanged program, and has functions that a file names report when they are "
-        "called and when they "
-        "return. What they report is recorded into a file, which the other commands read.\n\n"
-        "A declaration is an object of a JSON list. \"name\" is what the trace point is called; "
-        "its id is the name of the "
-        "program, a colon, and that. \"function\" is a symbol; \"\" is a trace point that the "
-        "program has of its own, by "
-        "libpythia-tracepoints(3), which is only opened. \"module\" is the program or the library "
-        "that defines it: its "
-        "name, with or without what is behind .so, or a pattern of its path; none is any. It is "
-        "needed for what is not there when the "
-        "program starts: a function of a library that is loaded later, or of a program that this "
-        "one starts. \"class\" is a C++ class or "
-        "namespace, ns::Class: then \"function\" is a member of it, and all its overloads are "
-        "meant.\n\n"
-        "\"keys\" is a list of key-values of the span: arg0 to arg15 are integer and pointer "
-        "arguments, farg0 to farg7 those "
-        "that are float or double, each counted by themselves; ret is what is returned; caller is "
-        "the place of the call. "
-        "Behind a colon stands the type: i8 to i64 (the default), u8 to u64, bool, f32, f64, str "
-        "(a string, of which 64 "
-        "bytes are kept) or strN (of which N bytes are kept). A name and = may stand in front: "
-        "\"bytes=arg2:u32\". A pointer "
-        "that cannot be read does not harm the program. \"metrics\" is a list of rss, read_bytes "
-        "and "
-        "write_bytes: by how many bytes the resident memory of the process has grown during a "
-        "call, "
-        "and how many the thread has read from storage and written to it; they are read from "
-        "/proc, "
-        "which takes microseconds, and are key-values metric.rss and so on (pythia tree --metric). "
-        "\"error\" says when a call has failed: if "
-        "it returns what is "
-        "negative, zero, null or nonzero; one that is left by an exception or longjmp always has. "
-        "\"types\" "
-        "is a list of kinds of "
-        "requests that the point is open for; none is all. \"enabled\": false leaves it closed. "
-        "\"request\": true has a "
-        "request begin with the function, of a kind named as the point, or as an argument: "
+        "Runs an unchanged program and records the run: its time, CPU time, memory, faults "
+        "and I/O, its exit status and the first 64 KiB that it wrote, the machine, the commit"
+        " of the source in the current folder, and what --meta and --environment name. The "
+        "output of the program passes through unchanged. pythia-runs-list(1) and its "
+        "neighbours show and compare runs; pythia-runs(7) describes the file. With --points "
+        "alone nothing is recorded unless another option asks for it.\n\n"
+        "With --points, functions that a file names report when they are called and when they"
+        " return. The reports go to a file that the other commands read; the record of the "
+        "run then has the time in each callpath.\n\n"
+        "A declaration is an object of a JSON list. \"name\" names the trace point; its id is"
+        " the name of the program, a colon, and that name. \"function\" is a symbol; \"\" "
+        "stands for a trace point that the program has by libpythia-tracepoints(3), which is "
+        "only opened. \"module\" is the program or library that defines the function: its "
+        "name, with or without what follows .so, or a pattern of its path; without it, any. "
+        "It is required for what is not there when the program starts: a library that is "
+        "loaded later, or a program that this one starts. \"class\" is a C++ class or "
+        "namespace, ns::Class; all overloads of \"function\" in it are hooked.\n\n"
+        "\"keys\" lists key-values of the span: arg0 to arg15 are integer and pointer "
+        "arguments, farg0 to farg7 those that are float or double, each counted separately; "
+        "ret is the return value; caller is the place of the call. A type may follow after a "
+        "colon: i8 to i64 (the default), u8 to u64, bool, f32, f64, str (a string, of which "
+        "64 bytes are kept) or strN (N bytes). A name and = may come first: "
+        "\"bytes=arg2:u32\". A pointer that cannot be read does not harm the program. "
+        "\"metrics\" lists rss, read_bytes and write_bytes: by how much the resident memory "
+        "of the process grew during a call, and how many bytes the thread read from storage "
+        "and wrote to it. They are read from /proc, which takes microseconds, and become "
+        "key-values metric.rss and so on. \"error\" says when a call has failed: its result "
+        "is negative, zero, null or nonzero; a call that ends by an exception or longjmp "
+        "always has. \"types\" lists the request types that the point is open for; without "
+        "it, all. \"enabled\": false leaves the point closed. \"request\": true begins a "
+        "request with the function, of a type named as the point, or by an argument: "
         "\"arg0:str\".\n\n"
         "CSV has four columns: module, class, function and name. Lines that begin with # are "
-        "passed over.\n\n"
-        "A function of a Python program has as its \"module\" the module of Python that defines "
-        "it, such as shop.db, or __main__ for the script itself, and as its \"class\" a class of "
-        "that module. arg0 is then its first argument, which of a method is the object, farg0 the "
-        "same as a number with a fraction, and ret what it returns, each a number or a text. A "
-        "call that an exception leaves has failed, with the key-values exception.type and "
-        "exception.message. The span of a coroutine lasts until it has returned. \"error\" and "
-        "a kind of request by an argument are not for Python.\n\n"
-        "While the program runs, its points are opened and closed as all others are. Those that "
-        "this command has opened it "
-        "closes at the end. What a program starts is traced too.\n\n"
-        "What cannot be hooked: functions that are static or inlined, and calls within one object "
-        "that do not go through its "
-        "procedure linkage table (as a program's own calls of its own functions do not), unless "
-        "the program is built with "
-        "-finstrument-functions, and then with no other keys than metrics and caller; virtual "
-        "calls, and calls through pointers "
-        "that stood in data; calls "
-        "that the C library makes itself; calls by constructors of libraries that start before the "
-        "shim; functions that return "
-        "twice or on another stack, such as setjmp. Programs that are linked statically, that run "
-        "with more rights than you "
-        "have, or that use a shadow stack, cannot be traced this way. x86-64 only.\n\n"
-        "The exit status is that of the program, or 128 and the number of the signal that ended "
-        "it; 2 if a declaration is "
-        "wrong, which is told with its file and line, or if none of the functions is there, and "
-        "then nothing was started; 126 "
-        "if the program cannot be executed, 127 if there is none.",
-    .examples = "# How much does each read of a program get?\n"
+        "skipped.\n\n"
+        "The \"module\" of a Python function is a Python module such as shop.db, or __main__ "
+        "for the script, and its \"class\" a class of it. arg0 is then its first argument (of"
+        " a method, the object), farg0 the same as a real number, and ret what it returns, "
+        "each a number or a text. A call that an exception leaves has failed, with the "
+        "key-values exception.type and exception.message. The span of a coroutine lasts until"
+        " it has returned. \"error\" and request types by argument do not apply to "
+        "Python.\n\n"
+        "Points are opened and closed as all others are while the program runs; those that "
+        "this command opened are closed at the end. Programs that the program starts are "
+        "traced too.\n\n"
+        "Not hooked: functions that are static or inlined, and calls within one object that "
+        "do not go through its procedure linkage table, unless the program is built with "
+        "-finstrument-functions, and then with no keys but metrics and caller; virtual calls "
+        "and calls through pointers in data; calls of the C library by itself; calls by "
+        "constructors of libraries that start before the shim; functions that return twice or"
+        " on another stack, such as setjmp. Programs that are linked statically, that have "
+        "more rights than you, or that use a shadow stack cannot be traced. x86-64 only.",
+    .examples = "# What does a command take? Record it ten times, and show the runs.\n"
+                "pythia run --db runs.db --tag before --repeat 10 -- sort README.md > /dev/null\n"
+                "pythia runs list --db runs.db\n"
+                "# How much does each read of a program get?\n"
                 "printf '[{\"name\": \"read\", \"function\": \"read\", \"keys\": [\"fd=arg0:i32\", "
                 "\"ret\"]}]' "
                 "> points.json\n"
@@ -546,15 +636,16 @@ const struct pythia__command pythia__cmd_run = {
                 "> points.json\n"
                 "pythia run --points points.json --service app --records app.records -- "
                 "python3 -c 'import json; json.dumps([])'\n",
-    .exits = "That of the program, or 128 and the number of the signal that ended it. If it was "
-             "not started: 1 failed, 2 wrong usage (also: a declaration is wrong, or none of the "
-             "functions is there), 126 it cannot be executed, 127 there is none.",
+    .exits = "that of the program, or 128 plus the number of the signal that ended it; of several "
+             "runs, the first that is not 0; 1 if a run could not be recorded. If nothing was "
+             "started: 1 failed, 2 wrong usage (also: a declaration is wrong, or none of the "
+             "functions exists), 126 the program cannot be executed, 127 there is no such program.",
     .see_also =
         "pythia-tree(1), pythia-replay(1), libpythia-tracepoints(3), pythia-records(5), pythiad(8)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct settings),
-    .operands_min = 1,
+    .operands_min = 0,
     .operands_max = -1,
     .run = run_program,
 };

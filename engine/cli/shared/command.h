@@ -63,6 +63,14 @@ extern const struct pythia__command pythia__cmd_export;
 extern const struct pythia__command pythia__cmd_generate;
 extern const struct pythia__command pythia__cmd_ctl;
 extern const struct pythia__command pythia__cmd_run;
+extern const struct pythia__command pythia__cmd_runs_list;
+extern const struct pythia__command pythia__cmd_runs_show;
+extern const struct pythia__command pythia__cmd_runs_trend;
+extern const struct pythia__command pythia__cmd_runs_compare;
+extern const struct pythia__command pythia__cmd_runs_regress;
+extern const struct pythia__command pythia__cmd_runs_flame;
+extern const struct pythia__command pythia__cmd_runs_export;
+extern const struct pythia__command pythia__cmd_runs_import;
 extern const struct pythia__command pythia__cmd_evaluate;
 
 /* All commands, in the order of --help; *count of them. */
@@ -82,6 +90,9 @@ struct pythia__read_settings {
     const char *type_attribute, *redact_secret;
     struct pythia_option_texts left_out, redact;
 };
+
+/* The settings of a command line that names none of them. */
+void pythia__read_defaults(struct pythia__read_settings *settings);
 
 /* What a reading command has open. */
 struct pythia__reading {

@@ -69,6 +69,12 @@ void pythia__options_of(const struct pythia__command *c, struct pythia_option *t
     table[count] = (struct pythia_option){0};
 }
 
+void pythia__read_defaults(struct pythia__read_settings *settings)
+{
+    *settings = (struct pythia__read_settings){0};
+    pythia_options_default(read_options, settings);
+}
+
 static void on_problem(void *context, const struct pythia_error *why)
 {
     struct pythia__reading *r = context;

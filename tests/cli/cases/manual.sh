@@ -1,10 +1,10 @@
 # Every page is good scdoc. It names each option of its command, and no other but those of commands that it speaks of.
 options() { grep -oE '^  (    |-., )--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u; }
-named() { sed 's/\\//g' "$1" | grep -oE -- '--[a-z][a-z-]+' | sort -u; }
+named() { sed 's/\\//g' "$1" | grep -oE -- '--[a-z][a-z-]*' | sort -u; }
 check() { # PAGE OWN: the page's options against its own, and those of others that it names
     comm -23 "$2" <(named "$1") | sed "s/^/$1: is not in the manual: /"
     cp "$2" known
-    grep -oE '\bpythia (space build|space show|[a-z]+)' "$1" | sort -u | while read -r _ words; do
+    grep -oE '\bpythia (space [a-z]+|runs [a-z]+|[a-z]+)' "$1" | sort -u | while read -r _ words; do
         [ ! -e "options of $words" ] || cat "options of $words"
     done >> known
     [ "$1" = page8 ] || ! grep -q pythiad "$1" || cat 'options of pythiad' >> known

@@ -19,6 +19,14 @@ tree
 profile
 export
 run
+runs list
+runs show
+runs trend
+runs compare
+runs regress
+runs flame
+runs export
+runs import
 generate
 C
 wc -l < examples
@@ -30,3 +38,4 @@ while IFS= read -r line; do
 done < examples
 jq '.trace_points | length' searches.json; jq '.traceEvents | length > 1000' requests.json; grep -q '<html' report.html
 grep -c . open.txt; grep -vc ' [0-9]*$' paths.folded; jq -r '.causes | length' truth.json
+grep -c 'class="f"' flame.svg; find exported -name '*.json' | wc -l; pythia runs list --db copy.db | wc -l; xmllint --noout regress.xml

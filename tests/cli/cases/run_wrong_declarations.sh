@@ -33,7 +33,7 @@ pythia run --points object.json -- touch started
 echo "status $?"
 pythia run --points nowhere.json -- touch started
 echo "status $?"
-pythia run -- touch started
+pythia run --points object.json
 echo "status $?"
 printf '[{"name": "f", "function": "g_of_nobody"}]' > nobody.json
 pythia run --points nobody.json -- touch started 2>err

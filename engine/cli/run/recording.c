@@ -1,0 +1,474 @@
+#define _GNU_SOURCE
+#include "recording.h"
+
+#include <inttypes.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profilers.h"
+#include "pythia/callpath_profile.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/run_json.h"
+#include "pythia/status.h"
+#include "shared/command.h"
+
+/* Variables that change how fast a program is, or what it does. Everything else of an environment
+ * may be a secret, and is recorded only if it is named. */
+static const char *const known_variables[] = {
+    "CC",
+    "CFLAGS",
+    "CXXFLAGS",
+    "GODEBUG",
+    "GOGC",
+    "GOMAXPROCS",
+    "GOMEMLIMIT",
+    "JAVA_TOOL_OPTIONS",
+    "LANG",
+    "LC_ALL",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "MALLOC_ARENA_MAX",
+    "NODE_OPTIONS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "PYTHONHASHSEED",
+    "PYTHONMALLOC",
+    "RUSTFLAGS",
+    "TZ",
+};
+#define KNOWN_VARIABLES (sizeof(known_variables) / sizeof(known_variables[0]))
+
+/* Those of the suite, of --meta and of --environment. */
+#define PAIRS_MAX (KNOWN_VARIABLES + (size_t)3 * PYTHIA_OPTION_TEXTS_MAX)
+
+struct pythia__recording {
+    const struct pythia__recording_settings *s;
+    struct pythia_run_store *store;
+    struct pythia_run_context context;
+    regex_t redactions[PYTHIA_OPTION_TEXTS_MAX];
+    size_t redaction_count;
+    /* of the run that is made */
+    struct pythia_arena arena;
+    char key[65];
+    struct pythia__profilers profilers;
+    struct pythia_run_pair pairs[PAIRS_MAX];
+    struct pythia_run_artifact files[PYTHIA_OPTION_TEXTS_MAX];
+};
+
+/* ---- before ---- */
+
+static int compile_redactions(struct pythia__recording *r)
+{
+    for (size_t i = 0; i < r->s->redact.count; i++) {
+        char why[200];
+        int failed = regcomp(&r->redactions[i], r->s->redact.texts[i], REG_EXTENDED);
+        if (failed) {
+            regerror(failed, &r->redactions[i], why, sizeof(why));
+            pythia_log(PYTHIA_LOG_ERROR, "--redact %s: %s", r->s->redact.texts[i], why);
+            return PYTHIA_EUSAGE;
+        }
+        r->redaction_count++;
+    }
+    return PYTHIA_OK;
+}
+
+static int check_meta(const struct pythia__recording_settings *s)
+{
+    for (size_t i = 0; i < s->meta.count; i++)
+        if (!strchr(s->meta.texts[i], '=') || s->meta.texts[i][0] == '=') {
+            pythia_log(PYTHIA_LOG_ERROR, "--meta %s: wanted KEY=VALUE", s->meta.texts[i]);
+            return PYTHIA_EUSAGE;
+        }
+    return PYTHIA_OK;
+}
+
+static int open_store(struct pythia__recording *r)
+{
+    char path[4096], text[700];
+    struct pythia_error why = {0};
+    int status = PYTHIA_OK;
+    if (r->s->db)
+        snprintf(path, sizeof(path), "%s", r->s->db);
+    else
+        status = pythia_run_store_default(true, path, sizeof(path), &why);
+    if (status == PYTHIA_OK)
+        status = pythia_run_store_open(path, true, &r->store, &why);
+    if (status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+    return status;
+}
+
+int pythia__recording_begin(const struct pythia__recording_settings *settings,
+                            struct pythia__recording **out)
+{
+    struct pythia__recording *r = pythia_calloc(1, sizeof(*r));
+    if (!r) {
+        pythia__fail(PYTHIA_ENOMEM);
+        return PYTHIA_ENOMEM;
+    }
+    r->s = settings;
+    r->profilers.commands = &settings->profilers;
+    int status = check_meta(settings);
+    if (status == PYTHIA_OK)
+        status = compile_redactions(r);
+    if (status == PYTHIA_OK)
+        status = open_store(r);
+    if (status != PYTHIA_OK) {
+        pythia__recording_end(r);
+        return status;
+    }
+    pythia_run_context_read(&r->context);
+    *out = r;
+    return PYTHIA_OK;
+}
+
+void pythia__recording_end(struct pythia__recording *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->redaction_count; i++)
+        regfree(&r->redactions[i]);
+    pythia_run_store_close(r->store);
+    pythia_arena_free(&r->arena);
+    pythia_free(r);
+}
+
+/* ---- redaction ---- */
+
+/* A copy in the arena in which each match of each expression is ***. Bytes that are 0 end a line of
+ * a regular expression, so that text is taken piece by piece between them. NULL without memory. */
+static bool redact_text(struct pythia__recording *r, struct pythia_text *text)
+{
+    for (size_t i = 0; i < r->redaction_count; i++) {
+        struct pythia_buf out = {0};
+        char *copy = pythia_arena_alloc(&r->arena, text->size + 1);
+        if (!copy)
+            return false;
+        memcpy(copy, text->bytes, text->size);
+        copy[text->size] = '\0';
+        for (size_t at = 0; at <= text->size;) {
+            regmatch_t match;
+            const char *piece = copy + at;
+            size_t size = strlen(piece);
+            int flags = at > 0 && copy[at - 1] != '\0' && copy[at - 1] != '\n' ? REG_NOTBOL : 0;
+            if (regexec(&r->redactions[i], piece, 1, &match, flags) != 0 ||
+                (match.rm_so == match.rm_eo && (size_t)match.rm_eo == size)) {
+                pythia_buf_add(&out, piece, size);
+                at += size + 1;
+                if (at <= text->size)
+                    pythia_buf_putc(&out, '\0');
+                continue;
+            }
+            pythia_buf_add(&out, piece, (size_t)match.rm_so);
+            if (match.rm_eo > match.rm_so)
+                pythia_buf_puts(&out, "***");
+            else /* an empty match: go on after one byte */
+                pythia_buf_putc(&out, piece[match.rm_eo++]);
+            at += (size_t)match.rm_eo;
+        }
+        char *result = pythia_buf_status(&out) == PYTHIA_OK
+                           ? pythia_arena_alloc(&r->arena, out.size + 1)
+                           : NULL;
+        if (result) {
+            memcpy(result, out.bytes ? out.bytes : "", out.size);
+            result[out.size] = '\0';
+            *text = (struct pythia_text){result, out.size};
+        }
+        pythia_buf_free(&out);
+        if (!result)
+            return false;
+    }
+    return true;
+}
+
+static bool redact_string(struct pythia__recording *r, const char **string)
+{
+    if (!*string || r->redaction_count == 0)
+        return true;
+    struct pythia_text text = pythia_text_of(*string);
+    if (!redact_text(r, &text))
+        return false;
+    *string = text.bytes;
+    return true;
+}
+
+/* A copy in the arena with a NUL behind it; NULL without memory. */
+static char *copy_text(struct pythia__recording *r, struct pythia_text text)
+{
+    char *copy = pythia_arena_alloc(&r->arena, text.size + 1);
+    if (copy) {
+        memcpy(copy, text.bytes, text.size);
+        copy[text.size] = '\0';
+    }
+    return copy;
+}
+
+/* The command as a list of redacted words. */
+static char *redact_command(struct pythia__recording *r, char *const *arguments)
+{
+    size_t count = 0;
+    while (arguments[count])
+        count++;
+    char **words = pythia_arena_alloc(&r->arena, (count + 1) * sizeof(*words));
+    for (size_t i = 0; words && i < count; i++) {
+        struct pythia_text word = pythia_text_of(arguments[i]);
+        words[i] = redact_text(r, &word) ? copy_text(r, word) : NULL;
+        if (!words[i])
+            return NULL;
+    }
+    if (!words)
+        return NULL;
+    words[count] = NULL;
+    return pythia_run_command(words);
+}
+
+/* ---- after ---- */
+
+static void add_pair(struct pythia__recording *r, struct pythia_run *run, const char *key,
+                     const char *value)
+{
+    if (run->meta_count < PAIRS_MAX)
+        r->pairs[run->meta_count++] = (struct pythia_run_pair){key, value};
+}
+
+/* "env.NAME" of a variable that is set. */
+static bool add_variable(struct pythia__recording *r, struct pythia_run *run, const char *name)
+{
+    const char *value = getenv(name);
+    size_t size = strlen(name) + 5;
+    if (!value)
+        return true;
+    char *key = pythia_arena_alloc(&r->arena, size);
+    if (!key)
+        return false;
+    snprintf(key, size, "env.%s", name);
+    add_pair(r, run, key, value);
+    return true;
+}
+
+/* The later pair of one key counts: the command line overrides the file of the suite. */
+static bool add_pairs(struct pythia__recording *r, const struct pythia__benchmark *b,
+                      struct pythia_run *run)
+{
+    for (size_t i = 0; i < KNOWN_VARIABLES; i++)
+        if (!add_variable(r, run, known_variables[i]))
+            return false;
+    for (size_t i = 0; i < r->s->environment.count; i++)
+        if (!add_variable(r, run, r->s->environment.texts[i]))
+            return false;
+    for (size_t i = 0; i < b->meta_count; i++)
+        add_pair(r, run, b->meta[i].key, b->meta[i].value);
+    for (size_t i = 0; i < r->s->meta.count; i++) {
+        const char *text = r->s->meta.texts[i], *equals = strchr(text, '=');
+        char *key = pythia_arena_alloc(&r->arena, (size_t)(equals - text) + 1);
+        if (!key)
+            return false;
+        memcpy(key, text, (size_t)(equals - text));
+        key[equals - text] = '\0';
+        add_pair(r, run, key, equals + 1);
+    }
+    for (size_t i = 0; i < run->meta_count; i++)
+        if (!redact_string(r, &r->pairs[i].value))
+            return false;
+    run->meta = r->pairs;
+    return true;
+}
+
+static int64_t nanoseconds(struct timeval t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + (int64_t)t.tv_usec * 1000;
+}
+
+static void set_metrics(const struct pythia__child_result *result, struct pythia_run *run)
+{
+    const struct rusage *u = &result->usage;
+    const int64_t values[PYTHIA_RUN_METRICS] = {
+        [PYTHIA_RUN_WALL_NS] = (int64_t)result->wall_ns,
+        [PYTHIA_RUN_USER_NS] = nanoseconds(u->ru_utime),
+        [PYTHIA_RUN_SYS_NS] = nanoseconds(u->ru_stime),
+        [PYTHIA_RUN_CPU_NS] = nanoseconds(u->ru_utime) + nanoseconds(u->ru_stime),
+        [PYTHIA_RUN_MAX_RSS] = (int64_t)u->ru_maxrss * 1024,
+        [PYTHIA_RUN_MAJOR_FAULTS] = u->ru_majflt,
+        [PYTHIA_RUN_MINOR_FAULTS] = u->ru_minflt,
+        [PYTHIA_RUN_VOLUNTARY_SWITCHES] = u->ru_nvcsw,
+        [PYTHIA_RUN_INVOLUNTARY_SWITCHES] = u->ru_nivcsw,
+        [PYTHIA_RUN_IN_BLOCKS] = u->ru_inblock,
+        [PYTHIA_RUN_OUT_BLOCKS] = u->ru_oublock,
+        [PYTHIA_RUN_READ_BYTES] = result->read_bytes,
+        [PYTHIA_RUN_WRITE_BYTES] = result->write_bytes,
+        [PYTHIA_RUN_PROCESSES] = -1,
+        [PYTHIA_RUN_OVERHEAD_NS] = -1,
+    };
+    memcpy(run->metrics, values, sizeof(values));
+    run->started_ns = result->started_ns;
+    run->exit_status = WIFEXITED(result->status) ? WEXITSTATUS(result->status) : -1;
+    run->signal = WIFSIGNALED(result->status) ? WTERMSIG(result->status) : 0;
+}
+
+static bool set_outputs(struct pythia__recording *r, const struct pythia__capture *capture,
+                        struct pythia_run *run)
+{
+    for (int i = 0; i < 2; i++) {
+        run->output[i] = (struct pythia_text){capture->streams[i].head, capture->streams[i].size};
+        run->output_bytes[i] = capture->streams[i].all;
+        if (run->output[i].size > 0 && !redact_text(r, &run->output[i]))
+            return false;
+        if (run->output[i].size > PYTHIA_RUN_OUTPUT_MAX) /* *** may be longer than what it hides */
+            run->output[i].size = PYTHIA_RUN_OUTPUT_MAX;
+    }
+    return true;
+}
+
+/* ---- traces ---- */
+
+struct trace_reading {
+    struct pythia__reading reading;
+    struct pythia_callpath_profile *profile;
+};
+
+static int begin_profile(void *context)
+{
+    struct trace_reading *t = context;
+    pythia_callpath_profile_destroy(t->profile);
+    t->profile = NULL;
+    return pythia_callpath_profile_create(t->reading.vocabulary, &t->profile);
+}
+
+static int take_trace(void *context, const struct pythia_trace *trace)
+{
+    struct trace_reading *t = context;
+    return pythia_callpath_profile_add(t->profile, trace);
+}
+
+/* The profile of the records that the program left, which may be none: nothing was called. */
+static int read_traces(const char *records, struct trace_reading *t, struct pythia_run *run)
+{
+    struct pythia__read_settings settings;
+    pythia__read_defaults(&settings);
+    settings.quiet = true;
+    if (access(records, R_OK) != 0)
+        return PYTHIA_OK;
+    int status = pythia__reading_begin(&t->reading, &settings, &records, 1);
+    struct pythia_consumer consumer = {begin_profile, take_trace, t};
+    if (status == PYTHIA_OK)
+        status = pythia__reading_run(&t->reading, &consumer);
+    if (status == PYTHIA_OK && t->profile)
+        status = pythia_callpath_profile_finish(t->profile, &run->callpaths, &run->callpath_count);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static void report_run(const struct pythia_run *run)
+{
+    char memory[32];
+    snprintf(memory, sizeof(memory), "%.1f", (double)run->metrics[PYTHIA_RUN_MAX_RSS] / 1048576);
+    pythia_log(PYTHIA_LOG_INFO,
+               "Recorded run %" PRId64 "%s%s: wall=%.6f s, cpu=%.6f s, max-rss=%s MiB, %s=%d",
+               run->id, run->benchmark ? " of " : "", run->benchmark ? run->benchmark : "",
+               (double)run->metrics[PYTHIA_RUN_WALL_NS] / 1e9,
+               (double)run->metrics[PYTHIA_RUN_CPU_NS] / 1e9, memory,
+               run->signal ? "signal" : "exit-status",
+               run->signal ? run->signal : run->exit_status);
+}
+
+static int add_record(struct pythia__recording *r, const struct pythia__benchmark *b,
+                      const struct pythia__child *child, const char *records,
+                      const struct pythia__child_result *result, struct pythia_run *run, bool quiet)
+{
+    char text[700];
+    struct pythia_error why = {0};
+    struct trace_reading traces = {0};
+    char *whole = pythia_run_command(b->arguments);
+    char *command = r->redaction_count ? redact_command(r, b->arguments) : whole;
+    bool made = whole && command;
+    if (made)
+        pythia_run_key(whole, r->key);
+    set_metrics(result, run);
+    run->command_key = r->key;
+    run->command = r->s->no_command_line ? NULL : command;
+    run->suite = b->suite;
+    run->benchmark = b->name;
+    run->tag = r->s->tag;
+    run->description = r->s->description;
+    run->host = r->context.host;
+    run->git_commit = r->context.git_commit[0] ? r->context.git_commit : NULL;
+    run->git_dirty = r->context.git_dirty;
+    run->version = PYTHIA_VERSION;
+    made = made && add_pairs(r, b, run) && redact_string(r, &run->description);
+    if (!r->s->no_command_line)
+        made = made && set_outputs(r, child->capture, run);
+    int status = made ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK && records)
+        status = read_traces(records, &traces, run);
+    if (status == PYTHIA_OK)
+        status = pythia_run_store_add(r->store, run, &run->id, &why);
+    if (status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "The run was not recorded: %s",
+                   why.status ? pythia_error_text(&why, text, sizeof(text))
+                              : pythia_status_text(status));
+    else if (!quiet)
+        report_run(run);
+    pythia_callpath_profile_destroy(traces.profile);
+    if (traces.reading.vocabulary)
+        pythia__reading_end(&traces.reading);
+    if (command != whole)
+        pythia_free(command);
+    pythia_free(whole);
+    return status;
+}
+
+/* What the child's set_up needs, and what starts the profilers. */
+struct started {
+    struct pythia__recording *recording;
+    struct pythia__child child; /* as it was given */
+};
+
+static void set_up_child(void *context)
+{
+    const struct started *s = context;
+    if (s->child.set_up)
+        s->child.set_up(s->child.context);
+}
+
+static void on_start(void *context, pid_t pid)
+{
+    const struct started *s = context;
+    pythia__profilers_start(&s->recording->profilers, pid);
+}
+
+int pythia__recording_run(struct pythia__recording *r, const struct pythia__benchmark *benchmark,
+                          struct pythia__child *child, const char *records, bool quiet,
+                          struct pythia__child_result *result)
+{
+    struct pythia__capture capture;
+    struct pythia_git_question git;
+    struct pythia_run run = {0};
+    struct started started = {r, *child};
+    pythia_arena_clear(&r->arena);
+    int status = pythia__capture_begin(&capture);
+    if (status != PYTHIA_OK) {
+        pythia__capture_end(&capture);
+        *result = (struct pythia__child_result){.status = 1 << 8};
+        return status;
+    }
+    pythia_git_ask(&git);
+    child->capture = &capture;
+    child->set_up = set_up_child;
+    child->on_start = on_start;
+    child->context = &started;
+    pythia__child_run(child, result);
+    pythia_git_answer(&git, &r->context);
+    run.artifact_count = pythia__profilers_finish(&r->profilers, &r->arena, r->files);
+    run.artifacts = r->files;
+    status = add_record(r, benchmark, child, records, result, &run, quiet);
+    *child = started.child;
+    pythia__capture_end(&capture);
+    return status;
+}

@@ -1,0 +1,372 @@
+#include "brief.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "document/document_names.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define WIDTH          100
+#define INCOMPLETE_MIN .01 /* of the requests: fewer are not worth a line */
+#define NEXT_SHOWN     3
+#define LISTED_MAX     1000 /* types, with --all */
+
+/* ---- head ---- */
+
+static uint64_t sum_of(const uint64_t *counts, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += counts[i];
+    return sum;
+}
+
+static void add_origin(const struct pythia__brief *b)
+{
+    const struct pythia_report_source *s = b->s;
+    if (s->live) {
+        pythia__doc_strong(b->d, "live");
+    } else if (s->path_count == 1 && strcmp(s->paths[0], "-") != 0) {
+        const char *slash = strrchr(s->paths[0], '/');
+        struct pythia_text name = pythia_text_of(slash && slash[1] ? slash + 1 : s->paths[0]);
+        pythia__doc_name(b->d, PYTHIA__DOC_FILE, name, name, pythia_text_of(s->paths[0]));
+    } else {
+        pythia__doc_count(b->d, (double)s->input->files, " file", " files");
+    }
+}
+
+static void add_head(const struct pythia__brief *b)
+{
+    const struct pythia_counts *n = &b->s->input->counts;
+    size_t types = b->s->diagnosis->type_count;
+    const struct {
+        uint64_t count;
+        const char *what;
+    } lost[] = {{sum_of(n->dropped, PYTHIA_DROPS), " dropped"},
+                {n->hidden, " hidden, of closed trace points"}};
+    pythia__doc_paragraph(b->d);
+    add_origin(b);
+    pythia__doc_words(b->d, "   ");
+    pythia__doc_count(b->d, (double)n->traces, " request", " requests");
+    pythia__doc_words(b->d, " \xC2\xB7 ");
+    pythia__doc_count(b->d, (double)types, " type", " types");
+    pythia__doc_words(b->d, " \xC2\xB7 ");
+    pythia__doc_count(b->d, (double)n->kept, " span", " spans");
+    for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
+        if (lost[i].count > 0) {
+            pythia__doc_words(b->d, " \xC2\xB7 ");
+            pythia__doc_count(b->d, (double)lost[i].count, lost[i].what, lost[i].what);
+        }
+}
+
+/* What there is to know of the input before anybody trusts the rest; it stands below. */
+static void add_caveats(const struct pythia__brief *b)
+{
+    const struct pythia_diagnosis *d = b->s->diagnosis;
+    const struct pythia_counts *n = &b->s->input->counts;
+    uint64_t incomplete = sum_of(n->incomplete, PYTHIA_INCOMPLETES),
+             clocks = n->repaired[PYTHIA_REPAIR_CLOCK_BASE];
+    if (d->seen != d->requests) {
+        pythia__doc_paragraph(b->d);
+        pythia__doc_words(b->d, "Sampled: ");
+        pythia__doc_count(b->d, (double)d->seen, " request stands for ", " requests stand for ");
+        pythia__doc_count(b->d, (double)d->requests, "", "");
+    }
+    if ((double)incomplete > INCOMPLETE_MIN * (double)n->traces) {
+        pythia__doc_paragraph(b->d);
+        pythia__doc_percent(b->d, (double)incomplete / (double)n->traces);
+        pythia__doc_words(b->d, " of the requests are incomplete and were left out");
+    }
+    if (clocks > 0) {
+        pythia__doc_paragraph(b->d);
+        pythia__doc_count(b->d, (double)clocks, " span", " spans");
+        pythia__doc_words(b->d, " by a clock without a common base: only durations are used there");
+    }
+}
+
+/* The option that lists everything. */
+static const char *lister(const struct pythia__brief *b)
+{
+    return b->s->live ? "--verbose" : "--all";
+}
+
+/* ---- items ---- */
+
+static const struct pythia__doc_column item_columns[] = {
+    {"", false, false, 48}, {"", true, false, 0}, {"", false, true, 0}};
+
+static void add_block(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    pythia__doc_gap(b->d);
+    pythia__doc_heading(b->d, pythia__item_matters(b, item) ? PYTHIA__DOC_CAUSE : PYTHIA__DOC_NOTE);
+    pythia__brief_title(b, item, true);
+    pythia__doc_aside(b->d);
+    if (isfinite(item->share)) {
+        pythia__doc_percent(b->d, item->share);
+        pythia__doc_words(b->d, " of all latency variance");
+    }
+    pythia__doc_entry(b->d, "CAUSE");
+    (void)pythia__brief_cause(b, item, true);
+    if (item->kind != PYTHIA__ITEM_ENDED) {
+        pythia__doc_entry(b->d, "WHEN");
+        if (!pythia__brief_when(b, item, true))
+            pythia__doc_words(b->d, "no key correlates with it");
+        pythia__doc_entry(b->d, "SURE");
+        pythia__brief_sure(b, item);
+    }
+    pythia__brief_times(b, item);
+    pythia__brief_next(b, item);
+}
+
+static void add_line(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    pythia__doc_row(b->d, pythia__item_matters(b, item) ? PYTHIA__DOC_CAUSE : PYTHIA__DOC_NOTE);
+    pythia__doc_cell(b->d);
+    pythia__brief_title(b, item, false);
+    pythia__doc_cell(b->d);
+    if (isfinite(item->share))
+        pythia__doc_percent(b->d, item->share);
+    pythia__doc_cell(b->d);
+    /* What matters more comes first, as the end of the line may be cut. */
+    bool place = pythia__has_place(item), key = !place && pythia__brief_when(b, item, false);
+    pythia__doc_words(b->d, key ? "; " : "");
+    (void)pythia__brief_cause(b, item, false);
+    if (!place)
+        return;
+    pythia__doc_words(b->d, "; ");
+    if (!pythia__brief_when(b, item, false))
+        pythia__doc_words(b->d, "no key correlates");
+}
+
+/* Blocks are for causes that matter; if there is none, for the first item. */
+static void add_items(const struct pythia__brief *b)
+{
+    size_t blocks = 0, lines = 0;
+    while (blocks < b->item_count && blocks < b->level->blocks &&
+           (blocks == 0 || pythia__item_matters(b, &b->items[blocks])))
+        add_block(b, &b->items[blocks++]);
+    if (blocks < b->item_count && b->level->lines > 0) {
+        pythia__doc_gap(b->d);
+        pythia__doc_table(b->d, item_columns, sizeof(item_columns) / sizeof(item_columns[0]));
+    }
+    for (; blocks + lines < b->item_count && lines < b->level->lines; lines++)
+        add_line(b, &b->items[blocks + lines]);
+    if (blocks + lines < b->item_count) {
+        pythia__doc_paragraph(b->d);
+        pythia__doc_words(b->d, "and %zu more (--all lists them)", b->item_count - blocks - lines);
+    }
+}
+
+/* ---- what there is nothing to say of ---- */
+
+struct rest {
+    size_t too_few, quiet, slow;
+};
+
+/* Types by the best that is known of one of their groups. */
+static int count_types(const struct pythia_diagnosis *d, struct rest *out)
+{
+    enum { UNSEEN, FEW, QUIET, SLOW, FOUND };
+    static const unsigned char of[] = {[PYTHIA_GROUP_DIAGNOSED] = FOUND,
+                                       [PYTHIA_GROUP_QUIET] = QUIET,
+                                       [PYTHIA_GROUP_SLOW] = SLOW,
+                                       [PYTHIA_GROUP_TOO_FEW] = FEW};
+    unsigned char *states = pythia_calloc(d->type_count + 1, 1);
+    if (!states)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < d->group_count; i++) {
+        unsigned char state = of[d->groups[i].status];
+        if (state > states[d->groups[i].type])
+            states[d->groups[i].type] = state;
+    }
+    for (size_t i = 0; i < d->type_count; i++) {
+        out->too_few += states[i] == FEW;
+        out->quiet += states[i] == QUIET;
+        out->slow += states[i] == SLOW;
+    }
+    pythia_free(states);
+    return PYTHIA_OK;
+}
+
+static void add_rest_line(const struct pythia__brief *b, size_t count, const char *one,
+                          const char *many, bool listed)
+{
+    if (count == 0)
+        return;
+    pythia__doc_paragraph(b->d);
+    pythia__doc_count(b->d, (double)count, one, many);
+    if (!listed)
+        pythia__doc_words(b->d, " (%s lists them)", lister(b));
+}
+
+static const struct pythia__doc_column rest_columns[] = {{"other types", false, true, 0},
+                                                         {"requests", true, false, 0},
+                                                         {"mean", true, false, 0},
+                                                         {"", false, false, 0}};
+
+static void add_listed(const struct pythia__brief *b)
+{
+    static const char *const words[] = {[PYTHIA_GROUP_DIAGNOSED] = "",
+                                        [PYTHIA_GROUP_QUIET] = "does not vary",
+                                        [PYTHIA_GROUP_SLOW] = "always slow",
+                                        [PYTHIA_GROUP_TOO_FEW] = "too few requests"};
+    const struct pythia_diagnosis *d = b->s->diagnosis;
+    size_t others = 0;
+    for (size_t i = 0; i < d->group_count; i++)
+        others += d->groups[i].status != PYTHIA_GROUP_DIAGNOSED;
+    if (others == 0)
+        return;
+    pythia__doc_gap(b->d);
+    pythia__doc_table(b->d, rest_columns, sizeof(rest_columns) / sizeof(rest_columns[0]));
+    for (size_t i = 0, shown = 0; i < d->group_count && shown < LISTED_MAX; i++) {
+        const struct pythia_group *g = &d->groups[i];
+        if (g->status == PYTHIA_GROUP_DIAGNOSED)
+            continue;
+        pythia__doc_row(b->d, PYTHIA__DOC_PLAIN);
+        pythia__doc_cell(b->d);
+        pythia__doc_type(b->d, b->s->vocabulary, d->types[g->type].type, PYTHIA_NONE);
+        pythia__doc_cell(b->d);
+        pythia__doc_count(b->d, (double)g->count, "", "");
+        pythia__doc_cell(b->d);
+        pythia__doc_duration(b->d, g->mean_ns);
+        pythia__doc_cell(b->d);
+        pythia__doc_words(b->d, "%s", words[g->status]);
+        shown++;
+    }
+}
+
+static int add_rest(const struct pythia__brief *b)
+{
+    struct rest n = {0};
+    size_t least = b->s->min_requests ? b->s->min_requests : 30;
+    char one[80], many[80];
+    int status = count_types(b->s->diagnosis, &n);
+    if (b->item_count == 0) {
+        pythia__doc_gap(b->d);
+        pythia__doc_heading(b->d, PYTHIA__DOC_PLAIN);
+        pythia__doc_words(b->d, n.quiet + n.slow > 0
+                                    ? "No requests vary in a way that stands out."
+                                    : "Not enough data: no type has enough requests.");
+    }
+    if (b->view->all)
+        add_listed(b);
+    else if (b->item_count + n.too_few + n.quiet + n.slow > 0)
+        pythia__doc_gap(b->d);
+    (void)snprintf(one, sizeof(one), " type has fewer than %zu requests", least);
+    (void)snprintf(many, sizeof(many), " types have fewer than %zu requests", least);
+    add_rest_line(b, n.too_few, one, many, b->view->all);
+    add_rest_line(b, n.quiet, " type does not vary", " types do not vary", b->view->all);
+    add_rest_line(b, n.slow, " type is always slow", " types are always slow", b->view->all);
+    if (b->s->diagnosis->not_asked > 0) {
+        pythia__doc_paragraph(b->d);
+        pythia__doc_count(b->d, (double)b->s->diagnosis->not_asked,
+                          " type was not looked at closely (--report-types)",
+                          " types were not looked at closely (--report-types)");
+    }
+    return status;
+}
+
+/* ---- what to open ---- */
+
+static const struct pythia__doc_column next_columns[] = {
+    {"open next", false, true, 0}, {"shows up to", true, false, 0}, {"a request", true, false, 0}};
+
+/* Closed trace points; where everything was open there is nothing to open. */
+static void add_suggestions(const struct pythia__brief *b)
+{
+    if (!b->s->open || b->s->next_count == 0)
+        return;
+    pythia__doc_gap(b->d);
+    pythia__doc_table(b->d, next_columns, sizeof(next_columns) / sizeof(next_columns[0]));
+    for (size_t i = 0; i < b->s->next_count && i < NEXT_SHOWN; i++) {
+        const struct pythia_suggestion *s = &b->s->next[i];
+        pythia__doc_row(b->d, PYTHIA__DOC_PLAIN);
+        pythia__doc_cell(b->d);
+        pythia__doc_point(b->d, b->s->vocabulary, s->tracepoint);
+        pythia__doc_cell(b->d);
+        pythia__doc_percent(b->d, s->gain);
+        pythia__doc_cell(b->d);
+        pythia__doc_duration(b->d, s->cost_ns);
+    }
+}
+
+/* ---- all of it ---- */
+
+static int build(const struct pythia__brief *b)
+{
+    add_head(b);
+    add_items(b);
+    add_suggestions(b);
+    int status = add_rest(b);
+    add_caveats(b);
+    pythia__brief_search(b);
+    pythia__doc_gap(b->d);
+    pythia__doc_paragraph(b->d);
+    pythia__doc_words(b->d, "%s",
+                      b->s->live ? "Details: --verbose    Page: in a browser"
+                                 : "Details: --verbose    Page: --format html");
+    return status == PYTHIA_OK ? pythia__doc_finish(b->d) : status;
+}
+
+static size_t count_lines(struct pythia_text text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.size; i++)
+        count += text.bytes[i] == '\n';
+    return count;
+}
+
+/* Write it with a level's detail, and count its lines. */
+static int write_level(struct pythia__brief *b, const struct pythia__brief_level *level,
+                       const struct pythia__doc_view *view, struct pythia_buf *out, size_t *lines)
+{
+    struct pythia__doc d;
+    pythia__doc_begin(&d);
+    b->d = &d;
+    b->level = level;
+    pythia_buf_clear(out);
+    int status = build(b);
+    if (status == PYTHIA_OK)
+        status = pythia__doc_write_text(&d, view, out);
+    pythia__doc_free(&d);
+    b->d = NULL;
+    *lines = count_lines(pythia_buf_text(out));
+    return status;
+}
+
+/* From the most to the least; the first that has at most PYTHIA_REPORT_LINES lines is shown. The
+ * last one has, whatever the input: names take a line each at most, of which a block has twelve. */
+static const struct pythia__brief_level levels[] = {
+    {3, 8, 12, 3, true}, {2, 8, 8, 3, true}, {1, 8, 8, 3, true},  {1, 5, 5, 3, true},
+    {1, 3, 3, 2, true},  {1, 3, 2, 1, true}, {1, 2, 1, 1, false}, {1, 1, 0, 0, false},
+};
+static const struct pythia__brief_level everything = {3, SIZE_MAX, SIZE_MAX, 3, true};
+
+int pythia_report_brief(const struct pythia_report_source *source,
+                        const struct pythia_report_view *view, struct pythia_buf *out)
+{
+    struct pythia__item *items = NULL;
+    struct pythia_buf text = {0};
+    struct pythia__doc_view how = {view->width ? view->width : WIDTH, view->colour, view->ascii};
+    struct pythia__brief b = {.s = source, .view = view};
+    size_t lines = SIZE_MAX, count = sizeof(levels) / sizeof(levels[0]);
+    const unsigned long failures = pythia_mem_failures();
+    int status = pythia__items_collect(source, &items, &b.item_count);
+    b.items = items;
+    for (size_t i = 0; status == PYTHIA_OK && !view->all && i < count; i++) {
+        status = write_level(&b, &levels[i], &how, &text, &lines);
+        if (lines <= PYTHIA_REPORT_LINES)
+            break;
+    }
+    if (status == PYTHIA_OK && view->all)
+        status = write_level(&b, &everything, &how, &text, &lines);
+    if (status == PYTHIA_OK)
+        pythia_buf_text_add(out, pythia_buf_text(&text));
+    pythia_free(items);
+    pythia_buf_free(&text);
+    if (status == PYTHIA_OK && pythia_mem_failures() != failures)
+        return PYTHIA_ENOMEM;
+    return status == PYTHIA_OK ? pythia_buf_status(out) : status;
+}

@@ -1,0 +1,429 @@
+/* What the short form says of one item: its title, where the variance lies, what correlates with
+ * it, and how sure that is. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "brief.h"
+#include "document/document_names.h"
+#include "pythia/mem.h"
+#include "pythia/place.h"
+#include "sentences/report_why.h"
+#include "sentences/sentences.h"
+
+#define PLACES_SHOWN 2
+#define MATTERS_MIN  .01 /* part of the variance of all requests that a cause has to account for */
+
+static const struct pythia_vocabulary *names_of(const struct pythia__brief *b)
+{
+    return b->s->vocabulary;
+}
+
+static const struct pythia_explanations *explanations_of(const struct pythia__item *item)
+{
+    return item->group                        ? &item->group->explanations
+           : item->kind == PYTHIA__ITEM_PATHS ? &item->type->explanations
+                                              : NULL;
+}
+
+/* The key that explains it: the verdict's, or else the best; NULL if there is none. */
+static const struct pythia_explanation *key_of(const struct pythia__item *item)
+{
+    const struct pythia_explanations *all = explanations_of(item);
+    const char *name = item->verdict && item->group ? item->verdict->key : NULL;
+    for (size_t i = 0; name && all && i < all->found_count; i++)
+        if (strcmp(all->found[i].name, name) == 0)
+            return &all->found[i];
+    return all && all->found_count > 0 ? &all->found[0] : NULL;
+}
+
+/* ---- how sure it is ---- */
+
+static double lower_bound(const struct pythia_group *g)
+{
+    if (g->own.tracepoint != PYTHIA_NONE)
+        return g->own.share.low;
+    return g->ranking.localised && g->ranking.edge_count > 0 ? g->ranking.edges[0].share.low : 0;
+}
+
+static enum pythia_confidence confidence_of(const struct pythia__item *item)
+{
+    if (item->verdict)
+        return item->verdict->confidence;
+    double low = item->group ? lower_bound(item->group) : 0;
+    return low >= .5                   ? PYTHIA_CONFIDENCE_HIGH
+           : low >= PYTHIA_FINDING_MIN ? PYTHIA_CONFIDENCE_MEDIUM
+                                       : PYTHIA_CONFIDENCE_LOW;
+}
+
+bool pythia__item_matters(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    bool largest = item == &b->items[0] && isnan(item->share);
+    return item->kind != PYTHIA__ITEM_ENDED && (item->share >= MATTERS_MIN || largest) &&
+           (confidence_of(item) != PYTHIA_CONFIDENCE_LOW || item->kind == PYTHIA__ITEM_PATHS);
+}
+
+static void add_chance(struct pythia__doc *d, double q)
+{
+    if (q < .001)
+        pythia__doc_words(d, "q < 0.001");
+    else
+        pythia__doc_words(d, "q = %.2g", q);
+}
+
+void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    const struct pythia_explanation *x = key_of(item);
+    const struct pythia_explanations *all = explanations_of(item);
+    double requests = item->group     ? (double)item->group->count
+                      : item->verdict ? (double)item->verdict->requests
+                                      : (double)item->type->type->moments.weight;
+    if (item->kind == PYTHIA__ITEM_PATHS)
+        pythia__doc_words(b->d, "of ");
+    else
+        pythia__doc_words(b->d, "%s: ", pythia_confidence_name(confidence_of(item)));
+    pythia__doc_count(b->d, requests, " request", " requests");
+    if (item->verdict && item->verdict->since > 0)
+        pythia__doc_words(b->d, " in the last cycle, since cycle %zu",
+                          (size_t)item->verdict->since);
+    if (!x)
+        return;
+    pythia__doc_words(b->d, ", explains ");
+    pythia__doc_percent(b->d, x->result.explained);
+    pythia__doc_words(b->d, ", ");
+    add_chance(b->d, x->result.q);
+    if (x->result.few)
+        pythia__doc_words(b->d, "; rests on %zu of %zu requests", x->result.support, all->rows);
+    if (x->result.low_confidence)
+        pythia__doc_words(b->d, "; few requests for so many values");
+}
+
+/* ---- the title ---- */
+
+/* The root that most of the time is spent in; PYTHIA_NONE: not known. */
+static uint32_t main_root(const struct pythia__brief *b, const struct pythia_group *g)
+{
+    const struct pythia_cct *cct = pythia_groups_cct(b->s->groups);
+    uint32_t best = PYTHIA_NONE;
+    double most = -1;
+    for (size_t i = 0; g && i < g->ranking.context_count; i++) {
+        const struct pythia_ranked_context *c = &g->ranking.contexts[i];
+        if (pythia_cct_depth(cct, c->node) == 1 && c->mean_ns > most) {
+            best = pythia_cct_tracepoint(cct, c->node);
+            most = c->mean_ns;
+        }
+    }
+    return best;
+}
+
+/* Groups of one type look different only if all of them are named by the same root. */
+static const struct pythia_group *largest_group(const struct pythia__brief *b,
+                                                const struct pythia__item *item)
+{
+    const struct pythia_group *best = NULL;
+    for (size_t i = 0; i < b->s->diagnosis->group_count; i++) {
+        const struct pythia_group *g = &b->s->diagnosis->groups[i];
+        if (&b->s->diagnosis->types[g->type] == item->type && g->ranking.context_count > 0 &&
+            (!best || g->count > best->count))
+            best = g;
+    }
+    return best;
+}
+
+/* Trace points that differ only in identifiers are one. */
+static bool passes(const struct pythia__brief *b, const struct pythia_group *g, uint32_t point)
+{
+    uint32_t pattern = pythia_vocabulary_tracepoint_at(names_of(b), point)->pattern;
+    for (uint32_t i = 0; g->shape && i < g->shape->point_count; i++)
+        if (pythia_vocabulary_tracepoint_at(names_of(b), g->shape->points[i])->pattern == pattern)
+            return true;
+    return false;
+}
+
+static bool is_sibling(const struct pythia__item *a, const struct pythia__item *b)
+{
+    return a != b && a->group && b->group && a->type == b->type;
+}
+
+/* How many of the groups of its type that are told pass a point; *count of them. */
+static size_t count_passing(const struct pythia__brief *b, const struct pythia__item *item,
+                            uint32_t point, size_t *count)
+{
+    size_t passing = 0;
+    *count = 0;
+    for (size_t i = 0; i < b->item_count; i++)
+        if (is_sibling(item, &b->items[i])) {
+            passing += passes(b, b->items[i].group, point);
+            ++*count;
+        }
+    return passing;
+}
+
+/* The first trace point of a group that no sibling of the item passes, or that all of them do and
+ * the item does not; PYTHIA_NONE: there is none. */
+static uint32_t find_point(const struct pythia__brief *b, const struct pythia__item *item,
+                           const struct pythia_group *of, bool own)
+{
+    for (uint32_t i = 0; of->shape && i < of->shape->point_count; i++) {
+        size_t count, passing = count_passing(b, item, of->shape->points[i], &count);
+        if (own ? passing == 0 : passing == count && !passes(b, item->group, of->shape->points[i]))
+            return of->shape->points[i];
+    }
+    return PYTHIA_NONE;
+}
+
+/* What sets a group apart from the other groups of its type that are told. */
+static void add_difference(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    const struct pythia__item *first = NULL;
+    size_t before = 0;
+    for (const struct pythia__item *i = b->items; i < item; i++) {
+        first = !first && is_sibling(item, i) ? i : first;
+        before += is_sibling(item, i);
+    }
+    if (!first)
+        return;
+    uint32_t own = find_point(b, item, item->group, true),
+             lacked = own == PYTHIA_NONE ? find_point(b, item, first->group, false) : PYTHIA_NONE;
+    if (own == PYTHIA_NONE && lacked == PYTHIA_NONE) {
+        pythia__doc_words(b->d, ", path %zu", before + 1);
+        return;
+    }
+    pythia__doc_words(b->d, own != PYTHIA_NONE ? ", requests that hit " : ", requests without ");
+    pythia__doc_point(b->d, names_of(b), own != PYTHIA_NONE ? own : lacked);
+}
+
+/* Is a type named by its roots, and one of them this? */
+static bool is_named_by(const struct pythia__brief *b, const struct pythia__item *item,
+                        uint32_t root)
+{
+    return root != PYTHIA_NONE &&
+           pythia_text_contains(pythia_vocabulary_text(names_of(b), item->type->type->unsplit),
+                                pythia_vocabulary_tracepoint_pattern(names_of(b), root));
+}
+
+void pythia__brief_title(const struct pythia__brief *b, const struct pythia__item *item, bool whole)
+{
+    uint32_t root = main_root(b, largest_group(b, item));
+    struct pythia_text service = pythia__point_service(names_of(b), root);
+    pythia__doc_type(b->d, names_of(b), item->type->type, root);
+    if (whole && service.size > 0 && is_named_by(b, item, root)) {
+        pythia__doc_words(b->d, "  (");
+        pythia__doc_text(b->d, PYTHIA__DOC_WORDS, service);
+        pythia__doc_words(b->d, ")");
+    }
+    if (item->group)
+        add_difference(b, item);
+    if (item->kind == PYTHIA__ITEM_PATHS)
+        pythia__doc_words(b->d, ", which path it takes");
+}
+
+/* ---- the cause ---- */
+
+static void add_share(struct pythia__doc *d, double share, double low, double high)
+{
+    pythia__doc_percent(d, fmin(share, 1));
+    if (isfinite(low) && isfinite(high)) {
+        pythia__doc_words(d, "  (");
+        struct pythia_buf text = {0};
+        pythia_buf_printf(&text, "%.0f\xE2\x80\x93%.0f %%)", 100 * fmax(low, 0),
+                          100 * fmin(high, 1));
+        d->failed = d->failed || text.failed;
+        pythia__doc_text(d, PYTHIA__DOC_NUMBER, pythia_buf_text(&text));
+        pythia_buf_free(&text);
+    }
+}
+
+static void add_found(const struct pythia__brief *b, const struct pythia_verdict *v, bool whole)
+{
+    for (size_t i = 0; i < v->found_count && i < (whole ? PLACES_SHOWN : 1); i++) {
+        const struct pythia_finding *f = &v->found[i].finding;
+        pythia__doc_words(b->d, i > 0 ? "; " : "");
+        pythia__doc_place(b->d, names_of(b), &f->place);
+        pythia__doc_words(b->d, !whole ? " " : i > 0 ? " for " : " accounts for ");
+        add_share(b->d, f->share, whole ? f->low : NAN, f->high);
+    }
+    if (whole && v->found_count > PLACES_SHOWN)
+        pythia__doc_words(b->d, "; and %zu more", v->found_count - PLACES_SHOWN);
+}
+
+static void add_place(const struct pythia__brief *b, const struct pythia_place *place, double share,
+                      double low, double high)
+{
+    pythia__doc_place(b->d, names_of(b), place);
+    pythia__doc_words(b->d, " accounts for ");
+    add_share(b->d, share, low, high);
+}
+
+/* The edge with the largest share that does not rest on a handful of requests, if there is one. */
+static const struct pythia_ranked_edge *best_edge(const struct pythia_ranking *r)
+{
+    const struct pythia_ranked_edge *best = NULL;
+    for (size_t i = 0; i < r->edge_count; i++) {
+        const struct pythia_ranked_edge *e = &r->edges[i];
+        if (!best || (best->few && !e->few) ||
+            (best->few == e->few && e->share.share > best->share.share))
+            best = e;
+    }
+    return best;
+}
+
+/* Does an edge account for so much that it is named? */
+static bool stands_out(const struct pythia_group *g, const struct pythia_ranked_edge *e)
+{
+    return e && (g->ranking.localised || e->share.low >= .5) &&
+           e->share.share >= PYTHIA_FINDING_MIN;
+}
+
+bool pythia__has_place(const struct pythia__item *item)
+{
+    const struct pythia_group *g = item->group;
+    if (item->verdict && item->verdict->found_count > 0)
+        return true;
+    return g && pythia_ranking_has_shares(&g->ranking) &&
+           (g->own.tracepoint != PYTHIA_NONE || stands_out(g, best_edge(&g->ranking)));
+}
+
+static void add_group_cause(const struct pythia__brief *b, const struct pythia_group *g, bool whole)
+{
+    const struct pythia_cct *cct = pythia_groups_cct(b->s->groups);
+    const struct pythia_ranked_edge *e = best_edge(&g->ranking);
+    if (!pythia_ranking_has_shares(&g->ranking)) {
+        pythia__doc_words(b->d, "a few requests have ");
+        pythia__doc_percent(b->d, fmax(0, 1 - g->ranking.kept));
+        pythia__doc_words(b->d, whole ? " of the variance, too few to say where" : " of it");
+    } else if (g->own.tracepoint != PYTHIA_NONE) {
+        struct pythia_place own = pythia_place_own(g->own.tracepoint);
+        add_place(b, &own, g->own.share.slope, g->own.share.low, g->own.share.high);
+    } else if (stands_out(g, e)) {
+        struct pythia_place place = pythia_place_of(cct, e->edge);
+        add_place(b, &place, e->share.share, e->share.low, e->share.high);
+    } else if (whole && g->inclusive != PYTHIA_CCT_ROOT) {
+        pythia__doc_words(b->d, "no single place; more than half lies below ");
+        pythia__doc_point(b->d, names_of(b), pythia_cct_tracepoint(cct, g->inclusive));
+    } else {
+        pythia__doc_words(b->d, "no single place");
+    }
+}
+
+bool pythia__brief_cause(const struct pythia__brief *b, const struct pythia__item *item, bool whole)
+{
+    if (item->kind == PYTHIA__ITEM_ENDED) {
+        struct pythia_buf why = {0};
+        pythia__add_why(&why, names_of(b), b->s->loop, item->problem);
+        pythia__doc_words(b->d, "no cause found: ");
+        pythia__doc_text(b->d, PYTHIA__DOC_WORDS, pythia_buf_text(&why));
+        b->d->failed = b->d->failed || why.failed;
+        pythia_buf_free(&why);
+    } else if (item->kind == PYTHIA__ITEM_PATHS) {
+        pythia__doc_percent(b->d, item->type->between_share);
+        pythia__doc_words(b->d, " of its variance lies between requests that take different paths");
+    } else if (item->verdict && item->verdict->found_count > 0) {
+        add_found(b, item->verdict, whole);
+    } else if (item->group) {
+        add_group_cause(b, item->group, whole);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* ---- what correlates with it ---- */
+
+/* "is >= 2" as ">= 2". */
+static const char *strip_is(const char *split)
+{
+    return strncmp(split, "is ", 3) == 0 ? split + 3 : split;
+}
+
+static const char *opposite(const char *condition)
+{
+    static const char *const pairs[][2] = {{">= ", "< "}, {"<= ", "> "}, {"> ", "<= "}};
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (strncmp(condition, pairs[i][0], strlen(pairs[i][0])) == 0)
+            return pairs[i][1];
+    return NULL;
+}
+
+static void add_mean(struct pythia__doc *d, double ns)
+{
+    struct pythia_buf text = {0};
+    pythia_buf_puts(&text, "mean ");
+    pythia__add_duration(&text, ns);
+    pythia__doc_words(d, ": ");
+    pythia__doc_text(d, PYTHIA__DOC_NUMBER, pythia_buf_text(&text));
+    d->failed = d->failed || text.failed;
+    pythia_buf_free(&text);
+}
+
+/* The rest of the requests: "    < 2: mean 4.23 s". */
+static void add_others(const struct pythia__brief *b, const struct pythia_explanation *x)
+{
+    const char *condition = strip_is(x->split), *contrary = opposite(condition);
+    pythia__doc_words(b->d, "    ");
+    if (x->kind == PYTHIA_KEY_HAS)
+        pythia__doc_words(b->d, strcmp(condition, ">= 1") == 0 ? "without" : "with it");
+    else if (contrary)
+        pythia__doc_words(b->d, "%s%s", contrary, strchr(condition, ' ') + 1);
+    else
+        pythia__doc_words(b->d, "otherwise");
+    add_mean(b->d, x->result.low_total);
+}
+
+static void add_condition(const struct pythia__brief *b, const struct pythia_explanation *x)
+{
+    const char *condition = strip_is(x->split);
+    if (x->kind == PYTHIA_KEY_HAS) {
+        pythia__doc_words(b->d, strcmp(condition, ">= 1") == 0 ? "with " : "without ");
+        pythia__doc_key(b->d, names_of(b), x);
+    } else {
+        pythia__doc_key(b->d, names_of(b), x);
+        pythia__doc_words(b->d, x->kind == PYTHIA_KEY_COUNT ? " called " : " ");
+        pythia__doc_text(b->d, PYTHIA__DOC_WORDS, pythia_text_of(condition));
+        pythia__doc_words(b->d, x->kind == PYTHIA_KEY_COUNT ? " times" : "");
+    }
+}
+
+/* In one line: "correlates with calls of GET /a". */
+static void add_correlation(const struct pythia__brief *b, const struct pythia_explanation *x)
+{
+    pythia__doc_words(b->d, "correlates with ");
+    pythia__doc_words(b->d, x->kind == PYTHIA_KEY_COUNT ? "calls of "
+                            : x->kind == PYTHIA_KEY_HAS ? "whether there is a call of "
+                                                        : "");
+    pythia__doc_key(b->d, names_of(b), x);
+}
+
+bool pythia__brief_when(const struct pythia__brief *b, const struct pythia__item *item, bool whole)
+{
+    const struct pythia_explanation *x = key_of(item);
+    if (!x && item->verdict && item->verdict->key) {
+        pythia__doc_words(b->d, "correlates with ");
+        struct pythia_text key = pythia_text_of(item->verdict->key);
+        pythia__doc_name(b->d, PYTHIA__DOC_KEY, key, key, key);
+        return true;
+    }
+    if (!x)
+        return false;
+    if (!whole || !x->split) {
+        add_correlation(b, x);
+        return true;
+    }
+    if (x->ends_early) {
+        pythia__doc_words(b->d, "%zu of %zu requests end before ", x->without,
+                          explanations_of(item)->rows);
+        pythia__doc_key(b->d, names_of(b), x);
+        pythia__doc_words(b->d, "    ");
+    }
+    if (item->group && item->group->cause == PYTHIA_CAUSE_RETRY && x->kind == PYTHIA_KEY_COUNT)
+        pythia__doc_words(b->d, "retry: ");
+    add_condition(b, x);
+    add_mean(b->d, x->result.high_total);
+    add_others(b, x);
+    char requests[64];
+    (void)snprintf(requests, sizeof(requests), "(%zu / %zu requests)", x->result.split.high_rows,
+                   x->result.split.low_rows);
+    pythia__doc_words(b->d, "     ");
+    pythia__doc_text(b->d, PYTHIA__DOC_NUMBER, pythia_text_of(requests));
+    return true;
+}

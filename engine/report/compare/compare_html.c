@@ -1,0 +1,285 @@
+/* The comparison as a page: one file that needs no other and runs no script. It has the sheet of
+ * the report, and says what the text form says. */
+#include <math.h>
+#include <string.h>
+
+#include "compare_forms.h"
+#include "page/report_html.h"
+#include "sentences/sentences.h"
+
+struct page {
+    struct pythia__html h;
+    size_t top;
+    double alpha;
+};
+
+/* A paragraph of words, which are given back. */
+static void paragraph(struct page *p, const char *class, struct pythia_buf *text)
+{
+    pythia__html_open(&p->h, "p", "class", class, NULL);
+    pythia__html_prose(&p->h, text->bytes ? text->bytes : "");
+    pythia__html_close(&p->h);
+    if (text->failed)
+        p->h.out->failed = 1;
+    pythia_buf_free(text);
+}
+
+static void note_more(struct page *p, size_t shown, size_t all, const char *what)
+{
+    struct pythia_buf text = {0};
+    if (all <= shown)
+        return;
+    pythia_buf_printf(&text, "And %zu more %s%s.", all - shown, what, all - shown == 1 ? "" : "s");
+    paragraph(p, "note", &text);
+}
+
+static void begin_table(struct page *p, const char *const *labels, size_t count)
+{
+    pythia__html_open(&p->h, "div", "class", "wide", NULL);
+    pythia__html_open(&p->h, "table", "class", "stack", NULL);
+    pythia__html_head_cells(&p->h, labels, count);
+    pythia__html_open(&p->h, "tbody", NULL);
+}
+
+static void end_table(struct page *p)
+{
+    pythia__html_close(&p->h);
+    pythia__html_close(&p->h);
+    pythia__html_close(&p->h);
+}
+
+/* Of cells: `label` says which column it was, where columns are lines. */
+static void duration_cell(struct page *p, const char *label, double ns)
+{
+    pythia__html_cell(&p->h, "n", label);
+    pythia__html_duration(&p->h, ns);
+    pythia__html_close(&p->h);
+}
+
+static void chance_cell(struct page *p, const char *label, double q)
+{
+    pythia__html_cell(&p->h, "n", label);
+    pythia__html_chance(&p->h, q);
+    pythia__html_close(&p->h);
+}
+
+/* ---- lists ---- */
+
+static void services(struct page *p, const json_t *report)
+{
+    static const char *const labels[] = {"Service", ">Change", "Its worst edge",
+                                         ">Longer by at least"};
+    const json_t *list = pythia__array(report, "services");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *service = json_array_get(list, i);
+        const char *name = pythia__string(service, "service");
+        if (!(pythia__number(service, "changed_edges") > 0) || all++ >= p->top)
+            continue;
+        if (shown++ == 0) {
+            pythia__html_open(&p->h, "section", "class", "part", NULL);
+            pythia__html_leaf(&p->h, "h2", NULL, "Services");
+            begin_table(p, labels, sizeof(labels) / sizeof(labels[0]));
+        }
+        pythia__html_open(&p->h, "tr", NULL);
+        pythia__html_open(&p->h, "th", "scope", "row", NULL);
+        pythia__html_name(&p->h, name[0] ? name : "(not known)");
+        pythia__html_close(&p->h);
+        duration_cell(p, "change", pythia__number(service, "change_ns"));
+        pythia__html_cell(&p->h, "full", NULL);
+        pythia__html_edge(&p->h, json_object_get(service, "best_edge"));
+        pythia__html_close(&p->h);
+        duration_cell(p, "longer by at least", pythia__number(service, "score_ns"));
+        pythia__html_close(&p->h);
+    }
+    if (shown == 0)
+        return;
+    end_table(p);
+    note_more(p, shown, all, "service");
+    pythia__html_close(&p->h);
+}
+
+static void edge_row(struct page *p, const json_t *edge)
+{
+    const char *service = pythia__string(edge, "service");
+    pythia__html_open(&p->h, "tr", NULL);
+    pythia__html_open(&p->h, "th", "scope", "row", NULL);
+    pythia__html_edge(&p->h, edge);
+    pythia__html_close(&p->h);
+    pythia__html_cell(&p->h, "e", "service");
+    pythia__html_name(&p->h, service[0] ? service : "(not known)");
+    pythia__html_close(&p->h);
+    duration_cell(p, "before", pythia__number_in(edge, "mean_ns", "before"));
+    duration_cell(p, "after", pythia__number_in(edge, "mean_ns", "after"));
+    pythia__html_cell(&p->h, "b", NULL);
+    pythia__html_bar(&p->h, "share", pythia__number(edge, "share"), NAN, NAN);
+    pythia__html_close(&p->h);
+    pythia__html_cell(&p->h, "n", "share of the change");
+    pythia__html_percent(&p->h, pythia__number(edge, "share"));
+    pythia__html_close(&p->h);
+    chance_cell(p, "q", pythia__number_in(edge, "clipped_ns", "q"));
+    chance_cell(p, "q of the variance", pythia__number_in(edge, "clipped_variance_ns2", "q"));
+    pythia__html_close(&p->h);
+}
+
+static void edges(struct page *p, const json_t *type)
+{
+    static const char *const labels[] = {
+        "Stretch of the critical path", "Service", ">Before",           ">After",
+        "=Share of the change",         ">q",      ">q of the variance"};
+    const json_t *list = pythia__array(type, "edges");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *edge = json_array_get(list, i);
+        if (!pythia__edge_changed(edge, p->alpha) || all++ >= p->top)
+            continue;
+        if (shown++ == 0)
+            begin_table(p, labels, sizeof(labels) / sizeof(labels[0]));
+        edge_row(p, edge);
+    }
+    if (shown > 0)
+        end_table(p);
+    note_more(p, shown, all, "edge");
+}
+
+static void paths(struct page *p, const json_t *type)
+{
+    const json_t *list = pythia__array(type, "paths");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *path = json_array_get(list, i);
+        struct pythia_buf text = {0};
+        if (!pythia__path_changed(path, p->alpha) || all++ >= p->top)
+            continue;
+        shown++;
+        pythia__add_compared_path(&text, path, type);
+        if (pythia__string(path, "example")[0])
+            pythia_buf_printf(&text, " Trace %s.", pythia__string(path, "example"));
+        paragraph(p, "path", &text);
+    }
+    note_more(p, shown, all, "path");
+}
+
+static void points(struct page *p, const json_t *type)
+{
+    const json_t *list = pythia__array(type, "trace_points");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *point = json_array_get(list, i);
+        struct pythia_buf text = {0};
+        if (!pythia__point_changed(point, p->alpha) || all++ >= p->top)
+            continue;
+        if (shown++ == 0)
+            pythia__html_open(&p->h, "ul", NULL);
+        pythia__add_compared_point(&text, point, type, p->alpha);
+        pythia__html_open(&p->h, "li", NULL);
+        pythia__html_name(&p->h, pythia__string(point, "trace_point"));
+        pythia__html_text(&p->h, " ");
+        pythia__html_prose(&p->h, text.bytes ? text.bytes : "");
+        pythia__html_close(&p->h);
+        pythia_buf_free(&text);
+    }
+    if (shown > 0)
+        pythia__html_close(&p->h);
+    note_more(p, shown, all, "trace point");
+}
+
+/* ---- the whole ---- */
+
+static void type_section(struct page *p, const json_t *type)
+{
+    const json_t *findings = pythia__array(type, "findings");
+    pythia__html_open(&p->h, "section", "class", "group", NULL);
+    pythia__html_open(&p->h, "h2", NULL);
+    pythia__html_name(&p->h, pythia__string(type, "name"));
+    pythia__html_close(&p->h);
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        struct pythia_buf text = {0};
+        pythia_buf_puts(&text, json_string_value(json_array_get(findings, i)));
+        paragraph(p, i == 0 ? "where" : "why", &text);
+    }
+    edges(p, type);
+    paths(p, type);
+    points(p, type);
+    pythia__html_close(&p->h);
+}
+
+static bool is_worth_a_section(const json_t *type)
+{
+    const char *status = pythia__string(type, "status");
+    return strcmp(status, "same") != 0 && strcmp(status, "too_few") != 0;
+}
+
+static void count_cell(struct page *p, const char *label, double count)
+{
+    pythia__html_cell(&p->h, "n", label);
+    pythia__html_count(&p->h, count);
+    pythia__html_close(&p->h);
+}
+
+static void others(struct page *p, const json_t *types)
+{
+    static const char *const labels[] = {"Type of request", ">Requests before", ">After",
+                                         "Finding"};
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        const json_t *type = json_array_get(types, i);
+        if (is_worth_a_section(type) || all++ >= p->top)
+            continue;
+        if (shown++ == 0) {
+            pythia__html_open(&p->h, "section", "class", "group", NULL);
+            pythia__html_leaf(&p->h, "h2", NULL, "Other types");
+            begin_table(p, labels, sizeof(labels) / sizeof(labels[0]));
+        }
+        pythia__html_open(&p->h, "tr", NULL);
+        pythia__html_open(&p->h, "th", "scope", "row", NULL);
+        pythia__html_name(&p->h, pythia__string(type, "name"));
+        pythia__html_close(&p->h);
+        count_cell(p, "requests before", pythia__number_in(type, "requests", "before"));
+        count_cell(p, "after", pythia__number_in(type, "requests", "after"));
+        pythia__html_leaf(&p->h, "td", "e",
+                          strcmp(pythia__string(type, "status"), "same") == 0 ? "nothing changed"
+                                                                              : "too few");
+        pythia__html_close(&p->h);
+    }
+    if (shown == 0)
+        return;
+    end_table(p);
+    note_more(p, shown, all, "type");
+    pythia__html_close(&p->h);
+}
+
+static void body(struct page *p, const json_t *report)
+{
+    const json_t *types = pythia__array(report, "request_types");
+    struct pythia_buf head = {0}, conclusion = {0};
+    size_t shown = 0, all = 0;
+    pythia__html_leaf(&p->h, "h1", NULL, "What changed");
+    pythia__add_conclusion(&conclusion, report);
+    paragraph(p, "lead", &conclusion);
+    pythia__add_compared_input(&head, report);
+    paragraph(p, "read", &head);
+    services(p, report);
+    for (size_t i = 0; i < json_array_size(types); i++)
+        if (is_worth_a_section(json_array_get(types, i)) && all++ < p->top) {
+            type_section(p, json_array_get(types, i));
+            shown++;
+        }
+    note_more(p, shown, all, "changed type");
+    others(p, types);
+}
+
+void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *out)
+{
+    struct page p = {.top = top, .alpha = pythia__number(report, "alpha")};
+    pythia__html_begin(&p.h, out);
+    pythia__html_open(&p.h, "html", "lang", "en", NULL);
+    pythia__html_head(&p.h, "What changed", 0);
+    pythia__html_open(&p.h, "body", NULL);
+    pythia__html_open(&p.h, "main", NULL);
+    body(&p, report);
+    pythia__html_close(&p.h);
+    pythia__html_close(&p.h);
+    pythia__html_close(&p.h);
+    pythia__html_end(&p.h);
+}

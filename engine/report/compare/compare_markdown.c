@@ -1,0 +1,212 @@
+/* The comparison as GitHub-flavoured Markdown: what the text form says, in its order, with tables.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "compare_forms.h"
+#include "sentences/sentences.h"
+#include "write/markdown_writer.h"
+
+struct page {
+    struct pythia_buf *out;
+    size_t top;
+    double alpha;
+};
+
+/* A sentence, which is given back. */
+static void prose(const struct page *p, struct pythia_buf *text)
+{
+    pythia__markdown_prose(p->out, text->bytes ? text->bytes : "");
+    if (text->failed)
+        p->out->failed = 1;
+    pythia_buf_free(text);
+}
+
+static void duration(const struct page *p, const json_t *of, const char *key, const char *member)
+{
+    pythia_buf_puts(p->out, " | ");
+    pythia__add_duration(p->out, pythia__number_in(of, key, member));
+}
+
+static void and_more(const struct page *p, size_t shown, size_t all, const char *what)
+{
+    if (all > shown)
+        pythia_buf_printf(p->out, "\nAnd %zu more %s%s.\n", all - shown, what,
+                          all - shown == 1 ? "" : "s");
+}
+
+static void chance(const struct page *p, const json_t *of, const char *key)
+{
+    double q = pythia__number_in(of, key, "q");
+    if (isnan(q))
+        pythia_buf_puts(p->out, " | -");
+    else
+        pythia_buf_printf(p->out, " | %.1g", q);
+}
+
+/* ---- lists ---- */
+
+static void services(const struct page *p, const json_t *report)
+{
+    const json_t *list = pythia__array(report, "services");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *service = json_array_get(list, i);
+        const char *name = pythia__string(service, "service");
+        if (!(pythia__number(service, "changed_edges") > 0) || all++ >= p->top)
+            continue;
+        if (shown++ == 0)
+            pythia_buf_puts(p->out, "\n## Services\n\n"
+                                    "| service | change | surely | most surely |\n"
+                                    "| --- | --: | --: | --- |\n");
+        pythia_buf_puts(p->out, "| ");
+        pythia__markdown_name(p->out, name[0] ? name : "(not known)", true);
+        pythia_buf_puts(p->out, " | ");
+        pythia__add_duration(p->out, pythia__number(service, "change_ns"));
+        pythia_buf_puts(p->out, " | ");
+        pythia__add_duration(p->out, pythia__number(service, "score_ns"));
+        pythia_buf_puts(p->out, " | ");
+        struct pythia_buf text = {0};
+        pythia__add_edge(&text, json_object_get(service, "best_edge"));
+        prose(p, &text);
+        pythia_buf_puts(p->out, " |\n");
+    }
+    and_more(p, shown, all, "service");
+}
+
+static void edges(const struct page *p, const json_t *type)
+{
+    const json_t *list = pythia__array(type, "edges");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *edge = json_array_get(list, i);
+        struct pythia_buf text = {0};
+        if (!pythia__edge_changed(edge, p->alpha) || all++ >= p->top)
+            continue;
+        if (shown++ == 0)
+            pythia_buf_puts(p->out, "\n| edge | before | after | change | share | q | q of the "
+                                    "variance |\n"
+                                    "| --- | --: | --: | --: | --: | --: | --: |\n");
+        pythia_buf_puts(p->out, "| ");
+        pythia__add_compared_edge(&text, edge);
+        prose(p, &text);
+        duration(p, edge, "mean_ns", "before");
+        duration(p, edge, "mean_ns", "after");
+        duration(p, edge, "mean_ns", "change");
+        pythia_buf_puts(p->out, " | ");
+        pythia__add_percent(p->out, pythia__number(edge, "share"));
+        chance(p, edge, "clipped_ns");
+        chance(p, edge, "clipped_variance_ns2");
+        pythia_buf_puts(p->out, " |\n");
+    }
+    and_more(p, shown, all, "edge");
+}
+
+static void paths(const struct page *p, const json_t *type)
+{
+    const json_t *list = pythia__array(type, "paths");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *path = json_array_get(list, i);
+        struct pythia_buf text = {0};
+        if (!pythia__path_changed(path, p->alpha) || all++ >= p->top)
+            continue;
+        pythia_buf_puts(p->out, shown++ == 0 ? "\n- " : "- ");
+        pythia__add_compared_path(&text, path, type);
+        prose(p, &text);
+        if (pythia__string(path, "example")[0])
+            pythia_buf_printf(p->out, " Trace `%s`.", pythia__string(path, "example"));
+        pythia_buf_putc(p->out, '\n');
+    }
+    and_more(p, shown, all, "path");
+}
+
+static void points(const struct page *p, const json_t *type)
+{
+    const json_t *list = pythia__array(type, "trace_points");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *point = json_array_get(list, i);
+        struct pythia_buf text = {0};
+        if (!pythia__point_changed(point, p->alpha) || all++ >= p->top)
+            continue;
+        pythia_buf_puts(p->out, shown++ == 0 ? "\n- " : "- ");
+        pythia__markdown_name(p->out, pythia__string(point, "trace_point"), false);
+        pythia_buf_putc(p->out, ' ');
+        pythia__add_compared_point(&text, point, type, p->alpha);
+        prose(p, &text);
+        pythia_buf_putc(p->out, '\n');
+    }
+    and_more(p, shown, all, "trace point");
+}
+
+/* ---- the whole ---- */
+
+static void type_section(const struct page *p, const json_t *type)
+{
+    const json_t *findings = pythia__array(type, "findings");
+    pythia_buf_puts(p->out, "\n## ");
+    pythia__markdown_name(p->out, pythia__string(type, "name"), false);
+    pythia_buf_puts(p->out, "\n");
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        struct pythia_buf text = {0};
+        pythia_buf_puts(&text, json_string_value(json_array_get(findings, i)));
+        pythia_buf_putc(p->out, '\n');
+        prose(p, &text);
+        pythia_buf_putc(p->out, '\n');
+    }
+    edges(p, type);
+    paths(p, type);
+    points(p, type);
+}
+
+static bool is_worth_a_section(const json_t *type)
+{
+    const char *status = pythia__string(type, "status");
+    return strcmp(status, "same") != 0 && strcmp(status, "too_few") != 0;
+}
+
+static void others(const struct page *p, const json_t *types)
+{
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        const json_t *type = json_array_get(types, i);
+        if (is_worth_a_section(type) || all++ >= p->top)
+            continue;
+        if (shown++ == 0)
+            pythia_buf_puts(p->out, "\n## Other types\n\n| type | before | after | |\n"
+                                    "| --- | --: | --: | --- |\n");
+        pythia_buf_puts(p->out, "| ");
+        pythia__markdown_name(p->out, pythia__string(type, "name"), true);
+        pythia_buf_puts(p->out, " | ");
+        pythia__add_count(p->out, pythia__number_in(type, "requests", "before"));
+        pythia_buf_puts(p->out, " | ");
+        pythia__add_count(p->out, pythia__number_in(type, "requests", "after"));
+        pythia_buf_printf(p->out, " | %s |\n",
+                          strcmp(pythia__string(type, "status"), "same") == 0 ? "same" : "too few");
+    }
+    and_more(p, shown, all, "type");
+}
+
+void pythia__compare_markdown(const json_t *report, size_t top, struct pythia_buf *out)
+{
+    struct page p = {out, top, pythia__number(report, "alpha")};
+    const json_t *types = pythia__array(report, "request_types");
+    struct pythia_buf head = {0}, conclusion = {0};
+    pythia_buf_puts(out, "# What changed\n\n");
+    pythia__add_compared_input(&head, report);
+    prose(&p, &head);
+    pythia_buf_puts(out, "\n\n**");
+    pythia__add_conclusion(&conclusion, report);
+    prose(&p, &conclusion);
+    pythia_buf_puts(out, "**\n");
+    services(&p, report);
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(types); i++)
+        if (is_worth_a_section(json_array_get(types, i)) && all++ < top) {
+            type_section(&p, json_array_get(types, i));
+            shown++;
+        }
+    and_more(&p, shown, all, "changed type");
+    others(&p, types);
+}

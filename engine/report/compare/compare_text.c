@@ -1,0 +1,256 @@
+/* The comparison for a terminal: what a person on call reads first stands first. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compare_forms.h"
+#include "pythia/shown_text.h"
+#include "sentences/sentences.h"
+
+#define INDENT     "   "
+#define NAME_WIDTH 240 /* characters of a name on a line of its own */
+#define EDGE_FROM  26  /* column at which the words of an edge begin */
+
+struct page {
+    struct pythia_buf *out;
+    size_t top;
+    double alpha;
+    bool colour;
+};
+
+static void style(const struct page *p, const char *code)
+{
+    if (p->colour)
+        pythia_buf_printf(p->out, "\033[%sm", code);
+}
+
+static void words(const struct page *p, size_t indent, struct pythia_buf *text)
+{
+    pythia__add_words(p->out, indent, pythia_buf_text(text));
+    if (text->failed)
+        p->out->failed = 1;
+    pythia_buf_free(text);
+}
+
+static void title(const struct page *p, const char *text)
+{
+    style(p, "1");
+    pythia_buf_printf(p->out, INDENT "%s\n", text);
+    style(p, "0");
+}
+
+static void and_more(const struct page *p, size_t shown, size_t all, const char *what)
+{
+    if (all > shown)
+        pythia_buf_printf(p->out, INDENT INDENT "and %zu more %s%s\n", all - shown, what,
+                          all - shown == 1 ? "" : "s");
+}
+
+/* "+12.3 ms", in a column */
+static void add_change(const struct page *p, double ns)
+{
+    struct pythia_buf text = {0};
+    pythia_buf_puts(&text, ns > 0 ? "+" : "");
+    pythia__add_duration(&text, ns);
+    pythia_buf_printf(p->out, "%10s", text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
+}
+
+/* ---- lists ---- */
+
+static void edge_line(const struct page *p, const json_t *edge)
+{
+    struct pythia_buf text = {0}, share = {0};
+    pythia_buf_puts(p->out, INDENT INDENT);
+    style(p, "36");
+    add_change(p, pythia__number_in(edge, "mean_ns", "change"));
+    style(p, "0");
+    pythia__add_percent(&share, pythia__number(edge, "share"));
+    pythia_buf_printf(p->out, " %8s ", share.bytes ? share.bytes : "");
+    pythia_buf_free(&share);
+    pythia__add_compared_edge(&text, edge);
+    pythia_buf_puts(&text, " (");
+    pythia__add_duration(&text, pythia__number_in(edge, "mean_ns", "before"));
+    pythia_buf_puts(&text, ", now ");
+    pythia__add_duration(&text, pythia__number_in(edge, "mean_ns", "after"));
+    double q = pythia__number_in(edge, "clipped_ns", "q");
+    if (q <= p->alpha) {
+        pythia_buf_puts(&text, ", q ");
+        pythia__add_chance(&text, q);
+    } else {
+        pythia_buf_puts(&text, ", its variance, q ");
+        pythia__add_chance(&text, pythia__number_in(edge, "clipped_variance_ns2", "q"));
+    }
+    pythia_buf_puts(&text, ")");
+    words(p, EDGE_FROM, &text);
+}
+
+static void edges(const struct page *p, const json_t *type)
+{
+    const json_t *list = pythia__array(type, "edges");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *edge = json_array_get(list, i);
+        if (!pythia__edge_changed(edge, p->alpha))
+            continue;
+        if (all++ >= p->top)
+            continue;
+        if (shown++ == 0)
+            title(p, "edges, those first that surely take longer");
+        edge_line(p, edge);
+    }
+    and_more(p, shown, all, "edge");
+}
+
+static void paths(const struct page *p, const json_t *type)
+{
+    const json_t *list = pythia__array(type, "paths");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *path = json_array_get(list, i);
+        struct pythia_buf text = {0};
+        if (!pythia__path_changed(path, p->alpha) || all++ >= p->top)
+            continue;
+        if (shown++ == 0)
+            title(p, "paths");
+        pythia__add_compared_path(&text, path, type);
+        if (pythia__string(path, "example")[0])
+            pythia_buf_printf(&text, " Trace %s.", pythia__string(path, "example"));
+        pythia_buf_puts(p->out, INDENT INDENT);
+        words(p, 2 * (sizeof(INDENT) - 1), &text);
+    }
+    and_more(p, shown, all, "path");
+}
+
+static void points(const struct page *p, const json_t *type)
+{
+    const json_t *list = pythia__array(type, "trace_points");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *point = json_array_get(list, i);
+        struct pythia_buf text = {0};
+        if (!pythia__point_changed(point, p->alpha) || all++ >= p->top)
+            continue;
+        if (shown++ == 0)
+            title(p, "trace points");
+        pythia_buf_printf(&text, "%s: ", pythia__string(point, "trace_point"));
+        pythia__add_compared_point(&text, point, type, p->alpha);
+        pythia_buf_puts(p->out, INDENT INDENT);
+        words(p, 2 * (sizeof(INDENT) - 1), &text);
+    }
+    and_more(p, shown, all, "trace point");
+}
+
+/* ---- the whole ---- */
+
+static void type_section(const struct page *p, const json_t *type, size_t number)
+{
+    const json_t *findings = pythia__array(type, "findings");
+    pythia_buf_putc(p->out, '\n');
+    style(p, "1;33");
+    pythia_buf_printf(p->out, "%zu. ", number);
+    pythia_shown_add(p->out, pythia_text_of(pythia__string(type, "name")), NAME_WIDTH);
+    style(p, "0");
+    pythia_buf_putc(p->out, '\n');
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        struct pythia_buf text = {0};
+        pythia_buf_puts(&text, json_string_value(json_array_get(findings, i)));
+        pythia_buf_puts(p->out, INDENT);
+        words(p, sizeof(INDENT) - 1, &text);
+    }
+    double sampled = pythia__number_in(type, "sampled", "before") +
+                     pythia__number_in(type, "sampled", "after"),
+           all = pythia__number_in(type, "requests", "before") +
+                 pythia__number_in(type, "requests", "after");
+    if (sampled > 0 && sampled < all)
+        pythia_buf_printf(p->out, INDENT "Edges are of a sample of %.0f of %.0f requests.\n",
+                          sampled, all);
+    edges(p, type);
+    paths(p, type);
+    points(p, type);
+}
+
+static bool is_worth_a_section(const json_t *type)
+{
+    const char *status = pythia__string(type, "status");
+    return strcmp(status, "same") != 0 && strcmp(status, "too_few") != 0;
+}
+
+static void services(const struct page *p, const json_t *report)
+{
+    const json_t *list = pythia__array(report, "services");
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *service = json_array_get(list, i);
+        if (!(pythia__number(service, "changed_edges") > 0) || all++ >= p->top)
+            continue;
+        struct pythia_buf text = {0};
+        const char *name = pythia__string(service, "service");
+        if (shown++ == 0) {
+            style(p, "1");
+            pythia_buf_puts(p->out, "\nServices\n");
+            style(p, "0");
+        }
+        pythia_buf_puts(p->out, INDENT INDENT);
+        style(p, "36");
+        add_change(p, pythia__number(service, "change_ns"));
+        style(p, "0");
+        pythia_buf_putc(p->out, ' ');
+        pythia_shown_add(p->out, pythia_text_of(name[0] ? name : "(not known)"), NAME_WIDTH);
+        pythia_buf_puts(&text, "most surely ");
+        pythia__add_edge(&text, json_object_get(service, "best_edge"));
+        pythia_buf_printf(&text, " (%.0f of %.0f edges changed)",
+                          pythia__number(service, "changed_edges"),
+                          pythia__number(service, "edges"));
+        pythia_buf_puts(p->out, "\n" INDENT INDENT "           ");
+        words(p, 17, &text);
+    }
+    and_more(p, shown, all, "service");
+}
+
+/* Types about which there is nothing to say, a line each. */
+static void others(const struct page *p, const json_t *types)
+{
+    size_t shown = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        const json_t *type = json_array_get(types, i);
+        if (is_worth_a_section(type) || all++ >= p->top)
+            continue;
+        struct pythia_buf text = {0};
+        if (shown++ == 0)
+            pythia_buf_puts(p->out, "\nOther types\n");
+        pythia__add_count(&text, pythia__number_in(type, "requests", "before"));
+        pythia_buf_puts(&text, " requests before, ");
+        pythia__add_count(&text, pythia__number_in(type, "requests", "after"));
+        pythia_buf_puts(&text, " after");
+        pythia_buf_printf(p->out, INDENT "%-8s %-36s ",
+                          strcmp(pythia__string(type, "status"), "same") == 0 ? "same" : "too few",
+                          text.bytes ? text.bytes : "");
+        pythia_shown_add(p->out, pythia_text_of(pythia__string(type, "name")), NAME_WIDTH);
+        pythia_buf_putc(p->out, '\n');
+        pythia_buf_free(&text);
+    }
+    and_more(p, shown, all, "type");
+}
+
+void pythia__compare_text(const json_t *report, size_t top, bool colour, struct pythia_buf *out)
+{
+    struct page p = {out, top, pythia__number(report, "alpha"), colour};
+    const json_t *types = pythia__array(report, "request_types");
+    struct pythia_buf head = {0}, conclusion = {0};
+    pythia__add_compared_input(&head, report);
+    words(&p, 0, &head);
+    pythia__add_conclusion(&conclusion, report);
+    style(&p, "1");
+    words(&p, 0, &conclusion);
+    style(&p, "0");
+    services(&p, report);
+    size_t number = 0, all = 0;
+    for (size_t i = 0; i < json_array_size(types); i++)
+        if (is_worth_a_section(json_array_get(types, i)) && all++ < top)
+            type_section(&p, json_array_get(types, i), ++number);
+    if (all > number)
+        pythia_buf_printf(out, "\nand %zu more changed type%s\n", all - number,
+                          all - number == 1 ? "" : "s");
+    others(&p, types);
+}

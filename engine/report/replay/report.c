@@ -1,0 +1,626 @@
+#include "pythia/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "forms.h"
+#include "page/report_html.h"
+#include "pythia/bill.h"
+#include "pythia/mem.h"
+#include "pythia/shown_text.h"
+#include "pythia/status.h"
+#include "report_omitted.h"
+#include "results/report_loop.h"
+#include "results/report_verdict.h"
+#include "sentences/report_joint.h"
+#include "sentences/report_splits.h"
+#include "sentences/sentences.h"
+#include "write/json_writer.h"
+
+#define PATH_MAX       10000 /* events of a path that are listed */
+#define HISTOGRAM_BINS 48
+
+struct writer {
+    struct pythia__json json;
+    const struct pythia_report_source *s;
+    unsigned char *brief; /* by type: what is said of it (report_brief.h); NULL: everything */
+};
+
+static void set(struct writer *w, json_t *object, const char *key, json_t *value)
+{
+    pythia__json_set(&w->json, object, key, value);
+}
+
+static void append(struct writer *w, json_t *array, json_t *value)
+{
+    pythia__json_append(&w->json, array, value);
+}
+
+static json_t *real(double number)
+{
+    return pythia__json_real(number);
+}
+
+static json_t *text(struct pythia_text t)
+{
+    return pythia__json_text(t);
+}
+
+static json_t *point_name(struct writer *w, uint32_t tracepoint)
+{
+    return pythia__json_point(&w->json, tracepoint);
+}
+
+static json_t *event(struct writer *w, uint32_t tracepoint, uint8_t kind)
+{
+    return pythia__json_event(&w->json, tracepoint, kind);
+}
+
+/* ---- explanations ---- */
+
+static json_t *profile(struct writer *w, const struct pythia_explanation *x)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < x->profile_bins; i++) {
+        json_t *bin = json_object();
+        set(w, bin, "value", text(pythia_text_of(x->profile[i].label)));
+        set(w, bin, "requests", json_integer((json_int_t)x->profile[i].requests));
+        set(w, bin, "mean_ns", real(x->profile[i].mean_ns));
+        append(w, out, bin);
+    }
+    return out;
+}
+
+/* The edges that were asked about are the ranking's with the largest shares; the last loading is of
+ * the rest. */
+static json_t *loadings(struct writer *w, const struct pythia_explanations *all,
+                        const struct pythia_explanation *x, const struct pythia_ranking *ranking)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; ranking && i + 1 < all->edges; i++) {
+        json_t *one = json_object();
+        const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups),
+                                                            ranking->edges[all->chosen[i]].edge);
+        set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
+        set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
+        set(w, one, "loading", real(x->result.loadings[i]));
+        append(w, out, one);
+    }
+    return out;
+}
+
+static json_t *split(struct writer *w, const struct pythia_explanation *x)
+{
+    if (!x->split)
+        return json_null();
+    json_t *out = json_object();
+    set(w, out, "condition", text(pythia_text_of(x->split)));
+    set(w, out, "high_requests", json_integer((json_int_t)x->result.split.high_rows));
+    set(w, out, "high_mean_ns", real(x->result.high_total));
+    set(w, out, "low_requests", json_integer((json_int_t)x->result.split.low_rows));
+    set(w, out, "low_mean_ns", real(x->result.low_total));
+    set(w, out, "variance_share", real(x->result.split_share));
+    return out;
+}
+
+/* The few requests of all that a finding rests on; null if they are not few. */
+static json_t *rests_on(struct writer *w, bool few, size_t requests, size_t of)
+{
+    if (!few)
+        return json_null();
+    json_t *out = json_object();
+    set(w, out, "requests", json_integer((json_int_t)requests));
+    set(w, out, "of", json_integer((json_int_t)of));
+    return out;
+}
+
+static const char *name_of_column(const struct pythia_explanations *all, size_t column)
+{
+    for (size_t i = 0; i < all->found_count; i++)
+        if (all->found[i].result.column == column)
+            return all->found[i].name;
+    return NULL;
+}
+
+static json_t *explanation(struct writer *w, const struct pythia_explanations *all,
+                           const struct pythia_explanation *x, const struct pythia_ranking *ranking)
+{
+    const struct pythia_association_result *r = &x->result;
+    const char *proxy_of = name_of_column(all, r->proxy_of);
+    json_t *out = json_object();
+    set(w, out, "key", text(pythia_text_of(x->name)));
+    set(w, out, "kind",
+        json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ||
+                            x->kind == PYTHIA_KEY_MEMBER
+                        ? "categorical"
+                        : "numeric"));
+    set(w, out, "structural",
+        json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
+    set(w, out, "rank", json_integer((json_int_t)r->rank));
+    set(w, out, "effect", real(r->effect));
+    set(w, out, "explained", real(r->explained));
+    set(w, out, "explained_edges", real(r->explained_edges));
+    set(w, out, "rests_on", rests_on(w, r->few, r->support, all->rows));
+    set(w, out, "omega_squared", real(r->omega_squared));
+    set(w, out, "r", real(r->r));
+    set(w, out, "p", real(r->p));
+    set(w, out, "q", real(r->q));
+    set(w, out, "p_permutation", real(r->p_permutation));
+    set(w, out, "stability", real(r->stability));
+    set(w, out, "confirmed", json_boolean(r->confirmed));
+    set(w, out, "low_confidence", json_boolean(r->low_confidence));
+    set(w, out, "proxy_of", proxy_of ? text(pythia_text_of(proxy_of)) : json_null());
+    if (x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS) {
+        set(w, out, "requests", json_integer((json_int_t)all->rows));
+        set(w, out, "requests_without", json_integer((json_int_t)x->without));
+        set(w, out, "ends_early", json_boolean(x->ends_early));
+    }
+    set(w, out, "low", real(x->low));
+    set(w, out, "high", real(x->high));
+    set(w, out, "edges", loadings(w, all, x, ranking));
+    set(w, out, "split", split(w, x));
+    set(w, out, "profile", profile(w, x));
+    return out;
+}
+
+static void explanations(struct writer *w, json_t *to, const struct pythia_explanations *all,
+                         const struct pythia_ranking *ranking)
+{
+    json_t *found = json_array(), *skipped = json_array();
+    for (size_t i = 0; i < all->found_count; i++)
+        append(w, found, explanation(w, all, &all->found[i], ranking));
+    for (size_t i = 0; i < all->skipped_count; i++) {
+        json_t *one = json_object();
+        set(w, one, "key", text(pythia_text_of(all->skipped[i].name)));
+        set(w, one, "reason", json_string(all->skipped[i].reason));
+        append(w, skipped, one);
+    }
+    set(w, to, "keys_asked", json_integer((json_int_t)all->asked));
+    set(w, to, "explanations", found);
+    set(w, to, "joint", pythia__json_joint(&w->json, all));
+    set(w, to, "skipped_keys", skipped);
+}
+
+/* ---- groups ---- */
+
+static json_t *numbers(struct writer *w, const double *values, size_t count)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < count; i++)
+        append(w, out, real(values[i]));
+    return out;
+}
+
+static json_t *modes(struct writer *w, const struct pythia_group *g)
+{
+    const struct pythia_modes *m = &g->modes;
+    bool several = m->count > 1;
+    json_t *out = json_object();
+    set(w, out, "p", real(g->dip.p));
+    set(w, out, "q", real(g->modes_q));
+    set(w, out, "count", json_integer((json_int_t)(several ? m->count : 1)));
+    set(w, out, "cuts_ns", numbers(w, m->cuts, several ? m->count - 1 : 0));
+    set(w, out, "centers_ns", numbers(w, m->centers, several ? m->count : 0));
+    set(w, out, "weights", numbers(w, m->weights, several ? m->count : 0));
+    set(w, out, "variance_share", several ? real(m->variance_share) : json_null());
+    return out;
+}
+
+/* The durations in bins of equal width on the log scale. */
+static json_t *histogram(struct writer *w, const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    double low = pythia_sketch_min(g->sketch), high = pythia_sketch_max(g->sketch);
+    if (!(low > 0))
+        low = 1;
+    if (!(high >= low))
+        return out;
+    double width = log(high / low) / HISTOGRAM_BINS;
+    uint64_t counts[HISTOGRAM_BINS] = {0};
+    struct pythia_sketch_bin bin;
+    for (size_t at = 0; pythia_sketch_next(g->sketch, &at, &bin) == 0;) {
+        double place = width > 0 && bin.middle > low ? log(bin.middle / low) / width : 0;
+        size_t index = place < HISTOGRAM_BINS - 1 ? (size_t)place : HISTOGRAM_BINS - 1;
+        counts[index] += bin.count;
+    }
+    for (size_t i = 0; i < HISTOGRAM_BINS && (width > 0 || i == 0); i++) {
+        json_t *one = json_object();
+        set(w, one, "low_ns", real(low * exp(width * (double)i)));
+        set(w, one, "high_ns", real(width > 0 ? low * exp(width * (double)(i + 1)) : high));
+        set(w, one, "count", json_integer((json_int_t)counts[width > 0 ? i : 0]));
+        append(w, out, one);
+    }
+    return out;
+}
+
+/* The most common path, or its beginning: nobody reads ten thousand events, and each takes some
+ * 500 bytes. */
+static void path(struct writer *w, json_t *to, const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    const struct pythia_cct *cct = pythia_groups_cct(w->s->groups);
+    uint32_t count = g->shape && g->shape->gap_count > 0 ? g->shape->gap_count + 1 : 0;
+    for (uint32_t i = 0; i < count && i < PATH_MAX; i++) {
+        bool first = i == 0;
+        const struct pythia_edge *edge =
+            pythia_cct_edge_at(cct, g->shape->edges[g->shape->slots[first ? 0 : i - 1]]);
+        uint8_t kind = first ? edge->from_event : edge->to_event;
+        uint32_t point = first ? edge->from_tracepoint : edge->to_tracepoint;
+        /* The context of an edge is what is open in it: the start that it leaves, and the end that
+         * it leads to, are inside. */
+        uint32_t inside = first ? kind == PYTHIA_EVENT_START : kind == PYTHIA_EVENT_END;
+        uint32_t depth = pythia_cct_depth(cct, edge->context) - inside;
+        json_t *one = event(w, point, kind);
+        set(w, one, "depth", json_integer(depth));
+        append(w, out, one);
+    }
+    set(w, to, "path", out);
+    if (count > PATH_MAX)
+        set(w, to, "path_events", json_integer((json_int_t)count));
+}
+
+/* What tracing itself adds, where that is measured: ns, and of how much. It is a part of that:
+ * what lies outside of a short edge is its neighbours'. */
+static void tracing(struct writer *w, json_t *to, double cost_ns, double of_ns)
+{
+    if (isnan(cost_ns))
+        return;
+    cost_ns = cost_ns > of_ns ? of_ns : cost_ns;
+    set(w, to, "tracing_ns", real(cost_ns));
+    set(w, to, "tracing_share", real(of_ns > 0 ? cost_ns / of_ns : NAN));
+}
+
+/* What it adds to the way of a group's requests; NaN if any of it is not known. */
+static double tracing_of_group(const struct writer *w, const struct pythia_group *g)
+{
+    double sum = g->ranking.edge_count ? 0 : NAN;
+    for (size_t i = 0; i < g->ranking.edge_count; i++) {
+        const struct pythia_ranked_edge *e = &g->ranking.edges[i];
+        const struct pythia_edge *edge =
+            pythia_cct_edge_at(pythia_groups_cct(w->s->groups), e->edge);
+        sum += pythia_bill_edge_ns(w->s->vocabulary, edge->from_tracepoint, edge->to_tracepoint) *
+               e->repeats;
+    }
+    return sum;
+}
+
+static json_t *edges(struct writer *w, const struct pythia_group *g)
+{
+    bool shares = pythia_ranking_has_shares(&g->ranking);
+    json_t *out = json_array();
+    for (size_t i = 0; i < g->ranking.edge_count; i++) {
+        const struct pythia_ranked_edge *e = &g->ranking.edges[i];
+        const struct pythia_edge *edge =
+            pythia_cct_edge_at(pythia_groups_cct(w->s->groups), e->edge);
+        json_t *one = json_object();
+        set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
+        set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
+        if (!w->brief)
+            pythia__json_set_context(&w->json, one, "context", pythia_groups_cct(w->s->groups),
+                                     edge->context);
+        set(w, one, "requests", json_integer((json_int_t)e->requests));
+        set(w, one, "rests_on", rests_on(w, e->few, e->requests, g->ranking.rows));
+        set(w, one, "repeats", real(e->repeats));
+        set(w, one, "mean_ns", real(e->share.mean));
+        set(w, one, "sd_ns", real(e->share.sd));
+        set(w, one, "cov", real(e->share.cov));
+        set(w, one, "share", real(shares ? e->share.share : NAN));
+        set(w, one, "share_low", real(shares ? e->share.low : NAN));
+        set(w, one, "share_high", real(shares ? e->share.high : NAN));
+        set(w, one, "raw_share", real(e->share.raw_share));
+        set(w, one, "outlier_driven", json_boolean(e->share.outlier_driven));
+        set(w, one, "tail_share", real(e->tail_share));
+        set(w, one, "mode_share", real(e->mode_share));
+        set(w, one, "modes_p", real(e->modes_p));
+        tracing(w, one,
+                pythia_bill_edge_ns(w->s->vocabulary, edge->from_tracepoint, edge->to_tracepoint) *
+                    e->repeats,
+                e->share.mean);
+        append(w, out, one);
+    }
+    return out;
+}
+
+/* Requests that took longest, to look at one by one. */
+static json_t *examples(struct writer *w, const struct pythia_group *g)
+{
+    enum { EXAMPLES = 3 };
+    const struct pythia_row *slowest[EXAMPLES] = {NULL};
+    for (size_t i = 0; i < g->sampled; i++) {
+        const struct pythia_row *row = g->rows[i];
+        for (size_t k = 0; k < EXAMPLES; k++)
+            if (!slowest[k] || row->duration_ns > slowest[k]->duration_ns) {
+                const struct pythia_row *swap = slowest[k];
+                slowest[k] = row;
+                row = swap;
+                if (!row)
+                    break;
+            }
+    }
+    json_t *out = json_array();
+    for (size_t k = 0; k < EXAMPLES && slowest[k]; k++) {
+        char id[40];
+        snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, slowest[k]->trace.high,
+                 slowest[k]->trace.low);
+        json_t *one = json_object();
+        set(w, one, "trace_id", json_string(id));
+        set(w, one, "duration_ns", json_integer(slowest[k]->duration_ns));
+        append(w, out, one);
+    }
+    return out;
+}
+
+static json_t *group_id(const struct pythia_group *g)
+{
+    return pythia__json_group_id(g->id);
+}
+
+/* What it is of the groups of the skeleton, if these are known and it is none of them itself. */
+static void lineage(struct writer *w, json_t *to, const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    uint64_t parent = pythia_lineage_parent(&g->lineage);
+    for (uint32_t i = 0; i < g->lineage.count; i++) {
+        append(w, out, pythia__json_group_id(g->lineage.ids[i]));
+        parent = g->lineage.ids[i] == g->id ? 0 : parent;
+    }
+    set(w, to, "parent", pythia__json_group_id(parent));
+    set(w, to, "lineage", out);
+}
+
+static struct pythia_text type_name(const struct writer *w, const struct pythia_group *g)
+{
+    return pythia_vocabulary_text(w->s->vocabulary, w->s->diagnosis->types[g->type].type->name);
+}
+
+/* How many requests were seen, where they stand for more than themselves. */
+static void seen(struct writer *w, json_t *to, uint64_t seen_count, uint64_t count)
+{
+    if (seen_count != count)
+        set(w, to, "seen", json_integer((json_int_t)seen_count));
+}
+
+static json_t *own_time(struct writer *w, const struct pythia_own_time *t)
+{
+    if (t->tracepoint == PYTHIA_NONE)
+        return json_null();
+    const struct pythia_finding finding = {pythia_place_own(t->tracepoint), t->share.slope,
+                                           t->share.low, t->share.high};
+    json_t *out = pythia__json_finding(&w->json, &finding);
+    set(w, out, "segments", json_integer((json_int_t)t->segments));
+    set(w, out, "mean_ns", real(t->mean_ns));
+    return out;
+}
+
+static json_t *group(struct writer *w, const struct pythia_group *g)
+{
+    if (w->brief && w->brief[g->type] == PYTHIA__BRIEF_LINES)
+        return pythia__brief_group(&w->json, w->s->diagnosis, g);
+    json_t *out = json_object();
+    set(w, out, "id", group_id(g));
+    lineage(w, out, g);
+    set(w, out, "request_type", text(type_name(w, g)));
+    set(w, out, "level", json_integer(g->level));
+    set(w, out, "count", json_integer((json_int_t)g->count));
+    seen(w, out, g->seen, g->count);
+    set(w, out, "type_count",
+        json_integer((json_int_t)w->s->diagnosis->types[g->type].type->moments.weight));
+    set(w, out, "sampled", json_integer((json_int_t)g->sampled));
+    set(w, out, "mean_ns", real(g->mean_ns));
+    set(w, out, "sd_ns", real(g->sd_ns));
+    set(w, out, "cov", real(g->cov));
+    set(w, out, "p50_ns", real(g->p50_ns));
+    set(w, out, "p90_ns", real(g->p90_ns));
+    set(w, out, "p99_ns", real(g->p99_ns));
+    set(w, out, "variance_share", real(g->variance_share));
+    tracing(w, out, tracing_of_group(w, g), g->mean_ns);
+    set(w, out, "status", json_string(pythia_group_status_name(g->status)));
+    set(w, out, "cause", json_string(pythia_cause_name(g->cause)));
+    set(w, out, "clipping_removes",
+        real(g->ranking.edge_count > 0 ? fmax(0, 1 - g->ranking.kept) : NAN));
+    set(w, out, "localised", json_boolean(g->ranking.localised));
+    pythia__json_set_context(&w->json, out, "inclusive", pythia_groups_cct(w->s->groups),
+                             g->inclusive);
+    set(w, out, "own_time", own_time(w, &g->own));
+    set(w, out, "modes", modes(w, g));
+    if (!w->brief) {
+        set(w, out, "histogram", histogram(w, g));
+        set(w, out, "slowest", examples(w, g));
+    }
+    if (!w->brief || w->brief[g->type] == PYTHIA__BRIEF_TOLD)
+        path(w, out, g);
+    set(w, out, "edges", edges(w, g));
+    explanations(w, out, &g->explanations, &g->ranking);
+    set(w, out, "splits", pythia__json_proposals(&w->json, g));
+    json_t *finding = pythia__report_finding(out);
+    set(w, out, "finding", finding ? finding : json_null());
+    return out;
+}
+
+/* ---- types, next, open ---- */
+
+static json_t *request_type(struct writer *w, const struct pythia_type_result *r)
+{
+    if (w->brief && r->explanations.found_count == 0)
+        return json_null();
+    json_t *out = json_object(), *levels = json_array();
+    set(w, out, "name", text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
+    set(w, out, "unsplit", text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
+    set(w, out, "count", json_integer((json_int_t)r->type->moments.weight));
+    seen(w, out, r->type->moments.n, r->type->moments.weight);
+    set(w, out, "mean_ns", real(r->mean_ns));
+    set(w, out, "sd_ns", real(r->sd_ns));
+    set(w, out, "client_mean_ns", real(r->client_mean_ns));
+    set(w, out, "variance_share", real(r->variance_share));
+    set(w, out, "between_paths_share", real(r->between_share));
+    set(w, out, "level", json_integer(r->level));
+    for (uint32_t i = 0; i < r->level_count; i++) {
+        json_t *level = json_object();
+        set(w, level, "groups", json_integer((json_int_t)r->levels[i].groups));
+        set(w, level, "requests", json_integer((json_int_t)r->levels[i].requests));
+        set(w, level, "between_paths_share", real(r->levels[i].between_share));
+        append(w, levels, level);
+    }
+    set(w, out, "levels", levels);
+    explanations(w, out, &r->explanations, NULL);
+    return out;
+}
+
+static json_t *suggestion(struct writer *w, const struct pythia_suggestion *s)
+{
+    const struct pythia_group *g = &w->s->diagnosis->groups[s->group];
+    const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups), s->edge);
+    json_t *out = json_object();
+    set(w, out, "trace_point", point_name(w, s->tracepoint));
+    set(w, out, "request_type", text(type_name(w, g)));
+    set(w, out, "group", group_id(g));
+    set(w, out, "from", event(w, edge->from_tracepoint, edge->from_event));
+    set(w, out, "to", event(w, edge->to_tracepoint, edge->to_event));
+    set(w, out, "gain", real(s->gain));
+    set(w, out, "cost_ns", real(s->cost_ns));
+    set(w, out, "reason", text(pythia_text_of(s->reason)));
+    return out;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return pythia_text_compare(*(const struct pythia_text *)a, *(const struct pythia_text *)b);
+}
+
+/* The points that were open, in order of name: those of the list that were seen, or all that were
+ * seen. */
+static json_t *open_points(struct writer *w)
+{
+    if (w->brief)
+        return pythia__brief_open(&w->json, w->s);
+    const struct pythia_vocabulary *v = w->s->vocabulary;
+    uint32_t count = pythia_vocabulary_tracepoints(v);
+    struct pythia_text *names = pythia_calloc(count, sizeof(*names));
+    json_t *out = json_array();
+    size_t n = 0;
+    w->json.failed = w->json.failed || !names;
+    for (uint32_t i = 0; names && i < count; i++)
+        if (!w->s->open || pythia_open_points_has(w->s->open, i))
+            names[n++] = pythia_vocabulary_tracepoint_id(v, i);
+    if (n > 0)
+        qsort(names, n, sizeof(*names), compare_names);
+    for (size_t i = 0; i < n; i++)
+        append(w, out, text(names[i]));
+    pythia_free(names);
+    return out;
+}
+
+static json_t *split_by(struct writer *w)
+{
+    const struct pythia_diagnosis *d = w->s->diagnosis;
+    const struct pythia_type **types = pythia_calloc(d->type_count, sizeof(struct pythia_type *));
+    w->json.failed = w->json.failed || !types;
+    for (size_t i = 0; types && i < d->type_count; i++)
+        types[i] = d->types[i].type;
+    json_t *out = pythia__json_split_by(&w->json, pythia_groups_key(w->s->groups), types,
+                                        types ? d->type_count : 0);
+    pythia_free(types);
+    return out;
+}
+
+/* Only of a stream that is a sample. */
+static void sampling(struct writer *w, json_t *to)
+{
+    const struct pythia_diagnosis *d = w->s->diagnosis;
+    if (d->seen == d->requests)
+        return;
+    json_t *out = json_object();
+    set(w, out, "seen", json_integer((json_int_t)d->seen));
+    set(w, out, "requests", json_integer((json_int_t)d->requests));
+    set(w, to, "sampling", out);
+}
+
+static const char *measure_name(enum pythia_measure measure)
+{
+    static const char *const names[] = {"share", "variance", "cov", "modes", "tail", "slow"};
+    return names[measure];
+}
+
+json_t *pythia_report_json(const struct pythia_report_source *source)
+{
+    const unsigned long failures = pythia_mem_failures();
+    const struct pythia_diagnosis *d = source->diagnosis;
+    struct writer w = {.json = {.vocabulary = source->vocabulary},
+                       .s = source,
+                       .brief = source->brief ? pythia__brief_types(d) : NULL};
+    json_t *out = json_object(), *types = json_array(), *groups = json_array(),
+           *next = json_array();
+    set(&w, out, "schema", json_string("pythia.report/1"));
+    json_t *input = pythia__json_input(&w.json, source->paths, source->path_count, source->input);
+    if (source->live)
+        set(&w, input, "live", json_true());
+    set(&w, out, "input", input);
+    sampling(&w, out);
+    set(&w, out, "ranked_by", json_string(measure_name(source->measure)));
+    set(&w, out, "alpha", real(d->alpha));
+    set(&w, out, "mean_ns", real(d->mean_ns));
+    set(&w, out, "sd_ns", real(d->sd_ns));
+    set(&w, out, "between_types_share", real(d->between_types_share));
+    for (size_t i = 0; i < d->type_count; i++)
+        append(&w, types, request_type(&w, &d->types[i]));
+    for (size_t i = 0; i < d->group_count; i++)
+        append(&w, groups, group(&w, &d->groups[i]));
+    w.json.failed = pythia__report_unlike(groups) != PYTHIA_OK || w.json.failed;
+    for (size_t i = 0; i < source->next_count; i++)
+        append(&w, next, suggestion(&w, &source->next[i]));
+    set(&w, out, "split_by", split_by(&w));
+    set(&w, out, "request_types", types);
+    if (d->not_asked > 0)
+        set(&w, out, "types_without_groups", json_integer((json_int_t)d->not_asked));
+    set(&w, out, "groups", groups);
+    set(&w, out, "next", next);
+    set(&w, out, "open", open_points(&w));
+    if (source->verdicts && (source->loop || !source->brief))
+        pythia__json_verdicts(&w.json, out, source->verdicts, source->loop);
+    if (source->loop)
+        pythia__json_loop(&w.json, out, source->loop);
+    pythia__json_close(&w.json);
+    pythia_free(w.brief);
+    if (w.json.failed || pythia_mem_failures() != failures) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}
+
+/* ---- forms ---- */
+
+static int add_json(const char *bytes, size_t size, void *data)
+{
+    pythia_shown_json(data, bytes, size);
+    return pythia_buf_status(data) == PYTHIA_OK ? 0 : -1;
+}
+
+int pythia_report_write(const json_t *report, enum pythia_report_format format, bool colour,
+                        struct pythia_buf *out)
+{
+    const unsigned long failures = pythia_mem_failures();
+    switch (format) {
+    case PYTHIA_REPORT_TEXT:
+        pythia__report_text(report, colour, out);
+        break;
+    case PYTHIA_REPORT_MARKDOWN:
+        pythia__report_markdown(report, out);
+        break;
+    case PYTHIA_REPORT_HTML:
+        pythia__report_html(report, out);
+        break;
+    case PYTHIA_REPORT_JSON:
+        if (json_dump_callback(report, add_json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) !=
+            0)
+            return PYTHIA_ENOMEM;
+        pythia_buf_putc(out, '\n');
+        break;
+    }
+    return pythia_mem_failures() == failures ? pythia_buf_status(out) : PYTHIA_ENOMEM;
+}

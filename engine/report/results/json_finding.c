@@ -1,0 +1,36 @@
+#include "json_finding.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static json_t *json_of_place(struct pythia__json *w, const struct pythia_place *p)
+{
+    json_t *out = json_object();
+    pythia__json_set(w, out, "from", pythia__json_event(w, p->from_tracepoint, p->from_event));
+    pythia__json_set(w, out, "to", pythia__json_event(w, p->to_tracepoint, p->to_event));
+    pythia__json_set(w, out, "inside",
+                     p->context == PYTHIA_NONE ? json_null() : pythia__json_point(w, p->context));
+    if (p->own)
+        pythia__json_set(w, out, "own_time", json_true());
+    return out;
+}
+
+json_t *pythia__json_finding(struct pythia__json *w, const struct pythia_finding *f)
+{
+    if (isnan(f->share))
+        return json_null();
+    json_t *out = json_object();
+    pythia__json_set(w, out, "edge", json_of_place(w, &f->place));
+    pythia__json_set(w, out, "share", pythia__json_real(f->share));
+    pythia__json_set(w, out, "share_low", pythia__json_real(f->low));
+    pythia__json_set(w, out, "share_high", pythia__json_real(f->high));
+    return out;
+}
+
+json_t *pythia__json_group_id(uint64_t id)
+{
+    char text[20];
+    snprintf(text, sizeof(text), "%016" PRIx64, id);
+    return id ? json_string(text) : json_null();
+}

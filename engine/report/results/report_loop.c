@@ -1,0 +1,311 @@
+#include "report_loop.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "pythia/buf.h"
+#include "sentences/report_why.h"
+#include "sentences/sentences.h"
+
+static json_t *spending(struct pythia__json *w, const struct pythia_spending *s)
+{
+    json_t *out = json_object();
+    pythia__json_set(w, out, "points", pythia__json_count(s->points));
+    pythia__json_set(w, out, "added_ns", pythia__json_real(s->added_ns));
+    pythia__json_set(w, out, "bytes_per_second", pythia__json_real(s->bytes_per_second));
+    return out;
+}
+
+static json_t *problem(struct pythia__json *w, const struct pythia_loop *loop,
+                       const struct pythia_problem *p)
+{
+    json_t *out = json_object(), *causes = json_array();
+    const char *why = pythia_why_name(p->why);
+    bool blocked =
+        p->why == PYTHIA_WHY_BUDGET || p->why == PYTHIA_WHY_PINNED || p->why == PYTHIA_WHY_STRATEGY;
+    struct pythia_buf reason = {0};
+    pythia__add_why(&reason, w->vocabulary, loop, p);
+    for (size_t i = 0; i < p->cause_count; i++)
+        pythia__json_append(w, causes, pythia__json_finding(w, &p->causes[i]));
+    pythia__json_set(w, out, "request_type",
+                     pythia__json_text(pythia_vocabulary_text(w->vocabulary, p->type)));
+    pythia__json_set(w, out, "state", json_string(pythia_problem_state_name(p->state)));
+    pythia__json_set(w, out, "why", why ? json_string(why) : json_null());
+    pythia__json_set(w, out, "reason",
+                     why ? pythia__json_text(pythia_buf_text(&reason)) : json_null());
+    pythia__json_set(w, out, "blocked", blocked ? pythia__json_point(w, p->blocked) : json_null());
+    pythia__json_set(w, out, "needs", blocked ? spending(w, &p->needs) : json_null());
+    pythia__json_set(w, out, "cycles", pythia__json_count(p->cycles));
+    if (p->waited > 0)
+        pythia__json_set(w, out, "waited", pythia__json_count(p->waited));
+    pythia__json_set(w, out, "requests", pythia__json_count(p->requests));
+    if (p->carried > 0)
+        pythia__json_set(w, out, "carried", pythia__json_count(p->carried));
+    pythia__json_set(w, out, "variance_share", pythia__json_real(p->variance_share));
+    pythia__json_set(w, out, "causes", causes);
+    pythia__json_set(w, out, "rest", pythia__json_real(p->rest));
+    w->failed = pythia_buf_status(&reason) != 0 || w->failed;
+    pythia_buf_free(&reason);
+    return out;
+}
+
+/* The type that a point was switched for; null: for all. */
+static json_t *type_of(struct pythia__json *w, uint32_t type)
+{
+    return type == PYTHIA_NONE ? json_null()
+                               : pythia__json_text(pythia_vocabulary_text(w->vocabulary, type));
+}
+
+static json_t *switches(struct pythia__json *w, const struct pythia_loop_switch *list, size_t count,
+                        bool open)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *one = json_object();
+        pythia__json_set(w, one, "trace_point", pythia__json_point(w, list[i].tracepoint));
+        pythia__json_set(w, one, "request_type", type_of(w, list[i].type));
+        if (open)
+            pythia__json_set(w, one, "gain", pythia__json_real(list[i].gain));
+        pythia__json_set(w, one, "price_ns", pythia__json_real(list[i].price_ns));
+        pythia__json_set(w, one, "cost_ns", pythia__json_real(list[i].cost_ns));
+        pythia__json_set(w, one, "bytes_per_second", pythia__json_real(list[i].bytes_per_second));
+        if (list[i].unswitchable)
+            pythia__json_set(w, one, "switchable", json_false());
+        pythia__json_set(w, one, "reason", pythia__json_text(pythia_text_of(list[i].reason)));
+        pythia__json_append(w, out, one);
+    }
+    return out;
+}
+
+static json_t *causes_found(struct pythia__json *w, const struct pythia_loop_cycle *c)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < c->found_count; i++) {
+        json_t *one = pythia__json_finding(w, &c->found[i].cause);
+        pythia__json_set(
+            w, one, "request_type",
+            pythia__json_text(pythia_vocabulary_text(w->vocabulary, c->found[i].type)));
+        pythia__json_append(w, out, one);
+    }
+    return out;
+}
+
+/* ---- a cycle as a sentence ---- */
+
+/* What switches add to a request: of the type that has most of them. */
+static double added_ns(const struct pythia_loop_switch *list, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < count; k++)
+            sum += list[k].type == list[i].type ? list[k].cost_ns : 0;
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* The types of points are named where they are not the one that the sentence is about. */
+static void add_switches(struct pythia__json *w, struct pythia_buf *to,
+                         const struct pythia_loop_switch *list, size_t count, bool open,
+                         bool useless, uint32_t leading)
+{
+    const char *verb = open ? " Opens " : " Closes ";
+    if (count && list[0].unswitchable)
+        verb = open ? " Would open " : " Would close ";
+    for (size_t i = 0; i < count; i++) {
+        pythia_buf_puts(to, i == 0 ? verb : i + 1 == count ? " and " : ", ");
+        pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(w->vocabulary, list[i].tracepoint));
+        if (list[i].type == PYTHIA_NONE || list[i].type == leading)
+            continue;
+        pythia_buf_puts(to, " for ");
+        pythia_buf_text_add(to, pythia_vocabulary_text(w->vocabulary, list[i].type));
+    }
+    if (count && open) {
+        pythia_buf_puts(to, ", for ");
+        pythia__add_duration(to, added_ns(list, count));
+        pythia_buf_puts(to, " a request");
+    }
+    if (useless)
+        pythia_buf_puts(to, count == 1 ? ", which is not worth its cost"
+                                       : ", which are not worth their cost");
+    if (count)
+        pythia_buf_putc(to, '.');
+}
+
+static void add_finding(struct pythia__json *w, struct pythia_buf *to,
+                        const struct pythia_finding *f)
+{
+    pythia__add_percent(to, f->share);
+    pythia_buf_puts(to, " of the variance lies ");
+    pythia_place_add(to, w->vocabulary, &f->place);
+    pythia_buf_putc(to, '.');
+}
+
+/* What was found of the type that the sentence is about, or of others; how many causes. */
+static size_t add_found(struct pythia__json *w, struct pythia_buf *to,
+                        const struct pythia_loop_cycle *c, bool leading)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->found_count; i++) {
+        if ((c->found[i].type == c->leading.type) != leading)
+            continue;
+        if (leading) {
+            pythia_buf_puts(to, count++ > 0 ? " And: " : to->size ? " Found: " : "Found: ");
+        } else {
+            count++;
+            pythia_buf_puts(to, to->size ? " Found, of " : "Found, of ");
+            pythia_buf_text_add(to, pythia_vocabulary_text(w->vocabulary, c->found[i].type));
+            pythia_buf_puts(to, ": ");
+        }
+        add_finding(w, to, &c->found[i].cause);
+    }
+    return count;
+}
+
+/* Nothing is searched: why not, if there is one reason for all types. */
+static void add_idle(struct pythia_buf *to, const struct pythia_loop_cycle *c)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < PYTHIA_PROBLEM_STATES; i++)
+        all += c->states[i];
+    pythia_buf_puts(to, to->size ? " " : "");
+    pythia_buf_puts(to, c->number == 0 ? "The search space is learnt from them."
+                        : all == 0 && c->unseen > 0
+                            ? "No span of these requests is of an open trace point: the search "
+                              "space is not of this system."
+                        : all == 0 ? "There are no requests."
+                        : c->states[PYTHIA_PROBLEM_UNKNOWN] == all
+                            ? "The search space knows no type of these requests."
+                        : c->states[PYTHIA_PROBLEM_TOO_FEW] == all
+                            ? "No request type has enough requests to be searched."
+                        : c->states[PYTHIA_PROBLEM_DONE] + c->states[PYTHIA_PROBLEM_GIVEN_UP] > 0
+                            ? "No request type is searched any more."
+                            : "No request type varies enough to be searched.");
+}
+
+/* One line of the story: what was seen, what is therefore done. */
+static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *c)
+{
+    const struct pythia_problem *p = &c->leading;
+    struct pythia_buf text = {0};
+    pythia__add_effects(w, &text, c);
+    if (p->type == PYTHIA_NONE)
+        add_idle(&text, c);
+    size_t found = add_found(w, &text, c, true);
+    if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_GIVEN_UP) {
+        pythia_buf_puts(&text, text.size ? " Given up." : "Given up.");
+    } else if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_SEARCHING &&
+               !isnan(p->top.share) && !pythia__effects_tell(c, &p->top.place)) {
+        pythia_buf_puts(&text, found > 0 ? " Of the rest, " : text.size ? " " : "");
+        add_finding(w, &text, &p->top);
+    }
+    add_found(w, &text, c, false);
+    uint32_t leading = p->type == PYTHIA_NONE ? PYTHIA_NONE : p->unsplit;
+    add_switches(w, &text, c->opened, c->opened_count, true, false, leading);
+    add_switches(w, &text, c->closed, c->closed_count, false, pythia__closes_what_does_not_pay(c),
+                 leading);
+    if (c->waiting > 0)
+        pythia_buf_printf(&text, "%s%zu request type%s for %s turn.", text.size ? " " : "",
+                          c->waiting, c->waiting == 1 ? " waits" : "s wait",
+                          c->waiting == 1 ? "its" : "their");
+    json_t *out = pythia__json_text(pythia_buf_text(&text));
+    w->failed = pythia_buf_status(&text) != 0 || w->failed;
+    pythia_buf_free(&text);
+    return out;
+}
+
+static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
+{
+    json_t *out = json_object();
+    const struct pythia_problem *p = &c->leading;
+    bool any = p->type != PYTHIA_NONE;
+    pythia__json_set(w, out, "cycle", pythia__json_count(c->number));
+    if (c->more > 0)
+        pythia__json_set(w, out, "cycles", pythia__json_count(c->more + 1));
+    pythia__json_set(w, out, "requests", pythia__json_count(c->requests));
+    pythia__json_set(w, out, "under_way", pythia__json_count(c->under_way));
+    pythia__json_set(w, out, "unseen", pythia__json_count(c->unseen));
+    pythia__json_set(w, out, "again", json_boolean(c->again));
+    pythia__json_set(w, out, "seconds",
+                     c->seconds > 0 ? pythia__json_real(c->seconds) : json_null());
+    if (c->waiting > 0)
+        pythia__json_set(w, out, "waiting", pythia__json_count(c->waiting));
+    pythia__json_set(w, out, "open_count", pythia__json_count(c->open_count));
+    pythia__json_set(w, out, "spans_seen", pythia__json_count(c->spans_seen));
+    pythia__json_set(w, out, "spans_saved", pythia__json_count(c->spans_saved));
+    pythia__json_set(w, out, "request_type",
+                     any ? pythia__json_text(pythia_vocabulary_text(w->vocabulary, p->type))
+                         : json_null());
+    pythia__json_set(w, out, "state",
+                     any ? json_string(pythia_problem_state_name(p->state)) : json_null());
+    pythia__json_set(w, out, "top", any ? pythia__json_finding(w, &p->top) : json_null());
+    pythia__json_set(w, out, "explained",
+                     any ? pythia__json_real(p->cause_count ? fmin(fmax(0, 1 - p->rest), 1) : 0)
+                         : json_null());
+    pythia__json_effects(w, out, c);
+    pythia__json_set(w, out, "found", causes_found(w, c));
+    pythia__json_set(w, out, "opened", switches(w, c->opened, c->opened_count, true));
+    pythia__json_set(w, out, "closed", switches(w, c->closed, c->closed_count, false));
+    pythia__json_set(w, out, "spent", spending(w, &c->spent));
+    pythia__json_set(w, out, "planned", spending(w, &c->planned));
+    pythia__json_set(w, out, "sentence", sentence(w, c));
+    return out;
+}
+
+static json_t *limit(double of)
+{
+    return of > 0 ? pythia__json_real(of) : json_null();
+}
+
+/* What the search was told to keep to. */
+static void conditions(struct pythia__json *w, json_t *search, const struct pythia_loop *loop)
+{
+    json_t *budget = json_object(), *pins = json_object();
+    const struct pythia_budget *b = &loop->budget;
+    pythia__json_set(w, budget, "points_per_cycle", pythia__json_count(b->points_per_cycle));
+    pythia__json_set(w, budget, "points",
+                     b->points_open ? pythia__json_count(b->points_open) : json_null());
+    pythia__json_set(w, budget, "added_ns", limit(b->added_ns));
+    pythia__json_set(w, budget, "bytes_per_second", limit(b->bytes_per_second));
+    pythia__json_set(w, pins, "always", pythia__json_points(w, loop->always, loop->always_count));
+    pythia__json_set(w, pins, "never", pythia__json_points(w, loop->never, loop->never_count));
+    pythia__json_set(w, search, "budget", budget);
+    pythia__json_set(w, search, "price_ns", pythia__json_real(loop->price_ns));
+    pythia__json_set(w, search, "pins", pins);
+    pythia__json_set(w, search, "min_requests", pythia__json_count(loop->min_requests));
+}
+
+static json_t *unknown_points(struct pythia__json *w, const struct pythia_unknown_points *u)
+{
+    json_t *out = json_object();
+    pythia__json_set(w, out, "count", pythia__json_count(u->count));
+    pythia__json_set(w, out, "spans", pythia__json_count(u->spans));
+    pythia__json_set(w, out, "most", pythia__json_points(w, u->most, u->most_count));
+    return out;
+}
+
+void pythia__json_loop(struct pythia__json *w, json_t *report, const struct pythia_loop *loop)
+{
+    json_t *cycles = json_array(), *search = json_object(), *problems = json_array();
+    for (size_t i = 0; i < loop->cycle_count; i++)
+        pythia__json_append(w, cycles, cycle(w, &loop->cycles[i]));
+    for (size_t i = 0; i < loop->problem_count; i++)
+        pythia__json_append(w, problems, problem(w, loop, &loop->problems[i]));
+    pythia__json_set(w, search, "finished", json_boolean(loop->finished));
+    pythia__json_set(w, search, "rounds", pythia__json_count(loop->rounds));
+    pythia__json_set(w, search, "trace_points", pythia__json_count(loop->point_count));
+    pythia__json_set(w, search, "skeleton", pythia__json_count(loop->skeleton_count));
+    pythia__json_set(w, search, "opened", pythia__json_count(loop->opened_count));
+    if (loop->lessons > 0 || loop->types_waiting > 0) {
+        pythia__json_set(w, search, "lessons", pythia__json_count(loop->lessons));
+        pythia__json_set(w, search, "lessons_cut", pythia__json_count(loop->lessons_cut));
+        pythia__json_set(w, search, "types_waiting", pythia__json_count(loop->types_waiting));
+    }
+    if (loop->unknown.count > 0)
+        pythia__json_set(w, search, "unknown_points", unknown_points(w, &loop->unknown));
+    conditions(w, search, loop);
+    pythia__json_set(w, search, "problems", problems);
+    pythia__json_set(w, report, "loop", cycles);
+    pythia__json_set(w, report, "search", search);
+}

@@ -1,0 +1,257 @@
+/* Series as a picture: a panel for each, one below the other on the same axis of time, each with a
+ * scale of its own. A line ends where an interval has no value; a value between two such intervals
+ * is a dot. */
+#include <math.h>
+#include <stdio.h>
+
+#include "page/report_html.h"
+#include "pythia/status.h"
+#include "sentences/sentences.h"
+#include "series_forms.h"
+
+#define WIDTH      880
+#define LEFT       96 /* numbers of the scale */
+#define RIGHT      16
+#define PANEL      120
+#define TITLE      22
+#define PLOT       82
+#define FOOT       34
+#define PANELS_MAX 50 /* drawn; the table has all */
+
+static const char *const rules[] = {
+    "svg{font:12px system-ui,\"DejaVu Sans\",sans-serif;max-width:100%;height:auto}",
+    ".wide>svg{min-width:42rem}.paper{fill:#fff}",
+    ".name{font-weight:600;fill:#1c2128}.scale{fill:#57606a}.frame{fill:none;stroke:#d8dee4}",
+    ".line{fill:none;stroke:#3572b8;stroke-width:1.5}.dot{fill:#3572b8}",
+    "@media screen and (prefers-color-scheme:dark){.name{fill:#e6e8eb}.scale{fill:#9da7b1}}",
+    "@media screen and (prefers-color-scheme:dark){.line{stroke:#5f9be0}.dot{fill:#5f9be0}}",
+    "@media screen and (prefers-color-scheme:dark){.frame{stroke:#2f363d}.paper{fill:#101317}}"};
+
+struct scale {
+    double low, high;
+};
+
+static struct scale scale_of(const json_t *values)
+{
+    struct scale s = {INFINITY, -INFINITY};
+    const json_t *value;
+    size_t i;
+    json_array_foreach (values, i, value) {
+        if (!json_is_number(value))
+            continue;
+        s.low = fmin(s.low, json_number_value(value));
+        s.high = fmax(s.high, json_number_value(value));
+    }
+    return s;
+}
+
+static double place(const struct scale *s, double value)
+{
+    double range = s->high - s->low; /* of finite numbers; may overflow */
+    if (!isfinite(range))
+        return (value / 2 - s->low / 2) / (s->high / 2 - s->low / 2);
+    return range > 0 ? (value - s->low) / range : .5;
+}
+
+static void add_line(struct pythia__html *h, const json_t *values, const struct scale *s,
+                     double top)
+{
+    struct pythia_buf path = {0};
+    size_t count = json_array_size(values);
+    double wide = count > 1 ? (double)(WIDTH - LEFT - RIGHT) / (double)(count - 1) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(values, i);
+        if (!json_is_number(value))
+            continue;
+        bool begins = i == 0 || !json_is_number(json_array_get(values, i - 1)),
+             ends = i + 1 == count || !json_is_number(json_array_get(values, i + 1));
+        double x = LEFT + wide * (double)i,
+               y = top + PLOT * (1 - place(s, json_number_value(value)));
+        if (begins && ends) {
+            pythia__html_open(h, "circle", "class", "dot", "r", "2", NULL);
+            pythia__html_attribute_printf(h, "cx", "%.2f", x);
+            pythia__html_attribute_printf(h, "cy", "%.2f", y);
+            pythia__html_close(h);
+        } else {
+            pythia_buf_printf(&path, "%s%.2f %.2f", begins ? "M" : "L", x, y);
+        }
+    }
+    if (path.size) {
+        pythia__html_open(h, "path", "class", "line", "d", path.bytes, NULL);
+        pythia__html_close(h);
+    }
+    h->out->failed |= path.failed;
+    pythia_buf_free(&path);
+}
+
+static void add_label(struct pythia__html *h, const char *class, const char *anchor, double x,
+                      double y, const char *text)
+{
+    pythia__html_open(h, "text", "class", class, "text-anchor", anchor, NULL);
+    pythia__html_attribute_printf(h, "x", "%.2f", x);
+    pythia__html_attribute_printf(h, "y", "%.2f", y);
+    pythia__html_text(h, text);
+    pythia__html_close(h);
+}
+
+static void add_panel(struct pythia__html *h, const json_t *entry, double top)
+{
+    const json_t *values = json_object_get(entry, "values");
+    struct scale s = scale_of(values);
+    struct pythia_buf name = {0};
+    char text[32];
+    pythia__series_name(entry, &name);
+    add_label(h, "name", "start", LEFT, top + 15, name.bytes ? name.bytes : "");
+    h->out->failed |= name.failed;
+    pythia_buf_free(&name);
+    top += TITLE;
+    pythia__html_open(h, "rect", "class", "frame", NULL);
+    pythia__html_attribute_printf(h, "x", "%d", LEFT);
+    pythia__html_attribute_printf(h, "y", "%.2f", top);
+    pythia__html_attribute_printf(h, "width", "%d", WIDTH - LEFT - RIGHT);
+    pythia__html_attribute_printf(h, "height", "%d", PLOT);
+    pythia__html_close(h);
+    if (s.low > s.high) { /* nothing but intervals without a value */
+        add_label(h, "scale", "start", LEFT + 8, top + PLOT / 2., "no value");
+        return;
+    }
+    snprintf(text, sizeof(text), "%.6g", s.high);
+    add_label(h, "scale", "end", LEFT - 6, top + 10, text);
+    snprintf(text, sizeof(text), "%.6g", s.low);
+    add_label(h, "scale", "end", LEFT - 6, top + PLOT, text);
+    add_line(h, values, &s, top);
+}
+
+static void add_picture(struct pythia__html *h, const json_t *report, bool alone)
+{
+    const json_t *r = json_object_get(report, "resampled"), *series = json_object_get(r, "series"),
+                 *entry;
+    size_t i, count = json_array_size(series);
+    count = count < PANELS_MAX ? count : PANELS_MAX;
+    double height = (double)count * PANEL + FOOT;
+    char text[40];
+    pythia__html_open(h, "svg", "role", "img", "aria-label", "Series over time", NULL);
+    if (alone)
+        pythia__html_attribute(h, "xmlns", "http://www.w3.org/2000/svg");
+    pythia__html_attribute_printf(h, "viewBox", "0 0 %d %.0f", WIDTH, height);
+    pythia__html_attribute_printf(h, "width", "%d", WIDTH);
+    pythia__html_attribute_printf(h, "height", "%.0f", height);
+    pythia__html_open(h, "style", NULL);
+    pythia__html_style(h, rules, sizeof(rules) / sizeof(rules[0]));
+    pythia__html_close(h);
+    if (alone) { /* what shows a picture by itself has paper of its own, white in the dark too */
+        pythia__html_open(h, "rect", "class", "paper", "width", "100%", "height", "100%", NULL);
+        pythia__html_close(h);
+    }
+    json_array_foreach (series, i, entry)
+        if (i < count)
+            add_panel(h, entry, (double)i * PANEL);
+    if (count > 0) {
+        add_label(
+            h, "scale", "start", LEFT, height - 12,
+            pythia__series_time(json_integer_value(json_object_get(report, "from_ns")), text));
+        add_label(h, "scale", "end", WIDTH - RIGHT, height - 12,
+                  pythia__series_time(json_integer_value(json_object_get(report, "to_ns")), text));
+    }
+    pythia__html_close(h);
+}
+
+int pythia__series_svg(const json_t *report, struct pythia_buf *out)
+{
+    struct pythia__html h = {.out = out};
+    add_picture(&h, report, true);
+    pythia__html_end(&h);
+    return pythia_buf_status(out);
+}
+
+static void add_row(struct pythia__html *h, const json_t *entry)
+{
+    struct pythia_buf name = {0};
+    char number[32];
+    pythia__html_open(h, "tr", NULL);
+    pythia__series_name(entry, &name);
+    pythia__html_open(h, "th", "scope", "row", NULL);
+    pythia__html_name(h, name.bytes ? name.bytes : "");
+    pythia__html_close(h);
+    for (size_t c = 0; c < PYTHIA__SERIES_COLUMNS; c++) {
+        pythia__html_cell(h, "n", pythia__series_columns[c].heading);
+        pythia__html_text(h, pythia__series_number(
+                                 json_object_get(entry, pythia__series_columns[c].key), number));
+        pythia__html_close(h);
+    }
+    pythia__html_close(h);
+    h->out->failed |= name.failed;
+    pythia_buf_free(&name);
+}
+
+static void add_table(struct pythia__html *h, const json_t *report)
+{
+    const json_t *entry;
+    size_t i;
+    pythia__html_open(h, "div", "class", "wide", NULL);
+    pythia__html_open(h, "table", "class", "stack", NULL);
+    pythia__html_open(h, "thead", NULL);
+    pythia__html_open(h, "tr", NULL);
+    pythia__html_open(h, "th", "scope", "col", NULL);
+    pythia__html_text(h, "series");
+    pythia__html_close(h);
+    for (size_t c = 0; c < PYTHIA__SERIES_COLUMNS; c++) {
+        pythia__html_open(h, "th", "scope", "col", "class", "n", NULL);
+        pythia__html_text(h, pythia__series_columns[c].heading);
+        pythia__html_close(h);
+    }
+    pythia__html_close(h);
+    pythia__html_close(h);
+    pythia__html_open(h, "tbody", NULL);
+    json_array_foreach (json_object_get(report, "series"), i, entry)
+        add_row(h, entry);
+    pythia__html_close(h);
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+static void add_head(struct pythia__html *h, const json_t *report)
+{
+    const json_t *r = json_object_get(report, "resampled"), *in = json_object_get(report, "input");
+    pythia__html_leaf(h, "h1", NULL, "Measurements over time");
+    pythia__html_open(h, "p", "class", "lead", NULL);
+    pythia__html_things(h, (double)json_array_size(json_object_get(report, "series")), "series",
+                        "series");
+    pythia__html_close(h);
+    pythia__html_open(h, "p", "class", "read", NULL);
+    pythia__html_text(h, "Read ");
+    pythia__html_things(h, pythia__number(in, "rows"), "row", "rows");
+    pythia__html_text(h, " of ");
+    pythia__html_things(h, pythia__number(in, "files"), "file", "files");
+    pythia__html_text(h, ".");
+    if (json_is_object(r))
+        pythia__html_printf(h, " Drawn is the %s of each %.3g s, by UTC",
+                            json_string_value(json_object_get(r, "of")),
+                            pythia__number(r, "step_ns") / 1e9);
+    if (json_array_size(json_object_get(r, "series")) > PANELS_MAX)
+        pythia__html_printf(h, ", of the first %d series", PANELS_MAX);
+    pythia__html_text(h, json_is_object(r) ? "." : "");
+    pythia__html_close(h);
+}
+
+int pythia__series_html(const json_t *report, struct pythia_buf *out)
+{
+    struct pythia__html h;
+    pythia__html_begin(&h, out);
+    pythia__html_open(&h, "html", "lang", "en", NULL);
+    pythia__html_head(&h, "Measurements over time", 0);
+    pythia__html_open(&h, "body", NULL);
+    pythia__html_open(&h, "main", NULL);
+    add_head(&h, report);
+    if (json_is_object(json_object_get(report, "resampled"))) {
+        pythia__html_open(&h, "div", "class", "wide", NULL);
+        add_picture(&h, report, false);
+        pythia__html_close(&h);
+    }
+    add_table(&h, report);
+    pythia__html_close(&h);
+    pythia__html_close(&h);
+    pythia__html_close(&h);
+    pythia__html_end(&h);
+    return pythia_buf_status(out);
+}

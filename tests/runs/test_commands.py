@@ -1,0 +1,414 @@
+#!/usr/bin/env python3
+"""`pythia run` and `pythia runs` as their users start them. usage: test_commands.py PYTHIA [SANITIZER] [TEST]"""
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import unittest
+
+PYTHIA = os.path.abspath(sys.argv[1])
+SANITIZED = len(sys.argv) > 2 and sys.argv[2] and not sys.argv[2].startswith("Test")
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = self.folder.name
+        self.db = os.path.join(self.path, "runs.db")
+        self.environment = dict(os.environ, TMPDIR=self.path, PYTHIA_RUNS=self.db)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def pythia(self, *words, **more):
+        more.setdefault("env", self.environment)
+        return subprocess.run([PYTHIA, *words], cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=300, **more)
+
+    def record(self, *words, **more):
+        return self.pythia("run", "-q", *words, **more)
+
+    def runs(self, *words):
+        done = self.pythia("runs", "list", "--format", "json", *words)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def show(self, run=1):
+        return json.loads(self.pythia("runs", "show", "--format", "json", str(run)).stdout)
+
+    def file(self, name, text):
+        path = os.path.join(self.path, name)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+
+class TestRecord(Runs):
+    def test_arguments_and_exit_status_are_exact(self):
+        done = self.record("--", "sh", "-c", "exit 3")
+        self.assertEqual(done.returncode, 3)
+        run = self.show()
+        self.assertEqual(run["command"], ["sh", "-c", "exit 3"])
+        self.assertEqual(run["exit_status"], 3)
+        self.assertEqual(run["signal"], 0)
+
+    def test_a_signal_is_recorded_and_ends_us_too(self):
+        done = self.record("--", "sh", "-c", "kill -TERM $$")
+        self.assertEqual(done.returncode, -signal.SIGTERM)
+        run = self.show()
+        self.assertEqual(run["signal"], signal.SIGTERM)
+        self.assertNotIn("exit_status", run)
+
+    def test_a_program_that_is_not_there_is_not_recorded(self):
+        self.assertEqual(self.record("--", "no-such-program").returncode, 127)
+        self.assertEqual(self.runs(), [])
+
+    def test_memory_is_the_peak(self):
+        self.record("--", "python3", "-c", "x = bytearray(200 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1")
+        rss = self.show()["metrics"]["max_rss"]
+        self.assertGreater(rss, 200 << 20)
+        self.assertLess(rss, 225 << 20)  # the interpreter takes some 10 MiB
+
+    def test_cpu_time_is_that_of_getrusage(self):
+        text = ("import os, resource, sys\nfor i in range(3000000): pass\n"
+                "u = resource.getrusage(resource.RUSAGE_SELF)\nprint(u.ru_utime, u.ru_stime)\nsys.stdout.flush()\nos._exit(0)")
+        done = self.record("--", "python3", "-c", text)
+        user, system = map(float, done.stdout.split())
+        metrics = self.show()["metrics"]
+        self.assertGreaterEqual(metrics["cpu"] / 1e9, user + system - 1e-3)
+        self.assertLess(metrics["cpu"] / 1e9, user + system + .1)
+        self.assertEqual(metrics["cpu"], metrics["user"] + metrics["sys"])
+
+    def test_output_passes_through_and_its_start_is_kept(self):
+        done = self.record("--", "sh", "-c", "head -c 100000 /dev/zero | tr '\\0' x; echo err >&2")
+        self.assertEqual(done.stdout, b"x" * 100000)
+        self.assertEqual(done.stderr, b"err\n")
+        run = self.show()
+        self.assertEqual(len(run["stdout"]), 65536)
+        self.assertEqual(run["stdout_bytes"], 100000)
+        self.assertEqual(run["stderr"], "err\n")
+
+    def test_two_outputs_to_one_file_keep_their_order(self):
+        with open(os.path.join(self.path, "both"), "w+b") as both:
+            subprocess.run([PYTHIA, "run", "-q", "--", "sh", "-c",
+                            "for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done"],
+                           env=self.environment, stdout=both, stderr=both, cwd=self.path, timeout=60)
+            both.seek(0)
+            self.assertEqual(both.read().split(), [b"%s%d" % (w, i) for i in range(1, 6) for w in (b"out", b"err")])
+
+    def test_input_passes_through(self):
+        self.assertEqual(self.record("--", "cat", input=b"abc").stdout, b"abc")
+
+    def test_a_program_at_a_terminal_still_has_one(self):
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
+        text = "import os, sys; print(sys.stdout.isatty(), os.get_terminal_size(1).columns); sys.exit(4)"
+        done = subprocess.Popen([PYTHIA, "run", "-q", "--", "python3", "-c", text], env=self.environment,
+                                stdin=slave, stdout=slave, stderr=slave, cwd=self.path)
+        os.close(slave)
+        seen = b""
+        try:
+            while True:
+                piece = os.read(master, 1000)
+                if not piece:
+                    break
+                seen += piece
+        except OSError:  # the end of a pseudo-terminal
+            pass
+        os.close(master)
+        self.assertEqual(done.wait(60), 4)
+        self.assertEqual(seen, b"True 77\r\n")
+
+    def test_a_child_that_is_left_behind_may_go_on_writing(self):
+        """It writes only after `pythia run` has ended, and nothing may end it by SIGPIPE."""
+        os.mkfifo(os.path.join(self.path, "go"))
+        program = subprocess.Popen([PYTHIA, "run", "-q", "--", "sh", "-c",
+                                    "(read -r line < go; echo late; echo $? > went) & echo early"],
+                                   env=self.environment, cwd=self.path, stdout=subprocess.PIPE)
+        self.assertEqual(program.stdout.readline(), b"early\n")
+        self.assertEqual(program.wait(60), 0)
+        with open(os.path.join(self.path, "go"), "w") as go:
+            go.write("on\n")
+        self.assertEqual(program.stdout.read(), b"late\n")
+        program.stdout.close()
+
+    def test_a_reader_that_leaves_ends_the_program(self):
+        shell = f"'{PYTHIA}' run -q -- yes | head -n 1"
+        done = subprocess.run(["sh", "-c", shell], env=self.environment, cwd=self.path, stdout=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.stdout, b"y\n")
+        self.assertEqual(self.show()["signal"], signal.SIGPIPE)
+
+    def test_ten_runs_at_once_give_ten_records(self):
+        many = [subprocess.Popen([PYTHIA, "run", "-q", "--", "true"], env=self.environment, cwd=self.path,
+                                 stderr=subprocess.PIPE) for _ in range(10)]
+        for one in many:
+            self.assertEqual(one.communicate(timeout=120)[1], b"")
+            self.assertEqual(one.returncode, 0)
+        self.assertEqual(len(self.runs()), 10)
+
+    def test_nobody_else_may_read_the_file(self):
+        self.record("--", "true")
+        self.assertEqual(stat.S_IMODE(os.stat(self.db).st_mode), 0o600)
+
+    def test_data_environment_and_commit_are_recorded(self):
+        git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+        for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
+            subprocess.run([*git, *words], cwd=self.path, check=True)
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.path, stdout=subprocess.PIPE).stdout.decode().strip()
+        self.environment.update(SECRET="s", MINE="m", OMP_NUM_THREADS="2")
+        self.record("--tag", "v1", "--description", "why", "-m", "size=10", "-m", "a=b=c", "--environment", "MINE",
+                    "--", "true")
+        run = self.show()
+        self.assertEqual((run["tag"], run["description"], run["git_commit"], run["git_dirty"]), ("v1", "why", commit, 0))
+        self.assertEqual(run["meta"]["size"], "10")
+        self.assertEqual(run["meta"]["a"], "b=c")
+        self.assertEqual(run["meta"]["env.MINE"], "m")
+        self.assertEqual(run["meta"]["env.OMP_NUM_THREADS"], "2")
+        self.assertNotIn("env.SECRET", run["meta"])
+
+    def test_secrets_are_redacted_everywhere(self):
+        self.record("--redact", "hunter[0-9]", "-m", "pw=hunter2", "--", "sh", "-c", "echo hunter2 $0", "hunter3")
+        with open(self.db, "rb") as f:
+            whole = f.read()
+        if os.path.exists(self.db + "-wal"):
+            with open(self.db + "-wal", "rb") as f:
+                whole += f.read()
+        self.assertNotIn(b"hunter2", whole)
+        self.assertNotIn(b"hunter3", whole)
+        run = self.show()
+        self.assertEqual(run["stdout"], "*** ***\n")
+        self.assertEqual(run["command"][-1], "***")
+
+    def test_without_a_command_line_runs_can_still_be_told_apart(self):
+        for word in ("a", "a", "b"):
+            self.record("--no-command-line", "--", "echo", word)
+        runs = self.runs()
+        self.assertNotIn("command", runs[0])
+        self.assertNotIn("stdout", self.show())
+        self.assertEqual(runs[0]["command_key"], runs[1]["command_key"])
+        self.assertNotEqual(runs[0]["command_key"], runs[2]["command_key"])
+
+    def test_a_profiler_gets_the_program_s_own_process_id(self):
+        done = self.record("--profiler", "echo {pid} > {out}; echo '{x}' > /dev/null", "--", "sh", "-c", "echo $$")
+        artifacts = self.show()["artifacts"]
+        self.assertEqual(len(artifacts), 1)
+        self.assertEqual(artifacts[0]["body"].strip(), done.stdout.decode().strip())
+
+    def test_a_profiler_that_fails_is_reported_and_the_run_recorded(self):
+        done = self.pythia("run", "--profiler", "exit 7", "--", "true")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"The profiler failed: exit 7: exit-status=7", done.stderr)
+        self.assertEqual(self.show()["artifacts"], [])
+
+    def test_wrong_usage_runs_nothing(self):
+        for words, part in ((["--redact", "(", "--", "touch", "ran"], b"--redact ("),
+                            (["-m", "x", "--", "touch", "ran"], b"KEY=VALUE"),
+                            (["--db", "no/such/folder/x.db", "--", "touch", "ran"], b"cannot be opened"),
+                            (["--db", "text", "--", "touch", "ran"], b"no database of runs"),
+                            ([], b"a command, or --suite FILE")):
+            self.file("text", "x" * 5000)
+            done = self.pythia("run", *words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(part, done.stderr)
+            self.assertFalse(os.path.exists(os.path.join(self.path, "ran")))
+
+    def test_the_default_file_is_in_the_state_folder(self):
+        del self.environment["PYTHIA_RUNS"]
+        self.environment["XDG_STATE_HOME"] = os.path.join(self.path, "state")
+        self.record("--", "true")
+        self.assertTrue(os.path.exists(os.path.join(self.path, "state/pythia/runs.db")))
+        self.assertEqual(len(self.runs()), 1)
+
+    def test_nothing_is_recorded_if_nobody_wants_it(self):
+        self.record("--no-record", "--", "true")
+        self.assertFalse(os.path.exists(self.db))
+
+
+class TestSuite(Runs):
+    SUITE = {"suite": "s", "repeat": 2, "benchmarks": [{"name": "a", "command": ["sh", "-c", "exit 0"], "meta": {"size": 5}},
+                                                       {"name": "b", "command": ["sh", "-c", "exit 6"]}]}
+
+    def test_benchmarks_take_turns(self):
+        path = self.file("suite.json", json.dumps(self.SUITE))
+        self.assertEqual(self.record("--suite", path, "--tag", "t").returncode, 6)
+        runs = self.runs("--suite", "s", "--tag", "t")
+        self.assertEqual([r["benchmark"] for r in runs], ["a", "b", "a", "b"])
+        self.assertEqual(runs[0]["meta"]["size"], "5")
+        self.record("--suite", path, "--repeat", "1", "--tag", "u")
+        self.assertEqual(len(self.runs("--tag", "u")), 2)
+        self.assertEqual(len(self.runs("--benchmark", "a")), 3)
+
+    def test_a_wrong_suite_is_refused_with_its_place(self):
+        for change, part in ((lambda s: s.pop("suite"), "no name"), (lambda s: s.update(repeat=0), '"repeat"'),
+                             (lambda s: s.update(benchmarks=[]), "no list"),
+                             (lambda s: s["benchmarks"][1].pop("name"), "benchmark 2: has no"),
+                             (lambda s: s["benchmarks"][1].update(name="a"), "name of an earlier"),
+                             (lambda s: s["benchmarks"][0].update(command=[]), "benchmark 1: has no"),
+                             (lambda s: s["benchmarks"][0].update(command=[3]), "no text"),
+                             (lambda s: s["benchmarks"][0].update(meta=[]), "no object"),
+                             (lambda s: s["benchmarks"][0].update(meta={"x": []}), "no text or number")):
+            suite = json.loads(json.dumps(self.SUITE))
+            change(suite)
+            done = self.record("--suite", self.file("wrong.json", json.dumps(suite)))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(part, done.stderr.decode())
+        self.assertIn("line 2", self.record("--suite", self.file("wrong.json", '{\n"a":}')).stderr.decode())
+
+
+class TestJudgement(Runs):
+    def records(self, tag, wall, memory=1000000, count=8, **more):
+        """Files as `pythia runs export` writes them, imported."""
+        for i in range(count):
+            run = {"started_ns": 10**18 + i, "command": ["svc"], "benchmark": "svc", "tag": tag, "exit_status": 0,
+                   "metrics": {"wall": int(wall * (1 + i / 1000)), "user": int(wall), "sys": 0, "max_rss": int(memory)},
+                   "host": {"name": "h"}, **more}
+            self.file(f"{tag}{i}.json", json.dumps(run))
+        self.assertEqual(self.pythia("runs", "import", *[f"{tag}{i}.json" for i in range(count)]).returncode, 0)
+
+    def regress(self, *words):
+        return self.pythia("runs", "regress", "--base", "old", "--candidate", "new", *words)
+
+    def test_exit_statuses(self):
+        self.records("old", 1e9)
+        self.assertEqual(self.regress().returncode, 4)  # there is no new one
+        self.records("new", 1.2e9)
+        done = self.regress()
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stdout.decode(), r"✖ .*\+20\.0 %.*wall")
+        self.assertEqual(self.regress("--metric", "max_rss").returncode, 0)
+        self.assertEqual(self.regress("--effect", ".5").returncode, 0)
+        self.assertEqual(self.regress("--last", "4").returncode, 4)
+        self.assertEqual(self.regress("--metric", "nonsense").returncode, 2)
+        self.assertEqual(self.pythia("runs", "regress", "--base", "old").returncode, 2)
+
+    def test_forms_agree(self):
+        self.records("old", 1e9)
+        self.records("new", 1e9, memory=1.3e6)
+        document = json.loads(self.regress("--format", "json").stdout)
+        worse = [c for c in document["comparisons"] if c["verdict"] == "worse"]
+        self.assertEqual([c["metric"] for c in worse], ["max_rss"])
+        self.assertAlmostEqual(worse[0]["median_after"], 1.3e6)
+        self.assertIn("failures=\"1\"", self.regress("--format", "junit").stdout.decode())
+        self.assertRegex(self.regress("--format", "markdown").stdout.decode(), r"\| worse \| svc \| max\\_rss \|")
+        xml = self.file("out.xml", self.regress("--format", "junit").stdout.decode())
+        subprocess.run(["xmllint", "--noout", xml], check=True)
+
+    def test_export_and_import_lose_nothing(self):
+        self.records("old", 1e9, callpaths=[{"path": "a;b", "calls": 1, "sum_ns": 5, "sum_squares": 25.0, "min_ns": 5,
+                                             "max_ns": 5, "p50_ns": 5, "p99_ns": 5, "exclusive_ns": 5}], stdout="x")
+        self.assertEqual(self.pythia("runs", "export", "out").returncode, 0)
+        self.assertEqual(self.pythia("runs", "import", "--db", "copy.db", "out").returncode, 0)
+        self.assertEqual(self.pythia("runs", "export", "--db", "copy.db", "again").returncode, 0)
+        names = sorted(os.path.relpath(os.path.join(f, n), os.path.join(self.path, "out"))
+                       for f, _, ns in os.walk(os.path.join(self.path, "out")) for n in ns)
+        self.assertEqual(len(names), 9)  # eight records and the command
+        for name in names:
+            pair = [open(os.path.join(self.path, d, name)).read() for d in ("out", "again")]
+            pair = [re.sub(r'"id":\d+', '"id":0', text) for text in pair]
+            self.assertEqual(pair[0], pair[1])
+
+    def test_a_file_that_is_no_record_is_refused_and_the_rest_imported(self):
+        self.file("bad.json", "{}")
+        self.records("old", 1e9, count=1)
+        done = self.pythia("runs", "import", "bad.json", "old0.json", "missing.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bad.json: is no record of a run", done.stderr.decode())
+        self.assertIn("Imported 1 runs, refused 2", done.stderr.decode())
+
+    def test_a_trend_over_a_size_has_its_exponent(self):
+        for size in (10, 20, 40, 80):
+            self.records(f"t{size}", 100 * size**2, count=1, meta={"size": str(size)})
+        done = self.pythia("runs", "trend", "--x", "meta.size", "--metric", "user")
+        self.assertRegex(done.stdout.decode(), r"user grows with size\^2\.00 \(2\.00 to 2\.00\), 4 runs")
+        svg = self.file("t.svg", self.pythia("runs", "trend", "--x", "meta.size", "--format", "svg").stdout.decode())
+        subprocess.run(["xmllint", "--noout", svg], check=True)
+
+    def test_a_trend_is_in_the_order_of_time_over_all_tags(self):
+        for i, tag in enumerate(("v3", "v1", "v2")):
+            self.records(tag, 1e9, count=1, started_ns=10**18 + i * 10**9)
+        text = self.pythia("runs", "trend").stdout.decode()
+        self.assertEqual(re.findall(r" (v\d) ", text), ["v3", "v1", "v2"])
+        svg = self.pythia("runs", "trend", "--format", "svg").stdout.decode()
+        self.assertEqual(svg.count("<title>run "), 3)
+
+    def test_no_run_is_status_4_and_no_file_1(self):
+        self.assertEqual(self.pythia("runs", "list").returncode, 1)
+        self.record("--", "true")
+        self.assertEqual(self.pythia("runs", "list", "--tag", "x").returncode, 4)
+        self.assertEqual(self.pythia("runs", "show", "7").returncode, 4)
+        self.assertEqual(self.pythia("runs", "show", "x").returncode, 2)
+        self.assertEqual(self.pythia("runs", "list", "--since", "noon").returncode, 2)
+        self.assertEqual(len(self.runs("--since", "1h")), 1)
+        self.assertEqual(len(self.runs("--until", "2020-01-01")), 0)
+
+    def test_folded_stacks_of_a_profiler_make_a_flame_graph(self):
+        self.record("--profiler", "printf 'main;f 3\\nmain;g 1\\n' > {out}", "--", "true")
+        done = self.pythia("runs", "flame", "1")
+        self.assertIn("f: 3.000 samples, 75.0 %", done.stdout.decode())
+        self.assertEqual(self.pythia("runs", "flame", "--format", "folded", "1").stdout, b"main;f 3\nmain;g 1\n")
+        self.record("--", "true")
+        self.assertEqual(self.pythia("runs", "flame", "2").returncode, 4)
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer cannot be loaded into another program")
+class TestTraced(Runs):
+    POINTS = [{"name": "request", "module": "__main__", "function": "request", "request": True},
+              {"name": "load", "module": "__main__", "function": "load", "keys": ["n=arg0"]},
+              {"name": "render", "module": "__main__", "function": "render"}]
+    PROGRAM = """
+import sys, time
+slow = len(sys.argv) > 1
+def load(n):
+    time.sleep(.0005 + (.004 if slow and n % 2 else 0))
+def render():
+    time.sleep(.0005)
+def request(n):
+    load(n)
+    render()
+for n in range(60):
+    request(n)
+"""
+
+    def test_callpaths_of_a_traced_run_are_recorded(self):
+        points = self.file("points.json", json.dumps(self.POINTS))
+        app = self.file("app.py", self.PROGRAM)
+        done = self.record("--tag", "v1", "--points", points, "--service", "app", "--", "python3", app)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        paths = {p["path"]: p for p in self.show()["callpaths"]}
+        self.assertEqual(sorted(paths), ["app:request", "app:request;app:load", "app:request;app:render"])
+        self.assertEqual(paths["app:request;app:load"]["calls"], 60)
+        self.assertLess(paths["app:request"]["exclusive_ns"], paths["app:request"]["sum_ns"])
+        flame = self.pythia("runs", "flame", "1").stdout.decode()
+        self.assertIn('data-n="app:load"', flame)
+
+    def test_an_escalation_names_what_varies_and_only_after_a_regression(self):
+        points = self.file("points.json", json.dumps(self.POINTS))
+        app = self.file("app.py", self.PROGRAM)
+        suite = {"suite": "s", "repeat": 6, "benchmarks": [{"name": "app", "command": ["python3", app]}]}
+        path = self.file("suite.json", json.dumps(suite))
+        self.record("--tag", "old", "--suite", path)
+        self.record("--tag", "same", "--suite", path)
+        words = ["--escalate", points, "--metric", "wall", "--effect", ".5"]
+        done = self.pythia("runs", "regress", "--base", "old", "--candidate", "same", *words)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(self.runs()), 12)
+        suite["benchmarks"][0]["command"].append("slow")
+        self.record("--tag", "new", "--suite", self.file("suite.json", json.dumps(suite)))
+        done = self.pythia("runs", "regress", "--base", "old", "--candidate", "new", *words)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        runs = self.runs("--tag", "new+trace")
+        self.assertEqual(len(runs), 1)
+        finding = self.show(runs[0]["id"])["findings"][0]
+        self.assertIn("load", finding["place"])
+        self.assertGreater(finding["share"], .5)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + [a for a in sys.argv[2:] if a.startswith("Test")], verbosity=1)
