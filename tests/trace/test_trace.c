@@ -164,6 +164,24 @@ static void an_hour_is_no_other_base_and_later_work_none(void **state)
                 .counts = "clock_base 1");
 }
 
+/* Half an hour is 1800000000000 ns. */
+static void a_message_that_is_half_an_hour_late_tells_of_a_clock(void **state)
+{
+    check_trace(.spans = "A[100,1100]:@h1 B[1800000001100,1800000001300]<A:@h2:consumer",
+                .tree = "A[100,1100..1800000001300]{B[1800000001100,1800000001300]}",
+                .counts = "outlive 1");
+    /* It begins when it was sent, whatever it is a link of; on one host it waited. */
+    check_trace(.spans = "A[100,1100]:@h1 B[1800000001101,1800000001301]<A:@h2:consumer",
+                .tree = "A[100,1100..1300]{B[1100,1300]:clock_base}",
+                .counts = "clock_base 1 outlive 1");
+    check_trace(.spans = "A[100,1100]:@h1 B[3600000000500,3600000000700]<A:@h2:spawn:consumer",
+                .tree = "A[100,1100..1300]{B[1100,1300]:clock_base}",
+                .counts = "clock_base 1 outlive 1");
+    check_trace(.spans = "A[100,1100]:@h1 B[3600000000500,3600000000700]<A:@h1:%db:consumer",
+                .tree = "A[100,1100..3600000000700]{B[3600000000500,3600000000700]}",
+                .counts = "outlive 1");
+}
+
 /* ---- dirty input ---- */
 
 static void b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent(void **state)
@@ -924,6 +942,7 @@ int main(void)
         cmocka_unit_test(a_clock_without_a_common_base_gives_durations_only),
         cmocka_unit_test(roots_of_clocks_without_a_common_base_are_put_into_the_longest),
         cmocka_unit_test(an_hour_is_no_other_base_and_later_work_none),
+        cmocka_unit_test(a_message_that_is_half_an_hour_late_tells_of_a_clock),
         cmocka_unit_test(b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent),
         cmocka_unit_test(one_shift_fits_all_calls_of_a_clock),
         cmocka_unit_test(on_another_clock_a_call_lies_between_its_siblings),

@@ -27,6 +27,12 @@
  * than a caller that has given up is waited for. */
 #define OFF_NS (UINT64_C(600) * 1000000000)
 
+/* Nothing in a trace tells a message that was in a queue for long from a clock that is ahead. A
+ * request is over long before that, so the wait is not its own: the link tells how late a clock is,
+ * and the report counts it as repaired. Less than an hour, by which clocks with a wrong time zone
+ * are ahead. */
+#define LATE_NS (UINT64_C(1800) * 1000000000)
+
 #define GAP_CALLS    16  /* of a clock, that are put between their siblings */
 #define GAPS_MAX     32  /* between the siblings of one call */
 #define SIBLINGS_MAX 256 /* of one call, that are looked at */
@@ -58,15 +64,18 @@ static bool may_be_apart(const struct pythia__forest *f, uint32_t x, uint32_t y)
 }
 
 /* Is a span further than `limit_ns` from the one that led to it? Work that nobody waits for may
- * begin much later. */
+ * begin much later, what a message causes by LATE_NS. */
 static bool is_far(const struct pythia_trace_span *span, const struct pythia_trace_span *cause,
                    uint64_t limit_ns)
 {
-    bool waits = span->relation != PYTHIA_RELATION_SPAWN && span->kind != PYTHIA_SPAN_CONSUMER &&
-                 !span->forked;
-    if (span->start_ns > cause->end_ns)
-        return waits && span->start_ns - cause->end_ns > limit_ns;
-    return span->end_ns < cause->start_ns && cause->start_ns - span->end_ns > limit_ns;
+    if (span->end_ns < cause->start_ns)
+        return cause->start_ns - span->end_ns > limit_ns;
+    if (span->start_ns <= cause->end_ns)
+        return false;
+    uint64_t late_ns = span->start_ns - cause->end_ns;
+    if (span->kind == PYTHIA_SPAN_CONSUMER)
+        return late_ns > LATE_NS;
+    return span->relation != PYTHIA_RELATION_SPAWN && !span->forked && late_ns > limit_ns;
 }
 
 bool pythia__clocks_are_apart(const struct pythia__forest *f, const struct pythia_trace_span *span,
@@ -174,6 +183,11 @@ static struct range range_of(const struct pythia__forest *f, uint32_t at, uint32
     bool ends = apart || waits_for(span, cause) ||
                 (what == UNSURE && span->relation != PYTHIA_RELATION_SPAWN);
     struct range r = {(int64_t)(cause->start_ns - span->start_ns), INT64_MAX};
+    if (apart && span->kind == PYTHIA_SPAN_CONSUMER &&
+        !open) { /* as if it began when it was sent */
+        r.low = r.high = (int64_t)(cause->end_ns - span->start_ns);
+        return what == LONGER ? r : everything;
+    }
     if ((longer || open) && apart)
         return what == LONGER ? (struct range){r.low, r.low} : everything;
     if (what == LONGER || (longer && ends))
