@@ -367,7 +367,8 @@ static void note_start(struct pythia_assembler *a, struct open_trace *t, uint64_
 }
 
 /* The open trace `id` stands for; NULL: there is none. */
-static struct open_trace *find_trace(const struct pythia_assembler *a, struct pythia_trace_id id)
+static struct open_trace *find_open_trace(const struct pythia_assembler *a,
+                                          struct pythia_trace_id id)
 {
     struct open_trace *t = a->table[table_slot(a->table, a->table_size, id)];
     for (; t && t->merged; t = t->merged_into) /* and shorten the way for whoever comes next */
@@ -734,7 +735,7 @@ static void merge_forked_trace(struct pythia_assembler *a, struct open_trace *t,
 
 static int join_work(struct pythia_assembler *a, struct open_trace *t, struct pythia_trace_id link)
 {
-    struct open_trace *work = find_trace(a, link);
+    struct open_trace *work = find_open_trace(a, link);
     enum pythia__ending ending =
         work ? PYTHIA__ENDED_NOT : pythia__finished_ids_find(&a->finished, hash_trace_id(link));
     if (ending != PYTHIA__ENDED_NOT) { /* it was taken for a request of its own */
@@ -767,7 +768,7 @@ static bool is_done(const struct pythia_assembler *a, const struct open_trace *t
 int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_id *trace,
                          const struct pythia_span *span)
 {
-    struct open_trace *t = find_trace(a, *trace);
+    struct open_trace *t = find_open_trace(a, *trace);
     a->counts->spans++;
     if (!t) {
         enum pythia__ending ending = pythia__finished_ids_find(&a->finished, hash_trace_id(*trace));
