@@ -74,6 +74,8 @@ int pythia__state_lock_take(const char *path, struct pythia__state_lock *out,
     char *name = name_lock(path);
     if (!name)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the state");
+    /* The previous holder removes the file while it holds the lock. A file opened before that has
+     * no name any more, and a lock on it would exclude nobody: retry with the file of that name. */
     for (;;) {
         int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         int status =
