@@ -88,7 +88,7 @@ static void files_of_a_folder(void **state)
 }
 
 /* A process that holds the lock of its file, until it is killed. */
-static void aq7_a_file_of_a_killed_process_is_read(void **state)
+static void a_file_of_a_killed_process_is_read(void **state)
 {
     int ready[2];
     char path[256], byte;
@@ -154,7 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_of_a_folder, begin, end),
-        cmocka_unit_test_setup_teardown(aq7_a_file_of_a_killed_process_is_read, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_of_a_killed_process_is_read, begin, end),
         cmocka_unit_test_setup_teardown(missing_files_are_counted, begin, end),
         cmocka_unit_test_setup_teardown(what_is_named_must_be_there, begin, end),
     };
