@@ -1,20 +1,14 @@
-/* A window gives finished requests; each goes into the evidence of the cycle at hand, or of the
- * next one while stragglers are waited for:
+/* The window gives finished requests; each becomes evidence of the current cycle, or of the next
+ * one while the current one waits for its stragglers. live_phase.h has the states.
  *
- *   batch ─> window ─> request ─┬─> kept apart (a switch is under way)
+ *   batch ─> window ─> request ─┬─> kept apart (the desired set is changing)
  *                               ├─> learning its type
- *                               └─> hide what is closed ─> evidence ─> full? ─> stragglers ─>
- * decide
+ *                               └─> hide closed points ─> evidence ─> full? ─> stragglers ─> decide
  */
 #include "pythia/live.h"
 
-#include <math.h>
-
-#include "gathering.h"
-#include "live_lesson.h"
-#include "live_types.h"
+#include "live_parts.h"
 #include "pythia/mem.h"
-#include "pythia/request_variables.h"
 #include "pythia/status.h"
 
 #define SECOND     UINT64_C(1000000000)
@@ -27,64 +21,22 @@
 #define RARE_PART  4     /* of the memory for evidence: what requests of rare types may take */
 #define TEACH_NS   UINT64_C(50000000) /* between looks whether types have to be learnt */
 
-/* What is gathered of one cycle. */
-struct stage {
-    struct pythia__evidence evidence;
-    uint64_t number, begun_ns; /* by the caller's clock; number 0: it has not begun */
-    uint64_t most;             /* requests of one type, */
-    uint64_t together;         /* and with those of earlier cycles */
-    uint64_t looked;           /* spans, when its memory was looked at last */
-    size_t types;
-    bool full, heavy; /* heavy: of memory */
-};
-
-/* Each owned, or NULL while learning. */
-struct points {
-    struct pythia_open_points *open; /* what the search wants open */
-    struct pythia_open_points *skeleton;
-};
-
-struct pythia_live {
-    struct pythia_vocabulary *vocabulary;
-    struct pythia_live_options o;
-    struct pythia_live_taker taker;
-    int (*watch)(void *context, uint32_t type, const struct pythia_trace *trace); /* or NULL */
-    void *watch_context;
-    int (*watch_span)(void *context, const struct pythia_span *span); /* or NULL */
-    void *watch_span_context;
-    struct pythia_space *space;
-    bool owns_space;
-    struct pythia_window *window;
-    struct pythia_counts counts;
-    struct pythia_request_types *namer;
-    struct pythia_path_templates *templates;
-    uint64_t template_changes; /* that types have been looked through for */
-    struct pythia_request_variables *variables;
-    struct pythia__live_types types;
-    struct pythia__lesson lesson;
-    uint32_t other; /* the type beyond those that are told apart */
-    struct pythia__gathering gathering;
-    struct pythia_search *search; /* NULL: learning */
-    struct points points, former; /* former: of evidence that is still being told */
-    struct pythia_cycle last;     /* decisions */
-    struct stage stages[PYTHIA__STAGES];
-    int now; /* which stage is of the cycle at hand */
-    uint64_t stage_numbers;
-    bool settling; /* the cycle is full: stragglers are waited for */
-    uint64_t cut_ns, settling_since_ns, patience_ns;
-    uint64_t now_ns;
-    uint64_t first_ns, learnt_ns;  /* of learning: the first request, the first type, if any */
-    uint64_t since_ns, applied_ns; /* what is open is in force, by the clock of spans and ours */
-    uint64_t heard_ns, taught_ns;  /* the last time that was told for it; of the last such look */
-    bool waiting, paused, begun, learnt;
-    bool due;   /* a wish that there was no memory for */
-    bool alike; /* one waits by which requests of types that are searched look as before */
-    uint64_t wish, apart; /* apart: requests since the last cycle */
-    uint64_t told_hidden; /* requests hidden before it */
-    struct pythia_live_numbers numbers;
-};
-
 /* ---- making ---- */
+
+static void advance_phase(struct pythia_live *l, enum pythia__live_event event)
+{
+    l->phase = pythia__live_phase_next(l->phase, event);
+}
+
+static void advance_set(struct pythia_live *l, enum pythia__set_event event)
+{
+    l->set = pythia__set_state_next(l->set, event);
+}
+
+static bool is_searching(const struct pythia_live *l)
+{
+    return l->search && !l->paused;
+}
 
 static uint64_t or_usual(uint64_t value, uint64_t usual)
 {
@@ -114,22 +66,21 @@ static uint64_t few_to_learn(const struct pythia_live *l)
     return l->o.learn_requests < LEARN_FEW ? l->o.learn_requests : LEARN_FEW;
 }
 
-static void free_points(struct points *p)
+static void free_points(struct pythia__live_points *p)
 {
     pythia_open_points_destroy(p->open);
     pythia_open_points_destroy(p->skeleton);
-    *p = (struct points){0};
+    *p = (struct pythia__live_points){0};
 }
 
 /* Something else is wanted open than before. Evidence may hold on to the sets of points until now;
  * it must be dropped before the next wish. */
 static int desire_points(struct pythia_live *l)
 {
-    struct points next = {0};
+    struct pythia__live_points next = {0};
     bool *known = NULL;
     uint32_t count = pythia_vocabulary_tracepoints(l->vocabulary);
     int status = PYTHIA_OK;
-    l->waiting = l->due = true;
     if (l->search) {
         known = pythia_space_points(l->space);
         status = known ? pythia_search_open_points(l->search, &next.open) : PYTHIA_ENOMEM;
@@ -139,6 +90,7 @@ static int desire_points(struct pythia_live *l)
     if (status != PYTHIA_OK) {
         free_points(&next);
         pythia_free(known);
+        advance_set(l, PYTHIA__SET_FAILED);
         return status;
     }
     free_points(&l->former);
@@ -146,7 +98,7 @@ static int desire_points(struct pythia_live *l)
     l->points = next;
     pythia__unknown_points_know(&l->gathering.unknown, known, count);
     l->wish++;
-    l->due = false;
+    advance_set(l, PYTHIA__SET_CHANGED);
     return PYTHIA_OK;
 }
 
@@ -158,9 +110,11 @@ static int begin_search(struct pythia_live *l)
     if (status != PYTHIA_OK) {
         pythia_search_destroy(l->search);
         l->search = NULL;
-        l->waiting = l->due = false;
+        advance_set(l, PYTHIA__SET_ABANDONED);
+        return status;
     }
-    return status;
+    advance_phase(l, PYTHIA__LIVE_SEARCH_BEGUN);
+    return PYTHIA_OK;
 }
 
 static int take_request(void *context, const struct pythia_trace *finished);
@@ -251,30 +205,31 @@ void pythia_live_destroy(struct pythia_live *l)
 
 /* ---- evidence ---- */
 
-static int stage_number(const struct pythia_live *l, const struct stage *s)
+static int stage_number(const struct pythia_live *l, const struct pythia__live_stage *s)
 {
     return (int)(s - l->stages);
 }
 
-static void empty_stage(struct pythia_live *l, struct stage *s)
+static void empty_stage(struct pythia_live *l, struct pythia__live_stage *s)
 {
     pythia__rare_types_drop(&l->gathering.rare, stage_number(l, s));
     pythia__evidence_free(&s->evidence);
-    *s = (struct stage){.number = 0};
+    *s = (struct pythia__live_stage){.number = 0};
 }
 
 /* What opened points explain is measured in one stage at a time: from when its cycle is the one at
  * hand. */
-static int measure_stage(struct pythia_live *l, struct stage *s)
+static int measure_stage(struct pythia_live *l, struct pythia__live_stage *s)
 {
-    return s == &l->stages[l->now] && s->number && l->search && !l->paused
+    return s == &l->stages[l->now] && s->number && is_searching(l)
                ? pythia__evidence_measure(&s->evidence, l->gathering.effects, l->points.open)
                : PYTHIA_OK;
 }
 
 /* The name under which a request counts in a stage: its own, as long as there is room for one more
  * type. */
-static uint32_t name_in(struct pythia_live *l, struct stage *s, struct pythia__live_type *type)
+static uint32_t name_in(struct pythia_live *l, struct pythia__live_stage *s,
+                        struct pythia__live_type *type)
 {
     int which = stage_number(l, s);
     if (type->in[which].number != s->number) {
@@ -293,12 +248,12 @@ static uint32_t name_in(struct pythia_live *l, struct stage *s, struct pythia__l
 }
 
 /* Requests that were kept of rare types are evidence of one cycle more. */
-static int carry_rare(struct pythia_live *l, struct stage *s)
+static int carry_rare(struct pythia_live *l, struct pythia__live_stage *s)
 {
     return pythia__gathering_carry(&l->gathering, &s->evidence, stage_number(l, s), &s->together);
 }
 
-static int begin_stage(struct pythia_live *l, struct stage *s)
+static int begin_stage(struct pythia_live *l, struct pythia__live_stage *s)
 {
     int status = pythia__gathering_begin(&l->gathering, &s->evidence, l->points.skeleton, NULL);
     if (status != PYTHIA_OK)
@@ -309,8 +264,8 @@ static int begin_stage(struct pythia_live *l, struct stage *s)
     return status == PYTHIA_OK ? carry_rare(l, s) : status;
 }
 
-static int gather_request(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
-                          const struct pythia_trace *trace)
+static int gather_request(struct pythia_live *l, struct pythia__live_stage *s,
+                          struct pythia__live_type *type, const struct pythia_trace *trace)
 {
     uint64_t all = 0;
     int status = s->number ? PYTHIA_OK : begin_stage(l, s);
@@ -318,7 +273,7 @@ static int gather_request(struct pythia_live *l, struct stage *s, struct pythia_
         uint32_t name = name_in(l, s, type);
         all = type->other ? 0 : type->in[stage_number(l, s)].requests;
         status = pythia__gathering_add(&l->gathering, &s->evidence, stage_number(l, s), name,
-                                       l->search && !l->paused && type->learnt, trace, &all);
+                                       is_searching(l) && type->learnt, trace, &all);
     }
     s->together = all > s->together ? all : s->together;
     s->full = s->full || s->most >= l->o.cycle_requests;
@@ -335,17 +290,17 @@ static void keep_apart(struct pythia_live *l, uint64_t requests)
     l->numbers.under_way += requests;
 }
 
-/* What is being gathered is of another set of open points; */
+/* Drop evidence gathered with the previous set of open points. */
 static void drop_stages(struct pythia_live *l)
 {
     for (int i = 0; i < PYTHIA__STAGES; i++) {
         keep_apart(l, l->stages[i].evidence.requests);
         empty_stage(l, &l->stages[i]);
     }
-    l->settling = false;
+    advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
 }
 
-/* and so is what was kept. */
+/* Drop it together with the requests of rare types that were kept for the next cycle. */
 static void drop_evidence(struct pythia_live *l)
 {
     drop_stages(l);
@@ -357,7 +312,8 @@ static void drop_evidence(struct pythia_live *l)
 static bool is_under_way(const struct pythia_live *l, const struct pythia_trace *trace)
 {
     bool any_may = l->now_ns - l->applied_ns < l->o.window.age_max_ns;
-    return l->waiting || (any_may && trace->begun_ns < l->since_ns);
+    return l->set == PYTHIA__SET_CHANGING || l->set == PYTHIA__SET_UNMADE ||
+           (any_may && trace->begun_ns < l->since_ns);
 }
 
 static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
@@ -366,12 +322,12 @@ static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
     if (pythia__lesson_see(&l->lesson, type, trace))
         return PYTHIA_OK;
     int status = pythia__live_types_learn(&l->types, type, trace, &l->gathering.path);
-    if (!l->begun) {
-        l->begun = true;
+    if (l->phase == PYTHIA__LIVE_EMPTY) {
+        advance_phase(l, PYTHIA__LIVE_REQUEST);
         l->first_ns = l->now_ns;
     }
-    if (!l->search && !l->learnt && type->requests >= l->o.learn_requests) {
-        l->learnt = true;
+    if (l->phase == PYTHIA__LIVE_LEARNING && type->requests >= l->o.learn_requests) {
+        advance_phase(l, PYTHIA__LIVE_TYPE_LEARNT);
         l->learnt_ns = l->now_ns;
     }
     return status;
@@ -381,7 +337,7 @@ static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
 static int hide_closed(struct pythia_live *l, const struct pythia__live_type *type,
                        const struct pythia_trace *whole, const struct pythia_trace **out)
 {
-    bool searched = l->search && !l->paused && type->learnt;
+    bool searched = is_searching(l) && type->learnt;
     const struct pythia_hider_types types = {l->points.open, NULL, type->name};
     int status = pythia__gathering_see(&l->gathering, searched ? l->points.open : NULL, &types,
                                        whole, &l->counts, out);
@@ -420,7 +376,8 @@ static int take_request(void *context, const struct pythia_trace *finished)
     int status = l->watch ? l->watch(l->watch_context, type->name, whole) : 0;
     if (status < 0)
         return status;
-    struct stage *s = &l->stages[l->settling && whole->begun_ns > l->cut_ns ? !l->now : l->now];
+    bool of_next = l->phase == PYTHIA__LIVE_SETTLING && whole->begun_ns > l->cut_ns;
+    struct pythia__live_stage *s = &l->stages[of_next ? !l->now : l->now];
     if (finished->incomplete) /* counted by its reason already */
         return PYTHIA_OK;
     if (is_under_way(l, whole) || s->heavy ||
@@ -451,10 +408,10 @@ static double seconds_of(const struct pythia__evidence *e)
     return between_ns / ((double)e->requests - 1) * (double)e->requests / 1e9;
 }
 
-static int decide_stage(struct pythia_live *l, struct stage *s, bool *switched)
+static int decide_stage(struct pythia_live *l, struct pythia__live_stage *s, bool *switched)
 {
     struct pythia_cycle found = l->last;
-    bool searches = l->search && !l->paused;
+    bool searches = is_searching(l);
     found.switches = NULL;
     found.switch_count = 0;
     found.effects = NULL;
@@ -472,7 +429,7 @@ static int decide_stage(struct pythia_live *l, struct stage *s, bool *switched)
 static int grow_space(struct pythia_live *l, bool *switched)
 {
     size_t moved = 0;
-    if (!l->search || l->paused)
+    if (!is_searching(l))
         return PYTHIA_OK;
     int status = pythia__live_types_settle(
         &l->types, l->lesson.o.hourly > 0 ? PYTHIA__TAUGHT_ONLY : l->o.learn_requests, l->search,
@@ -498,7 +455,7 @@ static double spans_of_all(const struct pythia_live *l, const struct pythia_grou
     return sum;
 }
 
-static int report_cycle(struct pythia_live *l, const struct stage *s)
+static int report_cycle(struct pythia_live *l, const struct pythia__live_stage *s)
 {
     const struct pythia__evidence *e = &s->evidence;
     const struct pythia__unknown_points *u = &l->gathering.unknown;
@@ -542,7 +499,7 @@ static bool *flag_skeleton(const struct pythia_live *l, uint32_t points)
 
 /* What was kept of rare types goes to the next cycle, but for what looks otherwise by the decisions
  * of the cycle, or by what belongs to the skeleton since (`before`: what did; NULL: unknown). */
-static void keep_rare(struct pythia_live *l, const struct stage *s, const bool *before)
+static void keep_rare(struct pythia_live *l, const struct pythia__live_stage *s, const bool *before)
 {
     uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
     size_t count = before ? l->last.switch_count : 0;
@@ -559,10 +516,10 @@ static void keep_rare(struct pythia_live *l, const struct stage *s, const bool *
 
 static int end_cycle(struct pythia_live *l)
 {
-    struct stage *s = &l->stages[l->now];
+    struct pythia__live_stage *s = &l->stages[l->now];
     bool switched = false, more = false;
     bool *before = flag_skeleton(l, pythia_vocabulary_tracepoints(l->vocabulary));
-    l->settling = false;
+    advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
     int status = decide_stage(l, s, &switched);
     if (status != PYTHIA_OK)
         keep_apart(l, s->evidence.requests);
@@ -585,7 +542,7 @@ static int end_cycle(struct pythia_live *l)
     return status == PYTHIA_OK ? wished : status;
 }
 
-static bool is_over(const struct pythia_live *l, const struct stage *s)
+static bool is_over(const struct pythia_live *l, const struct pythia__live_stage *s)
 {
     uint64_t lasted_ns = l->now_ns - s->begun_ns;
     bool enough = s->together >= l->o.search.min_requests;
@@ -594,9 +551,9 @@ static bool is_over(const struct pythia_live *l, const struct stage *s)
            (enough && lasted_ns >= l->o.cycle_ns);
 }
 
-static void begin_settling(struct pythia_live *l, const struct stage *s)
+static void begin_settling(struct pythia_live *l, const struct pythia__live_stage *s)
 {
-    l->settling = true;
+    advance_phase(l, PYTHIA__LIVE_EVIDENCE_COMPLETE);
     l->settling_since_ns = l->now_ns;
     l->cut_ns = s->evidence.last_begin_ns;
     l->patience_ns = s->evidence.longest_ns;
@@ -609,9 +566,19 @@ static bool is_settled(const struct pythia_live *l)
     uint64_t waited_ns = l->now_ns - l->settling_since_ns;
     uint64_t wait_ns = pythia_window_wait_ns(l->window, l->now_ns);
     uint64_t most_ns = STRAGGLERS * (l->patience_ns + wait_ns);
-    if (!l->search || l->paused || waited_ns >= l->o.cycle_ns || waited_ns >= most_ns)
+    if (waited_ns >= l->o.cycle_ns || waited_ns >= most_ns)
         return true;
     return waited_ns >= l->patience_ns && !pythia_window_began_by(l->window, l->cut_ns);
+}
+
+/* Stragglers matter only to a search: its cycles must not miss the slow requests. */
+static bool is_cycle_done(struct pythia_live *l, const struct pythia__live_stage *s)
+{
+    if (!is_searching(l))
+        return is_over(l, s);
+    if (l->phase == PYTHIA__LIVE_GATHERING && is_over(l, s))
+        begin_settling(l, s);
+    return l->phase == PYTHIA__LIVE_SETTLING && is_settled(l);
 }
 
 /* The first types have been learnt: what was seen until now is told, and the search begins. */
@@ -631,7 +598,7 @@ static int end_learning(struct pythia_live *l)
  * then until they are learnt too, but not longer than a cycle may last. */
 static bool is_learning_over(const struct pythia_live *l)
 {
-    if (l->search || l->paused || !l->learnt)
+    if (l->phase != PYTHIA__LIVE_COMPLETING || l->paused)
         return false;
     uint64_t took_ns = l->learnt_ns - l->first_ns, waited_ns = l->now_ns - l->learnt_ns;
     if (took_ns < l->o.window.quiet_ns)
@@ -646,16 +613,7 @@ static bool is_learning_over(const struct pythia_live *l)
 static void wish_alike(struct pythia_live *l)
 {
     l->wish++;
-    l->alike = true;
-}
-
-/* Is a trace point open for requests of all types? */
-static bool is_open_for_all(const struct pythia_live *l, uint32_t point)
-{
-    size_t count;
-    return pythia_search_is_open(l->search, point) &&
-           (!l->points.open || pythia_search_is_wide(l->search, point) ||
-            !pythia_open_points_types(l->points.open, point, &count));
+    advance_set(l, PYTHIA__SET_CHANGED_ALIKE);
 }
 
 /* What may be opened for a lesson: the caller frees `may`. */
@@ -668,7 +626,8 @@ static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed
     if (!may)
         return PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < points; point++)
-        may[point] = !is_open_for_all(l, point) && !(never && pythia_open_points_has(never, point));
+        may[point] = !pythia__live_opens_for_all(l, point) &&
+                     !(never && pythia_open_points_has(never, point));
     *out = (struct pythia__lesson_closed){may, points,
                                           most == 0     ? SIZE_MAX
                                           : most > open ? most - open
@@ -682,7 +641,7 @@ static int step_lesson(struct pythia_live *l)
 {
     struct pythia__lesson_closed closed;
     bool wished = false;
-    if (!l->search || l->paused || l->now_ns - l->taught_ns < TEACH_NS)
+    if (!is_searching(l) || l->now_ns - l->taught_ns < TEACH_NS)
         return PYTHIA_OK;
     l->taught_ns = l->now_ns;
     bool due = pythia__lesson_is_due(&l->lesson, l->now_ns);
@@ -702,16 +661,12 @@ static int step_lesson(struct pythia_live *l)
 /* Do what is due. */
 static int do_due(struct pythia_live *l)
 {
-    int status = l->due ? desire_points(l) : PYTHIA_OK;
+    int status = l->set == PYTHIA__SET_UNMADE ? desire_points(l) : PYTHIA_OK;
     if (status == PYTHIA_OK && is_learning_over(l))
         status = end_learning(l);
     while (status == PYTHIA_OK) {
-        struct stage *s = &l->stages[l->now];
-        if (!s->number)
-            break;
-        if (!l->settling && is_over(l, s))
-            begin_settling(l, s);
-        if (!l->settling || !is_settled(l))
+        struct pythia__live_stage *s = &l->stages[l->now];
+        if (!s->number || !is_cycle_done(l, s))
             break;
         status = end_cycle(l);
     }
@@ -795,17 +750,16 @@ void pythia_live_watch_spans(struct pythia_live *l,
 
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
 {
-    if (!l->waiting && !l->alike && since_ns <= l->heard_ns)
+    enum pythia__set_state was = l->set;
+    if (was == PYTHIA__SET_IN_FORCE && since_ns <= l->heard_ns)
         return;
-    bool alike = l->alike && !l->waiting;
-    l->alike = false;
+    advance_set(l, PYTHIA__SET_APPLIED);
     l->heard_ns = since_ns;
     pythia__lesson_applied(&l->lesson, since_ns, l->now_ns);
-    if (alike)
+    if (was == PYTHIA__SET_ALIKE)
         return;
-    if (!l->waiting && !joined)
+    if (was == PYTHIA__SET_IN_FORCE && !joined)
         drop_evidence(l);
-    l->waiting = false;
     l->since_ns = since_ns;
     l->applied_ns = l->now_ns;
 }
@@ -819,9 +773,9 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
     l->paused = paused;
     if (!paused && l->wish > 0) {
         l->wish++;
-        l->waiting = true;
+        advance_set(l, PYTHIA__SET_RESUMED);
     } else if (paused) {
-        l->waiting = false;
+        advance_set(l, PYTHIA__SET_PAUSED);
     }
 }
 
@@ -848,13 +802,6 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
     return desire_points(l);
 }
 
-double pythia_live_calls(const struct pythia_live *l, uint32_t tracepoint)
-{
-    return l->search && pythia_live_knows(l, tracepoint)
-               ? pythia_search_calls(l->search, tracepoint)
-               : NAN;
-}
-
 int pythia_live_know(struct pythia_live *l, struct pythia_text id)
 {
     return pythia_vocabulary_tracepoint_of_id(l->vocabulary, id, 0, 0) == PYTHIA_NONE
@@ -862,120 +809,7 @@ int pythia_live_know(struct pythia_live *l, struct pythia_text id)
                : PYTHIA_OK;
 }
 
-bool pythia_live_is_full(const struct pythia_live *l)
-{
-    return pythia_window_is_full(l->window);
-}
-
-uint64_t pythia_live_wish(const struct pythia_live *l)
-{
-    return l->wish;
-}
-
-bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
-{
-    const struct pythia_search_options *o = &l->o.search;
-    if (l->search && pythia_search_is_open(l->search, tracepoint))
-        return true;
-    if (o->never && pythia_open_points_has(o->never, tracepoint))
-        return false;
-    if (l->search)
-        return pythia__lesson_opens(&l->lesson, tracepoint);
-    return l->o.learn_all || (o->always && pythia_open_points_has(o->always, tracepoint));
-}
-
-size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, uint32_t *types,
-                            size_t most)
-{
-    size_t count = 0;
-    if (!l->search || is_open_for_all(l, tracepoint) ||
-        !pythia__lesson_opens(&l->lesson, tracepoint))
-        return 0;
-    for (size_t i = 0; i < l->types.count && count < most; i++)
-        if (l->types.types[i].pupil)
-            types[count++] = l->types.types[i].name;
-    return count;
-}
-
-static bool has_come(const struct pythia_live *l, uint32_t type)
-{
-    for (size_t i = 0; i < l->types.count; i++)
-        if (l->types.types[i].name == type && !l->types.types[i].other)
-            return true;
-    return false;
-}
-
-bool pythia_live_has_type(const struct pythia_live *l, uint32_t type)
-{
-    return has_come(l, type) || (l->space && pythia_space_type(l->space, type));
-}
-
-int pythia_live_each_type(const struct pythia_live *l, int (*take)(void *context, uint32_t type),
-                          void *context)
-{
-    size_t count = 0;
-    int result = 0;
-    const struct pythia_space_type *known = l->space ? pythia_space_types(l->space, &count) : NULL;
-    for (size_t i = 0; i < l->types.count && result == 0; i++)
-        if (!l->types.types[i].other)
-            result = take(context, l->types.types[i].name);
-    for (size_t i = 0; i < count && result == 0; i++)
-        if (!has_come(l, known[i].name))
-            result = take(context, known[i].name);
-    return result;
-}
-
-const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_t tracepoint,
-                                            size_t *count)
-{
-    struct pythia_open_points *open = l->points.open ? l->points.open : l->o.search.always;
-    *count = 0;
-    if (!open || (l->search && pythia_search_is_wide(l->search, tracepoint)))
-        return NULL;
-    return pythia_open_points_types(open, tracepoint, count);
-}
-
-bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)
-{
-    const struct pythia__unknown_points *u = &l->gathering.unknown;
-    return l->search ? tracepoint < u->known_count && u->known[tracepoint] : l->o.learn_all;
-}
-
-const struct pythia_space *pythia_live_space(const struct pythia_live *l)
-{
-    return l->space;
-}
-
-const struct pythia_counts *pythia_live_counts(const struct pythia_live *l)
-{
-    return &l->counts;
-}
-
 void pythia_live_hold(struct pythia_live *l, uint64_t bytes)
 {
     pythia_window_hold(l->window, bytes);
-}
-
-struct pythia_window_numbers pythia_live_window(const struct pythia_live *l)
-{
-    return pythia_window_numbers(l->window);
-}
-
-struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
-{
-    struct pythia_live_numbers n = l->numbers;
-    n.learning = !l->search;
-    n.carried_requests = l->gathering.rare.carried;
-    n.not_carried = l->gathering.rare.not_carried;
-    n.paused = l->paused;
-    n.switching = l->waiting;
-    n.types = l->types.count;
-    n.learnt = l->types.learnt;
-    n.teaching = l->lesson.active;
-    n.lessons = l->lesson.count;
-    n.lessons_cut = l->lesson.cut;
-    n.types_waiting = l->lesson.waiting;
-    n.unknown_points = l->gathering.unknown.count;
-    n.unknown_spans = l->gathering.unknown.total;
-    return n;
 }

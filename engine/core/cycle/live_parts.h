@@ -1,0 +1,71 @@
+/* The members of the live engine, for live.c, which changes them, and live_queries.c, which reads
+ * them. */
+#ifndef PYTHIA_CORE_LIVE_PARTS_H
+#define PYTHIA_CORE_LIVE_PARTS_H
+
+#include "gathering.h"
+#include "live_lesson.h"
+#include "live_phase.h"
+#include "live_types.h"
+#include "pythia/live.h"
+#include "pythia/request_variables.h"
+
+/* Evidence of one cycle. */
+struct pythia__live_stage {
+    struct pythia__evidence evidence;
+    uint64_t number, begun_ns; /* by the caller's clock; number 0: it has not begun */
+    uint64_t most;             /* requests of one type, */
+    uint64_t together;         /* and with those of earlier cycles */
+    uint64_t looked;           /* spans, when its memory was looked at last */
+    size_t types;
+    bool full, heavy; /* heavy: of memory */
+};
+
+/* Each owned, or NULL while learning. */
+struct pythia__live_points {
+    struct pythia_open_points *open; /* what the search wants open */
+    struct pythia_open_points *skeleton;
+};
+
+struct pythia_live {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_live_options o;
+    struct pythia_live_taker taker;
+    int (*watch)(void *context, uint32_t type, const struct pythia_trace *trace); /* or NULL */
+    void *watch_context;
+    int (*watch_span)(void *context, const struct pythia_span *span); /* or NULL */
+    void *watch_span_context;
+    struct pythia_space *space;
+    bool owns_space;
+    struct pythia_window *window;
+    struct pythia_counts counts;
+    struct pythia_request_types *namer;
+    struct pythia_path_templates *templates;
+    uint64_t template_changes; /* that types have been looked through for */
+    struct pythia_request_variables *variables;
+    struct pythia__live_types types;
+    struct pythia__lesson lesson;
+    uint32_t other; /* the type beyond those that are told apart */
+    struct pythia__gathering gathering;
+    struct pythia_search *search;              /* NULL: learning */
+    struct pythia__live_points points, former; /* former: of evidence that is still being told */
+    struct pythia_cycle last;                  /* decisions */
+    struct pythia__live_stage stages[PYTHIA__STAGES];
+    int now; /* which stage is of the cycle at hand */
+    uint64_t stage_numbers;
+    uint64_t cut_ns, settling_since_ns, patience_ns;
+    uint64_t now_ns;
+    uint64_t first_ns, learnt_ns;  /* of learning: the first request, the first type, if any */
+    uint64_t since_ns, applied_ns; /* what is open is in force, by the clock of spans and ours */
+    uint64_t heard_ns, taught_ns;  /* the last time that was told for it; of the last such look */
+    enum pythia__live_phase phase;
+    enum pythia__set_state set;
+    bool paused;          /* by its owner, whatever the phase */
+    uint64_t wish, apart; /* apart: requests since the last cycle */
+    uint64_t told_hidden; /* requests hidden before it */
+    struct pythia_live_numbers numbers;
+};
+
+/* Is a trace point open for requests of all types? A search must have begun. */
+bool pythia__live_opens_for_all(const struct pythia_live *l, uint32_t point);
+#endif
