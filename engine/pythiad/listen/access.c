@@ -46,6 +46,7 @@ static const struct {
     {"GET", "/readyz", PYTHIA__AT_CONTROL, PYTHIA__ROLE_PUBLIC},
     {"GET", "/metrics", PYTHIA__AT_CONTROL, PYTHIA__ROLE_PUBLIC},
     {"GET", "/", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"GET", "/page.js", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/status", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},

@@ -518,7 +518,7 @@ int pythia_daemon_page_write(const struct pythia_daemon_page *page, struct pythi
     struct pythia__html h;
     pythia__html_begin(&h, out);
     pythia__html_open(&h, "html", "lang", "en", NULL);
-    pythia__html_head(&h, "pythiad", page->refresh_s);
+    pythia__html_head(&h, "pythiad", page->script_path, page->refresh_s);
     pythia__html_open(&h, "body", NULL);
     pythia__html_open(&h, "a", "class", "skip", "href", "#found", NULL);
     pythia__html_text(&h, "To what it found");

@@ -16,11 +16,12 @@ struct pythia_daemon_page {
     const struct json_t *verdicts;  /* of the last cycle's report; NULL: there was none yet */
     const char *report_path;        /* where it can be read whole */
     uint64_t now_unix_ns;           /* ages are told from here */
-    unsigned refresh_s;             /* it is fetched again so often; 0: never */
+    const char *script_path;        /* keeps the page current in a browser; NULL: it is static */
+    unsigned refresh_s;             /* period of reloads where that script does not run */
 };
 
 /* Append a page for a person: what it does, what it found, which trace points are open and why, and
- * whether it is well. One file that needs no other and runs no script; names are escaped. Closed
+ * whether it is well. It needs no file but its script; names are escaped. Closed
  * trace points beyond 1000 are counted only. PYTHIA_OK or PYTHIA_ENOMEM. O(what it shows). */
 int pythia_daemon_page_write(const struct pythia_daemon_page *page, struct pythia_buf *out);
 

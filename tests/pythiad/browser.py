@@ -1,0 +1,91 @@
+"""A Chromium without a window, driven by its DevTools protocol over a pair of pipes."""
+import base64
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+
+import rig
+
+
+def find():
+    return shutil.which("chromium")
+
+
+class Browser:
+    """One page. What the page writes to its console, and what its policy refused, is in `messages`."""
+
+    def __init__(self, test, width=1280, height=900):
+        out, self.to = os.pipe()
+        self.come, back = os.pipe()
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (out, back)]  # above 3 and 4, which become theirs
+        os.close(out)
+        os.close(back)
+        folder = rig.make_folder(test)
+        command = [find(), "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                   "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
+                   f"--user-data-dir={folder}", f"--window-size={width},{height}", "about:blank"]
+        self.process = subprocess.Popen(["bash", "-c", f'exec "$@" 3<&{ends[0]} 4>&{ends[1]}', "bash", *command],
+                                        pass_fds=ends, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        preexec_fn=rig.die_with_parent, env={**os.environ, "HOME": folder})
+        for end in ends:
+            os.close(end)
+        test.addCleanup(self.end)
+        self.bytes, self.number, self.messages, self.session = b"", 0, [], None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.to)
+        os.close(self.come)
+
+    def _read(self):
+        while b"\0" not in self.bytes:
+            more = os.read(self.come, 1 << 20)
+            if not more:
+                raise AssertionError("Chromium has ended")
+            self.bytes += more
+        line, self.bytes = self.bytes.split(b"\0", 1)
+        return json.loads(line)
+
+    def call(self, method, **params):
+        self.number += 1
+        order = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            order["sessionId"] = self.session
+        os.write(self.to, json.dumps(order).encode() + b"\0")
+        while True:
+            got = self._read()
+            if got.get("id") == self.number:
+                if "error" in got:
+                    raise AssertionError(f"{method}: {got['error']}")
+                return got["result"]
+            if got.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled",
+                                     "Page.javascriptDialogOpening"):
+                self.messages.append(json.dumps(got["params"]))
+
+    def run(self, script):
+        """The value of an expression; of a promise, what it is resolved with."""
+        got = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in got:
+            raise AssertionError(f"{script}: {got['exceptionDetails']}")
+        return got["result"].get("value")
+
+    def open(self, url):
+        self.call("Page.navigate", url=url)
+        rig.until(lambda: self.run(f"location.href === {json.dumps(url)} && document.readyState === 'complete'"), 30)
+
+    def look(self, width, dark=False):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def screenshot(self, path):
+        picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
+        with open(path, "wb") as to:
+            to.write(base64.b64decode(picture))
