@@ -2,7 +2,7 @@
 
 #define SIZE_MAX_WORD 64
 
-static size_t least(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -20,10 +20,10 @@ static size_t find_distance(struct pythia_text a, struct pythia_text b)
         row[0] = i;
         for (size_t k = 1; k <= b.size; k++) {
             size_t differs = a.bytes[i - 1] != b.bytes[k - 1];
-            row[k] = least(above[k - 1] + differs, least(above[k], row[k - 1]) + 1);
+            row[k] = smaller_of(above[k - 1] + differs, smaller_of(above[k], row[k - 1]) + 1);
             if (i > 1 && k > 1 && a.bytes[i - 1] == b.bytes[k - 2] &&
                 a.bytes[i - 2] == b.bytes[k - 1])
-                row[k] = least(row[k], higher[k - 2] + 1);
+                row[k] = smaller_of(row[k], higher[k - 2] + 1);
         }
     }
     return rows[a.size % 3][b.size];

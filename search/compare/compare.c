@@ -323,6 +323,8 @@ int pythia_compare(const struct pythia_side *before, const struct pythia_side *a
     c.out->mean =
         pythia__change(pythia_exact_moments_mean(pythia_groups_moments(pythia_side_groups(before))),
                        pythia_exact_moments_mean(pythia_groups_moments(pythia_side_groups(after))));
+    /* Both trees are merged into one first, so that an edge has one number on both sides, and an
+     * edge that only one side has is compared with zero time. */
     int status = pythia_cct_create(c.vocabulary, &c.out->cct);
     for (size_t s = 0; s < 2 && status == PYTHIA_OK; s++)
         status = merge_tree(&c, s);

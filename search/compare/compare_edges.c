@@ -269,6 +269,8 @@ static int compare_all_edges(struct work *w)
         status == PYTHIA_OK ? pythia_calloc(w->edges, sizeof(*out)) : NULL;
     if (!out)
         return PYTHIA_ENOMEM;
+    /* Two passes: the covariance of an edge with the clipped total needs the total of all
+     * clipped edges, which is complete only after the first pass. */
     for (size_t s = 0; s < 2; s++)
         centre_column(w->sides[s].total, w->sides[s].n, &w->sides[s].total_mean);
     for (size_t e = 0; e < w->edges; e++)

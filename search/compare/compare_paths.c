@@ -272,6 +272,8 @@ static int compare_path_pairs(struct work *w)
             const struct pythia_row *row = pythia_type_row(w->types[s], i);
             w->rows[s][i] = pair_of(w, row->shape);
         }
+    /* A path is described by the points in which it differs from the commonest one: a list of
+     * all its points would bury the two or three that matter. */
     w->base = find_commonest_pair(w);
     w->base_rows = count_points(w, w->base, w->of_base);
     int status = PYTHIA_OK;

@@ -326,6 +326,8 @@ int pythia__compare_services(struct pythia__compare *c)
                 find_compared_service(out, &capacity, edge->service);
             if (!s)
                 return PYTHIA_ENOMEM;
+            /* A service has the score of its best edge, not the sum of all: a service with many
+             * small edges must not outrank one whose single edge became slow. */
             if (s->edges == 0 || pythia__edge_outranks(edge, best_of(out, s), out->alpha)) {
                 s->score = edge->score;
                 s->type = i;

@@ -417,6 +417,8 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     int status = pythia__search_meet(s, types, count);
     if (status == PYTHIA_OK)
         pythia__search_meet_rates(s);
+    /* The spending before any switch is what this cycle's evidence has cost; the plan for the
+     * next cycle is computed after the last switch. */
     struct pythia_spending spent = pythia__search_spending(s);
     if (status == PYTHIA_OK)
         status = inspect_problems(s, groups, hits, hit_count, &found);
@@ -428,6 +430,8 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
         status = close_idle(s, hits, hit_count);
     if (status == PYTHIA_OK)
         status = pythia__search_keep_within(s);
+    /* All state of a cycle is staged until here: a failed allocation leaves the search as it was
+     * after the previous cycle, so that the caller can play this one again. */
     if (status != PYTHIA_OK) {
         revert_cycle(s);
         return status;

@@ -124,11 +124,14 @@ int pythia__search_has_changed(const struct pythia_search *s, size_t problem,
     int status = x && side ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t i = 0; i < all && status == PYTHIA_OK; i++) {
         const struct pythia_row *row = i < old ? NULL : pythia_type_row(t, i - old);
+        /* Durations are compared as logarithms: a program that became twice as fast, with the
+         * same relative spread, has not changed what the search looks for. */
         x[i] = row ? log((double)row->duration_ns + 1) : k->log_durations[i];
         side[i] = i >= old;
     }
     if (status == PYTHIA_OK)
         status = pythia_dispersion_brown_forsythe(x, side, all, 2, &test);
+    /* The level falls with the number of cycles, because the test is repeated in each of them. */
     *changed = status == PYTHIA_OK && test.p <= pythia_gate_alpha(s->o.alpha, s->cycle);
     pythia_free(x);
     pythia_free(side);

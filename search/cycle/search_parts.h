@@ -146,6 +146,7 @@ static inline struct pythia__search_type *pythia__search_type_at(const struct py
     return pythia__search_type(s, s->problems[problem].unsplit);
 }
 
+/* Free the types of a search, and the index from problems to types. */
 void pythia__search_free_types(struct pythia_search *s);
 
 /* Was it opened for a type? And is it open there, for that or another reason? */
@@ -178,6 +179,7 @@ void pythia__search_show(struct pythia__search_hidden *h);
 
 /* ---- what is kept of a problem: search_memory.c ---- */
 
+/* Free the copy of the problems. */
 void pythia__search_keeping_free(struct pythia__search_keeping *k);
 /* Note how all problems are, at the beginning of a cycle; and at its end either let that go or go
  * back to it. Between the two calls nothing that was noted is freed. PYTHIA_OK or PYTHIA_ENOMEM. */
@@ -226,6 +228,8 @@ struct pythia__search_room {
     double ns, bytes;
 };
 
+/* What the points open beyond the skeleton cost now. Bytes per second are NaN until time has
+ * passed. O(points). */
 struct pythia_spending pythia__search_spending(const struct pythia_search *s);
 /* Room for at most `wanted` switches; would it do for a point in a type, and then take that. Beside
  * other types that a point is open for, it takes what this one adds. */

@@ -117,10 +117,14 @@ static int explain_given_up(const struct pythia_search *s, size_t number)
     int status = find_best_by_bar(s, number, best);
     if (status != PYTHIA_OK)
         return status;
+    /* Of the obstacles, name the one that hides the most informative point: to lift any other
+     * would not have let the search continue. */
     enum bar most = BAR_NONE;
     for (enum bar bar = BAR_BUDGET; bar < BARS; bar++)
         most = best[bar].bits > best[most].bits ? bar : most;
     uint32_t blocked = best[most].tracepoint;
+    /* No hidden point is informative, for instance with one candidate left. Then the point that
+     * probably contains the cause is worth naming all the same. */
     if (!(best[most].bits >= TELLS)) {
         status = find_probable(s, number, &most, &blocked);
         if (status != PYTHIA_OK || most == BAR_NONE)

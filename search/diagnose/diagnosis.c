@@ -143,6 +143,8 @@ static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_
         .p50_ns = pythia_sketch_quantile(sketch, .5),
         .p90_ns = pythia_sketch_quantile(sketch, .9),
         .p99_ns = pythia_sketch_quantile(sketch, .99),
+        /* The share is of all requests' squares, not of the type's, so that groups of different
+         * types can be sorted by it. */
         .variance_share = share_or_nan(pythia_exact_moments_squares(m), x->sum_of_squares),
         .status = is_enough(x, m) ? PYTHIA_GROUP_QUIET : PYTHIA_GROUP_TOO_FEW,
         .sketch = sketch,
@@ -280,12 +282,16 @@ static int find_group_modes(struct diagnosing *x)
         p[i] = NAN;
         if (g->status == PYTHIA_GROUP_TOO_FEW || g->sampled < x->o.min_requests)
             continue;
+        /* The durations are copied again: to retain the copies of all groups until here would
+         * double the memory of the samples. */
         double *durations = durations_of(g);
         status = durations ? pythia_tail_dip(durations, g->sampled, x->o.seed ^ g->id, &g->dip)
                            : PYTHIA_ENOMEM;
         pythia_free(durations);
         p[i] = status == PYTHIA_OK ? g->dip.p : NAN;
     }
+    /* One family of tests: every group is tested for a second mode, so that q controls false
+     * modes over the whole report and not within a group. */
     if (status == PYTHIA_OK)
         status = pythia_gate_benjamini_hochberg(p, d->group_count, p);
     for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
@@ -373,7 +379,7 @@ static int find_own_time(const struct diagnosing *x, struct pythia_group *g)
     return status;
 }
 
-static enum pythia_cause_kind cause_of(const struct pythia_group *g)
+static enum pythia_cause_kind classify_cause(const struct pythia_group *g)
 {
     const struct pythia_explanation *first =
         g->explanations.found_count ? &g->explanations.found[0] : NULL;
@@ -393,6 +399,8 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
     if (g->status == PYTHIA_GROUP_TOO_FEW || g->sampled < x->o.min_requests)
         return PYTHIA_OK;
     int status = rank_group(x, g);
+    /* A group whose latency hardly varies has nothing to explain. The comparison also stops at
+     * NaN. */
     if (status != PYTHIA_OK || !(g->cov >= x->o.min_cov))
         return status;
     g->inclusive = find_inclusive(&g->ranking, cct);
@@ -405,7 +413,7 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
                                       pythia_groups_keys(x->groups), x->vocabulary,
                                       pythia_groups_key(x->groups),
                                       x->d->types[g->type].type->unsplit, x->d->alpha, &g->splits);
-    g->cause = cause_of(g);
+    g->cause = classify_cause(g);
     if (g->cause != PYTHIA_CAUSE_NONE)
         g->status = PYTHIA_GROUP_DIAGNOSED;
     return status;
@@ -552,6 +560,8 @@ static int make_types(struct diagnosing *x)
             .variance_share =
                 share_or_nan(pythia_exact_moments_squares(&types[i].moments), x->sum_of_squares)};
         between += squares_between(&types[i].moments, d->mean_ns);
+        /* A type that is left out is still counted above: shares are of all requests, whichever
+         * of them the user asked for. */
         if (!is_type_selected(x, &types[i])) {
             d->not_asked++;
             continue;

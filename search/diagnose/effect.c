@@ -90,6 +90,8 @@ static int fill_effect_matrix(struct measuring *m)
             const struct pythia_refined_time *t = &row->times[k];
             uint32_t stretch = m->stretch[t->part], column = m->column[t->part];
             if (stretch != PYTHIA_NONE)
+                /* Several fine segments lie in one coarse segment, so coarse times add up,
+                 * whereas each fine column has one segment. */
                 m->coarse_ns[stretch * n + i] += (double)t->time_ns;
             if (column != PYTHIA_NONE) {
                 m->fine_ns[column * n + i] = (double)t->time_ns;
@@ -351,6 +353,8 @@ static void clear_effect(const struct measuring *m, struct pythia_effect *e)
                                 .inside_high = NAN,
                                 .eta_squared = NAN,
                                 .p = NAN,
+                                /* Start with the weakest verdict: an effect that no later step
+                                 * measures must not look like "no effect". */
                                 .verdict = PYTHIA_EFFECT_TOO_FEW};
     for (size_t i = 0; i < m->n; i++)
         e->rerouted += pythia_refinement_row(m->r, i)->rerouted;
@@ -377,6 +381,7 @@ int pythia_effect_measure(const struct pythia_refinement *r,
         status = PYTHIA_ENOMEM;
     for (size_t e = 0; status == PYTHIA_OK && enough && e < count; e++)
         status = measure_point(&m, e, sum, passes, &effects[e]);
+    /* Every step may have failed halfway; the arrays are NULL where it never began. */
     void *const owned[] = {m.stretch, m.column,  m.edges, m.coarse_ns, m.fine_ns,
                            m.visits,  m.clipped, m.total, m.coarse,    m.fine,
                            m.ties,    m.first,   sum,     passes};
@@ -413,6 +418,7 @@ void pythia_effect_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
 {
     if (!isfinite(e->coarse.share) || !isfinite(e->fine.share))
         return;
+    /* Say "inside it" only if that, and not one segment, is what the verdict is based on. */
     if (isfinite(e->inside) && (e->by_inside || !e->by_part)) {
         add_share_text(to, e->inside, e->inside_low, e->inside_high);
         pythia_buf_puts(to, " lies inside it, of ");

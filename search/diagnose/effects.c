@@ -182,6 +182,8 @@ int pythia_effects_finish(struct pythia_effects *e, uint64_t cycle,
         pythia_free(measured);
         return status;
     }
+    /* Only points with too few requests stay pending; all others have their verdict and are
+     * reported once. Nothing can fail from here on. */
     size_t left = 0;
     e->measured = measured;
     e->measured_count = e->pending_count;

@@ -60,6 +60,7 @@ int pythia__ends_early(const struct pythia_row *const *rows, size_t count,
         const struct pythia_shape *shape = rows[i]->shape;
         if (!passes_point(shape, tracepoint))
             continue;
+        /* Rows share their shapes: a run of rows of the same shape needs one walk. */
         if (shape != last)
             rejoins = rejoins_after(shape, cct, tracepoint, passing, lacking, seen);
         rejoining += rejoins;
@@ -70,6 +71,8 @@ int pythia__ends_early(const struct pythia_row *const *rows, size_t count,
     if (status != PYTHIA_OK)
         return status;
     *without = lacking;
+    /* A request that lacks the point has ended early only if the requests that hit it do not
+     * come back to the common path; otherwise the point is an ordinary branch. */
     *early = lacking > 0 && lacking < count && (double)lacking <= WITHOUT_MOST * (double)count &&
              2 * rejoining < count - lacking;
     return PYTHIA_OK;

@@ -88,6 +88,7 @@ int pythia__explain_joint(const struct pythia_association_input *asked,
                                        .halves = asked->halves};
     struct pythia_joint joint = {0};
     int status = pythia_joint_find(&input, &joint);
+    /* The joint search numbers the surviving keys; its caller numbers all explanations. */
     for (size_t k = 0; k < joint.count; k++)
         joint.keys[k] = s.found[joint.keys[k]];
     if (status == PYTHIA_OK)

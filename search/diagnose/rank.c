@@ -171,6 +171,8 @@ static int find_contexts(const struct columns *c, const struct pythia_cct *cct,
     int status = nodes && seen ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t e = 0; e < c->count && status == PYTHIA_OK; e++)
         for (uint32_t node = pythia_cct_edge_at(cct, c->edges[e])->context;
+             /* An ancestor that was seen has all of its own ancestors listed already, which
+              * keeps the walk linear in the nodes. */
              node != PYTHIA_CCT_ROOT && !seen[node]; node = pythia_cct_parent(cct, node)) {
             seen[node] = true;
             nodes[count++] = node;
@@ -345,6 +347,8 @@ static int share_edges(const struct columns *c, const struct pythia_cct *cct, do
         out->edges[e].share = shares[e];
         out->edges[e].tail_share = tails[e];
         memcpy(clipped + e * n, out->times_ns + e * n, n * sizeof(*clipped));
+        /* Contexts add up clipped edges: to clip the sum instead would let an outlier of one
+         * edge hide the variance of another. */
         pythia_winsorise(clipped + e * n, n, clip.clip_top, clip.clip_bottom);
     }
     if (status == PYTHIA_OK)
@@ -522,6 +526,8 @@ int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct
     int status = find_rank_columns(rows, count, cct, memory, &c);
     if (status == PYTHIA_OK)
         status = sort_columns(&c, cct);
+    /* The matrix is bounded by using fewer requests, not fewer edges: a missing edge could be
+     * the cause, whereas fewer requests only widen the intervals. */
     r.rows = c.count > 0 && count > MATRIX_MAX / c.count ? MATRIX_MAX / c.count : count;
     r.edge_count = c.count;
     r.kept = NAN;

@@ -268,6 +268,8 @@ int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace
     if (status != PYTHIA_OK)
         return status;
     r->fine.path = r->coarse.path = path;
+    /* If the hider removed nothing, both views are the same path and the coarse one need not be
+     * searched for. */
     if (left != trace) {
         status = pythia_critical_path_find(&r->path, left, r->latency);
         r->coarse.path = &r->path;
@@ -280,6 +282,8 @@ int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace
         status = advance_paths(r, &rerouted);
     if (status == PYTHIA_OK)
         status = keep_row(r, trace, rerouted);
+    /* Clear only the entries in use: a reset of the whole table would cost its size for each
+     * request. */
     for (size_t i = 0; i < r->time_count; i++)
         r->seen[r->times[i].part] = 0;
     r->time_count = 0;

@@ -365,7 +365,7 @@ static int propose_all(struct proposing *p, struct pythia_split_proposals *out)
 
 /* Find the keys that any row has. Among thousands of request types they are a small part of all
  * keys, and each name is compared with each of them. */
-static int find_keys(struct proposing *p)
+static int find_present_keys(struct proposing *p)
 {
     for (size_t i = 0; i < p->n; i++)
         for (uint32_t k = 0, at = 0; k < p->rows[i]->value_count; k++, at++) {
@@ -400,7 +400,7 @@ static int begin_proposing(struct proposing *p, const struct pythia_keys *keys,
     for (size_t i = 0; i < p->n; i++)
         p->durations[i] = p->clipped[i] = (double)p->rows[i]->duration_ns;
     (void)pythia_winsorise(p->clipped, p->n, PYTHIA__SPLIT_CLIPPED, PYTHIA__SPLIT_CLIPPED);
-    int status = find_keys(p);
+    int status = find_present_keys(p);
     if (status == PYTHIA_OK)
         status = pythia_key_reader_create(vocabulary, keys, p->names, found, &p->reader);
     if (status == PYTHIA_OK && p->keys)
@@ -424,6 +424,8 @@ int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
     struct pythia_split_proposals all = {.all =
                                              pythia_calloc(found->found_count, sizeof(*all.all))};
     int status = all.all ? PYTHIA_OK : PYTHIA_ENOMEM;
+    /* Only keys that were found to correlate are tried: a cut by any other key would be chosen
+     * among thousands and would fit noise. */
     if (status == PYTHIA_OK && count > 0 && found->found_count > 0) {
         status = begin_proposing(&p, keys, vocabulary);
         if (status == PYTHIA_OK)

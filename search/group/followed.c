@@ -102,6 +102,8 @@ int pythia_followed_find(const struct pythia_type *type, uint64_t id, struct pyt
     for (size_t i = 0, n; i < count; i += n) {
         n = size_of_group(list, count, i);
         double squares = squares_about(list + i, n, mean);
+        /* Group 0 collects requests without a group; it has no identity to follow. Without an id
+         * the group with the largest share of variance is followed. */
         if (list[i].group != 0 && (id ? list[i].group == id : squares > most)) {
             most = squares;
             at = i;
@@ -114,6 +116,7 @@ int pythia_followed_find(const struct pythia_type *type, uint64_t id, struct pyt
         found.id = list[at].group;
         found.requests = size;
         for (size_t i = at; i < at + size; i++)
+            /* Divide each term, so that the sum stays in the range of the durations. */
             own += list[i].duration_ns / (double)size;
         found.mean_ns = own;
         if (size > 1)

@@ -99,6 +99,8 @@ static int fill_grouping_splits(struct pythia_grouping_key *k,
     k->at_hand = pythia_calloc(count + 1, sizeof(*k->at_hand));
     k->splits = pythia_calloc(count, sizeof(*k->splits));
     int status = k->slots && k->at_hand && k->splits ? PYTHIA_OK : PYTHIA_ENOMEM;
+    /* The count is set before the copies: destroy frees this many splits, and those that were
+     * not copied are zero. */
     k->count = k->splits ? count : 0;
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
         status = copy_split(&splits[i], &k->splits[i]);

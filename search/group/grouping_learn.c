@@ -114,6 +114,8 @@ static int read_values(struct learning *l, size_t split, struct requests *r)
         if (value.numeric)
             r->numbers[i] = value.number;
         status = pythia_key_reader_text(reader, &text);
+        /* The reader reuses its buffer for the next row; cuts are chosen after all rows were
+         * read. */
         char *copy = status == PYTHIA_OK ? pythia_arena_alloc(&l->texts, text.size + 1) : NULL;
         if (!copy)
             return PYTHIA_ENOMEM;

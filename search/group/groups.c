@@ -73,6 +73,7 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     g->options = *options;
     g->rows_per_type = options->rows_per_type ? options->rows_per_type : ROWS_PER_TYPE;
     g->options.rows = options->rows ? options->rows : ROWS;
+    /* Zero, which calloc left here, is the number of a string. */
     g->last = PYTHIA_NONE;
     g->table_size = (size_t)SHAPES_MAX * 4;
     g->table = pythia_calloc(g->table_size, sizeof(struct pythia_groups_entry *));
@@ -198,7 +199,7 @@ static size_t structure_slot(const struct pythia_type *t, uint64_t name, uint32_
     return i;
 }
 
-static void fill_slots(struct pythia_type *t)
+static void fill_structure_slots(struct pythia_type *t)
 {
     memset(t->slots, 0, t->slot_count * sizeof(*t->slots));
     for (size_t i = 0; i < t->structure_count; i++) {
@@ -215,7 +216,7 @@ static int grow_type_slots(struct pythia_type *t)
         return PYTHIA_ENOMEM;
     t->slots = slots;
     t->slot_count = slot_count;
-    fill_slots(t);
+    fill_structure_slots(t);
     return PYTHIA_OK;
 }
 
@@ -233,7 +234,7 @@ static void cut_levels(struct pythia_type *t, uint32_t level)
     t->structure_count = kept;
     t->levels = level;
     t->too_varied = true;
-    fill_slots(t);
+    fill_structure_slots(t);
 }
 
 static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t name, uint32_t level,
@@ -531,11 +532,15 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
     pythia_lineage_meet(&t->lineage, &lineage);
     g->last = part;
     int64_t duration = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
+    /* A sampled trace stands for several requests. Its weight is rounded up or down by a hash of
+     * the trace id: the sum is right on average, and the same trace always counts the same. */
     uint64_t weight = pythia_sampling_requests(trace->weight, trace->id);
     t->heaviest = trace->weight > t->heaviest ? trace->weight : t->heaviest;
     for (size_t i = 0; i + 1 < path->count; i++)
         e->times_ns[e->shape->slots[i]] +=
             weight * (path->events[i + 1].at_ns - path->events[i].at_ns);
+    /* Sums are exact integers: their result does not depend on the order of requests, nor on how
+     * many threads had decoded them. */
     pythia_exact_moments_add_weighted(&e->moments, duration, weight);
     pythia_exact_moments_add_weighted(&t->moments, duration, weight);
     pythia_exact_moments_add_weighted(&t->client, (int64_t)(trace->end_ns - trace->start_ns),
@@ -616,6 +621,7 @@ static int sort_structures(struct pythia_type *t)
     pythia_free(order);
     pythia_free(t->structures);
     t->structures = sorted;
+    /* A level below the deepest structure would have the same members as the one above it. */
     t->levels = t->levels < deepest + 1 ? t->levels : deepest + 1;
     return PYTHIA_OK;
 }

@@ -256,7 +256,7 @@ static struct pythia_text text_of_value(const struct pythia_key_reader *r, size_
 }
 
 /* The different texts behind those that were spelt, in order, "|" between them. */
-static int join_texts(struct pythia_key_reader *r, struct pythia_text *out)
+static int join_span_texts(struct pythia_key_reader *r, struct pythia_text *out)
 {
     size_t kept = 0, all = r->spelt.size;
     for (size_t i = 0; i < r->place_count; i++) { /* by insertion: places are few */
@@ -306,6 +306,6 @@ int pythia_key_reader_text(struct pythia_key_reader *r, struct pythia_text *out)
     if (pythia_buf_status(&r->spelt) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     *out = (struct pythia_text){"", 0};
-    int status = r->place_count ? join_texts(r, out) : PYTHIA_OK;
+    int status = r->place_count ? join_span_texts(r, out) : PYTHIA_OK;
     return status == PYTHIA_OK ? pythia_buf_status(&r->spelt) : status;
 }

@@ -97,6 +97,7 @@ int pythia_lineages_find(struct pythia_lineages *l, const struct pythia_trace *t
 {
     const struct pythia_trace *left = NULL;
     int status = pythia_hider_hide(l->hider, trace, l->skeleton, &left);
+    /* No span is left of the skeleton: the request belongs to the root of the tree alone. */
     if (status == 1) {
         *out = (struct pythia_lineage){.count = 1, .ids = {pythia_lineage_id(type_hash, 0, 0)}};
         return PYTHIA_OK;
@@ -110,6 +111,8 @@ int pythia_lineages_find(struct pythia_lineages *l, const struct pythia_trace *t
     uint64_t hash = pythia_shape_hash(path);
     struct known *k = &l->known[pythia_hash_mix(hash, type_hash) & (CACHED - 1)];
     if (k->hash != hash || k->type_hash != type_hash || k->events != path->count) {
+        /* Mark the slot empty until the name is complete: after a failed allocation a half-made
+         * lineage must not be found by the next request of this shape. */
         k->events = 0;
         status = name_path(l, path, type_hash, &k->lineage);
         if (status != PYTHIA_OK)

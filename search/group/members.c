@@ -208,6 +208,8 @@ int pythia__members_find(const struct pythia_text *values, size_t n, size_t most
     int status = f.last && f.cut && m.counts ? take_all_apart(&f) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         count_values(&f, &m);
+    /* With fewer lists of several members no member could be tested, and finding runs is the
+     * expensive step. */
     if (status == PYTHIA_OK && m.several >= PYTHIA_COLUMN_LEVEL_MIN) {
         find_runs(&f);
         choose_runs(&f, most, &m);

@@ -217,7 +217,7 @@ static void add_service_prefix(struct pythia_request_types *r, const struct pyth
     pythia_buf_puts(&r->name, service ? " " : "");
 }
 
-static void add_word(struct pythia_request_types *r, struct pythia_text word)
+static void add_name_word(struct pythia_request_types *r, struct pythia_text word)
 {
     pythia_buf_text_add(&r->name, word);
     pythia_buf_puts(&r->name, word.size ? " " : "");
@@ -264,7 +264,7 @@ static bool by_destination(struct pythia_request_types *r, const struct pythia_t
         return false;
     (void)first_text_of(r, root, MESSAGING_OPERATION, MESSAGING_OPERATION_OLD, &operation);
     add_service_prefix(r, root);
-    add_word(r, operation);
+    add_name_word(r, operation);
     pythia_buf_text_add(&r->name, destination);
     return true;
 }
@@ -275,7 +275,7 @@ static bool by_route(struct pythia_request_types *r, const struct pythia_trace_s
     if (!span_text_of_key(root, r->keys[HTTP_ROUTE], &route))
         return by_rpc(r, root) || by_destination(r, root);
     add_service_prefix(r, root);
-    add_word(r, method_of(r, root));
+    add_name_word(r, method_of(r, root));
     pythia_buf_text_add(&r->name, route);
     return true;
 }
@@ -303,7 +303,7 @@ static bool by_path(struct pythia_request_types *r, const struct pythia_trace_sp
         !first_text_of(r, root, URL_PATH, HTTP_URL, &url) || pythia_url_path(url).size == 0)
         return false;
     add_service_prefix(r, root);
-    add_word(r, method_of(r, root));
+    add_name_word(r, method_of(r, root));
     pythia_buf_clear(&r->path);
     r->path.failed = 0;
     add_plain_template(&r->path, pythia_url_path(url));
@@ -362,6 +362,8 @@ static int gather_root_patterns(struct pythia_request_types *r, const struct pyt
         uint32_t pattern = pythia_vocabulary_tracepoint_at(r->vocabulary, tracepoint)->pattern;
         struct pythia_text text = pythia_vocabulary_text(r->vocabulary, pattern);
         size_t at = 0;
+        /* Insertion keeps the patterns in the order of their texts: a request must have the same
+         * name whichever of its roots arrived first. Roots are few. */
         while (at < n &&
                pythia_text_compare(pythia_vocabulary_text(r->vocabulary, r->names[at]), text) < 0)
             at++;
@@ -384,6 +386,8 @@ static uint32_t by_roots(struct pythia_request_types *r, const struct pythia_tra
     uint64_t set = count;
     for (size_t i = 0; i < count; i++)
         set = pythia_hash_mix(set, r->names[i]);
+    /* Most requests have one of a few sets of roots; the cache saves composing and interning the
+     * name. A collision of 64-bit hashes is accepted: it would merge two types. */
     if (r->cache[set % CACHED].set == set)
         return r->cache[set % CACHED].type;
     for (size_t i = 0; i < count; i++) {
@@ -393,6 +397,7 @@ static uint32_t by_roots(struct pythia_request_types *r, const struct pythia_tra
     if (pythia_buf_status(&r->name) != PYTHIA_OK)
         return PYTHIA_NONE;
     uint32_t type = pythia_vocabulary_string(r->vocabulary, pythia_buf_text(&r->name));
+    /* "(other)" is not cached: the vocabulary may admit the name once it has come often enough. */
     if (type != PYTHIA_NONE && !pythia_vocabulary_is_other(r->vocabulary, type)) {
         r->cache[set % CACHED].set = set;
         r->cache[set % CACHED].type = type;

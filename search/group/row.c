@@ -316,6 +316,8 @@ static void clear_extras(struct pythia_row_maker *m)
 
 static int add_seen_text(struct pythia_row_maker *m, struct seen *s, struct pythia_text text)
 {
+    /* Nearly all keys have one text in a request; only a second, different text goes to the
+     * table of extras. */
     if (s->texts == 0) {
         s->text = text;
         s->texts = 1;
@@ -434,7 +436,7 @@ static int sort_extras(struct pythia_row_maker *m, const struct seen *s)
 }
 
 /* The different texts of a key, in order, so that it does not matter which span came first. */
-static int join_texts(struct pythia_row_maker *m, struct seen *s)
+static int join_row_texts(struct pythia_row_maker *m, struct seen *s)
 {
     size_t from = m->joined.size;
     bool first = false; /* the first text to come has its place in the order, too */
@@ -506,7 +508,7 @@ static int settle_texts(struct pythia_row_maker *m, size_t *text_bytes)
         m->places[m->seen[i].key] = 0; /* the marks are for one request */
     for (size_t i = 0; i < m->seen_count; i++) {
         struct seen *s = &m->seen[i];
-        if (s->texts > 1 && join_texts(m, s) != PYTHIA_OK)
+        if (s->texts > 1 && join_row_texts(m, s) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         *text_bytes += s->texts ? s->text.size : 0;
     }
@@ -565,6 +567,8 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
     struct pythia_row *row = pythia__row_pool_take(&m->pool, &bytes);
     if (!row)
         return NULL;
+    /* One block for the row, its times, values and texts: a window holds hundreds of thousands
+     * of rows, and each is evicted as a whole. A block from the pool is not clear. */
     *row = (struct pythia_row){.bytes = bytes};
     memset(row + 1, 0, times);
     char *room = (char *)(row + 1);

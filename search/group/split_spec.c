@@ -95,6 +95,8 @@ static int read_key(struct reader *r, struct pythia_key_name *key)
         }
     size_t from = r->at;
     int status = decode_spec_text(r, "=", &key->text);
+    /* Say what is missing where it is missing: an empty option is a different mistake from
+     * "=3,10". */
     if (status == PYTHIA_OK && key->text.size == 0 && r->all.size == 0)
         return wrong(r, 0, "it is empty: give a key such as queue_length, or queue_length=3,10");
     if (status == PYTHIA_OK && key->text.size == 0)
@@ -117,6 +119,7 @@ static int read_cut(struct reader *r)
         memcpy(text, r->all.bytes + from, size);
         text[size] = '\0';
     }
+    /* strtod alone would accept "inf", "nan" and hexadecimal numbers, and would skip spaces. */
     bool number = size > 0 && size < sizeof(text) && strspn(text, "0123456789.eE+-") == size;
     double cut = number ? strtod(text, &end) : NAN;
     if (!number || *end || !isfinite(cut)) {
@@ -129,6 +132,8 @@ static int read_cut(struct reader *r)
         pythia_buf_free(&shown);
         return PYTHIA_EUSAGE;
     }
+    /* Cuts that are not sorted are refused, not sorted: 10,3 is as likely a typing error as a
+     * careless order. */
     if (r->cut_count > 0 && !(cut > r->cuts[r->cut_count - 1]))
         return wrong(r, from,
                      "%s is not above the cut point before it: give them in rising "

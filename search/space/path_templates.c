@@ -106,7 +106,8 @@ static bool is_variable(const struct pythia_path_templates *t, uint32_t node)
     return first != NO_NODE && t->nodes[first].segment == t->variable;
 }
 
-static uint32_t find_child(const struct pythia_path_templates *t, uint32_t node, uint32_t segment)
+static uint32_t find_segment_child(const struct pythia_path_templates *t, uint32_t node,
+                                   uint32_t segment)
 {
     uint32_t child = t->nodes[node].first;
     while (child != NO_NODE && t->nodes[child].segment != segment)
@@ -165,7 +166,7 @@ static void merge_nodes(struct pythia_path_templates *t, uint32_t node, uint32_t
         make_variable(t, node);
     for (uint32_t child; (child = unlink_first(t, other)) != NO_NODE;) {
         uint32_t same = is_variable(t, node) ? t->nodes[node].first
-                                             : find_child(t, node, t->nodes[child].segment);
+                                             : find_segment_child(t, node, t->nodes[child].segment);
         if (same != NO_NODE)
             merge_nodes(t, same, child);
         else
@@ -231,7 +232,7 @@ static int meet_child(struct pythia_path_templates *t, uint32_t node, struct pyt
     uint32_t number = pythia_strtab_find(t->strings, segment), made = NO_NODE;
     *out = is_variable(t, node)           ? t->nodes[node].first
            : number == PYTHIA_STRTAB_NONE ? NO_NODE
-                                          : find_child(t, node, number);
+                                          : find_segment_child(t, node, number);
     if (*out != NO_NODE)
         return PYTHIA_OK;
     bool variable = number == t->variable || t->nodes[node].count == PYTHIA_PATH_VALUES;
@@ -310,13 +311,14 @@ bool pythia_path_templates_replaced(const struct pythia_path_templates *t, struc
     pythia_buf_free(&family);
     uint32_t node = number < t->root_capacity ? t->roots[number] : NO_NODE;
     for (struct cutter c = {.rest = path}; node != NO_NODE && cut_segment(&c, &segment);) {
+        /* A variable node replaces this segment by "{}", unless the name has "{}" there already. */
         if (is_variable(t, node)) {
             if (pythia_text_compare(segment, VARIABLE) != 0)
                 return true;
             node = t->nodes[node].first;
         } else {
             uint32_t string = pythia_strtab_find(t->strings, segment);
-            node = string == PYTHIA_STRTAB_NONE ? NO_NODE : find_child(t, node, string);
+            node = string == PYTHIA_STRTAB_NONE ? NO_NODE : find_segment_child(t, node, string);
         }
     }
     return false;

@@ -56,6 +56,8 @@ void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
     } else if (same && p->from_event == PYTHIA_EVENT_START && p->to_event == PYTHIA_EVENT_END) {
         pythia_buf_puts(to, "inside ");
         pythia_buf_text_add(to, from);
+        /* The two frequent kinds of edges have words of their own; "from the start of x to the end
+     * of x" would be read as two different points. */
     } else if (same && p->from_event == PYTHIA_EVENT_END && p->to_event == PYTHIA_EVENT_START) {
         pythia_buf_puts(to, "between one ");
         pythia_buf_text_add(to, from);

@@ -136,7 +136,7 @@ int pythia_prices_parse(struct pythia_text text, struct pythia_text *point, doub
 }
 
 /* NaN: the table does not say. */
-static double find_price(const struct pythia_prices *p, uint32_t tracepoint)
+static double find_listed_price(const struct pythia_prices *p, uint32_t tracepoint)
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(p->vocabulary, tracepoint);
     uint32_t number = pythia_strtab_find(p->ids, id);
@@ -154,9 +154,9 @@ static double price_of_tracepoint(struct pythia_prices *p, uint32_t tracepoint)
         return NAN;
     if (pythia_reach(&p->answers, &p->answer_capacity, tracepoint, sizeof(*p->answers)) !=
         PYTHIA_OK)
-        return find_price(p, tracepoint); /* slower, and right */
+        return find_listed_price(p, tracepoint); /* slower, and right */
     if (!p->answers[tracepoint].known)
-        p->answers[tracepoint] = (struct price){true, find_price(p, tracepoint)};
+        p->answers[tracepoint] = (struct price){true, find_listed_price(p, tracepoint)};
     return p->answers[tracepoint].ns;
 }
 

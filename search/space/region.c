@@ -48,6 +48,8 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
     }
     for (uint32_t node = 1; node < nodes; node++) { /* parents were made before their children */
         uint32_t point = pythia_cct_tracepoint(type->cct, node);
+        /* A closed point leaves no node in the tree of what was seen: its children hang from the
+         * nearest open point above it. */
         uint32_t above = m.masked[pythia_cct_parent(type->cct, node)];
         m.open[node] = !open || (pythia_open_points_has(open, point) &&
                                  !pythia_open_points_excludes(open, point, type->name));
@@ -62,6 +64,7 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
             event_of(type->cct, edge->context, edge->to_tracepoint, edge->to_event, false);
         m.from[e] = from;
         m.to[e] = to;
+        /* An edge to a point that was pruned from the space cannot be part of a region. */
         if (from == PYTHIA_NONE || to == PYTHIA_NONE)
             continue;
         m.next[e] = m.first[from];
@@ -115,6 +118,8 @@ static void mark_reachable_events(struct pythia__region_map *m, const struct pyt
     while (head < tail)
         for (uint32_t e = first[m->queue[head++]]; e; e = next[e - 1]) {
             uint32_t event = ends[e - 1];
+            /* Stop at open points: a path through one of them would have been seen as two
+             * edges. */
             if (marked[event] || m->open[event / 2])
                 continue;
             marked[event] = true;
@@ -128,6 +133,8 @@ static void add_marked_times(struct pythia__region_map *m)
     const struct pythia_cct *cct = m->type->cct;
     uint32_t nodes = pythia_cct_nodes(cct);
     memset(m->inside, 0, nodes * sizeof(*m->inside));
+    /* Only edges on a way from one end to the other: reachable from the start, and from which
+     * the end is reachable. */
     for (uint32_t e = 0; e < pythia_cct_edges(cct); e++)
         if (m->from[e] != PYTHIA_NONE && m->to[e] != PYTHIA_NONE && m->forth[m->from[e]] &&
             m->back[m->to[e]])

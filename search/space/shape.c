@@ -9,11 +9,18 @@
 #define FOLD_WIDTH 8 /* the longest group of siblings that is recognised as the body of a loop */
 
 /* A span on the path, as structure sees it. */
+/* 32 bytes: a request of a million spans has as many visits. */
 struct visit {
     uint32_t tracepoint;
-    uint32_t parent;            /* a visit; visit 0 is the request */
-    uint32_t first, last, next; /* children, in order */
-    uint64_t name, deeper;      /* hash at the level at hand, and at the one before */
+    uint32_t first, next; /* children, in order */
+    union {
+        struct {
+            uint32_t parent; /* a visit; visit 0 is the request */
+            uint32_t last;   /* child */
+        };                   /* while visits are added */
+        uint64_t name;       /* hash at the level at hand, afterwards */
+    };
+    uint64_t deeper; /* hash at the level before */
 };
 
 struct pythia_shape_maker {

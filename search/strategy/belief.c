@@ -120,6 +120,8 @@ static void list_edges(struct ordering *o)
         o->next_in[e + 1] = o->in[to];
         o->in[to] = e + 1;
     }
+    /* Edges are linked in the order of names, because the walk below, and with it the order of
+     * nodes, must not depend on the order of spans. */
     for (uint32_t i = 0; i < pythia_cct_nodes(o->cct); i++)
         for (uint32_t e = o->in [o->sorted[i]]; e; e = o->next_in[e]) {
             o->next[e] = o->first[o->from[e]];
@@ -138,6 +140,8 @@ static void search_depth_first(struct ordering *o)
             continue;
         o->stack[depth++] = o->sorted[i];
         o->seen[o->sorted[i]] = true;
+        /* An explicit stack: a tree may be as deep as it has nodes, and a recursion would
+         * overflow the thread's stack. */
         while (depth > 0) {
             uint32_t node = o->stack[depth - 1], e = o->first[node];
             if (!e) {
@@ -203,6 +207,8 @@ static int find_nested(struct pythia__belief *b)
     }
     for (uint32_t place = 1; place < b->nodes; place++) {
         uint32_t node = b->order[place], point = pythia_cct_tracepoint(cct, node);
+        /* Leave the contexts that end before this place; each is entered and left once, so the
+         * walk is linear. */
         while (depth > 0 && b->behind[chain[depth - 1]] <= place)
             above[pythia_cct_tracepoint(cct, chain[--depth])]--;
         b->nested[node] = above[point]++ > 0;
@@ -247,6 +253,8 @@ int pythia__belief_create(const struct pythia_space_type *type, struct pythia__b
         whole += context != PYTHIA_CCT_ROOT ? (double)type->edges[e].time_ns : 0;
     }
     for (uint32_t node = 1; node < b.nodes; node++) {
+        /* Half of the prior is even and half follows the time that a node has by itself: a cause
+         * needs time to vary, but a rare slow call has little time on average. */
         double even = (b.own_ns[node] > 0 ? 1 : OFF_PATH) / all;
         b.log_prior[node] = log(.5 * even + (whole > 0 ? .5 * b.own_ns[node] / whole : 0));
     }
@@ -260,6 +268,7 @@ void pythia__belief_reset(struct pythia__belief *b)
     memcpy(b->log_weight, b->log_prior, b->nodes * sizeof(*b->log_weight));
     memset(b->block, 0, b->nodes * sizeof(*b->block));
     b->region_count = 0;
+    /* Without evidence nothing is improbable. */
     b->expected = 1;
     normalise_belief(b);
 }
@@ -334,6 +343,8 @@ static int clip_edge_times(const struct pythia__belief *b, const struct pythia_r
         for (size_t i = 0; i < n; i++) {
             double most = times[i] > high ? high : times[i];
             row[i] = most < low ? low : most;
+            /* Sum the clipped edges rather than clip the sum, so that the shares of the edges
+             * add up to the whole. */
             out->total[i] += row[i];
         }
         for (uint32_t k = 0; k < b->region_count; k++)
@@ -380,6 +391,8 @@ static void weigh_draws(const struct rows *rows, const double *times, double *we
     mean_c /= (double)n;
     mean_d /= (double)n;
     for (size_t i = 0; i < n; i++) {
+        /* A bootstrap draw is a weight for each request; the rows themselves are never copied,
+         * and one product with the weights gives the covariance in that draw. */
         double in_a = a[i] * (total[i] - mean_a), in_b = b[i] * (total[i] - mean_b),
                in_c = c[i] * (total[i] - mean_c), in_d = d[i] * (total[i] - mean_d);
         weights[i] = in_a;
@@ -406,6 +419,8 @@ static void count_leaders(const struct rows *rows, const double *weights, double
 {
     double most = -INFINITY, covariances[PYTHIA__BELIEF_REGIONS];
     double spread = sqrt(squares) * (1 + 1e-9); /* rounding makes no leader */
+    /* Edges that come close to the largest share the vote: a draw in which two edges tie is
+     * evidence for both. */
     for (uint32_t k = 0; k < count; k++) {
         bool may = !(most > 0) || rows->spread[k] * spread >= LEADING * most;
         covariances[k] = may ? dot_product(rows->edges + k * rows->n, weights, rows->n) : -INFINITY;

@@ -58,6 +58,8 @@ int pythia__belief_create_with(const struct pythia_space_type *type,
     status = own_ns && nodes && known ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (uint32_t place = 1; status == PYTHIA_OK && place < b.nodes; place++) {
         uint32_t node = b.order[place], point = pythia_cct_tracepoint(type->cct, node);
+        /* History knows trace points, the belief has contexts: sums by point let each context
+         * have its part of what the point is known for. */
         own_ns[point] += b.own_ns[node];
         nodes[point]++;
     }

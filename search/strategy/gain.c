@@ -65,6 +65,8 @@ static void measure_block_mass(struct choosing *c)
 {
     const struct pythia__belief *b = c->b;
     memset(c->whole, 0, c->blocks * sizeof(*c->whole));
+    /* Parents come before children in this order, so one pass down gives what is before and
+     * around a node, and one pass up what is below it: linear in the nodes, once for each pick. */
     for (uint32_t place = 1; place < b->nodes; place++) {
         uint32_t node = b->order[place], parent = pythia_cct_parent(c->cct, node);
         c->before[node] = c->whole[c->block[node]];
@@ -104,6 +106,9 @@ static double gain_of_point(struct choosing *c, uint32_t point, uint32_t *main_b
         c->inside[block] += c->below[node];
         last = node;
     }
+    /* A point that is hit once divides its block into before, inside and after; with several
+     * hits, before one of them is after another and only inside and outside can be
+     * distinguished. */
     bool once = count == 1 && c->nodes_in[c->touched[0]] == 1 && c->calls[point] <= ONCE;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t block = c->touched[i];
@@ -111,6 +116,8 @@ static double gain_of_point(struct choosing *c, uint32_t point, uint32_t *main_b
         if (whole > 0 && once) {
             double around = c->around[last], before = fmax(c->before[last] - around, 0),
                    after = fmax(rest - around - before, 0);
+            /* The nodes around the point have time on both sides of it; half of their mass goes
+             * to each. */
             bits += whole * (entropy_term(in, whole) + entropy_term(before + around / 2, whole) +
                              entropy_term(after + around / 2, whole));
         } else if (whole > 0) {
@@ -121,6 +128,7 @@ static double gain_of_point(struct choosing *c, uint32_t point, uint32_t *main_b
             *filled = whole > 0 ? in / whole : 0;
             *main_block = block;
         }
+        /* Reset only the blocks that were touched: the scratch is shared by all points. */
         c->inside[block] = 0;
         c->nodes_in[block] = 0;
     }
@@ -142,6 +150,8 @@ static void split_blocks_at(struct choosing *c, uint32_t point)
             if (c->block[b->order[place]] == old && b->behind[b->order[place]] <= b->place[only])
                 c->block[b->order[place]] = earlier;
     }
+    /* Opened points are taken as open for the rest of the choice, so that the next pick is not
+     * another point with the same information. */
     uint32_t inner = c->blocks++;
     for (uint32_t node = c->first[point]; node; node = c->next[node]) {
         uint32_t old = c->block[node];
@@ -200,10 +210,14 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
                 continue;
             double filled;
             pick.bits = gain_of_point(&c, point, &pick.block, &filled);
+            /* A point that fills its block has no entropy to reduce, but it may be all there is
+             * left to open and its inside may still be shown. Only as the first pick. */
             if (!(pick.bits > BITS_MIN) && *count == 0 && filled >= FILL_MIN)
                 pick.bits = BITS_FILL * c.whole[pick.block];
             double price = prices ? prices[point] : 1;
             double worth = pick.bits / (1 + weight * price * pick.calls);
+            /* Ties are decided by name, not by number: numbers depend on the order in which
+             * spans arrived. The tolerance covers the rounding of sums in another order. */
             bool equal = best.tracepoint != PYTHIA_NONE && fabs(worth - most) <= 1e-12 * most;
             if (equal ? pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
                                             pythia_vocabulary_tracepoint_id(v, best.tracepoint)) < 0
@@ -212,6 +226,8 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
                 most = worth;
             }
         }
+        /* A second pick must be worth a share of the first: after next cycle's evidence a better
+         * choice can be made. */
         if (best.tracepoint == PYTHIA_NONE || !(best.bits > BITS_MIN) ||
             (*count > 0 && best.bits < PYTHIA__PART_MIN * out[0].bits))
             break;

@@ -112,6 +112,7 @@ static int inspect_binary_row(struct pythia__parts *p)
     while (status == PYTHIA_OK && p->count < p->budget) {
         uint32_t best = PYTHIA_NONE;
         double best_cut[2] = {0};
+        /* Each pick divides the region, so the next one is chosen for what is left after it. */
         cut_region(&h);
         for (size_t i = 0; i < p->here_count; i++) {
             double this_cut[2];

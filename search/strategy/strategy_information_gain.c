@@ -98,6 +98,8 @@ static int look_at_group(struct choosing *c, size_t group)
     const struct pythia_cct *seen = pythia_groups_cct(c->e->groups);
     const struct pythia_space_type *t =
         pythia_space_type(c->e->space, c->e->diagnosis->types[g->type].type->unsplit);
+    /* Without a space there are no points to offer, and without a diagnosis there is no evidence
+     * for the belief. */
     if (!t || g->ranking.edge_count == 0 || g->status != PYTHIA_GROUP_DIAGNOSED)
         return PYTHIA_OK;
     struct pythia__belief b = {0};

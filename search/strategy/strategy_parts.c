@@ -17,7 +17,7 @@ void pythia__parts_name(const struct pythia__parts *p, uint32_t tracepoint, stru
     pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(p->vocabulary, tracepoint));
 }
 
-static const char *event_name(uint8_t kind)
+static const char *name_event_kind(uint8_t kind)
 {
     return kind == PYTHIA_EVENT_START ? "start" : kind == PYTHIA_EVENT_END ? "end" : "event";
 }
@@ -25,7 +25,7 @@ static const char *event_name(uint8_t kind)
 static void add_event_text(const struct pythia__parts *p, struct pythia_buf *to,
                            uint32_t tracepoint, uint8_t kind)
 {
-    pythia_buf_printf(to, "the %s of ", event_name(kind));
+    pythia_buf_printf(to, "the %s of ", name_event_kind(kind));
     pythia__parts_name(p, tracepoint, to);
 }
 
@@ -117,6 +117,8 @@ static int take_candidate(struct pythia__parts *p, const struct pythia__candidat
         return PYTHIA_OK;
     if (point->found) {
         const struct pythia__candidate *known = &p->found[point->found - 1];
+        /* A point may be offered by several edges or groups; the offer that ranks highest gives
+         * the reason that is reported. */
         if (known->order > candidate->order ||
             (known->order == candidate->order && known->then >= candidate->then))
             return PYTHIA_OK;
@@ -373,6 +375,8 @@ static int offer_row_edges(struct pythia__parts *p, const struct pythia__strateg
     if (order)
         pythia_sort_indexes(order, turns.count, order + turns.count, turn_before, turns.all);
     for (size_t i = 0; i < turns.count && status == PYTHIA_OK; i++) {
+        /* Edges are in falling order of their worth, so that the budget cuts off what matters
+         * least. */
         if (row->in_turn && p->count >= p->budget)
             break;
         p->group = turns.all[order[i]].group;

@@ -19,7 +19,7 @@ static int compare_found_names(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int compare_candidates(const void *a, const void *b)
+static int compare_type_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
     if (x->found != y->found)
@@ -65,9 +65,12 @@ int pythia_types_choose(const struct pythia_groups *g, const struct pythia_verdi
                                                 compare_found_names) != NULL,
                                .squares = pythia_exact_moments_squares(&types[i].moments),
                                .hash = types[i].hash};
-    qsort(candidates, all, sizeof(*candidates), compare_candidates);
+    /* A type whose cause was found comes before larger ones: a cause that was reported must not
+     * vanish because other traffic grew. */
+    qsort(candidates, all, sizeof(*candidates), compare_type_candidates);
     for (size_t i = 0; i < most; i++)
         chosen[i] = candidates[i].name;
+    /* Callers look names up by bsearch. */
     qsort(chosen, most, sizeof(*chosen), compare_found_names);
     *names = chosen;
     *count = most;

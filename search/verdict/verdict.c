@@ -265,7 +265,7 @@ static void forget_key(struct pythia_verdict *v)
     v->key_doubt = 0;
 }
 
-static enum pythia_confidence confidence_of(const struct pythia_verdict *v)
+static enum pythia_confidence derive_confidence(const struct pythia_verdict *v)
 {
     double low = v->found_count > 0 ? v->found[0].finding.low : 0;
     return low >= LARGE || v->looks >= 3                ? PYTHIA_CONFIDENCE_HIGH
@@ -302,6 +302,8 @@ static void update_verdict(struct pythia_verdict *v, uint64_t cycle, uint64_t un
     v->why = p->why;
     if (p->requests > 0)
         v->requests = p->requests;
+    /* A look that confirms the verdict raises its confidence; one that changes it begins the
+     * count again. */
     if (!first && !has_changed(&before, v)) {
         v->looks += looked;
     } else {
@@ -310,13 +312,13 @@ static void update_verdict(struct pythia_verdict *v, uint64_t cycle, uint64_t un
         v->since_unix_ns = unix_ns;
         v->looks = 1;
     }
-    v->confidence = confidence_of(v);
+    v->confidence = derive_confidence(v);
     if (!first && !has_same_first(&before, v))
         forget_key(v);
 }
 
 /* One verdict more; NULL when out of memory. */
-static struct pythia_verdict *add_verdict(struct pythia_verdicts *v, uint32_t type)
+static struct pythia_verdict *append_verdict(struct pythia_verdicts *v, uint32_t type)
 {
     if (pythia_grow(&v->list, &v->capacity, v->count, sizeof(*v->list)) != PYTHIA_OK)
         return NULL;
@@ -327,7 +329,7 @@ static struct pythia_verdict *add_verdict(struct pythia_verdicts *v, uint32_t ty
 
 /* Types that the search space does not know stand behind the others, and are not always the same.
  */
-static struct pythia_verdict *find_verdict(struct pythia_verdicts *v, size_t at, uint32_t type)
+static struct pythia_verdict *find_type_verdict(struct pythia_verdicts *v, size_t at, uint32_t type)
 {
     if (at < v->count && v->list[at].type == type)
         return &v->list[at];
@@ -358,7 +360,7 @@ static void settle_places(struct pythia_verdict *v, uint64_t cycle)
         v->since = cycle;
         v->looks = 1;
     }
-    v->confidence = confidence_of(v);
+    v->confidence = derive_confidence(v);
     if (!has_same_first(&before, v))
         forget_key(v);
 }
@@ -373,9 +375,9 @@ int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t u
                            const struct pythia_problem *problems, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct pythia_verdict *one = find_verdict(v, i, problems[i].type);
+        struct pythia_verdict *one = find_type_verdict(v, i, problems[i].type);
         bool first = !one;
-        one = one ? one : add_verdict(v, problems[i].type);
+        one = one ? one : append_verdict(v, problems[i].type);
         if (!one)
             return PYTHIA_ENOMEM;
         update_verdict(one, cycle, unix_ns, &problems[i], first);
@@ -430,6 +432,8 @@ static int set_key(struct pythia_verdict *v, const struct pythia_group *group)
     if (known && x->result.explained <= known->result.explained + KEY_AHEAD) {
         x = known;
         v->key_doubt = 0;
+        /* Another key is ahead for the first time. One cycle of evidence is not enough to change a
+     * reported key, because keys that correlate with each other alternate in first place. */
     } else if (v->key && (v->key_doubt == 0 || v->key_doubt == cycle)) {
         v->key_doubt = cycle;
         return PYTHIA_OK;
@@ -464,7 +468,7 @@ void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts
 {
     for (size_t i = 0; i < from->count; i++) {
         struct pythia_verdict *taken = &from->list[i],
-                              *one = taken->key ? find_verdict(v, i, taken->type) : NULL;
+                              *one = taken->key ? find_type_verdict(v, i, taken->type) : NULL;
         if (!one || !has_same_first(one, taken))
             continue;
         forget_key(one);
@@ -539,20 +543,21 @@ int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnos
     int status = leading ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t i = 0; i < d->type_count && status == PYTHIA_OK; i++) {
         const struct pythia_group *group = leading[i];
-        struct pythia_verdict *one = add_verdict(v, d->types[i].type->name);
+        struct pythia_verdict *one = append_verdict(v, d->types[i].type->name);
         if (!one) {
             status = PYTHIA_ENOMEM;
             break;
         }
         one->requests = d->types[i].type->moments.n;
         one->looks = 1;
+        /* The state stays so unless a group of the type had enough requests. */
         one->state = one->was = PYTHIA_VERDICT_TOO_FEW;
         if (!group)
             continue;
         one->group = group->id;
         judge_places(one, group, pythia_groups_cct(g));
         one->state = one->was = state_of_group(group, one);
-        one->confidence = confidence_of(one);
+        one->confidence = derive_confidence(one);
         if (one->state == PYTHIA_VERDICT_FOUND)
             status = set_key(one, group);
     }

@@ -541,10 +541,12 @@ int pythia_association_run(struct pythia_association *a,
     a->count = input->columns;
     for (size_t i = 0; i < n; i++) {
         total[i] = input->total ? input->total[i] : 0;
+        /* Without a total of the caller, the edges are all there is. */
         for (size_t e = 0; e < input->edges && !input->total; e++)
             total[i] += input->durations[e * n + i];
     }
     if (input->time)
+        /* Time enters by rank: a pause between two bursts must not weigh as much as the bursts. */
         status = pythia_ranks_mid(input->time, n, places);
     if (status == PYTHIA_OK)
         status = fill_results(input, total, input->time ? places : NULL, a->results);

@@ -133,8 +133,8 @@ out:
 }
 
 /* A basis of some of the rows of another. */
-static int take_rows(const struct pythia__basis *of, const size_t *rows, size_t count,
-                     double *values, struct pythia__basis *out)
+static int take_basis_rows(const struct pythia__basis *of, const size_t *rows, size_t count,
+                           double *values, struct pythia__basis *out)
 {
     for (size_t i = 0; i < count; i++)
         memcpy(values + i * of->rank, of->q + rows[i] * of->rank, of->rank * sizeof(*values));
@@ -159,9 +159,9 @@ static int count_stable(struct pythia__keys *run, struct pythia__key **order, si
         rows[i] = i;
     for (size_t h = 0; h < run->input->halves && status == PYTHIA_OK; h++) {
         pythia_random_shuffle(&r, rows, n);
-        status = take_rows(&run->y, rows, half, values, &y);
+        status = take_basis_rows(&run->y, rows, half, values, &y);
         for (size_t k = 0; k < count && status == PYTHIA_OK; k++) {
-            status = take_rows(&order[k]->x, rows, half, values, &x);
+            status = take_basis_rows(&order[k]->x, rows, half, values, &x);
             if (status == PYTHIA_OK && pythia__keys_p(run, &x, &y, half, 0) <= run->threshold)
                 order[k]->result->stability++;
         }
@@ -195,6 +195,8 @@ int pythia__keys_confirm(struct pythia__keys *run, struct pythia__key **order, s
         struct pythia_association_result *r = order[k]->result;
         bool permuted = in->permutations == 0 || r->p_permutation <= in->alpha;
         bool stable = in->halves == 0 || r->stability >= STABLE;
+        /* A check that was not asked for does not refuse a key, but without any check nothing is
+         * confirmed. */
         r->confirmed = (in->permutations > 0 || in->halves > 0) && permuted && stable;
     }
     return PYTHIA_OK;

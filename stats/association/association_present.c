@@ -72,6 +72,8 @@ int pythia__keys_p_where_present(struct pythia__keys *run, const struct pythia__
     struct pythia__basis x = {0}, y = {0}, without = {0};
     others = others ? others : &none;
     size_t n = in->rows, rows = key->result->present, taken = run->confounders.rank + others->rank;
+    /* With too few rows, or nothing left to vary, the key stays untested here: 1 adds no
+     * evidence. */
     *p = 1;
     if (rows < PRESENT_MIN)
         return PYTHIA_OK;
@@ -92,6 +94,8 @@ int pythia__keys_p_where_present(struct pythia__keys *run, const struct pythia__
                              !column->categorical, &without, scratch, &x);
     if (status == PYTHIA_OK && x.rank > 0 && y.rank > 0)
         *p = pythia__keys_p(run, &x, &y, rows,
+                            /* pythia__keys_p subtracts run->lost, the degrees of freedom of the
+                             * confounders, by itself; only those beyond are given here. */
                             without.rank > run->lost ? without.rank - run->lost : 0);
 out:
     pythia__basis_free(&x);

@@ -93,6 +93,8 @@ int pythia__keys_shrink(const struct pythia__basis *x, const struct pythia__basi
     rebuild_columns(x, z, width, 0);
     rebuild_columns(y, z, width, p);
     double lambda = correlate_columns(z, n, width, r);
+    /* One lambda for both sides: the estimate is of the joint correlation matrix, of which the
+     * two blocks are a part. */
     status = whiten_columns(shrunk_x, z, n, width, 0, p, r, lambda, 1 - lambda);
     if (status == PYTHIA_OK)
         status = whiten_columns(shrunk_y, z, n, width, p, q, r, lambda, 1);

@@ -23,6 +23,7 @@ int pythia_cca_create(size_t rows, size_t p, size_t q, struct pythia_cca **out)
         return PYTHIA_EINVAL;
     size_t count = p < q ? p : q, x = p * count, y = q * count;
     size_t sum = p * q + count + 3 * x + 3 * y + pythia__basis_svd_work(p, q);
+    /* One block: a permutation test fits thousands of times and must not allocate in between. */
     struct pythia_cca *c = pythia_calloc(1, sizeof(*c) + sum * sizeof(c->memory[0]));
     if (!c)
         return PYTHIA_ENOMEM;

@@ -123,6 +123,8 @@ static int encode_numbers(const struct pythia_column *c, size_t n, const double 
     for (size_t i = 0, k = 0; i < n; i++) {
         bool present = isfinite(c->numbers[i]);
         if (varies)
+            /* A missing number takes the mean rank, which has no effect on the slope; whether
+             * absence matters is what the indicator column measures. */
             code->values[i] = present ? x.ranks[k] : ((double)x.count + 1) / 2;
         if (absent)
             indicator[i] = !present;

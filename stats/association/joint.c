@@ -82,6 +82,8 @@ static int make_joint(struct joint *j)
         pythia_calloc(3 * square + wide + pythia__basis_svd_work(wide, wide), sizeof(*j->cosines));
     if (!j->order || !j->columns || !j->cosines)
         return PYTHIA_ENOMEM;
+    /* The work arrays are carved from one block; each subset of keys uses the leading part of
+     * them. */
     j->u = j->cosines + square;
     j->v = j->u + square;
     j->r = j->v + square;
@@ -414,12 +416,16 @@ int pythia_joint_find(const struct pythia_joint_input *input, struct pythia_join
     if (status == PYTHIA_OK && keys.count > 1)
         status = compare_joint_groups(&j, &keys, &found);
     if (status == PYTHIA_OK && keys.count > 1 &&
+        /* Several keys always explain at least as much as one. They are reported together only
+         * if the gain is worth the harder reading. */
         found.share >= found.single_share + PYTHIA_JOINT_GAIN_MIN) {
         status = fit_joint_weights(&j, &j.all, &keys, weights, &found.r);
         if (status == PYTHIA_OK)
             status = confirm_joint_weights(&j, &keys, weights, &found.stability);
         if (status == PYTHIA_OK && found.stability >= PYTHIA_JOINT_STABLE_MIN) {
             found.count = keys.count;
+            /* Bonferroni by all keys that were tested, not by the survivors: the survivors were
+             * chosen by the same rows. */
             found.q = fmin(1, largest_p * (double)input->tested);
             scale_coefficients(&j, &keys, weights, &found);
         }

@@ -38,7 +38,7 @@ struct pairs {
     double n;
 };
 
-static void count_pairs(const double *sorted, size_t n, struct pairs *p)
+static void count_binned_pairs(const double *sorted, size_t n, struct pairs *p)
 {
     double occupied[BINS] = {0};
     *p = (struct pairs){.width = (sorted[n - 1] - sorted[0]) * 1.01 / BINS, .n = (double)n};
@@ -152,7 +152,7 @@ double pythia_bandwidth_sj(const double *sorted, size_t n)
     if (n < 2 || !(sorted[n - 1] > sorted[0]))
         return NAN;
     struct pairs pairs;
-    count_pairs(sorted, n, &pairs);
+    count_binned_pairs(sorted, n, &pairs);
     double scale = robust_scale(sorted, n, 1.349), count = (double)n;
     double curvature = density_functional(&pairs, 4, 1.24 * scale * pow(count, -1.0 / 7));
     double third = -density_functional(&pairs, 6, 1.23 * scale * pow(count, -1.0 / 9));
@@ -161,6 +161,8 @@ double pythia_bandwidth_sj(const double *sorted, size_t n)
         return NAN;
 
     double high = 1.144 * scale * pow(count, -0.2), low = 0.1 * high, tolerance = 0.1 * low / 2;
+    /* Widen the bracket until the residue changes its sign. Steps are small and alternate, so
+     * that the smaller of several roots is not skipped. */
     for (int i = 0; equation_residue(&e, low) * equation_residue(&e, high) > 0; i++) {
         if (i == TRIES)
             return NAN;

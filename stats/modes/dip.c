@@ -52,6 +52,8 @@ static void link_hulls(struct hulls *h, size_t n)
     h->before[0] = 0;
     for (size_t i = 1; i < n; i++) {
         size_t k = i - 1;
+        /* Each index is passed over at most once, so the hull is built in linear time from
+         * sorted values. */
         while (k > 0 && !turns_left(h->x, h->before[k], k, i))
             k = h->before[k];
         h->before[i] = k;
@@ -73,6 +75,7 @@ static void list_vertices(struct hulls *h, size_t low, size_t high)
     h->minorant_count = count + 1;
     h->minorant[0] = low;
     for (size_t i = high; i > low; i = h->before[i])
+        /* The links lead down from `high`; the list is filled from its end to be ascending. */
         h->minorant[count--] = i;
 
     h->majorant_count = 0;
@@ -164,12 +167,16 @@ int pythia_dip_statistic(const double *sorted, size_t n, struct pythia_dip *out)
 
     double paid = 1;
     size_t low = 0, high = n - 1;
+    /* Hartigan's iteration: the dip cannot be less than what was paid outside of the current
+     * interval, so it ends when no gap within it is wider. */
     for (;;) {
         size_t next_low = low, next_high = high;
         list_vertices(&h, low, high);
         if (widest_gap(&h, &next_low, &next_high) < paid)
             break;
         paid = fmax(paid, fmax(cost_below(&h, next_low), cost_above(&h, next_high)));
+        /* Rounding can make a gap equal to the price without shrinking the interval; without
+         * this test the loop would not end. */
         if (next_low == low && next_high == high)
             break;
         low = next_low;
@@ -186,6 +193,7 @@ static double quantile_of_dip(size_t row, double weight, size_t k)
 {
     const struct pythia__dip_row *a = &pythia__dip_table[row];
     double q = sqrt(a->n) * a->quantiles[k];
+    /* The last row has no row after it; weight is 0 there. */
     if (weight > 0)
         q += weight * (sqrt(a[1].n) * a[1].quantiles[k] - q);
     return q;
@@ -200,6 +208,8 @@ double pythia_dip_p(double dip, size_t n)
         row++;
     double root = sqrt((double)n), weight = 0;
     if (row + 1 < PYTHIA__DIP_SIZES) {
+        /* Interpolate in 1 / sqrt(n): quantiles of sqrt(n) * dip approach their limit about
+         * linearly in it. */
         double a = 1 / sqrt(pythia__dip_table[row].n), b = 1 / sqrt(pythia__dip_table[row + 1].n);
         weight = (a - 1 / root) / (a - b);
     }

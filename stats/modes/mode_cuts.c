@@ -173,12 +173,16 @@ int pythia_mode_cuts_find(const double *keys, const size_t *modes, size_t n, siz
     for (size_t i = 0; i < c.count; i++)
         rows += c.blocks[i].rows;
     if (status == PYTHIA_OK && c.places > 0 && rows >= PYTHIA_MODE_CUTS_ROWS_MIN) {
+        /* Fewer blocks before the dynamic program, which is quadratic in them: an optimal cut
+         * never lies within a run of one mode (Fayyad and Irani, 1992). */
         join_pure(&c);
         join_small(&c, rows);
         c.x_log_x = pythia_calloc(rows + 1, sizeof(*c.x_log_x));
         c.best = pythia_calloc(mode_count * (c.count + 1), sizeof(*c.best));
         c.from = pythia_calloc(mode_count * (c.count + 1), sizeof(*c.from));
         status = c.x_log_x && c.best && c.from ? PYTHIA_OK : PYTHIA_ENOMEM;
+        /* A table of x log x: the dynamic program needs it for every pair of blocks, and counts
+         * are whole numbers. */
         for (size_t i = 2; status == PYTHIA_OK && i <= rows; i++)
             c.x_log_x[i] = (double)i * log((double)i);
         if (status == PYTHIA_OK) {

@@ -52,6 +52,8 @@ int pythia_tail_dip(const double *durations, size_t n, uint64_t seed, struct pyt
             goto out;
         t.p_raw = pythia_dip_p(raw.dip, s->n);
     }
+    /* Halve the sample towards the slow end: a small slow mode changes the dip of the whole
+     * little, but that of the tail much. Bonferroni below pays for the repeated test. */
     for (size_t size = s->n; size >= PYTHIA_TAIL_DIP_MIN; size /= 2) {
         status = test_tail(s, size, &t);
         if (status != PYTHIA_OK)

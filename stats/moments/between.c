@@ -61,6 +61,7 @@ int pythia_between(const double *x, const uint32_t *part, size_t n, size_t parts
         within += each[k].n > 0 ? each[k].m2 : 0;
     }
     *out = (struct pythia_between){NAN, NAN, NAN};
+    /* A single part, or no variance at all, leaves the share undefined: NaN, not 0. */
     if (used >= 2 && between + within > 0) {
         out->share = between / (between + within);
         double se = error_of(x, part, n, each, &all, out->share);

@@ -106,6 +106,8 @@ void pythia_exact_moments_add_weighted(struct pythia_exact_moments *m, int64_t v
     else
         add_wide_words(m->sum, 2, sum, 2);
     multiply_wide(magnitude_of(value_ns), magnitude_of(value_ns), square);
+    /* Schoolbook multiplication of a 128-bit square by a 64-bit weight: 192 bits hold the result
+     * without loss, which keeps sums independent of their order. */
     for (size_t i = 0; i < 2; i++) {
         multiply_wide(square[i], weight, product);
         add_wide_words(squares + i, 3 - i, product, 2);

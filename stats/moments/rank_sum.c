@@ -27,7 +27,7 @@
 /* ---- the k-th difference ---- */
 
 /* Doubles as integers of the same order: the bits of negative ones are reversed. */
-static uint64_t order_of(double value)
+static uint64_t double_to_ordered_bits(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof(bits));
@@ -64,8 +64,8 @@ static uint64_t count_differences(const struct sorted_samples *s, double limit)
 /* The difference of rank k, counted from 1, in rising order. */
 static double find_difference(const struct sorted_samples *s, uint64_t k)
 {
-    uint64_t low = order_of(s->after[0] - s->before[s->n - 1]);
-    uint64_t high = order_of(s->after[s->m - 1] - s->before[0]);
+    uint64_t low = double_to_ordered_bits(s->after[0] - s->before[s->n - 1]);
+    uint64_t high = double_to_ordered_bits(s->after[s->m - 1] - s->before[0]);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (count_differences(s, value_of(middle)) >= k)
@@ -146,7 +146,7 @@ static void test_normally(double u, double ties, size_t n, size_t m, double tail
 }
 
 /* U of the sorted samples and the sum of t^3 - t over groups of t equal values. */
-static double count_pairs(const struct sorted_samples *s, double *ties)
+static double count_rank_pairs(const struct sorted_samples *s, double *ties)
 {
     size_t i = 0, j = 0;
     double u = 0;
@@ -169,7 +169,7 @@ static double count_pairs(const struct sorted_samples *s, double *ties)
 
 static int compare_sorted(const struct sorted_samples *s, double level, struct pythia_shift *out)
 {
-    double ties = 0, u = count_pairs(s, &ties), tail = (1 - level) / 2;
+    double ties = 0, u = count_rank_pairs(s, &ties), tail = (1 - level) / 2;
     uint64_t rank = 0, pairs = (uint64_t)s->n * s->m;
     if (ties == 0 && s->n + s->m <= EXACT_MAX) {
         int status = test_exactly(u, s->n, s->m, tail, out, &rank);
@@ -193,6 +193,8 @@ int pythia_rank_sum(const double *before, size_t n, const double *after, size_t 
         defined = defined && !isnan(before[i]);
     for (size_t j = 0; j < m; j++)
         defined = defined && !isnan(after[j]);
+    /* A NaN has no rank. To drop it silently would compare fewer requests than the caller
+     * reports. */
     if (!defined) {
         *out = (struct pythia_shift){NAN, NAN, NAN, NAN, NAN};
         return PYTHIA_OK;

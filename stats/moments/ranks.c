@@ -14,7 +14,7 @@ struct placed {
     size_t index;
 };
 
-static int compare_doubles(const void *a, const void *b)
+static int compare_ranked_values(const void *a, const void *b)
 {
     double x, y;
     memcpy(&x, a, sizeof(x));
@@ -27,14 +27,14 @@ static int compare_doubles(const void *a, const void *b)
 static int compare_placed(const void *a, const void *b)
 {
     const struct placed *x = a, *y = b;
-    int by_value = compare_doubles(&x->value, &y->value);
+    int by_value = compare_ranked_values(&x->value, &y->value);
     return by_value ? by_value : (x->index > y->index) - (x->index < y->index);
 }
 
 void pythia_ranks_sort(double *x, size_t n)
 {
     if (n > 1)
-        qsort(x, n, sizeof(*x), compare_doubles);
+        qsort(x, n, sizeof(*x), compare_ranked_values);
 }
 
 double pythia_ranks_quantile(const double *sorted, size_t n, double q)

@@ -5,7 +5,7 @@
 
 #include "pythia/moments.h"
 
-static void add_resampled(double *to, double value, enum pythia_resampling how, size_t before)
+static void add_resampled_value(double *to, double value, enum pythia_resampling how, size_t before)
 {
     switch (how) {
     case PYTHIA_RESAMPLE_COUNT:
@@ -15,6 +15,8 @@ static void add_resampled(double *to, double value, enum pythia_resampling how, 
         *to += value;
         break;
     case PYTHIA_RESAMPLE_MEAN:
+        /* The running mean: a sum of many large values would lose the small ones, and needs a
+         * second pass to divide. */
         *to = before ? *to + (value - *to) / (double)(before + 1) : value;
         break;
     case PYTHIA_RESAMPLE_MIN:
@@ -42,7 +44,7 @@ void pythia_resample(const uint64_t *times, const double *values, size_t n, uint
         size_t at = (size_t)((times[i] - from_ns) / step_ns);
         before = at == last ? before + 1 : 0;
         last = at;
-        add_resampled(&out[at], values[i], how, before);
+        add_resampled_value(&out[at], values[i], how, before);
     }
 }
 

@@ -65,7 +65,7 @@ static struct range range_by_keeping(const double *row, size_t n, struct clip c)
 }
 
 /* Whole numbers in the order of the doubles they stand for, and back. */
-static uint64_t order_of(double value)
+static uint64_t ordered_bits_of(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof(bits));
@@ -83,7 +83,7 @@ static double value_of_order(uint64_t order)
 /* The value with `rank` others before it in rising order; it lies in `within`. */
 static double value_at_rank(const double *row, size_t n, size_t rank, struct range within)
 {
-    uint64_t low = order_of(within.low), high = order_of(within.high);
+    uint64_t low = ordered_bits_of(within.low), high = ordered_bits_of(within.high);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         double pivot = value_of_order(middle);
@@ -305,6 +305,8 @@ static void estimate_share(const struct work *w, const double *row, const struct
     double products = 0, raw_products = 0, raw_squares = 0;
     size_t n = w->n, outliers = 0;
     for (size_t i = 0; i < n; i++) {
+        /* Subtract the lower bound first: durations around a large mean would cancel in the
+         * products. */
         double v = clip_to_range(row[i], r) - r.low - p->mean, raw = row[i] - r.low - p->raw_mean;
         products += v * w->total[i];
         raw_products += raw * w->raw_total[i];
@@ -327,6 +329,8 @@ static void estimate_share(const struct work *w, const double *row, const struct
         .outliers = outliers,
         .clip_low = r.low,
         .clip_high = r.high,
+        /* Clipping moved the share by more than a fifth: a few extreme requests make the raw
+         * share. */
         .outlier_driven = fabs(raw_share - (isnan(share) ? 0 : share)) > .2,
     };
 }
@@ -375,6 +379,8 @@ int pythia_shares(const double *x, size_t n, size_t k, const struct pythia_share
                          .raw_total = totals + n,
                          .weights = totals + 2 * n,
                          .parts = parts};
+        /* The total is the sum of clipped parts, not the clipped sum, so that shares add up to
+         * one. */
         sum_parts(&w, x, k, clip_of(n, o->clip_top, o->clip_bottom), o->brief);
         double width = student_width(&w.freedom, o->level, n);
         for (size_t e = 0; e < k; e++)
@@ -411,6 +417,8 @@ int pythia_tail_shares(const double *x, size_t n, size_t k, double q_high, doubl
     double *sorted = total + n;
     for (size_t e = 0; e < k; e++)
         for (size_t i = 0; i < n; i++)
+            /* Relative to the first row, which cancels in the difference below and preserves
+             * digits if durations share a large constant. */
             total[i] += x[e * n + i] - x[e * n];
     memcpy(sorted, total, n * sizeof(*sorted));
     pythia_ranks_sort(sorted, n);

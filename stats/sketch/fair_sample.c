@@ -33,6 +33,7 @@ int pythia_fair_sample(const double *weight, const double *along, size_t n, bool
         largest = weight[i] > largest ? weight[i] : largest;
         smallest = weight[i] < smallest ? weight[i] : smallest;
     }
+    /* Equal weights: every row already stands for the same number of requests. */
     if (largest == smallest) {
         for (size_t i = 0; i < n; i++)
             keep[i] = true;

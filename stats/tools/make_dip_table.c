@@ -97,7 +97,7 @@ static int simulate_in_threads(uint64_t seed, uint32_t n, uint32_t repetitions, 
     return status;
 }
 
-static int compare_doubles(const void *a, const void *b)
+static int compare_dip_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -112,7 +112,7 @@ static int print_row(uint64_t seed, uint32_t n, uint32_t repetitions, uint32_t t
     int status = simulate_in_threads(seed, n, repetitions, threads, dips);
     if (status != PYTHIA_OK)
         goto out;
-    qsort(dips, repetitions, sizeof(*dips), compare_doubles);
+    qsort(dips, repetitions, sizeof(*dips), compare_dip_values);
     printf("    {%" PRIu32 ", %" PRIu32 ",\n     {", n, repetitions);
     for (size_t k = 0; k < PYTHIA__DIP_PROBABILITIES; k++) {
         double rank = ceil(strtod(probabilities[k], NULL) * repetitions);

@@ -208,7 +208,7 @@ static void trace_points_without_an_id_are_named_by_what_they_do(void **state)
 
 /* ---- behaviours of PYTHIA.md ---- */
 
-static void b23_events_without_separators_hold_braces_and_escapes(void **state)
+static void events_without_separators_hold_braces_and_escapes(void **state)
 {
     struct pythia_buf text = {0};
     struct collection c;
@@ -230,7 +230,7 @@ static void b23_events_without_separators_hold_braces_and_escapes(void **state)
 }
 
 /* The same four events in every layout that Redis, or a person with it, puts them in. */
-static void b24_every_layout_of_redis_gives_the_same_events(void **state)
+static void every_layout_of_redis_gives_the_same_events(void **state)
 {
     struct pythia_buf events[4] = {event("a-start", SPAN, BASE, "1", "'host':'h'"),
                                    event("b-start", CHILD, SPAN, "2", "'host':'h'"),
@@ -267,7 +267,7 @@ static void b24_every_layout_of_redis_gives_the_same_events(void **state)
 }
 
 /* Strings inside strings, as a terminal shows them and as JSON keeps them. */
-static void b24_events_inside_strings_are_read(void **state)
+static void events_inside_strings_are_read(void **state)
 {
     static const char terminal[] =
         "1) \"{\\\"name\\\": \\\"a-start\\\", \\\"base_id\\\": \\\"" BASE "\\\", "
@@ -295,7 +295,7 @@ static void b24_events_inside_strings_are_read(void **state)
     }
 }
 
-static void b26_payloads_of_any_type_are_kept(void **state)
+static void payloads_of_any_type_are_kept(void **state)
 {
     struct collection c;
     collect_event(
@@ -611,10 +611,10 @@ int main(void)
         cmocka_unit_test(shape_10_a_request_is_entered),
         cmocka_unit_test(shape_11_an_exit_is_normal_or_an_error),
         cmocka_unit_test(trace_points_without_an_id_are_named_by_what_they_do),
-        cmocka_unit_test(b23_events_without_separators_hold_braces_and_escapes),
-        cmocka_unit_test(b24_every_layout_of_redis_gives_the_same_events),
-        cmocka_unit_test(b24_events_inside_strings_are_read),
-        cmocka_unit_test(b26_payloads_of_any_type_are_kept),
+        cmocka_unit_test(events_without_separators_hold_braces_and_escapes),
+        cmocka_unit_test(every_layout_of_redis_gives_the_same_events),
+        cmocka_unit_test(events_inside_strings_are_read),
+        cmocka_unit_test(payloads_of_any_type_are_kept),
         cmocka_unit_test(reports_are_read_by_their_raw_events),
         cmocka_unit_test(reports_without_raw_events_are_read_by_their_milliseconds),
         cmocka_unit_test(milliseconds_out_of_range_do_not_overflow),

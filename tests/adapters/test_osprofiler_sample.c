@@ -73,7 +73,7 @@ static int look_at_trace(void *context, const struct pythia_trace *t)
     return PYTHIA_OK;
 }
 
-static void b25_the_real_sample_is_read(void **state)
+static void the_real_sample_is_read(void **state)
 {
     struct collection c;
     struct pythia_memory_source memory;
@@ -115,7 +115,7 @@ static void b25_the_real_sample_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b25_the_real_sample_is_read),
+        cmocka_unit_test(the_real_sample_is_read),
     };
     if (!unpack()) {
         printf("Skipped: there is no %s, which is kept outside of the repository\n", ARCHIVE);

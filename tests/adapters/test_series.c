@@ -60,7 +60,7 @@ static const struct pythia_series *all_of(const char *label)
     return NULL;
 }
 
-static void aq8_files_of_quantumleap(void **state)
+static void files_of_quantumleap(void **state)
 {
     /* as its documentation has the heading, and as its code writes it, with CR LF */
     read_text("Timepoint, Measurement, Label, PID\n"
@@ -270,7 +270,7 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(aq8_files_of_quantumleap, begin, end),
+        cmocka_unit_test_setup_teardown(files_of_quantumleap, begin, end),
         cmocka_unit_test_setup_teardown(what_is_broken_is_told_with_its_line, begin, end),
         cmocka_unit_test_setup_teardown(an_open_quote_costs_one_row, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_such_file, begin, end),

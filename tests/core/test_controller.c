@@ -310,7 +310,7 @@ static void a_quarantine_says_so(void **state)
     pythia_controller_destroy(c);
 }
 
-static void b41_a_lost_target_is_seen_and_told_again_when_it_is_back(void **state)
+static void a_lost_target_is_seen_and_told_again_when_it_is_back(void **state)
 {
     struct fake_plane f;
     struct pythia_controller *c = begin(&f, &usual);
@@ -343,7 +343,7 @@ static int take_plane(void *context, const struct pythia_controlled_plane *plane
     return PYTHIA_OK;
 }
 
-static void b41_a_plane_that_fails_is_tried_again_and_told(void **state)
+static void a_plane_that_fails_is_tried_again_and_told(void **state)
 {
     struct fake_plane f;
     struct pythia_controller *c = begin(&f, &usual);
@@ -457,7 +457,7 @@ static void types_go_to_planes_that_can_tell_them_apart(void **state)
     }
 }
 
-static void b41_planes_do_not_get_in_each_others_way(void **state)
+static void planes_do_not_get_in_each_others_way(void **state)
 {
     struct fake_plane a, b;
     fake_plane_init(&a, "a", false);
@@ -875,13 +875,13 @@ int main(void)
         cmocka_unit_test(points_that_do_not_obey_go_into_quarantine),
         cmocka_unit_test(a_target_that_is_late_is_not_quarantined_while_other_points_are_switched),
         cmocka_unit_test(a_quarantine_says_so),
-        cmocka_unit_test(b41_a_lost_target_is_seen_and_told_again_when_it_is_back),
-        cmocka_unit_test(b41_a_plane_that_fails_is_tried_again_and_told),
+        cmocka_unit_test(a_lost_target_is_seen_and_told_again_when_it_is_back),
+        cmocka_unit_test(a_plane_that_fails_is_tried_again_and_told),
         cmocka_unit_test(off_closes_everything_and_keeps_it_closed),
         cmocka_unit_test(off_is_tried_again_where_it_failed),
         cmocka_unit_test(what_is_open_by_default_stays_open_if_that_is_asked_for),
         cmocka_unit_test(types_go_to_planes_that_can_tell_them_apart),
-        cmocka_unit_test(b41_planes_do_not_get_in_each_others_way),
+        cmocka_unit_test(planes_do_not_get_in_each_others_way),
         cmocka_unit_test(targets_that_join_lose_nothing),
         cmocka_unit_test(a_point_that_is_not_as_it_was_is_a_loss),
         cmocka_unit_test(a_lost_target_has_lost_something_once_it_is_back_without_it),

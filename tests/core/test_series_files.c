@@ -88,7 +88,7 @@ static void files_of_a_folder(void **state)
 }
 
 /* A process that holds the lock of its file, until it is killed. */
-static void aq7_a_file_of_a_killed_process_is_read(void **state)
+static void a_file_of_a_killed_process_is_read(void **state)
 {
     int ready[2];
     char path[256], byte;
@@ -138,6 +138,20 @@ static void missing_files_are_counted(void **state)
     assert_int_equal(result.missing, 6);
 }
 
+/* Only a file that was removed meanwhile (ENOENT) is passed over without a report. Opening a socket
+ * fails for root too (ENXIO). */
+static void a_file_that_cannot_be_opened_is_reported(void **state)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/duration.5.2.ab.csv", folder);
+    assert_int_equal(mknod(path, S_IFSOCK | 0600, 0), 0);
+    read_folder();
+    assert_int_equal(result.files, 0);
+    assert_int_equal(result.gone, 0);
+    assert_int_equal(result.refused, 1);
+    assert_problems("duration.5.2.ab.csv: cannot be read: No such device or address\n");
+}
+
 static void what_is_named_must_be_there(void **state)
 {
     struct pythia_series_set *set;
@@ -154,8 +168,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_of_a_folder, begin, end),
-        cmocka_unit_test_setup_teardown(aq7_a_file_of_a_killed_process_is_read, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_of_a_killed_process_is_read, begin, end),
         cmocka_unit_test_setup_teardown(missing_files_are_counted, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_opened_is_reported, begin, end),
         cmocka_unit_test_setup_teardown(what_is_named_must_be_there, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,6 +187,7 @@ static void each_place_of_a_lock_is_right(void **state)
 {
     struct judging j;
     struct pythia_workflow_options o = options_of(1);
+    o.unknown = 0;
     o.causes[0] = (struct pythia_workflow_cause){PYTHIA_PLANTED_CONTENTION, .6, .3, 0};
     begin(&j, &o);
     struct pythia_planted p;
@@ -202,6 +203,13 @@ static void each_place_of_a_lock_is_right(void **state)
     assert_int_equal(out.found, 1); /* it is one cause */
     assert_int_equal(out.named, 3);
     assert_int_equal(out.wrong, 0);
+    uint32_t elsewhere = 1;
+    while (elsewhere == p.node || elsewhere == p.others[0] || elsewhere == p.others[1])
+        elsewhere++;
+    name_node(&j, elsewhere); /* no request waits for the lock there */
+    out = judged(&j);
+    assert_int_equal(out.named, 4);
+    assert_int_equal(out.wrong, 1);
     end(&j);
 }
 

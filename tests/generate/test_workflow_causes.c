@@ -414,6 +414,13 @@ static void a_number_grows_with_what_it_adds(void **state)
         for (size_t j = 0; j < i; j++)
             assert_true(k.numbers[i] == k.numbers[j] ||
                         (k.numbers[i] > k.numbers[j]) == (k.added[i] > k.added[j]));
+    /* Uniform from 0 to twice the size: the standard error of the mean is 2 SIZE / sqrt(12 N). */
+    double mean = 0;
+    for (size_t i = 0; i < N; i++) {
+        assert_true(k.added[i] > -10 && k.added[i] < 2 * SIZE + 10);
+        mean += k.added[i] / N;
+    }
+    assert_true(fabs(mean - SIZE) < 4 * 2 * SIZE / sqrt(12 * N));
     keyed_end(&k);
 }
 

@@ -305,7 +305,7 @@ class Rings(unittest.TestCase):
         self.assertEqual(metrics["pythia_records_broken_total"], 0)
         return metrics["pythia_spans_total"], metrics['pythia_spans_dropped_total{reason="full_ring"}']
 
-    def test_ah10_all_that_was_committed_by_killed_programs_is_recovered(self):
+    def test_all_that_was_committed_by_killed_programs_is_recovered(self):
         """At whatever moment, of threads that record: each may have been killed between a span and its count."""
         daemon, environment = self.start("--learn-requests=1000000000")
         threads, kills, committed = 3, 10, 0
@@ -335,7 +335,7 @@ class Rings(unittest.TestCase):
         program.wait()
         self.assertEqual(daemon.stop(), 0)
 
-    def test_ah10_what_a_killed_program_had_no_room_for_is_counted(self):
+    def test_what_a_killed_program_had_no_room_for_is_counted(self):
         """Nobody reads while it runs, and its rings are small: what is recovered and what is lost make all."""
         daemon, environment = self.start("--learn-requests=1000000000")
         self.killed(daemon, environment, 1, 100, 0)  # its point is known and open

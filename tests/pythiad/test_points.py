@@ -45,7 +45,7 @@ class Variables(unittest.TestCase):
             {"process": pid, "service": "load", "name": "\x1b[31mred\ufffd", "class": "timer", "binding": "request",
              "type": "double", "value": None}])
 
-    def test_s11_variables_of_programs_are_listed(self):
+    def test_variables_of_programs_are_listed(self):
         folder = rig.make_folder(self)
         program, pairs, gate = start_program(self, folder)
         daemon = rig.Pythiad(self, f"--gate={gate}", "--quiet-ms=200", folder=folder)

@@ -71,7 +71,7 @@ class Same(unittest.TestCase):
         with open(path, "rb") as file:
             return path, file.read().splitlines(keepends=True)
 
-    def test_ah14_otlp_over_http(self):
+    def test_otlp_over_http(self):
         daemon = self.start()
         path, lines = self.generate("--causes", "sleep:0.3", "--services", "3")
         random.Random(3).shuffle(lines)
@@ -81,7 +81,7 @@ class Same(unittest.TestCase):
         found = self.assert_same(self.report(daemon, 300), path)
         self.assertEqual(sum(int(t["count"]) for t in found["request_types"]), 300)
 
-    def test_ah14_what_pythiad_has_recorded(self):
+    def test_what_pythiad_has_recorded(self):
         daemon = self.start()
         _, lines = self.generate("--causes", "sleep:0.3", "--services", "3")
         for line in lines:
@@ -91,7 +91,7 @@ class Same(unittest.TestCase):
         keys = {key["key"] for group in found["groups"] for key in group["skipped_keys"] + group["explanations"]}
         self.assertNotIn("cookie", keys)
 
-    def test_ah14_what_pythiad_has_recorded_as_it_came(self):
+    def test_what_pythiad_has_recorded_as_it_came(self):
         daemon = self.start("--redact=off")
         _, lines = self.generate("--causes", "sleep:0.3", "--services", "3")
         for line in lines:
@@ -103,7 +103,7 @@ class Same(unittest.TestCase):
         found, again = self.parts(live, True, False), self.parts(done.stdout, False, False)
         self.assertEqual(json.dumps(found), json.dumps(again))
 
-    def test_ah14_zipkin(self):
+    def test_zipkin(self):
         daemon = self.start()
         path, _ = self.generate("--causes", "sleep:0.3", "--services", "2")
         zipkin = os.path.join(self.folder, "zipkin.json")
@@ -115,7 +115,7 @@ class Same(unittest.TestCase):
             self.assertEqual(rig.ask(daemon.zipkin, "POST", "/api/v2/spans", body, rig.JSON).status, 202)
         self.assert_same(self.report(daemon, 300), zipkin)
 
-    def test_ah14_records_of_trace_points_with_variables(self):
+    def test_records_of_trace_points_with_variables(self):
         place = os.path.join(rig.make_folder(self), "records.sock")
         daemon = self.start(f"--records=unix:{place}")
         records, gate = os.path.join(self.folder, "orders.records"), os.path.join(self.folder, "none")
@@ -133,7 +133,7 @@ class Same(unittest.TestCase):
         self.assertTrue({f"variable.workers.{made}" for made in ("max", "mean", "last")} <= keys, keys)
         self.assert_same(live, os.path.join(self.folder, "record.1"), recorded=True)
 
-    def test_ah14_rings_of_a_program_that_runs(self):
+    def test_rings_of_a_program_that_runs(self):
         folder = rig.make_folder(self)
         gate = os.path.join(folder, "gate")
         os.mkdir(gate, 0o700)

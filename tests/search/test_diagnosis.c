@@ -43,7 +43,7 @@ static int64_t around(struct pythia_random *random, double mean, double sd)
 
 /* The ids were put together in Python: mix(mix(XXH3 of the type, level), name of the structure);
  * the names are those of test_shape.c. */
-static void b27_group_ids_are_the_same_everywhere(void **state)
+static void group_ids_are_the_same_everywhere(void **state)
 {
     struct pythia_random random;
     pythia_random_init(&random, 1);
@@ -79,7 +79,7 @@ static void b27_group_ids_are_the_same_everywhere(void **state)
     end(d, &r);
 }
 
-static void b27_the_same_events_in_two_types_are_two_groups(void **state)
+static void the_same_events_in_two_types_are_two_groups(void **state)
 {
     struct requests r;
     size_t count;
@@ -95,7 +95,7 @@ static void b27_the_same_events_in_two_types_are_two_groups(void **state)
     end(d, &r);
 }
 
-static void b28_loops_share_a_group_if_they_are_folded(void **state)
+static void loops_share_a_group_if_they_are_folded(void **state)
 {
     for (int fold = 0; fold < 2; fold++) {
         struct requests r;
@@ -133,7 +133,7 @@ static void b28_loops_share_a_group_if_they_are_folded(void **state)
 
 /* 10 ms if the first try succeeds, 1010 ms if the second one does. The wait before it is silent, or
  * is a span of its own, whose name is before that of the tries or after it. */
-static void b29_a_second_try_is_named_a_retry(void **state)
+static void a_second_try_is_named_a_retry(void **state)
 {
     for (size_t c = 0; c < 3; c++) {
         struct requests r;
@@ -238,7 +238,7 @@ static struct pythia_diagnosis *diagnose_durations(struct requests *r, const int
 }
 
 /* Behind a queue of 0, 1 or 2: 10, 20 or 30 ms, and noise. */
-static void b32_three_clusters_are_three_modes_and_a_normal_sample_is_one(void **state)
+static void three_clusters_are_three_modes_and_a_normal_sample_is_one(void **state)
 {
     enum { N = 300 };
     struct requests r;
@@ -275,7 +275,7 @@ static void b32_three_clusters_are_three_modes_and_a_normal_sample_is_one(void *
     end(d, &r);
 }
 
-static void b32_four_requests_are_never_said_to_have_several_modes(void **state)
+static void four_requests_are_never_said_to_have_several_modes(void **state)
 {
     struct pythia_random random;
     pythia_random_init(&random, 7);
@@ -295,7 +295,7 @@ static void b32_four_requests_are_never_said_to_have_several_modes(void **state)
 
 /* ---- what is too little ---- */
 
-static void b33_three_requests_are_too_few_and_four_are_asked(void **state)
+static void three_requests_are_too_few_and_four_are_asked(void **state)
 {
     static const int64_t ns[] = {1000, 2000, 3000, 9000};
     for (size_t n = 1; n <= 4; n++) {
@@ -324,7 +324,7 @@ static void b33_three_requests_are_too_few_and_four_are_asked(void **state)
     }
 }
 
-static void b33_equal_durations_vary_by_exactly_nothing(void **state)
+static void equal_durations_vary_by_exactly_nothing(void **state)
 {
     static const int64_t each[] = {1, 999999999, INT64_C(4000000000000000)};
     for (size_t c = 0; c < 3; c++) {
@@ -344,7 +344,7 @@ static void b33_equal_durations_vary_by_exactly_nothing(void **state)
     }
 }
 
-static void b33_a_mean_of_0_is_not_divided_by(void **state)
+static void a_mean_of_0_is_not_divided_by(void **state)
 {
     struct requests r;
     const int64_t ns[40] = {0};
@@ -410,7 +410,7 @@ static void what_varies_less_than_asked_is_quiet(void **state)
 /* ---- order ---- */
 
 /* 20 types of 40 requests each; T07 takes ten times as long and hardly varies. */
-static void b34_the_slow_group_is_found_by_its_mean_and_not_by_cov(void **state)
+static void the_slow_group_is_found_by_its_mean_and_not_by_cov(void **state)
 {
     struct requests r;
     struct pythia_random random;
@@ -463,7 +463,7 @@ static void of_three_groups_nobody_is_slow(void **state)
 }
 
 /* Of the types Tiny (1 us, cov 2), Big (1 s, cov .2), Tail (rarely slow) and Even (two modes). */
-static void b31_groups_are_ordered_by_the_measure(void **state)
+static void groups_are_ordered_by_the_measure(void **state)
 {
     struct requests r;
     struct pythia_random random;
@@ -812,23 +812,23 @@ static void statuses_and_causes_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b27_group_ids_are_the_same_everywhere),
-        cmocka_unit_test(b27_the_same_events_in_two_types_are_two_groups),
-        cmocka_unit_test(b28_loops_share_a_group_if_they_are_folded),
-        cmocka_unit_test(b29_a_second_try_is_named_a_retry),
+        cmocka_unit_test(group_ids_are_the_same_everywhere),
+        cmocka_unit_test(the_same_events_in_two_types_are_two_groups),
+        cmocka_unit_test(loops_share_a_group_if_they_are_folded),
+        cmocka_unit_test(a_second_try_is_named_a_retry),
         cmocka_unit_test(causes_are_told_apart),
         cmocka_unit_test(the_deepest_subtree_with_half_of_the_variance_is_named),
-        cmocka_unit_test(b32_three_clusters_are_three_modes_and_a_normal_sample_is_one),
-        cmocka_unit_test(b32_four_requests_are_never_said_to_have_several_modes),
-        cmocka_unit_test(b33_three_requests_are_too_few_and_four_are_asked),
-        cmocka_unit_test(b33_equal_durations_vary_by_exactly_nothing),
-        cmocka_unit_test(b33_a_mean_of_0_is_not_divided_by),
+        cmocka_unit_test(three_clusters_are_three_modes_and_a_normal_sample_is_one),
+        cmocka_unit_test(four_requests_are_never_said_to_have_several_modes),
+        cmocka_unit_test(three_requests_are_too_few_and_four_are_asked),
+        cmocka_unit_test(equal_durations_vary_by_exactly_nothing),
+        cmocka_unit_test(a_mean_of_0_is_not_divided_by),
         cmocka_unit_test(no_request_makes_an_empty_diagnosis),
         cmocka_unit_test(noise_is_not_diagnosed),
         cmocka_unit_test(what_varies_less_than_asked_is_quiet),
-        cmocka_unit_test(b34_the_slow_group_is_found_by_its_mean_and_not_by_cov),
+        cmocka_unit_test(the_slow_group_is_found_by_its_mean_and_not_by_cov),
         cmocka_unit_test(of_three_groups_nobody_is_slow),
-        cmocka_unit_test(b31_groups_are_ordered_by_the_measure),
+        cmocka_unit_test(groups_are_ordered_by_the_measure),
         cmocka_unit_test(repeated_looks_share_one_alpha),
         cmocka_unit_test(a_type_is_looked_at_as_deep_as_counts_allow),
         cmocka_unit_test(within_and_between_add_up),

@@ -198,7 +198,7 @@ static void values_of_their_own_are_an_identifier(void **state)
 
 /* ---- the variable that latency goes with ---- */
 
-static void b42_the_queue_is_named_first_among_20_distractors(void **state)
+static void the_queue_is_named_first_among_20_distractors(void **state)
 {
     enum { N = 200 };
     for (int shuffled = 0; shuffled < 2; shuffled++) {
@@ -239,7 +239,7 @@ static void b42_the_queue_is_named_first_among_20_distractors(void **state)
     }
 }
 
-static void b43_bad_columns_do_no_harm_and_the_bad_host_is_named(void **state)
+static void bad_columns_do_no_harm_and_the_bad_host_is_named(void **state)
 {
     struct requests r;
     struct pythia_random random;
@@ -273,7 +273,7 @@ static void b43_bad_columns_do_no_harm_and_the_bad_host_is_named(void **state)
     end(&e, &r);
 }
 
-static void b44_a_binary_variable_splits_by_its_value(void **state)
+static void a_binary_variable_splits_by_its_value(void **state)
 {
     static const struct {
         const char *fast, *slow, *split;
@@ -308,7 +308,7 @@ static void b44_a_binary_variable_splits_by_its_value(void **state)
 
 /* 40 requests with 300 keys, and 9 edges that all vary: with fewer than 5 requests to a variable
  * what is found is said with little confidence. */
-static void b44_more_keys_than_requests_is_low_confidence(void **state)
+static void more_keys_than_requests_is_low_confidence(void **state)
 {
     struct requests r;
     struct pythia_random random;
@@ -338,7 +338,7 @@ static void b44_more_keys_than_requests_is_low_confidence(void **state)
     end(&e, &r);
 }
 
-static void b45_keys_of_later_requests_and_annotations_are_used(void **state)
+static void keys_of_later_requests_and_annotations_are_used(void **state)
 {
     struct requests r;
     struct pythia_random random;
@@ -366,7 +366,7 @@ static void b45_keys_of_later_requests_and_annotations_are_used(void **state)
 
 /* ---- structure ---- */
 
-static void b28_the_rounds_of_a_loop_are_a_key(void **state)
+static void the_rounds_of_a_loop_are_a_key(void **state)
 {
     struct requests r;
     struct pythia_random random;
@@ -855,12 +855,12 @@ int main(void)
         cmocka_unit_test(a_few_requests_with_several_values_leave_the_levels),
         cmocka_unit_test(members_are_bounded_and_the_rest_is_counted),
         cmocka_unit_test(values_of_their_own_are_an_identifier),
-        cmocka_unit_test(b42_the_queue_is_named_first_among_20_distractors),
-        cmocka_unit_test(b43_bad_columns_do_no_harm_and_the_bad_host_is_named),
-        cmocka_unit_test(b44_a_binary_variable_splits_by_its_value),
-        cmocka_unit_test(b44_more_keys_than_requests_is_low_confidence),
-        cmocka_unit_test(b45_keys_of_later_requests_and_annotations_are_used),
-        cmocka_unit_test(b28_the_rounds_of_a_loop_are_a_key),
+        cmocka_unit_test(the_queue_is_named_first_among_20_distractors),
+        cmocka_unit_test(bad_columns_do_no_harm_and_the_bad_host_is_named),
+        cmocka_unit_test(a_binary_variable_splits_by_its_value),
+        cmocka_unit_test(more_keys_than_requests_is_low_confidence),
+        cmocka_unit_test(keys_of_later_requests_and_annotations_are_used),
+        cmocka_unit_test(the_rounds_of_a_loop_are_a_key),
         cmocka_unit_test(what_is_called_says_no_more_than_what_calls_it),
         cmocka_unit_test(requests_that_end_early_are_named_before_what_only_the_others_have),
         cmocka_unit_test(a_step_that_is_left_out_is_no_early_end),

@@ -37,7 +37,7 @@ static void assert_structures(const struct pythia_type *t, uint32_t level, const
 
 /* ---- types and structures ---- */
 
-static void b27_nesting_is_told_from_a_sequence(void **state)
+static void nesting_is_told_from_a_sequence(void **state)
 {
     struct requests r;
     requests_begin_folded(&r);
@@ -54,7 +54,7 @@ static void b27_nesting_is_told_from_a_sequence(void **state)
     requests_end(&r);
 }
 
-static void b27_the_same_events_are_two_groups_in_two_types(void **state)
+static void the_same_events_are_two_groups_in_two_types(void **state)
 {
     struct requests r;
     requests_begin(&r);
@@ -77,7 +77,7 @@ static void b27_the_same_events_are_two_groups_in_two_types(void **state)
     requests_end(&r);
 }
 
-static void b28_loops_are_one_structure_if_they_are_folded(void **state)
+static void loops_are_one_structure_if_they_are_folded(void **state)
 {
     for (int fold = 0; fold < 2; fold++) {
         struct requests r;
@@ -635,9 +635,9 @@ static void a_closed_set_settles_one_type_at_a_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b27_nesting_is_told_from_a_sequence),
-        cmocka_unit_test(b27_the_same_events_are_two_groups_in_two_types),
-        cmocka_unit_test(b28_loops_are_one_structure_if_they_are_folded),
+        cmocka_unit_test(nesting_is_told_from_a_sequence),
+        cmocka_unit_test(the_same_events_are_two_groups_in_two_types),
+        cmocka_unit_test(loops_are_one_structure_if_they_are_folded),
         cmocka_unit_test(types_are_in_order_of_name_and_know_what_clients_waited),
         cmocka_unit_test(no_request_makes_no_type),
         cmocka_unit_test(edge_totals_are_of_all_requests),

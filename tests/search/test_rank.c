@@ -109,7 +109,7 @@ static void shares_match_hand_computation(void **state)
 }
 
 /* The sums by two passes over the durations of the rows, in whole numbers where they are exact. */
-static void b30_covariances_with_the_total_add_up_to_its_variance(void **state)
+static void covariances_with_the_total_add_up_to_its_variance(void **state)
 {
     struct requests r;
     requests_begin_folded(&r);
@@ -140,7 +140,7 @@ static void b30_covariances_with_the_total_add_up_to_its_variance(void **state)
 
 /* B and C make up for each other to the ns, D varies by a hundredth of that and independently. Two
  * values each, so that clipping changes nothing. */
-static void b30_edges_that_make_up_for_each_other_are_not_ranked_first(void **state)
+static void edges_that_make_up_for_each_other_are_not_ranked_first(void **state)
 {
     struct requests r;
     requests_begin_folded(&r);
@@ -159,7 +159,7 @@ static void b30_edges_that_make_up_for_each_other_are_not_ranked_first(void **st
     requests_end(&r);
 }
 
-static void b31_a_tiny_noisy_edge_is_first_by_cov_alone(void **state)
+static void a_tiny_noisy_edge_is_first_by_cov_alone(void **state)
 {
     struct requests r;
     struct pythia_random random;
@@ -346,7 +346,7 @@ static void an_inclusive_share_is_the_sum_of_the_exclusive_ones_below(void **sta
 
 /* ---- what may not be ---- */
 
-static void b33_equal_durations_have_no_share_and_divide_by_nothing(void **state)
+static void equal_durations_have_no_share_and_divide_by_nothing(void **state)
 {
     struct requests r;
     requests_begin_folded(&r);
@@ -562,16 +562,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_match_hand_computation),
-        cmocka_unit_test(b30_covariances_with_the_total_add_up_to_its_variance),
-        cmocka_unit_test(b30_edges_that_make_up_for_each_other_are_not_ranked_first),
-        cmocka_unit_test(b31_a_tiny_noisy_edge_is_first_by_cov_alone),
+        cmocka_unit_test(covariances_with_the_total_add_up_to_its_variance),
+        cmocka_unit_test(edges_that_make_up_for_each_other_are_not_ranked_first),
+        cmocka_unit_test(a_tiny_noisy_edge_is_first_by_cov_alone),
         cmocka_unit_test(every_measure_has_its_own_first),
         cmocka_unit_test(an_edge_is_localised_if_it_stands_out_beyond_chance),
         cmocka_unit_test(the_slowest_mode_is_shared_out),
         cmocka_unit_test(modes_are_asked_of_the_best_edges_only),
         cmocka_unit_test(a_request_without_an_edge_spent_no_time_on_it),
         cmocka_unit_test(an_inclusive_share_is_the_sum_of_the_exclusive_ones_below),
-        cmocka_unit_test(b33_equal_durations_have_no_share_and_divide_by_nothing),
+        cmocka_unit_test(equal_durations_have_no_share_and_divide_by_nothing),
         cmocka_unit_test(few_requests_are_ranked_without_intervals),
         cmocka_unit_test(requests_without_an_edge_make_an_empty_ranking),
         cmocka_unit_test(what_a_handful_passes_is_marked_and_comes_last),

@@ -223,7 +223,7 @@ static void a_closed_loop_is_all_in_one_region(void **state)
     end(&b);
 }
 
-static void b28_a_profile_of_three_rounds_serves_four(void **state)
+static void a_profile_of_three_rounds_serves_four(void **state)
 {
     struct bench b;
     begin(&b);
@@ -378,7 +378,7 @@ int main(void)
         cmocka_unit_test(regions_go_through_closed_parents),
         cmocka_unit_test(regions_of_a_loop_do_not_run_into_each_other),
         cmocka_unit_test(a_closed_loop_is_all_in_one_region),
-        cmocka_unit_test(b28_a_profile_of_three_rounds_serves_four),
+        cmocka_unit_test(a_profile_of_three_rounds_serves_four),
         cmocka_unit_test(one_trace_point_in_several_contexts_is_several_nodes),
         cmocka_unit_test(one_context_on_both_sides_is_in_both_regions_as_a_whole),
         cmocka_unit_test(nodes_that_look_alike_are_one_region),

@@ -197,7 +197,7 @@ static void an_attribute_is_another_key_at_another_place(void **state)
     end(&b);
 }
 
-static void b45_every_annotation_on_the_path_is_used(void **state)
+static void every_annotation_on_the_path_is_used(void **state)
 {
     struct bench b;
     begin(&b);
@@ -387,7 +387,7 @@ int main(void)
         cmocka_unit_test(what_is_no_number_is_as_good_as_missing),
         cmocka_unit_test(different_texts_stand_beside_each_other_in_order),
         cmocka_unit_test(an_attribute_is_another_key_at_another_place),
-        cmocka_unit_test(b45_every_annotation_on_the_path_is_used),
+        cmocka_unit_test(every_annotation_on_the_path_is_used),
         cmocka_unit_test(what_ran_beside_the_path_has_no_say),
         cmocka_unit_test(too_many_texts_are_cut_and_still_told_apart),
         cmocka_unit_test(thousands_of_texts_of_a_key_are_told_apart_and_put_in_order),

@@ -285,7 +285,7 @@ static void write_mute(char *to, size_t room, uint64_t number)
     snprintf(to + at, room - at, " 10}");
 }
 
-static void b37_a_point_that_nothing_passes_is_closed_until_durations_change(void **state)
+static void a_point_that_nothing_passes_is_closed_until_durations_change(void **state)
 {
     struct hunt h;
     begin_text(&h, write_mute, NULL);
@@ -335,7 +335,7 @@ static void write_leaves(char *to, size_t room, uint64_t number)
     snprintf(to + at, room - at, " 10}");
 }
 
-static void b37_a_point_that_explains_nothing_is_closed(void **state)
+static void a_point_that_explains_nothing_is_closed(void **state)
 {
     struct hunt h;
     begin_text(&h, write_leaves, NULL);
@@ -369,7 +369,7 @@ static double added_ns(const struct hunt *h)
     return sum;
 }
 
-static void b38_there_are_never_more_points_open_than_allowed_and_it_goes_on(void **state)
+static void there_are_never_more_points_open_than_allowed_and_it_goes_on(void **state)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct pythia_workflow_options o = bushy(seed);
@@ -386,7 +386,7 @@ static void b38_there_are_never_more_points_open_than_allowed_and_it_goes_on(voi
     }
 }
 
-static void b38_points_never_add_more_time_than_allowed(void **state)
+static void points_never_add_more_time_than_allowed(void **state)
 {
     struct pythia_workflow_options o = bushy(3);
     struct hunt h;
@@ -421,7 +421,7 @@ static uint32_t type_named(const struct hunt *h, const char *name)
 }
 
 /* W is opened for A beside others, and for B only when these are closed. */
-static void b38_time_is_that_in_the_type_that_has_most_of_it(void **state)
+static void time_is_that_in_the_type_that_has_most_of_it(void **state)
 {
     struct hunt h;
     begin_text(&h, write_dear, NULL);
@@ -725,12 +725,12 @@ int main(void)
         cmocka_unit_test(a_type_with_too_little_of_the_variance_is_left_alone),
         cmocka_unit_test(what_was_found_stays_when_other_types_vary_more),
         cmocka_unit_test(one_cycle_does_not_make_a_small_type_matter),
-        cmocka_unit_test(b37_a_point_that_nothing_passes_is_closed_until_durations_change),
+        cmocka_unit_test(a_point_that_nothing_passes_is_closed_until_durations_change),
         cmocka_unit_test(a_point_that_nothing_passes_does_not_keep_a_cause_from_its_name),
-        cmocka_unit_test(b37_a_point_that_explains_nothing_is_closed),
-        cmocka_unit_test(b38_there_are_never_more_points_open_than_allowed_and_it_goes_on),
-        cmocka_unit_test(b38_points_never_add_more_time_than_allowed),
-        cmocka_unit_test(b38_time_is_that_in_the_type_that_has_most_of_it),
+        cmocka_unit_test(a_point_that_explains_nothing_is_closed),
+        cmocka_unit_test(there_are_never_more_points_open_than_allowed_and_it_goes_on),
+        cmocka_unit_test(points_never_add_more_time_than_allowed),
+        cmocka_unit_test(time_is_that_in_the_type_that_has_most_of_it),
         cmocka_unit_test(the_skeleton_is_never_closed),
         cmocka_unit_test(a_budget_of_0_opens_nothing_and_ends),
         cmocka_unit_test(a_budget_without_end_opens_what_tells_something),

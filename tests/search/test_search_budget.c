@@ -90,7 +90,7 @@ static void without_a_time_bytes_are_not_known_and_have_no_limit(void **state)
 }
 
 /* 50 requests in 5 seconds: a point is 620 bytes a second, and three of them fit. */
-static void b38_points_never_add_more_bytes_than_allowed_and_it_goes_on(void **state)
+static void points_never_add_more_bytes_than_allowed_and_it_goes_on(void **state)
 {
     struct hunt h;
     begin_text(&h, write_leaves, NULL);
@@ -111,7 +111,7 @@ static void b38_points_never_add_more_bytes_than_allowed_and_it_goes_on(void **s
 
 /* Ten times as many requests a second: even one point is too much, the one that bounds the cause
  * included. When it is quiet again the search goes on. */
-static void b38_when_more_requests_come_points_are_closed_in_that_cycle(void **state)
+static void when_more_requests_come_points_are_closed_in_that_cycle(void **state)
 {
     struct hunt h;
     begin_text(&h, write_leaves, NULL);
@@ -189,7 +189,7 @@ static void assert_closed(struct hunt *h, const char *ids, const char *first_rea
     end(h);
 }
 
-static void b38_what_tells_least_is_closed_first_in_each_currency(void **state)
+static void what_tells_least_is_closed_first_in_each_currency(void **state)
 {
     struct hunt h;
     begin_known(&h);
@@ -210,7 +210,7 @@ static void b38_what_tells_least_is_closed_first_in_each_currency(void **state)
     assert_closed(&h, "D2", "open points add 2480 bytes a second, and 1860 may be: it tells least");
 }
 
-static void b38_what_bounds_a_cause_is_closed_last(void **state)
+static void what_bounds_a_cause_is_closed_last(void **state)
 {
     struct hunt h;
     begin_known(&h);
@@ -446,10 +446,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_calls_times_bytes_times_requests_of_all_types),
         cmocka_unit_test(without_a_time_bytes_are_not_known_and_have_no_limit),
-        cmocka_unit_test(b38_points_never_add_more_bytes_than_allowed_and_it_goes_on),
-        cmocka_unit_test(b38_when_more_requests_come_points_are_closed_in_that_cycle),
-        cmocka_unit_test(b38_what_tells_least_is_closed_first_in_each_currency),
-        cmocka_unit_test(b38_what_bounds_a_cause_is_closed_last),
+        cmocka_unit_test(points_never_add_more_bytes_than_allowed_and_it_goes_on),
+        cmocka_unit_test(when_more_requests_come_points_are_closed_in_that_cycle),
+        cmocka_unit_test(what_tells_least_is_closed_first_in_each_currency),
+        cmocka_unit_test(what_bounds_a_cause_is_closed_last),
         cmocka_unit_test(of_what_tells_as_little_the_first_by_id_is_closed),
         cmocka_unit_test(the_skeleton_and_pins_are_neither_charged_nor_closed),
         cmocka_unit_test(a_point_has_its_own_price),

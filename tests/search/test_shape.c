@@ -195,7 +195,7 @@ static uint32_t alike(struct bench *b, int fold, const char *x, const char *y)
     return same ? UINT32_MAX : level;
 }
 
-static void b27_nesting_is_told_from_a_sequence(void **state)
+static void nesting_is_told_from_a_sequence(void **state)
 {
     struct bench b;
     begin(&b);
@@ -216,7 +216,7 @@ static void b27_nesting_is_told_from_a_sequence(void **state)
 /* These are XXH3 (libxxhash 0.8.1, called from Python) of "A" and "B", the lowest bit set for a
  * trace point, put together by SplitMix64's finaliser, written in Python, too: name(span, d) is
  * mix(hash of the span, number of its children) and then mix of each child's name at d - 1. */
-static void b27_names_are_the_same_in_every_process(void **state)
+static void names_are_the_same_in_every_process(void **state)
 {
     static const uint64_t nested[] = {0xd0d496e05c553485, 0x7117c4963425e145, 0x025f8ae4cfce3967,
                                       0x3869a187ed6588f1},
@@ -261,7 +261,7 @@ static void identifiers_in_the_ids_of_trace_points_do_not_count(void **state)
     end(&b);
 }
 
-static void b28_loops_fold_to_one_round_or_are_told_apart(void **state)
+static void loops_fold_to_one_round_or_are_told_apart(void **state)
 {
     struct bench b;
     begin(&b);
@@ -397,10 +397,10 @@ int main(void)
         cmocka_unit_test(a_point_in_time_alone_has_no_edge),
         cmocka_unit_test(random_paths_are_counted_in_full),
         cmocka_unit_test(the_hash_is_of_events_and_not_of_times),
-        cmocka_unit_test(b27_nesting_is_told_from_a_sequence),
-        cmocka_unit_test(b27_names_are_the_same_in_every_process),
+        cmocka_unit_test(nesting_is_told_from_a_sequence),
+        cmocka_unit_test(names_are_the_same_in_every_process),
         cmocka_unit_test(identifiers_in_the_ids_of_trace_points_do_not_count),
-        cmocka_unit_test(b28_loops_fold_to_one_round_or_are_told_apart),
+        cmocka_unit_test(loops_fold_to_one_round_or_are_told_apart),
         cmocka_unit_test(a_difference_is_seen_from_its_depth_on),
         cmocka_unit_test(levels_end_at_their_limit),
         cmocka_unit_test(the_type_is_part_of_every_name),

@@ -451,7 +451,7 @@ static size_t bytes_of(const struct pythia_space_type *t)
 }
 
 /* Each of n forks and joins has two ways through, so that a list of paths would have 2^n. */
-static void b39_forks_and_joins_take_linear_time_and_memory(void **state)
+static void forks_and_joins_take_linear_time_and_memory(void **state)
 {
     size_t bytes[8] = {0};
     for (int doubled = 0; doubled < 6; doubled++) {
@@ -481,7 +481,7 @@ static void b39_forks_and_joins_take_linear_time_and_memory(void **state)
     }
 }
 
-static void b39_forks_of_one_trace_point_are_one_context(void **state)
+static void forks_of_one_trace_point_are_one_context(void **state)
 {
     struct bench b;
     begin(&b);
@@ -497,7 +497,7 @@ static void b39_forks_of_one_trace_point_are_one_context(void **state)
 }
 
 /* Two are eight times as large as two others: eight times the time would be 8, the square 64. */
-static void b39_eight_times_the_forks_take_no_more_than_eight_times_as_long(void **state)
+static void eight_times_the_forks_take_no_more_than_eight_times_as_long(void **state)
 {
     double least[2] = {INFINITY, INFINITY};
     for (int try = 0; try < 10; try++) {
@@ -517,7 +517,7 @@ static void b39_eight_times_the_forks_take_no_more_than_eight_times_as_long(void
 }
 
 /* 64 steps that are taken or not: a list of paths would hold nearly every request's own. */
-static void b39_ways_that_part_and_meet_are_no_list_of_paths(void **state)
+static void ways_that_part_and_meet_are_no_list_of_paths(void **state)
 {
     enum { STEPS = 64, MANY = 500, FIRST = 0, LAST = STEPS + 1 };
     static uint64_t followed[STEPS + 2][STEPS + 2]; /* of steps: how often one came after another */
@@ -626,10 +626,10 @@ int main(void)
         cmocka_unit_test(types_have_trees_of_their_own),
         cmocka_unit_test(a_type_moves_from_one_space_to_another_as_it_is),
         cmocka_unit_test(a_space_can_be_put_together_by_hand),
-        cmocka_unit_test(b39_forks_and_joins_take_linear_time_and_memory),
-        cmocka_unit_test(b39_eight_times_the_forks_take_no_more_than_eight_times_as_long),
-        cmocka_unit_test(b39_ways_that_part_and_meet_are_no_list_of_paths),
-        cmocka_unit_test(b39_forks_of_one_trace_point_are_one_context),
+        cmocka_unit_test(forks_and_joins_take_linear_time_and_memory),
+        cmocka_unit_test(eight_times_the_forks_take_no_more_than_eight_times_as_long),
+        cmocka_unit_test(ways_that_part_and_meet_are_no_list_of_paths),
+        cmocka_unit_test(forks_of_one_trace_point_are_one_context),
         cmocka_unit_test(a_trace_may_be_as_deep_as_it_likes),
         cmocka_unit_test(a_failed_allocation_is_told_and_leaves_nothing),
     };

@@ -165,7 +165,7 @@ static void with_a_gpu_or_without(struct pythia_random *random, int i, char *tex
              around(random, i % 4 ? 100000 : 300000, 5000));
 }
 
-static void b44_a_binary_key_gives_two_parts(void **state)
+static void a_binary_key_gives_two_parts(void **state)
 {
     assert_proposed(with_a_gpu_or_without, "gpu=1 M: gpu < 1 180, gpu >= 1 60");
 }
@@ -517,7 +517,7 @@ static void a_failed_allocation_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b44_a_binary_key_gives_two_parts),
+        cmocka_unit_test(a_binary_key_gives_two_parts),
         cmocka_unit_test(three_modes_give_two_cuts),
         cmocka_unit_test(with_one_mode_it_parts_as_the_explanation),
         cmocka_unit_test(fractions_are_cut_at_a_short_number),

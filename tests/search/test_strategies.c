@@ -53,7 +53,7 @@ static void the_table_lists_all_names(void **state)
 
 /* ---- hierarchical ---- */
 
-static void b35_of_equal_children_the_middle_one_is_picked(void **state)
+static void of_equal_children_the_middle_one_is_picked(void **state)
 {
     struct bench b;
     begin_known(&b, "hierarchical", "A{1 d{100} 1 e{100} 1 b{100} 1 a{100} 1 c{100} 1}");
@@ -72,7 +72,7 @@ static void b35_of_equal_children_the_middle_one_is_picked(void **state)
     end(&b);
 }
 
-static void b35_children_outside_of_source_and_target_are_never_chosen(void **state)
+static void children_outside_of_source_and_target_are_never_chosen(void **state)
 {
     static const struct {
         const char *open, *found;
@@ -93,7 +93,7 @@ static void b35_children_outside_of_source_and_target_are_never_chosen(void **st
 }
 
 /* Most of it is inside B, where only X is closed; the rest in A, which B is called from. */
-static void b35_an_exhausted_level_leaves_room_for_the_next_edge(void **state)
+static void an_exhausted_level_leaves_room_for_the_next_edge(void **state)
 {
     struct bench b;
     char text[256];
@@ -113,7 +113,7 @@ static void b35_an_exhausted_level_leaves_room_for_the_next_edge(void **state)
 
 /* ---- flat ---- */
 
-static void b36_the_row_is_split_evenly(void **state)
+static void the_row_is_split_evenly(void **state)
 {
     struct bench b;
     begin_known(&b, "flat", "A{1 g{5} 1 f{90} 1 e{5} 1 d{5} 1 c{5} 1 b{5} 1 a{5} 1}");
@@ -714,10 +714,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_lists_all_names),
-        cmocka_unit_test(b35_of_equal_children_the_middle_one_is_picked),
-        cmocka_unit_test(b35_children_outside_of_source_and_target_are_never_chosen),
-        cmocka_unit_test(b35_an_exhausted_level_leaves_room_for_the_next_edge),
-        cmocka_unit_test(b36_the_row_is_split_evenly),
+        cmocka_unit_test(of_equal_children_the_middle_one_is_picked),
+        cmocka_unit_test(children_outside_of_source_and_target_are_never_chosen),
+        cmocka_unit_test(an_exhausted_level_leaves_room_for_the_next_edge),
+        cmocka_unit_test(the_row_is_split_evenly),
         cmocka_unit_test(flat_goes_along_the_most_frequent_order),
         cmocka_unit_test(flat_spends_the_rest_on_the_next_edge),
         cmocka_unit_test(binary_halves_the_time),

@@ -108,7 +108,7 @@ static void a_point_shows_all_its_contexts_behind_an_edge(void **state)
 }
 
 /* What was profiled with three rounds and is seen with four. */
-static void b28_a_profile_of_three_rounds_serves_four(void **state)
+static void a_profile_of_three_rounds_serves_four(void **state)
 {
     struct bench b;
     begin(&b);
@@ -406,7 +406,7 @@ static void what_is_open_is_never_suggested(void **state)
 
 /* ---- request types that are not known ---- */
 
-static void b40_a_type_that_is_not_in_the_space_is_named(void **state)
+static void a_type_that_is_not_in_the_space_is_named(void **state)
 {
     struct bench b;
     struct pythia_buf missing = {0};
@@ -630,7 +630,7 @@ int main(void)
         cmocka_unit_test(what_a_point_shows_is_the_time_behind_that_edge),
         cmocka_unit_test(a_point_costs_all_its_calls),
         cmocka_unit_test(a_point_shows_all_its_contexts_behind_an_edge),
-        cmocka_unit_test(b28_a_profile_of_three_rounds_serves_four),
+        cmocka_unit_test(a_profile_of_three_rounds_serves_four),
         cmocka_unit_test(reasons_name_the_edge),
         cmocka_unit_test(the_edge_with_the_largest_share_comes_first),
         cmocka_unit_test(a_gain_is_never_more_than_all),
@@ -641,7 +641,7 @@ int main(void)
         cmocka_unit_test(below_the_skeleton_comes_what_it_calls),
         cmocka_unit_test(with_everything_open_the_bounds_of_edges_are_suggested),
         cmocka_unit_test(what_is_open_is_never_suggested),
-        cmocka_unit_test(b40_a_type_that_is_not_in_the_space_is_named),
+        cmocka_unit_test(a_type_that_is_not_in_the_space_is_named),
         cmocka_unit_test(suggestions_do_not_depend_on_any_order),
         cmocka_unit_test(a_hundred_thousand_closed_points_are_no_problem),
         cmocka_unit_test(a_hundred_thousand_levels_are_no_problem),

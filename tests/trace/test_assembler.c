@@ -2,7 +2,7 @@
  * tests. */
 #include "assembler_line.h"
 
-static void b22_a_trace_that_grows_is_finished_after_two_quiet_ticks(void **state)
+static void a_trace_that_grows_is_finished_after_two_quiet_ticks(void **state)
 {
     struct line *l = begin(NULL, NULL);
     add(l, "t", "A[0,?]");
@@ -23,7 +23,7 @@ static void b22_a_trace_that_grows_is_finished_after_two_quiet_ticks(void **stat
     end(l);
 }
 
-static void b22_how_many_quiet_ticks_there_are_is_a_setting(void **state)
+static void how_many_quiet_ticks_there_are_is_a_setting(void **state)
 {
     struct line *l = begin(&(struct pythia_assembler_options){.quiet_ticks = 4}, NULL);
     add(l, "t", "A[0,9]");
@@ -36,7 +36,7 @@ static void b22_how_many_quiet_ticks_there_are_is_a_setting(void **state)
     end(l);
 }
 
-static void b22_a_trace_that_never_rests_is_finished_at_its_timeout(void **state)
+static void a_trace_that_never_rests_is_finished_at_its_timeout(void **state)
 {
     struct line *l = begin(&(struct pythia_assembler_options){.timeout_ticks = 5}, NULL);
     add(l, "t", "A[0,1000]");
@@ -58,7 +58,7 @@ static void b22_a_trace_that_never_rests_is_finished_at_its_timeout(void **state
     end(l);
 }
 
-static void b22_late_spans_are_dropped_counted_and_reported(void **state)
+static void late_spans_are_dropped_counted_and_reported(void **state)
 {
     struct line *l = begin(NULL, NULL);
     size_t count = 99;
@@ -84,7 +84,7 @@ static void b22_late_spans_are_dropped_counted_and_reported(void **state)
 }
 
 /* However the late spans of many traces are mixed. */
-static void b22_a_late_trace_is_reported_once(void **state)
+static void a_late_trace_is_reported_once(void **state)
 {
     enum { TRACES = 40 };
     struct line *l = begin(NULL, NULL);
@@ -113,7 +113,7 @@ static void b22_a_late_trace_is_reported_once(void **state)
 
 /* Whoever can read the input again asks a second assembler to wait for the traces that were late in
  * the first. */
-static void b22_pinned_traces_stay_open_until_the_end(void **state)
+static void pinned_traces_stay_open_until_the_end(void **state)
 {
     struct line *l = begin(&(struct pythia_assembler_options){.timeout_ticks = 3}, NULL);
     struct pythia_trace_id ids[] = {trace_id_of_name("p", 1), trace_id_of_name("q", 1),
@@ -633,12 +633,12 @@ static void each_failed_allocation_is_reported_and_harmless(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b22_a_trace_that_grows_is_finished_after_two_quiet_ticks),
-        cmocka_unit_test(b22_how_many_quiet_ticks_there_are_is_a_setting),
-        cmocka_unit_test(b22_a_trace_that_never_rests_is_finished_at_its_timeout),
-        cmocka_unit_test(b22_late_spans_are_dropped_counted_and_reported),
-        cmocka_unit_test(b22_a_late_trace_is_reported_once),
-        cmocka_unit_test(b22_pinned_traces_stay_open_until_the_end),
+        cmocka_unit_test(a_trace_that_grows_is_finished_after_two_quiet_ticks),
+        cmocka_unit_test(how_many_quiet_ticks_there_are_is_a_setting),
+        cmocka_unit_test(a_trace_that_never_rests_is_finished_at_its_timeout),
+        cmocka_unit_test(late_spans_are_dropped_counted_and_reported),
+        cmocka_unit_test(a_late_trace_is_reported_once),
+        cmocka_unit_test(pinned_traces_stay_open_until_the_end),
         cmocka_unit_test(many_can_be_pinned),
         cmocka_unit_test(the_end_finishes_all_that_is_open),
         cmocka_unit_test(closed_trace_points_are_left_out),

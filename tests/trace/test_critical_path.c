@@ -9,19 +9,19 @@
 #include "pythia/status.h"
 #include "trace_text.h"
 
-static void b01_a_span_alone_is_the_path(void **state)
+static void a_span_alone_is_the_path(void **state)
 {
     check_trace(.spans = "A[0,1000]", .client = "A -1000-> /A");
     check_trace(.spans = "A[5,5]", .client = "A -0-> /A");
     check_trace(.spans = "A[7]", .client = "*A");
 }
 
-static void b02_a_child_splits_its_parent(void **state)
+static void a_child_splits_its_parent(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,110]<A", .client = "A -10-> B -100-> /B -890-> /A");
 }
 
-static void b03_children_one_after_the_other_are_all_on_the_path(void **state)
+static void children_one_after_the_other_are_all_on_the_path(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,110]<A C[200,300]<A",
                 .client = "A -10-> B -100-> /B -90-> C -100-> /C -700-> /A");
@@ -31,7 +31,7 @@ static void b03_children_one_after_the_other_are_all_on_the_path(void **state)
             .client = "A -0-> B -100-> /B -0-> C -100-> /C -0-> D -100-> /D -0-> /A");
 }
 
-static void b04_concurrent_children_leave_one_on_the_path(void **state)
+static void concurrent_children_leave_one_on_the_path(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,110]<A C[100,200]<A",
                 .client = "A -100-> C -100-> /C -800-> /A");
@@ -39,26 +39,26 @@ static void b04_concurrent_children_leave_one_on_the_path(void **state)
                 .client = "A -10-> B -890-> /B -100-> /A");
 }
 
-static void b05_what_overlaps_the_one_on_the_path_is_passed_over(void **state)
+static void what_overlaps_the_one_on_the_path_is_passed_over(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,110]<A C[100,200]<A D[150,250]<A",
                 .client = "A -10-> B -100-> /B -40-> D -100-> /D -750-> /A");
 }
 
-static void b06_concurrency_below_concurrency(void **state)
+static void concurrency_below_concurrency(void **state)
 {
     check_trace(.spans =
                     "A[0,1000] B[100,600]<A C[400,900]<A D[200,500]<B E[500,700]<C F[600,800]<C",
                 .client = "A -400-> C -200-> F -200-> /F -100-> /C -100-> /A");
 }
 
-static void b07_a_chain_is_on_the_path_as_a_whole(void **state)
+static void a_chain_is_on_the_path_as_a_whole(void **state)
 {
     check_trace(.spans = "A[0,1000] B[100,900]<A C[200,800]<B D[300,700]<C",
                 .client = "A -100-> B -100-> C -100-> D -400-> /D -100-> /C -100-> /B -100-> /A");
 }
 
-static void b08_forked_work_is_on_the_path_where_it_is_waited_for(void **state)
+static void forked_work_is_on_the_path_where_it_is_waited_for(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A C[300,400]<A W[450,800]<A&K D[850,900]<A "
                          "K[150,790]<&K K2[200,700]<K",
@@ -67,14 +67,14 @@ static void b08_forked_work_is_on_the_path_where_it_is_waited_for(void **state)
                 .client = "A -150-> K -50-> K2 -500-> /K2 -90-> /K -60-> D -50-> /D -100-> /A");
 }
 
-static void b08_forked_work_nobody_waits_for_is_not(void **state)
+static void forked_work_nobody_waits_for_is_not(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A K[150,790]<&K", .client = "A -1000-> /A");
     check_trace(.spans = "A[0,1000] &K[100]<A K[150,790]<&K B[200,900]<A",
                 .client = "A -200-> B -700-> /B -100-> /A");
 }
 
-static void b08_a_wait_for_unknown_work_is_a_span(void **state)
+static void a_wait_for_unknown_work_is_a_span(void **state)
 {
     const char *span = "A -450-> W -350-> /W -200-> /A";
     check_trace(.spans = "A[0,1000] W[450,800]<A&K", .client = span); /* no fork, no work */
@@ -84,7 +84,7 @@ static void b08_a_wait_for_unknown_work_is_a_span(void **state)
                 .client = span); /* other work */
 }
 
-static void b08_work_that_had_ended_before_the_wait_began_was_not_waited_for(void **state)
+static void work_that_had_ended_before_the_wait_began_was_not_waited_for(void **state)
 {
     const char *span = "A -450-> W -350-> /W -200-> /A";
     check_trace(.spans = "A[0,1000] &K[100]<A K[150,400]<&K W[450,800]<A&K", .client = span);
@@ -97,7 +97,7 @@ static void b08_work_that_had_ended_before_the_wait_began_was_not_waited_for(voi
 
 /* The clocks disagree, or the wait gave up: the path goes through the work all the same and never
  * back in time. */
-static void b08_work_that_ends_after_the_wait_is_cut_where_the_path_goes_on(void **state)
+static void work_that_ends_after_the_wait_is_cut_where_the_path_goes_on(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A K[150,900]<&K W[450,800]<A&K",
                 .client = "A -150-> K -750-> /K -100-> /A");
@@ -112,21 +112,21 @@ static void b08_work_that_ends_after_the_wait_is_cut_where_the_path_goes_on(void
 }
 
 /* What the work itself has begun and not waited for was not waited for here either. */
-static void b08_only_the_end_of_the_work_itself_is_waited_for(void **state)
+static void only_the_end_of_the_work_itself_is_waited_for(void **state)
 {
     check_trace(.spans =
                     "A[0,1000] &K[100]<A W[450,800]<A&K K[150,790]<&K X[700,950]<K D[900,980]<A",
                 .counts = "outlive 1", .client = "A -150-> K -640-> /K -110-> D -80-> /D -20-> /A");
 }
 
-static void b08_forks_within_forks(void **state)
+static void forks_within_forks(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A W[500,900]<A&K "
                          "K[150,880]<&K &L[200]<K V[600,850]<K&L L[250,840]<&L",
                 .client = "A -150-> K -100-> L -590-> /L -40-> /K -120-> /A");
 }
 
-static void b08_of_several_roots_of_the_work_the_last_to_end_was_waited_for(void **state)
+static void of_several_roots_of_the_work_the_last_to_end_was_waited_for(void **state)
 {
     check_trace(
             .spans =
@@ -137,8 +137,7 @@ static void b08_of_several_roots_of_the_work_the_last_to_end_was_waited_for(void
                 .client = "A -200-> K2 -600-> /K2 -200-> /A");
 }
 
-static void
-b08_all_roots_of_the_work_that_did_not_run_beside_each_other_are_on_the_path(void **state)
+static void all_roots_of_the_work_that_did_not_run_beside_each_other_are_on_the_path(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A W[450,800]<A&K K1[150,300]<&K K2[350,790]<&K",
                 .client = "A -150-> K1 -150-> /K1 -50-> K2 -440-> /K2 -210-> /A");
@@ -153,13 +152,13 @@ b08_all_roots_of_the_work_that_did_not_run_beside_each_other_are_on_the_path(voi
                 .client = "A -150-> K1 -150-> /K1 -50-> K2 -440-> /K2 -210-> /A");
 }
 
-static void b08_of_two_waits_for_one_work_the_later_one_counts(void **state)
+static void of_two_waits_for_one_work_the_later_one_counts(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A W1[200,300]<A&K W2[500,800]<A&K K[150,790]<&K",
                 .client = "A -150-> K -640-> /K -210-> /A");
 }
 
-static void b09_a_wait_inside_another_span_keeps_the_path_nested(void **state)
+static void a_wait_inside_another_span_keeps_the_path_nested(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A B[110,900]<A W[450,800]<B&K K[150,790]<&K",
                 .client = "A -150-> K -640-> /K -0-> ~B -110-> /B -100-> /A");
@@ -175,19 +174,19 @@ static void b09_a_wait_inside_another_span_keeps_the_path_nested(void **state)
                 .client = "A -10-> P -80-> /P -60-> K -640-> /K -0-> ~B -110-> /B -100-> /A");
 }
 
-static void b09_a_wait_for_unknown_work_inside_another_span(void **state)
+static void a_wait_for_unknown_work_inside_another_span(void **state)
 {
     check_trace(.spans = "A[0,1000] B[110,900]<A W[450,800]<B&K",
                 .client = "A -110-> B -340-> W -350-> /W -100-> /B -100-> /A");
 }
 
-static void b09_work_that_had_ended_before_the_wait_in_another_span(void **state)
+static void work_that_had_ended_before_the_wait_in_another_span(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A B[110,900]<A W[450,800]<B&K K[150,400]<&K",
                 .client = "A -110-> B -340-> W -350-> /W -100-> /B -100-> /A");
 }
 
-static void b09_work_that_ends_after_the_wait_in_another_span(void **state)
+static void work_that_ends_after_the_wait_in_another_span(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A B[110,900]<A W[450,800]<B&K K[150,850]<&K",
                 .client = "A -150-> K -700-> /K -0-> ~B -50-> /B -100-> /A");
@@ -197,7 +196,7 @@ static void b09_work_that_ends_after_the_wait_in_another_span(void **state)
 
 /* The span of the fork is not one the path is inside of: the work hangs where the path was when it
  * began. */
-static void b09_work_forked_elsewhere(void **state)
+static void work_forked_elsewhere(void **state)
 {
     check_trace(.spans =
                     "A[0,1000] P[50,120]<A &K[100]<P B[200,900]<A W[300,800]<B&K K[110,790]<&K",
@@ -214,7 +213,7 @@ static void b09_work_forked_elsewhere(void **state)
 
 /* A wait in the work that it waits for, and two works that wait for each other: whoever sends that
  * must not make us run for ever. Each work is on the path once. */
-static void b09_waits_in_a_circle_end(void **state)
+static void waits_in_a_circle_end(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A K[150,790]<&K V[300,700]<K&K W[450,800]<A&K",
                 .client = "A -150-> K -150-> V -400-> /V -90-> /K -210-> /A");
@@ -225,7 +224,7 @@ static void b09_waits_in_a_circle_end(void **state)
                          "V[300,900]<K&L U[300,900]<L&K W[450,900]<L&L");
 }
 
-static void b10_work_the_client_did_not_wait_for_has_a_latency_of_its_own(void **state)
+static void work_the_client_did_not_wait_for_has_a_latency_of_its_own(void **state)
 {
     check_trace(.spans = "A[0,500] K[150,5000]<A", .tree = "A[0,500..5000]{K[150,5000]}",
                 .counts = "outlive 1", .client = "A -500-> /A",
@@ -431,7 +430,7 @@ static const struct pythia_trace *build(struct bench *bench, struct pythia_span 
     return trace;
 }
 
-static void b11_the_gaps_of_every_path_add_up_to_its_length(void **state)
+static void the_gaps_of_every_path_add_up_to_its_length(void **state)
 {
     struct bench *bench = *state;
     struct pythia_random r;
@@ -599,31 +598,30 @@ static void each_failed_allocation_leaves_no_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(b01_a_span_alone_is_the_path),
-        cmocka_unit_test(b02_a_child_splits_its_parent),
-        cmocka_unit_test(b03_children_one_after_the_other_are_all_on_the_path),
-        cmocka_unit_test(b04_concurrent_children_leave_one_on_the_path),
-        cmocka_unit_test(b05_what_overlaps_the_one_on_the_path_is_passed_over),
-        cmocka_unit_test(b06_concurrency_below_concurrency),
-        cmocka_unit_test(b07_a_chain_is_on_the_path_as_a_whole),
-        cmocka_unit_test(b08_forked_work_is_on_the_path_where_it_is_waited_for),
-        cmocka_unit_test(b08_forked_work_nobody_waits_for_is_not),
-        cmocka_unit_test(b08_a_wait_for_unknown_work_is_a_span),
-        cmocka_unit_test(b08_work_that_had_ended_before_the_wait_began_was_not_waited_for),
-        cmocka_unit_test(b08_work_that_ends_after_the_wait_is_cut_where_the_path_goes_on),
-        cmocka_unit_test(b08_only_the_end_of_the_work_itself_is_waited_for),
-        cmocka_unit_test(b08_forks_within_forks),
-        cmocka_unit_test(b08_of_several_roots_of_the_work_the_last_to_end_was_waited_for),
-        cmocka_unit_test(
-            b08_all_roots_of_the_work_that_did_not_run_beside_each_other_are_on_the_path),
-        cmocka_unit_test(b08_of_two_waits_for_one_work_the_later_one_counts),
-        cmocka_unit_test(b09_a_wait_inside_another_span_keeps_the_path_nested),
-        cmocka_unit_test(b09_a_wait_for_unknown_work_inside_another_span),
-        cmocka_unit_test(b09_work_that_had_ended_before_the_wait_in_another_span),
-        cmocka_unit_test(b09_work_that_ends_after_the_wait_in_another_span),
-        cmocka_unit_test(b09_work_forked_elsewhere),
-        cmocka_unit_test(b09_waits_in_a_circle_end),
-        cmocka_unit_test(b10_work_the_client_did_not_wait_for_has_a_latency_of_its_own),
+        cmocka_unit_test(a_span_alone_is_the_path),
+        cmocka_unit_test(a_child_splits_its_parent),
+        cmocka_unit_test(children_one_after_the_other_are_all_on_the_path),
+        cmocka_unit_test(concurrent_children_leave_one_on_the_path),
+        cmocka_unit_test(what_overlaps_the_one_on_the_path_is_passed_over),
+        cmocka_unit_test(concurrency_below_concurrency),
+        cmocka_unit_test(a_chain_is_on_the_path_as_a_whole),
+        cmocka_unit_test(forked_work_is_on_the_path_where_it_is_waited_for),
+        cmocka_unit_test(forked_work_nobody_waits_for_is_not),
+        cmocka_unit_test(a_wait_for_unknown_work_is_a_span),
+        cmocka_unit_test(work_that_had_ended_before_the_wait_began_was_not_waited_for),
+        cmocka_unit_test(work_that_ends_after_the_wait_is_cut_where_the_path_goes_on),
+        cmocka_unit_test(only_the_end_of_the_work_itself_is_waited_for),
+        cmocka_unit_test(forks_within_forks),
+        cmocka_unit_test(of_several_roots_of_the_work_the_last_to_end_was_waited_for),
+        cmocka_unit_test(all_roots_of_the_work_that_did_not_run_beside_each_other_are_on_the_path),
+        cmocka_unit_test(of_two_waits_for_one_work_the_later_one_counts),
+        cmocka_unit_test(a_wait_inside_another_span_keeps_the_path_nested),
+        cmocka_unit_test(a_wait_for_unknown_work_inside_another_span),
+        cmocka_unit_test(work_that_had_ended_before_the_wait_in_another_span),
+        cmocka_unit_test(work_that_ends_after_the_wait_in_another_span),
+        cmocka_unit_test(work_forked_elsewhere),
+        cmocka_unit_test(waits_in_a_circle_end),
+        cmocka_unit_test(work_the_client_did_not_wait_for_has_a_latency_of_its_own),
         cmocka_unit_test(spawned_work_that_ends_in_time_is_on_no_path),
         cmocka_unit_test(points_in_time_are_on_the_path),
         cmocka_unit_test(roots_one_after_the_other_are_all_on_the_path),
@@ -631,7 +629,7 @@ int main(void)
         cmocka_unit_test(of_roots_that_overlap_the_first_is_left_where_the_next_takes_over),
         cmocka_unit_test(what_ends_late_only_because_starts_are_rounded_is_on_the_path),
         cmocka_unit_test(what_outlives_only_because_starts_are_rounded_ends_with_its_parent),
-        cmocka_unit_test(b11_the_gaps_of_every_path_add_up_to_its_length),
+        cmocka_unit_test(the_gaps_of_every_path_add_up_to_its_length),
         cmocka_unit_test(paths_agree_with_their_definition),
         cmocka_unit_test(one_path_can_be_used_for_many_traces),
         cmocka_unit_test(each_failed_allocation_leaves_no_path),

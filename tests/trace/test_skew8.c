@@ -130,7 +130,7 @@ static int in_planted_order(const struct pythia_trace *t, uint32_t i)
     return 1;
 }
 
-static void as7_calls_lie_within_calls_and_in_their_order(void **state)
+static void calls_lie_within_calls_and_in_their_order(void **state)
 {
     struct pythia_trace_builder *builder;
     struct pythia_counts counts = {0};
@@ -215,7 +215,7 @@ static double planted_ahead(int process, uint64_t ns)
     return (double)(int64_t)(shown(process, ns) - shown(0, ns));
 }
 
-static void as7_offsets_are_found_to_half_of_the_shortest_way(void **state)
+static void offsets_are_found_to_half_of_the_shortest_way(void **state)
 {
     size_t known;
     double worst = 0;
@@ -260,7 +260,7 @@ static int compare_starts(const void *a, const void *b)
 }
 
 /* With times put right, and nothing else mended. */
-static void as7_with_times_put_right_no_call_leaves_its_caller(void **state)
+static void with_times_put_right_no_call_leaves_its_caller(void **state)
 {
     uint64_t at;
     tell_calls(REQUESTS);
@@ -365,12 +365,12 @@ static void the_order_of_calls_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as7_offsets_are_found_to_half_of_the_shortest_way),
+        cmocka_unit_test(offsets_are_found_to_half_of_the_shortest_way),
         cmocka_unit_test(a_drift_is_found_where_there_is_time_for_it),
-        cmocka_unit_test(as7_with_times_put_right_no_call_leaves_its_caller),
+        cmocka_unit_test(with_times_put_right_no_call_leaves_its_caller),
         cmocka_unit_test(the_builder_puts_times_right_and_marks_it),
         cmocka_unit_test(the_order_of_calls_does_not_matter),
-        cmocka_unit_test(as7_calls_lie_within_calls_and_in_their_order),
+        cmocka_unit_test(calls_lie_within_calls_and_in_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

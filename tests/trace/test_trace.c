@@ -164,9 +164,27 @@ static void an_hour_is_no_other_base_and_later_work_none(void **state)
                 .counts = "clock_base 1");
 }
 
+/* Half an hour is 1800000000000 ns. */
+static void a_message_that_is_half_an_hour_late_tells_of_a_clock(void **state)
+{
+    check_trace(.spans = "A[100,1100]:@h1 B[1800000001100,1800000001300]<A:@h2:consumer",
+                .tree = "A[100,1100..1800000001300]{B[1800000001100,1800000001300]}",
+                .counts = "outlive 1");
+    /* It begins when it was sent, whatever it is a link of; on one host it waited. */
+    check_trace(.spans = "A[100,1100]:@h1 B[1800000001101,1800000001301]<A:@h2:consumer",
+                .tree = "A[100,1100..1300]{B[1100,1300]:clock_base}",
+                .counts = "clock_base 1 outlive 1");
+    check_trace(.spans = "A[100,1100]:@h1 B[3600000000500,3600000000700]<A:@h2:spawn:consumer",
+                .tree = "A[100,1100..1300]{B[1100,1300]:clock_base}",
+                .counts = "clock_base 1 outlive 1");
+    check_trace(.spans = "A[100,1100]:@h1 B[3600000000500,3600000000700]<A:@h1:%db:consumer",
+                .tree = "A[100,1100..3600000000700]{B[3600000000500,3600000000700]}",
+                .counts = "outlive 1");
+}
+
 /* ---- dirty input ---- */
 
-static void b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent(void **state)
+static void a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent(void **state)
 {
     check_trace(.spans = "A[100,1100]:@h1 B[50,150]<A:@h2", .tree = "A[100,1100]{B[100,200]:skew}",
                 .counts = "skew 1", .client = "A -0-> B -100-> /B -900-> /A");
@@ -258,7 +276,7 @@ static void processes_without_a_host_that_are_an_hour_apart_have_two_clocks(void
                 .counts = "outlive 1");
 }
 
-static void b12_on_one_clock_what_begins_too_early_is_cut(void **state)
+static void on_one_clock_what_begins_too_early_is_cut(void **state)
 {
     check_trace(.spans = "A[100,1100]:@h1 B[50,150]<A:@h1",
                 .tree = "A[100,1100]{B[100,150]:clamped}", .counts = "clamped 1",
@@ -274,7 +292,7 @@ static void b12_on_one_clock_what_begins_too_early_is_cut(void **state)
                 .tree = "A[100,1100]{B[100,140]:skew{C[110,130]}}", .counts = "skew 1");
 }
 
-static void b13_a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for(void **state)
+static void a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for(void **state)
 {
     check_trace(.spans = "A[0,1000] B[900,1400]<A:call", .tree = "A[0,1000]{B[900,1000]:clamped}",
                 .counts = "clamped 1", .client = "A -900-> B -100-> /B -0-> /A");
@@ -283,7 +301,7 @@ static void b13_a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for(voi
                 .counts = "clamped 2");
 }
 
-static void b13_else_it_is_asynchronous_and_counted(void **state)
+static void else_it_is_asynchronous_and_counted(void **state)
 {
     const char *tree = "A[0,1000..1400]{B[900,1400]}", *client = "A -1000-> /A";
     const char *completion = "A -900-> B -500-> /B -0-> /A";
@@ -298,7 +316,7 @@ static void b13_else_it_is_asynchronous_and_counted(void **state)
                 .completion = "A -1200-> B -200-> /B -0-> /A");
 }
 
-static void b13_a_call_that_begins_after_its_parent_keeps_its_length(void **state)
+static void a_call_that_begins_after_its_parent_keeps_its_length(void **state)
 {
     check_trace(.spans = "A[0,1000] B[1200,1400]<A:call C[1210,1390]<B:call",
                 .tree = "A[0,1000..1400]{B[1200,1400]{C[1210,1390]}}", .counts = "outlive 1",
@@ -314,7 +332,7 @@ static void b13_a_call_that_begins_after_its_parent_keeps_its_length(void **stat
 }
 
 /* Times are whole microseconds: each of a start and a duration was cut by less than one. */
-static void b13_two_microseconds_of_a_rounding_are_no_repair(void **state)
+static void two_microseconds_of_a_rounding_are_no_repair(void **state)
 {
     check_trace(.spans = "A[0,9000] B[3000,11000]<A:call", .tree = "A[0,9000]{B[3000,9000]}",
                 .client = "A -3000-> B -6000-> /B -0-> /A");
@@ -333,7 +351,7 @@ static void b13_two_microseconds_of_a_rounding_are_no_repair(void **state)
                 .tree = "A[0,9000..9500]{C[3000,9500] B[3000,9000]}", .counts = "outlive 1");
 }
 
-static void b14_a_span_without_its_parent_is_put_below_the_root(void **state)
+static void a_span_without_its_parent_is_put_below_the_root(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,110]<X C[20,30]<B",
                 .tree = "A[0,1000]{B[10,110]:orphan{C[20,30]}}", .counts = "orphan 1",
@@ -343,7 +361,7 @@ static void b14_a_span_without_its_parent_is_put_below_the_root(void **state)
                 .counts = "orphan 3");
 }
 
-static void b14_without_one_root_orphans_stand_beside_each_other(void **state)
+static void without_one_root_orphans_stand_beside_each_other(void **state)
 {
     check_trace(.spans = "B[10,110]<X C[20,30]<B D[200,210]<Y",
                 .tree = "B[10,110]:orphan{C[20,30]} D[200,210]:orphan", .counts = "orphan 2",
@@ -358,7 +376,7 @@ static void b14_without_one_root_orphans_stand_beside_each_other(void **state)
     check_trace(.spans = "B[10,110]:spawn", .tree = "B[10,110]", .client = "B -100-> /B");
 }
 
-static void b15_two_roots_stand_beside_each_other(void **state)
+static void two_roots_stand_beside_each_other(void **state)
 {
     check_trace(.spans = "A[0,1000] B[1100,1500] C[1200,1300]<B D[10,20]<A",
                 .tree = "A[0,1000]{D[10,20]} B[1100,1500]:extra_root{C[1200,1300]}",
@@ -371,7 +389,7 @@ static void b15_two_roots_stand_beside_each_other(void **state)
                 .tree = "A[0,1000] B[1100,1500] C[1600,1601]"); /* normal for such a source */
 }
 
-static void b16_the_same_span_twice_is_one(void **state)
+static void the_same_span_twice_is_one(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,110]<A B[10,110]<A",
                 .tree = "A[0,1000]{B[10,110]:duplicate}", .counts = "duplicate 1");
@@ -390,7 +408,7 @@ static void b16_the_same_span_twice_is_one(void **state)
                 .tree = "A[0,1000]:error:{x}:duplicate", .counts = "duplicate 1");
 }
 
-static void b16_of_one_id_with_different_times_the_longest_is_kept(void **state)
+static void of_one_id_with_different_times_the_longest_is_kept(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,110]<A B[10,210]<A C[20,30]<B",
                 .tree = "A[0,1000]{B[10,210]:conflict{C[20,30]}}", .counts = "conflict 1");
@@ -412,7 +430,7 @@ static void b16_of_one_id_with_different_times_the_longest_is_kept(void **state)
 
 /* A span that was exported while it ran and again when it had ended: the second report is the whole
  * one. */
-static void b16_a_whole_span_is_kept_before_a_mere_start(void **state)
+static void a_whole_span_is_kept_before_a_mere_start(void **state)
 {
     check_trace(.spans = "A[0,?]:{a} A[0,1000]:{b}", .tree = "A[0,1000]:{b}:duplicate",
                 .counts = "duplicate 1");
@@ -426,7 +444,7 @@ static void b16_a_whole_span_is_kept_before_a_mere_start(void **state)
     check_trace(.spans = "A[0,1000] /A[800]", .tree = "A[0,1000]:conflict", .counts = "conflict 1");
 }
 
-static void b17_of_two_parents_one_is_kept_and_the_other_is_flagged(void **state)
+static void of_two_parents_one_is_kept_and_the_other_is_flagged(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,500]<A C[20,510]<A D[30,40]<B D[30,40]<C",
                 .tree = "A[0,1000]{B[10,500]{D[30,40]:duplicate:several_parents} C[20,510]}",
@@ -436,7 +454,7 @@ static void b17_of_two_parents_one_is_kept_and_the_other_is_flagged(void **state
                 .tree = "A[0,1000]{B[10,500]{D[30,40]:duplicate}}", .counts = "duplicate 1");
 }
 
-static void b18_a_span_without_an_end_lasts_as_long_as_what_is_below_it(void **state)
+static void a_span_without_an_end_lasts_as_long_as_what_is_below_it(void **state)
 {
     check_trace(.spans = "A[0,1000] B[100,?]<A C[200,300]<B",
                 .tree = "A[0,1000]{B[100,300]:unfinished{C[200,300]}}", .counts = "unfinished 1",
@@ -453,7 +471,7 @@ static void b18_a_span_without_an_end_lasts_as_long_as_what_is_below_it(void **s
                 .tree = "A[100,200]:unfinished{B[100,200]:skew}");
 }
 
-static void b18_what_ended_before_it_began_has_no_length(void **state)
+static void what_ended_before_it_began_has_no_length(void **state)
 {
     check_trace(.spans = "A[0,1000] B[100,50]<A", .tree = "A[0,1000]{B[100,100]:negative}",
                 .counts = "negative 1", .client = "A -100-> B -0-> /B -900-> /A");
@@ -461,7 +479,7 @@ static void b18_what_ended_before_it_began_has_no_length(void **state)
                 .counts = "negative 1");
 }
 
-static void b19_a_stop_without_a_start_is_dropped_and_what_is_below_it_is_kept(void **state)
+static void a_stop_without_a_start_is_dropped_and_what_is_below_it_is_kept(void **state)
 {
     check_trace(.spans = "A[0,1000] /B[50]<A", .tree = "A[0,1000]",
                 .counts = "stop_without_start 1");
@@ -473,7 +491,7 @@ static void b19_a_stop_without_a_start_is_dropped_and_what_is_below_it_is_kept(v
     check_trace(.spans = "/A[1000]", .tree = "", .counts = "stop_without_start 1");
 }
 
-static void b20_a_span_that_is_its_own_parent_is_put_below_the_root(void **state)
+static void a_span_that_is_its_own_parent_is_put_below_the_root(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,110]<B C[20,30]<B",
                 .tree = "A[0,1000]{B[10,110]:cycle{C[20,30]}}", .counts = "cycle 1",
@@ -481,7 +499,7 @@ static void b20_a_span_that_is_its_own_parent_is_put_below_the_root(void **state
     check_trace(.spans = "B[10,110]<B", .tree = "B[10,110]:cycle", .counts = "cycle 1");
 }
 
-static void b20_a_circle_of_parents_is_cut_at_its_earliest_span(void **state)
+static void a_circle_of_parents_is_cut_at_its_earliest_span(void **state)
 {
     check_trace(.spans = "A[0,1000] B[10,110]<C C[20,100]<B",
                 .tree = "A[0,1000]{B[10,110]:cycle{C[20,100]}}", .counts = "cycle 1");
@@ -499,7 +517,7 @@ static void b20_a_circle_of_parents_is_cut_at_its_earliest_span(void **state)
                 .counts = "orphan 1 stop_without_start 1");
 }
 
-static void b20_circles_of_every_length_are_cut_once(void **state)
+static void circles_of_every_length_are_cut_once(void **state)
 {
     enum { LONGEST = 300 };
     struct pythia_vocabulary *v = NULL;
@@ -532,7 +550,7 @@ static void b20_circles_of_every_length_are_cut_once(void **state)
     pythia_vocabulary_destroy(v);
 }
 
-static void b21_spans_without_length_keep_one_order(void **state)
+static void spans_without_length_keep_one_order(void **state)
 {
     check_trace(.spans = "A[0,100] B[50,50]<A C[50,50]<A D[50]<A E[50,50]<A",
                 .tree = "A[0,100]{B[50,50] C[50,50] D[50] E[50,50]}",
@@ -549,7 +567,7 @@ static void b21_spans_without_length_keep_one_order(void **state)
                 .client = "A -40-> D -10-> /D -0-> C -0-> /C -0-> B -10-> /B -40-> /A");
 }
 
-static void b21_sixty_siblings_at_one_instant_keep_one_order(void **state)
+static void sixty_siblings_at_one_instant_keep_one_order(void **state)
 {
     struct pythia_buf spans = {0}, tree = {0}, path = {0};
     pythia_buf_puts(&spans, "A[0,100]");
@@ -924,30 +942,31 @@ int main(void)
         cmocka_unit_test(a_clock_without_a_common_base_gives_durations_only),
         cmocka_unit_test(roots_of_clocks_without_a_common_base_are_put_into_the_longest),
         cmocka_unit_test(an_hour_is_no_other_base_and_later_work_none),
-        cmocka_unit_test(b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent),
+        cmocka_unit_test(a_message_that_is_half_an_hour_late_tells_of_a_clock),
+        cmocka_unit_test(a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent),
         cmocka_unit_test(one_shift_fits_all_calls_of_a_clock),
         cmocka_unit_test(on_another_clock_a_call_lies_between_its_siblings),
         cmocka_unit_test(processes_without_a_host_that_are_an_hour_apart_have_two_clocks),
-        cmocka_unit_test(b12_on_one_clock_what_begins_too_early_is_cut),
-        cmocka_unit_test(b13_a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for),
-        cmocka_unit_test(b13_a_call_that_begins_after_its_parent_keeps_its_length),
-        cmocka_unit_test(b13_two_microseconds_of_a_rounding_are_no_repair),
-        cmocka_unit_test(b13_else_it_is_asynchronous_and_counted),
-        cmocka_unit_test(b14_a_span_without_its_parent_is_put_below_the_root),
-        cmocka_unit_test(b14_without_one_root_orphans_stand_beside_each_other),
-        cmocka_unit_test(b15_two_roots_stand_beside_each_other),
-        cmocka_unit_test(b16_the_same_span_twice_is_one),
-        cmocka_unit_test(b16_of_one_id_with_different_times_the_longest_is_kept),
-        cmocka_unit_test(b16_a_whole_span_is_kept_before_a_mere_start),
-        cmocka_unit_test(b17_of_two_parents_one_is_kept_and_the_other_is_flagged),
-        cmocka_unit_test(b18_a_span_without_an_end_lasts_as_long_as_what_is_below_it),
-        cmocka_unit_test(b18_what_ended_before_it_began_has_no_length),
-        cmocka_unit_test(b19_a_stop_without_a_start_is_dropped_and_what_is_below_it_is_kept),
-        cmocka_unit_test(b20_a_span_that_is_its_own_parent_is_put_below_the_root),
-        cmocka_unit_test(b20_a_circle_of_parents_is_cut_at_its_earliest_span),
-        cmocka_unit_test(b20_circles_of_every_length_are_cut_once),
-        cmocka_unit_test(b21_spans_without_length_keep_one_order),
-        cmocka_unit_test(b21_sixty_siblings_at_one_instant_keep_one_order),
+        cmocka_unit_test(on_one_clock_what_begins_too_early_is_cut),
+        cmocka_unit_test(a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for),
+        cmocka_unit_test(a_call_that_begins_after_its_parent_keeps_its_length),
+        cmocka_unit_test(two_microseconds_of_a_rounding_are_no_repair),
+        cmocka_unit_test(else_it_is_asynchronous_and_counted),
+        cmocka_unit_test(a_span_without_its_parent_is_put_below_the_root),
+        cmocka_unit_test(without_one_root_orphans_stand_beside_each_other),
+        cmocka_unit_test(two_roots_stand_beside_each_other),
+        cmocka_unit_test(the_same_span_twice_is_one),
+        cmocka_unit_test(of_one_id_with_different_times_the_longest_is_kept),
+        cmocka_unit_test(a_whole_span_is_kept_before_a_mere_start),
+        cmocka_unit_test(of_two_parents_one_is_kept_and_the_other_is_flagged),
+        cmocka_unit_test(a_span_without_an_end_lasts_as_long_as_what_is_below_it),
+        cmocka_unit_test(what_ended_before_it_began_has_no_length),
+        cmocka_unit_test(a_stop_without_a_start_is_dropped_and_what_is_below_it_is_kept),
+        cmocka_unit_test(a_span_that_is_its_own_parent_is_put_below_the_root),
+        cmocka_unit_test(a_circle_of_parents_is_cut_at_its_earliest_span),
+        cmocka_unit_test(circles_of_every_length_are_cut_once),
+        cmocka_unit_test(spans_without_length_keep_one_order),
+        cmocka_unit_test(sixty_siblings_at_one_instant_keep_one_order),
         cmocka_unit_test(what_is_below_a_closed_point_hangs_on_the_nearest_open_one),
         cmocka_unit_test(below_a_closed_root_there_are_several_roots),
         cmocka_unit_test(with_every_point_closed_there_is_no_trace),

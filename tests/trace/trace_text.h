@@ -112,6 +112,8 @@ static inline const char *read_option(const char *at, struct trace_part *part)
         part->span.many_roots = true;
     else if (PYTHIA_TEXT_IS(word, "client"))
         part->span.kind = PYTHIA_SPAN_CLIENT;
+    else if (PYTHIA_TEXT_IS(word, "consumer"))
+        part->span.kind = PYTHIA_SPAN_CONSUMER;
     else if (PYTHIA_TEXT_IS(word, "server"))
         part->span.kind = PYTHIA_SPAN_SERVER;
     else if (PYTHIA_TEXT_IS(word, "shared")) {

@@ -35,7 +35,7 @@ static void __attribute__((noinline)) closed(void)
 
 /* The least CPU time of one call, of all blocks: others on the machine add to it, and take nothing
  * away. The two take turns, so that the clock rate of the processor weighs on both alike. */
-static void ah06_a_hundred_million_closed_calls_cost_three_ns_each(void **state)
+static void a_hundred_million_closed_calls_cost_three_ns_each(void **state)
 {
     void (*const ways[2])(void) = {empty, closed};
     double least[2] = {1e9, 1e9};
@@ -69,7 +69,7 @@ static void ah06_a_hundred_million_closed_calls_cost_three_ns_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ah06_a_hundred_million_closed_calls_cost_three_ns_each),
+        cmocka_unit_test(a_hundred_million_closed_calls_cost_three_ns_each),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }

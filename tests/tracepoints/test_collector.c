@@ -159,7 +159,7 @@ static void parent_and_children(void)
     }
 }
 
-static void aq5_children_have_their_own_rows(void **state)
+static void children_have_their_own_rows(void **state)
 {
     if (THREAD_SANITIZED)
         skip();
@@ -199,7 +199,7 @@ static void on_problem(void *context, const struct pythia_error *why)
     fail_msg("%s", why->sentence);
 }
 
-static void aq7_what_a_killed_process_loses_is_bounded(void **state)
+static void what_a_killed_process_loses_is_bounded(void **state)
 {
     pid_t child = fork();
     if (child == 0)
@@ -234,7 +234,7 @@ static void tick_until_told(void)
     }
 }
 
-static void aq10_switched_from_another_process(void **state)
+static void switched_from_another_process(void **state)
 {
     static const char id[] = "test:collector";
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -529,9 +529,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_measured_comes_into_files, begin, end),
         cmocka_unit_test_setup_teardown(options_are_checked, begin, end),
-        cmocka_unit_test_setup_teardown(aq5_children_have_their_own_rows, begin, end),
-        cmocka_unit_test_setup_teardown(aq7_what_a_killed_process_loses_is_bounded, begin, end),
-        cmocka_unit_test_setup_teardown(aq10_switched_from_another_process, begin, end),
+        cmocka_unit_test_setup_teardown(children_have_their_own_rows, begin, end),
+        cmocka_unit_test_setup_teardown(what_a_killed_process_loses_is_bounded, begin, end),
+        cmocka_unit_test_setup_teardown(switched_from_another_process, begin, end),
         cmocka_unit_test_setup_teardown(it_is_switched_for_one_kind_of_request, begin, end),
         cmocka_unit_test_setup_teardown(the_process_looks_at_itself, begin, end),
         cmocka_unit_test_setup_teardown(samplers_are_called, begin, end),

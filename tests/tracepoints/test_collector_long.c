@@ -106,7 +106,7 @@ static void four_threads(void)
         assert_true(grown <= allowed);
 }
 
-static void aq1_aq2_aq3_four_processes_of_four_threads(void **state)
+static void aq2_aq3_four_processes_of_four_threads(void **state)
 {
     pid_t children[PROCESSES];
     int running = PROCESSES, ended, passes = 0;
@@ -164,7 +164,7 @@ static void measure_while_nothing_is_written(void)
         assert_true(grown <= 1024 + 2 * 48);
 }
 
-static void aq3_memory_is_bounded_when_nothing_is_written(void **state)
+static void memory_is_bounded_when_nothing_is_written(void **state)
 {
     in_child(measure_while_nothing_is_written);
 }
@@ -195,7 +195,7 @@ static void ten_minutes(void)
     assert_true((double)s.files >= expected * .9 && (double)s.files <= expected * 1.1 + 1);
 }
 
-static void aq4_files_have_the_size_of_the_cap(void **state)
+static void files_have_the_size_of_the_cap(void **state)
 {
     in_child(ten_minutes);
 }
@@ -244,7 +244,7 @@ static void ten_seconds(void)
     check_time(last >= user * .98, "user time %g of %g s", last, user);
 }
 
-static void aq6_once_a_second(void **state)
+static void once_a_second(void **state)
 {
     in_child(ten_seconds);
     collect_files(&all, csv_folder, "duration.", 0);
@@ -254,10 +254,10 @@ static void aq6_once_a_second(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(aq1_aq2_aq3_four_processes_of_four_threads, begin, end),
-        cmocka_unit_test_setup_teardown(aq3_memory_is_bounded_when_nothing_is_written, begin, end),
-        cmocka_unit_test_setup_teardown(aq4_files_have_the_size_of_the_cap, begin, end),
-        cmocka_unit_test_setup_teardown(aq6_once_a_second, begin, end),
+        cmocka_unit_test_setup_teardown(aq2_aq3_four_processes_of_four_threads, begin, end),
+        cmocka_unit_test_setup_teardown(memory_is_bounded_when_nothing_is_written, begin, end),
+        cmocka_unit_test_setup_teardown(files_have_the_size_of_the_cap, begin, end),
+        cmocka_unit_test_setup_teardown(once_a_second, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,7 +229,7 @@ static void check_bill(void (*spans)(int n), const char *id, int passes)
     check_time(forecast_off <= .25, "%s: forecast off by %.2f", id, forecast_off);
 }
 
-static void ah7_ah9_reported_and_forecast_costs_are_the_real_ones(void **state)
+static void reported_and_forecast_costs_are_the_real_ones(void **state)
 {
     if (SANITIZED)
         skip(); /* times are the sanitizer's */
@@ -249,7 +249,7 @@ static void around_work(int n)
     result = x;
 }
 
-static void ah7_ah9_spans_around_work_are_not_billed_as_those_around_nothing(void **state)
+static void spans_around_work_are_not_billed_as_those_around_nothing(void **state)
 {
     if (SANITIZED)
         skip();
@@ -265,8 +265,8 @@ int main(void)
         cmocka_unit_test(spans_are_timed_one_after_the_other),
         cmocka_unit_test(a_point_that_is_seldom_passed_has_a_price_too),
         cmocka_unit_test(a_child_measures_anew),
-        cmocka_unit_test(ah7_ah9_reported_and_forecast_costs_are_the_real_ones),
-        cmocka_unit_test(ah7_ah9_spans_around_work_are_not_billed_as_those_around_nothing),
+        cmocka_unit_test(reported_and_forecast_costs_are_the_real_ones),
+        cmocka_unit_test(spans_around_work_are_not_billed_as_those_around_nothing),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }

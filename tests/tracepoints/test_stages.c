@@ -189,7 +189,7 @@ static void print_stage(const char *name, int s)
                   mean + 1.96 * sqrt(variance / kept));
 }
 
-static void as12_all_of_it_costs_at_most_two_percent(void **state)
+static void all_of_it_costs_at_most_two_percent(void **state)
 {
     static double all[TURNS][STAGES + 1];
     if (SANITIZED)
@@ -223,7 +223,7 @@ static void as12_all_of_it_costs_at_most_two_percent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(as12_all_of_it_costs_at_most_two_percent, begin_collecting,
+        cmocka_unit_test_setup_teardown(all_of_it_costs_at_most_two_percent, begin_collecting,
                                         end_collecting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

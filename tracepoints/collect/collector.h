@@ -162,6 +162,8 @@ void pythia__rows_forget(struct pythia__rows *r);
 
 /* ---- collector_thread.c ---- */
 
+/* Start the thread that measures, with all signals blocked, because signals belong to threads of
+ * the program. 0 or a negative errno. */
 int pythia__collector_thread_start(void);
 /* `look`: once more at the process itself. Without a thread the caller does what it would. */
 int pythia__collector_thread_stop(int look);

@@ -58,6 +58,8 @@ struct pythia__clock_pair {
     uint64_t ticks, monotonic_ns, realtime_ns, boottime_ns;
 };
 
+/* Read all clocks. It is repeated, and the reading during which the fewest ticks passed is
+ * taken, since the thread may lose the processor between two clocks. */
 void pythia__clock_pair_now(enum pythia__clock_kind kind, struct pythia__clock_pair *out);
 
 /* What is known of one process's clock. The rate is taken over at least half a second where there

@@ -42,6 +42,7 @@ int pythia__entry_write(const struct pythia__directory *d, const char *name,
 int pythia__entry_read(const struct pythia__directory *d, const char *name, const char *kind,
                        struct pythia__entry *out, char *why);
 
+/* Remove a file of the directory. An error is ignored: the file may be gone already. */
 void pythia__entry_remove(const struct pythia__directory *d, const char *name);
 
 /* Wait at most a moment for whoever changes the directory, and keep others out: a file to be closed

@@ -229,7 +229,7 @@ struct tables {
     int symbolic;
 };
 
-static const void *rebase(const struct object *o, ElfW(Addr) value)
+static const void *rebase_address(const struct object *o, ElfW(Addr) value)
 {
     /* glibc has added the base to some of them already, and left others as they are in the file. */
     return (const void *)(value < o->base ? value + o->base : value); /* NOLINT: an address */
@@ -242,31 +242,31 @@ static int read_tables(const struct object *o, struct tables *t)
         ElfW(Addr) value = d->d_un.d_ptr;
         switch (d->d_tag) {
         case DT_SYMTAB:
-            t->symbols = rebase(o, value);
+            t->symbols = rebase_address(o, value);
             break;
         case DT_STRTAB:
-            t->strings = rebase(o, value);
+            t->strings = rebase_address(o, value);
             break;
         case DT_STRSZ:
             t->string_bytes = value;
             break;
         case DT_JMPREL:
-            t->calls = rebase(o, value);
+            t->calls = rebase_address(o, value);
             break;
         case DT_PLTRELSZ:
             t->call_count = value / sizeof(ElfW(Rela));
             break;
         case DT_RELA:
-            t->others = rebase(o, value);
+            t->others = rebase_address(o, value);
             break;
         case DT_RELASZ:
             t->other_count = value / sizeof(ElfW(Rela));
             break;
         case DT_VERSYM:
-            t->versions = rebase(o, value);
+            t->versions = rebase_address(o, value);
             break;
         case DT_VERNEED:
-            t->needs = rebase(o, value);
+            t->needs = rebase_address(o, value);
             break;
         case DT_VERNEEDNUM:
             t->need_count = value;

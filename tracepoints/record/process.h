@@ -238,6 +238,7 @@ struct pythia__counts {
     uint64_t points, refused, types, other;
 };
 
+/* Points and request types so far, and those refused because the tables were full. */
 struct pythia__counts pythia__points_count(void);
 
 /* Write the definitions of all points into a new area. Under the lock. */
@@ -305,6 +306,7 @@ void pythia__flusher_stop(void);
 /* It is the parent's: there is none in a child. */
 void pythia__flusher_forget(void);
 
+/* Bytes written to the file so far. Any thread. */
 uint64_t pythia__flusher_bytes(void);
 
 #endif

@@ -36,6 +36,8 @@ struct pythia__agents_numbers {
     uint64_t losses; /* times that an agent had a list in force, and then none */
 };
 
+/* Make an empty list of agents; the options are copied. PYTHIA_OK with *out owned, or
+ * PYTHIA_ENOMEM. */
 int pythia__agents_create(const struct pythia__agents_options *options,
                           struct pythia__agents **out);
 void pythia__agents_destroy(struct pythia__agents *a); /* a may be NULL */
@@ -92,6 +94,8 @@ int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
 void pythia__agents_off(struct pythia__agents *a, bool off);
 uint64_t pythia__agents_losses(const struct pythia__agents *a);
 
+/* Count agents and losses. Agents that have not reported for `lost_ns` before `now_ns` count as
+ * lost. O(agents). */
 struct pythia__agents_numbers pythia__agents_numbers(const struct pythia__agents *a,
                                                      uint64_t now_ns);
 

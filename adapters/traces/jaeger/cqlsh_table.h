@@ -26,6 +26,7 @@ struct pythia__cqlsh_table {
     struct pythia_error fault;        /* of the first of them */
 };
 
+/* Begin to rewrite the table that `from` holds; `from` is borrowed. */
 void pythia__cqlsh_table_init(struct pythia__cqlsh_table *t, struct pythia_source *from);
 
 /* The end of the input was reached: rows after which no number is stated are a fault as well. */

@@ -704,4 +704,5 @@ const struct pythia_adapter_ops pythia__jaeger = {
     .decode = decode_jaeger,
     .destroy = destroy_jaeger,
     .independent = true,
+    .division = PYTHIA_DIVISION_TRACES,
 };

@@ -22,6 +22,7 @@ static inline uint64_t pythia__little(const void *at, size_t size)
     pythia__little((const unsigned char *)(at) + offsetof(struct record, member),                  \
                    sizeof(((struct record *)0)->member))
 
+/* Read a double of 8 bytes, little-endian whatever the machine is. `at` may be unaligned. */
 double pythia__little_real(const void *at);
 
 struct pythia__frames {

@@ -33,6 +33,7 @@ struct pythia__open_spans {
     uint32_t free, oldest, newest; /* 0: none */
 };
 
+/* Free all spans and the index. */
 void pythia__open_spans_free(struct pythia__open_spans *o);
 
 /* The number of a span; 0 if it is not here. */
@@ -43,6 +44,7 @@ uint32_t pythia__open_spans_find(const struct pythia__open_spans *o,
 uint32_t pythia__open_spans_add(struct pythia__open_spans *o, const struct pythia_trace_id *trace,
                                 uint64_t id);
 
+/* Remove a span that is open, by its number, which the next span may get. O(1) on average. */
 void pythia__open_spans_remove(struct pythia__open_spans *o, uint32_t number);
 
 #endif

@@ -753,4 +753,6 @@ const struct pythia_adapter_ops pythia__osprofiler = {
     .create = create_osprofiler,
     .decode = decode_osprofiler,
     .destroy = destroy_osprofiler,
+    .independent = true,
+    .division = PYTHIA_DIVISION_LINES,
 };

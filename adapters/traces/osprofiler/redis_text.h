@@ -16,6 +16,7 @@ struct pythia__redis_text {
     uint64_t other_lines; /* lines that are neither JSON nor quoted nor keys of OSProfiler's */
 };
 
+/* Begin to rewrite the text that `from` holds (borrowed until _free). */
 void pythia__redis_text_init(struct pythia__redis_text *r, struct pythia_source *from);
 void pythia__redis_text_free(struct pythia__redis_text *r);
 

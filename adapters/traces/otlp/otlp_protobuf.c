@@ -413,5 +413,6 @@ const struct pythia_adapter_ops pythia__otlp_protobuf = {
     .decode = decode_otlp_protobuf,
     .destroy = destroy_otlp_protobuf,
     .independent = true,
+    .division = PYTHIA_DIVISION_FRAMES,
     .count = pythia__otlp_protobuf_count,
 };

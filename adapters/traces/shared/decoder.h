@@ -62,8 +62,10 @@ struct pythia__decoder {
     struct pythia__key_entry first_keys[PYTHIA__CACHE];
 };
 
+/* Begin a decoder of a format. `ops` and `vocabulary` are borrowed until _free. */
 void pythia__decoder_init(struct pythia__decoder *d, const struct pythia_adapter_ops *ops,
                           struct pythia_vocabulary *vocabulary);
+/* Free the buffers and caches of a decoder. */
 void pythia__decoder_free(struct pythia__decoder *d);
 
 /* Before each source: forget what the last one left behind, also that memory was missing. */
@@ -146,6 +148,8 @@ uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
 uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_t scope,
                             uint32_t name);
 
+/* Append the beginning of a text that exceeds the limit, cut between two characters, with the
+ * hash of the whole. It is apart so that the usual case can be inlined. */
 void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text);
 
 /* Append a text to the attributes. One longer than is kept is cut, and the hash of all of it is put

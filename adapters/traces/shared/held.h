@@ -19,6 +19,7 @@ struct pythia__held {
     struct pythia_buf attributes;
 };
 
+/* Free the spans that are held, and their attributes. */
 void pythia__held_free(struct pythia__held *h);
 
 /* Keep a span, with the attributes that the decoder has collected for it. PYTHIA_OK or

@@ -39,8 +39,10 @@ struct pythia__line_source {
     bool ended;
 };
 
+/* Begin to rewrite the lines of `from` (borrowed until _free) by `rewrite`. */
 void pythia__line_source_init(struct pythia__line_source *l, struct pythia_source *from,
                               void (*rewrite)(struct pythia__line_source *, struct pythia_text));
+/* Free both buffers; the source that was read is not closed. */
 void pythia__line_source_free(struct pythia__line_source *l);
 
 #endif

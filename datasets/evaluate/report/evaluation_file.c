@@ -31,7 +31,7 @@ static bool are_texts(const json_t *list)
     return json_is_array(list);
 }
 
-static int check(const json_t *file, struct pythia_error *e)
+static int check_evaluation_file(const json_t *file, struct pythia_error *e)
 {
     const char *schema = pythia__string(file, "schema");
     if (strcmp(schema, SCHEMA) != 0)
@@ -64,7 +64,7 @@ int pythia_evaluation_report_read(const char *path, json_t **out, struct pythia_
     }
     pythia_buf_free(&bytes);
     if (status == PYTHIA_OK)
-        status = check(file, e);
+        status = check_evaluation_file(file, e);
     pythia_error_place(e, path, 0, 0);
     if (status == PYTHIA_OK)
         *out = file;

@@ -9,6 +9,8 @@
 
 #include "pythia/buf.h"
 
+/* Append an evaluation, given as its JSON document (borrowed), in one of the forms. `colour`:
+ * with escape sequences of a terminal. */
 void pythia__evaluation_text(const json_t *report, bool colour, struct pythia_buf *out);
 void pythia__evaluation_csv(const json_t *report, struct pythia_buf *out);
 void pythia__evaluation_markdown(const json_t *report, struct pythia_buf *out);

@@ -96,7 +96,8 @@ static void text_at(struct plot *p, double x, double y, const char *anchor, cons
     pythia__html_close(&p->h);
 }
 
-static void line(struct plot *p, double x1, double y1, double x2, double y2, const char *class)
+static void draw_plot_line(struct plot *p, double x1, double y1, double x2, double y2,
+                           const char *class)
 {
     pythia__html_open(&p->h, "line", NULL);
     pythia__html_attribute_printf(&p->h, "x1", "%.1f", x1);
@@ -107,7 +108,7 @@ static void line(struct plot *p, double x1, double y1, double x2, double y2, con
     pythia__html_close(&p->h);
 }
 
-static void mark(struct plot *p, size_t number, double x, double y, bool hollow)
+static void draw_plot_mark(struct plot *p, size_t number, double x, double y, bool hollow)
 {
     pythia__html_open(&p->h, "path", "d", marks[number].shape, NULL);
     pythia__html_attribute_printf(&p->h, "transform", "translate(%.1f %.1f)", x, y);
@@ -119,7 +120,7 @@ static void mark(struct plot *p, size_t number, double x, double y, bool hollow)
 }
 
 /* Names side by side, in as many rows as it takes. Returns the height at which the last row is. */
-static double legend(struct plot *p, bool drawn)
+static double draw_plot_legend(struct plot *p, bool drawn)
 {
     const json_t *strategies = pythia__array(p->report, "strategies");
     double x = LEGEND_LEFT, y = HEAD + 12;
@@ -131,7 +132,7 @@ static double legend(struct plot *p, bool drawn)
             y += LEGEND_HEIGHT;
         }
         if (drawn) {
-            mark(p, mark_of(name), x, y, false);
+            draw_plot_mark(p, mark_of(name), x, y, false);
             text_at(p, x + 13, y + 4, "start", "n", name);
         }
         x += width;
@@ -141,7 +142,7 @@ static double legend(struct plot *p, bool drawn)
 
 /* ---- scales ---- */
 
-static void fit(struct plot *p)
+static void fit_plot_scale(struct plot *p)
 {
     const json_t *problems = pythia__array(p->report, "problems"),
                  *results = pythia__array(p->report, "results");
@@ -161,7 +162,7 @@ static void fit(struct plot *p)
     p->columns = p->panels < COLUMNS_MAX ? p->panels : COLUMNS_MAX;
     p->rows = p->columns ? (p->panels + p->columns - 1) / p->columns : 0;
     p->width = LEFT + (double)(p->columns < 3 ? 3 : p->columns) * PANEL_WIDTH + 8;
-    p->top = legend(p, false) + LEGEND_HEIGHT + 4;
+    p->top = draw_plot_legend(p, false) + LEGEND_HEIGHT + 4;
     p->height = p->top + (double)(p->rows ? p->rows : 1) * PANEL_HEIGHT + FOOT;
 }
 
@@ -178,7 +179,7 @@ static double y_of(const struct plot *p, double share)
     return PLOT_TOP + INSET + fmin(part, 1) * room + zero;
 }
 
-static void style(struct plot *p)
+static void write_plot_style(struct plot *p)
 {
     static const char *const rules[] = {
         ":root{--bg:#fff;--fg:#1c2128;--dim:#57606a;--line:#d8dee4;--frame:#818b98}",
@@ -220,13 +221,13 @@ static double step_of(double length)
     return fmax(step * factors[i], 1);
 }
 
-static void axes(struct plot *p, bool leftmost)
+static void draw_plot_axes(struct plot *p, bool leftmost)
 {
     char text[40];
     double right = PANEL_WIDTH - GAP, step = step_of(p->cycles);
     for (int i = 0; i <= p->decades; i++) {
         double share = pow(10, -i), y = y_of(p, share);
-        line(p, 0, y, right, y, "g");
+        draw_plot_line(p, 0, y, right, y, "g");
         snprintf(text, sizeof(text), "%.*f %%", i > 2 ? i - 2 : 0, 100 * share);
         if (leftmost)
             text_at(p, -8, y + 4, "end", "d", text);
@@ -235,15 +236,15 @@ static void axes(struct plot *p, bool leftmost)
         text_at(p, -8, y_of(p, 0) + 4, "end", "d", "none");
     for (int i = 0; i * step <= p->cycles; i++) {
         double at = i * step;
-        line(p, x_of(p, at), PLOT_TOP, x_of(p, at), PLOT_TOP + PLOT_HEIGHT, "g");
+        draw_plot_line(p, x_of(p, at), PLOT_TOP, x_of(p, at), PLOT_TOP + PLOT_HEIGHT, "g");
         snprintf(text, sizeof(text), "%.0f", at);
         text_at(p, x_of(p, at), PLOT_TOP + PLOT_HEIGHT + 15, "middle", "d", text);
     }
-    line(p, 0, PLOT_TOP, 0, PLOT_TOP + PLOT_HEIGHT, "f");
-    line(p, 0, PLOT_TOP + PLOT_HEIGHT, right, PLOT_TOP + PLOT_HEIGHT, "f");
+    draw_plot_line(p, 0, PLOT_TOP, 0, PLOT_TOP + PLOT_HEIGHT, "f");
+    draw_plot_line(p, 0, PLOT_TOP + PLOT_HEIGHT, right, PLOT_TOP + PLOT_HEIGHT, "f");
 }
 
-static void draw(struct plot *p, const json_t *result)
+static void draw_plot_result(struct plot *p, const json_t *result)
 {
     const json_t *cycles = json_object_get(result, "cycles_to_localise");
     const char *strategy = pythia__string(result, "strategy");
@@ -263,12 +264,13 @@ static void draw(struct plot *p, const json_t *result)
     pythia_buf_free(&words);
     char class[16];
     snprintf(class, sizeof(class), "m%zu w", number);
-    line(p, x_of(p, median), y_of(p, share), x_of(p, p90), y_of(p, share), class);
-    mark(p, number, x_of(p, median), y_of(p, share), pythia__evaluation_is_beyond(result, 50));
+    draw_plot_line(p, x_of(p, median), y_of(p, share), x_of(p, p90), y_of(p, share), class);
+    draw_plot_mark(p, number, x_of(p, median), y_of(p, share),
+                   pythia__evaluation_is_beyond(result, 50));
     pythia__html_close(&p->h);
 }
 
-static void panel(struct plot *p, const json_t *problem, size_t place)
+static void draw_plot_panel(struct plot *p, const json_t *problem, size_t place)
 {
     const char *name = pythia__string(problem, "name");
     const json_t *results = pythia__array(p->report, "results");
@@ -281,18 +283,18 @@ static void panel(struct plot *p, const json_t *problem, size_t place)
     pythia__html_leaf(&p->h, "title", NULL, pythia__string(problem, "help"));
     text_at(p, 0, 16, "start", "t", name);
     pythia__html_close(&p->h);
-    axes(p, column == 0);
+    draw_plot_axes(p, column == 0);
     for (size_t i = json_array_size(results); i-- > 0;) { /* the first, the default, on top */
         const json_t *result = json_array_get(results, i);
         if (strcmp(pythia__string(result, "problem"), name) == 0)
-            draw(p, result);
+            draw_plot_result(p, result);
     }
     pythia__html_close(&p->h);
 }
 
 /* ---- the whole ---- */
 
-static void titles(struct plot *p)
+static void draw_plot_titles(struct plot *p)
 {
     double middle = p->top + (p->height - FOOT - p->top) / 2;
     text_at(p, 16, 22, "start", "h", "How fast, and with how many trace points, causes are found");
@@ -311,21 +313,21 @@ void pythia__evaluation_svg(const json_t *report, struct pythia_buf *out)
 {
     const json_t *problems = pythia__array(report, "problems");
     struct plot p = {.h = {.out = out}, .report = report};
-    fit(&p);
+    fit_plot_scale(&p);
     pythia__html_open(&p.h, "svg", "xmlns", "http://www.w3.org/2000/svg", "role", "img", NULL);
     pythia__html_attribute_printf(&p.h, "viewBox", "0 0 %.0f %.0f", p.width, p.height);
     pythia__html_attribute_printf(&p.h, "width", "%.0f", p.width);
     pythia__html_attribute_printf(&p.h, "height", "%.0f", p.height);
     pythia__html_leaf(&p.h, "title", NULL,
                       "Cycles until causes are found, against the share of trace points opened");
-    style(&p);
+    write_plot_style(&p);
     pythia__html_open(&p.h, "rect", "width", "100%", "height", "100%", "class", "b", NULL);
     pythia__html_close(&p.h);
-    titles(&p);
-    legend(&p, true);
+    draw_plot_titles(&p);
+    draw_plot_legend(&p, true);
     for (size_t i = 0, place = 0; i < json_array_size(problems); i++)
         if (has_causes(json_array_get(problems, i)))
-            panel(&p, json_array_get(problems, i), place++);
+            draw_plot_panel(&p, json_array_get(problems, i), place++);
     if (p.panels == 0)
         text_at(&p, LEFT, p.top + 40, "start", "n",
                 "Nothing was planted: there is nothing to find.");

@@ -22,82 +22,83 @@ struct writer {
     bool times;
 };
 
-static void set(struct writer *w, json_t *object, const char *key, json_t *value)
+static void set_evaluation_member(struct writer *w, json_t *object, const char *key, json_t *value)
 {
     pythia__json_set(&w->json, object, key, value);
 }
 
-static void append(struct writer *w, json_t *array, json_t *value)
+static void append_evaluation_item(struct writer *w, json_t *array, json_t *value)
 {
     pythia__json_append(&w->json, array, value);
 }
 
-static json_t *real(double number)
+static json_t *make_evaluation_real(double number)
 {
     return pythia__json_real(number);
 }
 
-static json_t *whole(uint64_t number)
+static json_t *make_evaluation_count(uint64_t number)
 {
     return pythia__json_count(number);
 }
 
 /* ---- results ---- */
 
-static json_t *proportion(struct writer *w, const struct pythia_proportion *p)
+static json_t *make_proportion(struct writer *w, const struct pythia_proportion *p)
 {
     json_t *out = json_object();
-    set(w, out, "hits", whole(p->hits));
-    set(w, out, "of", whole(p->of));
-    set(w, out, "rate", real(p->rate));
-    set(w, out, "low", real(p->low));
-    set(w, out, "high", real(p->high));
+    set_evaluation_member(w, out, "hits", make_evaluation_count(p->hits));
+    set_evaluation_member(w, out, "of", make_evaluation_count(p->of));
+    set_evaluation_member(w, out, "rate", make_evaluation_real(p->rate));
+    set_evaluation_member(w, out, "low", make_evaluation_real(p->low));
+    set_evaluation_member(w, out, "high", make_evaluation_real(p->high));
     return out;
 }
 
-static json_t *spread(struct writer *w, const struct pythia_spread *s)
+static json_t *make_spread(struct writer *w, const struct pythia_spread *s)
 {
     json_t *out = json_object();
-    set(w, out, "median", real(s->median));
-    set(w, out, "p90", real(s->p90));
+    set_evaluation_member(w, out, "median", make_evaluation_real(s->median));
+    set_evaluation_member(w, out, "p90", make_evaluation_real(s->p90));
     return out;
 }
 
-static json_t *result(struct writer *w, const char *problem, const char *strategy,
-                      const struct pythia_score *s)
+static json_t *make_evaluation_result(struct writer *w, const char *problem, const char *strategy,
+                                      const struct pythia_score *s)
 {
-    json_t *out = json_object(), *cycles = spread(w, &s->localised);
-    set(w, out, "problem", json_string(problem));
-    set(w, out, "strategy", json_string(strategy));
-    set(w, out, "trials", whole(s->trials));
-    set(w, out, "success_at_1", proportion(w, &s->first));
-    set(w, out, "success_at_3", proportion(w, &s->three));
-    set(w, out, "all_causes", proportion(w, &s->all));
-    set(w, out, "wrong", proportion(w, &s->wrong));
-    set(w, out, "explained", proportion(w, &s->keys));
-    set(w, cycles, "not_localised", whole(s->all.of - s->all.hits));
-    set(w, out, "cycles_to_localise", cycles);
-    set(w, out, "cycles_to_end", spread(w, &s->ended));
-    set(w, out, "trace_points", whole(s->tracepoints));
-    set(w, out, "skeleton", whole(s->skeleton));
-    set(w, out, "opened", spread(w, &s->opened_points));
-    set(w, out, "opened_share", spread(w, &s->opened));
-    set(w, out, "peak_open", spread(w, &s->peak_points));
-    set(w, out, "added_peak_ns", spread(w, &s->added_peak_ns));
-    set(w, out, "added_mean_ns", spread(w, &s->added_mean_ns));
-    set(w, out, "added_peak_share", spread(w, &s->added_peak_share));
-    set(w, out, "added_mean_share", spread(w, &s->added_mean_share));
+    json_t *out = json_object(), *cycles = make_spread(w, &s->localised);
+    set_evaluation_member(w, out, "problem", json_string(problem));
+    set_evaluation_member(w, out, "strategy", json_string(strategy));
+    set_evaluation_member(w, out, "trials", make_evaluation_count(s->trials));
+    set_evaluation_member(w, out, "success_at_1", make_proportion(w, &s->first));
+    set_evaluation_member(w, out, "success_at_3", make_proportion(w, &s->three));
+    set_evaluation_member(w, out, "all_causes", make_proportion(w, &s->all));
+    set_evaluation_member(w, out, "wrong", make_proportion(w, &s->wrong));
+    set_evaluation_member(w, out, "explained", make_proportion(w, &s->keys));
+    set_evaluation_member(w, cycles, "not_localised",
+                          make_evaluation_count(s->all.of - s->all.hits));
+    set_evaluation_member(w, out, "cycles_to_localise", cycles);
+    set_evaluation_member(w, out, "cycles_to_end", make_spread(w, &s->ended));
+    set_evaluation_member(w, out, "trace_points", make_evaluation_count(s->tracepoints));
+    set_evaluation_member(w, out, "skeleton", make_evaluation_count(s->skeleton));
+    set_evaluation_member(w, out, "opened", make_spread(w, &s->opened_points));
+    set_evaluation_member(w, out, "opened_share", make_spread(w, &s->opened));
+    set_evaluation_member(w, out, "peak_open", make_spread(w, &s->peak_points));
+    set_evaluation_member(w, out, "added_peak_ns", make_spread(w, &s->added_peak_ns));
+    set_evaluation_member(w, out, "added_mean_ns", make_spread(w, &s->added_mean_ns));
+    set_evaluation_member(w, out, "added_peak_share", make_spread(w, &s->added_peak_share));
+    set_evaluation_member(w, out, "added_mean_share", make_spread(w, &s->added_mean_share));
     if (w->times) {
         json_t *times = json_object();
-        set(w, times, "median", real(s->decide_median_ns));
-        set(w, times, "max", real(s->decide_most_ns));
-        set(w, out, "decision_ns", times);
+        set_evaluation_member(w, times, "median", make_evaluation_real(s->decide_median_ns));
+        set_evaluation_member(w, times, "max", make_evaluation_real(s->decide_most_ns));
+        set_evaluation_member(w, out, "decision_ns", times);
     }
     return out;
 }
 
 /* All of them; *trials: how many were run. */
-static json_t *results(struct writer *w, size_t *trials)
+static json_t *make_evaluation_results(struct writer *w, size_t *trials)
 {
     json_t *out = json_array();
     *trials = 0;
@@ -108,7 +109,9 @@ static json_t *results(struct writer *w, size_t *trials)
                 w->json.failed = true;
                 return out;
             }
-            append(w, out, result(w, w->o->problems[p]->name, w->o->strategies[i]->name, &s));
+            append_evaluation_item(
+                w, out,
+                make_evaluation_result(w, w->o->problems[p]->name, w->o->strategies[i]->name, &s));
             *trials += s.trials;
         }
     return out;
@@ -116,7 +119,7 @@ static json_t *results(struct writer *w, size_t *trials)
 
 /* ---- what was asked ---- */
 
-static json_t *problems(struct writer *w)
+static json_t *make_evaluation_problems(struct writer *w)
 {
     static const char *const shapes[] = {"bushy", "deep", "openstack"};
     json_t *out = json_array();
@@ -125,29 +128,30 @@ static json_t *problems(struct writer *w)
         struct pythia_buf generate = {0};
         json_t *one = json_object();
         pythia_trial_generate_options(p, &generate);
-        set(w, one, "name", json_string(p->name));
-        set(w, one, "help", json_string(p->help));
-        set(w, one, "shape", json_string(shapes[p->shape]));
-        set(w, one, "nodes", whole(p->nodes));
-        set(w, one, "requests", whole(w->o->requests ? w->o->requests : p->requests));
-        set(w, one, "first_request", whole(p->first_request));
-        set(w, one, "causes", whole(p->cause_count));
-        set(w, one, "generate", pythia__json_text(pythia_buf_text(&generate)));
-        append(w, out, one);
+        set_evaluation_member(w, one, "name", json_string(p->name));
+        set_evaluation_member(w, one, "help", json_string(p->help));
+        set_evaluation_member(w, one, "shape", json_string(shapes[p->shape]));
+        set_evaluation_member(w, one, "nodes", make_evaluation_count(p->nodes));
+        set_evaluation_member(w, one, "requests",
+                              make_evaluation_count(w->o->requests ? w->o->requests : p->requests));
+        set_evaluation_member(w, one, "first_request", make_evaluation_count(p->first_request));
+        set_evaluation_member(w, one, "causes", make_evaluation_count(p->cause_count));
+        set_evaluation_member(w, one, "generate", pythia__json_text(pythia_buf_text(&generate)));
+        append_evaluation_item(w, out, one);
         w->json.failed = w->json.failed || pythia_buf_status(&generate) != PYTHIA_OK;
         pythia_buf_free(&generate);
     }
     return out;
 }
 
-static json_t *strategies(struct writer *w)
+static json_t *make_evaluation_strategies(struct writer *w)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < w->o->strategy_count; i++) {
         json_t *one = json_object();
-        set(w, one, "name", json_string(w->o->strategies[i]->name));
-        set(w, one, "help", json_string(w->o->strategies[i]->help));
-        append(w, out, one);
+        set_evaluation_member(w, one, "name", json_string(w->o->strategies[i]->name));
+        set_evaluation_member(w, one, "help", json_string(w->o->strategies[i]->help));
+        append_evaluation_item(w, out, one);
     }
     return out;
 }
@@ -161,40 +165,42 @@ static bool has_strategy(const struct writer *w, const char *name)
 }
 
 /* What a reader has to know to read the figures right. */
-static json_t *notes(struct writer *w, size_t trials)
+static json_t *make_evaluation_notes(struct writer *w, size_t trials)
 {
     json_t *out = json_array();
     char text[400];
     if (trials < pythia_evaluation_trials(w->e)) {
         snprintf(text, sizeof(text), "This is a part: %zu of %zu searches were made.", trials,
                  pythia_evaluation_trials(w->e));
-        append(w, out, json_string(text));
+        append_evaluation_item(w, out, json_string(text));
     }
     snprintf(text, sizeof(text),
              "A search that does not find all causes counts as one that takes all %zu cycles.",
              w->o->cycles);
-    append(w, out, json_string(text));
-    append(
+    append_evaluation_item(w, out, json_string(text));
+    append_evaluation_item(
         w, out,
         json_string("Trace points are those beyond the skeleton, which is always open; what they "
                     "add to a request is their calls times the price of a hit."));
-    append(w, out,
-           json_string(w->o->profile == PYTHIA_PROFILE_DURING
-                           ? "Search spaces are made from requests with the causes in them, whose "
-                             "mean times tell much of where these are."
-                           : "Search spaces are made from requests of before the causes came."));
+    append_evaluation_item(
+        w, out,
+        json_string(w->o->profile == PYTHIA_PROFILE_DURING
+                        ? "Search spaces are made from requests with the causes in them, whose "
+                          "mean times tell much of where these are."
+                        : "Search spaces are made from requests of before the causes came."));
     if (has_strategy(w, "historic")) {
         snprintf(text, sizeof(text),
                  "historic knows the records of %d earlier searches by the default strategy: of "
                  "the same workflow and the same causes, by other requests. That is as good as a "
                  "history can be.",
                  PYTHIA_TRIAL_EARLIER);
-        append(w, out, json_string(text));
+        append_evaluation_item(w, out, json_string(text));
     }
     if (has_strategy(w, "all"))
-        append(w, out,
-               json_string("all has no limit of trace points in a cycle: it shows what it costs to "
-                           "open everything."));
+        append_evaluation_item(
+            w, out,
+            json_string("all has no limit of trace points in a cycle: it shows what it costs to "
+                        "open everything."));
     return out;
 }
 
@@ -203,23 +209,24 @@ json_t *pythia_evaluation_report_json(const struct pythia_evaluation *e, bool ti
     struct writer w = {.e = e, .o = pythia_evaluation_options_of(e), .times = times};
     json_t *out = json_object();
     size_t trials;
-    json_t *all = results(&w, &trials);
-    set(&w, out, "schema", json_string("pythia.evaluation/1"));
-    set(&w, out, "complete", json_boolean(trials == pythia_evaluation_trials(e)));
-    set(&w, out, "trials", whole(trials));
-    set(&w, out, "first_seed", whole(w.o->first_seed));
-    set(&w, out, "seeds", whole(w.o->seeds));
-    set(&w, out, "points", whole(w.o->points));
-    set(&w, out, "requests", w.o->requests ? whole(w.o->requests) : json_null());
-    set(&w, out, "cycles", whole(w.o->cycles));
-    set(&w, out, "profile",
-        json_string(w.o->profile == PYTHIA_PROFILE_DURING ? "during" : "before"));
-    set(&w, out, "price_ns", real(w.o->price_ns));
-    set(&w, out, "level", real(PYTHIA_EVALUATION_LEVEL));
-    set(&w, out, "notes", notes(&w, trials));
-    set(&w, out, "strategies", strategies(&w));
-    set(&w, out, "problems", problems(&w));
-    set(&w, out, "results", all);
+    json_t *all = make_evaluation_results(&w, &trials);
+    set_evaluation_member(&w, out, "schema", json_string("pythia.evaluation/1"));
+    set_evaluation_member(&w, out, "complete", json_boolean(trials == pythia_evaluation_trials(e)));
+    set_evaluation_member(&w, out, "trials", make_evaluation_count(trials));
+    set_evaluation_member(&w, out, "first_seed", make_evaluation_count(w.o->first_seed));
+    set_evaluation_member(&w, out, "seeds", make_evaluation_count(w.o->seeds));
+    set_evaluation_member(&w, out, "points", make_evaluation_count(w.o->points));
+    set_evaluation_member(&w, out, "requests",
+                          w.o->requests ? make_evaluation_count(w.o->requests) : json_null());
+    set_evaluation_member(&w, out, "cycles", make_evaluation_count(w.o->cycles));
+    set_evaluation_member(&w, out, "profile",
+                          json_string(w.o->profile == PYTHIA_PROFILE_DURING ? "during" : "before"));
+    set_evaluation_member(&w, out, "price_ns", make_evaluation_real(w.o->price_ns));
+    set_evaluation_member(&w, out, "level", make_evaluation_real(PYTHIA_EVALUATION_LEVEL));
+    set_evaluation_member(&w, out, "notes", make_evaluation_notes(&w, trials));
+    set_evaluation_member(&w, out, "strategies", make_evaluation_strategies(&w));
+    set_evaluation_member(&w, out, "problems", make_evaluation_problems(&w));
+    set_evaluation_member(&w, out, "results", all);
     if (w.json.failed) {
         json_decref(out);
         return NULL;

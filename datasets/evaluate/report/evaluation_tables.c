@@ -145,7 +145,8 @@ struct page {
     size_t widths[COLUMNS];
 };
 
-static void begin(struct page *p, const json_t *report, bool wide, struct pythia_buf *out)
+static void begin_evaluation_page(struct page *p, const json_t *report, bool wide,
+                                  struct pythia_buf *out)
 {
     *p = (struct page){.report = report, .results = pythia__array(report, "results"), .out = out};
     bool timed = json_object_get(json_array_get(p->results, 0), "decision_ns") != NULL;
@@ -154,61 +155,61 @@ static void begin(struct page *p, const json_t *report, bool wide, struct pythia
             p->columns[p->count++] = c;
 }
 
-static void end(struct page *p)
+static void end_evaluation_page(struct page *p)
 {
     p->out->failed = p->cell.failed ? 1 : p->out->failed;
     pythia_buf_free(&p->cell);
 }
 
 /* Borrowed until the next. */
-static const char *cell(struct page *p, size_t column, const json_t *result)
+static const char *find_result_cell(struct page *p, size_t column, const json_t *result)
 {
     pythia_buf_clear(&p->cell);
     columns[p->columns[column]].add(&p->cell, result);
     return p->cell.bytes ? p->cell.bytes : "";
 }
 
-static const char *title(const struct page *p, size_t column)
+static const char *find_column_title(const struct page *p, size_t column)
 {
     return columns[p->columns[column]].title;
 }
 
 /* ---- text ---- */
 
-static void words(struct page *p, const char *text)
+static void write_evaluation_words(struct page *p, const char *text)
 {
     pythia__add_words(p->out, 0, pythia_text_of(text));
 }
 
 /* What all lines of a column need. */
-static void measure(struct page *p)
+static void measure_columns(struct page *p)
 {
     for (size_t c = 0; c < p->count; c++) {
-        p->widths[c] = strlen(title(p, c));
+        p->widths[c] = strlen(find_column_title(p, c));
         for (size_t i = 0; i < json_array_size(p->results); i++) {
-            size_t size = strlen(cell(p, c, json_array_get(p->results, i)));
+            size_t size = strlen(find_result_cell(p, c, json_array_get(p->results, i)));
             p->widths[c] = size > p->widths[c] ? size : p->widths[c];
         }
     }
 }
 
 /* Names to the left, figures to the right. */
-static void pad(const struct page *p, size_t column, const char *text)
+static void pad_column(const struct page *p, size_t column, const char *text)
 {
     pythia_buf_printf(p->out, column == 0 ? "   %-*s" : "  %*s", (int)p->widths[column], text);
 }
 
-static void table(struct page *p, const char *problem)
+static void write_problem_table(struct page *p, const char *problem)
 {
     for (size_t c = 0; c < p->count; c++)
-        pad(p, c, title(p, c));
+        pad_column(p, c, find_column_title(p, c));
     pythia_buf_putc(p->out, '\n');
     for (size_t i = 0; i < json_array_size(p->results); i++) {
         const json_t *result = json_array_get(p->results, i);
         if (strcmp(pythia__string(result, "problem"), problem) != 0)
             continue;
         for (size_t c = 0; c < p->count; c++)
-            pad(p, c, cell(p, c, result));
+            pad_column(p, c, find_result_cell(p, c, result));
         pythia_buf_putc(p->out, '\n');
     }
 }
@@ -218,14 +219,14 @@ void pythia__evaluation_text(const json_t *report, bool colour, struct pythia_bu
     const json_t *problems = pythia__array(report, "problems"),
                  *notes = pythia__array(report, "notes");
     struct page p;
-    begin(&p, report, false, out);
+    begin_evaluation_page(&p, report, false, out);
     pythia__evaluation_add_settings(&p.cell, report);
-    words(&p, pythia_buf_text(&p.cell).bytes);
+    write_evaluation_words(&p, pythia_buf_text(&p.cell).bytes);
     for (size_t i = 0; i < json_array_size(notes); i++)
-        words(&p, json_string_value(json_array_get(notes, i)));
+        write_evaluation_words(&p, json_string_value(json_array_get(notes, i)));
     for (size_t i = 0; i < LEGEND; i++)
-        words(&p, legend[i]);
-    measure(&p);
+        write_evaluation_words(&p, legend[i]);
+    measure_columns(&p);
     for (size_t i = 0; i < json_array_size(problems); i++) {
         const json_t *problem = json_array_get(problems, i);
         const char *name = pythia__string(problem, "name");
@@ -234,14 +235,14 @@ void pythia__evaluation_text(const json_t *report, bool colour, struct pythia_bu
         pythia_buf_puts(out, ": ");
         pythia__evaluation_add_problem(out, problem);
         pythia_buf_puts(out, colour ? "\033[0m\n" : "\n");
-        table(&p, name);
+        write_problem_table(&p, name);
     }
-    end(&p);
+    end_evaluation_page(&p);
 }
 
 /* ---- Markdown ---- */
 
-static void prose(struct page *p, const char *text)
+static void write_evaluation_prose(struct page *p, const char *text)
 {
     pythia__markdown_prose(p->out, text);
     pythia_buf_puts(p->out, "\n\n");
@@ -251,7 +252,7 @@ static void markdown_table(struct page *p, const char *problem)
 {
     pythia_buf_putc(p->out, '|');
     for (size_t c = 0; c < p->count; c++)
-        pythia_buf_printf(p->out, " %s |", title(p, c));
+        pythia_buf_printf(p->out, " %s |", find_column_title(p, c));
     pythia_buf_puts(p->out, "\n| --- |");
     for (size_t c = 1; c < p->count; c++)
         pythia_buf_puts(p->out, " --: |");
@@ -262,7 +263,7 @@ static void markdown_table(struct page *p, const char *problem)
         pythia_buf_puts(p->out, "\n|");
         for (size_t c = 0; c < p->count; c++) {
             pythia_buf_putc(p->out, ' ');
-            pythia__markdown_prose(p->out, cell(p, c, result));
+            pythia__markdown_prose(p->out, find_result_cell(p, c, result));
             pythia_buf_puts(p->out, " |");
         }
     }
@@ -274,14 +275,14 @@ void pythia__evaluation_markdown(const json_t *report, struct pythia_buf *out)
     const json_t *problems = pythia__array(report, "problems"),
                  *notes = pythia__array(report, "notes");
     struct page p;
-    begin(&p, report, true, out);
+    begin_evaluation_page(&p, report, true, out);
     pythia_buf_puts(out, "# How fast causes are found\n\n");
     pythia__evaluation_add_settings(&p.cell, report);
-    prose(&p, pythia_buf_text(&p.cell).bytes);
+    write_evaluation_prose(&p, pythia_buf_text(&p.cell).bytes);
     for (size_t i = 0; i < json_array_size(notes); i++)
-        prose(&p, json_string_value(json_array_get(notes, i)));
+        write_evaluation_prose(&p, json_string_value(json_array_get(notes, i)));
     for (size_t i = 0; i < LEGEND; i++)
-        prose(&p, legend[i]);
+        write_evaluation_prose(&p, legend[i]);
     for (size_t i = 0; i < json_array_size(problems); i++) {
         const json_t *problem = json_array_get(problems, i);
         pythia_buf_puts(out, i ? "\n## " : "## ");
@@ -289,8 +290,8 @@ void pythia__evaluation_markdown(const json_t *report, struct pythia_buf *out)
         pythia_buf_puts(out, "\n\n");
         pythia_buf_clear(&p.cell);
         pythia__evaluation_add_problem(&p.cell, problem);
-        prose(&p, pythia_buf_text(&p.cell).bytes);
+        write_evaluation_prose(&p, pythia_buf_text(&p.cell).bytes);
         markdown_table(&p, pythia__string(problem, "name"));
     }
-    end(&p);
+    end_evaluation_page(&p);
 }

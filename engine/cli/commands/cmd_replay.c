@@ -19,9 +19,9 @@
 #include "shared/command.h"
 #include "shared/search_options.h"
 #include "shared/series_options.h"
+#include "shared/space_traces.h"
 #include "shared/splitting.h"
 #include "shared/terminal.h"
-#include "space_traces.h"
 
 #define POINTS_MAX 64
 

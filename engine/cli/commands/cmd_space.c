@@ -7,7 +7,7 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "shared/command.h"
-#include "space_traces.h"
+#include "shared/space_traces.h"
 
 /* ---- space build ---- */
 

@@ -6,6 +6,7 @@
 
 #include "pythia/buf.h"
 
+/* Append an answer of pythiad, as it parsed from JSON (borrowed), in the form for a terminal. */
 void pythia__show_status(struct pythia_buf *to, const json_t *s);
 void pythia__show_groups(struct pythia_buf *to, const json_t *groups);
 void pythia__show_decisions(struct pythia_buf *to, const json_t *decisions);

@@ -35,6 +35,7 @@ void pythia__capture_enter(const struct pythia__capture *c);
  * has closed it: closing it here would kill them by SIGPIPE. */
 void pythia__capture_relay(struct pythia__capture *c, int pidfd);
 
+/* Close both ends of each stream that are still open, and free what was captured. */
 void pythia__capture_end(struct pythia__capture *c);
 
 #endif

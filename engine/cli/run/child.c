@@ -75,7 +75,7 @@ static void wait_for_child(pid_t pid, struct pythia__capture *capture,
 }
 
 /* In the child; does not return. */
-static void execute(const struct pythia__child *child, const sigset_t *mask)
+static void execute_program(const struct pythia__child *child, const sigset_t *mask)
 {
     sigprocmask(SIG_SETMASK, mask, NULL);
     if (child->capture)
@@ -100,7 +100,7 @@ void pythia__child_run(const struct pythia__child *child, struct pythia__child_r
     result->wall_ns = read_clock(CLOCK_MONOTONIC);
     pid_t pid = fork();
     if (pid == 0)
-        execute(child, &mask);
+        execute_program(child, &mask);
     running_pid = pid;
     for (size_t i = 0; i < HANDED_ON; i++) {
         sigaction(handed_on[i], NULL, &before[i]);

@@ -280,7 +280,7 @@ static bool add_pairs(struct pythia__recording *r, const struct pythia__benchmar
     return true;
 }
 
-static int64_t nanoseconds(struct timeval t)
+static int64_t timeval_ns(struct timeval t)
 {
     return (int64_t)t.tv_sec * 1000000000 + (int64_t)t.tv_usec * 1000;
 }
@@ -290,9 +290,9 @@ static void set_metrics(const struct pythia__child_result *result, struct pythia
     const struct rusage *u = &result->usage;
     const int64_t values[PYTHIA_RUN_METRICS] = {
         [PYTHIA_RUN_WALL_NS] = (int64_t)result->wall_ns,
-        [PYTHIA_RUN_USER_NS] = nanoseconds(u->ru_utime),
-        [PYTHIA_RUN_SYS_NS] = nanoseconds(u->ru_stime),
-        [PYTHIA_RUN_CPU_NS] = nanoseconds(u->ru_utime) + nanoseconds(u->ru_stime),
+        [PYTHIA_RUN_USER_NS] = timeval_ns(u->ru_utime),
+        [PYTHIA_RUN_SYS_NS] = timeval_ns(u->ru_stime),
+        [PYTHIA_RUN_CPU_NS] = timeval_ns(u->ru_utime) + timeval_ns(u->ru_stime),
         [PYTHIA_RUN_MAX_RSS] = (int64_t)u->ru_maxrss * 1024,
         [PYTHIA_RUN_MAJOR_FAULTS] = u->ru_majflt,
         [PYTHIA_RUN_MINOR_FAULTS] = u->ru_minflt,

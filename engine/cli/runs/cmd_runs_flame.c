@@ -108,8 +108,8 @@ static int read_run(struct pythia__runs_filter *f, struct drawing *d, int side, 
     return status;
 }
 
-static int draw(const struct settings *s, struct pythia__runs_filter *f, struct drawing *d,
-                int64_t id, struct pythia_buf *text)
+static int draw_runs(const struct settings *s, struct pythia__runs_filter *f, struct drawing *d,
+                     int64_t id, struct pythia_buf *text)
 {
     int status = read_run(f, d, 0, id);
     if (status == PYTHIA_OK && s->diff)
@@ -138,7 +138,7 @@ static int run_flame(const void *settings, char *const *operands, int count)
     if (code == PYTHIA__EXIT_DONE) {
         int status = pythia_flame_create(&d.flame);
         if (status == PYTHIA_OK)
-            status = draw(s, &f, &d, id, &text);
+            status = draw_runs(s, &f, &d, id, &text);
         code = status == PYTHIA_EUSAGE ? PYTHIA__EXIT_TOO_FEW
                                        : pythia__runs_write(s->output, &text, status);
     }

@@ -168,7 +168,7 @@ static int add_findings(const struct escalation *x, const json_t *report)
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
 
-static int diagnose(const struct escalation *x)
+static int diagnose_records(const struct escalation *x)
 {
     static const char *const before[] = {"pythia", "replay", "--quiet", "--format", "json"};
     struct words words = {0};
@@ -201,7 +201,7 @@ static int run_escalation(struct escalation *x)
     snprintf(x->report, sizeof(x->report), "%s/report", x->folder);
     int code = run_traced(x);
     if (code == PYTHIA__EXIT_DONE)
-        code = diagnose(x);
+        code = diagnose_records(x);
     unlink(x->records);
     unlink(x->report);
     rmdir(x->folder);

@@ -60,6 +60,7 @@ extern const struct pythia__command pythia__cmd_tree;
 extern const struct pythia__command pythia__cmd_profile;
 extern const struct pythia__command pythia__cmd_series;
 extern const struct pythia__command pythia__cmd_export;
+extern const struct pythia__command pythia__cmd_shuffle;
 extern const struct pythia__command pythia__cmd_generate;
 extern const struct pythia__command pythia__cmd_ctl;
 extern const struct pythia__command pythia__cmd_run;
@@ -126,6 +127,8 @@ uint64_t pythia__reading_changes(const struct pythia__reading *r);
 int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer *consumer);
 /* Say on stderr what was read, repaired and lost; _run has done so already. */
 void pythia__reading_tell(const struct pythia__reading *r);
+/* The same without what was read, for a command that counts it itself. */
+void pythia__reading_tell_losses(const struct pythia__reading *r);
 /* Can all files be read as often as wanted? Else PYTHIA_EUSAGE, told. */
 int pythia__reading_again(const struct pythia__reading *r);
 void pythia__reading_end(struct pythia__reading *r);

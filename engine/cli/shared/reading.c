@@ -278,6 +278,12 @@ void pythia__reading_tell(const struct pythia__reading *r)
                "Read %" PRIu64 " spans: records=%" PRIu64 ", traces=%" PRIu64
                ", files=%zu, bytes=%" PRIu64,
                in->counts.kept, in->counts.spans, in->counts.traces, in->files, in->bytes);
+    pythia__reading_tell_losses(r);
+}
+
+void pythia__reading_tell_losses(const struct pythia__reading *r)
+{
+    const struct pythia_pipeline_result *in = &r->result;
     if (in->counts.hidden)
         pythia_log(PYTHIA_LOG_INFO, "Hidden: count=%" PRIu64 " (spans of closed trace points)",
                    in->counts.hidden);

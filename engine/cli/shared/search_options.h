@@ -37,6 +37,7 @@ int pythia__history_read(const char *path, bool create, struct pythia_history **
  * replaced wholly or not at all. As above. */
 int pythia__history_append(const char *path, const struct pythia_history *more);
 
+/* Free everything that was read for the options. */
 void pythia__search_given_free(struct pythia__search_given *g);
 
 #endif

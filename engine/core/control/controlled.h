@@ -44,6 +44,7 @@ struct pythia__controlled_table {
     size_t slot_count;
 };
 
+/* Free all points and targets, and the index. */
 void pythia__controlled_free(struct pythia__controlled_table *t);
 
 /* NULL if there is none. */

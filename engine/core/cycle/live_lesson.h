@@ -49,8 +49,10 @@ struct pythia__lesson_closed {
     size_t room; /* SIZE_MAX: all */
 };
 
+/* Begin with no learning phase open; the options are copied, `types` is borrowed. */
 void pythia__lesson_init(struct pythia__lesson *l, struct pythia__live_types *types,
                          const struct pythia__lesson_options *options);
+/* Free what a learning phase holds. */
 void pythia__lesson_free(struct pythia__lesson *l);
 
 /* May one begin: is there a type to be taught, none is being given, and there were not too many? */

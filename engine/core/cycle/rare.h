@@ -43,6 +43,7 @@ struct pythia__rare_types {
     uint64_t carried, not_carried; /* times that a request was kept; requests without room */
 };
 
+/* Free all types, with the requests that are kept for them. */
 void pythia__rare_types_free(struct pythia__rare_types *r);
 
 /* A request of a type was evidence in a stage: keep a copy if it is of a type that is rare. *all:

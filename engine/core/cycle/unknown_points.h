@@ -20,6 +20,7 @@ struct pythia__unknown_points {
     uint64_t total;                   /* spans, of points that have become known since too */
 };
 
+/* Free the counts of spans by trace point. */
 void pythia__unknown_points_free(struct pythia__unknown_points *u);
 
 /* The search space has these points now (taken; NULL: there is none). O(trace points). */

@@ -128,6 +128,8 @@ static int add_folder(struct finding *f, const char *path)
         pythia_buf_clear(&name);
         pythia_buf_printf(&name, "%s%s%s", path, ends_in(path, "/") ? "" : "/", e->d_name);
         status = pythia_buf_status(&name);
+        /* Programs that are traced may write to this folder: without the check, a link of theirs
+         * would make us read, and quote in messages, a file that only our user may read. */
         if (status == PYTHIA_OK && is_outward_link(f, path, name.bytes))
             f->result->outward_links++;
         else if (status == PYTHIA_OK)

@@ -84,12 +84,18 @@ static int schema_version(sqlite3 *db)
 }
 
 /* Connect to the file; one that is broken is begun anew. A newer one is not: what looks broken may
- * be what this SQLite does not know yet. What SQLite or FOREIGN says is in *result,
- * if the return is PYTHIA_OK. */
+ * be what this SQLite does not know yet. SQLite calls some reads that fail damage, too, so a second
+ * connection has to find the same. What SQLite or FOREIGN says is in *result, if the return is
+ * PYTHIA_OK. */
 static int connect_sound(struct pythia_state *s, const char *path, int *result,
                          struct pythia_error *e)
 {
     *result = connect_database(path, &s->db);
+    if (is_damage(*result)) {
+        sqlite3_close(s->db);
+        s->db = NULL;
+        *result = connect_database(path, &s->db);
+    }
     if (!is_damage(*result) || !path || schema_version(s->db) > PYTHIA_STATE_SCHEMA)
         return PYTHIA_OK;
     sqlite3_close(s->db);

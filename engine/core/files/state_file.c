@@ -74,6 +74,8 @@ int pythia__state_lock_take(const char *path, struct pythia__state_lock *out,
     char *name = name_lock(path);
     if (!name)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the state");
+    /* The previous holder removes the file while it holds the lock. A file opened before that has
+     * no name any more, and a lock on it would exclude nobody: retry with the file of that name. */
     for (;;) {
         int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         int status =
@@ -112,11 +114,13 @@ int pythia__state_file_prepare(const char *path, struct pythia_error *e)
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
     if (file < 0)
         return fail_file(e, path, "cannot be opened as state");
-    ssize_t size = read(file, head, sizeof(head));
-    bool good = size >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
-                memcmp(head, HEAD, (size_t)size) == 0;
+    bool regular = fstat(file, &about) == 0 && S_ISREG(about.st_mode);
+    ssize_t size = regular ? read(file, head, sizeof(head)) : 0;
+    int status = size < 0 ? fail_file(e, path, "the state cannot be read") : PYTHIA_OK;
     close(file);
-    if (!good) {
+    if (status != PYTHIA_OK)
+        return status;
+    if (!regular || memcmp(head, HEAD, (size_t)size) != 0) {
         pythia_error_place(e, path, 0, 0);
         return pythia_error_set(e, PYTHIA_EFORMAT,
                                 "is no database, and is left alone: choose another file with "

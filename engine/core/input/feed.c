@@ -1,16 +1,18 @@
-/* With one thread a decoder's sink is the taker. With more, each worker takes the next file and
- * packs the spans it decodes into batches, which the caller's thread unpacks:
+/* With one thread a decoder's sink is the taker. With more, each worker takes the next piece of the
+ * input (pieces.h) and packs the spans it decodes into batches, which the caller's thread unpacks:
  *
- *   worker: file ─> decoder ─> batch ─┐
- *   worker: file ─> decoder ─> batch ─┴─> queue ─> caller: unpack ─> taker
+ *   worker: piece ─> decoder ─> batch ─┐
+ *   worker: piece ─> decoder ─> batch ─┴─> queue ─> caller: unpack ─> taker
+ *                                          caller: piece ─> decoder ─> taker, if the queue is empty
  *
- * In which order batches arrive is left to chance: nothing behind depends on it. */
+ * The order in which spans arrive is left to chance: nothing that takes them depends on it. */
 #include "feed.h"
 
 #include <string.h>
 
 #include <uv.h>
 
+#include "pieces.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/span_batch.h"
@@ -20,16 +22,15 @@
 #define QUEUE_MAX    16 /* batches that wait */
 #define BROKEN_SHOWN 5  /* of each file; the rest is counted */
 
-/* ---- one file ---- */
+/* ---- one piece ---- */
 
-/* A sink that knows what file it is about. Of a folder of small files, to make a decoder and its
+/* A sink that knows what piece it is about. Of a folder of small files, to make a decoder and its
  * caches would cost more than to read a file, so it is kept where its format allows that. */
 struct decoding {
     struct pythia_sink sink;
-    const struct pythia_input_file *file;
+    const struct pythia__piece *piece;
     const struct pythia_pipeline_options *options;
     bool again;
-    size_t broken;
     struct pythia__feed_totals totals;
     struct pythia_adapter *adapter; /* owned: of the last file; NULL: none */
     /* where spans go: straight to the taker, or into a batch */
@@ -46,9 +47,12 @@ static void log_error(enum pythia_log_level level, const struct pythia_error *wh
 static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
 {
     struct decoding *d = (struct decoding *)sink;
-    if (!d->again && d->broken < BROKEN_SHOWN)
-        log_error(PYTHIA_LOG_WARNING, why);
-    d->broken++;
+    size_t before = atomic_fetch_add(&d->piece->of->broken, 1);
+    if (d->again || before >= BROKEN_SHOWN)
+        return;
+    struct pythia_error placed = *why;
+    pythia__piece_place(d->piece, &placed);
+    log_error(PYTHIA_LOG_WARNING, &placed);
 }
 
 static void drop_adapter(struct decoding *d)
@@ -68,64 +72,93 @@ static int find_adapter(struct decoding *d, struct pythia_vocabulary *vocabulary
     return ops->create(vocabulary, &d->adapter);
 }
 
-static int decode_stream(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                         struct pythia_input_stream *stream, struct pythia_error *e)
+/* The format of an undivided file; NULL with PYTHIA_OK: the file is passed over. */
+static int find_format(struct decoding *d, struct pythia_input_stream *stream,
+                       const struct pythia_adapter_ops **format, struct pythia_error *e)
 {
     struct pythia_text head;
+    bool named = d->piece->of->file->named;
     int status = pythia_input_head(stream, &head, e);
+    *format = NULL;
     if (status != PYTHIA_OK)
         return status;
     if (head.size == 0) {
         d->totals.empty_files++;
-        if (d->file->named && !d->again)
+        if (named && !d->again)
             pythia_log(PYTHIA_LOG_WARNING, "%s: is empty", pythia_input_source(stream)->name);
         return PYTHIA_OK;
     }
     const unsigned long failures = pythia_mem_failures();
-    const struct pythia_adapter_ops *ops =
-        d->options->format ? d->options->format : pythia_adapter_like(head);
+    *format = d->options->format ? d->options->format : pythia_adapter_like(head);
     if (pythia_mem_failures() != failures)
         return PYTHIA_ENOMEM; /* it may look like nothing only for want of memory */
-    if (!ops && !d->file->named) {
-        d->totals.skipped_files++;
-        return PYTHIA_OK;
-    }
-    if (!ops) {
+    if (!*format && named) {
         pythia_error_place(e, pythia_input_source(stream)->name, 0, 0);
         return pythia_error_set(
             e, PYTHIA_EFORMAT,
             "its first bytes look like no trace format (--input-format names one)");
     }
-    status = find_adapter(d, vocabulary, ops);
-    if (status != PYTHIA_OK)
-        return status;
-    d->totals.files++;
-    return ops->decode(d->adapter, pythia_input_source(stream), &d->sink, e);
+    d->totals.skipped_files += !*format;
+    return PYTHIA_OK;
 }
 
-/* Decode one file. What is wrong with it is said and counted; negative only for what ends
+static int decode_stream(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                         struct pythia_input_stream *stream, struct pythia_error *e)
+{
+    const struct pythia_adapter_ops *format = d->piece->format;
+    int status = format ? PYTHIA_OK : find_format(d, stream, &format, e);
+    if (status != PYTHIA_OK || !format)
+        return status;
+    status = find_adapter(d, vocabulary, format);
+    if (status != PYTHIA_OK)
+        return status;
+    d->totals.files += d->piece->range.begin == 0;
+    return format->decode(d->adapter, pythia_input_source(stream), &d->sink, e);
+}
+
+static int open_piece(const struct decoding *d, _Atomic uint64_t *read_bytes,
+                      struct pythia_input_stream **stream, struct pythia_error *why)
+{
+    const struct pythia__piece *piece = d->piece;
+    return piece->format
+               ? pythia_input_open_range(piece->of->file, &piece->range, read_bytes, stream, why)
+               : pythia_input_open(piece->of->file, d->options->expansion_max, read_bytes, stream,
+                                   why);
+}
+
+/* Say how many broken records were not shown, once the last piece of the file is decoded. */
+static void end_piece(const struct decoding *d)
+{
+    struct pythia__divided_file *of = d->piece->of;
+    if (atomic_fetch_sub(&of->left, 1) > 1)
+        return;
+    size_t broken = atomic_load(&of->broken);
+    if (broken > BROKEN_SHOWN && !d->again)
+        pythia_log(PYTHIA_LOG_WARNING, "%s: and %zu more broken records", of->file->path,
+                   broken - BROKEN_SHOWN);
+}
+
+/* Decode one piece. What is wrong with it is said and counted; negative only for what ends
  * everything. */
-static int decode_file(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                       _Atomic uint64_t *read_bytes)
+static int decode_piece(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                        _Atomic uint64_t *read_bytes)
 {
     struct pythia_error why = {0};
     struct pythia_input_stream *stream = NULL;
-    d->broken = 0;
-    int status = pythia_input_open(d->file, d->options->expansion_max, read_bytes, &stream, &why);
+    struct pythia__divided_file *of = d->piece->of;
+    int status = open_piece(d, read_bytes, &stream, &why);
     if (status == PYTHIA_OK)
         status = decode_stream(d, vocabulary, stream, &why);
     if (stream)
-        d->totals.bytes += pythia_input_content(stream);
+        d->totals.bytes += pythia_input_content(stream) + d->piece->gap;
     pythia_input_close(stream);
-    if (d->broken > BROKEN_SHOWN && !d->again)
-        pythia_log(PYTHIA_LOG_WARNING, "%s: and %zu more broken records", d->file->path,
-                   d->broken - BROKEN_SHOWN);
+    end_piece(d);
     if (status == PYTHIA_OK || status == PYTHIA_ENOMEM || why.status != status)
         return status;
-    d->totals.failed_files++;
-    if (!d->again || !*d->file->failed) /* it may fail when it is read again, and only then */
+    d->totals.failed_files += !atomic_exchange(&of->failed, true);
+    pythia__piece_place(d->piece, &why);
+    if (!d->again || !*of->file->failed) /* it may fail when it is read again, and only then */
         log_error(PYTHIA_LOG_ERROR, &why);
-    *d->file->failed = true;
     return PYTHIA_OK;
 }
 
@@ -148,13 +181,13 @@ static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace
     return d->taker.take(d->taker.context, trace, span);
 }
 
-static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia_input_file *files,
-                      size_t count, struct decoding *d, _Atomic uint64_t *read_bytes)
+static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia__pieces *pieces,
+                      struct decoding *d, _Atomic uint64_t *read_bytes)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
-        d->file = &files[i];
-        status = decode_file(d, vocabulary, read_bytes);
+    for (size_t i = 0; i < pieces->count && status == PYTHIA_OK; i++) {
+        d->piece = &pieces->list[i];
+        status = decode_piece(d, vocabulary, read_bytes);
     }
     drop_adapter(d);
     return status;
@@ -173,8 +206,8 @@ struct shared {
     struct batch *first, *last, *spare; /* the queue, and batches that were used up */
     size_t queued, working;
     int status; /* the first that ended everything */
-    const struct pythia_input_file *files;
-    size_t file_count, next_file;
+    const struct pythia__pieces *pieces;
+    size_t next, workers;
     struct pythia_vocabulary *vocabulary;
     _Atomic uint64_t *read_bytes;
 };
@@ -251,12 +284,12 @@ static void run_worker(void *argument)
     int status = PYTHIA_OK;
     while (status == PYTHIA_OK) {
         uv_mutex_lock(&s->lock);
-        bool more = s->next_file < s->file_count && s->status == PYTHIA_OK;
-        w->decoding.file = more ? &s->files[s->next_file++] : NULL;
+        bool more = s->next < s->pieces->count && s->status == PYTHIA_OK;
+        w->decoding.piece = more ? &s->pieces->list[s->next++] : NULL;
         uv_mutex_unlock(&s->lock);
         if (!more)
             break;
-        status = decode_file(&w->decoding, s->vocabulary, s->read_bytes);
+        status = decode_piece(&w->decoding, s->vocabulary, s->read_bytes);
     }
     drop_adapter(&w->decoding);
     if (status == PYTHIA_OK && pythia_span_batch_count(w->batch->spans) > 0)
@@ -269,31 +302,56 @@ static void run_worker(void *argument)
     uv_mutex_unlock(&s->lock);
 }
 
-/* Unpack batches until no worker is left. */
-static int drain_batches(struct shared *s, struct pythia__feed_taker taker)
+/* A piece for the caller's thread, which has no batch to unpack; NULL if there are only as many as
+ * the workers will take: then there is soon a batch. The lock is held. */
+static const struct pythia__piece *take_piece(struct shared *s)
+{
+    bool many = s->status == PYTHIA_OK && s->pieces->count - s->next > s->workers;
+    return many ? &s->pieces->list[s->next++] : NULL;
+}
+
+/* The first batch of the queue; NULL if there is none. The lock is held. */
+static struct batch *take_batch(struct shared *s)
+{
+    struct batch *batch = s->first;
+    if (!batch)
+        return NULL;
+    s->first = batch->next;
+    s->last = s->first ? s->last : NULL;
+    s->queued--;
+    uv_cond_broadcast(&s->changed);
+    return batch;
+}
+
+/* Unpack batches, and decode pieces where there are none, until no worker is left. */
+static int drain_batches(struct shared *s, struct decoding *own)
 {
     uv_mutex_lock(&s->lock);
     for (;;) {
-        while (!s->first && s->working > 0)
-            uv_cond_wait(&s->changed, &s->lock);
-        struct batch *batch = s->first;
-        if (!batch)
+        struct batch *batch = take_batch(s);
+        own->piece = batch ? NULL : take_piece(s);
+        if (!batch && !own->piece && s->working == 0)
             break;
-        s->first = batch->next;
-        s->last = s->first ? s->last : NULL;
-        s->queued--;
+        if (!batch && !own->piece) {
+            uv_cond_wait(&s->changed, &s->lock);
+            continue;
+        }
         int status = s->status;
-        uv_cond_broadcast(&s->changed);
         uv_mutex_unlock(&s->lock);
-        if (status == PYTHIA_OK)
-            status = pythia_span_batch_each(batch->spans, taker.take, taker.context);
+        if (own->piece)
+            status = decode_piece(own, s->vocabulary, s->read_bytes);
+        else if (status == PYTHIA_OK)
+            status = pythia_span_batch_each(batch->spans, own->taker.take, own->taker.context);
         uv_mutex_lock(&s->lock);
         s->status = s->status == PYTHIA_OK ? status : s->status;
-        batch->next = s->spare;
-        s->spare = batch;
+        if (batch) {
+            batch->next = s->spare;
+            s->spare = batch;
+        }
     }
     int status = s->status;
     uv_mutex_unlock(&s->lock);
+    drop_adapter(own);
     return status;
 }
 
@@ -325,17 +383,20 @@ static int start_workers(struct shared *s, struct worker *workers, size_t count,
     return PYTHIA_OK;
 }
 
-static int feed_threads(struct shared *s, struct worker *workers, size_t count,
-                        const struct decoding *model, struct pythia__feed_totals *totals)
+static int feed_threads(struct shared *s, struct worker *workers, struct decoding *own,
+                        struct pythia__feed_totals *totals)
 {
-    int status = start_workers(s, workers, count, model);
+    const struct decoding model = *own;
+    own->sink.counts = &own->totals.counts;
+    int status = start_workers(s, workers, s->workers, &model);
     if (status != PYTHIA_OK) {
         uv_mutex_lock(&s->lock);
         s->status = status;
         uv_mutex_unlock(&s->lock);
     }
-    status = drain_batches(s, model->taker);
-    for (size_t i = 0; i < count && workers[i].shared; i++) {
+    status = drain_batches(s, own);
+    add_totals(totals, &own->totals);
+    for (size_t i = 0; i < s->workers && workers[i].shared; i++) {
         if (workers[i].thread)
             uv_thread_join(&workers[i].thread);
         add_totals(totals, &workers[i].decoding.totals);
@@ -346,6 +407,29 @@ static int feed_threads(struct shared *s, struct worker *workers, size_t count,
     return status;
 }
 
+static int feed_pieces(struct shared *s, struct decoding *own, struct pythia__feed_totals *totals)
+{
+    if (s->workers == 0) {
+        own->sink.counts = &own->totals.counts;
+        int status = feed_alone(s->vocabulary, s->pieces, own, s->read_bytes);
+        *totals = own->totals;
+        return status;
+    }
+    struct worker *pool = pythia_calloc(s->workers, sizeof(*pool));
+    if (!pool || uv_mutex_init(&s->lock) != 0) {
+        pythia_free(pool);
+        return PYTHIA_ENOMEM;
+    }
+    int status = PYTHIA_ENOMEM;
+    if (uv_cond_init(&s->changed) == 0) {
+        status = feed_threads(s, pool, own, totals);
+        uv_cond_destroy(&s->changed);
+    }
+    uv_mutex_destroy(&s->lock);
+    pythia_free(pool);
+    return status;
+}
+
 int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                  const struct pythia_pipeline_options *options, bool again,
                  struct pythia__feed_taker taker, _Atomic uint64_t *read_bytes,
@@ -353,33 +437,23 @@ int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input
 {
     size_t count;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
-    struct decoding model = {
+    struct decoding own = {
         .sink = {.span = on_span, .broken = on_broken, .redaction = options->redaction},
         .options = options,
         .again = again || options->told,
         .taker = taker};
+    struct pythia__pieces pieces;
     *totals = (struct pythia__feed_totals){0};
+    int status = pythia__pieces_find(files, count, options->format, &pieces);
     size_t workers = options->threads > 1 ? options->threads - 1 : 0;
-    workers = workers < count ? workers : count;
-    if (workers == 0) {
-        model.sink.counts = &model.totals.counts;
-        int status = feed_alone(vocabulary, files, count, &model, read_bytes);
-        *totals = model.totals;
-        return status;
-    }
-    struct shared s = {
-        .files = files, .file_count = count, .vocabulary = vocabulary, .read_bytes = read_bytes};
-    struct worker *pool = pythia_calloc(workers, sizeof(*pool));
-    if (!pool || uv_mutex_init(&s.lock) != 0) {
-        pythia_free(pool);
-        return PYTHIA_ENOMEM;
-    }
-    int status = PYTHIA_ENOMEM;
-    if (uv_cond_init(&s.changed) == 0) {
-        status = feed_threads(&s, pool, workers, &model, totals);
-        uv_cond_destroy(&s.changed);
-    }
-    uv_mutex_destroy(&s.lock);
-    pythia_free(pool);
+    struct shared s = {.pieces = &pieces,
+                       .workers = workers < pieces.count ? workers : pieces.count,
+                       .vocabulary = vocabulary,
+                       .read_bytes = read_bytes};
+    if (status == PYTHIA_OK)
+        status = feed_pieces(&s, &own, totals);
+    for (size_t i = 0; i < count && pieces.files; i++)
+        *files[i].failed |= atomic_load(&pieces.files[i].failed);
+    pythia__pieces_free(&pieces);
     return status;
 }

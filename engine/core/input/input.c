@@ -1,5 +1,6 @@
 #include "pythia/input.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -214,6 +215,10 @@ struct pythia_input_stream {
     uint64_t raw_total, content_total;
     double expansion_max;
     _Atomic uint64_t *read_bytes;
+    bool partial; /* only a range of the file is read: so many bytes are left of it, and these texts
+                     stand around it */
+    uint64_t range_left;
+    struct pythia_text before, after;
     char *head; /* content read to look at it */
     size_t head_size, head_at;
 };
@@ -346,6 +351,32 @@ static int decompress_some(struct pythia_input_stream *s, void *to, size_t capac
     }
 }
 
+/* Copy what fits of `from`, and shorten it by that. */
+static size_t take_text(struct pythia_text *from, void *to, size_t capacity)
+{
+    size_t size = from->size < capacity ? from->size : capacity;
+    memcpy(to, from->bytes, size);
+    from->bytes += size;
+    from->size -= size;
+    return size;
+}
+
+/* The range of a file, and the texts around it, which are no content of the file. */
+static int read_range(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                      struct pythia_error *e)
+{
+    *got = take_text(&s->before, to, capacity);
+    if (*got > 0)
+        return PYTHIA_OK;
+    size_t size = capacity < s->range_left ? capacity : (size_t)s->range_left;
+    int status = size > 0 ? read_file(s, to, size, got, e) : PYTHIA_OK;
+    s->range_left -= *got;
+    s->content_total += *got;
+    if (status == PYTHIA_OK && *got == 0)
+        *got = take_text(&s->after, to, capacity);
+    return status;
+}
+
 static int stream_read(struct pythia_source *source, void *to, size_t capacity, size_t *got,
                        struct pythia_error *e)
 {
@@ -358,7 +389,9 @@ static int stream_read(struct pythia_source *source, void *to, size_t capacity, 
         *got = size;
         return PYTHIA_OK;
     }
-    if (s->coding != PLAIN) {
+    if (s->partial) {
+        status = read_range(s, to, capacity, got, e);
+    } else if (s->coding != PLAIN) {
         status = decompress_some(s, to, capacity, got, e);
     } else if (s->raw_at < s->raw_size) { /* what was read to find out that it is plain */
         size_t left = s->raw_size - s->raw_at, size = left < capacity ? left : capacity;
@@ -370,7 +403,7 @@ static int stream_read(struct pythia_source *source, void *to, size_t capacity, 
     }
     if (status != PYTHIA_OK)
         pythia_error_place(e, s->source.name, 0, 0);
-    else if (s->coding == PLAIN)
+    else if (s->coding == PLAIN && !s->partial)
         s->content_total += *got;
     return status;
 }
@@ -407,37 +440,70 @@ static int find_coding(struct pythia_input_stream *s, struct pythia_error *e)
     return PYTHIA_OK;
 }
 
+/* A stream of the file, of which nothing was read. */
+static int open_stream(const char *path, _Atomic uint64_t *read_bytes,
+                       struct pythia_input_stream **out, struct pythia_error *e)
+{
+    struct pythia_input_stream *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", path);
+    bool standard = strcmp(path, "-") == 0;
+    *s = (struct pythia_input_stream){
+        .source = {.name = standard ? "standard input" : path, .read = stream_read},
+        .file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),
+        .read_bytes = read_bytes,
+    };
+    *out = s;
+    return s->file < 0 ? pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno))
+                       : PYTHIA_OK;
+}
+
+/* Hand the stream over, or say where opening it failed. */
+static int end_opening(struct pythia_input_stream *s, int status, struct pythia_input_stream **out,
+                       struct pythia_error *e)
+{
+    if (status == PYTHIA_OK) {
+        *out = s;
+        return PYTHIA_OK;
+    }
+    if (s)
+        pythia_error_place(e, s->source.name, 0, 0);
+    pythia_input_close(s);
+    return status;
+}
+
 int pythia_input_open(const struct pythia_input_file *file, double expansion_max,
                       _Atomic uint64_t *read_bytes, struct pythia_input_stream **out,
                       struct pythia_error *e)
 {
-    struct pythia_input_stream *s = pythia_calloc(1, sizeof(*s));
-    unsigned char *raw = pythia_realloc(NULL, READ_BYTES, 1);
-    if (!s || !raw) {
-        pythia_free(s);
-        pythia_free(raw);
-        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", file->path);
-    }
-    bool standard = strcmp(file->path, "-") == 0;
-    *s = (struct pythia_input_stream){
-        .source = {.name = standard ? "standard input" : file->path, .read = stream_read},
-        .file = standard ? STDIN_FILENO : open(file->path, O_RDONLY | O_CLOEXEC),
-        .raw = raw,
-        .expansion_max = expansion_max,
-        .read_bytes = read_bytes,
-    };
-    int status = PYTHIA_OK;
-    if (s->file < 0)
-        status = pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
-    else
+    struct pythia_input_stream *s = NULL;
+    int status = open_stream(file->path, read_bytes, &s, e);
+    assert(s || status != PYTHIA_OK);
+    if (status == PYTHIA_OK && !(s->raw = pythia_realloc(NULL, READ_BYTES, 1)))
+        status = pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", file->path);
+    if (status == PYTHIA_OK) {
+        s->expansion_max = expansion_max;
         status = find_coding(s, e);
-    if (status != PYTHIA_OK) {
-        pythia_error_place(e, s->source.name, 0, 0);
-        pythia_input_close(s);
-        return status;
     }
-    *out = s;
-    return PYTHIA_OK;
+    return end_opening(s, status, out, e);
+}
+
+int pythia_input_open_range(const struct pythia_input_file *file,
+                            const struct pythia_input_range *range, _Atomic uint64_t *read_bytes,
+                            struct pythia_input_stream **out, struct pythia_error *e)
+{
+    struct pythia_input_stream *s = NULL;
+    int status = open_stream(file->path, read_bytes, &s, e);
+    assert(s || status != PYTHIA_OK);
+    if (status == PYTHIA_OK && lseek(s->file, (off_t)range->begin, SEEK_SET) < 0)
+        status = pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(errno));
+    if (status == PYTHIA_OK) {
+        s->partial = true;
+        s->range_left = range->end - range->begin;
+        s->before = range->before;
+        s->after = range->after;
+    }
+    return end_opening(s, status, out, e);
 }
 
 void pythia_input_close(struct pythia_input_stream *s)
@@ -457,6 +523,11 @@ void pythia_input_close(struct pythia_input_stream *s)
 struct pythia_source *pythia_input_source(struct pythia_input_stream *s)
 {
     return &s->source;
+}
+
+bool pythia_input_is_packed(const struct pythia_input_stream *s)
+{
+    return s->coding != PLAIN;
 }
 
 uint64_t pythia_input_content(const struct pythia_input_stream *s)

@@ -69,6 +69,7 @@ bool pythia__lateness_silent(struct pythia__lateness *l, uint32_t kind, const ui
 /* The longest wait of any kind now, in ns: of senders that were heard of lately. */
 uint64_t pythia__lateness_longest(struct pythia__lateness *l, uint64_t now_ns);
 
+/* Memory that is in use, in bytes, so that the budget can count it. O(types). */
 size_t pythia__lateness_bytes(const struct pythia__lateness *l);
 
 #endif

@@ -107,6 +107,17 @@ static int note_late(const struct pythia_assembler *assembler, struct pinned *pi
     return PYTHIA_OK;
 }
 
+static void take_totals(const struct pythia__feed_totals *totals,
+                        struct pythia_pipeline_result *result)
+{
+    pythia_counts_add(&result->counts, &totals->counts);
+    result->bytes = totals->bytes;
+    result->files = totals->files;
+    result->skipped_files = totals->skipped_files;
+    result->failed_files = totals->failed_files;
+    result->empty_files = totals->empty_files;
+}
+
 static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                     const struct pythia_pipeline_options *options,
                     const struct pythia_consumer *consumer, struct pinned *pinned,
@@ -141,13 +152,8 @@ static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_in
     clear_progress(&p);
     if (status == PYTHIA_OK)
         status = pythia_assembler_finish(p.assembler);
-    pythia_counts_add(&result->counts, &totals.counts);
+    take_totals(&totals, result);
     pythia_assembler_open_spans(p.assembler, &result->peak_open_spans);
-    result->bytes = totals.bytes;
-    result->files = totals.files;
-    result->skipped_files = totals.skipped_files;
-    result->failed_files = totals.failed_files;
-    result->empty_files = totals.empty_files;
     if (status == PYTHIA_OK && !pinned->known)
         status = note_late(p.assembler, pinned);
     pythia_assembler_destroy(p.assembler);
@@ -216,5 +222,22 @@ int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythi
     }
     pythia_free(pinned.ids);
     pythia_request_variables_destroy(adding.variables);
+    return status;
+}
+
+int pythia_pipeline_spans(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
+                          const struct pythia_pipeline_options *options,
+                          int (*take)(void *context, const struct pythia_trace_id *trace,
+                                      const struct pythia_span *span),
+                          void *context, struct pythia_pipeline_result *result)
+{
+    struct pythia_pipeline_options alone = *options;
+    struct pythia__feed_totals totals = {0};
+    _Atomic uint64_t read_bytes = 0;
+    alone.threads = 1;
+    *result = (struct pythia_pipeline_result){0};
+    int status = pythia__feed(vocabulary, input, &alone, false,
+                              (struct pythia__feed_taker){take, context}, &read_bytes, &totals);
+    take_totals(&totals, result);
     return status;
 }

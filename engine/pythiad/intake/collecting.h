@@ -44,6 +44,7 @@ void pythia__collecting_destroy(struct pythia__collecting *c); /* after the loop
 const struct pythia_trace *pythia__collecting_trace(void *context,
                                                     const struct pythia_trace *trace);
 
+/* The counters so far, including those of the join that is in progress. */
 struct pythia__collecting_numbers pythia__collecting_numbers(const struct pythia__collecting *c);
 
 #endif

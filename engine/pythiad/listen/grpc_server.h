@@ -60,6 +60,8 @@ struct pythia__grpc_numbers {
     uint64_t by_status[17];
 };
 
+/* Listen as the options say (copied; what they point to is borrowed until _destroy). PYTHIA_OK
+ * with *out owned, or negative with the reason in `e`. */
 int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *options,
                         struct pythia__grpc_server **out, struct pythia_error *e);
 /* Take no more connections and streams (GOAWAY); calls that are open are answered. */

@@ -64,6 +64,7 @@ struct pythia__http_numbers pythia__http_numbers(const struct pythia__http_serve
 
 /* ---- an exchange: valid until it is answered ---- */
 
+/* The path of the request without its query. Borrowed. */
 const char *pythia__http_path(const struct pythia__http_exchange *x);
 /* The first header, or query argument, of that name; NULL: there is none. Borrowed. */
 const char *pythia__http_header(const struct pythia__http_exchange *x, const char *name);

@@ -19,6 +19,8 @@ int pythia__tls_create(const char *key, const char *certificate, const char *tru
 void pythia__tls_destroy(struct pythia__tls *t); /* after its sessions; t may be NULL */
 
 struct pythia__tls_session;
+/* Begin the server's side of a connection; `t` must outlive it. PYTHIA_OK with *out owned, or
+ * PYTHIA_ENOMEM. */
 int pythia__tls_session_create(struct pythia__tls *t, struct pythia__tls_session **out);
 void pythia__tls_session_destroy(struct pythia__tls_session *s); /* s may be NULL */
 

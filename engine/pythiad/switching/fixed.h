@@ -22,6 +22,7 @@ bool pythia__fixed_is_switchable(const struct pythia__switching *w, struct pythi
 /* What to install, to switch the points of a program; a static string, a whole sentence. */
 const char *pythia__fixed_advice(void);
 
+/* Free the fixed set of points, and the ids that no control plane has reported. */
 void pythia__fixed_free(struct pythia__switching *w);
 
 #endif

@@ -87,7 +87,7 @@ static void add_caveats(const struct pythia__brief *b)
 }
 
 /* The option that lists everything. */
-static const char *lister(const struct pythia__brief *b)
+static const char *option_to_list_all(const struct pythia__brief *b)
 {
     return b->s->live ? "--verbose" : "--all";
 }
@@ -198,7 +198,7 @@ static void add_rest_line(const struct pythia__brief *b, size_t count, const cha
     pythia__doc_paragraph(b->d);
     pythia__doc_count(b->d, (double)count, one, many);
     if (!listed)
-        pythia__doc_words(b->d, " (%s lists them)", lister(b));
+        pythia__doc_words(b->d, " (%s lists them)", option_to_list_all(b));
 }
 
 static const struct pythia__doc_column rest_columns[] = {{"other types", false, true, 0},
@@ -294,7 +294,7 @@ static void add_suggestions(const struct pythia__brief *b)
 
 /* ---- all of it ---- */
 
-static int build(const struct pythia__brief *b)
+static int build_document(const struct pythia__brief *b)
 {
     add_head(b);
     add_items(b);
@@ -327,7 +327,7 @@ static int write_level(struct pythia__brief *b, const struct pythia__brief_level
     b->d = &d;
     b->level = level;
     pythia_buf_clear(out);
-    int status = build(b);
+    int status = build_document(b);
     if (status == PYTHIA_OK)
         status = pythia__doc_write_text(&d, view, out);
     pythia__doc_free(&d);

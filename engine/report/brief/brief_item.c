@@ -131,7 +131,8 @@ static const struct pythia_group *largest_group(const struct pythia__brief *b,
 }
 
 /* Trace points that differ only in identifiers are one. */
-static bool passes(const struct pythia__brief *b, const struct pythia_group *g, uint32_t point)
+static bool group_passes(const struct pythia__brief *b, const struct pythia_group *g,
+                         uint32_t point)
 {
     uint32_t pattern = pythia_vocabulary_tracepoint_at(names_of(b), point)->pattern;
     for (uint32_t i = 0; g->shape && i < g->shape->point_count; i++)
@@ -153,7 +154,7 @@ static size_t count_passing(const struct pythia__brief *b, const struct pythia__
     *count = 0;
     for (size_t i = 0; i < b->item_count; i++)
         if (is_sibling(item, &b->items[i])) {
-            passing += passes(b, b->items[i].group, point);
+            passing += group_passes(b, b->items[i].group, point);
             ++*count;
         }
     return passing;
@@ -166,7 +167,8 @@ static uint32_t find_point(const struct pythia__brief *b, const struct pythia__i
 {
     for (uint32_t i = 0; of->shape && i < of->shape->point_count; i++) {
         size_t count, passing = count_passing(b, item, of->shape->points[i], &count);
-        if (own ? passing == 0 : passing == count && !passes(b, item->group, of->shape->points[i]))
+        if (own ? passing == 0
+                : passing == count && !group_passes(b, item->group, of->shape->points[i]))
             return of->shape->points[i];
     }
     return PYTHIA_NONE;
@@ -336,7 +338,7 @@ static const char *strip_is(const char *split)
     return strncmp(split, "is ", 3) == 0 ? split + 3 : split;
 }
 
-static const char *opposite(const char *condition)
+static const char *negate_condition(const char *condition)
 {
     static const char *const pairs[][2] = {{">= ", "< "}, {"<= ", "> "}, {"> ", "<= "}};
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
@@ -359,7 +361,7 @@ static void add_mean(struct pythia__doc *d, double ns)
 /* The rest of the requests: "    < 2: mean 4.23 s". */
 static void add_others(const struct pythia__brief *b, const struct pythia_explanation *x)
 {
-    const char *condition = strip_is(x->split), *contrary = opposite(condition);
+    const char *condition = strip_is(x->split), *contrary = negate_condition(condition);
     pythia__doc_words(b->d, "    ");
     if (x->kind == PYTHIA_KEY_HAS)
         pythia__doc_words(b->d, strcmp(condition, ">= 1") == 0 ? "without" : "with it");

@@ -13,8 +13,8 @@ struct collection {
     size_t count, capacity;
 };
 
-static struct pythia__item *add(struct collection *c, enum pythia__item_kind kind,
-                                const struct pythia_type_result *type, double share)
+static struct pythia__item *add_collected(struct collection *c, enum pythia__item_kind kind,
+                                          const struct pythia_type_result *type, double share)
 {
     if (pythia_grow(&c->items, &c->capacity, c->count, sizeof(*c->items)) != PYTHIA_OK)
         return NULL;
@@ -58,7 +58,7 @@ static int add_groups(struct collection *c)
         if (g->status != PYTHIA_GROUP_DIAGNOSED)
             continue;
         struct pythia__item *item =
-            add(c, PYTHIA__ITEM_GROUP, &d->types[g->type], g->variance_share);
+            add_collected(c, PYTHIA__ITEM_GROUP, &d->types[g->type], g->variance_share);
         if (!item)
             return PYTHIA_ENOMEM;
         item->group = g;
@@ -73,7 +73,7 @@ static int add_paths(struct collection *c)
     for (size_t i = 0; i < d->type_count; i++) {
         const struct pythia_type_result *t = &d->types[i];
         if (t->explanations.found_count > 0 && t->variance_share * t->between_share >= 0 &&
-            !add(c, PYTHIA__ITEM_PATHS, t, t->variance_share * t->between_share))
+            !add_collected(c, PYTHIA__ITEM_PATHS, t, t->variance_share * t->between_share))
             return PYTHIA_ENOMEM;
     }
     return PYTHIA_OK;
@@ -108,8 +108,8 @@ static int add_verdicts(struct collection *c)
                      p->state == PYTHIA_PROBLEM_GIVEN_UP && p->why != PYTHIA_WHY_NONE;
         if (!type || has_item(c, v) || !(held || ended))
             continue;
-        struct pythia__item *item = add(c, held ? PYTHIA__ITEM_HELD : PYTHIA__ITEM_ENDED, type,
-                                        p ? p->variance_share : NAN);
+        struct pythia__item *item = add_collected(c, held ? PYTHIA__ITEM_HELD : PYTHIA__ITEM_ENDED,
+                                                  type, p ? p->variance_share : NAN);
         if (!item)
             return PYTHIA_ENOMEM;
         item->verdict = v;
@@ -129,7 +129,7 @@ static bool comes_before(const void *context, uint32_t a, uint32_t b)
     return x->share > y->share || (!isnan(x->share) && isnan(y->share));
 }
 
-static int sort(struct collection *c)
+static int sort_collected(struct collection *c)
 {
     struct pythia__item *sorted = pythia_calloc(c->count + 1, sizeof(*sorted));
     uint32_t *order = pythia_calloc(2 * c->count + 1, sizeof(*order));
@@ -159,7 +159,7 @@ int pythia__items_collect(const struct pythia_report_source *s, struct pythia__i
     if (status == PYTHIA_OK)
         status = add_verdicts(&c);
     if (status == PYTHIA_OK)
-        status = sort(&c);
+        status = sort_collected(&c);
     if (status != PYTHIA_OK) {
         pythia_free(c.items);
         return status;

@@ -9,6 +9,8 @@
 
 #include "pythia/buf.h"
 
+/* Append the comparison in this form, with at most `top` rows of each table. Without memory `out`
+ * has failed. */
 void pythia__compare_text(const json_t *report, size_t top, bool colour, struct pythia_buf *out);
 void pythia__compare_markdown(const json_t *report, size_t top, struct pythia_buf *out);
 void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *out);

@@ -14,7 +14,7 @@ struct page {
 };
 
 /* A paragraph of words, which are given back. */
-static void paragraph(struct page *p, const char *class, struct pythia_buf *text)
+static void draw_paragraph(struct page *p, const char *class, struct pythia_buf *text)
 {
     pythia__html_open(&p->h, "p", "class", class, NULL);
     pythia__html_prose(&p->h, text->bytes ? text->bytes : "");
@@ -30,7 +30,7 @@ static void note_more(struct page *p, size_t shown, size_t all, const char *what
     if (all <= shown)
         return;
     pythia_buf_printf(&text, "And %zu more %s%s.", all - shown, what, all - shown == 1 ? "" : "s");
-    paragraph(p, "note", &text);
+    draw_paragraph(p, "note", &text);
 }
 
 static void begin_table(struct page *p, const char *const *labels, size_t count)
@@ -65,7 +65,7 @@ static void chance_cell(struct page *p, const char *label, double q)
 
 /* ---- lists ---- */
 
-static void services(struct page *p, const json_t *report)
+static void draw_services(struct page *p, const json_t *report)
 {
     static const char *const labels[] = {"Service", ">Change", "Its worst edge",
                                          ">Longer by at least"};
@@ -122,7 +122,7 @@ static void edge_row(struct page *p, const json_t *edge)
     pythia__html_close(&p->h);
 }
 
-static void edges(struct page *p, const json_t *type)
+static void draw_changed_edges(struct page *p, const json_t *type)
 {
     static const char *const labels[] = {
         "Stretch of the critical path", "Service", ">Before",           ">After",
@@ -142,7 +142,7 @@ static void edges(struct page *p, const json_t *type)
     note_more(p, shown, all, "edge");
 }
 
-static void paths(struct page *p, const json_t *type)
+static void draw_changed_paths(struct page *p, const json_t *type)
 {
     const json_t *list = pythia__array(type, "paths");
     size_t shown = 0, all = 0;
@@ -155,12 +155,12 @@ static void paths(struct page *p, const json_t *type)
         pythia__add_compared_path(&text, path, type);
         if (pythia__string(path, "example")[0])
             pythia_buf_printf(&text, " Trace %s.", pythia__string(path, "example"));
-        paragraph(p, "path", &text);
+        draw_paragraph(p, "path", &text);
     }
     note_more(p, shown, all, "path");
 }
 
-static void points(struct page *p, const json_t *type)
+static void draw_changed_points(struct page *p, const json_t *type)
 {
     const json_t *list = pythia__array(type, "trace_points");
     size_t shown = 0, all = 0;
@@ -196,11 +196,11 @@ static void type_section(struct page *p, const json_t *type)
     for (size_t i = 0; i < json_array_size(findings); i++) {
         struct pythia_buf text = {0};
         pythia_buf_puts(&text, json_string_value(json_array_get(findings, i)));
-        paragraph(p, i == 0 ? "where" : "why", &text);
+        draw_paragraph(p, i == 0 ? "where" : "why", &text);
     }
-    edges(p, type);
-    paths(p, type);
-    points(p, type);
+    draw_changed_edges(p, type);
+    draw_changed_paths(p, type);
+    draw_changed_points(p, type);
     pythia__html_close(&p->h);
 }
 
@@ -217,7 +217,7 @@ static void count_cell(struct page *p, const char *label, double count)
     pythia__html_close(&p->h);
 }
 
-static void others(struct page *p, const json_t *types)
+static void draw_other_types(struct page *p, const json_t *types)
 {
     static const char *const labels[] = {"Type of request", ">Requests before", ">After",
                                          "Finding"};
@@ -249,24 +249,24 @@ static void others(struct page *p, const json_t *types)
     pythia__html_close(&p->h);
 }
 
-static void body(struct page *p, const json_t *report)
+static void draw_comparison(struct page *p, const json_t *report)
 {
     const json_t *types = pythia__array(report, "request_types");
     struct pythia_buf head = {0}, conclusion = {0};
     size_t shown = 0, all = 0;
     pythia__html_leaf(&p->h, "h1", NULL, "What changed");
     pythia__add_conclusion(&conclusion, report);
-    paragraph(p, "lead", &conclusion);
+    draw_paragraph(p, "lead", &conclusion);
     pythia__add_compared_input(&head, report);
-    paragraph(p, "read", &head);
-    services(p, report);
+    draw_paragraph(p, "read", &head);
+    draw_services(p, report);
     for (size_t i = 0; i < json_array_size(types); i++)
         if (is_worth_a_section(json_array_get(types, i)) && all++ < p->top) {
             type_section(p, json_array_get(types, i));
             shown++;
         }
     note_more(p, shown, all, "changed type");
-    others(p, types);
+    draw_other_types(p, types);
 }
 
 void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *out)
@@ -277,7 +277,7 @@ void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *o
     pythia__html_head(&p.h, "What changed", 0);
     pythia__html_open(&p.h, "body", NULL);
     pythia__html_open(&p.h, "main", NULL);
-    body(&p, report);
+    draw_comparison(&p, report);
     pythia__html_close(&p.h);
     pythia__html_close(&p.h);
     pythia__html_close(&p.h);

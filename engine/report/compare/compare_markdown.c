@@ -14,7 +14,7 @@ struct page {
 };
 
 /* A sentence, which is given back. */
-static void prose(const struct page *p, struct pythia_buf *text)
+static void list_prose(const struct page *p, struct pythia_buf *text)
 {
     pythia__markdown_prose(p->out, text->bytes ? text->bytes : "");
     if (text->failed)
@@ -22,7 +22,8 @@ static void prose(const struct page *p, struct pythia_buf *text)
     pythia_buf_free(text);
 }
 
-static void duration(const struct page *p, const json_t *of, const char *key, const char *member)
+static void list_duration(const struct page *p, const json_t *of, const char *key,
+                          const char *member)
 {
     pythia_buf_puts(p->out, " | ");
     pythia__add_duration(p->out, pythia__number_in(of, key, member));
@@ -35,7 +36,7 @@ static void and_more(const struct page *p, size_t shown, size_t all, const char 
                           all - shown == 1 ? "" : "s");
 }
 
-static void chance(const struct page *p, const json_t *of, const char *key)
+static void list_chance(const struct page *p, const json_t *of, const char *key)
 {
     double q = pythia__number_in(of, key, "q");
     if (isnan(q))
@@ -46,7 +47,7 @@ static void chance(const struct page *p, const json_t *of, const char *key)
 
 /* ---- lists ---- */
 
-static void services(const struct page *p, const json_t *report)
+static void list_services(const struct page *p, const json_t *report)
 {
     const json_t *list = pythia__array(report, "services");
     size_t shown = 0, all = 0;
@@ -68,13 +69,13 @@ static void services(const struct page *p, const json_t *report)
         pythia_buf_puts(p->out, " | ");
         struct pythia_buf text = {0};
         pythia__add_edge(&text, json_object_get(service, "best_edge"));
-        prose(p, &text);
+        list_prose(p, &text);
         pythia_buf_puts(p->out, " |\n");
     }
     and_more(p, shown, all, "service");
 }
 
-static void edges(const struct page *p, const json_t *type)
+static void list_changed_edges(const struct page *p, const json_t *type)
 {
     const json_t *list = pythia__array(type, "edges");
     size_t shown = 0, all = 0;
@@ -89,20 +90,20 @@ static void edges(const struct page *p, const json_t *type)
                                     "| --- | --: | --: | --: | --: | --: | --: |\n");
         pythia_buf_puts(p->out, "| ");
         pythia__add_compared_edge(&text, edge);
-        prose(p, &text);
-        duration(p, edge, "mean_ns", "before");
-        duration(p, edge, "mean_ns", "after");
-        duration(p, edge, "mean_ns", "change");
+        list_prose(p, &text);
+        list_duration(p, edge, "mean_ns", "before");
+        list_duration(p, edge, "mean_ns", "after");
+        list_duration(p, edge, "mean_ns", "change");
         pythia_buf_puts(p->out, " | ");
         pythia__add_percent(p->out, pythia__number(edge, "share"));
-        chance(p, edge, "clipped_ns");
-        chance(p, edge, "clipped_variance_ns2");
+        list_chance(p, edge, "clipped_ns");
+        list_chance(p, edge, "clipped_variance_ns2");
         pythia_buf_puts(p->out, " |\n");
     }
     and_more(p, shown, all, "edge");
 }
 
-static void paths(const struct page *p, const json_t *type)
+static void list_changed_paths(const struct page *p, const json_t *type)
 {
     const json_t *list = pythia__array(type, "paths");
     size_t shown = 0, all = 0;
@@ -113,7 +114,7 @@ static void paths(const struct page *p, const json_t *type)
             continue;
         pythia_buf_puts(p->out, shown++ == 0 ? "\n- " : "- ");
         pythia__add_compared_path(&text, path, type);
-        prose(p, &text);
+        list_prose(p, &text);
         if (pythia__string(path, "example")[0])
             pythia_buf_printf(p->out, " Trace `%s`.", pythia__string(path, "example"));
         pythia_buf_putc(p->out, '\n');
@@ -121,7 +122,7 @@ static void paths(const struct page *p, const json_t *type)
     and_more(p, shown, all, "path");
 }
 
-static void points(const struct page *p, const json_t *type)
+static void list_changed_points(const struct page *p, const json_t *type)
 {
     const json_t *list = pythia__array(type, "trace_points");
     size_t shown = 0, all = 0;
@@ -134,7 +135,7 @@ static void points(const struct page *p, const json_t *type)
         pythia__markdown_name(p->out, pythia__string(point, "trace_point"), false);
         pythia_buf_putc(p->out, ' ');
         pythia__add_compared_point(&text, point, type, p->alpha);
-        prose(p, &text);
+        list_prose(p, &text);
         pythia_buf_putc(p->out, '\n');
     }
     and_more(p, shown, all, "trace point");
@@ -152,12 +153,12 @@ static void type_section(const struct page *p, const json_t *type)
         struct pythia_buf text = {0};
         pythia_buf_puts(&text, json_string_value(json_array_get(findings, i)));
         pythia_buf_putc(p->out, '\n');
-        prose(p, &text);
+        list_prose(p, &text);
         pythia_buf_putc(p->out, '\n');
     }
-    edges(p, type);
-    paths(p, type);
-    points(p, type);
+    list_changed_edges(p, type);
+    list_changed_paths(p, type);
+    list_changed_points(p, type);
 }
 
 static bool is_worth_a_section(const json_t *type)
@@ -166,7 +167,7 @@ static bool is_worth_a_section(const json_t *type)
     return strcmp(status, "same") != 0 && strcmp(status, "too_few") != 0;
 }
 
-static void others(const struct page *p, const json_t *types)
+static void list_other_types(const struct page *p, const json_t *types)
 {
     size_t shown = 0, all = 0;
     for (size_t i = 0; i < json_array_size(types); i++) {
@@ -195,12 +196,12 @@ void pythia__compare_markdown(const json_t *report, size_t top, struct pythia_bu
     struct pythia_buf head = {0}, conclusion = {0};
     pythia_buf_puts(out, "# What changed\n\n");
     pythia__add_compared_input(&head, report);
-    prose(&p, &head);
+    list_prose(&p, &head);
     pythia_buf_puts(out, "\n\n**");
     pythia__add_conclusion(&conclusion, report);
-    prose(&p, &conclusion);
+    list_prose(&p, &conclusion);
     pythia_buf_puts(out, "**\n");
-    services(&p, report);
+    list_services(&p, report);
     size_t shown = 0, all = 0;
     for (size_t i = 0; i < json_array_size(types); i++)
         if (is_worth_a_section(json_array_get(types, i)) && all++ < top) {
@@ -208,5 +209,5 @@ void pythia__compare_markdown(const json_t *report, size_t top, struct pythia_bu
             shown++;
         }
     and_more(&p, shown, all, "changed type");
-    others(&p, types);
+    list_other_types(&p, types);
 }

@@ -18,13 +18,13 @@ struct page {
     bool colour;
 };
 
-static void style(const struct page *p, const char *code)
+static void print_compared_style(const struct page *p, const char *code)
 {
     if (p->colour)
         pythia_buf_printf(p->out, "\033[%sm", code);
 }
 
-static void words(const struct page *p, size_t indent, struct pythia_buf *text)
+static void print_compared_words(const struct page *p, size_t indent, struct pythia_buf *text)
 {
     pythia__add_words(p->out, indent, pythia_buf_text(text));
     if (text->failed)
@@ -32,11 +32,11 @@ static void words(const struct page *p, size_t indent, struct pythia_buf *text)
     pythia_buf_free(text);
 }
 
-static void title(const struct page *p, const char *text)
+static void print_compared_title(const struct page *p, const char *text)
 {
-    style(p, "1");
+    print_compared_style(p, "1");
     pythia_buf_printf(p->out, INDENT "%s\n", text);
-    style(p, "0");
+    print_compared_style(p, "0");
 }
 
 static void and_more(const struct page *p, size_t shown, size_t all, const char *what)
@@ -62,9 +62,9 @@ static void edge_line(const struct page *p, const json_t *edge)
 {
     struct pythia_buf text = {0}, share = {0};
     pythia_buf_puts(p->out, INDENT INDENT);
-    style(p, "36");
+    print_compared_style(p, "36");
     add_change(p, pythia__number_in(edge, "mean_ns", "change"));
-    style(p, "0");
+    print_compared_style(p, "0");
     pythia__add_percent(&share, pythia__number(edge, "share"));
     pythia_buf_printf(p->out, " %8s ", share.bytes ? share.bytes : "");
     pythia_buf_free(&share);
@@ -82,10 +82,10 @@ static void edge_line(const struct page *p, const json_t *edge)
         pythia__add_chance(&text, pythia__number_in(edge, "clipped_variance_ns2", "q"));
     }
     pythia_buf_puts(&text, ")");
-    words(p, EDGE_FROM, &text);
+    print_compared_words(p, EDGE_FROM, &text);
 }
 
-static void edges(const struct page *p, const json_t *type)
+static void print_changed_edges(const struct page *p, const json_t *type)
 {
     const json_t *list = pythia__array(type, "edges");
     size_t shown = 0, all = 0;
@@ -96,13 +96,13 @@ static void edges(const struct page *p, const json_t *type)
         if (all++ >= p->top)
             continue;
         if (shown++ == 0)
-            title(p, "edges, those first that surely take longer");
+            print_compared_title(p, "edges, those first that surely take longer");
         edge_line(p, edge);
     }
     and_more(p, shown, all, "edge");
 }
 
-static void paths(const struct page *p, const json_t *type)
+static void print_changed_paths(const struct page *p, const json_t *type)
 {
     const json_t *list = pythia__array(type, "paths");
     size_t shown = 0, all = 0;
@@ -112,17 +112,17 @@ static void paths(const struct page *p, const json_t *type)
         if (!pythia__path_changed(path, p->alpha) || all++ >= p->top)
             continue;
         if (shown++ == 0)
-            title(p, "paths");
+            print_compared_title(p, "paths");
         pythia__add_compared_path(&text, path, type);
         if (pythia__string(path, "example")[0])
             pythia_buf_printf(&text, " Trace %s.", pythia__string(path, "example"));
         pythia_buf_puts(p->out, INDENT INDENT);
-        words(p, 2 * (sizeof(INDENT) - 1), &text);
+        print_compared_words(p, 2 * (sizeof(INDENT) - 1), &text);
     }
     and_more(p, shown, all, "path");
 }
 
-static void points(const struct page *p, const json_t *type)
+static void print_changed_points(const struct page *p, const json_t *type)
 {
     const json_t *list = pythia__array(type, "trace_points");
     size_t shown = 0, all = 0;
@@ -132,11 +132,11 @@ static void points(const struct page *p, const json_t *type)
         if (!pythia__point_changed(point, p->alpha) || all++ >= p->top)
             continue;
         if (shown++ == 0)
-            title(p, "trace points");
+            print_compared_title(p, "trace points");
         pythia_buf_printf(&text, "%s: ", pythia__string(point, "trace_point"));
         pythia__add_compared_point(&text, point, type, p->alpha);
         pythia_buf_puts(p->out, INDENT INDENT);
-        words(p, 2 * (sizeof(INDENT) - 1), &text);
+        print_compared_words(p, 2 * (sizeof(INDENT) - 1), &text);
     }
     and_more(p, shown, all, "trace point");
 }
@@ -147,16 +147,16 @@ static void type_section(const struct page *p, const json_t *type, size_t number
 {
     const json_t *findings = pythia__array(type, "findings");
     pythia_buf_putc(p->out, '\n');
-    style(p, "1;33");
+    print_compared_style(p, "1;33");
     pythia_buf_printf(p->out, "%zu. ", number);
     pythia_shown_add(p->out, pythia_text_of(pythia__string(type, "name")), NAME_WIDTH);
-    style(p, "0");
+    print_compared_style(p, "0");
     pythia_buf_putc(p->out, '\n');
     for (size_t i = 0; i < json_array_size(findings); i++) {
         struct pythia_buf text = {0};
         pythia_buf_puts(&text, json_string_value(json_array_get(findings, i)));
         pythia_buf_puts(p->out, INDENT);
-        words(p, sizeof(INDENT) - 1, &text);
+        print_compared_words(p, sizeof(INDENT) - 1, &text);
     }
     double sampled = pythia__number_in(type, "sampled", "before") +
                      pythia__number_in(type, "sampled", "after"),
@@ -165,9 +165,9 @@ static void type_section(const struct page *p, const json_t *type, size_t number
     if (sampled > 0 && sampled < all)
         pythia_buf_printf(p->out, INDENT "Edges are of a sample of %.0f of %.0f requests.\n",
                           sampled, all);
-    edges(p, type);
-    paths(p, type);
-    points(p, type);
+    print_changed_edges(p, type);
+    print_changed_paths(p, type);
+    print_changed_points(p, type);
 }
 
 static bool is_worth_a_section(const json_t *type)
@@ -176,7 +176,7 @@ static bool is_worth_a_section(const json_t *type)
     return strcmp(status, "same") != 0 && strcmp(status, "too_few") != 0;
 }
 
-static void services(const struct page *p, const json_t *report)
+static void print_services(const struct page *p, const json_t *report)
 {
     const json_t *list = pythia__array(report, "services");
     size_t shown = 0, all = 0;
@@ -187,14 +187,14 @@ static void services(const struct page *p, const json_t *report)
         struct pythia_buf text = {0};
         const char *name = pythia__string(service, "service");
         if (shown++ == 0) {
-            style(p, "1");
+            print_compared_style(p, "1");
             pythia_buf_puts(p->out, "\nServices\n");
-            style(p, "0");
+            print_compared_style(p, "0");
         }
         pythia_buf_puts(p->out, INDENT INDENT);
-        style(p, "36");
+        print_compared_style(p, "36");
         add_change(p, pythia__number(service, "change_ns"));
-        style(p, "0");
+        print_compared_style(p, "0");
         pythia_buf_putc(p->out, ' ');
         pythia_shown_add(p->out, pythia_text_of(name[0] ? name : "(not known)"), NAME_WIDTH);
         pythia_buf_puts(&text, "most surely ");
@@ -203,13 +203,13 @@ static void services(const struct page *p, const json_t *report)
                           pythia__number(service, "changed_edges"),
                           pythia__number(service, "edges"));
         pythia_buf_puts(p->out, "\n" INDENT INDENT "           ");
-        words(p, 17, &text);
+        print_compared_words(p, 17, &text);
     }
     and_more(p, shown, all, "service");
 }
 
 /* Types about which there is nothing to say, a line each. */
-static void others(const struct page *p, const json_t *types)
+static void print_other_types(const struct page *p, const json_t *types)
 {
     size_t shown = 0, all = 0;
     for (size_t i = 0; i < json_array_size(types); i++) {
@@ -239,12 +239,12 @@ void pythia__compare_text(const json_t *report, size_t top, bool colour, struct 
     const json_t *types = pythia__array(report, "request_types");
     struct pythia_buf head = {0}, conclusion = {0};
     pythia__add_compared_input(&head, report);
-    words(&p, 0, &head);
+    print_compared_words(&p, 0, &head);
     pythia__add_conclusion(&conclusion, report);
-    style(&p, "1");
-    words(&p, 0, &conclusion);
-    style(&p, "0");
-    services(&p, report);
+    print_compared_style(&p, "1");
+    print_compared_words(&p, 0, &conclusion);
+    print_compared_style(&p, "0");
+    print_services(&p, report);
     size_t number = 0, all = 0;
     for (size_t i = 0; i < json_array_size(types); i++)
         if (is_worth_a_section(json_array_get(types, i)) && all++ < top)
@@ -252,5 +252,5 @@ void pythia__compare_text(const json_t *report, size_t top, bool colour, struct 
     if (all > number)
         pythia_buf_printf(out, "\nand %zu more changed type%s\n", all - number,
                           all - number == 1 ? "" : "s");
-    others(&p, types);
+    print_other_types(&p, types);
 }

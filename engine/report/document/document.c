@@ -21,7 +21,7 @@ void pythia__doc_free(struct pythia__doc *d)
     *d = (struct pythia__doc){0};
 }
 
-static void *make(struct pythia__doc *d, size_t size)
+static void *alloc_from_document(struct pythia__doc *d, size_t size)
 {
     void *memory = d->failed ? NULL : pythia_arena_alloc(&d->memory, size);
     if (!memory) {
@@ -31,9 +31,9 @@ static void *make(struct pythia__doc *d, size_t size)
     return memset(memory, 0, size);
 }
 
-static struct pythia_text copy(struct pythia__doc *d, struct pythia_text text)
+static struct pythia_text copy_into_document(struct pythia__doc *d, struct pythia_text text)
 {
-    char *bytes = make(d, text.size + 1);
+    char *bytes = alloc_from_document(d, text.size + 1);
     if (!bytes)
         return PYTHIA_TEXT("");
     if (text.size > 0)
@@ -45,7 +45,7 @@ static struct pythia_text copy(struct pythia__doc *d, struct pythia_text text)
 
 static struct pythia__doc_block *add_block(struct pythia__doc *d, enum pythia__doc_block_kind kind)
 {
-    struct pythia__doc_block *b = make(d, sizeof(*b));
+    struct pythia__doc_block *b = alloc_from_document(d, sizeof(*b));
     d->line = NULL;
     if (!b)
         return NULL;
@@ -102,7 +102,7 @@ void pythia__doc_table(struct pythia__doc *d, const struct pythia__doc_column *c
 
 void pythia__doc_row(struct pythia__doc *d, enum pythia__doc_mark mark)
 {
-    struct pythia__doc_row *row = make(d, sizeof(*row));
+    struct pythia__doc_row *row = alloc_from_document(d, sizeof(*row));
     if (!row)
         return;
     struct pythia__doc_block *b = d->last;
@@ -128,7 +128,7 @@ void pythia__doc_cell(struct pythia__doc *d)
 
 static struct pythia__doc_run *add_run(struct pythia__doc *d, enum pythia__doc_run_kind kind)
 {
-    struct pythia__doc_run *run = make(d, sizeof(*run));
+    struct pythia__doc_run *run = alloc_from_document(d, sizeof(*run));
     if (!run || !d->line)
         return NULL;
     run->kind = kind;
@@ -145,11 +145,12 @@ void pythia__doc_text(struct pythia__doc *d, enum pythia__doc_run_kind kind,
 {
     struct pythia__doc_run *run = text.size > 0 ? add_run(d, kind) : NULL;
     if (run)
-        run->text = copy(d, text);
+        run->text = copy_into_document(d, text);
 }
 
 /* Take what a buffer holds as a run, and give the buffer back. */
-static void take(struct pythia__doc *d, enum pythia__doc_run_kind kind, struct pythia_buf *text)
+static void take_doc_run(struct pythia__doc *d, enum pythia__doc_run_kind kind,
+                         struct pythia_buf *text)
 {
     d->failed = d->failed || text->failed;
     pythia__doc_text(d, kind, pythia_buf_text(text));
@@ -179,9 +180,9 @@ void pythia__doc_name(struct pythia__doc *d, enum pythia__doc_space space,
     if (!run)
         return;
     run->space = space;
-    run->forms[0] = copy(d, shortest.size ? shortest : full);
-    run->forms[1] = copy(d, longer.size ? longer : full);
-    run->forms[2] = copy(d, full);
+    run->forms[0] = copy_into_document(d, shortest.size ? shortest : full);
+    run->forms[1] = copy_into_document(d, longer.size ? longer : full);
+    run->forms[2] = copy_into_document(d, full);
     run->next_name = d->names;
     d->names = run;
     d->name_count++;
@@ -197,7 +198,7 @@ void pythia__doc_bar(struct pythia__doc *d, double share)
 void pythia__doc_spark(struct pythia__doc *d, const uint64_t *counts, size_t count)
 {
     struct pythia__doc_run *run = add_run(d, PYTHIA__DOC_SPARK);
-    uint64_t *own = run ? make(d, count * sizeof(*own)) : NULL;
+    uint64_t *own = run ? alloc_from_document(d, count * sizeof(*own)) : NULL;
     if (!own)
         return;
     memcpy(own, counts, count * sizeof(*own));
@@ -209,14 +210,14 @@ void pythia__doc_duration(struct pythia__doc *d, double ns)
 {
     struct pythia_buf text = {0};
     pythia__add_duration(&text, ns);
-    take(d, PYTHIA__DOC_NUMBER, &text);
+    take_doc_run(d, PYTHIA__DOC_NUMBER, &text);
 }
 
 void pythia__doc_percent(struct pythia__doc *d, double share)
 {
     struct pythia_buf text = {0};
     pythia__add_percent(&text, share);
-    take(d, PYTHIA__DOC_NUMBER, &text);
+    take_doc_run(d, PYTHIA__DOC_NUMBER, &text);
 }
 
 void pythia__doc_count(struct pythia__doc *d, double count, const char *one, const char *many)
@@ -224,7 +225,7 @@ void pythia__doc_count(struct pythia__doc *d, double count, const char *one, con
     struct pythia_buf text = {0};
     pythia__add_count(&text, count);
     pythia_buf_puts(&text, count == 1 ? one : many);
-    take(d, PYTHIA__DOC_NUMBER, &text);
+    take_doc_run(d, PYTHIA__DOC_NUMBER, &text);
 }
 
 /* ---- names ---- */
@@ -255,7 +256,7 @@ static bool comes_before(const void *context, uint32_t a, uint32_t b)
     return order < 0;
 }
 
-static void lengthen(struct pythia__doc_run *run)
+static void lengthen_run(struct pythia__doc_run *run)
 {
     if (run->form < PYTHIA__DOC_FORMS - 1)
         run->form++;
@@ -271,7 +272,7 @@ static bool part_runs(const struct naming *n, const uint32_t *order, size_t coun
         differ =
             differ || !pythia_text_equal(first, n->runs[order[i]]->forms[PYTHIA__DOC_FORMS - 1]);
     for (size_t i = 0; differ && i < count; i++)
-        lengthen(n->runs[order[i]]);
+        lengthen_run(n->runs[order[i]]);
     return differ;
 }
 

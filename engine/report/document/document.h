@@ -116,6 +116,7 @@ void pythia__doc_cell(struct pythia__doc *d);
 
 /* ---- runs ---- */
 
+/* Add words to the line that is being built, as printf writes them. */
 void pythia__doc_words(struct pythia__doc *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Text of any kind, copied. */

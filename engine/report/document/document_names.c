@@ -16,7 +16,7 @@ static const char *find_last(struct pythia_text text, char c)
     return NULL;
 }
 
-static struct pythia_text from(struct pythia_text text, const char *at)
+static struct pythia_text text_from_position(struct pythia_text text, const char *at)
 {
     return (struct pythia_text){at, (size_t)(text.bytes + text.size - at)};
 }
@@ -42,7 +42,9 @@ static struct pythia_text strip_package(struct pythia_text name)
         dots += head.bytes[i] == '.';
     }
     const char *dot = find_last(head, '.');
-    return dots >= (slash ? 1 : 2) && dot + 1 < head.bytes + head.size ? from(name, dot + 1) : name;
+    return dots >= (slash ? 1 : 2) && dot + 1 < head.bytes + head.size
+               ? text_from_position(name, dot + 1)
+               : name;
 }
 
 /* The last part of an id whose parts have colons between them, behind "GET" or "SELECT" if that is
@@ -52,11 +54,11 @@ static void add_last_part(struct pythia_buf *to, struct pythia_text id)
     while (id.size > 0 && id.bytes[id.size - 1] == ':')
         id.size--;
     const char *colon = find_last(id, ':');
-    struct pythia_text last = colon ? from(id, colon + 1) : id;
+    struct pythia_text last = colon ? text_from_position(id, colon + 1) : id;
     if (colon) {
         struct pythia_text before = {id.bytes, (size_t)(colon - id.bytes)};
         const char *previous = find_last(before, ':');
-        before = previous ? from(before, previous + 1) : before;
+        before = previous ? text_from_position(before, previous + 1) : before;
         if (is_verb(before)) {
             pythia_buf_text_add(to, before);
             pythia_buf_putc(to, ' ');
@@ -78,7 +80,7 @@ static void add_short(struct pythia_buf *to, const struct pythia_vocabulary *v, 
         return;
     }
     /* Of "service:scope:name" the end; the name in it has its identifiers replaced. */
-    struct pythia_text rest = from(id, id.bytes + service.size + 1);
+    struct pythia_text rest = text_from_position(id, id.bytes + service.size + 1);
     pythia_buf_text_add(to, strip_package(pythia_text_ends(id, name) ? name : rest));
 }
 
@@ -129,7 +131,7 @@ static struct pythia_text next_root(struct pythia_text *rest)
     for (size_t i = 0; i + 3 <= rest->size; i++)
         if (memcmp(rest->bytes + i, " + ", 3) == 0) {
             first.size = i;
-            *rest = from(*rest, rest->bytes + i + 3);
+            *rest = text_from_position(*rest, rest->bytes + i + 3);
             return first;
         }
     *rest = TEXT_NONE;
@@ -154,7 +156,7 @@ void pythia__doc_type(struct pythia__doc *d, const struct pythia_vocabulary *v,
     struct pythia_text full = pythia_vocabulary_text(v, type->name),
                        rest = pythia_vocabulary_text(v, type->unsplit), last = rest;
     struct pythia_text part =
-        full.size > rest.size ? from(full, full.bytes + rest.size) : TEXT_NONE;
+        full.size > rest.size ? text_from_position(full, full.bytes + rest.size) : TEXT_NONE;
     struct pythia_buf shortest = {0}, longer = {0};
     while (rest.size > 0) {
         struct pythia_text one = next_root(&rest);

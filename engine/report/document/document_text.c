@@ -68,7 +68,8 @@ static const struct pythia__doc_view unbounded = {.width = SIZE_MAX};
 
 /* ---- glyphs ---- */
 
-static void push(struct glyphs *to, const struct pythia_glyph *shown, enum style style, bool breaks)
+static void push_glyph(struct glyphs *to, const struct pythia_glyph *shown, enum style style,
+                       bool breaks)
 {
     if (pythia_grow(&to->list, &to->capacity, to->count, sizeof(*to->list)) != PYTHIA_OK) {
         to->failed = true;
@@ -84,7 +85,7 @@ static void push_text(struct glyphs *to, struct pythia_text text, enum style sty
 {
     struct pythia_glyph glyph;
     while (pythia_glyph_next(&text, &glyph))
-        push(to, &glyph, style, breaks && glyph.bytes[0] == ' ');
+        push_glyph(to, &glyph, style, breaks && glyph.bytes[0] == ' ');
 }
 
 static void push_name(struct glyphs *to, struct pythia_text name, size_t limit)
@@ -140,7 +141,7 @@ static void push_line(struct glyphs *to, const struct pythia__doc_line *line, si
 }
 
 /* Cut what is wider than `width`, where a word ends if that is not far before. */
-static void cut(struct glyphs *g, size_t width)
+static void cut_glyphs(struct glyphs *g, size_t width)
 {
     size_t column = 0, count = 0, word = 0;
     if (g->width <= width)
@@ -179,7 +180,7 @@ static size_t name_limit(const struct pythia__doc_line *line, size_t all, size_t
 }
 
 /* A line as glyphs within `width`: names lose their middles first, and then the line its end. */
-static struct glyphs fit(const struct pythia__doc_line *line, size_t width)
+static struct glyphs fit_line(const struct pythia__doc_line *line, size_t width)
 {
     struct glyphs g = {0};
     push_line(&g, line, SIZE_MAX);
@@ -188,7 +189,7 @@ static struct glyphs fit(const struct pythia__doc_line *line, size_t width)
         g.count = g.width = 0;
         push_line(&g, line, limit);
     }
-    cut(&g, width);
+    cut_glyphs(&g, width);
     return g;
 }
 
@@ -211,7 +212,7 @@ static void set_style(struct page *p, enum style style)
     p->style = style;
 }
 
-static void put(struct page *p, const struct glyph *g)
+static void put_glyph(struct page *p, const struct glyph *g)
 {
     set_style(p, g->style);
     p->column += g->width;
@@ -228,7 +229,7 @@ static void put_symbol(struct page *p, const char *symbol, enum style style)
     struct glyphs g = {0};
     push_text(&g, pythia_text_of(symbol), style, false);
     for (size_t i = 0; i < g.count; i++)
-        put(p, &g.list[i]);
+        put_glyph(p, &g.list[i]);
     end_glyphs(p, &g);
 }
 
@@ -278,10 +279,10 @@ static void put_wrapped(struct page *p, const struct glyphs *g, size_t indent)
             put_blanks(p, indent);
         } else {
             for (; blanks < at; blanks++)
-                put(p, &g->list[blanks]);
+                put_glyph(p, &g->list[blanks]);
         }
         for (; at < end; at++)
-            put(p, &g->list[at]);
+            put_glyph(p, &g->list[at]);
     }
     end_line(p);
 }
@@ -299,7 +300,7 @@ static void put_mark(struct page *p, enum pythia__doc_mark mark)
 static void put_glyphs(struct page *p, const struct glyphs *g)
 {
     for (size_t i = 0; i < g->count; i++)
-        put(p, &g->list[i]);
+        put_glyph(p, &g->list[i]);
 }
 
 static void write_heading(struct page *p, const struct pythia__doc_block *b)
@@ -308,7 +309,7 @@ static void write_heading(struct page *p, const struct pythia__doc_block *b)
     push_line(&aside, &b->aside, p->view->width / 2);
     size_t width = p->view->width - (b->mark ? INDENT : 0),
            left = aside.width > 0 ? width - aside.width - INDENT : width;
-    struct glyphs line = fit(&b->line, left);
+    struct glyphs line = fit_line(&b->line, left);
     for (size_t i = 0; i < line.count; i++)
         line.list[i].style = line.list[i].style == PLAIN ? STRONG : line.list[i].style;
     if (b->mark)
@@ -357,7 +358,7 @@ static size_t natural_width(const struct pythia__doc_block *b, size_t column, st
 }
 
 /* Take up to `over` columns off one; what is left to be taken off. */
-static size_t shrink(size_t *width, size_t over)
+static size_t shrink_column(size_t *width, size_t over)
 {
     size_t spare = *width > NAME_MIN ? *width - NAME_MIN : 0, taken = over < spare ? over : spare;
     *width -= taken;
@@ -378,10 +379,10 @@ static struct layout lay_out(struct page *p, const struct pythia__doc_block *b)
     size_t over = all > p->view->width ? all - p->view->width : 0;
     for (size_t c = 0; c < b->column_count; c++)
         if (b->columns[c].flexible)
-            over = shrink(&l.widths[c], over);
+            over = shrink_column(&l.widths[c], over);
     for (size_t c = 0; c < b->column_count; c++)
         if (!b->columns[c].right)
-            over = shrink(&l.widths[c], over);
+            over = shrink_column(&l.widths[c], over);
     return l;
 }
 
@@ -407,7 +408,7 @@ static void write_table(struct page *p, const struct pythia__doc_block *b)
         if (l.marks)
             put_mark(p, row->mark);
         for (size_t c = 0; c < b->column_count; c++) {
-            struct glyphs g = fit(&row->cells[c], l.widths[c]);
+            struct glyphs g = fit_line(&row->cells[c], l.widths[c]);
             if (g.count > 0)
                 put_blanks(p, at + (b->columns[c].right ? l.widths[c] - g.width : 0));
             put_glyphs(p, &g);

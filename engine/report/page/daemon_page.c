@@ -31,7 +31,7 @@ static void add_age(struct pythia_buf *to, double seconds)
     pythia_buf_printf(to, "%.0f %s", fmax(0, floor(seconds / units[i].unit)), units[i].name);
 }
 
-static void age(struct pythia__html *h, const struct pythia_daemon_page *p, double unix_ns)
+static void draw_age(struct pythia__html *h, const struct pythia_daemon_page *p, double unix_ns)
 {
     struct pythia_buf text = {0};
     add_age(&text, ((double)p->now_unix_ns - unix_ns) / 1e9);
@@ -56,7 +56,7 @@ static size_t count_of(const json_t *verdicts, const char *state)
     return count;
 }
 
-static void lead(struct pythia__html *h, const struct pythia_daemon_page *p)
+static void draw_daemon_lead(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
     const char *doing = pythia__string(p->status, "doing");
     size_t found = count_of(p->verdicts, "found");
@@ -79,17 +79,17 @@ static void lead(struct pythia__html *h, const struct pythia_daemon_page *p)
     pythia__html_close(h);
 }
 
-static void head(struct pythia__html *h, const struct pythia_daemon_page *p)
+static void draw_daemon_head(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
     const json_t *s = p->status;
     pythia__html_open(h, "header", NULL);
     pythia__html_open(h, "h1", NULL);
     pythia__html_printf(h, "pythiad %s", pythia__string(s, "version"));
     pythia__html_close(h);
-    lead(h, p);
+    draw_daemon_lead(h, p);
     pythia__html_open(h, "p", "class", "read", NULL);
     pythia__html_text(h, "In ");
-    age(h, p, pythia__number(s, "started_unix_ns"));
+    draw_age(h, p, pythia__number(s, "started_unix_ns"));
     pythia__html_text(h, " it has taken in ");
     pythia__html_things(h, pythia__number(s, "spans"), "span", "spans");
     pythia__html_text(h, " of ");
@@ -126,7 +126,7 @@ static void found_row(struct pythia__html *h, const struct pythia_daemon_page *p
     pythia__html_close(h);
     pythia__html_cell(h, "n", "found");
     if (since > 0) {
-        age(h, p, since);
+        draw_age(h, p, since);
         pythia__html_text(h, " ago");
     }
     pythia__html_close(h);
@@ -187,7 +187,7 @@ static void other_verdicts(struct pythia__html *h, const json_t *verdicts)
     pythia__html_text(h, told > 0 ? ". " : "");
 }
 
-static void found(struct pythia__html *h, const struct pythia_daemon_page *p)
+static void draw_daemon_verdicts(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
     size_t of = count_of(p->verdicts, "found");
     if (of > 0)
@@ -305,7 +305,7 @@ static size_t count_outstanding(const json_t *points)
     return count;
 }
 
-static void points(struct pythia__html *h, const struct pythia_daemon_page *p)
+static void draw_daemon_points(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
     size_t all = json_array_size(p->points), outstanding = count_outstanding(p->points);
     if (all == 0) {
@@ -368,7 +368,7 @@ static void decision_row(struct pythia__html *h, const struct pythia_daemon_page
 {
     pythia__html_open(h, "tr", NULL);
     pythia__html_cell(h, "n", NULL);
-    age(h, p, pythia__number(decision, "unix_ns"));
+    draw_age(h, p, pythia__number(decision, "unix_ns"));
     pythia__html_text(h, " ago");
     pythia__html_close(h);
     pythia__html_open(h, "th", "scope", "row", NULL);
@@ -389,7 +389,7 @@ static void decision_row(struct pythia__html *h, const struct pythia_daemon_page
     pythia__html_close(h);
 }
 
-static void decisions(struct pythia__html *h, const struct pythia_daemon_page *p)
+static void draw_decisions(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
     static const char *const labels[] = {">When", "Decision", "For requests of"};
     if (json_array_size(p->decisions) == 0) {
@@ -430,7 +430,8 @@ static void plane_row(struct pythia__html *h, const json_t *plane)
     pythia__html_close(h);
 }
 
-static void figure(struct pythia__html *h, const json_t *status, const char *key, const char *words)
+static void draw_status_figure(struct pythia__html *h, const json_t *status, const char *key,
+                               const char *words)
 {
     pythia__html_open(h, "div", NULL);
     pythia__html_leaf(h, "dt", NULL, words);
@@ -440,7 +441,7 @@ static void figure(struct pythia__html *h, const json_t *status, const char *key
     pythia__html_close(h);
 }
 
-static void health(struct pythia__html *h, const struct pythia_daemon_page *p)
+static void draw_health(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
     static const char *const labels[] = {"Control plane", "The desired set is", ">Trace points",
                                          ">Targets lost", "Why"};
@@ -468,7 +469,7 @@ static void health(struct pythia__html *h, const struct pythia_daemon_page *p)
     }
     pythia__html_open(h, "dl", "class", "figures", NULL);
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-        figure(h, p->status, figures[i][0], figures[i][1]);
+        draw_status_figure(h, p->status, figures[i][0], figures[i][1]);
     pythia__html_close(h);
     pythia__html_open(h, "p", "class", "note", NULL);
     pythia__html_text(h, "All numbers, with reasons: ");
@@ -484,13 +485,13 @@ static const struct {
     const char *id, *title;
     void (*write)(struct pythia__html *h, const struct pythia_daemon_page *p);
 } parts[] = {
-    {"found", "What it found", found},
-    {"points", "Trace points", points},
-    {"decisions", "Decisions, the latest first", decisions},
-    {"health", "How it is", health},
+    {"found", "What it found", draw_daemon_verdicts},
+    {"points", "Trace points", draw_daemon_points},
+    {"decisions", "Decisions, the latest first", draw_decisions},
+    {"health", "How it is", draw_health},
 };
 
-static void navigation(struct pythia__html *h)
+static void draw_daemon_navigation(struct pythia__html *h)
 {
     pythia__html_open(h, "nav", "aria-label", "Parts of this page", NULL);
     pythia__html_open(h, "ul", NULL);
@@ -522,8 +523,8 @@ int pythia_daemon_page_write(const struct pythia_daemon_page *page, struct pythi
     pythia__html_open(&h, "a", "class", "skip", "href", "#found", NULL);
     pythia__html_text(&h, "To what it found");
     pythia__html_close(&h);
-    head(&h, page);
-    navigation(&h);
+    draw_daemon_head(&h, page);
+    draw_daemon_navigation(&h);
     pythia__html_open(&h, "main", NULL);
     write_parts(&h, page);
     pythia__html_close(&h);

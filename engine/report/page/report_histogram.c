@@ -32,7 +32,7 @@ struct scale {
 };
 
 /* The place of a duration, in percent of the width; a margin is left for strokes. */
-static double place(const struct scale *s, double ns)
+static double place_on_histogram(const struct scale *s, double ns)
 {
     return 1 + 98 * log(ns / s->low) / log(s->high / s->low);
 }
@@ -43,7 +43,7 @@ static bool is_on(const struct scale *s, double ns)
 }
 
 /* Fits the scale to the bins; false if there is nothing to draw. */
-static bool fit(struct scale *s, const json_t *bins)
+static bool fit_histogram(struct scale *s, const json_t *bins)
 {
     *s = (struct scale){.low = INFINITY};
     for (size_t i = 0; i < json_array_size(bins); i++) {
@@ -65,7 +65,8 @@ static bool fit(struct scale *s, const json_t *bins)
 }
 
 /* An upright one. */
-static void line(struct pythia__html *h, const char *class, double x, double from, double to)
+static void draw_histogram_line(struct pythia__html *h, const char *class, double x, double from,
+                                double to)
 {
     pythia__html_open(h, "line", "class", class, NULL);
     pythia__html_attribute_printf(h, "x1", "%.2f%%", x);
@@ -86,7 +87,7 @@ static void tick_label(struct pythia__html *h, double x, const char *text)
     pythia__html_close(h);
 }
 
-static void bars(struct pythia__html *h, const struct scale *s, const json_t *bins)
+static void draw_histogram_bars(struct pythia__html *h, const struct scale *s, const json_t *bins)
 {
     for (size_t i = 0; i < json_array_size(bins); i++) {
         const json_t *bin = json_array_get(bins, i);
@@ -94,7 +95,7 @@ static void bars(struct pythia__html *h, const struct scale *s, const json_t *bi
         double count = pythia__number(bin, "count");
         if (!(count > 0))
             continue;
-        double x = place(s, low), width = fmax(place(s, high) - x, .5);
+        double x = place_on_histogram(s, low), width = fmax(place_on_histogram(s, high) - x, .5);
         double height = fmax(PLOT * count / s->largest, 2); /* One request of a million is seen. */
         struct pythia_buf title = {0};
         pythia__add_duration(&title, low);
@@ -142,7 +143,7 @@ static size_t find_ticks(const struct scale *s, bool between, double ticks[2 * R
     return count;
 }
 
-static void axis(struct pythia__html *h, const struct scale *s)
+static void draw_histogram_axis(struct pythia__html *h, const struct scale *s)
 {
     double ticks[2 * ROUND];
     size_t count = find_ticks(s, false, ticks), every = 1;
@@ -162,8 +163,8 @@ static void axis(struct pythia__html *h, const struct scale *s)
     for (size_t i = 0; i < count; i += every) {
         struct pythia_buf text = {0};
         add_round(&text, ticks[i]);
-        line(h, "base", place(s, ticks[i]), BOTTOM, BOTTOM + 5);
-        tick_label(h, place(s, ticks[i]), text.bytes ? text.bytes : "");
+        draw_histogram_line(h, "base", place_on_histogram(s, ticks[i]), BOTTOM, BOTTOM + 5);
+        tick_label(h, place_on_histogram(s, ticks[i]), text.bytes ? text.bytes : "");
         pythia_buf_free(&text);
     }
 }
@@ -175,16 +176,16 @@ static const struct {
 /* The label of a quantile stands left of its line, and that of a higher one above it: so no line
  * crosses a label, but of one that must stand to the right for want of room; that is drawn on top,
  * with a rim. */
-static void mark(struct pythia__html *h, const struct scale *s, const json_t *group, size_t i,
-                 bool text)
+static void draw_mode_mark(struct pythia__html *h, const struct scale *s, const json_t *group,
+                           size_t i, bool text)
 {
     double ns = pythia__number(group, quantiles[i].key);
     double y = ROW_HEIGHT * (double)(QUANTILES - i) - 4;
     if (!isfinite(ns) || ns <= 0)
         return;
-    double x = place(s, fmin(fmax(ns, s->low), s->high));
+    double x = place_on_histogram(s, fmin(fmax(ns, s->low), s->high));
     if (!text) {
-        line(h, "q", x, y - 9, BOTTOM);
+        draw_histogram_line(h, "q", x, y - 9, BOTTOM);
         return;
     }
     struct pythia_buf label = {0};
@@ -200,29 +201,29 @@ static void mark(struct pythia__html *h, const struct scale *s, const json_t *gr
     pythia_buf_free(&label);
 }
 
-static void marks(struct pythia__html *h, const struct scale *s, const json_t *group)
+static void draw_mode_marks(struct pythia__html *h, const struct scale *s, const json_t *group)
 {
     for (size_t i = 0; i < QUANTILES; i++)
-        mark(h, s, group, i, false);
+        draw_mode_mark(h, s, group, i, false);
     for (size_t i = 0; i < QUANTILES; i++)
-        mark(h, s, group, i, true);
+        draw_mode_mark(h, s, group, i, true);
 }
 
 /* A triangle below the axis at the center of each mode, and dashes between modes. */
-static void modes(struct pythia__html *h, const struct scale *s, const json_t *of)
+static void list_histogram_modes(struct pythia__html *h, const struct scale *s, const json_t *of)
 {
     const json_t *cuts = pythia__array(of, "cuts_ns"), *centers = pythia__array(of, "centers_ns");
     for (size_t i = 0; i < json_array_size(cuts) && i < MODES_MAX; i++) {
         double ns = json_number_value(json_array_get(cuts, i));
         if (is_on(s, ns))
-            line(h, "cut", place(s, ns), TOP, BOTTOM + 30);
+            draw_histogram_line(h, "cut", place_on_histogram(s, ns), TOP, BOTTOM + 30);
     }
     for (size_t i = 0; i < json_array_size(centers) && i < MODES_MAX; i++) {
         double ns = json_number_value(json_array_get(centers, i));
         if (!is_on(s, ns))
             continue;
         pythia__html_open(h, "svg", "overflow", "visible", "width", "1", "height", "1", NULL);
-        pythia__html_attribute_printf(h, "x", "%.2f%%", place(s, ns));
+        pythia__html_attribute_printf(h, "x", "%.2f%%", place_on_histogram(s, ns));
         pythia__html_attribute_printf(h, "y", "%d", BOTTOM + 23);
         pythia__html_open(h, "path", "class", "mode", "d", "M0 0L7 11H-7Z", NULL);
         pythia__html_close(h);
@@ -231,7 +232,7 @@ static void modes(struct pythia__html *h, const struct scale *s, const json_t *o
 }
 
 /* What the picture shows, in words. */
-static void describe(struct pythia__html *h, const struct scale *s, const json_t *group)
+static void describe_histogram(struct pythia__html *h, const struct scale *s, const json_t *group)
 {
     struct pythia_buf text = {0};
     pythia_buf_puts(&text, "Histogram of durations on a logarithmic scale, from ");
@@ -246,7 +247,8 @@ static void describe(struct pythia__html *h, const struct scale *s, const json_t
     pythia_buf_free(&text);
 }
 
-static void caption(struct pythia__html *h, const struct scale *s, const json_t *group)
+static void write_histogram_caption(struct pythia__html *h, const struct scale *s,
+                                    const json_t *group)
 {
     const json_t *of = json_object_get(group, "modes");
     const json_t *centers = pythia__array(of, "centers_ns"),
@@ -276,16 +278,16 @@ void pythia__html_histogram(struct pythia__html *h, const json_t *group)
     const json_t *bins = pythia__array(group, "histogram");
     struct scale s;
     pythia__html_open(h, "figure", "class", "hist", NULL);
-    if (fit(&s, bins)) {
+    if (fit_histogram(&s, bins)) {
         pythia__html_open(h, "svg", "role", "img", "width", "100%", NULL);
         pythia__html_attribute_printf(h, "height", "%d", HEIGHT);
-        describe(h, &s, group);
-        bars(h, &s, bins);
-        axis(h, &s);
-        marks(h, &s, group);
-        modes(h, &s, json_object_get(group, "modes"));
+        describe_histogram(h, &s, group);
+        draw_histogram_bars(h, &s, bins);
+        draw_histogram_axis(h, &s);
+        draw_mode_marks(h, &s, group);
+        list_histogram_modes(h, &s, json_object_get(group, "modes"));
         pythia__html_close(h);
-        caption(h, &s, group);
+        write_histogram_caption(h, &s, group);
     } else {
         pythia__html_leaf(h, "figcaption", NULL, "There are no durations to draw.");
     }

@@ -56,8 +56,8 @@ static const char *drop_help(const char *name)
 }
 
 /* Counters with what they mean. Returns how many there are. */
-static size_t counters(struct pythia__html *h, const json_t *input, const char *key,
-                       const char *(*help)(const char *))
+static size_t draw_counters(struct pythia__html *h, const json_t *input, const char *key,
+                            const char *(*help)(const char *))
 {
     json_t *counts = json_object_get(input, key), *value;
     const char *name;
@@ -78,7 +78,7 @@ static size_t counters(struct pythia__html *h, const json_t *input, const char *
     return count;
 }
 
-static void sources(struct pythia__html *h, const json_t *input)
+static void draw_sources(struct pythia__html *h, const json_t *input)
 {
     const json_t *list = pythia__array(input, "sources");
     size_t count = json_array_size(list);
@@ -105,7 +105,7 @@ static void sources(struct pythia__html *h, const json_t *input)
 }
 
 /* What was read, and what had to be mended or left out on the way. */
-static void input(struct pythia__html *h, const json_t *report)
+static void draw_input(struct pythia__html *h, const json_t *report)
 {
     const json_t *in = json_object_get(report, "input");
     double failed = pythia__number(in, "failed_files");
@@ -134,7 +134,7 @@ static void input(struct pythia__html *h, const json_t *report)
         pythia__html_text(h, ".");
     }
     pythia__html_close(h);
-    sources(h, in);
+    draw_sources(h, in);
     if (failed > 0) {
         pythia__html_open(h, "p", "class", "warn", NULL);
         pythia__html_things(h, failed, "file", "files");
@@ -157,13 +157,13 @@ static void input(struct pythia__html *h, const json_t *report)
     pythia_buf_free(&sampling);
     pythia_buf_free(&incomplete);
     pythia_buf_free(&overhead);
-    size_t count = counters(h, in, "repaired", repair_help);
-    count += counters(h, in, "dropped", drop_help);
+    size_t count = draw_counters(h, in, "repaired", repair_help);
+    count += draw_counters(h, in, "dropped", drop_help);
     if (count == 0)
         pythia__html_leaf(h, "p", "read", "Nothing had to be repaired, nothing was dropped.");
 }
 
-static void head(struct pythia__html *h, const json_t *report)
+static void draw_page_head(struct pythia__html *h, const json_t *report)
 {
     const json_t *groups = pythia__array(report, "groups");
     size_t found = count_diagnosed(groups), count = json_array_size(groups);
@@ -179,7 +179,7 @@ static void head(struct pythia__html *h, const json_t *report)
                    ? "Not enough data: no group has enough requests to be diagnosed."
                    : "Nothing to diagnose: no group of requests varies in a way that stands out.");
     pythia__html_close(h);
-    input(h, report);
+    draw_input(h, report);
     pythia__html_close(h);
 }
 
@@ -210,7 +210,7 @@ static bool has_open(const json_t *report)
     return json_array_size(pythia__array(report, "open")) > 0;
 }
 
-static bool always(const json_t *report)
+static bool is_always_shown(const json_t *report)
 {
     (void)report;
     return true;
@@ -294,7 +294,7 @@ static double between_paths(const json_t *types)
     return sum;
 }
 
-static void overview(struct pythia__html *h, const json_t *report)
+static void draw_overview(struct pythia__html *h, const json_t *report)
 {
     static const char *const labels[] = {"Group of requests", "Status", "=Share of the variance",
                                          ">Requests", ">Mean"};
@@ -348,7 +348,7 @@ static void type_paths(struct pythia__html *h, const json_t *type)
     pythia__html_keys(h, type);
 }
 
-static void paths(struct pythia__html *h, const json_t *report)
+static void draw_paths(struct pythia__html *h, const json_t *report)
 {
     const json_t *types = pythia__array(report, "request_types");
     for (size_t i = 0; i < json_array_size(types); i++) {
@@ -379,7 +379,7 @@ static void other_row(struct pythia__html *h, const json_t *group)
     pythia__html_close(h);
 }
 
-static void others(struct pythia__html *h, const json_t *report)
+static void draw_other_groups(struct pythia__html *h, const json_t *report)
 {
     static const char *const labels[] = {
         "Group of requests",     "Status", ">Requests", ">Mean", ">p50", ">p99",
@@ -453,7 +453,7 @@ static void next_row(struct pythia__html *h, const json_t *report, const json_t 
     pythia__html_close(h);
 }
 
-static void next(struct pythia__html *h, const json_t *report)
+static void draw_suggestions(struct pythia__html *h, const json_t *report)
 {
     static const char *const labels[] = {"Trace point, and why", "=Shows, of the variance, up to",
                                          ">Costs a request"};
@@ -520,7 +520,7 @@ static void loop_row(struct pythia__html *h, const json_t *cycle, const json_t *
     pythia__html_close(h);
 }
 
-static void loop(struct pythia__html *h, const json_t *report)
+static void draw_loop(struct pythia__html *h, const json_t *report)
 {
     static const char *const labels[] = {"Cycle", "=Explained", ">Open beyond the skeleton",
                                          "=Spans saved"};
@@ -570,7 +570,7 @@ static void open_points(struct pythia__html *h, const json_t *report)
 
 /* ---- words ---- */
 
-static void words(struct pythia__html *h, const json_t *report)
+static void draw_glossary(struct pythia__html *h, const json_t *report)
 {
     static const char *const all[][2] = {
         {"Group", "Requests of one type that take the same path. Only those can be compared."},
@@ -644,20 +644,22 @@ static const struct part {
     bool (*wanted)(const json_t *report);
     void (*write)(struct pythia__html *h, const json_t *report);
 } parts[] = {
-    {"overview", "Overview", "Where the variance of all requests lies", true, always, overview},
+    {"overview", "Overview", "Where the variance of all requests lies", true, is_always_shown,
+     draw_overview},
     {"split", "What they were parted by", "What the requests were parted by", true, has_splits,
      pythia__html_split_by},
-    {"search", "The search", "The search, cycle by cycle", true, has_loop, loop},
+    {"search", "The search", "The search, cycle by cycle", true, has_loop, draw_loop},
     {"held", "Found earlier", "Found in earlier cycles", true, has_held, held_verdicts},
-    {"next", "What to open next", NULL, false, has_findings, next},
+    {"next", "What to open next", NULL, false, has_findings, draw_suggestions},
     {"paths", "Types and their paths", "Types whose paths make a difference", false, has_paths,
-     paths},
-    {"others", "Other groups", "Other groups", false, has_others, others},
+     draw_paths},
+    {"others", "Other groups", "Other groups", false, has_others, draw_other_groups},
     {"open", "What was on", "Trace points that were on", false, has_open, open_points},
-    {"words", "How to read this page", "How to read this page", false, always, words},
+    {"words", "How to read this page", "How to read this page", false, is_always_shown,
+     draw_glossary},
 };
 
-static void navigation(struct pythia__html *h, const json_t *report)
+static void draw_page_navigation(struct pythia__html *h, const json_t *report)
 {
     pythia__html_open(h, "nav", "aria-label", "Parts of this page", NULL);
     pythia__html_open(h, "ul", NULL);
@@ -688,7 +690,7 @@ static bool paths_lead(struct pythia__html *h, const json_t *report)
 static void write_parts(struct pythia__html *h, const json_t *report, bool before)
 {
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        bool leads = parts[i].write == paths && paths_lead(h, report);
+        bool leads = parts[i].write == draw_paths && paths_lead(h, report);
         if ((parts[i].before || leads) != before || !parts[i].wanted(report))
             continue;
         pythia__html_open(h, "section", "class", "part", "id", parts[i].id, NULL);
@@ -699,7 +701,7 @@ static void write_parts(struct pythia__html *h, const json_t *report, bool befor
     }
 }
 
-static void findings(struct pythia__html *h, const json_t *groups)
+static void draw_findings(struct pythia__html *h, const json_t *groups)
 {
     size_t number = 0, of = count_diagnosed(groups);
     for (size_t i = 0; i < json_array_size(groups) && number < FINDINGS_MAX; i++)
@@ -737,11 +739,11 @@ void pythia__report_html(const json_t *report, struct pythia_buf *out)
     pythia__html_open(&h, "a", "class", "skip", "href", "#overview", NULL);
     pythia__html_text(&h, "To the overview");
     pythia__html_close(&h);
-    head(&h, report);
-    navigation(&h, report);
+    draw_page_head(&h, report);
+    draw_page_navigation(&h, report);
     pythia__html_open(&h, "main", NULL);
     write_parts(&h, report, true);
-    findings(&h, pythia__array(report, "groups"));
+    draw_findings(&h, pythia__array(report, "groups"));
     write_parts(&h, report, false);
     pythia__html_close(&h);
     pythia__html_open(&h, "footer", NULL);

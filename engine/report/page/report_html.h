@@ -54,6 +54,7 @@ void pythia__html_part_link(struct pythia__html *h, const char *id, const char *
 void pythia__html_found(struct pythia__html *h, const json_t *finding, const json_t *of);
 void pythia__html_notes(struct pythia__html *h, const json_t *finding, const json_t *of);
 
+/* A number as text, as words.h writes it: duration, percent, p-value, count. */
 void pythia__html_duration(struct pythia__html *h, double ns);
 void pythia__html_percent(struct pythia__html *h, double part);
 void pythia__html_chance(struct pythia__html *h, double p); /* "2e-46" */

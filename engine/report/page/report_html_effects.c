@@ -5,7 +5,7 @@
 #include "report_html.h"
 #include "sentences/sentences.h"
 
-static void number(struct pythia__html *h, const char *label, double value)
+static void draw_effect_number(struct pythia__html *h, const char *label, double value)
 {
     pythia__html_cell(h, "n", label);
     pythia__html_percent(h, value);
@@ -20,7 +20,7 @@ static const char *verdict_in_words(const char *verdict)
                                                   : "too few requests";
 }
 
-static void row(struct pythia__html *h, const json_t *effect)
+static void draw_effect_row(struct pythia__html *h, const json_t *effect)
 {
     const json_t *stretch = json_object_get(effect, "stretch"),
                  *part = json_object_get(effect, "part");
@@ -40,10 +40,10 @@ static void row(struct pythia__html *h, const json_t *effect)
     pythia__html_bar(h, "share", inside, pythia__number(effect, "inside_low"),
                      pythia__number(effect, "inside_high"));
     pythia__html_close(h);
-    number(h, "inside it", inside);
-    number(h, "largest part", pythia__number(part, "share"));
-    number(h, "without it", pythia__number(stretch, "share"));
-    number(h, "by path", pythia__number(effect, "eta_squared"));
+    draw_effect_number(h, "inside it", inside);
+    draw_effect_number(h, "largest part", pythia__number(part, "share"));
+    draw_effect_number(h, "without it", pythia__number(stretch, "share"));
+    draw_effect_number(h, "by path", pythia__number(effect, "eta_squared"));
     pythia__html_cell(h, "n", "verdict");
     pythia__html_text(h, verdict_in_words(pythia__string(effect, "verdict")));
     pythia__html_close(h);
@@ -73,7 +73,7 @@ void pythia__html_effects(struct pythia__html *h, const json_t *report)
     for (i = 0; i < json_array_size(cycles); i++) {
         effects = pythia__array(json_array_get(cycles, i), "effects");
         json_array_foreach (effects, k, effect)
-            row(h, effect);
+            draw_effect_row(h, effect);
     }
     pythia__html_close(h);
     pythia__html_close(h);

@@ -6,7 +6,7 @@
 
 #define ENDS_MAX 200
 
-static void cause(struct pythia__html *h, const json_t *found)
+static void draw_end_cause(struct pythia__html *h, const json_t *found)
 {
     pythia__html_open(h, "span", "class", "found", NULL);
     pythia__html_percent(h, pythia__number(found, "share"));
@@ -15,7 +15,7 @@ static void cause(struct pythia__html *h, const json_t *found)
     pythia__html_close(h);
 }
 
-static void row(struct pythia__html *h, const json_t *problem)
+static void draw_end_row(struct pythia__html *h, const json_t *problem)
 {
     const json_t *causes = pythia__array(problem, "causes");
     struct pythia_buf reason = {0};
@@ -25,7 +25,7 @@ static void row(struct pythia__html *h, const json_t *problem)
     pythia__html_close(h);
     pythia__html_open(h, "td", "class", "full", NULL);
     for (size_t i = 0; i < json_array_size(causes); i++)
-        cause(h, json_array_get(causes, i));
+        draw_end_cause(h, json_array_get(causes, i));
     if (pythia__has_reason(problem))
         pythia__add_reason(&reason, problem);
     else
@@ -81,7 +81,7 @@ void pythia__html_ends(struct pythia__html *h, const json_t *search)
     pythia__html_open(h, "tbody", NULL);
     for (size_t i = 0; i < json_array_size(problems) && shown < ENDS_MAX; i++)
         if (is_shown(json_array_get(problems, i))) {
-            row(h, json_array_get(problems, i));
+            draw_end_row(h, json_array_get(problems, i));
             shown++;
         }
     pythia__html_close(h);

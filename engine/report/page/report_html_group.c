@@ -13,7 +13,7 @@
 /* ---- edges ---- */
 
 /* What an edge is in: the innermost open trace point but those that it leads from and to. */
-static const char *surrounding(const json_t *edge)
+static const char *find_surrounding_span(const json_t *edge)
 {
     const json_t *context = pythia__array(edge, "context");
     const char *from = pythia__string(json_object_get(edge, "from"), "trace_point");
@@ -30,7 +30,7 @@ static const char *surrounding(const json_t *edge)
 static void edge_notes(struct pythia__html *h, const json_t *edge, double group_requests)
 {
     double repeats = pythia__number(edge, "repeats"), requests = pythia__number(edge, "requests");
-    const char *in = surrounding(edge), *separator = "";
+    const char *in = find_surrounding_span(edge), *separator = "";
     pythia__html_open(h, "span", "class", "sub", NULL);
     if (in[0]) {
         pythia__html_text(h, "in ");
@@ -149,7 +149,7 @@ static void write_html_edges(struct pythia__html *h, const json_t *group)
 
 /* ---- figures ---- */
 
-static void figure(struct pythia__html *h, const char *name)
+static void draw_group_figure(struct pythia__html *h, const char *name)
 {
     pythia__html_open(h, "div", NULL);
     pythia__html_leaf(h, "dt", NULL, name);
@@ -162,7 +162,7 @@ static void end_figure(struct pythia__html *h)
     pythia__html_close(h);
 }
 
-static void figures(struct pythia__html *h, const json_t *group)
+static void draw_group_figures(struct pythia__html *h, const json_t *group)
 {
     static const struct {
         const char *name, *key;
@@ -173,31 +173,31 @@ static void figures(struct pythia__html *h, const json_t *group)
                      {"99 of 100 are faster than", "p99_ns"}};
     pythia__html_open(h, "dl", "class", "figures", NULL);
     double count = pythia__number(group, "count"), all = pythia__number(group, "type_count");
-    figure(h, all > count ? "Requests, of its type" : "Requests");
+    draw_group_figure(h, all > count ? "Requests, of its type" : "Requests");
     pythia__html_count(h, count);
     if (all > count) {
         pythia__html_text(h, " of ");
         pythia__html_count(h, all);
     }
     end_figure(h);
-    figure(h, "Share of all variance");
+    draw_group_figure(h, "Share of all variance");
     pythia__html_percent(h, pythia__number(group, "variance_share"));
     end_figure(h);
     for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
-        figure(h, durations[i].name);
+        draw_group_figure(h, durations[i].name);
         pythia__html_duration(h, pythia__number(group, durations[i].key));
         end_figure(h);
     }
     if (json_object_get(group, "tracing_ns")) {
         struct pythia_buf text = {0};
         pythia__add_tracing(&text, group);
-        figure(h, "Added by tracing");
+        draw_group_figure(h, "Added by tracing");
         pythia__html_text(h, text.bytes ? text.bytes : "");
         end_figure(h);
         pythia_buf_free(&text);
     }
     double cov = pythia__number(group, "cov");
-    figure(h, "SD / mean (CoV)");
+    draw_group_figure(h, "SD / mean (CoV)");
     if (isfinite(cov))
         pythia__html_printf(h, "%.2f", cov);
     else
@@ -206,7 +206,7 @@ static void figures(struct pythia__html *h, const json_t *group)
     pythia__html_close(h);
 }
 
-static void slowest(struct pythia__html *h, const json_t *group)
+static void draw_slowest_requests(struct pythia__html *h, const json_t *group)
 {
     const json_t *list = pythia__array(group, "slowest");
     if (json_array_size(list) == 0)
@@ -243,7 +243,8 @@ static const char *cause_words(const char *cause)
     return "";
 }
 
-static void heading(struct pythia__html *h, const json_t *group, size_t number, size_t of)
+static void draw_group_heading(struct pythia__html *h, const json_t *group, size_t number,
+                               size_t of)
 {
     const json_t *finding = json_object_get(group, "finding");
     const char *cause = cause_words(pythia__string(group, "cause"));
@@ -277,10 +278,10 @@ void pythia__html_group(struct pythia__html *h, const json_t *group, size_t numb
     pythia__html_group_anchor(&anchor, pythia__string(group, "id"));
     pythia__html_open(h, "section", "class", "group", "id", anchor.bytes ? anchor.bytes : "", NULL);
     pythia_buf_free(&anchor);
-    heading(h, group, number, of);
+    draw_group_heading(h, group, number, of);
     pythia__html_open(h, "div", "class", "two", NULL);
     pythia__html_histogram(h, group);
-    figures(h, group);
+    draw_group_figures(h, group);
     pythia__html_close(h);
     pythia__html_leaf(h, "h3", NULL, "Where the time goes, and where it differs");
     pythia__html_icicle(h, group);
@@ -289,6 +290,6 @@ void pythia__html_group(struct pythia__html *h, const json_t *group, size_t numb
     pythia__html_leaf(h, "h3", NULL, "What correlates with the latency");
     pythia__html_keys(h, group);
     pythia__html_proposals(h, group);
-    slowest(h, group);
+    draw_slowest_requests(h, group);
     pythia__html_close(h);
 }

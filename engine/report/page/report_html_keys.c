@@ -46,7 +46,7 @@ static bool has_long_values(const json_t *bins)
 
 /* The mean duration for each value: bars begin at 0, so that their lengths can be compared. Values
  * that are long stand above their bars. */
-static void profile(struct pythia__html *h, const json_t *key)
+static void draw_key_profile(struct pythia__html *h, const json_t *key)
 {
     static const char *const labels[] = {"Value", "=Mean duration", ">Requests"};
     const json_t *bins = pythia__array(key, "profile");
@@ -85,7 +85,7 @@ static size_t pick_loadings(const json_t *edges, const json_t *picked[LOADINGS_M
 }
 
 /* The parts of the path that the key goes with. */
-static void loadings(struct pythia__html *h, const json_t *key)
+static void draw_key_loadings(struct pythia__html *h, const json_t *key)
 {
     const json_t *picked[LOADINGS_MAX] = {NULL};
     size_t count = pick_loadings(pythia__array(key, "edges"), picked);
@@ -103,7 +103,7 @@ static void loadings(struct pythia__html *h, const json_t *key)
 }
 
 /* Two groups of requests that the key parts best. */
-static void split(struct pythia__html *h, const json_t *key)
+static void draw_key_split(struct pythia__html *h, const json_t *key)
 {
     const json_t *of = json_object_get(key, "split");
     struct pythia_buf text = {0};
@@ -126,7 +126,7 @@ static void split(struct pythia__html *h, const json_t *key)
 }
 
 /* The keys of one rank go together in these requests: which of them counts, they cannot say. */
-static void twins(struct pythia__html *h, const json_t *keys, size_t first)
+static void draw_key_twins(struct pythia__html *h, const json_t *keys, size_t first)
 {
     double rank = pythia__number(json_array_get(keys, first), "rank");
     size_t count = 0;
@@ -161,7 +161,7 @@ static void rests_on(struct pythia__html *h, const json_t *key)
     pythia_buf_free(&text);
 }
 
-static void card(struct pythia__html *h, const json_t *keys, size_t index)
+static void draw_key_card(struct pythia__html *h, const json_t *keys, size_t index)
 {
     const json_t *key = json_array_get(keys, index);
     pythia__html_open(h, "div", "class", "card", NULL);
@@ -174,10 +174,10 @@ static void card(struct pythia__html *h, const json_t *keys, size_t index)
     pythia__html_text(h, " of the variance");
     rests_on(h, key);
     pythia__html_close(h);
-    profile(h, key);
-    split(h, key);
-    loadings(h, key);
-    twins(h, keys, index);
+    draw_key_profile(h, key);
+    draw_key_split(h, key);
+    draw_key_loadings(h, key);
+    draw_key_twins(h, keys, index);
     pythia__html_close(h);
 }
 
@@ -192,13 +192,13 @@ static bool is_worth_a_card(const json_t *keys, size_t index)
            !pythia__string(key, "proxy_of")[0] && pythia__key_size(key) >= CARD_MIN;
 }
 
-static void cards(struct pythia__html *h, const json_t *keys)
+static void draw_key_cards(struct pythia__html *h, const json_t *keys)
 {
     size_t shown = 0;
     pythia__html_open(h, "div", "class", "cards", NULL);
     for (size_t i = 0; i < json_array_size(keys) && shown < CARDS_MAX; i++) {
         if (is_worth_a_card(keys, i)) {
-            card(h, keys, i);
+            draw_key_card(h, keys, i);
             shown++;
         }
     }
@@ -208,7 +208,7 @@ static void cards(struct pythia__html *h, const json_t *keys)
 /* ---- the table ---- */
 
 /* What weakens a finding, or what it is beside another. */
-static void remarks(struct pythia__html *h, const json_t *key)
+static void draw_key_remarks(struct pythia__html *h, const json_t *key)
 {
     const char *proxy_of = pythia__string(key, "proxy_of");
     const char *comma = "";
@@ -230,7 +230,7 @@ static void remarks(struct pythia__html *h, const json_t *key)
     }
 }
 
-static void chance(struct pythia__html *h, const char *label, double p)
+static void draw_key_chance(struct pythia__html *h, const char *label, double p)
 {
     pythia__html_cell(h, "n", label);
     pythia__html_chance(h, p);
@@ -253,10 +253,10 @@ static void key_row(struct pythia__html *h, const json_t *key)
     pythia__html_cell(h, "n", "explains");
     pythia__html_percent(h, explained);
     pythia__html_close(h);
-    chance(h, "q", pythia__number(key, "q"));
-    chance(h, "by permutation", pythia__number(key, "p_permutation"));
+    draw_key_chance(h, "q", pythia__number(key, "q"));
+    draw_key_chance(h, "by permutation", pythia__number(key, "p_permutation"));
     pythia__html_cell(h, "dim full", NULL);
-    remarks(h, key);
+    draw_key_remarks(h, key);
     pythia__html_close(h);
     pythia__html_close(h);
 }
@@ -299,7 +299,7 @@ static void skipped_for(struct pythia__html *h, const json_t *skipped, size_t fi
     pythia__html_close(h);
 }
 
-static void skipped(struct pythia__html *h, const json_t *of)
+static void draw_skipped_keys(struct pythia__html *h, const json_t *of)
 {
     const json_t *list = pythia__array(of, "skipped_keys");
     size_t count = json_array_size(list);
@@ -317,7 +317,7 @@ static void skipped(struct pythia__html *h, const json_t *of)
 }
 
 /* The keys that act together, as a paragraph. */
-static void joint(struct pythia__html *h, const json_t *of)
+static void draw_joint_keys(struct pythia__html *h, const json_t *of)
 {
     struct pythia_buf text = {0};
     pythia__add_joint(&text, of);
@@ -341,7 +341,7 @@ void pythia__html_keys(struct pythia__html *h, const json_t *of)
                               : "None correlates with the latency.");
     pythia__html_close(h);
     if (count > 0) {
-        cards(h, keys);
+        draw_key_cards(h, keys);
         key_table(h, keys, 0, count < KEYS_SEEN ? count : KEYS_SEEN);
     }
     if (count > KEYS_SEEN) {
@@ -355,6 +355,6 @@ void pythia__html_keys(struct pythia__html *h, const json_t *of)
             pythia__html_printf(h, "%zu are left out.", found - count);
         pythia__html_close(h);
     }
-    joint(h, of);
-    skipped(h, of);
+    draw_joint_keys(h, of);
+    draw_skipped_keys(h, of);
 }

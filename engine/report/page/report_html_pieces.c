@@ -11,7 +11,7 @@
 #define PROSE_LIMIT 600  /* of what stands between names */
 #define BREAK_FROM  24   /* a shorter name needs no places to break */
 
-static void put(struct pythia__html *h, struct pythia_buf *text)
+static void put_and_clear(struct pythia__html *h, struct pythia_buf *text)
 {
     pythia__html_text(h, text->bytes ? text->bytes : "");
     if (text->failed)
@@ -23,14 +23,14 @@ void pythia__html_duration(struct pythia__html *h, double ns)
 {
     struct pythia_buf text = {0};
     pythia__add_duration(&text, ns);
-    put(h, &text);
+    put_and_clear(h, &text);
 }
 
 void pythia__html_percent(struct pythia__html *h, double part)
 {
     struct pythia_buf text = {0};
     pythia__add_percent(&text, part);
-    put(h, &text);
+    put_and_clear(h, &text);
 }
 
 void pythia__html_chance(struct pythia__html *h, double p)
@@ -54,7 +54,7 @@ void pythia__html_count(struct pythia__html *h, double count)
         pythia__add_count(&text, count);
     else
         pythia_buf_putc(&text, '-');
-    put(h, &text);
+    put_and_clear(h, &text);
 }
 
 void pythia__html_things(struct pythia__html *h, double count, const char *one, const char *many)
@@ -77,7 +77,7 @@ static void add_parts(struct pythia__html *h, const char *name)
         pythia__html_open(h, "wbr", NULL);
         pythia__html_close(h);
     }
-    put(h, &part);
+    put_and_clear(h, &part);
 }
 
 void pythia__html_name(struct pythia__html *h, const char *name)
@@ -105,7 +105,7 @@ void pythia__html_prose(struct pythia__html *h, const char *text)
 {
     struct pythia_buf shown = {0};
     pythia_shown_add(&shown, pythia_text_of(text), PROSE_LIMIT);
-    put(h, &shown);
+    put_and_clear(h, &shown);
 }
 
 void pythia__html_sentence(struct pythia__html *h, const char *sentence, const json_t *group)
@@ -182,7 +182,7 @@ void pythia__html_group_anchor(struct pythia_buf *to, const char *id)
         pythia_buf_add(to, strchr(allowed, id[i]) ? id + i : "-", 1);
 }
 
-static double within(double value)
+static double clamp_to_unit(double value)
 {
     return value >= 0 ? fmin(value, 1) * 100 : 0; /* NaN gives 0 */
 }
@@ -194,10 +194,11 @@ void pythia__html_bar(struct pythia__html *h, const char *class, double value, d
     pythia__html_open(h, "span", "aria-hidden", "true", NULL);
     pythia__html_attribute_printf(h, "class", "bar %s%s", class, interval ? " iv" : "");
     if (interval)
-        pythia__html_attribute_printf(h, "style", "--v:%.1f%%;--l:%.1f%%;--h:%.1f%%", within(value),
-                                      within(low), within(high));
+        pythia__html_attribute_printf(h, "style", "--v:%.1f%%;--l:%.1f%%;--h:%.1f%%",
+                                      clamp_to_unit(value), clamp_to_unit(low),
+                                      clamp_to_unit(high));
     else
-        pythia__html_attribute_printf(h, "style", "--v:%.1f%%", within(value));
+        pythia__html_attribute_printf(h, "style", "--v:%.1f%%", clamp_to_unit(value));
     pythia__html_text(h, "");
     pythia__html_close(h);
 }
@@ -251,7 +252,8 @@ void pythia__html_notes(struct pythia__html *h, const json_t *finding, const jso
     }
 }
 
-static void meta(struct pythia__html *h, const char *kind, const char *name, const char *content)
+static void write_meta(struct pythia__html *h, const char *kind, const char *name,
+                       const char *content)
 {
     pythia__html_open(h, "meta", kind, name, "content", content, NULL);
     pythia__html_close(h);
@@ -263,15 +265,15 @@ void pythia__html_head(struct pythia__html *h, const char *title, unsigned refre
     pythia__html_open(h, "meta", "charset", "utf-8", NULL);
     pythia__html_close(h);
     /* Nothing is loaded and nothing runs, even if a name found a way to be markup. */
-    meta(h, "http-equiv", "Content-Security-Policy",
-         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-         "form-action 'none'");
-    meta(h, "name", "viewport", "width=device-width,initial-scale=1");
-    meta(h, "name", "referrer", "no-referrer");
+    write_meta(h, "http-equiv", "Content-Security-Policy",
+               "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+               "form-action 'none'");
+    write_meta(h, "name", "viewport", "width=device-width,initial-scale=1");
+    write_meta(h, "name", "referrer", "no-referrer");
     if (refresh_s > 0) {
         char seconds[16];
         snprintf(seconds, sizeof(seconds), "%u", refresh_s);
-        meta(h, "http-equiv", "refresh", seconds);
+        write_meta(h, "http-equiv", "refresh", seconds);
     }
     pythia__html_leaf(h, "title", NULL, title);
     pythia__html_sheet(h);

@@ -27,8 +27,8 @@ static void part_table(struct pythia__html *h, const json_t *of)
 }
 
 /* Words of the other forms, made by one of them. */
-static void words(struct pythia__html *h, void (*add)(struct pythia_buf *, const json_t *),
-                  const json_t *of)
+static void draw_split_words(struct pythia__html *h,
+                             void (*add)(struct pythia_buf *, const json_t *), const json_t *of)
 {
     struct pythia_buf text = {0};
     add(&text, of);
@@ -41,7 +41,7 @@ static void words(struct pythia__html *h, void (*add)(struct pythia_buf *, const
 }
 
 /* What can be pasted: all of it, or else what it is about. */
-static void option(struct pythia__html *h, const json_t *of, const char *member)
+static void draw_split_option(struct pythia__html *h, const json_t *of, const char *member)
 {
     struct pythia_buf shown = {0};
     const char *text = pythia__string(of, member);
@@ -57,13 +57,13 @@ static void option(struct pythia__html *h, const json_t *of, const char *member)
     pythia_buf_free(&shown);
 }
 
-static void card(struct pythia__html *h, const json_t *proposal)
+static void draw_split_card(struct pythia__html *h, const json_t *proposal)
 {
     pythia__html_open(h, "div", "class", "card", NULL);
     pythia__html_open(h, "h4", NULL);
-    option(h, proposal, "option");
+    draw_split_option(h, proposal, "option");
     pythia__html_close(h);
-    words(h, pythia__add_proposal_share, proposal);
+    draw_split_words(h, pythia__add_proposal_share, proposal);
     part_table(h, proposal);
     pythia__html_close(h);
 }
@@ -78,7 +78,7 @@ void pythia__html_proposals(struct pythia__html *h, const json_t *group)
                       "Give pythia replay one of these, and each part is diagnosed by itself.");
     pythia__html_open(h, "div", "class", "cards", NULL);
     for (size_t i = 0; i < json_array_size(list) && i < CARDS_MAX; i++)
-        card(h, json_array_get(list, i));
+        draw_split_card(h, json_array_get(list, i));
     pythia__html_close(h);
 }
 
@@ -88,7 +88,7 @@ static void split_type(struct pythia__html *h, const json_t *type)
     pythia__html_open(h, "h4", NULL);
     pythia__html_name(h, pythia__string(type, "request_type"));
     pythia__html_close(h);
-    words(h, pythia__add_split_share, type);
+    draw_split_words(h, pythia__add_split_share, type);
     part_table(h, type);
     pythia__html_close(h);
 }
@@ -99,9 +99,9 @@ void pythia__html_split_by(struct pythia__html *h, const json_t *report)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *split = json_array_get(list, i), *types = pythia__array(split, "types");
         pythia__html_open(h, "h3", NULL);
-        option(h, split, "split");
+        draw_split_option(h, split, "split");
         pythia__html_close(h);
-        words(h, pythia__add_split_by, split);
+        draw_split_words(h, pythia__add_split_by, split);
         pythia__html_open(h, "div", "class", "cards", NULL);
         for (size_t k = 0; k < json_array_size(types); k++)
             split_type(h, json_array_get(types, k));

@@ -108,7 +108,7 @@ static double or_zero(double number)
 }
 
 /* Nodes and sums; false when out of memory. */
-static bool grow(struct tree *t, const json_t *edges)
+static bool grow_icicle(struct tree *t, const json_t *edges)
 {
     size_t count = json_array_size(edges);
     const json_t **sorted = pythia_calloc(count, sizeof(const json_t *));
@@ -181,7 +181,7 @@ static bool sort_kids(struct tree *t, bool by_name)
 }
 
 /* The child of a name, while children are in order of name; NONE if there is none. */
-static size_t child(const struct tree *t, size_t parent, const char *name)
+static size_t find_icicle_child(const struct tree *t, size_t parent, const char *name)
 {
     size_t low = t->nodes[parent].kids, high = low + t->nodes[parent].kid_count;
     while (low < high) {
@@ -211,7 +211,7 @@ static void follow_path(struct tree *t, const json_t *path)
         size_t at = (size_t)depth;
         if (at > filled)
             continue;
-        size_t node = child(t, branch[at], pythia__string(event, "trace_point"));
+        size_t node = find_icicle_child(t, branch[at], pythia__string(event, "trace_point"));
         filled = node == NONE ? at : at + 1;
         if (node == NONE)
             continue;
@@ -253,7 +253,7 @@ static struct pythia_text name_of(const struct node *n)
     return pythia_text_of(n->parent == NONE ? "the whole request" : n->name);
 }
 
-static void title(struct pythia__html *h, const struct node *n)
+static void write_node_title(struct pythia__html *h, const struct node *n)
 {
     struct pythia_buf text = {0};
     pythia_shown_add(&text, name_of(n), TITLE_LIMIT);
@@ -269,7 +269,7 @@ static void title(struct pythia__html *h, const struct node *n)
 
 /* The name and, where there is room, the figures. A box that has no room for a few letters has
  * none. */
-static void caption(struct pythia__html *h, const struct node *n, double width)
+static void write_node_caption(struct pythia__html *h, const struct node *n, double width)
 {
     double room = (width * TYPICAL_WIDTH - 10) / GLYPH_WIDTH;
     struct pythia_text name = name_of(n);
@@ -292,7 +292,7 @@ out:
 }
 
 /* A box is a picture of its own inside the picture: what sticks out of it is cut off. */
-static void box(struct pythia__html *h, const struct tree *t, const struct node *n)
+static void draw_node(struct pythia__html *h, const struct tree *t, const struct node *n)
 {
     double width = n->mean / t->nodes[0].mean;
     pythia__html_open(h, "svg", NULL);
@@ -300,17 +300,17 @@ static void box(struct pythia__html *h, const struct tree *t, const struct node 
     pythia__html_attribute_printf(h, "y", "%zu", n->depth * ROW);
     pythia__html_attribute_printf(h, "width", "%.3f%%", 100 * width);
     pythia__html_attribute_printf(h, "height", "%d", ROW);
-    title(h, n);
+    write_node_title(h, n);
     pythia__html_open(h, "rect", "width", "100%", "height", "100%", NULL);
     pythia__html_attribute(h, "class", pythia__share_class(pythia__share_step(n->share)));
     pythia__html_close(h);
-    caption(h, n, width);
+    write_node_caption(h, n, width);
     pythia__html_close(h);
 }
 
 /* Row by row, and in a row from left to right: what there is no room for is at the bottom. Returns
  * the rows; false if memory for the queue is missing. */
-static bool draw(struct pythia__html *h, struct tree *t)
+static bool draw_nodes(struct pythia__html *h, struct tree *t)
 {
     size_t *queue = pythia_calloc(t->count, sizeof(*queue)), end = 1, boxes = 0;
     for (size_t i = 0; queue && i < end; i++) {
@@ -322,7 +322,7 @@ static bool draw(struct pythia__html *h, struct tree *t)
         if (narrow || boxes == BOXES_MAX)
             continue; /* What is below it is part of its time. */
         boxes++;
-        box(h, t, n);
+        draw_node(h, t, n);
         for (size_t k = 0; k < n->kid_count; k++)
             queue[end++] = t->order[n->kids + k];
     }
@@ -331,7 +331,7 @@ static bool draw(struct pythia__html *h, struct tree *t)
 }
 
 /* Rows down to the deepest box that is wide enough. */
-static size_t rows(const struct tree *t)
+static size_t count_icicle_rows(const struct tree *t)
 {
     size_t deepest = 0;
     for (size_t i = 0; i < t->count; i++)
@@ -340,7 +340,7 @@ static size_t rows(const struct tree *t)
     return deepest + 1;
 }
 
-static void legend(struct pythia__html *h)
+static void draw_share_legend(struct pythia__html *h)
 {
     pythia__html_open(h, "ul", "class", "legend", "aria-label", "Colours: share of the variance",
                       NULL);
@@ -354,7 +354,7 @@ static void legend(struct pythia__html *h)
     pythia__html_close(h);
 }
 
-static void explain(struct pythia__html *h, const struct tree *t)
+static void explain_icicle(struct pythia__html *h, const struct tree *t)
 {
     pythia__html_open(h, "figcaption", NULL);
     pythia__html_text(h, "The mean critical path: ");
@@ -391,24 +391,24 @@ static void left_out(struct pythia__html *h, const struct tree *t)
     pythia__html_close(h);
 }
 
-static void picture(struct pythia__html *h, struct tree *t)
+static void draw_icicle(struct pythia__html *h, struct tree *t)
 {
     pythia__html_open(h, "figure", "class", "icicle", NULL);
-    explain(h, t);
+    explain_icicle(h, t);
     pythia__html_open(h, "div", "class", "wide", "tabindex", "0", "role", "group", "aria-label",
                       "Critical path, can be scrolled sideways", NULL);
     pythia__html_open(h, "svg", "role", "img", "width", "100%", NULL);
-    pythia__html_attribute_printf(h, "height", "%zu", rows(t) * ROW);
+    pythia__html_attribute_printf(h, "height", "%zu", count_icicle_rows(t) * ROW);
     pythia__html_attribute(
         h, "aria-label",
         "Trace points on the mean critical path, each as wide as its time and "
         "coloured by its share of the variance. The table of edges below says the "
         "same in numbers.");
-    if (!draw(h, t))
+    if (!draw_nodes(h, t))
         h->out->failed = 1;
     pythia__html_close(h);
     pythia__html_close(h);
-    legend(h);
+    draw_share_legend(h);
     left_out(h, t);
     pythia__html_close(h);
 }
@@ -416,13 +416,13 @@ static void picture(struct pythia__html *h, struct tree *t)
 void pythia__html_icicle(struct pythia__html *h, const json_t *group)
 {
     struct tree t = {0};
-    bool whole = grow(&t, pythia__array(group, "edges"));
+    bool whole = grow_icicle(&t, pythia__array(group, "edges"));
     if (whole && !(t.nodes[0].mean > 0)) {
         pythia__html_leaf(h, "p", "note", "No time on the critical path is known.");
     } else if (whole) {
         whole = lay_out(&t, pythia__array(group, "path"));
         if (whole)
-            picture(h, &t);
+            draw_icicle(h, &t);
     }
     if (!whole)
         h->out->failed = 1;

@@ -52,7 +52,7 @@ static double left_of(const struct timeline *t, size_t i)
     return LEFT + t->cell * (double)i;
 }
 
-static double smaller(size_t a, size_t b)
+static double smaller_number(size_t a, size_t b)
 {
     return (double)(a < b ? a : b);
 }
@@ -78,7 +78,7 @@ static bool are_near(const struct timeline *t)
     return false;
 }
 
-static void measure(struct timeline *t)
+static void measure_timeline(struct timeline *t)
 {
     const json_t *budget = json_object_get(t->search, "budget");
     size_t all = json_array_size(t->cycles);
@@ -100,8 +100,8 @@ static void measure(struct timeline *t)
     t->explained.bottom = t->explained.top + EXPLAINED;
     t->open.top = t->explained.bottom + SPACE + HEAD;
     t->open.bottom = t->open.top + OPEN;
-    t->middle = t->open.bottom + 4 + MARK * smaller(t->up, STACK_MAX);
-    t->saved.top = t->middle + 4 + MARK * smaller(t->down, STACK_MAX) + SPACE + HEAD;
+    t->middle = t->open.bottom + 4 + MARK * smaller_number(t->up, STACK_MAX);
+    t->saved.top = t->middle + 4 + MARK * smaller_number(t->down, STACK_MAX) + SPACE + HEAD;
     t->saved.bottom = t->saved.top + SAVED;
     t->height = t->saved.bottom + 22;
 }
@@ -116,8 +116,8 @@ static void give_back(const struct timeline *t, struct pythia_buf *text)
     pythia_buf_free(text);
 }
 
-static void line(const struct timeline *t, const char *class, double x1, double y1, double x2,
-                 double y2)
+static void draw_timeline_line(const struct timeline *t, const char *class, double x1, double y1,
+                               double x2, double y2)
 {
     pythia__html_open(t->h, "line", "class", class, NULL);
     pythia__html_attribute_printf(t->h, "x1", "%.2f%%", x1);
@@ -127,8 +127,8 @@ static void line(const struct timeline *t, const char *class, double x1, double 
     pythia__html_close(t->h);
 }
 
-static void label(const struct timeline *t, const char *class, double x, double y,
-                  const char *anchor, const char *text)
+static void draw_timeline_label(const struct timeline *t, const char *class, double x, double y,
+                                const char *anchor, const char *text)
 {
     pythia__html_open(t->h, "text", "class", class, "text-anchor", anchor, NULL);
     pythia__html_attribute_printf(t->h, "x", "%.2f%%", x);
@@ -140,12 +140,12 @@ static void label(const struct timeline *t, const char *class, double x, double 
 }
 
 /* The scale of a panel, from 0 to `top`, and the lines of both. */
-static void frame(const struct timeline *t, const struct panel *p, const char *top)
+static void draw_panel_frame(const struct timeline *t, const struct panel *p, const char *top)
 {
-    label(t, "tick", LEFT, p->top + 4, "end", top);
-    label(t, "tick", LEFT, p->bottom + 4, "end", "0");
-    line(t, "grid", LEFT, p->top, 100 - RIGHT, p->top);
-    line(t, "grid", LEFT, p->bottom, 100 - RIGHT, p->bottom);
+    draw_timeline_label(t, "tick", LEFT, p->top + 4, "end", top);
+    draw_timeline_label(t, "tick", LEFT, p->bottom + 4, "end", "0");
+    draw_timeline_line(t, "grid", LEFT, p->top, 100 - RIGHT, p->top);
+    draw_timeline_line(t, "grid", LEFT, p->bottom, 100 - RIGHT, p->bottom);
 }
 
 /* "Cycle 7: " */
@@ -157,8 +157,8 @@ static void name_cycle(const struct timeline *t, const char *before, size_t i)
 }
 
 /* A bar over a cycle, from the bottom of a panel: `part` of its height. */
-static void bar(const struct timeline *t, const struct panel *p, const char *class, size_t i,
-                double width, double part, const char *title)
+static void draw_panel_bar(const struct timeline *t, const struct panel *p, const char *class,
+                           size_t i, double width, double part, const char *title)
 {
     double height = fmin(fmax(part, 0), 1) * (p->bottom - p->top);
     if (!(part >= 0)) /* not known */
@@ -180,10 +180,10 @@ static void bar(const struct timeline *t, const struct panel *p, const char *cla
 
 static void draw_explained(const struct timeline *t)
 {
-    frame(t, &t->explained, "100 %");
+    draw_panel_frame(t, &t->explained, "100 %");
     for (size_t i = 0; i < t->count; i++)
-        bar(t, &t->explained, "explained", i, 1, pythia__number(cycle_at(t, i), "explained"),
-            " of the variance explained");
+        draw_panel_bar(t, &t->explained, "explained", i, 1,
+                       pythia__number(cycle_at(t, i), "explained"), " of the variance explained");
 }
 
 static double height_of(const struct timeline *t, double points)
@@ -195,12 +195,13 @@ static void draw_open(const struct timeline *t)
 {
     struct pythia_buf most = {0};
     pythia__add_count(&most, t->most);
-    frame(t, &t->open, most.bytes ? most.bytes : "");
+    draw_panel_frame(t, &t->open, most.bytes ? most.bytes : "");
     give_back(t, &most);
     if (!isnan(t->limit)) {
         pythia__html_open(t->h, "g", NULL);
         pythia__html_leaf(t->h, "title", NULL, "As many may be open at once");
-        line(t, "limit", LEFT, height_of(t, t->limit), 100 - RIGHT, height_of(t, t->limit));
+        draw_timeline_line(t, "limit", LEFT, height_of(t, t->limit), 100 - RIGHT,
+                           height_of(t, t->limit));
         pythia__html_close(t->h);
     }
     for (size_t i = 0; i < t->count; i++) {
@@ -210,23 +211,23 @@ static void draw_open(const struct timeline *t)
         if (!isfinite(points))
             continue;
         if (isfinite(before) && before != points)
-            line(t, "step", x, height_of(t, before), x, height_of(t, points));
+            draw_timeline_line(t, "step", x, height_of(t, before), x, height_of(t, points));
         pythia__html_open(t->h, "g", NULL);
         pythia__html_open(t->h, "title", NULL);
         name_cycle(t, "Cycle ", i);
         pythia__html_things(t->h, points, "trace point open", "trace points open");
         pythia__html_close(t->h);
-        line(t, "step", x, height_of(t, points), x + t->cell, height_of(t, points));
+        draw_timeline_line(t, "step", x, height_of(t, points), x + t->cell, height_of(t, points));
         pythia__html_close(t->h);
     }
 }
 
 static void draw_saved(const struct timeline *t)
 {
-    frame(t, &t->saved, "100 %");
+    draw_panel_frame(t, &t->saved, "100 %");
     for (size_t i = 0; i < t->count; i++)
-        bar(t, &t->saved, "saved", i, t->count > 60 ? 1 : .85, saved_of(cycle_at(t, i)),
-            " of the spans saved");
+        draw_panel_bar(t, &t->saved, "saved", i, t->count > 60 ? 1 : .85, saved_of(cycle_at(t, i)),
+                       " of the spans saved");
 }
 
 /* ---- what was opened and closed ---- */
@@ -254,8 +255,8 @@ static void title_of(const struct timeline *t, size_t cycle, bool opened, const 
 
 /* A triangle that points up or down, or a cross for several: at a percentage of the width, in
  * pixels around its place. */
-static void mark(const struct timeline *t, const char *class, double x, double y, bool up,
-                 bool cross)
+static void draw_timeline_mark(const struct timeline *t, const char *class, double x, double y,
+                               bool up, bool cross)
 {
     double half = t->half, tall = up ? -6 : 6;
     pythia__html_open(t->h, "svg", "overflow", "visible", "width", "1", "height", "1", NULL);
@@ -270,7 +271,7 @@ static void mark(const struct timeline *t, const char *class, double x, double y
     pythia__html_close(t->h);
 }
 
-static void stack(const struct timeline *t, size_t i, const char *key, bool up)
+static void stack_marks(const struct timeline *t, size_t i, const char *key, bool up)
 {
     const json_t *list = pythia__array(cycle_at(t, i), key);
     size_t count = json_array_size(list);
@@ -279,7 +280,7 @@ static void stack(const struct timeline *t, size_t i, const char *key, bool up)
         double y = t->middle + (up ? -2 - MARK * (double)k : 2 + MARK * (double)k);
         pythia__html_open(t->h, "g", NULL);
         title_of(t, i, up, list, k, rest);
-        mark(t, up ? "opened" : "closed", left_of(t, i + 1), y, up, rest);
+        draw_timeline_mark(t, up ? "opened" : "closed", left_of(t, i + 1), y, up, rest);
         pythia__html_close(t->h);
     }
 }
@@ -288,10 +289,10 @@ static void draw_switches(const struct timeline *t)
 {
     if (t->up + t->down == 0)
         return;
-    line(t, "grid", LEFT, t->middle, 100 - RIGHT, t->middle);
+    draw_timeline_line(t, "grid", LEFT, t->middle, 100 - RIGHT, t->middle);
     for (size_t i = 0; i < t->count; i++) {
-        stack(t, i, "opened", true);
-        stack(t, i, "closed", false);
+        stack_marks(t, i, "opened", true);
+        stack_marks(t, i, "closed", false);
     }
 }
 
@@ -331,7 +332,7 @@ static void draw_causes(const struct timeline *t)
             add_cause(t, json_array_get(found, k));
         }
         pythia__html_close(t->h);
-        line(t, "found", x, top, x, t->saved.bottom);
+        draw_timeline_line(t, "found", x, top, x, t->saved.bottom);
         pythia__html_open(t->h, "text", "class", "number", NULL);
         pythia__html_attribute_printf(t->h, "x", "%.2f%%", x);
         pythia__html_attribute_printf(t->h, "y", "%g", top);
@@ -347,13 +348,15 @@ static void draw_causes(const struct timeline *t)
 /* The titles of the panels: last, so that nothing crosses them. */
 static void draw_titles(const struct timeline *t)
 {
-    label(t, "name", LEFT, t->explained.top - 7, "start",
-          "Share of the variance that is explained, of the type searched");
-    label(t, "name", LEFT, t->open.top - 7, "start",
-          t->up + t->down > 0
-              ? "Trace points open beyond the skeleton, and when which was opened or closed"
-              : "Trace points open beyond the skeleton");
-    label(t, "name", LEFT, t->saved.top - 7, "start", "Spans saved, of all that there would be");
+    draw_timeline_label(t, "name", LEFT, t->explained.top - 7, "start",
+                        "Share of the variance that is explained, of the type searched");
+    draw_timeline_label(
+        t, "name", LEFT, t->open.top - 7, "start",
+        t->up + t->down > 0
+            ? "Trace points open beyond the skeleton, and when which was opened or closed"
+            : "Trace points open beyond the skeleton");
+    draw_timeline_label(t, "name", LEFT, t->saved.top - 7, "start",
+                        "Spans saved, of all that there would be");
 }
 
 /* ---- the scale of cycles ---- */
@@ -375,7 +378,7 @@ static void draw_numbers(const struct timeline *t)
 {
     size_t step = step_of(t->count);
     double y = t->saved.bottom + 17;
-    label(t, "tick", LEFT, y, "end", "cycle");
+    draw_timeline_label(t, "tick", LEFT, y, "end", "cycle");
     for (size_t i = 0; i < t->count; i++) {
         if (i > 0 && (i + 1) % step != 0)
             continue;
@@ -385,7 +388,8 @@ static void draw_numbers(const struct timeline *t)
         struct pythia_buf number = {0};
         double cycle = pythia__number(cycle_at(t, i), "cycle"); /* of a stream: 0 while it learns */
         pythia_buf_printf(&number, "%.0f", isnan(cycle) ? (double)(i + 1) : cycle);
-        label(t, "tick", x, y, x > 97 ? "end" : "middle", number.bytes ? number.bytes : "");
+        draw_timeline_label(t, "tick", x, y, x > 97 ? "end" : "middle",
+                            number.bytes ? number.bytes : "");
         give_back(t, &number);
     }
 }
@@ -401,7 +405,7 @@ static size_t causes_of(const struct timeline *t)
 }
 
 /* What the picture shows, for whoever does not see it. */
-static void describe(const struct timeline *t)
+static void describe_timeline(const struct timeline *t)
 {
     double explained = NAN, least = NAN, most = NAN, points = 0;
     size_t opened = 0, closed = 0, found = causes_of(t);
@@ -451,7 +455,7 @@ static void list_causes(const struct timeline *t)
     pythia__html_close(t->h);
 }
 
-static void caption(const struct timeline *t)
+static void write_timeline_caption(const struct timeline *t)
 {
     size_t number = causes_of(t), all = json_array_size(t->cycles);
     if (t->up + t->down + number == 0 && isnan(t->limit) && all == t->count)
@@ -476,14 +480,14 @@ static void caption(const struct timeline *t)
 void pythia__html_timeline(struct pythia__html *h, const json_t *cycles, const json_t *search)
 {
     struct timeline t = {.h = h, .cycles = cycles, .search = search};
-    measure(&t);
+    measure_timeline(&t);
     pythia__html_open(h, "figure", "class", "run", NULL);
     pythia__html_open(h, "div", "class", "wide", "tabindex", "0", "role", "group", "aria-label",
                       "The search, can be scrolled sideways", NULL);
     pythia__html_open(h, "svg", "role", "img", "aria-labelledby", "run-title run-words", "width",
                       "100%", NULL);
     pythia__html_attribute_printf(h, "height", "%g", t.height);
-    describe(&t);
+    describe_timeline(&t);
     draw_explained(&t);
     draw_open(&t);
     draw_switches(&t);
@@ -493,6 +497,6 @@ void pythia__html_timeline(struct pythia__html *h, const json_t *cycles, const j
     draw_numbers(&t);
     pythia__html_close(h);
     pythia__html_close(h);
-    caption(&t);
+    write_timeline_caption(&t);
     pythia__html_close(h);
 }

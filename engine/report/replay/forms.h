@@ -8,6 +8,7 @@
 
 #include "pythia/buf.h"
 
+/* Append the report in this form. Without memory `out` has failed. */
 void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *out);
 void pythia__report_markdown(const json_t *report, struct pythia_buf *out);
 

@@ -31,22 +31,22 @@ struct writer {
     unsigned char *brief; /* by type: what is said of it (report_brief.h); NULL: everything */
 };
 
-static void set(struct writer *w, json_t *object, const char *key, json_t *value)
+static void set_report_member(struct writer *w, json_t *object, const char *key, json_t *value)
 {
     pythia__json_set(&w->json, object, key, value);
 }
 
-static void append(struct writer *w, json_t *array, json_t *value)
+static void append_report_item(struct writer *w, json_t *array, json_t *value)
 {
     pythia__json_append(&w->json, array, value);
 }
 
-static json_t *real(double number)
+static json_t *make_report_real(double number)
 {
     return pythia__json_real(number);
 }
 
-static json_t *text(struct pythia_text t)
+static json_t *make_report_text(struct pythia_text t)
 {
     return pythia__json_text(t);
 }
@@ -56,55 +56,57 @@ static json_t *point_name(struct writer *w, uint32_t tracepoint)
     return pythia__json_point(&w->json, tracepoint);
 }
 
-static json_t *event(struct writer *w, uint32_t tracepoint, uint8_t kind)
+static json_t *make_report_event(struct writer *w, uint32_t tracepoint, uint8_t kind)
 {
     return pythia__json_event(&w->json, tracepoint, kind);
 }
 
 /* ---- explanations ---- */
 
-static json_t *profile(struct writer *w, const struct pythia_explanation *x)
+static json_t *make_key_profile(struct writer *w, const struct pythia_explanation *x)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < x->profile_bins; i++) {
         json_t *bin = json_object();
-        set(w, bin, "value", text(pythia_text_of(x->profile[i].label)));
-        set(w, bin, "requests", json_integer((json_int_t)x->profile[i].requests));
-        set(w, bin, "mean_ns", real(x->profile[i].mean_ns));
-        append(w, out, bin);
+        set_report_member(w, bin, "value", make_report_text(pythia_text_of(x->profile[i].label)));
+        set_report_member(w, bin, "requests", json_integer((json_int_t)x->profile[i].requests));
+        set_report_member(w, bin, "mean_ns", make_report_real(x->profile[i].mean_ns));
+        append_report_item(w, out, bin);
     }
     return out;
 }
 
 /* The edges that were asked about are the ranking's with the largest shares; the last loading is of
  * the rest. */
-static json_t *loadings(struct writer *w, const struct pythia_explanations *all,
-                        const struct pythia_explanation *x, const struct pythia_ranking *ranking)
+static json_t *make_key_loadings(struct writer *w, const struct pythia_explanations *all,
+                                 const struct pythia_explanation *x,
+                                 const struct pythia_ranking *ranking)
 {
     json_t *out = json_array();
     for (size_t i = 0; ranking && i + 1 < all->edges; i++) {
         json_t *one = json_object();
         const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups),
                                                             ranking->edges[all->chosen[i]].edge);
-        set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
-        set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
-        set(w, one, "loading", real(x->result.loadings[i]));
-        append(w, out, one);
+        set_report_member(w, one, "from",
+                          make_report_event(w, edge->from_tracepoint, edge->from_event));
+        set_report_member(w, one, "to", make_report_event(w, edge->to_tracepoint, edge->to_event));
+        set_report_member(w, one, "loading", make_report_real(x->result.loadings[i]));
+        append_report_item(w, out, one);
     }
     return out;
 }
 
-static json_t *split(struct writer *w, const struct pythia_explanation *x)
+static json_t *make_key_split(struct writer *w, const struct pythia_explanation *x)
 {
     if (!x->split)
         return json_null();
     json_t *out = json_object();
-    set(w, out, "condition", text(pythia_text_of(x->split)));
-    set(w, out, "high_requests", json_integer((json_int_t)x->result.split.high_rows));
-    set(w, out, "high_mean_ns", real(x->result.high_total));
-    set(w, out, "low_requests", json_integer((json_int_t)x->result.split.low_rows));
-    set(w, out, "low_mean_ns", real(x->result.low_total));
-    set(w, out, "variance_share", real(x->result.split_share));
+    set_report_member(w, out, "condition", make_report_text(pythia_text_of(x->split)));
+    set_report_member(w, out, "high_requests", json_integer((json_int_t)x->result.split.high_rows));
+    set_report_member(w, out, "high_mean_ns", make_report_real(x->result.high_total));
+    set_report_member(w, out, "low_requests", json_integer((json_int_t)x->result.split.low_rows));
+    set_report_member(w, out, "low_mean_ns", make_report_real(x->result.low_total));
+    set_report_member(w, out, "variance_share", make_report_real(x->result.split_share));
     return out;
 }
 
@@ -114,8 +116,8 @@ static json_t *rests_on(struct writer *w, bool few, size_t requests, size_t of)
     if (!few)
         return json_null();
     json_t *out = json_object();
-    set(w, out, "requests", json_integer((json_int_t)requests));
-    set(w, out, "of", json_integer((json_int_t)of));
+    set_report_member(w, out, "requests", json_integer((json_int_t)requests));
+    set_report_member(w, out, "of", json_integer((json_int_t)of));
     return out;
 }
 
@@ -127,92 +129,99 @@ static const char *name_of_column(const struct pythia_explanations *all, size_t 
     return NULL;
 }
 
-static json_t *explanation(struct writer *w, const struct pythia_explanations *all,
-                           const struct pythia_explanation *x, const struct pythia_ranking *ranking)
+static json_t *make_key_explanation(struct writer *w, const struct pythia_explanations *all,
+                                    const struct pythia_explanation *x,
+                                    const struct pythia_ranking *ranking)
 {
     const struct pythia_association_result *r = &x->result;
     const char *proxy_of = name_of_column(all, r->proxy_of);
     json_t *out = json_object();
-    set(w, out, "key", text(pythia_text_of(x->name)));
-    set(w, out, "kind",
-        json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ||
-                            x->kind == PYTHIA_KEY_MEMBER
-                        ? "categorical"
-                        : "numeric"));
-    set(w, out, "structural",
-        json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
-    set(w, out, "rank", json_integer((json_int_t)r->rank));
-    set(w, out, "effect", real(r->effect));
-    set(w, out, "explained", real(r->explained));
-    set(w, out, "explained_edges", real(r->explained_edges));
-    set(w, out, "rests_on", rests_on(w, r->few, r->support, all->rows));
-    set(w, out, "omega_squared", real(r->omega_squared));
-    set(w, out, "r", real(r->r));
-    set(w, out, "p", real(r->p));
-    set(w, out, "q", real(r->q));
-    set(w, out, "p_permutation", real(r->p_permutation));
-    set(w, out, "stability", real(r->stability));
-    set(w, out, "confirmed", json_boolean(r->confirmed));
-    set(w, out, "low_confidence", json_boolean(r->low_confidence));
-    set(w, out, "proxy_of", proxy_of ? text(pythia_text_of(proxy_of)) : json_null());
+    set_report_member(w, out, "key", make_report_text(pythia_text_of(x->name)));
+    set_report_member(w, out, "kind",
+                      json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ||
+                                          x->kind == PYTHIA_KEY_MEMBER
+                                      ? "categorical"
+                                      : "numeric"));
+    set_report_member(w, out, "structural",
+                      json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
+    set_report_member(w, out, "rank", json_integer((json_int_t)r->rank));
+    set_report_member(w, out, "effect", make_report_real(r->effect));
+    set_report_member(w, out, "explained", make_report_real(r->explained));
+    set_report_member(w, out, "explained_edges", make_report_real(r->explained_edges));
+    set_report_member(w, out, "rests_on", rests_on(w, r->few, r->support, all->rows));
+    set_report_member(w, out, "omega_squared", make_report_real(r->omega_squared));
+    set_report_member(w, out, "r", make_report_real(r->r));
+    set_report_member(w, out, "p", make_report_real(r->p));
+    set_report_member(w, out, "q", make_report_real(r->q));
+    set_report_member(w, out, "p_permutation", make_report_real(r->p_permutation));
+    set_report_member(w, out, "stability", make_report_real(r->stability));
+    set_report_member(w, out, "confirmed", json_boolean(r->confirmed));
+    set_report_member(w, out, "low_confidence", json_boolean(r->low_confidence));
+    set_report_member(w, out, "proxy_of",
+                      proxy_of ? make_report_text(pythia_text_of(proxy_of)) : json_null());
     if (x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS) {
-        set(w, out, "requests", json_integer((json_int_t)all->rows));
-        set(w, out, "requests_without", json_integer((json_int_t)x->without));
-        set(w, out, "ends_early", json_boolean(x->ends_early));
+        set_report_member(w, out, "requests", json_integer((json_int_t)all->rows));
+        set_report_member(w, out, "requests_without", json_integer((json_int_t)x->without));
+        set_report_member(w, out, "ends_early", json_boolean(x->ends_early));
     }
-    set(w, out, "low", real(x->low));
-    set(w, out, "high", real(x->high));
-    set(w, out, "edges", loadings(w, all, x, ranking));
-    set(w, out, "split", split(w, x));
-    set(w, out, "profile", profile(w, x));
+    set_report_member(w, out, "low", make_report_real(x->low));
+    set_report_member(w, out, "high", make_report_real(x->high));
+    set_report_member(w, out, "edges", make_key_loadings(w, all, x, ranking));
+    set_report_member(w, out, "split", make_key_split(w, x));
+    set_report_member(w, out, "profile", make_key_profile(w, x));
     return out;
 }
 
-static void explanations(struct writer *w, json_t *to, const struct pythia_explanations *all,
-                         const struct pythia_ranking *ranking)
+static void add_key_explanations(struct writer *w, json_t *to,
+                                 const struct pythia_explanations *all,
+                                 const struct pythia_ranking *ranking)
 {
     json_t *found = json_array(), *skipped = json_array();
     for (size_t i = 0; i < all->found_count; i++)
-        append(w, found, explanation(w, all, &all->found[i], ranking));
+        append_report_item(w, found, make_key_explanation(w, all, &all->found[i], ranking));
     for (size_t i = 0; i < all->skipped_count; i++) {
         json_t *one = json_object();
-        set(w, one, "key", text(pythia_text_of(all->skipped[i].name)));
-        set(w, one, "reason", json_string(all->skipped[i].reason));
-        append(w, skipped, one);
+        set_report_member(w, one, "key", make_report_text(pythia_text_of(all->skipped[i].name)));
+        set_report_member(w, one, "reason", json_string(all->skipped[i].reason));
+        append_report_item(w, skipped, one);
     }
-    set(w, to, "keys_asked", json_integer((json_int_t)all->asked));
-    set(w, to, "explanations", found);
-    set(w, to, "joint", pythia__json_joint(&w->json, all));
-    set(w, to, "skipped_keys", skipped);
+    set_report_member(w, to, "keys_asked", json_integer((json_int_t)all->asked));
+    set_report_member(w, to, "explanations", found);
+    set_report_member(w, to, "joint", pythia__json_joint(&w->json, all));
+    set_report_member(w, to, "skipped_keys", skipped);
 }
 
 /* ---- groups ---- */
 
-static json_t *numbers(struct writer *w, const double *values, size_t count)
+static json_t *make_report_numbers(struct writer *w, const double *values, size_t count)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < count; i++)
-        append(w, out, real(values[i]));
+        append_report_item(w, out, make_report_real(values[i]));
     return out;
 }
 
-static json_t *modes(struct writer *w, const struct pythia_group *g)
+static json_t *make_group_modes(struct writer *w, const struct pythia_group *g)
 {
     const struct pythia_modes *m = &g->modes;
     bool several = m->count > 1;
     json_t *out = json_object();
-    set(w, out, "p", real(g->dip.p));
-    set(w, out, "q", real(g->modes_q));
-    set(w, out, "count", json_integer((json_int_t)(several ? m->count : 1)));
-    set(w, out, "cuts_ns", numbers(w, m->cuts, several ? m->count - 1 : 0));
-    set(w, out, "centers_ns", numbers(w, m->centers, several ? m->count : 0));
-    set(w, out, "weights", numbers(w, m->weights, several ? m->count : 0));
-    set(w, out, "variance_share", several ? real(m->variance_share) : json_null());
+    set_report_member(w, out, "p", make_report_real(g->dip.p));
+    set_report_member(w, out, "q", make_report_real(g->modes_q));
+    set_report_member(w, out, "count", json_integer((json_int_t)(several ? m->count : 1)));
+    set_report_member(w, out, "cuts_ns",
+                      make_report_numbers(w, m->cuts, several ? m->count - 1 : 0));
+    set_report_member(w, out, "centers_ns",
+                      make_report_numbers(w, m->centers, several ? m->count : 0));
+    set_report_member(w, out, "weights",
+                      make_report_numbers(w, m->weights, several ? m->count : 0));
+    set_report_member(w, out, "variance_share",
+                      several ? make_report_real(m->variance_share) : json_null());
     return out;
 }
 
 /* The durations in bins of equal width on the log scale. */
-static json_t *histogram(struct writer *w, const struct pythia_group *g)
+static json_t *make_group_histogram(struct writer *w, const struct pythia_group *g)
 {
     json_t *out = json_array();
     double low = pythia_sketch_min(g->sketch), high = pythia_sketch_max(g->sketch);
@@ -230,17 +239,18 @@ static json_t *histogram(struct writer *w, const struct pythia_group *g)
     }
     for (size_t i = 0; i < HISTOGRAM_BINS && (width > 0 || i == 0); i++) {
         json_t *one = json_object();
-        set(w, one, "low_ns", real(low * exp(width * (double)i)));
-        set(w, one, "high_ns", real(width > 0 ? low * exp(width * (double)(i + 1)) : high));
-        set(w, one, "count", json_integer((json_int_t)counts[width > 0 ? i : 0]));
-        append(w, out, one);
+        set_report_member(w, one, "low_ns", make_report_real(low * exp(width * (double)i)));
+        set_report_member(w, one, "high_ns",
+                          make_report_real(width > 0 ? low * exp(width * (double)(i + 1)) : high));
+        set_report_member(w, one, "count", json_integer((json_int_t)counts[width > 0 ? i : 0]));
+        append_report_item(w, out, one);
     }
     return out;
 }
 
 /* The most common path, or its beginning: nobody reads ten thousand events, and each takes some
  * 500 bytes. */
-static void path(struct writer *w, json_t *to, const struct pythia_group *g)
+static void add_group_path(struct writer *w, json_t *to, const struct pythia_group *g)
 {
     json_t *out = json_array();
     const struct pythia_cct *cct = pythia_groups_cct(w->s->groups);
@@ -255,24 +265,24 @@ static void path(struct writer *w, json_t *to, const struct pythia_group *g)
          * it leads to, are inside. */
         uint32_t inside = first ? kind == PYTHIA_EVENT_START : kind == PYTHIA_EVENT_END;
         uint32_t depth = pythia_cct_depth(cct, edge->context) - inside;
-        json_t *one = event(w, point, kind);
-        set(w, one, "depth", json_integer(depth));
-        append(w, out, one);
+        json_t *one = make_report_event(w, point, kind);
+        set_report_member(w, one, "depth", json_integer(depth));
+        append_report_item(w, out, one);
     }
-    set(w, to, "path", out);
+    set_report_member(w, to, "path", out);
     if (count > PATH_MAX)
-        set(w, to, "path_events", json_integer((json_int_t)count));
+        set_report_member(w, to, "path_events", json_integer((json_int_t)count));
 }
 
 /* What tracing itself adds, where that is measured: ns, and of how much. It is a part of that:
  * what lies outside of a short edge is its neighbours'. */
-static void tracing(struct writer *w, json_t *to, double cost_ns, double of_ns)
+static void add_tracing_cost(struct writer *w, json_t *to, double cost_ns, double of_ns)
 {
     if (isnan(cost_ns))
         return;
     cost_ns = cost_ns > of_ns ? of_ns : cost_ns;
-    set(w, to, "tracing_ns", real(cost_ns));
-    set(w, to, "tracing_share", real(of_ns > 0 ? cost_ns / of_ns : NAN));
+    set_report_member(w, to, "tracing_ns", make_report_real(cost_ns));
+    set_report_member(w, to, "tracing_share", make_report_real(of_ns > 0 ? cost_ns / of_ns : NAN));
 }
 
 /* What it adds to the way of a group's requests; NaN if any of it is not known. */
@@ -289,7 +299,7 @@ static double tracing_of_group(const struct writer *w, const struct pythia_group
     return sum;
 }
 
-static json_t *edges(struct writer *w, const struct pythia_group *g)
+static json_t *make_group_edges(struct writer *w, const struct pythia_group *g)
 {
     bool shares = pythia_ranking_has_shares(&g->ranking);
     json_t *out = json_array();
@@ -298,36 +308,38 @@ static json_t *edges(struct writer *w, const struct pythia_group *g)
         const struct pythia_edge *edge =
             pythia_cct_edge_at(pythia_groups_cct(w->s->groups), e->edge);
         json_t *one = json_object();
-        set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
-        set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
+        set_report_member(w, one, "from",
+                          make_report_event(w, edge->from_tracepoint, edge->from_event));
+        set_report_member(w, one, "to", make_report_event(w, edge->to_tracepoint, edge->to_event));
         if (!w->brief)
             pythia__json_set_context(&w->json, one, "context", pythia_groups_cct(w->s->groups),
                                      edge->context);
-        set(w, one, "requests", json_integer((json_int_t)e->requests));
-        set(w, one, "rests_on", rests_on(w, e->few, e->requests, g->ranking.rows));
-        set(w, one, "repeats", real(e->repeats));
-        set(w, one, "mean_ns", real(e->share.mean));
-        set(w, one, "sd_ns", real(e->share.sd));
-        set(w, one, "cov", real(e->share.cov));
-        set(w, one, "share", real(shares ? e->share.share : NAN));
-        set(w, one, "share_low", real(shares ? e->share.low : NAN));
-        set(w, one, "share_high", real(shares ? e->share.high : NAN));
-        set(w, one, "raw_share", real(e->share.raw_share));
-        set(w, one, "outlier_driven", json_boolean(e->share.outlier_driven));
-        set(w, one, "tail_share", real(e->tail_share));
-        set(w, one, "mode_share", real(e->mode_share));
-        set(w, one, "modes_p", real(e->modes_p));
-        tracing(w, one,
-                pythia_bill_edge_ns(w->s->vocabulary, edge->from_tracepoint, edge->to_tracepoint) *
-                    e->repeats,
-                e->share.mean);
-        append(w, out, one);
+        set_report_member(w, one, "requests", json_integer((json_int_t)e->requests));
+        set_report_member(w, one, "rests_on", rests_on(w, e->few, e->requests, g->ranking.rows));
+        set_report_member(w, one, "repeats", make_report_real(e->repeats));
+        set_report_member(w, one, "mean_ns", make_report_real(e->share.mean));
+        set_report_member(w, one, "sd_ns", make_report_real(e->share.sd));
+        set_report_member(w, one, "cov", make_report_real(e->share.cov));
+        set_report_member(w, one, "share", make_report_real(shares ? e->share.share : NAN));
+        set_report_member(w, one, "share_low", make_report_real(shares ? e->share.low : NAN));
+        set_report_member(w, one, "share_high", make_report_real(shares ? e->share.high : NAN));
+        set_report_member(w, one, "raw_share", make_report_real(e->share.raw_share));
+        set_report_member(w, one, "outlier_driven", json_boolean(e->share.outlier_driven));
+        set_report_member(w, one, "tail_share", make_report_real(e->tail_share));
+        set_report_member(w, one, "mode_share", make_report_real(e->mode_share));
+        set_report_member(w, one, "modes_p", make_report_real(e->modes_p));
+        add_tracing_cost(
+            w, one,
+            pythia_bill_edge_ns(w->s->vocabulary, edge->from_tracepoint, edge->to_tracepoint) *
+                e->repeats,
+            e->share.mean);
+        append_report_item(w, out, one);
     }
     return out;
 }
 
 /* Requests that took longest, to look at one by one. */
-static json_t *examples(struct writer *w, const struct pythia_group *g)
+static json_t *make_group_examples(struct writer *w, const struct pythia_group *g)
 {
     enum { EXAMPLES = 3 };
     const struct pythia_row *slowest[EXAMPLES] = {NULL};
@@ -348,9 +360,9 @@ static json_t *examples(struct writer *w, const struct pythia_group *g)
         snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, slowest[k]->trace.high,
                  slowest[k]->trace.low);
         json_t *one = json_object();
-        set(w, one, "trace_id", json_string(id));
-        set(w, one, "duration_ns", json_integer(slowest[k]->duration_ns));
-        append(w, out, one);
+        set_report_member(w, one, "trace_id", json_string(id));
+        set_report_member(w, one, "duration_ns", json_integer(slowest[k]->duration_ns));
+        append_report_item(w, out, one);
     }
     return out;
 }
@@ -361,16 +373,16 @@ static json_t *group_id(const struct pythia_group *g)
 }
 
 /* What it is of the groups of the skeleton, if these are known and it is none of them itself. */
-static void lineage(struct writer *w, json_t *to, const struct pythia_group *g)
+static void add_group_lineage(struct writer *w, json_t *to, const struct pythia_group *g)
 {
     json_t *out = json_array();
     uint64_t parent = pythia_lineage_parent(&g->lineage);
     for (uint32_t i = 0; i < g->lineage.count; i++) {
-        append(w, out, pythia__json_group_id(g->lineage.ids[i]));
+        append_report_item(w, out, pythia__json_group_id(g->lineage.ids[i]));
         parent = g->lineage.ids[i] == g->id ? 0 : parent;
     }
-    set(w, to, "parent", pythia__json_group_id(parent));
-    set(w, to, "lineage", out);
+    set_report_member(w, to, "parent", pythia__json_group_id(parent));
+    set_report_member(w, to, "lineage", out);
 }
 
 static struct pythia_text type_name(const struct writer *w, const struct pythia_group *g)
@@ -379,10 +391,10 @@ static struct pythia_text type_name(const struct writer *w, const struct pythia_
 }
 
 /* How many requests were seen, where they stand for more than themselves. */
-static void seen(struct writer *w, json_t *to, uint64_t seen_count, uint64_t count)
+static void add_seen_count(struct writer *w, json_t *to, uint64_t seen_count, uint64_t count)
 {
     if (seen_count != count)
-        set(w, to, "seen", json_integer((json_int_t)seen_count));
+        set_report_member(w, to, "seen", json_integer((json_int_t)seen_count));
 }
 
 static json_t *own_time(struct writer *w, const struct pythia_own_time *t)
@@ -392,53 +404,55 @@ static json_t *own_time(struct writer *w, const struct pythia_own_time *t)
     const struct pythia_finding finding = {pythia_place_own(t->tracepoint), t->share.slope,
                                            t->share.low, t->share.high};
     json_t *out = pythia__json_finding(&w->json, &finding);
-    set(w, out, "segments", json_integer((json_int_t)t->segments));
-    set(w, out, "mean_ns", real(t->mean_ns));
+    set_report_member(w, out, "segments", json_integer((json_int_t)t->segments));
+    set_report_member(w, out, "mean_ns", make_report_real(t->mean_ns));
     return out;
 }
 
-static json_t *group(struct writer *w, const struct pythia_group *g)
+static json_t *make_group(struct writer *w, const struct pythia_group *g)
 {
     if (w->brief && w->brief[g->type] == PYTHIA__BRIEF_LINES)
         return pythia__brief_group(&w->json, w->s->diagnosis, g);
     json_t *out = json_object();
-    set(w, out, "id", group_id(g));
-    lineage(w, out, g);
-    set(w, out, "request_type", text(type_name(w, g)));
-    set(w, out, "level", json_integer(g->level));
-    set(w, out, "count", json_integer((json_int_t)g->count));
-    seen(w, out, g->seen, g->count);
-    set(w, out, "type_count",
+    set_report_member(w, out, "id", group_id(g));
+    add_group_lineage(w, out, g);
+    set_report_member(w, out, "request_type", make_report_text(type_name(w, g)));
+    set_report_member(w, out, "level", json_integer(g->level));
+    set_report_member(w, out, "count", json_integer((json_int_t)g->count));
+    add_seen_count(w, out, g->seen, g->count);
+    set_report_member(
+        w, out, "type_count",
         json_integer((json_int_t)w->s->diagnosis->types[g->type].type->moments.weight));
-    set(w, out, "sampled", json_integer((json_int_t)g->sampled));
-    set(w, out, "mean_ns", real(g->mean_ns));
-    set(w, out, "sd_ns", real(g->sd_ns));
-    set(w, out, "cov", real(g->cov));
-    set(w, out, "p50_ns", real(g->p50_ns));
-    set(w, out, "p90_ns", real(g->p90_ns));
-    set(w, out, "p99_ns", real(g->p99_ns));
-    set(w, out, "variance_share", real(g->variance_share));
-    tracing(w, out, tracing_of_group(w, g), g->mean_ns);
-    set(w, out, "status", json_string(pythia_group_status_name(g->status)));
-    set(w, out, "cause", json_string(pythia_cause_name(g->cause)));
-    set(w, out, "clipping_removes",
-        real(g->ranking.edge_count > 0 ? fmax(0, 1 - g->ranking.kept) : NAN));
-    set(w, out, "localised", json_boolean(g->ranking.localised));
+    set_report_member(w, out, "sampled", json_integer((json_int_t)g->sampled));
+    set_report_member(w, out, "mean_ns", make_report_real(g->mean_ns));
+    set_report_member(w, out, "sd_ns", make_report_real(g->sd_ns));
+    set_report_member(w, out, "cov", make_report_real(g->cov));
+    set_report_member(w, out, "p50_ns", make_report_real(g->p50_ns));
+    set_report_member(w, out, "p90_ns", make_report_real(g->p90_ns));
+    set_report_member(w, out, "p99_ns", make_report_real(g->p99_ns));
+    set_report_member(w, out, "variance_share", make_report_real(g->variance_share));
+    add_tracing_cost(w, out, tracing_of_group(w, g), g->mean_ns);
+    set_report_member(w, out, "status", json_string(pythia_group_status_name(g->status)));
+    set_report_member(w, out, "cause", json_string(pythia_cause_name(g->cause)));
+    set_report_member(
+        w, out, "clipping_removes",
+        make_report_real(g->ranking.edge_count > 0 ? fmax(0, 1 - g->ranking.kept) : NAN));
+    set_report_member(w, out, "localised", json_boolean(g->ranking.localised));
     pythia__json_set_context(&w->json, out, "inclusive", pythia_groups_cct(w->s->groups),
                              g->inclusive);
-    set(w, out, "own_time", own_time(w, &g->own));
-    set(w, out, "modes", modes(w, g));
+    set_report_member(w, out, "own_time", own_time(w, &g->own));
+    set_report_member(w, out, "modes", make_group_modes(w, g));
     if (!w->brief) {
-        set(w, out, "histogram", histogram(w, g));
-        set(w, out, "slowest", examples(w, g));
+        set_report_member(w, out, "histogram", make_group_histogram(w, g));
+        set_report_member(w, out, "slowest", make_group_examples(w, g));
     }
     if (!w->brief || w->brief[g->type] == PYTHIA__BRIEF_TOLD)
-        path(w, out, g);
-    set(w, out, "edges", edges(w, g));
-    explanations(w, out, &g->explanations, &g->ranking);
-    set(w, out, "splits", pythia__json_proposals(&w->json, g));
+        add_group_path(w, out, g);
+    set_report_member(w, out, "edges", make_group_edges(w, g));
+    add_key_explanations(w, out, &g->explanations, &g->ranking);
+    set_report_member(w, out, "splits", pythia__json_proposals(&w->json, g));
     json_t *finding = pythia__report_finding(out);
-    set(w, out, "finding", finding ? finding : json_null());
+    set_report_member(w, out, "finding", finding ? finding : json_null());
     return out;
 }
 
@@ -449,41 +463,45 @@ static json_t *request_type(struct writer *w, const struct pythia_type_result *r
     if (w->brief && r->explanations.found_count == 0)
         return json_null();
     json_t *out = json_object(), *levels = json_array();
-    set(w, out, "name", text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
-    set(w, out, "unsplit", text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
-    set(w, out, "count", json_integer((json_int_t)r->type->moments.weight));
-    seen(w, out, r->type->moments.n, r->type->moments.weight);
-    set(w, out, "mean_ns", real(r->mean_ns));
-    set(w, out, "sd_ns", real(r->sd_ns));
-    set(w, out, "client_mean_ns", real(r->client_mean_ns));
-    set(w, out, "variance_share", real(r->variance_share));
-    set(w, out, "between_paths_share", real(r->between_share));
-    set(w, out, "level", json_integer(r->level));
+    set_report_member(w, out, "name",
+                      make_report_text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
+    set_report_member(w, out, "unsplit",
+                      make_report_text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
+    set_report_member(w, out, "count", json_integer((json_int_t)r->type->moments.weight));
+    add_seen_count(w, out, r->type->moments.n, r->type->moments.weight);
+    set_report_member(w, out, "mean_ns", make_report_real(r->mean_ns));
+    set_report_member(w, out, "sd_ns", make_report_real(r->sd_ns));
+    set_report_member(w, out, "client_mean_ns", make_report_real(r->client_mean_ns));
+    set_report_member(w, out, "variance_share", make_report_real(r->variance_share));
+    set_report_member(w, out, "between_paths_share", make_report_real(r->between_share));
+    set_report_member(w, out, "level", json_integer(r->level));
     for (uint32_t i = 0; i < r->level_count; i++) {
         json_t *level = json_object();
-        set(w, level, "groups", json_integer((json_int_t)r->levels[i].groups));
-        set(w, level, "requests", json_integer((json_int_t)r->levels[i].requests));
-        set(w, level, "between_paths_share", real(r->levels[i].between_share));
-        append(w, levels, level);
+        set_report_member(w, level, "groups", json_integer((json_int_t)r->levels[i].groups));
+        set_report_member(w, level, "requests", json_integer((json_int_t)r->levels[i].requests));
+        set_report_member(w, level, "between_paths_share",
+                          make_report_real(r->levels[i].between_share));
+        append_report_item(w, levels, level);
     }
-    set(w, out, "levels", levels);
-    explanations(w, out, &r->explanations, NULL);
+    set_report_member(w, out, "levels", levels);
+    add_key_explanations(w, out, &r->explanations, NULL);
     return out;
 }
 
-static json_t *suggestion(struct writer *w, const struct pythia_suggestion *s)
+static json_t *make_suggestion(struct writer *w, const struct pythia_suggestion *s)
 {
     const struct pythia_group *g = &w->s->diagnosis->groups[s->group];
     const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups), s->edge);
     json_t *out = json_object();
-    set(w, out, "trace_point", point_name(w, s->tracepoint));
-    set(w, out, "request_type", text(type_name(w, g)));
-    set(w, out, "group", group_id(g));
-    set(w, out, "from", event(w, edge->from_tracepoint, edge->from_event));
-    set(w, out, "to", event(w, edge->to_tracepoint, edge->to_event));
-    set(w, out, "gain", real(s->gain));
-    set(w, out, "cost_ns", real(s->cost_ns));
-    set(w, out, "reason", text(pythia_text_of(s->reason)));
+    set_report_member(w, out, "trace_point", point_name(w, s->tracepoint));
+    set_report_member(w, out, "request_type", make_report_text(type_name(w, g)));
+    set_report_member(w, out, "group", group_id(g));
+    set_report_member(w, out, "from",
+                      make_report_event(w, edge->from_tracepoint, edge->from_event));
+    set_report_member(w, out, "to", make_report_event(w, edge->to_tracepoint, edge->to_event));
+    set_report_member(w, out, "gain", make_report_real(s->gain));
+    set_report_member(w, out, "cost_ns", make_report_real(s->cost_ns));
+    set_report_member(w, out, "reason", make_report_text(pythia_text_of(s->reason)));
     return out;
 }
 
@@ -510,7 +528,7 @@ static json_t *open_points(struct writer *w)
     if (n > 0)
         qsort(names, n, sizeof(*names), compare_names);
     for (size_t i = 0; i < n; i++)
-        append(w, out, text(names[i]));
+        append_report_item(w, out, make_report_text(names[i]));
     pythia_free(names);
     return out;
 }
@@ -529,15 +547,15 @@ static json_t *split_by(struct writer *w)
 }
 
 /* Only of a stream that is a sample. */
-static void sampling(struct writer *w, json_t *to)
+static void add_sampling_numbers(struct writer *w, json_t *to)
 {
     const struct pythia_diagnosis *d = w->s->diagnosis;
     if (d->seen == d->requests)
         return;
     json_t *out = json_object();
-    set(w, out, "seen", json_integer((json_int_t)d->seen));
-    set(w, out, "requests", json_integer((json_int_t)d->requests));
-    set(w, to, "sampling", out);
+    set_report_member(w, out, "seen", json_integer((json_int_t)d->seen));
+    set_report_member(w, out, "requests", json_integer((json_int_t)d->requests));
+    set_report_member(w, to, "sampling", out);
 }
 
 static const char *measure_name(enum pythia_measure measure)
@@ -555,31 +573,31 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
                        .brief = source->brief ? pythia__brief_types(d) : NULL};
     json_t *out = json_object(), *types = json_array(), *groups = json_array(),
            *next = json_array();
-    set(&w, out, "schema", json_string("pythia.report/1"));
+    set_report_member(&w, out, "schema", json_string("pythia.report/1"));
     json_t *input = pythia__json_input(&w.json, source->paths, source->path_count, source->input);
     if (source->live)
-        set(&w, input, "live", json_true());
-    set(&w, out, "input", input);
-    sampling(&w, out);
-    set(&w, out, "ranked_by", json_string(measure_name(source->measure)));
-    set(&w, out, "alpha", real(d->alpha));
-    set(&w, out, "mean_ns", real(d->mean_ns));
-    set(&w, out, "sd_ns", real(d->sd_ns));
-    set(&w, out, "between_types_share", real(d->between_types_share));
+        set_report_member(&w, input, "live", json_true());
+    set_report_member(&w, out, "input", input);
+    add_sampling_numbers(&w, out);
+    set_report_member(&w, out, "ranked_by", json_string(measure_name(source->measure)));
+    set_report_member(&w, out, "alpha", make_report_real(d->alpha));
+    set_report_member(&w, out, "mean_ns", make_report_real(d->mean_ns));
+    set_report_member(&w, out, "sd_ns", make_report_real(d->sd_ns));
+    set_report_member(&w, out, "between_types_share", make_report_real(d->between_types_share));
     for (size_t i = 0; i < d->type_count; i++)
-        append(&w, types, request_type(&w, &d->types[i]));
+        append_report_item(&w, types, request_type(&w, &d->types[i]));
     for (size_t i = 0; i < d->group_count; i++)
-        append(&w, groups, group(&w, &d->groups[i]));
+        append_report_item(&w, groups, make_group(&w, &d->groups[i]));
     w.json.failed = pythia__report_unlike(groups) != PYTHIA_OK || w.json.failed;
     for (size_t i = 0; i < source->next_count; i++)
-        append(&w, next, suggestion(&w, &source->next[i]));
-    set(&w, out, "split_by", split_by(&w));
-    set(&w, out, "request_types", types);
+        append_report_item(&w, next, make_suggestion(&w, &source->next[i]));
+    set_report_member(&w, out, "split_by", split_by(&w));
+    set_report_member(&w, out, "request_types", types);
     if (d->not_asked > 0)
-        set(&w, out, "types_without_groups", json_integer((json_int_t)d->not_asked));
-    set(&w, out, "groups", groups);
-    set(&w, out, "next", next);
-    set(&w, out, "open", open_points(&w));
+        set_report_member(&w, out, "types_without_groups", json_integer((json_int_t)d->not_asked));
+    set_report_member(&w, out, "groups", groups);
+    set_report_member(&w, out, "next", next);
+    set_report_member(&w, out, "open", open_points(&w));
     if (source->verdicts && (source->loop || !source->brief))
         pythia__json_verdicts(&w.json, out, source->verdicts, source->loop);
     if (source->loop)

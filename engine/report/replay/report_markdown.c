@@ -66,7 +66,7 @@ static double sum_of(json_t *counts)
 }
 
 /* " 4 repaired (`orphan` 3, `skew` 1)." */
-static void counters(struct pythia_buf *to, const json_t *input, const char *key)
+static void list_counters(struct pythia_buf *to, const json_t *input, const char *key)
 {
     json_t *counts = json_object_get(input, key), *value;
     const char *name, *comma = " (";
@@ -86,7 +86,7 @@ static void counters(struct pythia_buf *to, const json_t *input, const char *key
     pythia_buf_puts(to, ").");
 }
 
-static void head(struct pythia_buf *to, const json_t *report)
+static void list_head(struct pythia_buf *to, const json_t *report)
 {
     const json_t *in = json_object_get(report, "input");
     size_t types = json_array_size(pythia__array(report, "request_types"));
@@ -111,8 +111,8 @@ static void head(struct pythia_buf *to, const json_t *report)
         add_count(to, pythia__number(in, "hidden"));
         pythia_buf_puts(to, " hidden, of closed trace points.");
     }
-    counters(to, in, "repaired");
-    counters(to, in, "dropped");
+    list_counters(to, in, "repaired");
+    list_counters(to, in, "dropped");
     if (sum_of(json_object_get(in, "repaired")) + sum_of(json_object_get(in, "dropped")) == 0)
         pythia_buf_puts(to, " Nothing had to be repaired, nothing was dropped.");
     pythia_buf_putc(to, '\n');
@@ -147,7 +147,7 @@ static void cell_duration(struct pythia_buf *to, const json_t *object, const cha
     pythia_buf_puts(to, " | ");
 }
 
-static void figures(struct pythia_buf *to, const json_t *group)
+static void list_group_figures(struct pythia_buf *to, const json_t *group)
 {
     static const char *const keys[] = {"mean_ns", "sd_ns", "p50_ns", "p90_ns", "p99_ns"};
     pythia_buf_puts(to, "\n| requests | mean | sd | p50 | p90 | p99 | of all variance |\n"
@@ -170,7 +170,7 @@ static void figures(struct pythia_buf *to, const json_t *group)
     }
 }
 
-static void modes(struct pythia_buf *to, const json_t *group)
+static void list_group_modes(struct pythia_buf *to, const json_t *group)
 {
     const json_t *of = json_object_get(group, "modes");
     const json_t *centers = pythia__array(of, "centers_ns"),
@@ -196,7 +196,7 @@ static void add_rests_on(struct pythia_buf *to, const json_t *finding)
     pythia_buf_putc(to, ')');
 }
 
-static void edges(struct pythia_buf *to, const json_t *group)
+static void list_group_edges(struct pythia_buf *to, const json_t *group)
 {
     const json_t *list = pythia__array(group, "edges");
     for (size_t i = 0; i < json_array_size(list) && i < EDGES_SHOWN; i++) {
@@ -222,7 +222,7 @@ static void edges(struct pythia_buf *to, const json_t *group)
     }
 }
 
-static void chance(struct pythia_buf *to, double p)
+static void list_probability(struct pythia_buf *to, double p)
 {
     struct pythia_buf text = {0};
     if (isfinite(p))
@@ -246,8 +246,8 @@ static void key_row(struct pythia_buf *to, const json_t *key)
     pythia_buf_puts(to, " | ");
     pythia__add_explained(to, key);
     pythia_buf_puts(to, " | ");
-    chance(to, pythia__number(key, "q"));
-    chance(to, pythia__number(key, "p_permutation"));
+    list_probability(to, pythia__number(key, "q"));
+    list_probability(to, pythia__number(key, "p_permutation"));
     if (proxy_of[0]) {
         pythia_buf_puts(to, "nothing beyond ");
         pythia__markdown_name(to, proxy_of, true);
@@ -258,7 +258,7 @@ static void key_row(struct pythia_buf *to, const json_t *key)
     pythia_buf_puts(to, " |\n");
 }
 
-static void keys(struct pythia_buf *to, const json_t *group)
+static void list_group_keys(struct pythia_buf *to, const json_t *group)
 {
     const json_t *list = pythia__array(group, "explanations");
     size_t found = json_array_size(list), shown = 0;
@@ -277,7 +277,7 @@ static void keys(struct pythia_buf *to, const json_t *group)
 }
 
 /* What tells the group from the largest of its type, as a paragraph; nothing for that one. */
-static void unlike(struct pythia_buf *to, const json_t *group)
+static void list_unlike(struct pythia_buf *to, const json_t *group)
 {
     struct pythia_buf text = {0};
     pythia__add_unlike(&text, group);
@@ -316,7 +316,7 @@ static void add_words(struct pythia_buf *to, void (*add)(struct pythia_buf *, co
 }
 
 /* The keys that act together, as a paragraph. */
-static void joint(struct pythia_buf *to, const json_t *of)
+static void list_joint_keys(struct pythia_buf *to, const json_t *of)
 {
     if (!json_is_object(json_object_get(of, "joint")))
         return;
@@ -341,7 +341,7 @@ static void part_table(struct pythia_buf *to, const json_t *of)
     }
 }
 
-static void splits(struct pythia_buf *to, const json_t *group)
+static void list_group_splits(struct pythia_buf *to, const json_t *group)
 {
     const json_t *list = pythia__array(group, "splits");
     for (size_t i = 0; i < json_array_size(list) && i < SPLITS_SHOWN; i++) {
@@ -376,7 +376,7 @@ static void split_by(struct pythia_buf *to, const json_t *report)
 }
 
 /* How sure it is, what else was seen, and what it was before. */
-static void notes(struct pythia_buf *to, const json_t *finding, const json_t *of)
+static void list_notes(struct pythia_buf *to, const json_t *finding, const json_t *of)
 {
     for (size_t i = 0; i < PYTHIA__NOTES; i++) {
         if (!pythia__string(finding, pythia__notes[i])[0])
@@ -401,20 +401,20 @@ static size_t held_verdicts(struct pythia_buf *to, const json_t *report)
         pythia_buf_puts(to, "\n\n");
         add_sentence(to, pythia__string(verdict, "sentence"), verdict, false);
         pythia_buf_putc(to, '\n');
-        notes(to, verdict, verdict);
+        list_notes(to, verdict, verdict);
         count++;
     }
     return count;
 }
 
-static void diagnosed(struct pythia_buf *to, const json_t *group, size_t number)
+static void list_diagnosed_group(struct pythia_buf *to, const json_t *group, size_t number)
 {
     const json_t *finding = json_object_get(group, "finding");
     const char *why = pythia__string(finding, "why");
     pythia_buf_printf(to, "\n## %zu. ", number);
     pythia__markdown_name(to, pythia__string(group, "request_type"), false);
     pythia_buf_putc(to, '\n');
-    unlike(to, group);
+    list_unlike(to, group);
     pythia_buf_puts(to, "\n**Where.** ");
     add_sentence(to, pythia__string(finding, "where"), group, false);
     pythia_buf_putc(to, '\n');
@@ -423,18 +423,18 @@ static void diagnosed(struct pythia_buf *to, const json_t *group, size_t number)
         add_sentence(to, why, group, false);
         pythia_buf_putc(to, '\n');
     }
-    notes(to, finding, group);
-    figures(to, group);
-    modes(to, group);
-    edges(to, group);
-    keys(to, group);
-    joint(to, group);
-    splits(to, group);
+    list_notes(to, finding, group);
+    list_group_figures(to, group);
+    list_group_modes(to, group);
+    list_group_edges(to, group);
+    list_group_keys(to, group);
+    list_joint_keys(to, group);
+    list_group_splits(to, group);
 }
 
 /* ---- foot ---- */
 
-static void others(struct pythia_buf *to, const json_t *groups)
+static void list_other_groups(struct pythia_buf *to, const json_t *groups)
 {
     size_t shown = 0, quiet = 0;
     for (size_t i = 0; i < json_array_size(groups); i++) {
@@ -458,7 +458,7 @@ static void others(struct pythia_buf *to, const json_t *groups)
 }
 
 /* Types in which the path makes a difference of at least that part of all variance. */
-static void paths(struct pythia_buf *to, struct pythia__paths *ranked, double least)
+static void list_paths(struct pythia_buf *to, struct pythia__paths *ranked, double least)
 {
     const json_t *type;
     while ((type = pythia__next_paths(ranked, least)) != NULL) {
@@ -480,7 +480,7 @@ static void paths(struct pythia_buf *to, struct pythia__paths *ranked, double le
         pythia__markdown_prose(to, text.bytes ? text.bytes : "");
         pythia_buf_free(&text);
         pythia_buf_putc(to, '\n');
-        joint(to, type);
+        list_joint_keys(to, type);
     }
 }
 
@@ -526,7 +526,7 @@ static void loop_ends(struct pythia_buf *to, const json_t *search)
 }
 
 /* What a closed loop did, an item a cycle. */
-static void loop(struct pythia_buf *to, const json_t *report)
+static void list_loop(struct pythia_buf *to, const json_t *report)
 {
     const json_t *list = pythia__array(report, "loop"), *search = json_object_get(report, "search");
     if (!search)
@@ -559,7 +559,7 @@ static void loop(struct pythia_buf *to, const json_t *report)
     loop_ends(to, search);
 }
 
-static void next(struct pythia_buf *to, const json_t *report)
+static void list_suggestions(struct pythia_buf *to, const json_t *report)
 {
     const json_t *list = pythia__array(report, "next");
     bool some = json_array_size(list) > 0;
@@ -585,26 +585,26 @@ void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
     const json_t *groups = pythia__array(report, "groups");
     struct pythia__paths ranked = pythia__rank_paths(pythia__array(report, "request_types"), out);
     size_t number = 0, few = 0;
-    head(out, report);
+    list_head(out, report);
     split_by(out, report);
     for (size_t i = 0; i < json_array_size(groups); i++) {
         const json_t *group = json_array_get(groups, i);
         few += strcmp(pythia__string(group, "status"), "too_few") == 0;
         if (!is_diagnosed(group))
             continue;
-        paths(out, &ranked, pythia__number(group, "variance_share"));
-        diagnosed(out, group, ++number);
+        list_paths(out, &ranked, pythia__number(group, "variance_share"));
+        list_diagnosed_group(out, group, ++number);
     }
-    paths(out, &ranked, 0);
+    list_paths(out, &ranked, 0);
     if (held_verdicts(out, report) + number + ranked.told == 0)
         pythia_buf_puts(out,
                         few == json_array_size(groups)
                             ? "\nNot enough data: no group has enough requests to be diagnosed.\n"
                             : "\nNothing to diagnose: no group of requests varies in a way that "
                               "stands out.\n");
-    loop(out, report);
-    others(out, groups);
+    list_loop(out, report);
+    list_other_groups(out, groups);
     if (number > 0)
-        next(out, report);
+        list_suggestions(out, report);
     pythia__paths_free(&ranked);
 }

@@ -27,35 +27,35 @@ struct page {
 };
 
 /* Escape sequences of the terminal; nothing without colour. */
-static void style(const struct page *p, const char *code)
+static void print_style(const struct page *p, const char *code)
 {
     if (p->colour)
         pythia_buf_printf(p->out, "\033[%sm", code);
 }
 
 /* Text from a trace; the middle of a long one is left out. */
-static void safe(const struct page *p, const char *text)
+static void print_safely(const struct page *p, const char *text)
 {
     pythia_shown_add(p->out, pythia_text_of(text), NAME_WIDTH);
 }
 
-static void words(const struct page *p, size_t indent, const char *text)
+static void print_words(const struct page *p, size_t indent, const char *text)
 {
     pythia__add_words(p->out, indent, pythia_text_of(text));
 }
 
-static void paragraph(const struct page *p, const char *label, const char *text)
+static void print_paragraph(const struct page *p, const char *label, const char *text)
 {
     pythia_buf_puts(p->out, INDENT);
-    style(p, "1");
+    print_style(p, "1");
     pythia_buf_printf(p->out, "%-*s", LABEL_WIDTH, label);
-    style(p, "0");
-    words(p, sizeof(INDENT) - 1 + LABEL_WIDTH, text);
+    print_style(p, "0");
+    print_words(p, sizeof(INDENT) - 1 + LABEL_WIDTH, text);
 }
 
 static void paragraph_buf(const struct page *p, const char *label, struct pythia_buf *text)
 {
-    paragraph(p, label, text->bytes ? text->bytes : "");
+    print_paragraph(p, label, text->bytes ? text->bytes : "");
     if (text->failed)
         p->out->failed = 1;
     pythia_buf_free(text);
@@ -81,13 +81,13 @@ static double sum_of(json_t *object)
     return sum;
 }
 
-static void head(const struct page *p, const json_t *report)
+static void print_report_head(const struct page *p, const json_t *report)
 {
     const json_t *in = json_object_get(report, "input");
-    style(p, "1");
+    print_style(p, "1");
     pythia__add_count(p->out, pythia__number(in, "traces"));
     pythia_buf_puts(p->out, " requests");
-    style(p, "0");
+    print_style(p, "0");
     size_t types = json_array_size(pythia__array(report, "request_types"));
     pythia_buf_printf(p->out, " of %zu type%s", types, types == 1 ? "" : "s");
     pythia__add_types_without(p->out, report);
@@ -112,21 +112,21 @@ static void head(const struct page *p, const json_t *report)
     struct pythia_buf sampling = {0};
     pythia__add_sampling(&sampling, report);
     if (sampling.size > 0)
-        words(p, 0, sampling.bytes);
+        print_words(p, 0, sampling.bytes);
     p->out->failed = p->out->failed || sampling.failed;
     pythia_buf_free(&sampling);
 }
 
 /* ---- groups ---- */
 
-static void bar(const struct page *p, double share)
+static void print_share_bar(const struct page *p, double share)
 {
     int full = share > 0 ? (int)lround(share * BAR_WIDTH) : 0;
     for (int i = 0; i < BAR_WIDTH; i++)
         pythia_buf_puts(p->out, i < full ? "#" : ".");
 }
 
-static void figures(const struct page *p, const json_t *group)
+static void print_group_figures(const struct page *p, const json_t *group)
 {
     static const struct {
         const char *label, *key;
@@ -173,7 +173,7 @@ static void add_rests_on(struct pythia_buf *to, const json_t *finding)
     pythia__add_rests_on(to, finding);
 }
 
-static void edges(const struct page *p, const json_t *group)
+static void print_group_edges(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "edges"), *edge;
     size_t i, shown = 0;
@@ -187,19 +187,20 @@ static void edges(const struct page *p, const json_t *group)
         pythia__add_edge(&text, edge);
         add_rests_on(&text, edge);
         pythia_buf_printf(p->out, "%s%*s", INDENT, LABEL_WIDTH, "");
-        style(p, "36");
-        bar(p, share);
-        style(p, "0");
+        print_style(p, "36");
+        print_share_bar(p, share);
+        print_style(p, "0");
         snprintf(interval, sizeof(interval), "(%.1f to %.1f)",
                  100 * pythia__number(edge, "share_low"), 100 * pythia__number(edge, "share_high"));
         pythia_buf_printf(p->out, " %5.1f %% %-16s ", 100 * share, interval);
-        words(p, sizeof(INDENT) - 1 + LABEL_WIDTH + BAR_WIDTH + 26, text.bytes ? text.bytes : "");
+        print_words(p, sizeof(INDENT) - 1 + LABEL_WIDTH + BAR_WIDTH + 26,
+                    text.bytes ? text.bytes : "");
         pythia_buf_free(&text);
     }
 }
 
 /* The keys that act together. */
-static void joint(const struct page *p, const json_t *of)
+static void print_joint_keys(const struct page *p, const json_t *of)
 {
     struct pythia_buf text = {0};
     pythia__add_joint(&text, of);
@@ -209,7 +210,7 @@ static void joint(const struct page *p, const json_t *of)
         pythia_buf_free(&text);
 }
 
-static void keys(const struct page *p, const json_t *group)
+static void print_group_keys(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "explanations"), *key;
     size_t i, shown = 0;
@@ -236,19 +237,19 @@ static void keys(const struct page *p, const json_t *group)
 }
 
 /* What can be pasted: all of it, or else what it is about. */
-static void option(const struct page *p, const json_t *of, const char *member)
+static void print_split_option(const struct page *p, const json_t *of, const char *member)
 {
     const char *text = pythia__string(of, member);
     if (pythia__option_fits(text)) {
         pythia_shown_add(p->out, pythia_text_of(text), SIZE_MAX);
         return;
     }
-    safe(p, pythia__string(of, "key"));
+    print_safely(p, pythia__string(of, "key"));
     pythia_buf_puts(p->out, PYTHIA__OPTION_LONG);
 }
 
 /* What to part the group by, each on a line of its own that can be pasted as it is. */
-static void splits(const struct page *p, const json_t *group)
+static void print_group_splits(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "splits"), *one;
     size_t i;
@@ -257,12 +258,12 @@ static void splits(const struct page *p, const json_t *group)
         if (i == SPLITS_SHOWN)
             break;
         pythia_buf_puts(p->out, INDENT);
-        style(p, "1");
+        print_style(p, "1");
         pythia_buf_printf(p->out, "%-*s", LABEL_WIDTH, i ? "" : "split");
-        style(p, "0");
-        style(p, "1;32");
-        option(p, one, "option");
-        style(p, "0");
+        print_style(p, "0");
+        print_style(p, "1;32");
+        print_split_option(p, one, "option");
+        print_style(p, "0");
         pythia_buf_putc(p->out, '\n');
         pythia__add_proposal(&text, one);
         paragraph_buf(p, "", &text);
@@ -277,10 +278,10 @@ static void split_by(const struct page *p, const json_t *report)
     json_array_foreach (list, i, split) {
         struct pythia_buf text = {0};
         pythia_buf_putc(p->out, '\n');
-        style(p, "1");
+        print_style(p, "1");
         pythia_buf_puts(p->out, "Split by ");
-        option(p, split, "split");
-        style(p, "0");
+        print_split_option(p, split, "split");
+        print_style(p, "0");
         pythia_buf_puts(p->out, ": ");
         pythia__add_split_by(&text, split);
         pythia_buf_text_add(p->out, pythia_buf_text(&text));
@@ -288,7 +289,7 @@ static void split_by(const struct page *p, const json_t *report)
         pythia_buf_putc(p->out, '\n');
         json_array_foreach (pythia__array(split, "types"), k, type) {
             pythia_buf_puts(p->out, INDENT);
-            safe(p, pythia__string(type, "request_type"));
+            print_safely(p, pythia__string(type, "request_type"));
             pythia_buf_putc(p->out, '\n');
             pythia__add_split_type(&text, type);
             paragraph_buf(p, "", &text);
@@ -297,36 +298,36 @@ static void split_by(const struct page *p, const json_t *report)
 }
 
 /* How sure it is, what else was seen, and what it was before. */
-static void notes(const struct page *p, const json_t *finding)
+static void print_notes(const struct page *p, const json_t *finding)
 {
     static const char *const labels[PYTHIA__NOTES] = {"sure", "also", "before"};
     for (size_t i = 0; i < PYTHIA__NOTES; i++)
         if (pythia__string(finding, pythia__notes[i])[0])
-            paragraph(p, labels[i], pythia__string(finding, pythia__notes[i]));
+            print_paragraph(p, labels[i], pythia__string(finding, pythia__notes[i]));
 }
 
-static void diagnosed(const struct page *p, const json_t *group, size_t number)
+static void print_diagnosed_group(const struct page *p, const json_t *group, size_t number)
 {
     const json_t *finding = json_object_get(group, "finding");
     pythia_buf_putc(p->out, '\n');
-    style(p, "1;33");
+    print_style(p, "1;33");
     pythia_buf_printf(p->out, "%zu. ", number);
-    safe(p, pythia__string(group, "request_type"));
-    style(p, "0");
+    print_safely(p, pythia__string(group, "request_type"));
+    print_style(p, "0");
     pythia_buf_putc(p->out, '\n');
-    figures(p, group);
+    print_group_figures(p, group);
     struct pythia_buf unlike = {0};
     pythia__add_unlike(&unlike, group);
     if (unlike.size)
         paragraph_buf(p, "", &unlike);
-    paragraph(p, "where", pythia__string(finding, "where"));
-    edges(p, group);
+    print_paragraph(p, "where", pythia__string(finding, "where"));
+    print_group_edges(p, group);
     if (pythia__string(finding, "why")[0])
-        paragraph(p, "why", pythia__string(finding, "why"));
-    notes(p, finding);
-    keys(p, group);
-    joint(p, group);
-    splits(p, group);
+        print_paragraph(p, "why", pythia__string(finding, "why"));
+    print_notes(p, finding);
+    print_group_keys(p, group);
+    print_joint_keys(p, group);
+    print_group_splits(p, group);
 }
 
 static bool is_diagnosed(const json_t *group)
@@ -335,7 +336,7 @@ static bool is_diagnosed(const json_t *group)
 }
 
 /* What there is nothing to say about, a line for each type. */
-static void others(const struct page *p, const json_t *groups)
+static void print_other_groups(const struct page *p, const json_t *groups)
 {
     struct pythia__alike *alike = pythia__gather_alike(groups, p->out);
     const json_t *group;
@@ -359,7 +360,7 @@ static void others(const struct page *p, const json_t *groups)
         pythia_buf_printf(p->out, "%s%s%-8s %-36s ", shown ? "" : "\nOther groups\n", INDENT,
                           strcmp(status, "too_few") == 0 ? "too few" : status,
                           text.bytes ? text.bytes : "");
-        safe(p, pythia__string(group, "request_type"));
+        print_safely(p, pythia__string(group, "request_type"));
         pythia_buf_putc(p->out, '\n');
         pythia_buf_free(&text);
         shown++;
@@ -370,17 +371,17 @@ static void others(const struct page *p, const json_t *groups)
 }
 
 /* Types in which the path makes a difference of at least that part of all variance. */
-static void paths(const struct page *p, struct pythia__paths *ranked, double least)
+static void print_report_paths(const struct page *p, struct pythia__paths *ranked, double least)
 {
     const json_t *type;
     while ((type = pythia__next_paths(ranked, least)) != NULL) {
         const json_t *first = json_array_get(pythia__array(type, "explanations"), 0);
         const char *before;
         pythia_buf_putc(p->out, '\n');
-        style(p, "1;33");
+        print_style(p, "1;33");
         pythia_buf_puts(p->out, "Paths of ");
-        safe(p, pythia__string(type, "name"));
-        style(p, "0");
+        print_safely(p, pythia__string(type, "name"));
+        print_style(p, "0");
         pythia_buf_putc(p->out, '\n');
         struct pythia_buf text = {0};
         pythia__add_percent(&text, pythia__number(type, "between_paths_share"));
@@ -395,24 +396,24 @@ static void paths(const struct page *p, struct pythia__paths *ranked, double lea
         pythia__add_means(&text, pythia__is_early_end(first) ? "; mean " : ": mean ", first);
         pythia_buf_putc(&text, '.');
         paragraph_buf(p, "why", &text);
-        joint(p, type);
+        print_joint_keys(p, type);
     }
 }
 
-static void next(const struct page *p, const json_t *report)
+static void print_suggestions(const struct page *p, const json_t *report)
 {
     const json_t *list = pythia__array(report, "next"), *one;
     size_t i;
     pythia_buf_putc(p->out, '\n');
-    style(p, "1");
+    print_style(p, "1");
     pythia_buf_puts(p->out, pythia__next_title(report));
     pythia_buf_puts(p->out, json_array_size(list) ? "\n" : ".\n");
-    style(p, "0");
+    print_style(p, "0");
     json_array_foreach (list, i, one) {
         pythia_buf_printf(p->out, "%s", INDENT);
-        style(p, "1;32");
-        safe(p, pythia__string(one, "trace_point"));
-        style(p, "0");
+        print_style(p, "1;32");
+        print_safely(p, pythia__string(one, "trace_point"));
+        print_style(p, "0");
         struct pythia_buf text = {0};
         pythia_buf_puts(&text, "shows up to ");
         pythia__add_percent(&text, pythia__number(one, "gain"));
@@ -425,7 +426,7 @@ static void next(const struct page *p, const json_t *report)
 }
 
 /* Why request types have no cause, or not a closer one. */
-static void ends(const struct page *p, const json_t *search)
+static void print_search_ends(const struct page *p, const json_t *search)
 {
     const json_t *problems = pythia__array(search, "problems"), *problem;
     struct pythia_buf few = {0}, lessons = {0}, unknown = {0};
@@ -466,7 +467,7 @@ static void add_search(const struct page *p, const json_t *search, size_t cycles
 }
 
 /* The search, a paragraph a cycle. */
-static void loop(const struct page *p, const json_t *report)
+static void print_loop(const struct page *p, const json_t *report)
 {
     const json_t *cycles = pythia__array(report, "loop"), *cycle, *search;
     size_t i;
@@ -474,9 +475,9 @@ static void loop(const struct page *p, const json_t *report)
     if (!search)
         return;
     pythia_buf_putc(p->out, '\n');
-    style(p, "1");
+    print_style(p, "1");
     pythia_buf_puts(p->out, "The search");
-    style(p, "0");
+    print_style(p, "0");
     add_search(p, search, pythia__count_cycles(cycles));
     struct pythia_buf pins = {0};
     pythia__add_pins(&pins, search);
@@ -497,7 +498,7 @@ static void loop(const struct page *p, const json_t *report)
         pythia__add_budget_use(&text, search, cycle);
         paragraph_buf(p, number, &text);
     }
-    ends(p, search);
+    print_search_ends(p, search);
 }
 
 /* What was found in earlier cycles and still holds, though the groups of the last cycle do not show
@@ -510,9 +511,9 @@ static size_t held_verdicts(const struct page *p, const json_t *report)
         if (!pythia__is_held(report, verdict))
             continue;
         pythia_buf_puts(p->out, count++ == 0 ? "\nFound in earlier cycles\n" : "");
-        paragraph(p, "type", pythia__string(verdict, "request_type"));
-        paragraph(p, "where", pythia__string(verdict, "sentence"));
-        notes(p, verdict);
+        print_paragraph(p, "type", pythia__string(verdict, "request_type"));
+        print_paragraph(p, "where", pythia__string(verdict, "sentence"));
+        print_notes(p, verdict);
     }
     return count;
 }
@@ -523,7 +524,7 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     const json_t *groups = pythia__array(report, "groups"), *group;
     struct pythia__paths ranked = pythia__rank_paths(pythia__array(report, "request_types"), out);
     size_t i, number = 0;
-    head(&p, report);
+    print_report_head(&p, report);
     struct pythia_buf overhead = {0}, incomplete = {0}, clocks = {0};
     const json_t *in = json_object_get(report, "input");
     pythia__add_incomplete(&incomplete, report);
@@ -533,24 +534,24 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     pythia__add_overhead(&overhead, report);
     paragraph_if_any(&p, "cost", &overhead);
     split_by(&p, report);
-    loop(&p, report);
+    print_loop(&p, report);
     json_array_foreach (groups, i, group)
         if (is_diagnosed(group)) {
-            paths(&p, &ranked, pythia__number(group, "variance_share"));
-            diagnosed(&p, group, ++number);
+            print_report_paths(&p, &ranked, pythia__number(group, "variance_share"));
+            print_diagnosed_group(&p, group, ++number);
         }
     size_t held = held_verdicts(&p, report), few = 0;
     json_array_foreach (groups, i, group)
         few += strcmp(pythia__string(group, "status"), "too_few") == 0;
-    paths(&p, &ranked, 0);
+    print_report_paths(&p, &ranked, 0);
     if (number + held + ranked.told == 0)
         pythia_buf_puts(out,
                         few == json_array_size(groups)
                             ? "\nNot enough data: no group has enough requests to be diagnosed.\n"
                             : "\nNothing to diagnose: no group of requests varies in a way that "
                               "stands out.\n");
-    others(&p, groups);
+    print_other_groups(&p, groups);
     if (number > 0)
-        next(&p, report);
+        print_suggestions(&p, report);
     pythia__paths_free(&ranked);
 }

@@ -8,7 +8,7 @@
 #define TOLD_MAX  3 /* points in a sentence of their own */
 #define NAMED_MAX 3 /* of those that do not pay */
 
-static json_t *because(struct pythia__json *w, const struct pythia_effect *e)
+static json_t *make_effect_reasons(struct pythia__json *w, const struct pythia_effect *e)
 {
     json_t *out = json_array();
     if (e->by_inside)
@@ -20,7 +20,7 @@ static json_t *because(struct pythia__json *w, const struct pythia_effect *e)
     return out;
 }
 
-static json_t *effect(struct pythia__json *w, const struct pythia_effect *e)
+static json_t *make_effect(struct pythia__json *w, const struct pythia_effect *e)
 {
     json_t *out = json_object();
     double width = e->fine.high - e->fine.low, before = e->coarse.high - e->coarse.low;
@@ -41,12 +41,12 @@ static json_t *effect(struct pythia__json *w, const struct pythia_effect *e)
     pythia__json_set(w, out, "inside_high", pythia__json_real(e->inside_high));
     pythia__json_set(w, out, "eta_squared", pythia__json_real(e->eta_squared));
     pythia__json_set(w, out, "p", pythia__json_real(e->p));
-    pythia__json_set(w, out, "because", because(w, e));
+    pythia__json_set(w, out, "because", make_effect_reasons(w, e));
     pythia__json_set(w, out, "verdict", json_string(pythia_effect_verdict_name(e->verdict)));
     return out;
 }
 
-static json_t *group(struct pythia__json *w, const struct pythia_followed *g)
+static json_t *make_followed_group(struct pythia__json *w, const struct pythia_followed *g)
 {
     if (g->id == 0)
         return json_null();
@@ -66,9 +66,9 @@ void pythia__json_effects(struct pythia__json *w, json_t *cycle, const struct py
 {
     json_t *list = json_array();
     for (size_t i = 0; i < c->effect_count; i++)
-        pythia__json_append(w, list, effect(w, &c->effects[i]));
+        pythia__json_append(w, list, make_effect(w, &c->effects[i]));
     pythia__json_set(w, cycle, "effects", list);
-    pythia__json_set(w, cycle, "group", group(w, &c->group));
+    pythia__json_set(w, cycle, "group", make_followed_group(w, &c->group));
 }
 
 /* ---- in words ---- */

@@ -7,7 +7,7 @@
 #include "sentences/report_why.h"
 #include "sentences/sentences.h"
 
-static json_t *spending(struct pythia__json *w, const struct pythia_spending *s)
+static json_t *make_spending(struct pythia__json *w, const struct pythia_spending *s)
 {
     json_t *out = json_object();
     pythia__json_set(w, out, "points", pythia__json_count(s->points));
@@ -16,8 +16,8 @@ static json_t *spending(struct pythia__json *w, const struct pythia_spending *s)
     return out;
 }
 
-static json_t *problem(struct pythia__json *w, const struct pythia_loop *loop,
-                       const struct pythia_problem *p)
+static json_t *make_loop_problem(struct pythia__json *w, const struct pythia_loop *loop,
+                                 const struct pythia_problem *p)
 {
     json_t *out = json_object(), *causes = json_array();
     const char *why = pythia_why_name(p->why);
@@ -34,7 +34,7 @@ static json_t *problem(struct pythia__json *w, const struct pythia_loop *loop,
     pythia__json_set(w, out, "reason",
                      why ? pythia__json_text(pythia_buf_text(&reason)) : json_null());
     pythia__json_set(w, out, "blocked", blocked ? pythia__json_point(w, p->blocked) : json_null());
-    pythia__json_set(w, out, "needs", blocked ? spending(w, &p->needs) : json_null());
+    pythia__json_set(w, out, "needs", blocked ? make_spending(w, &p->needs) : json_null());
     pythia__json_set(w, out, "cycles", pythia__json_count(p->cycles));
     if (p->waited > 0)
         pythia__json_set(w, out, "waited", pythia__json_count(p->waited));
@@ -56,8 +56,8 @@ static json_t *type_of(struct pythia__json *w, uint32_t type)
                                : pythia__json_text(pythia_vocabulary_text(w->vocabulary, type));
 }
 
-static json_t *switches(struct pythia__json *w, const struct pythia_loop_switch *list, size_t count,
-                        bool open)
+static json_t *make_loop_switches(struct pythia__json *w, const struct pythia_loop_switch *list,
+                                  size_t count, bool open)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < count; i++) {
@@ -185,7 +185,7 @@ static void add_idle(struct pythia_buf *to, const struct pythia_loop_cycle *c)
 }
 
 /* One line of the story: what was seen, what is therefore done. */
-static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *c)
+static json_t *make_cycle_sentence(struct pythia__json *w, const struct pythia_loop_cycle *c)
 {
     const struct pythia_problem *p = &c->leading;
     struct pythia_buf text = {0};
@@ -215,7 +215,7 @@ static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *
     return out;
 }
 
-static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
+static json_t *make_loop_cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
 {
     json_t *out = json_object();
     const struct pythia_problem *p = &c->leading;
@@ -245,29 +245,30 @@ static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
                          : json_null());
     pythia__json_effects(w, out, c);
     pythia__json_set(w, out, "found", causes_found(w, c));
-    pythia__json_set(w, out, "opened", switches(w, c->opened, c->opened_count, true));
-    pythia__json_set(w, out, "closed", switches(w, c->closed, c->closed_count, false));
-    pythia__json_set(w, out, "spent", spending(w, &c->spent));
-    pythia__json_set(w, out, "planned", spending(w, &c->planned));
-    pythia__json_set(w, out, "sentence", sentence(w, c));
+    pythia__json_set(w, out, "opened", make_loop_switches(w, c->opened, c->opened_count, true));
+    pythia__json_set(w, out, "closed", make_loop_switches(w, c->closed, c->closed_count, false));
+    pythia__json_set(w, out, "spent", make_spending(w, &c->spent));
+    pythia__json_set(w, out, "planned", make_spending(w, &c->planned));
+    pythia__json_set(w, out, "sentence", make_cycle_sentence(w, c));
     return out;
 }
 
-static json_t *limit(double of)
+static json_t *make_search_limit(double of)
 {
     return of > 0 ? pythia__json_real(of) : json_null();
 }
 
 /* What the search was told to keep to. */
-static void conditions(struct pythia__json *w, json_t *search, const struct pythia_loop *loop)
+static void add_search_conditions(struct pythia__json *w, json_t *search,
+                                  const struct pythia_loop *loop)
 {
     json_t *budget = json_object(), *pins = json_object();
     const struct pythia_budget *b = &loop->budget;
     pythia__json_set(w, budget, "points_per_cycle", pythia__json_count(b->points_per_cycle));
     pythia__json_set(w, budget, "points",
                      b->points_open ? pythia__json_count(b->points_open) : json_null());
-    pythia__json_set(w, budget, "added_ns", limit(b->added_ns));
-    pythia__json_set(w, budget, "bytes_per_second", limit(b->bytes_per_second));
+    pythia__json_set(w, budget, "added_ns", make_search_limit(b->added_ns));
+    pythia__json_set(w, budget, "bytes_per_second", make_search_limit(b->bytes_per_second));
     pythia__json_set(w, pins, "always", pythia__json_points(w, loop->always, loop->always_count));
     pythia__json_set(w, pins, "never", pythia__json_points(w, loop->never, loop->never_count));
     pythia__json_set(w, search, "budget", budget);
@@ -289,9 +290,9 @@ void pythia__json_loop(struct pythia__json *w, json_t *report, const struct pyth
 {
     json_t *cycles = json_array(), *search = json_object(), *problems = json_array();
     for (size_t i = 0; i < loop->cycle_count; i++)
-        pythia__json_append(w, cycles, cycle(w, &loop->cycles[i]));
+        pythia__json_append(w, cycles, make_loop_cycle(w, &loop->cycles[i]));
     for (size_t i = 0; i < loop->problem_count; i++)
-        pythia__json_append(w, problems, problem(w, loop, &loop->problems[i]));
+        pythia__json_append(w, problems, make_loop_problem(w, loop, &loop->problems[i]));
     pythia__json_set(w, search, "finished", json_boolean(loop->finished));
     pythia__json_set(w, search, "rounds", pythia__json_count(loop->rounds));
     pythia__json_set(w, search, "trace_points", pythia__json_count(loop->point_count));
@@ -304,7 +305,7 @@ void pythia__json_loop(struct pythia__json *w, json_t *report, const struct pyth
     }
     if (loop->unknown.count > 0)
         pythia__json_set(w, search, "unknown_points", unknown_points(w, &loop->unknown));
-    conditions(w, search, loop);
+    add_search_conditions(w, search, loop);
     pythia__json_set(w, search, "problems", problems);
     pythia__json_set(w, report, "loop", cycles);
     pythia__json_set(w, report, "search", search);

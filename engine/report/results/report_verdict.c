@@ -175,7 +175,8 @@ static json_t *text_of(struct pythia__json *w, struct pythia_buf *text)
 }
 
 /* Why, of the key that explains it, from the group that shows it. */
-static json_t *why(struct pythia__json *w, const json_t *group, const struct pythia_verdict *v)
+static json_t *make_verdict_reason(struct pythia__json *w, const json_t *group,
+                                   const struct pythia_verdict *v)
 {
     struct pythia_buf text = {0};
     const json_t *list = pythia__array(group, "explanations"), *one;
@@ -192,7 +193,7 @@ static json_t *why(struct pythia__json *w, const json_t *group, const struct pyt
 
 /* ---- the document ---- */
 
-static json_t *places(struct pythia__json *w, const struct pythia_verdict *v)
+static json_t *make_verdict_places(struct pythia__json *w, const struct pythia_verdict *v)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < v->found_count; i++)
@@ -200,7 +201,7 @@ static json_t *places(struct pythia__json *w, const struct pythia_verdict *v)
     return out;
 }
 
-static json_t *also(struct pythia__json *w, const struct pythia_verdict *v)
+static json_t *make_also_seen(struct pythia__json *w, const struct pythia_verdict *v)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < v->also_count; i++)
@@ -208,7 +209,7 @@ static json_t *also(struct pythia__json *w, const struct pythia_verdict *v)
     return out;
 }
 
-static json_t *explanation(struct pythia__json *w, const struct pythia_verdict *v)
+static json_t *make_verdict_explanation(struct pythia__json *w, const struct pythia_verdict *v)
 {
     if (!v->key)
         return json_null();
@@ -230,7 +231,7 @@ static void set_change(struct pythia__json *w, json_t *out, const struct pythia_
     pythia__json_set(w, out, "change", text_of(w, &text));
 }
 
-static json_t *sentence(struct pythia__json *w, const json_t *where, const json_t *reason)
+static json_t *join_sentences(struct pythia__json *w, const json_t *where, const json_t *reason)
 {
     struct pythia_buf text = {0};
     pythia_buf_puts(&text, json_is_string(where) ? json_string_value(where) : "");
@@ -252,14 +253,14 @@ static void set_findings(struct pythia__json *w, json_t *out, const json_t *grou
         where = text_of(w, &text);
     }
     if (!reason)
-        reason = why(w, group, v);
-    pythia__json_set(w, out, "sentence", sentence(w, where, reason));
+        reason = make_verdict_reason(w, group, v);
+    pythia__json_set(w, out, "sentence", join_sentences(w, where, reason));
     pythia__json_set(w, out, "where", where);
     pythia__json_set(w, out, "why", reason);
 }
 
-static json_t *verdict(struct pythia__json *w, const json_t *group, const struct pythia_verdict *v,
-                       const struct pythia_loop *loop)
+static json_t *make_verdict(struct pythia__json *w, const json_t *group,
+                            const struct pythia_verdict *v, const struct pythia_loop *loop)
 {
     json_t *out = json_object();
     struct pythia_buf standing = {0}, beside = {0};
@@ -273,10 +274,10 @@ static json_t *verdict(struct pythia__json *w, const json_t *group, const struct
     pythia__json_set(w, out, "confidence",
                      found ? json_string(pythia_confidence_name(v->confidence)) : json_null());
     pythia__json_set(w, out, "standing", text_of(w, &standing));
-    pythia__json_set(w, out, "found", places(w, v));
-    pythia__json_set(w, out, "also_seen", also(w, v));
+    pythia__json_set(w, out, "found", make_verdict_places(w, v));
+    pythia__json_set(w, out, "also_seen", make_also_seen(w, v));
     pythia__json_set(w, out, "also", text_of(w, &beside));
-    pythia__json_set(w, out, "explanation", explanation(w, v));
+    pythia__json_set(w, out, "explanation", make_verdict_explanation(w, v));
     pythia__json_set(w, out, "group",
                      group ? json_incref(json_object_get(group, "id")) : json_null());
     pythia__json_set(w, out, "requests", pythia__json_count(v->requests));
@@ -335,7 +336,7 @@ void pythia__json_verdicts(struct pythia__json *w, json_t *report,
     json_t *out = json_array(), *by_id = groups_by_id(w, report), *quiet = json_object();
     for (size_t i = 0; i < verdicts->count; i++) {
         const struct pythia_verdict *v = &verdicts->list[i];
-        json_t *group = find_group(by_id, v), *one = verdict(w, group, v, loop);
+        json_t *group = find_group(by_id, v), *one = make_verdict(w, group, v, loop);
         const struct pythia_problem *p = find_problem(loop, v->type);
         if (loop && group)
             tell_group(w, group, one, p);

@@ -18,6 +18,7 @@ struct pythia__names {
     size_t count;
 };
 
+/* Collect the names that are in `of`: a group, a verdict, a type or a suggestion. */
 void pythia__names_of(struct pythia__names *names, const json_t *of);
 
 /* The size of the next piece of a sentence: a name where *is_name is set, else what comes before

@@ -14,7 +14,7 @@
 
 /* ---- JSON: what any split has ---- */
 
-static json_t *buffer(struct pythia__json *w, struct pythia_buf *text)
+static json_t *json_of_buffer(struct pythia__json *w, struct pythia_buf *text)
 {
     json_t *out = pythia__json_text(pythia_buf_text(text));
     w->failed = pythia_buf_status(text) != 0 || w->failed;
@@ -26,7 +26,7 @@ static json_t *key_name(struct pythia__json *w, const struct pythia_key_name *ke
 {
     struct pythia_buf text = {0};
     pythia_key_name_add(key, &text);
-    return buffer(w, &text);
+    return json_of_buffer(w, &text);
 }
 
 /* "cuts" and "levels" of a rule. */
@@ -58,8 +58,8 @@ static json_t *part_object(struct pythia__json *w, struct pythia_text label, uin
 
 /* ---- JSON: proposals ---- */
 
-static json_t *proposal(struct pythia__json *w, const struct pythia_group *g,
-                        const struct pythia_split_proposal *s)
+static json_t *make_split_proposal(struct pythia__json *w, const struct pythia_group *g,
+                                   const struct pythia_split_proposal *s)
 {
     const struct pythia_explanation *x = &g->explanations.found[s->explanation];
     bool categorical = x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS;
@@ -73,7 +73,7 @@ static json_t *proposal(struct pythia__json *w, const struct pythia_group *g,
     pythia__json_set(w, out, "key", pythia__json_text(pythia_text_of(x->name)));
     pythia__json_set(w, out, "kind", json_string(categorical ? "categorical" : "numeric"));
     pythia__json_set(w, out, "split", pythia__json_text(pythia_text_of(s->text)));
-    pythia__json_set(w, out, "option", buffer(w, &option));
+    pythia__json_set(w, out, "option", json_of_buffer(w, &option));
     pythia__json_set(w, out, "instead_of",
                      s->instead ? pythia__json_text(pythia_text_of(s->instead)) : json_null());
     pythia__json_set(w, out, "found_by", json_string(s->of_modes ? "modes" : "explanation"));
@@ -90,7 +90,7 @@ json_t *pythia__json_proposals(struct pythia__json *w, const struct pythia_group
 {
     json_t *out = json_array();
     for (size_t i = 0; i < g->splits.count; i++)
-        pythia__json_append(w, out, proposal(w, g, &g->splits.all[i]));
+        pythia__json_append(w, out, make_split_proposal(w, g, &g->splits.all[i]));
     return out;
 }
 
@@ -192,7 +192,7 @@ static json_t *one_split(struct pythia__json *w, const struct pythia_grouping_ke
         pythia_free(t.parts);
     }
     pythia_split_spec_write(spec, &text);
-    pythia__json_set(w, out, "split", buffer(w, &text));
+    pythia__json_set(w, out, "split", json_of_buffer(w, &text));
     pythia__json_set(w, out, "key", key_name(w, &spec->key));
     pythia__json_set(w, out, "requests", pythia__json_count(requests));
     pythia__json_set(w, out, "without", pythia__json_count(without));
@@ -230,7 +230,7 @@ json_t *pythia__json_compared_splits(struct pythia__json *w, const struct pythia
             pythia__json_set(w, without, names[side], pythia__json_count(counts[1]));
         }
         pythia_split_spec_write(spec, &text);
-        pythia__json_set(w, one, "split", buffer(w, &text));
+        pythia__json_set(w, one, "split", json_of_buffer(w, &text));
         pythia__json_set(w, one, "key", key_name(w, &spec->key));
         pythia__json_set(w, one, "requests", requests);
         pythia__json_set(w, one, "without", without);

@@ -9,7 +9,7 @@
 
 /* An object whose keys are the trace points on the group's path, identifiers in them replaced, no
  * deeper than its level tells structures apart; NULL when out of memory. */
-static json_t *passed(const json_t *group)
+static json_t *collect_passed_points(const json_t *group)
 {
     json_t *out = json_object();
     const json_t *path = pythia__array(group, "path"), *event;
@@ -48,9 +48,10 @@ static json_t *only_in(json_t *points, json_t *others)
 }
 
 /* NULL when out of memory. */
-static json_t *unlike(const json_t *group, const json_t *largest)
+static json_t *compare_with_largest(const json_t *group, const json_t *largest)
 {
-    json_t *own = passed(group), *other = passed(largest), *out = NULL;
+    json_t *own = collect_passed_points(group), *other = collect_passed_points(largest),
+           *out = NULL;
     if (own && other) {
         json_t *more = only_in(own, other), *less = only_in(other, own);
         out = json_pack("{s:s, s:o, s:o}", "group", pythia__string(largest, "id"), "passes", more,
@@ -95,7 +96,9 @@ int pythia__report_unlike(json_t *groups)
         if (is_brief(group))
             continue;
         const json_t *largest = json_object_get(all, pythia__string(group, "request_type"));
-        json_t *out = largest == group ? json_null() : largest ? unlike(group, largest) : NULL;
+        json_t *out = largest == group ? json_null()
+                      : largest        ? compare_with_largest(group, largest)
+                                       : NULL;
         if (json_object_set_new(group, "unlike", out) != 0)
             status = PYTHIA_ENOMEM;
     }

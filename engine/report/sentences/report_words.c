@@ -287,7 +287,7 @@ void pythia__add_key_finding(struct pythia_buf *to, const json_t *group, const j
         pythia_buf_puts(to, " There are few requests for so many values: low confidence.");
 }
 
-static json_t *sentence(struct pythia_buf *text)
+static json_t *json_of_sentence(struct pythia_buf *text)
 {
     json_t *out = text->size ? json_stringn(text->bytes, text->size) : json_null();
     if (pythia_buf_status(text) != 0) {
@@ -318,8 +318,8 @@ json_t *pythia__report_finding(const json_t *group)
     }
     /* Both are made, and taken, whatever fails: a sentence that no object has would be lost. */
     json_t *out = json_object();
-    int failed = json_object_set_new(out, "where", sentence(&where));
-    failed |= json_object_set_new(out, "why", sentence(&why));
+    int failed = json_object_set_new(out, "where", json_of_sentence(&where));
+    failed |= json_object_set_new(out, "why", json_of_sentence(&why));
     if (failed == 0)
         return out;
     json_decref(out);

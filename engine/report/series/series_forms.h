@@ -15,6 +15,7 @@ const char *pythia__series_time(json_int_t ns, char text[40]);
 /* "queue length, process 17", "queue length by rps": what a person calls an entry. */
 void pythia__series_name(const json_t *entry, struct pythia_buf *to);
 
+/* Append the report as a page, as a picture. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__series_html(const json_t *report, struct pythia_buf *out);
 int pythia__series_svg(const json_t *report, struct pythia_buf *out);
 

@@ -45,7 +45,7 @@ static struct scale scale_of(const json_t *values)
     return s;
 }
 
-static double place(const struct scale *s, double value)
+static double place_on_axis(const struct scale *s, double value)
 {
     double range = s->high - s->low; /* of finite numbers; may overflow */
     if (!isfinite(range))
@@ -66,7 +66,7 @@ static void add_line(struct pythia__html *h, const json_t *values, const struct 
         bool begins = i == 0 || !json_is_number(json_array_get(values, i - 1)),
              ends = i + 1 == count || !json_is_number(json_array_get(values, i + 1));
         double x = LEFT + wide * (double)i,
-               y = top + PLOT * (1 - place(s, json_number_value(value)));
+               y = top + PLOT * (1 - place_on_axis(s, json_number_value(value)));
         if (begins && ends) {
             pythia__html_open(h, "circle", "class", "dot", "r", "2", NULL);
             pythia__html_attribute_printf(h, "cx", "%.2f", x);

@@ -83,8 +83,8 @@ struct intervals {
     size_t count;
 };
 
-static int resample(const struct pythia_series *s, const struct intervals *i,
-                    enum pythia_resampling how, double *out)
+static int resample_series(const struct pythia_series *s, const struct intervals *i,
+                           enum pythia_resampling how, double *out)
 {
     uint64_t *times = pythia_calloc(s->count, sizeof(*times));
     double *values = pythia_calloc(s->count, sizeof(*values));
@@ -105,7 +105,7 @@ static json_t *values_json(struct pythia__json *w, const struct pythia_series_as
                            const double *over)
 {
     json_t *array = json_array();
-    if (resample(s, i, asked->how, values) != PYTHIA_OK)
+    if (resample_series(s, i, asked->how, values) != PYTHIA_OK)
         w->failed = true;
     for (size_t n = 0; n < i->count && !w->failed; n++)
         pythia__json_append(w, array, pythia__json_real(over ? values[n] / over[n] : values[n]));
@@ -120,7 +120,7 @@ static json_t *resampled_json(struct pythia__json *w, const struct pythia_series
     double *values = pythia_calloc(i->count, sizeof(*values)),
            *over = asked->over ? pythia_calloc(i->count, sizeof(*over)) : NULL;
     if (!values || (asked->over && !over) ||
-        (over && resample(asked->over, i, asked->how, over) != PYTHIA_OK))
+        (over && resample_series(asked->over, i, asked->how, over) != PYTHIA_OK))
         w->failed = true;
     pythia__json_set(w, o, "from_ns", pythia__json_count(i->from_ns));
     pythia__json_set(w, o, "step_ns", pythia__json_count(i->step_ns));

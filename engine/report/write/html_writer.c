@@ -19,7 +19,7 @@ static bool is_empty(const char *element)
 
 /* What XML and HTML give a meaning, in text as well as in attributes; all else as it may be shown.
  */
-static void escape(struct pythia_buf *to, const char *text)
+static void add_escaped_html(struct pythia_buf *to, const char *text)
 {
     static const char special[] = "&<>\"'";
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
@@ -98,12 +98,13 @@ void pythia__html_attribute(struct pythia__html *h, const char *name, const char
     pythia_buf_putc(h->out, ' ');
     pythia_buf_puts(h->out, name);
     pythia_buf_puts(h->out, "=\"");
-    escape(h->out, value);
+    add_escaped_html(h->out, value);
     pythia_buf_putc(h->out, '"');
 }
 
 /* Formatted into the scratch; "" when that fails, which `end` tells. */
-static const char *formatted(struct pythia__html *h, const char *format, va_list arguments)
+static const char *format_into_scratch(struct pythia__html *h, const char *format,
+                                       va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
@@ -121,21 +122,21 @@ void pythia__html_attribute_printf(struct pythia__html *h, const char *name, con
 {
     va_list arguments;
     va_start(arguments, format);
-    pythia__html_attribute(h, name, formatted(h, format, arguments));
+    pythia__html_attribute(h, name, format_into_scratch(h, format, arguments));
     va_end(arguments);
 }
 
 void pythia__html_text(struct pythia__html *h, const char *text)
 {
     end_tag(h);
-    escape(h->out, text);
+    add_escaped_html(h->out, text);
 }
 
 void pythia__html_printf(struct pythia__html *h, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    pythia__html_text(h, formatted(h, format, arguments));
+    pythia__html_text(h, format_into_scratch(h, format, arguments));
     va_end(arguments);
 }
 

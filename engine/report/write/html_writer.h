@@ -33,6 +33,7 @@ void pythia__html_attribute(struct pythia__html *h, const char *name, const char
 void pythia__html_attribute_printf(struct pythia__html *h, const char *name, const char *format,
                                    ...) __attribute__((format(printf, 3, 4)));
 
+/* Text of the innermost element, escaped. */
 void pythia__html_text(struct pythia__html *h, const char *text);
 void pythia__html_printf(struct pythia__html *h, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

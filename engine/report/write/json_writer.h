@@ -22,6 +22,7 @@ struct pythia__json {
 /* Give back what writing needed; the document stays. */
 void pythia__json_close(struct pythia__json *w);
 
+/* Set a member, append an item; `value` is taken. NULL, or no memory, sets w->failed. */
 void pythia__json_set(struct pythia__json *w, json_t *object, const char *key, json_t *value);
 void pythia__json_append(struct pythia__json *w, json_t *array, json_t *value);
 

@@ -21,7 +21,7 @@ static size_t longest_run(const char *text)
     return longest;
 }
 
-static void fence(struct pythia_buf *to, size_t size)
+static void add_fence(struct pythia_buf *to, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         pythia_buf_putc(to, '`');
@@ -48,14 +48,14 @@ static void add_code(struct pythia_buf *to, const char *name, size_t limit, bool
     const char *text = shown.bytes ? shown.bytes : "";
     size_t backticks = longest_run(text);
     bool pad = backticks > 0 || text[0] == ' ';
-    fence(to, backticks + 1);
+    add_fence(to, backticks + 1);
     pythia_buf_puts(to, pad ? " " : "");
     if (in_table)
         add_without_pipes(to, text);
     else
         pythia_buf_puts(to, text);
     pythia_buf_puts(to, pad ? " " : "");
-    fence(to, backticks + 1);
+    add_fence(to, backticks + 1);
     if (shown.failed)
         to->failed = 1;
     pythia_buf_free(&shown);

@@ -35,6 +35,8 @@ int pythia__join_additions(struct pythia_trace_builder *b)
     for (size_t i = 0; i < n; i++) {
         struct pythia__item *item = &b->items[order[i]];
         uint32_t half = pythia__shared_id_of_addition(b, item);
+        /* No span with this id was reported. The addition is all that is known of it, so it
+         * becomes a span without times, and place_untimed finds its place later. */
         if (half == PYTHIA_NO_SPAN) {
             item->untimed = item->started = true;
             item->part = PYTHIA_PART_START;
@@ -42,6 +44,8 @@ int pythia__join_additions(struct pythia_trace_builder *b)
             continue;
         }
         b->items[half].span.error = b->items[half].span.error || item->span.error;
+        /* Senders retry: of equal additions only the first counts, or attributes would be listed
+         * twice. */
         bool twice = i > 0 && !addition_before(b, order[i - 1], order[i]);
         if (!twice &&
             pythia__join_attributes(b, &b->items[half], item->span.attributes) != PYTHIA_OK)

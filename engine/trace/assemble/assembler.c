@@ -101,6 +101,8 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
     if (!a)
         return PYTHIA_ENOMEM;
     a->options = *options;
+    /* One tick may pass right after the last span; only a second one proves a whole tick of
+     * silence. */
     if (a->options.quiet_ticks == 0)
         a->options.quiet_ticks = 2;
     a->finished.limit = options->remembered;
@@ -120,7 +122,7 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
 }
 
 /* Give spare memory back to the heap. */
-static void trim(struct pythia_assembler *a)
+static void free_spare_memory(struct pythia_assembler *a)
 {
     pythia__span_pool_free(&a->pool);
     while (a->spare) {
@@ -141,7 +143,7 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
             pythia__span_list_release(&a->table[i]->list, &a->pool);
             pythia_free(a->table[i]);
         }
-    trim(a);
+    free_spare_memory(a);
     pythia__finished_ids_free(&a->finished);
     pythia_trace_builder_destroy(a->builder);
     pythia_free(a->table);
@@ -156,24 +158,24 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
 
 /* ---- trace ids ---- */
 
-static uint64_t hash_of(struct pythia_trace_id id)
+static uint64_t hash_trace_id(struct pythia_trace_id id)
 {
     return pythia_hash_mix(id.high, id.low);
 }
 
 /* Sorted by hash: binary search. */
-static bool is_pinned(const struct pythia_assembler *a, struct pythia_trace_id id)
+static bool is_trace_pinned(const struct pythia_assembler *a, struct pythia_trace_id id)
 {
     size_t low = 0, high = a->pinned_count;
-    uint64_t hash = hash_of(id);
+    uint64_t hash = hash_trace_id(id);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (hash_of(a->pinned[middle]) < hash)
+        if (hash_trace_id(a->pinned[middle]) < hash)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < a->pinned_count && hash_of(a->pinned[low]) == hash; low++)
+    for (; low < a->pinned_count && hash_trace_id(a->pinned[low]) == hash; low++)
         if (pythia_trace_id_equal(a->pinned[low], id))
             return true;
     return false;
@@ -191,7 +193,8 @@ static int list_late(struct pythia_assembler *a, struct pythia_trace_id id)
 }
 
 /* A span came for the trace `id`, which is over; as late it is listed once. */
-static int drop(struct pythia_assembler *a, struct pythia_trace_id id, enum pythia__ending ending)
+static int drop_ended_span(struct pythia_assembler *a, struct pythia_trace_id id,
+                           enum pythia__ending ending)
 {
     if (ending == PYTHIA__ENDED_SHED || ending == PYTHIA__ENDED_OVERSIZE) {
         bool shed = ending == PYTHIA__ENDED_SHED;
@@ -203,7 +206,7 @@ static int drop(struct pythia_assembler *a, struct pythia_trace_id id, enum pyth
         return PYTHIA_OK;
     int status = list_late(a, id);
     return status == PYTHIA_OK
-               ? pythia__finished_ids_set(&a->finished, hash_of(id), PYTHIA__ENDED_LATE)
+               ? pythia__finished_ids_set(&a->finished, hash_trace_id(id), PYTHIA__ENDED_LATE)
                : status;
 }
 
@@ -225,8 +228,8 @@ int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_i
         memcpy(pinned, traces, count * sizeof(*pinned));
     for (size_t gap = count / 2; gap > 0; gap /= 2) /* few: a Shell sort by hash */
         for (size_t i = gap; i < count; i++)
-            for (size_t k = i; k >= gap && hash_of(pinned[k]) < hash_of(pinned[k - gap]);
-                 k -= gap) {
+            for (size_t k = i;
+                 k >= gap && hash_trace_id(pinned[k]) < hash_trace_id(pinned[k - gap]); k -= gap) {
                 struct pythia_trace_id swap = pinned[k];
                 pinned[k] = pinned[k - gap];
                 pinned[k - gap] = swap;
@@ -238,13 +241,13 @@ int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_i
 
 static size_t table_slot(struct open_trace *const *table, size_t size, struct pythia_trace_id id)
 {
-    size_t i = hash_of(id) & (size - 1);
+    size_t i = hash_trace_id(id) & (size - 1);
     while (table[i] && !pythia_trace_id_equal(table[i]->id, id))
         i = (i + 1) & (size - 1);
     return i;
 }
 
-static int grow_table(struct pythia_assembler *a)
+static int grow_trace_table(struct pythia_assembler *a)
 {
     size_t larger = a->table_size * 2;
     struct open_trace **table = pythia_calloc(larger, sizeof(struct open_trace *));
@@ -267,7 +270,7 @@ static void table_remove(struct pythia_assembler *a, struct pythia_trace_id id)
     a->table[hole] = NULL;
     a->table_used--;
     for (size_t i = (hole + 1) & mask; a->table[i]; i = (i + 1) & mask) {
-        size_t home = hash_of(a->table[i]->id) & mask;
+        size_t home = hash_trace_id(a->table[i]->id) & mask;
         if (((i - home) & mask) < ((i - hole) & mask))
             continue;
         a->table[hole] = a->table[i];
@@ -276,7 +279,7 @@ static void table_remove(struct pythia_assembler *a, struct pythia_trace_id id)
     }
 }
 
-static void unqueue(struct pythia_assembler *a, struct open_trace *t)
+static void unlink_from_queue(struct pythia_assembler *a, struct open_trace *t)
 {
     struct queue *q = &a->queues[t->queue];
     *(t->earlier ? &t->earlier->later : &q->oldest) = t->later;
@@ -284,7 +287,7 @@ static void unqueue(struct pythia_assembler *a, struct open_trace *t)
     t->earlier = t->later = NULL;
 }
 
-static void enqueue(struct pythia_assembler *a, struct open_trace *t, uint8_t queue)
+static void append_to_queue(struct pythia_assembler *a, struct open_trace *t, uint8_t queue)
 {
     struct queue *q = &a->queues[queue];
     t->queue = queue;
@@ -295,7 +298,7 @@ static void enqueue(struct pythia_assembler *a, struct open_trace *t, uint8_t qu
 }
 
 /* Ticks that a quiet queue stands for: from quiet_ticks to most_ticks, in equal steps. */
-static uint64_t ticks_of(const struct pythia_assembler *a, uint8_t queue)
+static uint64_t quiet_ticks_of(const struct pythia_assembler *a, uint8_t queue)
 {
     const struct pythia_assembler_patience *p = a->options.patience;
     uint64_t least = a->options.quiet_ticks;
@@ -312,7 +315,7 @@ static uint8_t quiet_queue(const struct pythia_assembler *a, const struct open_t
     if (!p)
         return queue;
     uint64_t wait = p->wait(p->context, t->kind, a->tick);
-    while (queue < QUIETS - 1 && ticks_of(a, queue) < wait)
+    while (queue < QUIETS - 1 && quiet_ticks_of(a, queue) < wait)
         queue++;
     return queue;
 }
@@ -364,7 +367,8 @@ static void note_start(struct pythia_assembler *a, struct open_trace *t, uint64_
 }
 
 /* The open trace `id` stands for; NULL: there is none. */
-static struct open_trace *find_trace(const struct pythia_assembler *a, struct pythia_trace_id id)
+static struct open_trace *find_open_trace(const struct pythia_assembler *a,
+                                          struct pythia_trace_id id)
 {
     struct open_trace *t = a->table[table_slot(a->table, a->table_size, id)];
     for (; t && t->merged; t = t->merged_into) /* and shorten the way for whoever comes next */
@@ -375,7 +379,9 @@ static struct open_trace *find_trace(const struct pythia_assembler *a, struct py
 
 static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_trace_id id)
 {
-    if ((a->table_used >= a->table_size / 2 && grow_table(a) != PYTHIA_OK) ||
+    /* Reserve all memory first: nothing below can fail, so that a trace is never in the table
+     * without being in its queues. */
+    if ((a->table_used >= a->table_size / 2 && grow_trace_table(a) != PYTHIA_OK) ||
         pythia_grow(&a->starts, &a->start_capacity, a->start_count, sizeof(*a->starts)) !=
             PYTHIA_OK)
         return NULL;
@@ -391,10 +397,10 @@ static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_t
     }
     *t = (struct open_trace){
         .id = id, .first_tick = a->tick, .last_tick = a->tick, .kind = PYTHIA_NONE};
-    t->pinned = a->pinned_count > 0 && is_pinned(a, id);
+    t->pinned = a->pinned_count > 0 && is_trace_pinned(a, id);
     a->table[table_slot(a->table, a->table_size, id)] = t;
     a->table_used++;
-    enqueue(a, t, 0);
+    append_to_queue(a, t, 0);
     stand_behind(a, t, a->youngest);
     add_start(a, t);
     a->numbers.open_traces++;
@@ -403,11 +409,12 @@ static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_t
 
 /* ---- finishing ---- */
 
-static int forget(struct pythia_assembler *a, struct open_trace *t, enum pythia__ending ending)
+static int forget_trace(struct pythia_assembler *a, struct open_trace *t,
+                        enum pythia__ending ending)
 {
     if (ending == PYTHIA__ENDED && t->late)
         ending = PYTHIA__ENDED_LATE;
-    int status = pythia__finished_ids_set(&a->finished, hash_of(t->id), ending);
+    int status = pythia__finished_ids_set(&a->finished, hash_trace_id(t->id), ending);
     table_remove(a, t->id);
     pythia__span_list_release(&t->list, &a->pool);
     if (a->spare_count < SPARE_MAX) {
@@ -434,20 +441,21 @@ static int forget_members(struct pythia_assembler *a, struct open_trace *members
             inner->next_member = members;
             members = inner;
         }
-        int forgotten = forget(a, member, ending);
+        int forgotten = forget_trace(a, member, ending);
         status = status < 0 ? status : forgotten;
     }
     return status;
 }
 
-static int end_trace(struct pythia_assembler *a, struct open_trace *t, enum pythia__ending ending)
+static int end_open_trace(struct pythia_assembler *a, struct open_trace *t,
+                          enum pythia__ending ending)
 {
-    unqueue(a, t);
+    unlink_from_queue(a, t);
     leave_line(a, t);
     remove_start(a, t);
     a->numbers.open_traces--;
     a->numbers.open_spans -= t->spans;
-    int members = forget_members(a, t->members, ending), forgotten = forget(a, t, ending);
+    int members = forget_members(a, t->members, ending), forgotten = forget_trace(a, t, ending);
     return members < 0 ? members : forgotten;
 }
 
@@ -467,7 +475,7 @@ static int list_resource(struct pythia_assembler *a, uint32_t resource)
 }
 
 /* Give its spans to the builder, and list their resources for those who wait for senders. */
-static int gather(struct pythia_assembler *a, const struct open_trace *t)
+static int build_from_spans(struct pythia_assembler *a, const struct open_trace *t)
 {
     if (pythia_arena_bytes(&a->attributes) > BUILDER_MAX)
         pythia_arena_free(&a->attributes);
@@ -513,13 +521,14 @@ static int finish_gathered(struct pythia_assembler *a, struct open_trace *t, enu
         pythia_trace_builder_release(a->builder);
         a->builder_bytes = pythia_trace_builder_bytes(a->builder);
     }
-    int ended = end_trace(a, t, why == PYTHIA_FINISH_SIZE ? PYTHIA__ENDED_OVERSIZE : PYTHIA__ENDED);
+    int ended =
+        end_open_trace(a, t, why == PYTHIA_FINISH_SIZE ? PYTHIA__ENDED_OVERSIZE : PYTHIA__ENDED);
     return status < 0 ? status : ended;
 }
 
-static int finish(struct pythia_assembler *a, struct open_trace *t, enum pythia_finish why)
+static int finish_trace(struct pythia_assembler *a, struct open_trace *t, enum pythia_finish why)
 {
-    int status = gather(a, t);
+    int status = build_from_spans(a, t);
     if (why == PYTHIA_FINISH_AGE || why == PYTHIA_FINISH_SIZE)
         pythia_trace_builder_mark_incomplete(
             a->builder, why == PYTHIA_FINISH_AGE ? PYTHIA_INCOMPLETE_AGE : PYTHIA_INCOMPLETE_SIZE);
@@ -545,8 +554,8 @@ static int finish_quiet(struct pythia_assembler *a, struct open_trace *t, int st
         return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
     bool lacks = status == PYTHIA_OK && lacks_silent_sender(a, t);
     if (lacks && !is_past(a, t->last_tick, p->most_ticks)) {
-        unqueue(a, t);
-        enqueue(a, t, SILENT);
+        unlink_from_queue(a, t);
+        append_to_queue(a, t, SILENT);
         return PYTHIA_OK;
     }
     if (lacks)
@@ -559,7 +568,7 @@ static int finish_quiet(struct pythia_assembler *a, struct open_trace *t, int st
 /* It has been quiet: finish it, unless those that are not whole have longer. */
 static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
 {
-    int status = gather(a, t);
+    int status = build_from_spans(a, t);
     enum pythia_trace_state state = PYTHIA_TRACE_WHOLE;
     if (a->options.partial_ticks && status == PYTHIA_OK)
         state = pythia_trace_builder_state(a->builder);
@@ -568,8 +577,8 @@ static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
     bool waits = state == PYTHIA_TRACE_RUNNING && a->options.timeout_ticks;
     if (!waits && is_past(a, t->last_tick, a->options.partial_ticks))
         return finish_gathered(a, t, PYTHIA_FINISH_PARTIAL, status);
-    unqueue(a, t);
-    enqueue(a, t, waits ? RUNNING : PARTIAL);
+    unlink_from_queue(a, t);
+    append_to_queue(a, t, waits ? RUNNING : PARTIAL);
     return PYTHIA_OK;
 }
 
@@ -591,7 +600,7 @@ static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most)
     for (struct open_trace *t = a->queues[queue].oldest;
          status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
-        if (!is_past(a, t->last_tick, ticks_of(a, queue)))
+        if (!is_past(a, t->last_tick, quiet_ticks_of(a, queue)))
             break; /* the queue is in order: none after it has been quiet for longer */
         if (!t->pinned)
             status = finish_if_whole(a, t);
@@ -603,6 +612,8 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
 {
     struct open_trace *next;
     int status = PYTHIA_OK;
+    /* Work in one tick is bounded: after a burst, thousands of traces are due at once, and the
+     * event loop must answer its senders meanwhile. What is left is finished in the next tick. */
     uint64_t most = a->options.tick_spans ? a->gathered + a->options.tick_spans : UINT64_MAX;
     pythia_assembler_now(a, tick);
     for (struct open_trace *t = a->eldest; status == PYTHIA_OK && t && a->gathered < most;
@@ -611,21 +622,21 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
         if (a->options.timeout_ticks == 0 || !is_past(a, t->first_tick, a->options.timeout_ticks))
             break;
         if (!t->pinned)
-            status = finish(a, t, PYTHIA_FINISH_AGE);
+            status = finish_trace(a, t, PYTHIA_FINISH_AGE);
     }
     for (struct open_trace *t = a->queues[PARTIAL].oldest;
          status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
         if (!is_past(a, t->last_tick, a->options.partial_ticks))
             break;
-        status = finish(a, t, PYTHIA_FINISH_PARTIAL);
+        status = finish_trace(a, t, PYTHIA_FINISH_PARTIAL);
     }
     for (struct open_trace *t = a->queues[SILENT].oldest;
          status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
         if (!is_past(a, t->last_tick, a->options.patience->most_ticks))
             break;
-        status = finish_quiet(a, t, gather(a, t));
+        status = finish_quiet(a, t, build_from_spans(a, t));
     }
     for (uint8_t queue = 0; queue < QUIETS && status == PYTHIA_OK; queue++)
         status = tick_quiet(a, queue, most);
@@ -643,7 +654,7 @@ int pythia_assembler_finish(struct pythia_assembler *a)
     int status = PYTHIA_OK;
     for (int queue = QUEUES; queue-- > 0;)
         while (a->queues[queue].oldest && status == PYTHIA_OK)
-            status = finish(a, a->queues[queue].oldest, PYTHIA_FINISH_END);
+            status = finish_trace(a, a->queues[queue].oldest, PYTHIA_FINISH_END);
     pythia_arena_free(&a->attributes);
     return status;
 }
@@ -668,7 +679,8 @@ static uint64_t find_begin(const struct pythia_assembler *a, const struct pythia
 
 /* What a trace is of, for those who share memory out: the trace point of a root, or, as long as
  * none was seen, of the first span. */
-static int note(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
+static int note_type_and_start(struct pythia_assembler *a, struct open_trace *t,
+                               const struct pythia_span *s)
 {
     if (s->part == PYTHIA_PART_STOP || s->part == PYTHIA_PART_ADDITION)
         return PYTHIA_OK;
@@ -681,9 +693,10 @@ static int note(struct pythia_assembler *a, struct open_trace *t, const struct p
     return pythia_reach(&a->kinds, &a->kind_capacity, t->kind, sizeof(*a->kinds));
 }
 
-static int store(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
+static int store_span(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
 {
-    if (note(a, t, s) != PYTHIA_OK || pythia__span_list_add(&t->list, &a->pool, s) != PYTHIA_OK)
+    if (note_type_and_start(a, t, s) != PYTHIA_OK ||
+        pythia__span_list_add(&t->list, &a->pool, s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     t->spans++;
     t->starts += s->part == PYTHIA_PART_START || s->part == PYTHIA_PART_WAIT;
@@ -695,7 +708,8 @@ static int store(struct pythia_assembler *a, struct open_trace *t, const struct 
 }
 
 /* The trace `work` was forked off `t`: from now on they are one. */
-static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_trace *work)
+static void merge_forked_trace(struct pythia_assembler *a, struct open_trace *t,
+                               struct open_trace *work)
 {
     pythia__span_list_append(&t->list, &work->list);
     t->spans += work->spans;
@@ -710,7 +724,7 @@ static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_
         leave_line(a, t);
         stand_behind(a, t, work);
     }
-    unqueue(a, work);
+    unlink_from_queue(a, work);
     leave_line(a, work);
     work->merged = true;
     work->merged_into = t;
@@ -721,11 +735,11 @@ static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_
 
 static int join_work(struct pythia_assembler *a, struct open_trace *t, struct pythia_trace_id link)
 {
-    struct open_trace *work = find_trace(a, link);
+    struct open_trace *work = find_open_trace(a, link);
     enum pythia__ending ending =
-        work ? PYTHIA__ENDED_NOT : pythia__finished_ids_find(&a->finished, hash_of(link));
+        work ? PYTHIA__ENDED_NOT : pythia__finished_ids_find(&a->finished, hash_trace_id(link));
     if (ending != PYTHIA__ENDED_NOT) { /* it was taken for a request of its own */
-        int status = drop(a, link, ending);
+        int status = drop_ended_span(a, link, ending);
         if (status == PYTHIA_OK && !t->late)
             status = list_late(a, t->id);
         t->late = t->late || status == PYTHIA_OK;
@@ -734,7 +748,7 @@ static int join_work(struct pythia_assembler *a, struct open_trace *t, struct py
     if (!work && !(work = make_trace(a, link)))
         return PYTHIA_ENOMEM;
     if (work != t)
-        merge(a, t, work);
+        merge_forked_trace(a, t, work);
     return PYTHIA_OK;
 }
 
@@ -754,33 +768,35 @@ static bool is_done(const struct pythia_assembler *a, const struct open_trace *t
 int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_id *trace,
                          const struct pythia_span *span)
 {
-    struct open_trace *t = find_trace(a, *trace);
+    struct open_trace *t = find_open_trace(a, *trace);
     a->counts->spans++;
     if (!t) {
-        enum pythia__ending ending = pythia__finished_ids_find(&a->finished, hash_of(*trace));
+        enum pythia__ending ending = pythia__finished_ids_find(&a->finished, hash_trace_id(*trace));
         if (ending != PYTHIA__ENDED_NOT)
-            return drop(a, *trace, ending);
+            return drop_ended_span(a, *trace, ending);
         t = make_trace(a, *trace);
+        /* A stop adds no span, so it may still complete a trace that is at its limit. */
     } else if (is_large(a, t) && span->part != PYTHIA_PART_STOP) {
-        int status = finish(a, t, PYTHIA_FINISH_SIZE);
-        return status == PYTHIA_OK ? drop(a, *trace, PYTHIA__ENDED_OVERSIZE) : status;
+        int status = finish_trace(a, t, PYTHIA_FINISH_SIZE);
+        return status == PYTHIA_OK ? drop_ended_span(a, *trace, PYTHIA__ENDED_OVERSIZE) : status;
     }
-    if (!t || store(a, t, span) != PYTHIA_OK)
+    if (!t || store_span(a, t, span) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    /* Move the trace in its queue at most once a tick: the order within a tick has no meaning. */
     if (t->last_tick != a->tick || t->queue >= QUIETS || t->spans == 1) {
         t->last_tick = a->tick;
-        unqueue(a, t);
-        enqueue(a, t, quiet_queue(a, t));
+        unlink_from_queue(a, t);
+        append_to_queue(a, t, quiet_queue(a, t));
     }
     int status = span->part == PYTHIA_PART_FORK ? join_work(a, t, span->link) : PYTHIA_OK;
     if (status == PYTHIA_OK && is_done(a, t))
-        status = finish(a, t, PYTHIA_FINISH_SIZE);
+        status = finish_trace(a, t, PYTHIA_FINISH_SIZE);
     return status;
 }
 
 /* ---- memory ---- */
 
-static size_t bytes_of(const struct open_trace *t)
+static size_t count_trace_bytes(const struct open_trace *t)
 {
     return pythia__span_list_bytes(&t->list) + sizeof(*t) + PYTHIA__HEAP_HEAD;
 }
@@ -815,7 +831,7 @@ static size_t find_level(const struct pythia_assembler *a, size_t excess)
 }
 
 /* Shed traces of `excess` bytes. */
-static int shed(struct pythia_assembler *a, size_t excess)
+static int shed_traces(struct pythia_assembler *a, size_t excess)
 {
     size_t freed = 0;
     int status = PYTHIA_OK;
@@ -823,7 +839,7 @@ static int shed(struct pythia_assembler *a, size_t excess)
         memset(a->kinds, 0, a->kind_capacity * sizeof(*a->kinds));
     for (const struct open_trace *t = a->eldest; t; t = t->younger)
         if (t->kind != PYTHIA_NONE)
-            a->kinds[t->kind] += bytes_of(t);
+            a->kinds[t->kind] += count_trace_bytes(t);
     size_t level = find_level(a, excess);
     for (struct open_trace *t = a->youngest, *elder; t && freed < excess && status == PYTHIA_OK;
          t = elder) {
@@ -831,25 +847,25 @@ static int shed(struct pythia_assembler *a, size_t excess)
         if (t->pinned || (t->kind != PYTHIA_NONE && a->kinds[t->kind] <= level))
             continue;
         if (t->kind != PYTHIA_NONE)
-            a->kinds[t->kind] -= bytes_of(t);
-        freed += bytes_of(t);
+            a->kinds[t->kind] -= count_trace_bytes(t);
+        freed += count_trace_bytes(t);
         a->counts->dropped[PYTHIA_DROP_SHED] += t->spans;
         a->numbers.shed_traces++;
-        status = end_trace(a, t, PYTHIA__ENDED_SHED);
+        status = end_open_trace(a, t, PYTHIA__ENDED_SHED);
     }
-    trim(a);
+    free_spare_memory(a);
     return status;
 }
 
 int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
 {
     int status = PYTHIA_OK;
-    trim(a);
+    free_spare_memory(a);
     for (uint64_t before = UINT64_MAX;
          status == PYTHIA_OK && pythia_assembler_bytes(a) > bytes &&
          a->numbers.open_traces < before;) { /* remembering the ids may have taken some again */
         before = a->numbers.open_traces;
-        status = shed(a, pythia_assembler_bytes(a) - bytes);
+        status = shed_traces(a, pythia_assembler_bytes(a) - bytes);
     }
     return status;
 }

@@ -27,13 +27,19 @@
  * than a caller that has given up is waited for. */
 #define OFF_NS (UINT64_C(600) * 1000000000)
 
+/* Nothing in a trace tells a message that was in a queue for long from a clock that is ahead. A
+ * request is over long before that, so the wait is not its own: the link tells how late a clock is,
+ * and the report counts it as repaired. Less than an hour, by which clocks with a wrong time zone
+ * are ahead. */
+#define LATE_NS (UINT64_C(1800) * 1000000000)
+
 #define GAP_CALLS    16  /* of a clock, that are put between their siblings */
 #define GAPS_MAX     32  /* between the siblings of one call */
 #define SIBLINGS_MAX 256 /* of one call, that are looked at */
 
 /* ---- which clock a span reads ---- */
 
-static struct pythia_resource resource_of(const struct pythia__forest *f, uint32_t resource)
+static struct pythia_resource find_span_resource(const struct pythia__forest *f, uint32_t resource)
 {
     return pythia_vocabulary_resource_at(f->vocabulary, resource);
 }
@@ -43,7 +49,7 @@ static bool may_be_one(const struct pythia__forest *f, uint32_t x, uint32_t y)
 {
     if (x == y)
         return true;
-    uint32_t of_x = resource_of(f, x).host, of_y = resource_of(f, y).host;
+    uint32_t of_x = find_span_resource(f, x).host, of_y = find_span_resource(f, y).host;
     return of_x == of_y || !of_x || !of_y;
 }
 
@@ -53,20 +59,23 @@ static bool may_be_apart(const struct pythia__forest *f, uint32_t x, uint32_t y)
 {
     if (x == y)
         return false;
-    uint32_t host = resource_of(f, x).host;
-    return !host || host != resource_of(f, y).host;
+    uint32_t host = find_span_resource(f, x).host;
+    return !host || host != find_span_resource(f, y).host;
 }
 
 /* Is a span further than `limit_ns` from the one that led to it? Work that nobody waits for may
- * begin much later. */
+ * begin much later, what a message causes by LATE_NS. */
 static bool is_far(const struct pythia_trace_span *span, const struct pythia_trace_span *cause,
                    uint64_t limit_ns)
 {
-    bool waits = span->relation != PYTHIA_RELATION_SPAWN && span->kind != PYTHIA_SPAN_CONSUMER &&
-                 !span->forked;
-    if (span->start_ns > cause->end_ns)
-        return waits && span->start_ns - cause->end_ns > limit_ns;
-    return span->end_ns < cause->start_ns && cause->start_ns - span->end_ns > limit_ns;
+    if (span->end_ns < cause->start_ns)
+        return cause->start_ns - span->end_ns > limit_ns;
+    if (span->start_ns <= cause->end_ns)
+        return false;
+    uint64_t late_ns = span->start_ns - cause->end_ns;
+    if (span->kind == PYTHIA_SPAN_CONSUMER)
+        return late_ns > LATE_NS;
+    return span->relation != PYTHIA_RELATION_SPAWN && !span->forked && late_ns > limit_ns;
 }
 
 bool pythia__clocks_are_apart(const struct pythia__forest *f, const struct pythia_trace_span *span,
@@ -91,7 +100,7 @@ static uint32_t reach_clock(struct pythia__clocks *c, const struct pythia__fores
                             uint32_t resource)
 {
     const uint32_t mask = 2 * PYTHIA__CLOCKS_MAX - 1;
-    uint32_t host = resource_of(f, resource).host;
+    uint32_t host = find_span_resource(f, resource).host;
     uint64_t key = host ? (uint64_t)1 << 32 | host : resource;
     uint32_t at = (uint32_t)pythia_hash_mix(0, key) & mask;
     for (; c->slots[at]; at = (at + 1) & mask)
@@ -107,7 +116,7 @@ static uint32_t reach_clock(struct pythia__clocks *c, const struct pythia__fores
 
 /* The span that led to another one: its parent. Roots are put into the longest one, but only if
  * their clock has no common base with it. PYTHIA_NO_SPAN: nothing did. */
-static uint32_t cause_of(const struct pythia__forest *f, uint32_t at, uint32_t longest)
+static uint32_t find_causing_span(const struct pythia__forest *f, uint32_t at, uint32_t longest)
 {
     const struct pythia_trace_span *span = &f->spans[at];
     if (span->parent != PYTHIA_NO_SPAN)
@@ -125,12 +134,12 @@ struct range {
 
 static const struct range everything = {INT64_MIN, INT64_MAX};
 
-static bool contains(struct range r, int64_t shift_ns)
+static bool range_contains(struct range r, int64_t shift_ns)
 {
     return r.low <= shift_ns && shift_ns <= r.high;
 }
 
-static struct range intersect(struct range a, struct range b)
+static struct range intersect_ranges(struct range a, struct range b)
 {
     return (struct range){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
 }
@@ -143,7 +152,7 @@ static int64_t add_saturated(int64_t a, int64_t b)
     return sum;
 }
 
-static int64_t negate(int64_t a)
+static int64_t negate_saturated(int64_t a)
 {
     return a == INT64_MIN ? INT64_MAX : a == INT64_MAX ? INT64_MIN : -a;
 }
@@ -174,6 +183,11 @@ static struct range range_of(const struct pythia__forest *f, uint32_t at, uint32
     bool ends = apart || waits_for(span, cause) ||
                 (what == UNSURE && span->relation != PYTHIA_RELATION_SPAWN);
     struct range r = {(int64_t)(cause->start_ns - span->start_ns), INT64_MAX};
+    if (apart && span->kind == PYTHIA_SPAN_CONSUMER &&
+        !open) { /* as if it began when it was sent */
+        r.low = r.high = (int64_t)(cause->end_ns - span->start_ns);
+        return what == LONGER ? r : everything;
+    }
     if ((longer || open) && apart)
         return what == LONGER ? (struct range){r.low, r.low} : everything;
     if (what == LONGER || (longer && ends))
@@ -190,7 +204,7 @@ static bool name_clocks(struct pythia__clocks *c, struct pythia__forest *f, uint
 {
     bool off = false;
     for (uint32_t i = 0; i < f->count; i++) {
-        uint32_t at = f->order[i], cause = cause_of(f, at, longest);
+        uint32_t at = f->order[i], cause = find_causing_span(f, at, longest);
         const struct pythia_trace_span *span = &f->spans[at];
         struct pythia__fit *fit = &f->fits[at];
         fit->same = cause != PYTHIA_NO_SPAN && reads_one_clock(f, span, &f->spans[cause]);
@@ -201,7 +215,7 @@ static bool name_clocks(struct pythia__clocks *c, struct pythia__forest *f, uint
         fit->clock = reach_clock(c, f, span->resource);
         if (cause != PYTHIA_NO_SPAN)
             off = off || pythia__clocks_are_apart(f, span, &f->spans[cause]) ||
-                  !contains(range_of(f, at, cause, SURE), 0);
+                  !range_contains(range_of(f, at, cause, SURE), 0);
     }
     return off;
 }
@@ -210,7 +224,7 @@ static bool name_clocks(struct pythia__clocks *c, struct pythia__forest *f, uint
 static void list_calls(struct pythia__clocks *c, struct pythia__forest *f, uint32_t longest)
 {
     for (uint32_t i = f->count; i-- > 0;) {
-        uint32_t at = f->order[i], cause = cause_of(f, at, longest);
+        uint32_t at = f->order[i], cause = find_causing_span(f, at, longest);
         struct pythia__fit *fit = &f->fits[at];
         if (cause == PYTHIA_NO_SPAN || fit->clock == f->fits[cause].clock ||
             fit->clock == PYTHIA__CLOCK_OTHER || f->fits[cause].clock == PYTHIA__CLOCK_OTHER)
@@ -239,11 +253,11 @@ struct placing {
 
 static void bound_by(struct placing *p, struct range r)
 {
-    struct range left = intersect(p->left, r);
+    struct range left = intersect_ranges(p->left, r);
     if (r.low == INT64_MIN && r.high == INT64_MAX)
         return;
     p->bounded = true;
-    p->agrees = p->agrees || (r.low > INT64_MIN && r.high < INT64_MAX && contains(r, 0));
+    p->agrees = p->agrees || (r.low > INT64_MIN && r.high < INT64_MAX && range_contains(r, 0));
     if (left.low > left.high)
         p->conflict = true;
     else
@@ -256,7 +270,7 @@ static void bound_by_calls(struct placing *p, enum said_by what)
     const struct pythia__forest *f = p->forest;
     const struct pythia__clock *known = p->clocks->known, *self = &known[p->clock];
     for (uint32_t at = self->called; at != PYTHIA_NO_SPAN; at = f->fits[at].next[0]) {
-        uint32_t cause = cause_of(f, at, p->longest);
+        uint32_t cause = find_causing_span(f, at, p->longest);
         const struct pythia__clock *other = &known[f->fits[cause].clock];
         struct range r = range_of(f, at, cause, what);
         p->apart = p->apart || pythia__clocks_are_apart(f, &f->spans[at], &f->spans[cause]);
@@ -265,12 +279,12 @@ static void bound_by_calls(struct placing *p, enum said_by what)
                                        add_saturated(r.high, other->shift_ns)});
     }
     for (uint32_t at = self->calls; at != PYTHIA_NO_SPAN; at = f->fits[at].next[1]) {
-        uint32_t cause = cause_of(f, at, p->longest);
+        uint32_t cause = find_causing_span(f, at, p->longest);
         const struct pythia__clock *other = &known[f->fits[at].clock];
         struct range r = range_of(f, at, cause, what);
         if (other->placed)
-            bound_by(p, (struct range){add_saturated(negate(r.high), other->shift_ns),
-                                       add_saturated(negate(r.low), other->shift_ns)});
+            bound_by(p, (struct range){add_saturated(negate_saturated(r.high), other->shift_ns),
+                                       add_saturated(negate_saturated(r.low), other->shift_ns)});
     }
 }
 
@@ -318,7 +332,7 @@ static void intersect_all(struct ranges *to, const struct ranges *by)
 {
     struct ranges both = {.count = 0};
     for (uint32_t i = 0, k = 0; i < to->count && k < by->count && both.count < GAPS_MAX;) {
-        struct range r = intersect(to->of[i], by->of[k]);
+        struct range r = intersect_ranges(to->of[i], by->of[k]);
         if (r.low <= r.high)
             both.of[both.count++] = r;
         if (to->of[i].high < by->of[k].high)
@@ -357,14 +371,14 @@ static struct range find_gap(const struct placing *p)
 static int64_t choose_shift(struct placing *p, int64_t above_ns)
 {
     bound_by_calls(p, SURE);
-    if (contains(p->left, 0) && !p->apart)
+    if (range_contains(p->left, 0) && !p->apart)
         return 0;
     bound_by_calls(p, UNSURE);
     bound_by_calls(p, LONGER);
     struct range left = p->left;
-    if (contains(left, 0) || (p->conflict && p->agrees && !p->apart))
+    if (range_contains(left, 0) || (p->conflict && p->agrees && !p->apart))
         return 0;
-    if (contains(left, above_ns))
+    if (range_contains(left, above_ns))
         return above_ns;
     uint64_t slack = (uint64_t)left.high - (uint64_t)left.low,
              least = left.low > 0 ? (uint64_t)left.low : 0 - (uint64_t)left.high;
@@ -399,7 +413,7 @@ void pythia__clocks_find(struct pythia__clocks *c, struct pythia__forest *f, uin
     c->known[f->fits[longest].clock].placed = true;
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t at = f->order[i];
-        place_clock(c, f, f->fits[at].clock, cause_of(f, at, longest), longest);
+        place_clock(c, f, f->fits[at].clock, find_causing_span(f, at, longest), longest);
     }
 }
 
@@ -420,7 +434,7 @@ int64_t pythia__clocks_shift(const struct pythia__clocks *c, const struct pythia
         return 0;
     if (f->fits[span].clock != PYTHIA__CLOCK_OTHER)
         return c->known[f->fits[span].clock].shift_ns;
-    uint32_t cause = cause_of(f, span, c->longest);
+    uint32_t cause = find_causing_span(f, span, c->longest);
     bool apart =
         cause != PYTHIA_NO_SPAN && pythia__clocks_are_apart(f, &f->spans[span], &f->spans[cause]);
     return apart ? shift_into(&f->spans[span], &f->spans[cause]) : 0;

@@ -54,8 +54,8 @@ static uint64_t end_of_kid(const struct walk *w, uint32_t kid)
     return kid & OWN_END ? w->trace->spans[kid & ~OWN_END].end_ns : end_of(w, kid);
 }
 
-static int emit(struct walk *w, uint32_t span, enum pythia_event_kind kind, uint64_t at_ns,
-                bool synthetic)
+static int emit_path_event(struct walk *w, uint32_t span, enum pythia_event_kind kind,
+                           uint64_t at_ns, bool synthetic)
 {
     struct pythia_critical_path *p = w->path;
     if (pythia_grow(&p->events, &p->capacity, p->count, sizeof(*p->events)) != PYTHIA_OK)
@@ -112,7 +112,7 @@ static int add_kid(struct walk *w, uint32_t kid, uint64_t *last, bool *sorted)
 }
 
 /* Put the children from `child` on behind the kids in use, latest end first. */
-static int gather(struct walk *w, uint32_t child)
+static int gather_kids(struct walk *w, uint32_t child)
 {
     struct pythia_critical_path *p = w->path;
     const struct pythia_trace_span *spans = w->trace->spans;
@@ -149,13 +149,14 @@ static int gather(struct walk *w, uint32_t child)
     return PYTHIA_OK;
 }
 
-static int push(struct walk *w, uint32_t span, uint64_t cursor, uint64_t low, uint32_t first_child)
+static int push_frame(struct walk *w, uint32_t span, uint64_t cursor, uint64_t low,
+                      uint32_t first_child)
 {
     struct pythia_critical_path *p = w->path;
     if (pythia_grow(&p->frames, &p->frame_capacity, w->depth, sizeof(*p->frames)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     size_t first = w->kids;
-    if (gather(w, first_child) != PYTHIA_OK)
+    if (gather_kids(w, first_child) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     p->frames[w->depth++] = (struct pythia__path_frame){.span = span,
                                                         .work = PYTHIA_NO_SPAN,
@@ -191,29 +192,30 @@ static int mark_entered(struct walk *w, uint32_t span)
 }
 
 /* Go into a span from its end, which is at `ended`; synthetic: it went on beside what follows. */
-static int enter(struct walk *w, uint32_t span, uint64_t ended, bool synthetic)
+static int enter_span(struct walk *w, uint32_t span, uint64_t ended, bool synthetic)
 {
     const struct pythia_trace_span *s = &w->trace->spans[span];
     if (s->forked && mark_entered(w, span) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (s->annotation) {
         w->path->frames[w->depth - 1].cursor = s->start_ns;
-        return emit(w, span, PYTHIA_EVENT_ANNOTATION, s->start_ns, false);
+        return emit_path_event(w, span, PYTHIA_EVENT_ANNOTATION, s->start_ns, false);
     }
-    int status = emit(w, span, PYTHIA_EVENT_END, ended, synthetic);
-    return status == PYTHIA_OK ? push(w, span, ended, s->start_ns, s->first_child) : status;
+    int status = emit_path_event(w, span, PYTHIA_EVENT_END, ended, synthetic);
+    return status == PYTHIA_OK ? push_frame(w, span, ended, s->start_ns, s->first_child) : status;
 }
 
 /* Leave the innermost span, at `at_ns`: its start, or where the path entered it. */
-static int leave(struct walk *w, uint64_t at_ns, bool synthetic)
+static int leave_span(struct walk *w, uint64_t at_ns, bool synthetic)
 {
     struct pythia__path_frame *frames = w->path->frames;
     struct pythia__path_frame *top = &frames[--w->depth];
     w->kids = top->first;
     if (w->depth > 0)
         frames[w->depth - 1].cursor = at_ns;
-    return top->span == PYTHIA_NO_SPAN ? PYTHIA_OK
-                                       : emit(w, top->span, PYTHIA_EVENT_START, at_ns, synthetic);
+    return top->span == PYTHIA_NO_SPAN
+               ? PYTHIA_OK
+               : emit_path_event(w, top->span, PYTHIA_EVENT_START, at_ns, synthetic);
 }
 
 /* The wait `span` may have kept its span waiting for forked work. Then the path leads to that work:
@@ -230,18 +232,18 @@ static int follow_join(struct walk *w, uint32_t span, uint64_t span_ended)
                            own end was awaited */
         ended = spans[work].end_ns < cursor ? spans[work].end_ns : cursor;
     if (ended <= wait->start_ns || ended < spans[work].start_ns || is_entered(w, work))
-        return enter(w, span, span_ended, false);
+        return enter_span(w, span, span_ended, false);
     uint32_t home = spans[work].parent;
     size_t depth = w->depth;
     while (depth > 0 && frames[depth - 1].span != home)
         depth--;
     while (w->depth > 1 &&
            (depth > 1 ? w->depth > depth : frames[w->depth - 1].low > spans[work].start_ns))
-        if (leave(w, ended, true) != PYTHIA_OK)
+        if (leave_span(w, ended, true) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     if (depth > 0)
         w->path->frames[depth - 1].work = work;
-    return enter(w, work, ended, false);
+    return enter_span(w, work, ended, false);
 }
 
 /* Does `kid` run on its own, so that whoever is around it does not wait for its end? A root has
@@ -323,10 +325,10 @@ static uint32_t passed_root(const struct walk *w)
 static int enter_passed(struct walk *w, uint32_t root)
 {
     uint64_t cursor = w->path->frames[w->depth - 1].cursor, ended = end_of(w, root);
-    return ended > cursor ? enter(w, root, cursor, true) : enter(w, root, ended, false);
+    return ended > cursor ? enter_span(w, root, cursor, true) : enter_span(w, root, ended, false);
 }
 
-static int walk(struct walk *w)
+static int walk_backwards(struct walk *w)
 {
     while (w->depth > 0) {
         uint64_t ended = 0;
@@ -336,13 +338,13 @@ static int walk(struct walk *w)
         if (passed != PYTHIA_NO_SPAN)
             status = enter_passed(w, passed);
         else if (kid == PYTHIA_NO_SPAN)
-            status = leave(w, w->path->frames[w->depth - 1].low, false);
+            status = leave_span(w, w->path->frames[w->depth - 1].low, false);
         else if (w->trace->spans[kid].joins != PYTHIA_NO_SPAN)
             status = follow_join(w, kid, ended);
         else if (ended > w->path->frames[w->depth - 1].cursor)
-            status = enter(w, kid, w->path->frames[w->depth - 1].cursor, false);
+            status = enter_span(w, kid, w->path->frames[w->depth - 1].cursor, false);
         else
-            status = enter(w, kid, ended, false);
+            status = enter_span(w, kid, ended, false);
         if (status != PYTHIA_OK)
             return status;
     }
@@ -358,9 +360,9 @@ int pythia_critical_path_find(struct pythia_critical_path *p, const struct pythi
     for (uint32_t root = trace->first_root; root != PYTHIA_NO_SPAN;
          root = trace->spans[root].next_sibling)
         w.all_forked = w.all_forked && trace->spans[root].forked;
-    int status = push(&w, PYTHIA_NO_SPAN, end, trace->start_ns, trace->first_root);
+    int status = push_frame(&w, PYTHIA_NO_SPAN, end, trace->start_ns, trace->first_root);
     if (status == PYTHIA_OK)
-        status = walk(&w);
+        status = walk_backwards(&w);
     if (p->frame_capacity > FRAMES_MAX) {
         pythia_free(p->frames);
         p->frames = NULL;

@@ -14,7 +14,7 @@ void pythia__finished_ids_free(struct pythia__finished_ids *f)
     *f = (struct pythia__finished_ids){.limit = f->limit};
 }
 
-static size_t slot_of(const struct pythia__id_table *t, uint64_t hash)
+static size_t find_id_slot(const struct pythia__id_table *t, uint64_t hash)
 {
     size_t i = hash & (t->size - 1);
     while (t->slots[i] != 0 && (t->slots[i] & HASH_BITS) != hash)
@@ -27,7 +27,7 @@ static uint64_t *entry_of(const struct pythia__finished_ids *f, uint64_t hash)
     const struct pythia__id_table *tables[] = {&f->newer, &f->older};
     for (int i = 0; i < 2; i++)
         if (tables[i]->used > 0) {
-            uint64_t *slot = &tables[i]->slots[slot_of(tables[i], hash)];
+            uint64_t *slot = &tables[i]->slots[find_id_slot(tables[i], hash)];
             if (*slot)
                 return slot;
         }
@@ -40,7 +40,7 @@ enum pythia__ending pythia__finished_ids_find(const struct pythia__finished_ids 
     return entry ? (enum pythia__ending)(*entry >> KIND_SHIFT) : PYTHIA__ENDED_NOT;
 }
 
-static int enlarge(struct pythia__id_table *t)
+static int enlarge_id_table(struct pythia__id_table *t)
 {
     struct pythia__id_table larger = {.size = t->size ? t->size * 2 : FIRST_SIZE, .used = t->used};
     larger.slots = pythia_calloc(larger.size, sizeof(*larger.slots));
@@ -48,7 +48,7 @@ static int enlarge(struct pythia__id_table *t)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < t->size; i++)
         if (t->slots[i])
-            larger.slots[slot_of(&larger, t->slots[i] & HASH_BITS)] = t->slots[i];
+            larger.slots[find_id_slot(&larger, t->slots[i] & HASH_BITS)] = t->slots[i];
     pythia_free(t->slots);
     *t = larger;
     return PYTHIA_OK;
@@ -68,9 +68,9 @@ int pythia__finished_ids_set(struct pythia__finished_ids *f, uint64_t hash,
         f->older = f->newer;
         f->newer = (struct pythia__id_table){0};
     }
-    if (f->newer.used >= f->newer.size / 2 && enlarge(&f->newer) != PYTHIA_OK)
+    if (f->newer.used >= f->newer.size / 2 && enlarge_id_table(&f->newer) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    f->newer.slots[slot_of(&f->newer, hash)] = stored;
+    f->newer.slots[find_id_slot(&f->newer, hash)] = stored;
     f->newer.used++;
     return PYTHIA_OK;
 }

@@ -37,6 +37,7 @@ enum pythia__ending pythia__finished_ids_find(const struct pythia__finished_ids 
 int pythia__finished_ids_set(struct pythia__finished_ids *f, uint64_t hash,
                              enum pythia__ending ending);
 
+/* Memory of both tables, in bytes. */
 size_t pythia__finished_ids_bytes(const struct pythia__finished_ids *f);
 
 #endif

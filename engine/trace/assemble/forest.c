@@ -85,7 +85,7 @@ bool pythia__span_before(const struct pythia_vocabulary *v, const struct pythia_
     return !is_server_half(x) && is_server_half(y);
 }
 
-static bool before(const void *context, uint32_t x, uint32_t y)
+static bool span_precedes(const void *context, uint32_t x, uint32_t y)
 {
     const struct pythia__forest *f = context;
     return pythia__span_before(f->vocabulary, &f->spans[x], &f->spans[y]);
@@ -98,7 +98,7 @@ static void link_children(struct pythia__forest *f)
         f->order[i] = i;
         f->spans[i].first_child = PYTHIA_NO_SPAN;
     }
-    pythia_sort_indexes(f->order, f->count, f->scratch, before, f);
+    pythia_sort_indexes(f->order, f->count, f->scratch, span_precedes, f);
     f->first_root = PYTHIA_NO_SPAN;
     for (uint32_t i = f->count; i-- > 0;) { /* from the last, so that each goes to the front */
         uint32_t at = f->order[i], parent = f->spans[at].parent;
@@ -111,7 +111,7 @@ static void link_children(struct pythia__forest *f)
 /* ---- times ---- */
 
 /* Parents before children, into `order`; every span is in it because no circle is left. */
-static void order_from_roots(struct pythia__forest *f)
+static void order_forest(struct pythia__forest *f)
 {
     uint32_t done = 0;
     for (uint32_t root = f->first_root; root != PYTHIA_NO_SPAN; root = f->spans[root].next_sibling)
@@ -174,7 +174,7 @@ static int64_t fit_clock(const struct pythia_trace_span *span,
                               : room)); /* 2^63 has no negative as an int64_t, but it has as this */
 }
 
-static void shift(struct pythia_trace_span *span, int64_t by_ns)
+static void shift_span(struct pythia_trace_span *span, int64_t by_ns)
 {
     span->start_ns += (uint64_t)by_ns;
     span->end_ns += (uint64_t)by_ns;
@@ -192,8 +192,8 @@ static bool is_late_by_rounding(uint64_t end_ns, uint64_t parent_ns)
 
 /* Cut what sticks out of the parent although nothing begins before its cause, or, if the parent
  * `waits`, ends after whoever waits for it. True if more than a rounding was cut. */
-static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span *parent,
-                  bool waits)
+static bool clamp_to_parent(struct pythia_trace_span *span, const struct pythia_trace_span *parent,
+                            bool waits)
 {
     uint64_t start_ns = span->start_ns, end_ns = span->end_ns;
     if (waits && start_ns >= parent->start_ns && start_ns <= parent->end_ns &&
@@ -274,7 +274,7 @@ static void fit_root(struct pythia__forest *f, const struct pythia__clocks *c, u
     if (by_ns == 0 || span->start_ns + (uint64_t)by_ns > span->end_ns + (uint64_t)by_ns)
         return;
     f->fits[root].moved_ns = by_ns;
-    shift(span, by_ns);
+    shift_span(span, by_ns);
     pythia__repair(span, apart ? PYTHIA_REPAIR_CLOCK_BASE : PYTHIA_REPAIR_SKEW);
 }
 
@@ -297,9 +297,9 @@ static bool fit_into_clock(struct pythia__forest *f, const struct pythia__clocks
         (span->relation == PYTHIA_RELATION_UNKNOWN && same && ended_before(span, parent, above));
     if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
         same = false; /* wholly before its parent on one clock: moved, so that its length is kept */
-    shift(span, (int64_t)base_ns);
+    shift_span(span, (int64_t)base_ns);
     int64_t moved_ns = same ? above->moved_ns : fit_clock(span, parent, waits);
-    shift(span, moved_ns);
+    shift_span(span, moved_ns);
     fit->moved_ns = (int64_t)(base_ns + (uint64_t)moved_ns);
     if (apart)
         pythia__repair(span, PYTHIA_REPAIR_CLOCK_BASE);
@@ -328,7 +328,7 @@ static bool fit_into_parents(struct pythia__forest *f, const struct pythia__cloc
         } else {
             bool waits = fit_into_clock(f, c, at);
             end_ns = span->end_ns;
-            if (clamp(span, &f->spans[span->parent], waits))
+            if (clamp_to_parent(span, &f->spans[span->parent], waits))
                 pythia__repair(span, PYTHIA_REPAIR_CLAMPED);
         }
         changed = changed || span->repairs & mended || fit->moved_ns || span->end_ns != end_ns;
@@ -360,7 +360,7 @@ static uint64_t find_completions(struct pythia__forest *f)
 uint64_t pythia__forest_settle(struct pythia__forest *f)
 {
     link_children(f);
-    order_from_roots(f);
+    order_forest(f);
     struct pythia__clocks clocks;
     pythia__clocks_find(&clocks, f, longest_root(f));
     bool stretched = find_lost_ends(f, &clocks), moved = fit_into_parents(f, &clocks);

@@ -42,7 +42,7 @@ void pythia_hider_destroy(struct pythia_hider *h)
     pythia_free(h);
 }
 
-static int reserve(struct pythia_hider *h, size_t count)
+static int reserve_hider(struct pythia_hider *h, size_t count)
 {
     if (pythia__forest_reserve(&h->forest, count) != PYTHIA_OK ||
         pythia__forest_reserve_fits(&h->forest) != PYTHIA_OK)
@@ -61,7 +61,7 @@ static int reserve(struct pythia_hider *h, size_t count)
     return PYTHIA_OK;
 }
 
-static void order_from_roots(struct pythia_hider *h, const struct pythia_trace *t)
+static void order_trace(struct pythia_hider *h, const struct pythia_trace *t)
 {
     uint32_t done = 0;
     for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = t->spans[root].next_sibling)
@@ -75,7 +75,7 @@ static void order_from_roots(struct pythia_hider *h, const struct pythia_trace *
 /* What hangs on a hidden span hangs on what that hangs on: a span above, or a fork. */
 static void find_parents(struct pythia_hider *h, const struct pythia_trace *t)
 {
-    order_from_roots(h, t);
+    order_trace(h, t);
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t at = h->order[i];
         const struct pythia_trace_span *span = &t->spans[at];
@@ -86,7 +86,7 @@ static void find_parents(struct pythia_hider *h, const struct pythia_trace *t)
     }
 }
 
-static void copy_spans(struct pythia_hider *h, const struct pythia_trace *t)
+static void copy_visible_spans(struct pythia_hider *h, const struct pythia_trace *t)
 {
     struct pythia__forest *f = &h->forest;
     for (uint32_t i = 0; i < f->count; i++) {
@@ -105,7 +105,7 @@ static void copy_spans(struct pythia_hider *h, const struct pythia_trace *t)
 }
 
 /* Of forked work, the root that ended last of those that are left. */
-static void find_joins(struct pythia_hider *h, const struct pythia_trace *t)
+static void find_visible_joins(struct pythia_hider *h, const struct pythia_trace *t)
 {
     struct pythia__forest *f = &h->forest;
     for (uint32_t i = 0; i < t->count; i++)
@@ -125,8 +125,8 @@ static void find_joins(struct pythia_hider *h, const struct pythia_trace *t)
     }
 }
 
-static bool is_seen(struct pythia_open_points *open, const struct pythia_hider_types *types,
-                    uint32_t point)
+static bool is_point_visible(struct pythia_open_points *open,
+                             const struct pythia_hider_types *types, uint32_t point)
 {
     if (!pythia_open_points_has(open, point))
         return false;
@@ -144,11 +144,11 @@ int pythia_hider_hide_typed(struct pythia_hider *h, const struct pythia_trace *t
                             struct pythia_open_points *open, const struct pythia_hider_types *types,
                             const struct pythia_trace **out)
 {
-    if (reserve(h, trace->count) != PYTHIA_OK)
+    if (reserve_hider(h, trace->count) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t count = 0;
     for (uint32_t i = 0; i < trace->count; i++) {
-        bool stays = is_seen(open, types, trace->spans[i].tracepoint);
+        bool stays = is_point_visible(open, types, trace->spans[i].tracepoint);
         h->left[i] = stays ? count : PYTHIA_NO_SPAN;
         if (stays)
             h->origin[count++] = i;
@@ -156,15 +156,17 @@ int pythia_hider_hide_typed(struct pythia_hider *h, const struct pythia_trace *t
     h->whole = count == trace->count;
     if (count == 0)
         return 1;
+    /* Nothing was hidden, the usual case with all points open: the caller's trace is returned
+     * and no copy is made. */
     if (h->whole) {
         *out = trace;
         return 0;
     }
     h->forest.count = count;
     find_parents(h, trace);
-    copy_spans(h, trace);
+    copy_visible_spans(h, trace);
     pythia__forest_settle(&h->forest);
-    find_joins(h, trace);
+    find_visible_joins(h, trace);
     h->trace = pythia__forest_trace(&h->forest, trace->id);
     h->trace.weight = trace->weight;
     h->trace.begun_ns = trace->begun_ns;

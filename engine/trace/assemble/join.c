@@ -58,7 +58,7 @@ static uint32_t item_in(const struct pythia_trace_builder *b, uint32_t slot)
 }
 
 /* The slot of a key: that of its item, or the empty one where it belongs. */
-static uint32_t *slot_of(const struct pythia_trace_builder *b, const struct key *key)
+static uint32_t *find_item_slot(const struct pythia_trace_builder *b, const struct key *key)
 {
     uint64_t hash = hash_key(key);
     uint32_t mask = (uint32_t)(b->slot_count - 1), tag = pythia_hash_tag(hash, b->slot_count);
@@ -78,7 +78,7 @@ static void fill_slot(const struct pythia_trace_builder *b, uint32_t *slot, cons
 uint32_t pythia__join_find(const struct pythia_trace_builder *b, uint64_t id, bool second)
 {
     const struct key key = {.id = id, .second = second, .head = true};
-    uint32_t slot = b->slot_count ? *slot_of(b, &key) : 0;
+    uint32_t slot = b->slot_count ? *find_item_slot(b, &key) : 0;
     return slot ? item_in(b, slot) : PYTHIA_NO_SPAN;
 }
 
@@ -86,14 +86,14 @@ void pythia__join_set_head(struct pythia_trace_builder *b, uint32_t item)
 {
     const struct key key = {
         .id = b->items[item].span.id, .second = b->items[item].second, .head = true};
-    uint32_t *slot = slot_of(b, &key);
+    uint32_t *slot = find_item_slot(b, &key);
     if (*slot)
         b->items[item_in(b, *slot)].head = false;
     b->items[item].head = true;
     fill_slot(b, slot, &key, item);
 }
 
-static int grow_slots(struct pythia_trace_builder *b)
+static int grow_item_slots(struct pythia_trace_builder *b)
 {
     size_t larger = b->slot_count ? b->slot_count * 2 : 64;
     if (larger > b->slot_capacity) {
@@ -111,7 +111,7 @@ static int grow_slots(struct pythia_trace_builder *b)
             continue;
         struct key key = {.id = item->span.id, .second = item->second, .head = item->head};
         key.name = item->head ? 0 : find_name(b, item->part, item->span.tracepoint);
-        fill_slot(b, slot_of(b, &key), &key, (uint32_t)i);
+        fill_slot(b, find_item_slot(b, &key), &key, (uint32_t)i);
     }
     return PYTHIA_OK;
 }
@@ -131,7 +131,7 @@ static int compare_strings(const struct pythia_vocabulary *v, uint32_t x, uint32
 }
 
 /* A real may be NaN, which has no order; its bits have one. */
-static uint64_t bits_of(double real)
+static uint64_t bits_of_real(double real)
 {
     uint64_t bits;
     memcpy(&bits, &real, sizeof(bits));
@@ -155,7 +155,7 @@ int pythia__join_compare_attributes(const struct pythia_vocabulary *v, struct py
         if (!order)
             order = (a.integer > b.integer) - (a.integer < b.integer);
         if (!order)
-            order = compare_numbers(bits_of(a.real), bits_of(b.real));
+            order = compare_numbers(bits_of_real(a.real), bits_of_real(b.real));
     }
     return order;
 }
@@ -235,8 +235,8 @@ static void take_stop(struct pythia__item *item, const struct pythia_span *s)
 }
 
 /* Of two reports of one span the longer is kept; of two as long the one that began first. */
-static bool is_better(const struct pythia_trace_builder *b, const struct pythia_span *s,
-                      const struct pythia__item *item)
+static bool is_better_report(const struct pythia_trace_builder *b, const struct pythia_span *s,
+                             const struct pythia__item *item)
 {
     const struct pythia_trace_span *kept = &item->span;
     if (s->part == PYTHIA_PART_WHOLE) {
@@ -257,7 +257,7 @@ static void meet_start(const struct pythia_trace_builder *b, struct pythia__item
     bool whole = s->part == PYTHIA_PART_WHOLE;
     item->several_parents = item->several_parents || s->parent != item->parent_id;
     bool same = s->start_ns == item->span.start_ns && (!whole || end_ns_of(s) == item->span.end_ns);
-    bool better = is_better(b, s, item);
+    bool better = is_better_report(b, s, item);
     item->conflict = item->conflict || !same;
     item->start_twice = same || (item->start_twice && !better);
     if (better)
@@ -315,14 +315,14 @@ static struct pythia__item *reach_item(struct pythia_trace_builder *b,
                                        const struct pythia_span *span)
 {
     struct key key = {.id = span->id, .second = is_second_half(span), .head = true};
-    uint32_t *slot = slot_of(b, &key), head = *slot ? item_in(b, *slot) : PYTHIA_NO_SPAN;
+    uint32_t *slot = find_item_slot(b, &key), head = *slot ? item_in(b, *slot) : PYTHIA_NO_SPAN;
     if (head != PYTHIA_NO_SPAN) {
         const struct pythia__item *first = &b->items[head];
         key.name = find_name(b, (uint8_t)span->part, span->tracepoint);
         if (key.name == find_name(b, first->part, first->span.tracepoint))
             return &b->items[head];
         key.head = false;
-        slot = slot_of(b, &key);
+        slot = find_item_slot(b, &key);
     }
     if (*slot)
         return &b->items[item_in(b, *slot)];
@@ -341,7 +341,7 @@ static struct pythia__item *reach_item(struct pythia_trace_builder *b,
 
 int pythia__join_report(struct pythia_trace_builder *b, const struct pythia_span *span)
 {
-    if (b->count >= b->slot_count / 2 && grow_slots(b) != PYTHIA_OK)
+    if (b->count >= b->slot_count / 2 && grow_item_slots(b) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (span->part == PYTHIA_PART_ADDITION)
         return add_addition(b, span);
@@ -353,6 +353,8 @@ int pythia__join_report(struct pythia_trace_builder *b, const struct pythia_span
     b->links = b->links || span->part == PYTHIA_PART_FORK || span->part == PYTHIA_PART_WAIT;
     item->span.error = item->span.error || span->error;
     item->many_roots = item->many_roots || span->many_roots;
+    /* A span may come as start and stop in any order, and twice from a sender that retries. Each
+     * of the four cases gives the same item whichever report came first. */
     if (stop && item->stopped)
         meet_stop(b, item, span);
     else if (stop)

@@ -178,7 +178,7 @@ int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text tex
 }
 
 /* NULL: the point is not limited. */
-static const struct limit *find_limit(const struct pythia_open_points *o, struct pythia_text id)
+static const struct limit *find_id_limit(const struct pythia_open_points *o, struct pythia_text id)
 {
     uint32_t number = o->limited ? pythia_strtab_find(o->limited, id) : PYTHIA_STRTAB_NONE;
     bool made = number != PYTHIA_STRTAB_NONE && number < o->limit_capacity;
@@ -198,8 +198,8 @@ static struct limit *make_limit(struct pythia_open_points *o, struct pythia_text
 }
 
 /* `number` of the type's string; PYTHIA_NONE: the vocabulary does not know it. */
-static int limit(struct pythia_open_points *o, struct pythia_text id, struct pythia_text type,
-                 uint32_t number)
+static int limit_to_type(struct pythia_open_points *o, struct pythia_text id,
+                         struct pythia_text type, uint32_t number)
 {
     struct limit *l = make_limit(o, id);
     if (!l || pythia_grow(&l->types, &l->capacity, l->count, sizeof(*l->types)) != PYTHIA_OK ||
@@ -219,13 +219,13 @@ static int limit(struct pythia_open_points *o, struct pythia_text id, struct pyt
 int pythia_open_points_add_id_for(struct pythia_open_points *o, struct pythia_text id,
                                   struct pythia_text type)
 {
-    return limit(o, id, type, pythia_vocabulary_string_find(o->vocabulary, type));
+    return limit_to_type(o, id, type, pythia_vocabulary_string_find(o->vocabulary, type));
 }
 
 int pythia_open_points_add_for(struct pythia_open_points *o, uint32_t tracepoint, uint32_t type)
 {
-    return limit(o, pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint), PYTHIA_TEXT(""),
-                 type);
+    return limit_to_type(o, pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint),
+                         PYTHIA_TEXT(""), type);
 }
 
 static bool is_listed(const struct pythia_open_points *o, uint32_t tracepoint)
@@ -247,11 +247,11 @@ static uint32_t find_answer(const struct pythia_open_points *o, uint32_t tracepo
     if (listed)
         return OPEN;
     const struct limit *l =
-        find_limit(o, pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint));
+        find_id_limit(o, pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint));
     return l ? LIMITED + (uint32_t)(l - o->limits) : CLOSED;
 }
 
-static uint32_t ask(struct pythia_open_points *o, uint32_t tracepoint)
+static uint32_t look_up_answer(struct pythia_open_points *o, uint32_t tracepoint)
 {
     if (reserve_answers(o, (size_t)tracepoint + 1) != PYTHIA_OK)
         return find_answer(o, tracepoint); /* slower, and right */
@@ -262,27 +262,27 @@ static uint32_t ask(struct pythia_open_points *o, uint32_t tracepoint)
 
 bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint)
 {
-    return ask(o, tracepoint) != CLOSED;
+    return look_up_answer(o, tracepoint) != CLOSED;
 }
 
 /* NULL: the point is open for all types, or closed. */
-static const struct limit *limit_of(struct pythia_open_points *o, uint32_t tracepoint)
+static const struct limit *find_point_limit(struct pythia_open_points *o, uint32_t tracepoint)
 {
-    uint32_t answer = o->limited ? ask(o, tracepoint) : CLOSED;
+    uint32_t answer = o->limited ? look_up_answer(o, tracepoint) : CLOSED;
     return answer >= LIMITED ? &o->limits[answer - LIMITED] : NULL;
 }
 
 const struct pythia_text *pythia_open_points_types(struct pythia_open_points *o,
                                                    uint32_t tracepoint, size_t *count)
 {
-    const struct limit *l = limit_of(o, tracepoint);
+    const struct limit *l = find_point_limit(o, tracepoint);
     *count = l ? l->count : 0;
     return l ? l->types : NULL;
 }
 
 bool pythia_open_points_excludes(struct pythia_open_points *o, uint32_t tracepoint, uint32_t type)
 {
-    const struct limit *l = limit_of(o, tracepoint);
+    const struct limit *l = find_point_limit(o, tracepoint);
     for (size_t i = 0; l && i < l->count; i++)
         if (l->numbers[i] == type ||
             (l->numbers[i] == PYTHIA_NONE &&
@@ -312,7 +312,7 @@ bool pythia_open_points_same_limits(const struct pythia_open_points *a,
     bool same = count == (b ? count_limits(b) : 0);
     for (size_t i = 1; same && i < count; i++) {
         struct pythia_text id = pythia_strtab_text(a->limited, (uint32_t)i);
-        const struct limit *one = find_limit(a, id), *other = find_limit(b, id);
+        const struct limit *one = find_id_limit(a, id), *other = find_id_limit(b, id);
         same = (!one && !other) || (one && other && has_same_types(one, other));
     }
     return same;

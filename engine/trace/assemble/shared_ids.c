@@ -42,8 +42,8 @@ static bool is_same_service(const struct pythia_trace_builder *b, const struct p
 }
 
 /* How close an item is to a report: of its process, under its name, of its service. */
-static int closeness(const struct pythia_trace_builder *b, const struct pythia__item *item,
-                     const struct pythia__item *report)
+static int measure_closeness(const struct pythia_trace_builder *b, const struct pythia__item *item,
+                             const struct pythia__item *report)
 {
     return 4 * (item->span.resource == report->span.resource) + 2 * has_same_name(b, item, report) +
            is_same_service(b, item, report);
@@ -85,7 +85,7 @@ static bool is_outside(const void *context, uint32_t x, uint32_t y)
 }
 
 /* The items that are linked after `head`, in the order above, to `order`; returns how many. */
-static uint32_t list_names(struct pythia_trace_builder *b, uint32_t head, uint32_t *order)
+static uint32_t list_chained_items(struct pythia_trace_builder *b, uint32_t head, uint32_t *order)
 {
     uint32_t n = 0;
     for (uint32_t at = head; at != PYTHIA_NO_SPAN; at = b->items[at].next)
@@ -167,7 +167,7 @@ static int join_nameless(struct pythia_trace_builder *b, const uint32_t *order, 
         if (item->part != PYTHIA_PART_WHOLE || item->taken || has_no_name(b, item))
             continue;
         names++;
-        if (!to || closeness(b, item, from) > closeness(b, to, from))
+        if (!to || measure_closeness(b, item, from) > measure_closeness(b, to, from))
             to = item;
     }
     if (!to)
@@ -213,7 +213,7 @@ static void join_parts(struct pythia_trace_builder *b, const uint32_t *order, ui
     for (uint32_t i = 0; i < n; i++) {
         struct pythia__item *item = &b->items[order[i]];
         if (is_of_whole(b, from, item) &&
-            (!to || closeness(b, item, from) > closeness(b, to, from)))
+            (!to || measure_closeness(b, item, from) > measure_closeness(b, to, from)))
             to = item;
     }
     if (to)
@@ -222,7 +222,7 @@ static void join_parts(struct pythia_trace_builder *b, const uint32_t *order, ui
 
 static int settle_id(struct pythia_trace_builder *b, uint32_t head)
 {
-    uint32_t *order = b->forest.order, n = list_names(b, head, order);
+    uint32_t *order = b->forest.order, n = list_chained_items(b, head, order);
     int status = PYTHIA_OK;
     for (uint32_t i = 0; i < n && status == PYTHIA_OK; i++)
         if (b->items[order[i]].part == PYTHIA_PART_WHOLE && has_no_name(b, &b->items[order[i]]))
@@ -231,7 +231,7 @@ static int settle_id(struct pythia_trace_builder *b, uint32_t head)
     for (uint32_t i = 0; i < n; i++)
         if (b->items[order[i]].part != PYTHIA_PART_WHOLE)
             join_parts(b, order, n, order[i]);
-    link_names(b, order, list_names(b, head, order));
+    link_names(b, order, list_chained_items(b, head, order));
     b->items[order[0]].settled = true;
     return status;
 }
@@ -259,7 +259,7 @@ bool pythia__shared_id_is_part(const struct pythia_trace_builder *b,
 /* ---- which of them is meant ---- */
 
 /* Does the time of a span have that instant in it? */
-static bool covers(const struct pythia__item *item, uint64_t at_ns)
+static bool covers_instant(const struct pythia__item *item, uint64_t at_ns)
 {
     return at_ns >= item->span.start_ns && at_ns - item->span.start_ns <= length_of(item);
 }
@@ -275,8 +275,8 @@ uint32_t pythia__shared_id_around(const struct pythia_trace_builder *b,
     const struct pythia__item *outer = &b->items[at];
     if (item->parent_id != outer->parent_id && item->parent_id != item->span.id)
         return PYTHIA_NO_SPAN;
-    bool inside =
-        covers(outer, item->span.start_ns) && covers(outer, item->span.start_ns + length_of(item));
+    bool inside = covers_instant(outer, item->span.start_ns) &&
+                  covers_instant(outer, item->span.start_ns + length_of(item));
     return inside || item->span.resource != outer->span.resource ? at : PYTHIA_NO_SPAN;
 }
 
@@ -291,7 +291,7 @@ static uint32_t choose_parent(const struct pythia_trace_builder *b, uint32_t hea
     for (int names = 0; at != PYTHIA_NO_SPAN && names < NAMES_MAX; at = b->items[at].next, names++)
         if (&b->items[at] != child && is_same_service(b, &b->items[at], child)) {
             of_service = at;
-            covering = covers(&b->items[at], child->span.start_ns) ? at : covering;
+            covering = covers_instant(&b->items[at], child->span.start_ns) ? at : covering;
         }
     if (covering != PYTHIA_NO_SPAN)
         return covering;
@@ -330,8 +330,8 @@ uint32_t pythia__shared_id_of_addition(const struct pythia_trace_builder *b,
         uint32_t at = pythia__join_find(b, addition->span.id, half == 1);
         for (int names = 0; at != PYTHIA_NO_SPAN && names < NAMES_MAX;
              at = b->items[at].next, names++)
-            if (closest == PYTHIA_NO_SPAN ||
-                closeness(b, &b->items[at], addition) > closeness(b, &b->items[closest], addition))
+            if (closest == PYTHIA_NO_SPAN || measure_closeness(b, &b->items[at], addition) >
+                                                 measure_closeness(b, &b->items[closest], addition))
                 closest = at;
     }
     return closest;

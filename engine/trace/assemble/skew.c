@@ -94,7 +94,7 @@ void pythia_skew_clear(struct pythia_skew *s)
 /* ---- calls ---- */
 
 /* The same whatever comes first: the shortest, then the earliest, then the smaller number. */
-static bool is_better(const struct slot *a, const struct slot *b)
+static bool is_better_sample(const struct slot *a, const struct slot *b)
 {
     if (b->way_ns < 0 || a->way_ns != b->way_ns)
         return b->way_ns < 0 || a->way_ns < b->way_ns;
@@ -111,7 +111,7 @@ static void double_stretches(struct pair *p)
         p->slots[i].way_ns = -1;
     for (uint64_t i = 0; i < SLOTS; i++) {
         struct slot *to = &p->slots[((p->from + i) >> 1) - from];
-        if (old[i].way_ns >= 0 && is_better(&old[i], to))
+        if (old[i].way_ns >= 0 && is_better_sample(&old[i], to))
             *to = old[i];
     }
     p->from = from;
@@ -141,7 +141,7 @@ static struct slot *reach_slot(struct pair *p, uint64_t at_ns)
     }
 }
 
-static struct pair *reach_pair(struct pythia_skew *s, uint32_t first, uint32_t second)
+static struct pair *reach_process_pair(struct pythia_skew *s, uint32_t first, uint32_t second)
 {
     uint32_t key[2] = {first, second};
     struct pythia_text text = {(const char *)key, sizeof(key)};
@@ -164,22 +164,27 @@ int pythia_skew_add(struct pythia_skew *s, uint32_t client, uint32_t server, uin
     double waited = (double)(answered_ns - sent_ns), worked = (double)(left_ns - arrived_ns);
     if (client == server)
         return PYTHIA_OK;
+    /* A server cannot work longer than its client waits: such a call says nothing of the clocks
+     * and is only counted. */
     if (answered_ns < sent_ns || left_ns < arrived_ns || worked > waited) {
         s->impossible++;
         return PYTHIA_OK;
     }
     bool swapped = client > server;
     bool full = s->pair_count >= PAIRS_MAX;
-    struct pair *p = swapped ? reach_pair(s, server, client) : reach_pair(s, client, server);
+    struct pair *p =
+        swapped ? reach_process_pair(s, server, client) : reach_process_pair(s, client, server);
     if (!p) {
         s->beyond += full;
         return full ? PYTHIA_OK : PYTHIA_ENOMEM;
     }
+    /* The estimate of NTP: the offset is exact if both ways took equally long, and wrong by at
+     * most half of the time on the way. Calls with little of it are preferred below. */
     double ahead =
         ((double)(int64_t)(arrived_ns - sent_ns) + (double)(int64_t)(left_ns - answered_ns)) / 2;
     struct slot call = {waited - worked, swapped ? -ahead : ahead, sent_ns};
     struct slot *slot = reach_slot(p, sent_ns);
-    if (is_better(&call, slot))
+    if (is_better_sample(&call, slot))
         *slot = call;
     p->calls++;
     p->least_ns = fmin(p->least_ns, call.way_ns);
@@ -188,14 +193,14 @@ int pythia_skew_add(struct pythia_skew *s, uint32_t client, uint32_t server, uin
 
 /* ---- clocks ---- */
 
-static uint32_t group_of(const struct pythia_skew *s, uint32_t process)
+static uint32_t find_clock_group(const struct pythia_skew *s, uint32_t process)
 {
     while (s->clocks[process].group != process)
         process = s->clocks[process].group;
     return process;
 }
 
-static int compare_names(const struct pythia_vocabulary *v, uint32_t a, uint32_t b)
+static int compare_process_names(const struct pythia_vocabulary *v, uint32_t a, uint32_t b)
 {
     struct pythia_resource x = pythia_vocabulary_resource_at(v, a),
                            y = pythia_vocabulary_resource_at(v, b);
@@ -239,8 +244,8 @@ static int find_groups(struct pythia_skew *s)
                 first = p->slots[k].at_ns < first ? p->slots[k].at_ns : first;
                 last = p->slots[k].at_ns > last ? p->slots[k].at_ns : last;
             }
-        uint32_t a = group_of(s, p->first), b = group_of(s, p->second);
-        if (a != b && compare_names(s->vocabulary, a, b) < 0)
+        uint32_t a = find_clock_group(s, p->first), b = find_clock_group(s, p->second);
+        if (a != b && compare_process_names(s->vocabulary, a, b) < 0)
             s->clocks[b].group = a;
         else if (a != b)
             s->clocks[a].group = b;
@@ -252,7 +257,7 @@ static int find_groups(struct pythia_skew *s)
 }
 
 /* From -1 to 1 over the time in which calls were made. */
-static double place_of(const struct pythia_skew *s, uint64_t at_ns)
+static double scale_time(const struct pythia_skew *s, uint64_t at_ns)
 {
     return ((double)(int64_t)(at_ns - s->base_ns) - s->middle_ns) / s->half_ns;
 }
@@ -260,7 +265,8 @@ static double place_of(const struct pythia_skew *s, uint64_t at_ns)
 /* The unknowns: of process i, x[2i] its offset, and x[2i + 1] what it gains over half of the time.
  * `out` = the matrix of the normal equations by `x`; with `right`, that of their right side. A
  * reference has no unknowns: its rows are those of the identity. */
-static void multiply(const struct pythia_skew *s, const double *x, double *out, bool right)
+static void multiply_normal_matrix(const struct pythia_skew *s, const double *x, double *out,
+                                   bool right)
 {
     double prior = 1 / (DRIFT_SD * s->half_ns * DRIFT_SD * s->half_ns);
     for (size_t i = 0; i < s->clock_capacity; i++) {
@@ -274,7 +280,7 @@ static void multiply(const struct pythia_skew *s, const double *x, double *out, 
             const struct slot *slot = &p->slots[k];
             if (slot->way_ns < 0)
                 continue;
-            double at = place_of(s, slot->at_ns), sd = fmax(slot->way_ns, LEAST_NS) / 2;
+            double at = scale_time(s, slot->at_ns), sd = fmax(slot->way_ns, LEAST_NS) / 2;
             double value = right ? slot->ahead_ns : x[b] + at * x[b + 1] - x[a] - at * x[a + 1];
             value /= sd * sd;
             out[b] += value;
@@ -301,7 +307,7 @@ static void find_diagonal(const struct pythia_skew *s, double *out)
         for (int k = 0; k < SLOTS && s->pairs[i].calls > 0; k++) {
             const struct slot *slot = &s->pairs[i].slots[k];
             const uint32_t ends[2] = {s->pairs[i].first, s->pairs[i].second};
-            double at = place_of(s, slot->at_ns), sd = fmax(slot->way_ns, LEAST_NS) / 2;
+            double at = scale_time(s, slot->at_ns), sd = fmax(slot->way_ns, LEAST_NS) / 2;
             for (int e = 0; e < 2 && slot->way_ns >= 0; e++) {
                 out[2 * (size_t)ends[e]] += 1 / (sd * sd);
                 out[2 * (size_t)ends[e] + 1] += at * at / (sd * sd);
@@ -312,7 +318,7 @@ static void find_diagonal(const struct pythia_skew *s, double *out)
             out[2 * i] = out[2 * i + 1] = 1;
 }
 
-static double dot(const double *a, const double *b, size_t n)
+static double multiply_vectors(const double *a, const double *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -322,25 +328,25 @@ static double dot(const double *a, const double *b, size_t n)
 
 /* Conjugate gradients, scaled by the diagonal (Hestenes and Stiefel, "Methods of Conjugate
  * Gradients for Solving Linear Systems", J. Res. NBS 49(6), 1952). */
-static void solve(const struct pythia_skew *s, double *room, size_t n)
+static void solve_conjugate_gradients(const struct pythia_skew *s, double *room, size_t n)
 {
     double *x = room, *r = room + n, *z = r + n, *d = z + n, *q = d + n, *diagonal = q + n;
     find_diagonal(s, diagonal);
-    multiply(s, NULL, r, true);
+    multiply_normal_matrix(s, NULL, r, true);
     for (size_t i = 0; i < n; i++) {
         x[i] = 0;
         d[i] = z[i] = r[i] / diagonal[i];
     }
-    double rho = dot(r, z, n), first = rho;
+    double rho = multiply_vectors(r, z, n), first = rho;
     for (int step = 0; step < ITERATIONS && rho > CLOSE * CLOSE * first; step++) {
-        multiply(s, d, q, false);
-        double alpha = rho / dot(d, q, n);
+        multiply_normal_matrix(s, d, q, false);
+        double alpha = rho / multiply_vectors(d, q, n);
         for (size_t i = 0; i < n; i++) {
             x[i] += alpha * d[i];
             r[i] -= alpha * q[i];
             z[i] = r[i] / diagonal[i];
         }
-        double next = dot(r, z, n);
+        double next = multiply_vectors(r, z, n);
         for (size_t i = 0; i < n; i++)
             d[i] = z[i] + next / rho * d[i];
         rho = next;
@@ -358,7 +364,8 @@ static int list_clocks(struct pythia_skew *s)
             PYTHIA_OK)
             return PYTHIA_ENOMEM;
         size_t at = s->shown_count++;
-        while (at > 0 && compare_names(s->vocabulary, s->shown[at - 1].process, (uint32_t)i) > 0) {
+        while (at > 0 &&
+               compare_process_names(s->vocabulary, s->shown[at - 1].process, (uint32_t)i) > 0) {
             s->shown[at] = s->shown[at - 1];
             at--;
         }
@@ -376,12 +383,14 @@ int pythia_skew_solve(struct pythia_skew *s)
         pythia_free(room);
         return PYTHIA_ENOMEM;
     }
+    /* Least squares over all pairs instead of a chain of offsets: a chain adds up the errors
+     * along it, and its result depends on the order of the pairs. */
     if (n > 0)
-        solve(s, room, n);
+        solve_conjugate_gradients(s, room, n);
     for (size_t i = 0; i < s->clock_capacity; i++) {
         struct pythia_skew_clock *c = &s->clocks[i].shown;
         c->process = (uint32_t)i;
-        c->reference = group_of(s, (uint32_t)i);
+        c->reference = find_clock_group(s, (uint32_t)i);
         c->offset_ns = room[2 * i];
         c->drift = room[2 * i + 1] / s->half_ns;
         if (c->reference == i)
@@ -402,7 +411,7 @@ double pythia_skew_offset_ns(const struct pythia_skew *s, uint32_t process, uint
     if (process >= s->clock_capacity || !s->clocks[process].known)
         return 0;
     const struct pythia_skew_clock *c = &s->clocks[process].shown;
-    return c->offset_ns + c->drift * s->half_ns * place_of(s, at_ns);
+    return c->offset_ns + c->drift * s->half_ns * scale_time(s, at_ns);
 }
 
 void pythia_skew_left_out(const struct pythia_skew *s, uint64_t *impossible, uint64_t *beyond)

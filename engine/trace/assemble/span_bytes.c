@@ -14,7 +14,7 @@
 #define TRACE_ID (TAG + 1 + 16)
 #define SPAN_ID  (TAG + 1 + 8)
 
-static uint64_t varint(uint64_t number)
+static uint64_t varint_bytes(uint64_t number)
 {
     uint64_t bytes = 1;
     for (; number >= 0x80; number >>= 7)
@@ -23,18 +23,18 @@ static uint64_t varint(uint64_t number)
 }
 
 /* Text, or a message in a message. */
-static uint64_t field(uint64_t size)
+static uint64_t field_bytes(uint64_t size)
 {
-    return TAG + varint(size) + size;
+    return TAG + varint_bytes(size) + size;
 }
 
 static uint64_t value_bytes(const struct pythia_attribute *a)
 {
     switch (a->kind) {
     case PYTHIA_ATTRIBUTE_TEXT:
-        return field(a->text.size);
+        return field_bytes(a->text.size);
     case PYTHIA_ATTRIBUTE_INTEGER:
-        return TAG + varint((uint64_t)a->integer); /* a negative one takes 10 bytes */
+        return TAG + varint_bytes((uint64_t)a->integer); /* a negative one takes 10 bytes */
     case PYTHIA_ATTRIBUTE_REAL:
         return FIXED64;
     case PYTHIA_ATTRIBUTE_BOOL:
@@ -47,12 +47,13 @@ uint64_t pythia_span_bytes(const struct pythia_vocabulary *v, const struct pythi
 {
     uint32_t name = pythia_vocabulary_tracepoint_at(v, span->tracepoint)->name;
     uint64_t size =
-        TRACE_ID + SPAN_ID + field(pythia_vocabulary_text(v, name).size) + FIXED64 + FIXED64;
+        TRACE_ID + SPAN_ID + field_bytes(pythia_vocabulary_text(v, name).size) + FIXED64 + FIXED64;
     size += span->parent != PYTHIA_NO_SPAN ? SPAN_ID : 0;
     size += span->kind != PYTHIA_SPAN_UNKNOWN ? SMALL : 0;
     size += span->error ? STATUS : 0;
     struct pythia_text rest = span->attributes;
     for (struct pythia_attribute a; pythia_attributes_next(&rest, &a);)
-        size += field(field(pythia_vocabulary_text(v, a.key).size) + field(value_bytes(&a)));
-    return field(size);
+        size += field_bytes(field_bytes(pythia_vocabulary_text(v, a.key).size) +
+                            field_bytes(value_bytes(&a)));
+    return field_bytes(size);
 }

@@ -73,7 +73,7 @@ static size_t find_size(size_t bytes)
 }
 
 /* The number of the size of a chunk; PYTHIA__CHUNK_SIZES: it was made for one large span. */
-static size_t size_of(const struct pythia__chunk *chunk)
+static size_t chunk_size_class(const struct pythia__chunk *chunk)
 {
     size_t step = find_size(chunk->size);
     return step < PYTHIA__CHUNK_SIZES && heap_bytes(chunk) == chunk_sizes[step]
@@ -83,7 +83,7 @@ static size_t size_of(const struct pythia__chunk *chunk)
 
 /* ---- the pool ---- */
 
-static void free_chunk(struct pythia__span_pool *p, struct pythia__chunk *chunk)
+static void free_pool_chunk(struct pythia__span_pool *p, struct pythia__chunk *chunk)
 {
     p->bytes -= heap_bytes(chunk);
     pythia_free(chunk);
@@ -95,7 +95,7 @@ void pythia__span_pool_free(struct pythia__span_pool *p)
         while (p->spare[step]) {
             struct pythia__chunk *chunk = p->spare[step];
             p->spare[step] = chunk->next;
-            free_chunk(p, chunk);
+            free_pool_chunk(p, chunk);
         }
     memset(p->spare_count, 0, sizeof(p->spare_count));
     pythia_buf_free(&p->packing);
@@ -106,7 +106,7 @@ size_t pythia__span_pool_bytes(const struct pythia__span_pool *p)
     return p->bytes + p->packing.capacity;
 }
 
-static struct pythia__chunk *take_chunk(struct pythia__span_pool *p, size_t bytes)
+static struct pythia__chunk *take_pool_chunk(struct pythia__span_pool *p, size_t bytes)
 {
     size_t step = find_size(bytes);
     struct pythia__chunk *chunk;
@@ -124,6 +124,7 @@ static struct pythia__chunk *take_chunk(struct pythia__span_pool *p, size_t byte
         chunk->size = (uint32_t)size;
         p->bytes += heap_bytes(chunk);
     }
+    /* Keep the size; everything else of a spare chunk belongs to the trace that had it before. */
     uint32_t size = chunk->size;
     memset(chunk, 0, sizeof(*chunk));
     chunk->size = size;
@@ -132,9 +133,9 @@ static struct pythia__chunk *take_chunk(struct pythia__span_pool *p, size_t byte
 
 static void give_chunk(struct pythia__span_pool *p, struct pythia__chunk *chunk)
 {
-    size_t step = size_of(chunk);
+    size_t step = chunk_size_class(chunk);
     if (step == PYTHIA__CHUNK_SIZES || p->spare_count[step] >= SPARE_BYTES / chunk_sizes[step]) {
-        free_chunk(p, chunk);
+        free_pool_chunk(p, chunk);
         return;
     }
     chunk->next = p->spare[step];
@@ -191,24 +192,24 @@ static char *write_varint(char *to, uint64_t number)
     return to;
 }
 
-static void put_varint(struct packing *p, uint64_t number)
+static void pack_varint(struct packing *p, uint64_t number)
 {
     p->to = write_varint(p->to, number);
 }
 
 static void put_signed(struct packing *p, uint64_t number)
 {
-    put_varint(p, number << 1 ^ (number >> 63 ? UINT64_MAX : 0));
+    pack_varint(p, number << 1 ^ (number >> 63 ? UINT64_MAX : 0));
 }
 
-static void put_bytes(struct packing *p, const void *bytes, size_t size)
+static void pack_bytes(struct packing *p, const void *bytes, size_t size)
 {
     memcpy(p->to, bytes, size);
     p->to += size;
 }
 
 /* Where a span's next byte will be in the chunk, + 1; 0: too far away to refer to it. */
-static uint16_t place_of(const struct packing *p)
+static uint16_t next_place_of(const struct packing *p)
 {
     size_t place = p->into->used + (size_t)(p->to - p->begin) + 1;
     return place <= UINT16_MAX ? (uint16_t)place : 0;
@@ -219,7 +220,7 @@ static bool is_id_at(const struct pythia__chunk *chunk, size_t at, uint64_t id)
     return memcmp(chunk->bytes + at, &id, sizeof(id)) == 0;
 }
 
-static enum parent find_parent(const struct pythia__chunk *chunk, uint64_t parent)
+static enum parent classify_parent(const struct pythia__chunk *chunk, uint64_t parent)
 {
     if (parent == 0)
         return PARENT_NONE;
@@ -242,7 +243,7 @@ static size_t count_common(struct pythia_text a, struct pythia_text b)
 }
 
 /* The whole attribute that stands at `from`, and its bytes. */
-static struct pythia_text read_whole(const char *from, struct pythia_attribute *out)
+static struct pythia_text read_whole_attribute(const char *from, struct pythia_attribute *out)
 {
     struct pythia_text rest = {from, SIZE_MAX / 2};
     (void)pythia_attributes_next(&rest, out);
@@ -254,27 +255,28 @@ static bool refer_to_slot(struct packing *p, size_t slot, const struct pythia_at
                           struct pythia_text bytes)
 {
     struct pythia_attribute earlier;
-    struct pythia_text whole = read_whole(p->into->bytes + p->into->slots[slot] - 1, &earlier);
+    struct pythia_text whole =
+        read_whole_attribute(p->into->bytes + p->into->slots[slot] - 1, &earlier);
     if (pythia_text_equal(whole, bytes)) {
-        put_varint(p, slot * 2 + 1);
+        pack_varint(p, slot * 2 + 1);
         return true;
     }
     bool texts = one->kind == PYTHIA_ATTRIBUTE_TEXT && earlier.kind == PYTHIA_ATTRIBUTE_TEXT;
     size_t common = texts && one->key == earlier.key ? count_common(one->text, earlier.text) : 0;
     if (common < PREFIX_MIN)
         return false;
-    put_varint(p, slot * 2 + 2);
-    put_varint(p, common);
-    put_varint(p, one->text.size - common);
-    put_bytes(p, one->text.bytes + common, one->text.size - common);
+    pack_varint(p, slot * 2 + 2);
+    pack_varint(p, common);
+    pack_varint(p, one->text.size - common);
+    pack_bytes(p, one->text.bytes + common, one->text.size - common);
     return true;
 }
 
-static void put_attributes(struct packing *p, struct pythia_text packed)
+static void pack_attributes(struct packing *p, struct pythia_text packed)
 {
     struct pythia_text rest = packed;
     struct pythia_attribute one;
-    put_varint(p, packed.size);
+    pack_varint(p, packed.size);
     while (rest.size > 0) {
         const char *begin = rest.bytes;
         (void)pythia_attributes_next(&rest, &one);
@@ -282,9 +284,9 @@ static void put_attributes(struct packing *p, struct pythia_text packed)
         struct pythia_text bytes = {begin, (size_t)(rest.bytes - begin)};
         if (p->into->slots[slot] && refer_to_slot(p, slot, &one, bytes))
             continue;
-        put_varint(p, 0);
-        p->slots[slot] = place_of(p);
-        put_bytes(p, bytes.bytes, bytes.size);
+        pack_varint(p, 0);
+        p->slots[slot] = next_place_of(p);
+        pack_bytes(p, bytes.bytes, bytes.size);
     }
 }
 
@@ -293,33 +295,33 @@ static bool has_link(enum pythia_span_part part)
     return part == PYTHIA_PART_FORK || part == PYTHIA_PART_WAIT;
 }
 
-static void put_span(struct packing *p, const struct pythia_span *s)
+static void pack_fields(struct packing *p, const struct pythia_span *s)
 {
-    enum parent parent = find_parent(p->into, s->parent);
+    enum parent parent = classify_parent(p->into, s->parent);
     bool first = p->into->used == 0;
     *p->to++ = (char)((unsigned)s->kind << 5 | (unsigned)s->relation << 3 | (unsigned)s->part);
     *p->to++ = (char)((s->error ? FLAG_ERROR : 0) | (s->shared ? FLAG_SHARED : 0) |
                       (s->many_roots ? FLAG_MANY_ROOTS : 0) |
                       (s->attributes.size ? FLAG_ATTRIBUTES : 0) | (int)parent << PARENT_SHIFT);
-    put_bytes(p, &s->id, sizeof(s->id));
+    pack_bytes(p, &s->id, sizeof(s->id));
     if (parent == PARENT_ID) {
-        p->parent = place_of(p);
-        put_bytes(p, &s->parent, sizeof(s->parent));
+        p->parent = next_place_of(p);
+        pack_bytes(p, &s->parent, sizeof(s->parent));
     }
     put_signed(p, first ? 0 : s->start_ns - p->into->start_ns);
     put_signed(p, (uint64_t)s->duration_ns);
-    put_varint(p, (uint32_t)(s->tracepoint + 1)); /* 0: PYTHIA_NONE */
-    put_varint(p, s->resource);
+    pack_varint(p, (uint32_t)(s->tracepoint + 1)); /* 0: PYTHIA_NONE */
+    pack_varint(p, s->resource);
     if (has_link(s->part))
-        put_bytes(p, &s->link, sizeof(s->link));
+        pack_bytes(p, &s->link, sizeof(s->link));
     if (s->attributes.size)
-        put_attributes(p, s->attributes);
+        pack_attributes(p, s->attributes);
 }
 
 /* Pack a span for the chunk `into`, into the pool's scratch. It has at most a byte more for each
  * attribute, which has two at least. */
-static int pack(struct pythia__span_pool *pool, const struct pythia__chunk *into,
-                const struct pythia_span *s, struct packing *out)
+static int pack_span(struct pythia__span_pool *pool, const struct pythia__chunk *into,
+                     const struct pythia_span *s, struct packing *out)
 {
     if (pool->packing.capacity > SCRATCH_BYTES)
         pythia_buf_free(&pool->packing);
@@ -330,7 +332,7 @@ static int pack(struct pythia__span_pool *pool, const struct pythia__chunk *into
         return PYTHIA_ENOMEM;
     *out = (struct packing){.into = into, .begin = to, .to = to, .parent = into->parent};
     memcpy(out->slots, into->slots, sizeof(out->slots));
-    put_span(out, s);
+    pack_fields(out, s);
     return PYTHIA_OK;
 }
 
@@ -343,7 +345,7 @@ static bool grow_last(struct pythia__span_list *l, struct pythia__span_pool *p, 
     struct pythia__chunk *old = l->last, *before = old;
     if (find_size(old->used + bytes) == PYTHIA__CHUNK_SIZES)
         return false;
-    struct pythia__chunk *larger = take_chunk(p, old->used + bytes);
+    struct pythia__chunk *larger = take_pool_chunk(p, old->used + bytes);
     if (!larger)
         return false;
     uint32_t size = larger->size;
@@ -358,7 +360,8 @@ static bool grow_last(struct pythia__span_list *l, struct pythia__span_pool *p, 
 }
 
 /* The chunk has room for it. */
-static void place_span(struct pythia__chunk *chunk, const struct packing *p, uint64_t start_ns)
+static void place_packed_span(struct pythia__chunk *chunk, const struct packing *p,
+                              uint64_t start_ns)
 {
     size_t size = (size_t)(p->to - p->begin);
     if (chunk->used == 0)
@@ -378,21 +381,25 @@ int pythia__span_list_add(struct pythia__span_list *l, struct pythia__span_pool 
     if (s->attributes.size > UINT32_MAX / 4)
         return PYTHIA_ENOMEM;
     if (l->last) {
-        if (pack(pool, l->last, s, &p) != PYTHIA_OK)
+        if (pack_span(pool, l->last, s, &p) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         size_t size = (size_t)(p.to - p.begin);
         if (l->last->size - l->last->used >= size || grow_last(l, pool, size)) {
-            place_span(l->last, &p, s->start_ns);
+            place_packed_span(l->last, &p, s->start_ns);
             return PYTHIA_OK;
         }
     }
-    if (pack(pool, &none, s, &p) != PYTHIA_OK)
+    /* It does not fit. Pack it again for an empty chunk: the bytes above refer to spans of the
+     * full one, and a chunk must be readable by itself. */
+    if (pack_span(pool, &none, s, &p) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    /* The first chunk is as small as the span: most traces of a busy system have one span or two
+     * per sender. Later ones are large. */
     size_t size = (size_t)(p.to - p.begin), large = l->last ? LATER_BYTES : 0;
-    struct pythia__chunk *chunk = take_chunk(pool, size > large ? size : large);
+    struct pythia__chunk *chunk = take_pool_chunk(pool, size > large ? size : large);
     if (!chunk)
         return PYTHIA_ENOMEM;
-    place_span(chunk, &p, s->start_ns);
+    place_packed_span(chunk, &p, s->start_ns);
     chunk->next = l->last ? l->last->next : chunk;
     if (l->last)
         l->last->next = chunk;
@@ -410,21 +417,21 @@ static const char *get_signed(const char *from, uint64_t *out)
     return from;
 }
 
-static char *add_bytes(char *to, const char *from, size_t size)
+static char *append_bytes(char *to, const char *from, size_t size)
 {
     memcpy(to, from, size);
     return to + size;
 }
 
 /* An attribute with the first `common` bytes of the text of `earlier`, and then `rest`. */
-static char *add_text(char *to, const struct pythia_attribute *earlier, size_t common,
-                      struct pythia_text rest)
+static char *append_shared_text(char *to, const struct pythia_attribute *earlier, size_t common,
+                                struct pythia_text rest)
 {
     assert(earlier->text.bytes);
     to = write_varint(to, (uint64_t)earlier->key * 4 + PYTHIA_ATTRIBUTE_TEXT);
     to = write_varint(to, common + rest.size);
-    to = add_bytes(to, earlier->text.bytes, common);
-    return add_bytes(to, rest.bytes, rest.size);
+    to = append_bytes(to, earlier->text.bytes, common);
+    return append_bytes(to, rest.bytes, rest.size);
 }
 
 /* Unpack the attribute at *from to `to`; returns what is behind it. */
@@ -435,21 +442,21 @@ static char *unpack_attribute(const struct pythia__span_cursor *c, uint16_t *slo
     uint64_t reference, common, rest;
     const char *at = pythia_attributes_varint(*from, &reference);
     if (reference == 0) {
-        struct pythia_text whole = read_whole(at, &one);
+        struct pythia_text whole = read_whole_attribute(at, &one);
         size_t place = (size_t)(at - c->chunk->bytes) + 1;
         slots[one.key % PYTHIA__CHUNK_SLOTS] = place <= UINT16_MAX ? (uint16_t)place : 0;
         *from = at + whole.size;
-        return add_bytes(to, whole.bytes, whole.size);
+        return append_bytes(to, whole.bytes, whole.size);
     }
     struct pythia_text whole =
-        read_whole(c->chunk->bytes + c->slots[(reference - 1) / 2] - 1, &one);
+        read_whole_attribute(c->chunk->bytes + c->slots[(reference - 1) / 2] - 1, &one);
     if (reference % 2 == 1) {
         *from = at;
-        return add_bytes(to, whole.bytes, whole.size);
+        return append_bytes(to, whole.bytes, whole.size);
     }
     at = pythia_attributes_varint(pythia_attributes_varint(at, &common), &rest);
     *from = at + rest;
-    return add_text(to, &one, common, (struct pythia_text){at, rest});
+    return append_shared_text(to, &one, common, (struct pythia_text){at, rest});
 }
 
 static int unpack_attributes(struct pythia__span_cursor *c, const char **from,
@@ -512,6 +519,8 @@ int pythia__span_list_next(struct pythia__span_cursor *c, struct pythia_span *ou
                                           .attributes = c->attributes};
     }
     const char *from = c->chunk->bytes + c->at;
+    /* The layout is drawn above pack_fields; no length is checked, because this file alone
+     * writes these bytes. */
     unsigned head = (unsigned char)from[0], flags = (unsigned char)from[1];
     uint64_t since, duration, tracepoint, resource;
     *out = (struct pythia_span){

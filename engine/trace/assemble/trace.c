@@ -99,7 +99,7 @@ static bool names_root(const struct pythia_trace_builder *b, const struct pythia
     return item->parent_id == 0 || item->parent_id == b->folded_id;
 }
 
-static bool is_running(const struct pythia__item *item)
+static bool is_item_running(const struct pythia__item *item)
 {
     bool ends = item->part == PYTHIA_PART_START || item->part == PYTHIA_PART_WAIT;
     return item->started && ends && !item->stopped;
@@ -123,7 +123,7 @@ enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_bui
         bool lasts = item->part != PYTHIA_PART_FORK && item->part != PYTHIA_PART_ANNOTATION;
         if (item->part == PYTHIA_PART_ADDITION || pythia__shared_id_is_part(b, item))
             continue;
-        if (is_running(item))
+        if (is_item_running(item))
             return PYTHIA_TRACE_RUNNING;
         whole = whole && item->started && has_above(b, item);
         root = root || (lasts && !item->shared && names_root(b, item));
@@ -196,7 +196,7 @@ static bool has_times(const struct pythia_trace_builder *b)
 /* ---- finish: who is there, and below whom ---- */
 
 /* The end of a span from what was reported of it, and what had to be mended in that. */
-static void find_end(struct pythia__item *item)
+static void find_item_end(struct pythia__item *item)
 {
     struct pythia_trace_span *span = &item->span;
     bool whole = item->part == PYTHIA_PART_WHOLE, ended = whole || item->stopped;
@@ -229,7 +229,7 @@ static void find_end(struct pythia__item *item)
             pythia__repair(span, (enum pythia_repair)what);
 }
 
-static void classify(struct pythia_trace_builder *b, struct pythia__item *item)
+static void classify_item(struct pythia_trace_builder *b, struct pythia__item *item)
 {
     item->state = PYTHIA__ITEM_TRANSPARENT;
     if (item->part == PYTHIA_PART_ADDITION || item->taken)
@@ -240,10 +240,10 @@ static void classify(struct pythia_trace_builder *b, struct pythia__item *item)
         item->span.end_ns = item->span.start_ns;
     } else if (b->open && !pythia_open_points_has(b->open, item->span.tracepoint)) {
         b->counts->hidden++;
-        find_end(item);
+        find_item_end(item);
     } else {
         item->state = PYTHIA__ITEM_SPAN;
-        find_end(item);
+        find_item_end(item);
     }
 }
 
@@ -257,6 +257,8 @@ static void name_parent(struct pythia_trace_builder *b, struct pythia__item *ite
     item->above = pythia__shared_id_around(b, item);
     if (item->above != PYTHIA_NO_SPAN)
         return;
+    /* The server half of a shared id is inside the client half, whatever parent its sender
+     * reported. */
     if (item->second && pythia__join_find(b, item->span.id, false) != PYTHIA_NO_SPAN) {
         item->above = pythia__join_find(b, item->span.id, false);
         return;
@@ -266,6 +268,7 @@ static void name_parent(struct pythia_trace_builder *b, struct pythia__item *ite
         return;
     }
     uint32_t above = pythia__shared_id_of_child(b, item);
+    /* A span that names itself as its parent would make a cycle of one. */
     if (above == self)
         pythia__repair(&item->span, PYTHIA_REPAIR_CYCLE);
     else
@@ -311,7 +314,7 @@ static bool is_transparent(const struct pythia_trace_builder *b, uint32_t item)
 }
 
 /* Lift an item over the transparent one above it, above which there is none any more. */
-static void lift(const struct pythia_trace_builder *b, struct pythia__item *item)
+static void lift_item(const struct pythia_trace_builder *b, struct pythia__item *item)
 {
     if (!is_transparent(b, item->above))
         return;
@@ -335,9 +338,9 @@ static void skip_transparent(struct pythia_trace_builder *b, uint32_t *stack)
             stack[depth++] = at;
             at = b->items[at].above;
         }
-        lift(b, &b->items[at]);
+        lift_item(b, &b->items[at]);
         while (depth > 0)
-            lift(b, &b->items[stack[--depth]]);
+            lift_item(b, &b->items[stack[--depth]]);
     }
 }
 
@@ -426,7 +429,7 @@ static uint32_t find_fork(const struct pythia_trace_builder *b, uint64_t id)
 
 /* Each wait's work: the root that ended last of what was forked with the link it names. Work that
  * left no span leaves the wait a plain span. `latest`, by item, is that root of a fork. */
-static void find_joins(struct pythia_trace_builder *b, uint32_t *latest)
+static void find_fork_joins(struct pythia_trace_builder *b, uint32_t *latest)
 {
     for (uint32_t i = 0; i < b->count; i++)
         latest[i] = PYTHIA_NO_SPAN;
@@ -453,7 +456,7 @@ static void find_joins(struct pythia_trace_builder *b, uint32_t *latest)
     }
 }
 
-static int copy_spans(struct pythia_trace_builder *b)
+static int copy_item_spans(struct pythia_trace_builder *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         struct pythia__item *item = &b->items[i];
@@ -532,8 +535,10 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
     }
     if (b->additions && pythia__join_additions(b) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    /* All items are classified before any is placed: a parent is looked for among those that
+     * remain, and it may come later in the list. */
     for (size_t i = 0; i < n; i++)
-        classify(b, &b->items[i]);
+        classify_item(b, &b->items[i]);
     for (size_t i = 0; i < n; i++)
         name_parent(b, &b->items[i]);
     double weight = find_weight(b);
@@ -544,20 +549,22 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
     uint32_t count = number_spans(b);
     if (count == 0)
         return 1;
-    if (copy_spans(b) != PYTHIA_OK)
+    if (copy_item_spans(b) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     b->forest.count = count;
     if (b->calls && note_calls(b, count) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (b->clocks)
         put_right(b, count);
+    /* After a very large trace give the items back before the forest grows: both at once are the
+     * peak of memory. */
     if (!b->links && n * sizeof(*b->items) > ITEMS_MAX)
         release_items(b);
     if (pythia__forest_reserve_fits(&b->forest) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     counts->outlive += pythia__forest_settle(&b->forest);
     if (b->links)
-        find_joins(b, b->forest.scratch);
+        find_fork_joins(b, b->forest.scratch);
     b->trace = pythia__forest_trace(&b->forest, b->id);
     b->trace.weight = weight;
     b->trace.begun_ns = b->begun ? b->begun_ns : b->trace.start_ns;

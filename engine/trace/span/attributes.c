@@ -4,7 +4,7 @@
 
 #define VARINT_MAX 10 /* bytes of 64 bits */
 
-static char *put_varint(char *to, uint64_t number)
+static char *write_attribute_varint(char *to, uint64_t number)
 {
     while (number >= 0x80) {
         *to++ = (char)(number | 0x80);
@@ -14,22 +14,24 @@ static char *put_varint(char *to, uint64_t number)
     return to;
 }
 
-static char *put_head(char *to, uint32_t key, enum pythia_attribute_kind kind)
+static char *write_attribute_head(char *to, uint32_t key, enum pythia_attribute_kind kind)
 {
-    return put_varint(to, (uint64_t)key * 4 + kind);
+    return write_attribute_varint(to, (uint64_t)key * 4 + kind);
 }
 
-static uint64_t zigzag(int64_t number)
+static uint64_t zigzag_encode(int64_t number)
 {
     return (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0);
 }
 
-static void put_integer(struct pythia_buf *to, uint32_t key, enum pythia_attribute_kind kind,
-                        int64_t number)
+static void write_attribute_integer(struct pythia_buf *to, uint32_t key,
+                                    enum pythia_attribute_kind kind, int64_t number)
 {
     char *begin = pythia_buf_reserve(to, (size_t)2 * VARINT_MAX);
     if (begin)
-        to->size += (size_t)(put_varint(put_head(begin, key, kind), zigzag(number)) - begin);
+        to->size += (size_t)(write_attribute_varint(write_attribute_head(begin, key, kind),
+                                                    zigzag_encode(number)) -
+                             begin);
 }
 
 void pythia_attributes_text(struct pythia_buf *to, uint32_t key, struct pythia_text text)
@@ -37,7 +39,8 @@ void pythia_attributes_text(struct pythia_buf *to, uint32_t key, struct pythia_t
     char *begin = pythia_buf_reserve(to, (size_t)2 * VARINT_MAX + text.size), *end;
     if (!begin)
         return;
-    end = put_varint(put_head(begin, key, PYTHIA_ATTRIBUTE_TEXT), text.size);
+    end =
+        write_attribute_varint(write_attribute_head(begin, key, PYTHIA_ATTRIBUTE_TEXT), text.size);
     if (text.size)
         memcpy(end, text.bytes, text.size);
     to->size += (size_t)(end - begin) + text.size;
@@ -45,12 +48,12 @@ void pythia_attributes_text(struct pythia_buf *to, uint32_t key, struct pythia_t
 
 void pythia_attributes_integer(struct pythia_buf *to, uint32_t key, int64_t number)
 {
-    put_integer(to, key, PYTHIA_ATTRIBUTE_INTEGER, number);
+    write_attribute_integer(to, key, PYTHIA_ATTRIBUTE_INTEGER, number);
 }
 
 void pythia_attributes_bool(struct pythia_buf *to, uint32_t key, bool truth)
 {
-    put_integer(to, key, PYTHIA_ATTRIBUTE_BOOL, truth);
+    write_attribute_integer(to, key, PYTHIA_ATTRIBUTE_BOOL, truth);
 }
 
 void pythia_attributes_real(struct pythia_buf *to, uint32_t key, double number)
@@ -58,7 +61,7 @@ void pythia_attributes_real(struct pythia_buf *to, uint32_t key, double number)
     char *begin = pythia_buf_reserve(to, VARINT_MAX + sizeof(number)), *end;
     if (!begin)
         return;
-    end = put_head(begin, key, PYTHIA_ATTRIBUTE_REAL);
+    end = write_attribute_head(begin, key, PYTHIA_ATTRIBUTE_REAL);
     memcpy(end, &number, sizeof(number));
     to->size += (size_t)(end - begin) + sizeof(number);
 }

@@ -6,7 +6,7 @@
  * have a probability of some 10^-10. */
 #define ADDITIONS ((uint32_t)PYTHIA__FREQUENT_SIZE * 2)
 
-static void halve(struct pythia__frequent *f)
+static void halve_counters(struct pythia__frequent *f)
 {
     for (int row = 0; row < PYTHIA__FREQUENT_ROWS; row++)
         for (size_t i = 0; i < PYTHIA__FREQUENT_SIZE; i++) {
@@ -26,7 +26,7 @@ bool pythia__frequent_count(struct pythia__frequent *f, uint64_t hash)
         frequent = frequent && count >= PYTHIA__FREQUENT_MIN;
     }
     if (atomic_fetch_add_explicit(&f->additions, 1, memory_order_relaxed) + 1 == ADDITIONS) {
-        halve(f);
+        halve_counters(f);
         atomic_store_explicit(&f->additions, 0, memory_order_relaxed);
     }
     return frequent;

@@ -95,7 +95,7 @@ const char *const *pythia_redaction_defaults(void)
 
 /* ---- rules ---- */
 
-static struct pythia_text trimmed(const char *begin, const char *end)
+static struct pythia_text trim_spaces(const char *begin, const char *end)
 {
     while (begin < end && isspace((unsigned char)*begin))
         begin++;
@@ -105,14 +105,14 @@ static struct pythia_text trimmed(const char *begin, const char *end)
 }
 
 /* "PATTERN: ACTION": the last colon counts, keys may have some, too. */
-static bool parse(const char *text, struct rule *out)
+static bool parse_rule(const char *text, struct rule *out)
 {
     static const char *const actions[] = {"keep", "url", "hash", "drop"};
     const char *colon = strrchr(text, ':');
     if (!colon)
         return false;
-    struct pythia_text action = trimmed(colon + 1, colon + strlen(colon));
-    out->pattern = trimmed(text, colon);
+    struct pythia_text action = trim_spaces(colon + 1, colon + strlen(colon));
+    out->pattern = trim_spaces(text, colon);
     for (int i = 0; i < 4 && out->pattern.size > 0; i++)
         if (pythia_text_equal(action, pythia_text_of(actions[i]))) {
             out->by = (enum pythia_redact)i;
@@ -121,15 +121,15 @@ static bool parse(const char *text, struct rule *out)
     return false;
 }
 
-static bool is_word(const char *rule, const char *word)
+static bool is_rule_word(const char *rule, const char *word)
 {
-    return pythia_text_equal(trimmed(rule, rule + strlen(rule)), pythia_text_of(word));
+    return pythia_text_equal(trim_spaces(rule, rule + strlen(rule)), pythia_text_of(word));
 }
 
 int pythia_redaction_check(const char *rule, struct pythia_error *e)
 {
     struct rule unused;
-    if (is_word(rule, "default") || is_word(rule, "off") || parse(rule, &unused))
+    if (is_rule_word(rule, "default") || is_rule_word(rule, "off") || parse_rule(rule, &unused))
         return PYTHIA_OK;
     return pythia_error_set(e, PYTHIA_EUSAGE,
                             "'%.80s' is no rule: wanted KEY-PATTERN: keep, url, hash or drop; "
@@ -143,11 +143,12 @@ static int each_rule(const char *const *rules, size_t count,
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
-        if (is_word(rules[i], "off"))
+        if (is_rule_word(rules[i], "off"))
             break;
-        if (!is_word(rules[i], "default"))
+        if (!is_rule_word(rules[i], "default"))
             status = take(context, rules[i]);
-        for (size_t k = 0; is_word(rules[i], "default") && defaults[k] && status == PYTHIA_OK; k++)
+        for (size_t k = 0; is_rule_word(rules[i], "default") && defaults[k] && status == PYTHIA_OK;
+             k++)
             status = take(context, defaults[k]);
     }
     return status;
@@ -157,7 +158,7 @@ static int note_hash(void *context, const char *rule)
 {
     struct rule parsed;
     bool *hashes = context;
-    *hashes = *hashes || (parse(rule, &parsed) && parsed.by == PYTHIA_REDACT_HASH);
+    *hashes = *hashes || (parse_rule(rule, &parsed) && parsed.by == PYTHIA_REDACT_HASH);
     return PYTHIA_OK;
 }
 
@@ -182,7 +183,7 @@ static int add_rule(void *context, const char *text)
     if (!copy)
         return PYTHIA_ENOMEM;
     r->texts[r->count] = copy;
-    (void)parse(copy, &r->rules[r->count++]); /* which was checked */
+    (void)parse_rule(copy, &r->rules[r->count++]); /* which was checked */
     return PYTHIA_OK;
 }
 
@@ -191,6 +192,8 @@ int pythia_redaction_create(const struct pythia_vocabulary *vocabulary, const ch
                             struct pythia_redaction **out, struct pythia_error *e)
 {
     size_t total = 0;
+    /* Check all rules before anything is allocated, so that the message names the first wrong
+     * one. */
     for (size_t i = 0; i < count; i++) {
         int status = pythia_redaction_check(rules[i], e);
         if (status != PYTHIA_OK)
@@ -233,13 +236,13 @@ void pythia_redaction_destroy(struct pythia_redaction *r)
 
 /* ---- keys ---- */
 
-static char lower(char c)
+static char lower_letter(char c)
 {
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
 /* Only the last * can be the one that has to give: whatever an earlier one took fitted. */
-static bool fits(struct pythia_text pattern, struct pythia_text text)
+static bool fits_key_pattern(struct pythia_text pattern, struct pythia_text text)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, taken = 0;
     while (t < text.size) {
@@ -247,7 +250,8 @@ static bool fits(struct pythia_text pattern, struct pythia_text text)
             star = p++;
             taken = t;
         } else if (p < pattern.size &&
-                   (pattern.bytes[p] == '?' || lower(pattern.bytes[p]) == lower(text.bytes[t]))) {
+                   (pattern.bytes[p] == '?' ||
+                    lower_letter(pattern.bytes[p]) == lower_letter(text.bytes[t]))) {
             p++;
             t++;
         } else if (star != SIZE_MAX) {
@@ -266,7 +270,7 @@ enum pythia_redact pythia_redaction_of_name(const struct pythia_redaction *r,
                                             struct pythia_text name)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (fits(r->rules[i].pattern, name))
+        if (fits_key_pattern(r->rules[i].pattern, name))
             return r->rules[i].by;
     return PYTHIA_REDACT_KEEP;
 }
@@ -312,7 +316,7 @@ enum pythia_redact pythia_redaction_of(struct pythia_redaction *r, uint32_t key)
 
 /* ---- values ---- */
 
-static uint64_t check_of(const struct pythia_redaction *r, uint64_t head)
+static uint64_t compute_check_bits(const struct pythia_redaction *r, uint64_t head)
 {
     return pythia_keyed_hash(&r->secret, &head, sizeof(head)) >> (64 - CHECK_BITS);
 }
@@ -324,10 +328,10 @@ static bool is_hash(const struct pythia_redaction *r, struct pythia_text text)
     if (text.size != prefix + DIGITS || memcmp(text.bytes, PYTHIA_REDACTED, prefix) != 0 ||
         !pythia_text_hex((struct pythia_text){text.bytes + prefix, DIGITS}, &high, &number))
         return false;
-    return (number & ((1 << CHECK_BITS) - 1)) == check_of(r, number >> CHECK_BITS);
+    return (number & ((1 << CHECK_BITS) - 1)) == compute_check_bits(r, number >> CHECK_BITS);
 }
 
-static struct pythia_text whole_number(int64_t number, char room[32])
+static struct pythia_text write_whole_number(int64_t number, char room[32])
 {
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     char *at = room + 32;
@@ -341,11 +345,11 @@ static struct pythia_text whole_number(int64_t number, char room[32])
 
 /* Numbers and truths are hashed as they are written, so that it does not matter in which form a
  * source has them. */
-static struct pythia_text text_of(const struct pythia_attribute *a, char room[32])
+static struct pythia_text write_value_text(const struct pythia_attribute *a, char room[32])
 {
     switch (a->kind) {
     case PYTHIA_ATTRIBUTE_INTEGER:
-        return whole_number(a->integer, room);
+        return write_whole_number(a->integer, room);
     case PYTHIA_ATTRIBUTE_REAL:
         snprintf(room, 32, "%.17g", a->real);
         return pythia_text_of(room);
@@ -357,10 +361,10 @@ static struct pythia_text text_of(const struct pythia_attribute *a, char room[32
     return a->text;
 }
 
-static uint64_t hash_of(const struct pythia_redaction *r, struct pythia_text text)
+static uint64_t hash_redacted_text(const struct pythia_redaction *r, struct pythia_text text)
 {
     uint64_t head = pythia_keyed_hash(&r->secret, text.bytes, text.size) >> CHECK_BITS;
-    return head << CHECK_BITS | check_of(r, head);
+    return head << CHECK_BITS | compute_check_bits(r, head);
 }
 
 /* The same, of a value that may have come lately. */
@@ -368,12 +372,12 @@ static uint64_t recent_hash(const struct pythia_redaction *r, struct pythia_reda
                             struct pythia_text text)
 {
     if (text.size == 0 || text.size > PYTHIA_REDACTION_RECENT_SIZE)
-        return hash_of(r, text);
+        return hash_redacted_text(r, text);
     uint64_t place = pythia_hash_bytes(text.bytes, text.size) % PYTHIA_REDACTION_RECENT;
     struct pythia_redaction_recent *recent = &work->recent[place];
     if (recent->sized == text.size + 1 && memcmp(recent->text, text.bytes, text.size) == 0)
         return recent->hash;
-    recent->hash = hash_of(r, text);
+    recent->hash = hash_redacted_text(r, text);
     recent->sized = (uint8_t)(text.size + 1);
     memcpy(recent->text, text.bytes, text.size);
     return recent->hash;
@@ -389,7 +393,7 @@ static void write_hash(uint64_t whole, char to[PYTHIA_HASHED_SIZE])
 void pythia_redaction_hash(const struct pythia_redaction *r, struct pythia_text value,
                            char hash[PYTHIA_HASHED_SIZE + 1])
 {
-    write_hash(hash_of(r, value), hash);
+    write_hash(hash_redacted_text(r, value), hash);
     hash[PYTHIA_HASHED_SIZE] = '\0';
 }
 
@@ -397,7 +401,7 @@ static void add_hash(const struct pythia_redaction *r, struct pythia_redaction_w
                      const struct pythia_attribute *a, struct pythia_counts *counts)
 {
     char room[32], shown[PYTHIA_HASHED_SIZE];
-    struct pythia_text text = text_of(a, room);
+    struct pythia_text text = write_value_text(a, room);
     if (a->kind == PYTHIA_ATTRIBUTE_TEXT && is_hash(r, text)) {
         pythia_attributes_text(&work->scratch, a->key, text);
         return;

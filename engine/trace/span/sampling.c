@@ -32,8 +32,8 @@ static bool cut_part(struct pythia_text *rest, char separator, struct pythia_tex
 }
 
 /* Find the part of *list that begins with `prefix`; what follows the prefix is put in *out. */
-static bool find_part(struct pythia_text list, char separator, struct pythia_text prefix,
-                      struct pythia_text *out)
+static bool find_list_member(struct pythia_text list, char separator, struct pythia_text prefix,
+                             struct pythia_text *out)
 {
     struct pythia_text part;
     while (cut_part(&list, separator, &part))
@@ -45,7 +45,7 @@ static bool find_part(struct pythia_text list, char separator, struct pythia_tex
 }
 
 /* The standard has small letters only. */
-static int digit_of(char c)
+static int read_lower_hex(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -57,13 +57,13 @@ enum pythia_sampling pythia_sampling_of_tracestate(struct pythia_text tracestate
 {
     struct pythia_text fields, threshold;
     uint64_t t = 0;
-    if (!find_part(tracestate, ',', PYTHIA_TEXT("ot="), &fields) ||
-        !find_part(fields, ';', PYTHIA_TEXT("th:"), &threshold))
+    if (!find_list_member(tracestate, ',', PYTHIA_TEXT("ot="), &fields) ||
+        !find_list_member(fields, ';', PYTHIA_TEXT("th:"), &threshold))
         return PYTHIA_SAMPLING_ABSENT;
     if (threshold.size == 0 || threshold.size > DIGITS)
         return PYTHIA_SAMPLING_INVALID;
     for (size_t i = 0; i < DIGITS; i++) {
-        int digit = i < threshold.size ? digit_of(threshold.bytes[i]) : 0;
+        int digit = i < threshold.size ? read_lower_hex(threshold.bytes[i]) : 0;
         if (digit < 0)
             return PYTHIA_SAMPLING_INVALID;
         t = t << 4 | (uint64_t)digit;
@@ -72,7 +72,7 @@ enum pythia_sampling pythia_sampling_of_tracestate(struct pythia_text tracestate
 }
 
 /* Many sources know nothing but text. */
-static double number_of(struct pythia_text text)
+static double read_probability_text(struct pythia_text text)
 {
     char copy[64], *end;
     if (text.size == 0 || text.size >= sizeof(copy))
@@ -94,7 +94,7 @@ enum pythia_sampling pythia_sampling_of_attribute(const struct pythia_attribute 
     case PYTHIA_ATTRIBUTE_INTEGER:
         return check_probability((double)attribute->integer, probability);
     case PYTHIA_ATTRIBUTE_TEXT:
-        return check_probability(number_of(attribute->text), probability);
+        return check_probability(read_probability_text(attribute->text), probability);
     case PYTHIA_ATTRIBUTE_BOOL:
         break;
     }

@@ -109,7 +109,7 @@ int pythia_vocabulary_limit(struct pythia_vocabulary *v,
     return PYTHIA_OK;
 }
 
-static size_t bytes_of(const struct pythia_vocabulary *v)
+static size_t count_vocabulary_bytes(const struct pythia_vocabulary *v)
 {
     size_t points = atomic_load_explicit(&v->tracepoints, memory_order_relaxed);
     return sizeof(*v) + (v->frequent ? KINDS * sizeof(*v->frequent) : 0) +
@@ -128,15 +128,17 @@ static size_t most_of(const struct pythia_vocabulary *v, int kind)
 static bool has_room(const struct pythia_vocabulary *v, int kind, size_t count)
 {
     return !v->other || (count < most_of(v, kind) / 2 &&
-                         (v->limits.bytes == 0 || bytes_of(v) < v->limits.bytes / 2));
+                         (v->limits.bytes == 0 || count_vocabulary_bytes(v) < v->limits.bytes / 2));
 }
 
 /* May one more of a kind be made? The other half of the room is for what comes often. */
-static bool admits(struct pythia_vocabulary *v, int kind, size_t count, struct pythia_text text)
+static bool admits_new_text(struct pythia_vocabulary *v, int kind, size_t count,
+                            struct pythia_text text)
 {
     if (has_room(v, kind, count))
         return true;
-    if (count < most_of(v, kind) && (v->limits.bytes == 0 || bytes_of(v) < v->limits.bytes) &&
+    if (count < most_of(v, kind) &&
+        (v->limits.bytes == 0 || count_vocabulary_bytes(v) < v->limits.bytes) &&
         pythia__frequent_count(&v->frequent[kind], pythia_hash_bytes(text.bytes, text.size)))
         return true;
     atomic_fetch_add_explicit(&v->others[kind], 1, memory_order_relaxed);
@@ -162,7 +164,7 @@ struct pythia_vocabulary_numbers pythia_vocabulary_numbers(const struct pythia_v
     return (struct pythia_vocabulary_numbers){.strings = pythia_strtab_count(v->strings),
                                               .tracepoints = pythia_vocabulary_tracepoints(v),
                                               .resources = pythia_strtab_count(v->resources),
-                                              .bytes = bytes_of(v),
+                                              .bytes = count_vocabulary_bytes(v),
                                               .other_strings = others[STRINGS],
                                               .other_tracepoints = others[TRACEPOINTS],
                                               .other_resources = others[RESOURCES]};
@@ -185,7 +187,8 @@ static uint32_t limited_string(struct pythia_vocabulary *v, struct pythia_text t
     }
     if (known != PYTHIA_STRTAB_NONE)
         return known;
-    return admits(v, STRINGS, count, text) ? pythia_strtab_intern(v->strings, text) : v->other;
+    return admits_new_text(v, STRINGS, count, text) ? pythia_strtab_intern(v->strings, text)
+                                                    : v->other;
 }
 
 uint32_t pythia_vocabulary_string(struct pythia_vocabulary *v, struct pythia_text text)
@@ -225,7 +228,7 @@ static uint32_t pattern_string(struct pythia_vocabulary *v, struct pythia_text t
 
 /* ---- trace points ---- */
 
-static uint32_t find_point(const struct pythia_vocabulary *v, struct pythia_text id)
+static uint32_t find_tracepoint_number(const struct pythia_vocabulary *v, struct pythia_text id)
 {
     uint32_t known = pythia_strtab_find(v->tracepoint_ids, id);
     return known == PYTHIA_STRTAB_NONE || known == 0 ? PYTHIA_NONE : known - 1;
@@ -276,7 +279,7 @@ static uint32_t other_point(struct pythia_vocabulary *v, uint32_t service)
         pythia_buf_text_add(id, OTHER);
         if (pythia_buf_status(id) != PYTHIA_OK)
             return PYTHIA_NONE;
-        uint32_t known = find_point(v, pythia_buf_text(id));
+        uint32_t known = find_tracepoint_number(v, pythia_buf_text(id));
         if (known != PYTHIA_NONE)
             return known;
         if (!service || !is_flooded(count, v->limits.tracepoints))
@@ -291,12 +294,12 @@ static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_tex
 {
     if (id.size == 0) /* the table's own empty string; an empty id is still one trace point */
         id = PYTHIA_TEXT("(unnamed)");
-    uint32_t known = find_point(v, id);
+    uint32_t known = find_tracepoint_number(v, id);
     if (known != PYTHIA_NONE)
         return known;
     size_t count = atomic_load_explicit(&v->tracepoints, memory_order_relaxed);
-    return admits(v, TRACEPOINTS, count, id) ? make_point(v, id, service, name)
-                                             : other_point(v, service);
+    return admits_new_text(v, TRACEPOINTS, count, id) ? make_point(v, id, service, name)
+                                                      : other_point(v, service);
 }
 
 uint32_t pythia_vocabulary_tracepoint_of_id(struct pythia_vocabulary *v, struct pythia_text id,
@@ -328,6 +331,7 @@ uint32_t pythia_vocabulary_tracepoint(struct pythia_vocabulary *v, uint32_t serv
     uint32_t index = PYTHIA_NONE;
     if (pythia_buf_status(&v->text) == PYTHIA_OK)
         index = tracepoint_locked(v, pythia_buf_text(&v->text), service, name);
+    /* The buffer is shared by all calls: a failure of this one must not fail the next. */
     v->text.failed = 0;
     pthread_mutex_unlock(v->lock);
     return index;
@@ -335,7 +339,7 @@ uint32_t pythia_vocabulary_tracepoint(struct pythia_vocabulary *v, uint32_t serv
 
 uint32_t pythia_vocabulary_tracepoint_find(const struct pythia_vocabulary *v, struct pythia_text id)
 {
-    return find_point(v, id);
+    return find_tracepoint_number(v, id);
 }
 
 const struct pythia_tracepoint *pythia_vocabulary_tracepoint_at(const struct pythia_vocabulary *v,
@@ -377,7 +381,8 @@ static uint32_t other_resource(struct pythia_vocabulary *v, size_t count, uint32
     return is_flooded(count, v->limits.resources) ? 0 : pythia_strtab_intern(v->resources, bytes);
 }
 
-static uint32_t resource_of(struct pythia_vocabulary *v, struct pythia_text bytes, uint32_t service)
+static uint32_t intern_resource(struct pythia_vocabulary *v, struct pythia_text bytes,
+                                uint32_t service)
 {
     if (!v->other)
         return pythia_strtab_intern(v->resources, bytes);
@@ -385,8 +390,8 @@ static uint32_t resource_of(struct pythia_vocabulary *v, struct pythia_text byte
     if (known != PYTHIA_STRTAB_NONE)
         return known;
     size_t count = pythia_strtab_count(v->resources);
-    return admits(v, RESOURCES, count, bytes) ? pythia_strtab_intern(v->resources, bytes)
-                                              : other_resource(v, count, service);
+    return admits_new_text(v, RESOURCES, count, bytes) ? pythia_strtab_intern(v->resources, bytes)
+                                                       : other_resource(v, count, service);
 }
 
 uint32_t pythia_vocabulary_resource(struct pythia_vocabulary *v,
@@ -400,7 +405,7 @@ uint32_t pythia_vocabulary_resource(struct pythia_vocabulary *v,
     pythia_buf_text_add(&bytes, resource->attributes);
     uint32_t index = PYTHIA_NONE;
     if (pythia_buf_status(&bytes) == PYTHIA_OK)
-        index = resource_of(v, pythia_buf_text(&bytes), resource->service);
+        index = intern_resource(v, pythia_buf_text(&bytes), resource->service);
     pythia_buf_free(&bytes);
     return index == PYTHIA_STRTAB_NONE ? PYTHIA_NONE : index;
 }
@@ -486,8 +491,8 @@ struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uin
 /* Passes in a loop find everything in the processor's caches, those of a program do not: so what
  * stands for a point of which few were measured is what was measured of others, and what stands for
  * few of these is the loop. */
-static double price(const struct pythia_cost *own, const struct pythia_cost *loop, double others_ns,
-                    double others)
+static double estimate_price(const struct pythia_cost *own, const struct pythia_cost *loop,
+                             double others_ns, double others)
 {
     double ns = (double)own->ns, passes = (double)own->passes;
     if (loop->passes > 0) {
@@ -505,15 +510,15 @@ static double price(const struct pythia_cost *own, const struct pythia_cost *loo
 static double price_of(const struct pythia_vocabulary *v, const struct measured *m, bool now)
 {
     if (!now)
-        return price(&m->cost, &v->loop_cost, (double)v->all_cost.ns - (double)m->cost.ns,
-                     (double)v->all_cost.passes - (double)m->cost.passes);
+        return estimate_price(&m->cost, &v->loop_cost, (double)v->all_cost.ns - (double)m->cost.ns,
+                              (double)v->all_cost.passes - (double)m->cost.passes);
     /* Its own hits may be no more among those of all points, and matter little if they are. */
     struct pythia_cost own = pythia__recent_cost_typical(m->recent);
     struct pythia_cost all = pythia__recent_cost_typical(v->recent_all);
-    return price(&own, &v->loop_cost, (double)all.ns, (double)all.passes);
+    return estimate_price(&own, &v->loop_cost, (double)all.ns, (double)all.passes);
 }
 
-static double find_price(const struct pythia_vocabulary *v, uint32_t tracepoint, bool now)
+static double find_point_price(const struct pythia_vocabulary *v, uint32_t tracepoint, bool now)
 {
     double ns = NAN;
     pthread_mutex_lock(v->lock);
@@ -525,10 +530,10 @@ static double find_price(const struct pythia_vocabulary *v, uint32_t tracepoint,
 
 double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    return find_price(v, tracepoint, false);
+    return find_point_price(v, tracepoint, false);
 }
 
 double pythia_vocabulary_cost_now_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    return find_price(v, tracepoint, true);
+    return find_point_price(v, tracepoint, true);
 }

@@ -94,6 +94,7 @@ int pythia_grouping_key_cover(const struct pythia_grouping_key *k, bool *open, c
 
 /* ---- what it is ---- */
 
+/* The number of splits in the key. */
 size_t pythia_grouping_key_count(const struct pythia_grouping_key *k);
 /* A split as it was given; its key. Borrowed. */
 const struct pythia_split_spec *pythia_grouping_key_split(const struct pythia_grouping_key *k,

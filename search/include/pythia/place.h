@@ -39,6 +39,7 @@ struct pythia_place pythia_place_own(uint32_t tracepoint);
 /* Is an edge of a tree that place, or a segment of that own time? */
 bool pythia_place_has(const struct pythia_place *p, const struct pythia_cct *cct, uint32_t edge);
 
+/* Are two places the same in each member? Both must be of the same vocabulary. */
 bool pythia_place_equal(const struct pythia_place *a, const struct pythia_place *b);
 
 /* Append "inside A", "between one A and the next", "from the end of A to the start of B", "in the

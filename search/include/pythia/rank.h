@@ -95,6 +95,7 @@ int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct
 #define PYTHIA_RANKING_KEPT_MIN .5
 bool pythia_ranking_has_shares(const struct pythia_ranking *r);
 
+/* Free all arrays of a ranking. */
 void pythia_ranking_free(struct pythia_ranking *r);
 
 /* The context that a node is, in r->contexts; NULL if it is not in there. O(log contexts). */

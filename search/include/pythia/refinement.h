@@ -76,6 +76,7 @@ int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace
  */
 int pythia_refinement_finish(struct pythia_refinement *r);
 
+/* The calling context tree of the finer edges. */
 const struct pythia_cct *pythia_refinement_cct(const struct pythia_refinement *r);
 
 /* In order of the names of the stretches, and within each of the finer edges; PYTHIA_NONE last. */

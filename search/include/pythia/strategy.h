@@ -61,6 +61,7 @@ int pythia_strategy_run(const struct pythia_strategy *strategy,
                         const struct pythia_evidence *evidence, size_t budget,
                         struct pythia_suggestion *out, size_t *count, struct pythia_buf *missing);
 
+/* Free the reason of a suggestion, which is then NULL. */
 void pythia_suggestion_clear(struct pythia_suggestion *s);
 
 #endif

@@ -47,6 +47,7 @@ void pythia_sample_sort(struct pythia_sample *s);
  * read. O(1). Until then reading changes the sample, and is for one thread. */
 void pythia_sample_sort_when_read(struct pythia_sample *s);
 
+/* The number of rows that are kept. */
 size_t pythia_sample_count(const struct pythia_sample *s);
 /* Row i < count. Borrowed: valid until the sample changes. After a _sort, until the next change, in
  * that order; else in none. */

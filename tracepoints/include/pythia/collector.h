@@ -94,6 +94,8 @@ PYTHIA_API int pythia_collector_stop(void);
 /* Write what was measured until now and complete the files, and wait for that. */
 PYTHIA_API int pythia_collector_flush(void);
 
+/* Fill the first `out_bytes` of *out. The size is that of the struct which the caller was
+ * compiled with, so that the struct may grow. Use the function without _sized. */
 PYTHIA_API void pythia_collector_state_get_sized(struct pythia_collector_state *out,
                                                  size_t out_bytes);
 static inline void pythia_collector_state_get(struct pythia_collector_state *out)

@@ -58,6 +58,8 @@ PYTHIA_API const char *pythia_drain_directory(const struct pythia_drain *d);
  * records to a file by itself is left alone as long as it lives. */
 PYTHIA_API int pythia_drain_pass(struct pythia_drain *d);
 
+/* Fill the first `out_bytes` of *out. The size is that of the struct which the caller was
+ * compiled with, so that the struct may grow. Use the function without _sized. */
 PYTHIA_API void pythia_drain_counts_get_sized(const struct pythia_drain *d,
                                               struct pythia_drain_counts *out, size_t out_bytes);
 static inline void pythia_drain_counts_get(const struct pythia_drain *d,

@@ -88,6 +88,8 @@ struct pythia_switchboard_state {
     uint64_t removed_areas, removed_bytes;  /* rings of dead processes that nobody came to read */
 };
 
+/* Fill the first `out_bytes` of *out. The size is that of the struct which the caller was
+ * compiled with, so that the struct may grow. Use the function without _sized. */
 PYTHIA_API void pythia_switchboard_state_get_sized(const struct pythia_switchboard *b,
                                                    struct pythia_switchboard_state *out,
                                                    size_t out_bytes);

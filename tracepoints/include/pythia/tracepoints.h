@@ -189,6 +189,8 @@ PYTHIA_API struct pythia_scope *pythia_begin_at(struct pythia_point *point,
                                                 struct pythia_scope *scope,
                                                 struct pythia_context *context);
 
+/* Record that this thread hit a point, as an event without duration below the current span.
+ * Does nothing where the point is closed. */
 PYTHIA_API void pythia_annotate(struct pythia_point *point);
 
 /* A key-value of a span that is open. Neither key nor text needs a NUL behind it. */

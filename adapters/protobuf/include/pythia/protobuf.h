@@ -61,6 +61,8 @@ struct pythia_protobuf_varint {
     const char *behind;
 };
 
+/* Read a varint of any length that ends before `end`. The inline reader below falls back on
+ * this. */
 struct pythia_protobuf_varint pythia_protobuf_long_varint(const char *at, const char *end);
 
 static inline PYTHIA_PROTOBUF_INLINE struct pythia_protobuf_varint

@@ -24,6 +24,14 @@ struct pythia_head {
                                    "<depth><key>\n"; else empty */
 };
 
+/* How a large input may be divided into inputs that are decoded apart, and give the same spans. */
+enum pythia_division {
+    PYTHIA_DIVISION_NONE,
+    PYTHIA_DIVISION_LINES,  /* where a line ends with a document of JSON and another one begins */
+    PYTHIA_DIVISION_TRACES, /* the same, or between the traces of an answer of Jaeger's API */
+    PYTHIA_DIVISION_FRAMES, /* between messages with the size of each in 4 bytes in front of it */
+};
+
 /* A trace format: bytes in, spans out; no file, no socket, no clock. One row of the registry. */
 struct pythia_adapter_ops {
     const char *name; /* "otlp" */
@@ -47,6 +55,8 @@ struct pythia_adapter_ops {
     /* Each source is decoded as if it were the first: nothing is carried over from one to the next.
      * False where a source goes on with what another one began. */
     bool independent;
+
+    enum pythia_division division; /* only of an independent one */
 
     /* Counts the spans of an input that is not taken. NULL: of this format their number is not
      * known without decoding. */

@@ -15,6 +15,7 @@ static inline void pythia_arena_init(struct pythia_arena *a)
 {
     *a = (struct pythia_arena){0};
 }
+/* Free all blocks: all pieces become invalid. The arena is empty, and usable. */
 void pythia_arena_free(struct pythia_arena *a);
 
 /* Forget every piece and keep the blocks. O(1). */

@@ -47,6 +47,8 @@ static inline char *pythia_buf_reserve(struct pythia_buf *b, size_t size)
                : pythia_buf_grow(b, size);
 }
 
+/* Append bytes or text. Without memory the buffer is marked as failed, and later calls do
+ * nothing, so that a caller needs to check only once, at the end. */
 void pythia_buf_add(struct pythia_buf *b, const void *bytes, size_t size);
 void pythia_buf_text_add(struct pythia_buf *b, struct pythia_text text);
 void pythia_buf_puts(struct pythia_buf *b, const char *string);

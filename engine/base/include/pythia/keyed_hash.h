@@ -12,6 +12,7 @@ struct pythia_hash_key {
     unsigned char bytes[PYTHIA_HASH_KEY_BYTES];
 };
 
+/* Hash `size` bytes under a secret key, so that nobody without the key can construct collisions. */
 uint64_t pythia_keyed_hash(const struct pythia_hash_key *key, const void *bytes, size_t size);
 
 #endif

@@ -15,6 +15,7 @@ enum pythia_log_level {
  * line. Not thread-safe: call it at the start of main. `program` is borrowed for good. */
 void pythia_log_setup(const char *program, enum pythia_log_level level);
 
+/* Write one line to stderr if the level is written. Any thread. */
 void pythia_log(enum pythia_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

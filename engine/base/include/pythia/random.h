@@ -11,6 +11,7 @@ struct pythia_random {
     uint64_t state[4];
 };
 
+/* Begin the stream of a seed; draw the next 64 bits. */
 void pythia_random_init(struct pythia_random *r, uint64_t seed);
 uint64_t pythia_random_next(struct pythia_random *r);
 

@@ -38,6 +38,7 @@ struct pythia_memory_source {
     size_t size, at, piece;
 };
 
+/* Make a source of `size` bytes. The bytes and the name are borrowed. */
 void pythia_memory_source_init(struct pythia_memory_source *m, const char *name, const void *bytes,
                                size_t size);
 

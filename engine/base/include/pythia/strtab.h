@@ -13,6 +13,7 @@
 struct pythia_strtab;
 #define PYTHIA_STRTAB_NONE UINT32_MAX
 
+/* Make a table that holds only the empty string. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia_strtab_create(struct pythia_strtab **out);
 void pythia_strtab_destroy(struct pythia_strtab *t); /* t may be NULL */
 

@@ -33,6 +33,7 @@ static inline bool pythia_text_equal(struct pythia_text a, struct pythia_text b)
 /* Order by bytes, then by size: the same on every machine. Negative, 0 or positive. */
 int pythia_text_compare(struct pythia_text a, struct pythia_text b);
 
+/* Does `text` begin with, end with, or contain another text? Every text has the empty one. */
 bool pythia_text_starts(struct pythia_text text, struct pythia_text prefix);
 bool pythia_text_ends(struct pythia_text text, struct pythia_text suffix);
 bool pythia_text_contains(struct pythia_text text, struct pythia_text part);
@@ -60,6 +61,8 @@ static inline bool pythia_text_is_ascii(struct pythia_text text)
     return (seen & ones << 7) == 0;
 }
 
+/* Apply the full check of pythia_text_is_sound, byte by byte, for texts that are not plain
+ * ASCII. */
 bool pythia__text_is_sound(struct pythia_text text);
 
 /* Is `text` UTF-8 without U+0000, which no name needs and which would cut short whatever passes it

@@ -49,10 +49,25 @@ struct pythia_input_stream;
 int pythia_input_open(const struct pythia_input_file *file, double expansion_max,
                       _Atomic uint64_t *read_bytes, struct pythia_input_stream **out,
                       struct pythia_error *e);
+
+/* A part of a file that is not compressed, with a text before it and one after it that make a
+ * document of it. */
+struct pythia_input_range {
+    uint64_t begin, end;              /* end UINT64_MAX: to the end of the file */
+    struct pythia_text before, after; /* borrowed as long as the stream lives */
+};
+
+/* The same for a part of a file, which is read as it is. */
+int pythia_input_open_range(const struct pythia_input_file *file,
+                            const struct pythia_input_range *range, _Atomic uint64_t *read_bytes,
+                            struct pythia_input_stream **out, struct pythia_error *e);
 void pythia_input_close(struct pythia_input_stream *s); /* s may be NULL */
 
 /* What to read from: borrowed until _close. */
 struct pythia_source *pythia_input_source(struct pythia_input_stream *s);
+
+/* Is the file compressed? */
+bool pythia_input_is_packed(const struct pythia_input_stream *s);
 
 /* Bytes of content read so far. */
 uint64_t pythia_input_content(const struct pythia_input_stream *s);

@@ -239,6 +239,8 @@ struct pythia_live_numbers {
 };
 struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l);
 
+/* The current search space, the losses so far, and the state of the window. Pointers are
+ * borrowed until the next call that changes the engine. */
 const struct pythia_space *pythia_live_space(const struct pythia_live *l);
 const struct pythia_counts *pythia_live_counts(const struct pythia_live *l);
 struct pythia_window_numbers pythia_live_window(const struct pythia_live *l);

@@ -34,6 +34,8 @@ struct pythia_overhead_options {
     uint64_t again_ns; /* after a change, before a dropped point may come back; 0: 60 s */
 };
 
+/* Make an empty record of overhead. The options are copied; the vocabulary is borrowed until
+ * _destroy. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia_overhead_create(const struct pythia_vocabulary *vocabulary,
                            const struct pythia_overhead_options *options,
                            struct pythia_overhead **out);

@@ -66,4 +66,13 @@ int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythi
                         const struct pythia_consumer *consumer,
                         struct pythia_pipeline_result *result);
 
+/* Decode all files, once, and give each span to `take` as it stands in them, in that order: nothing
+ * is put together, hidden or put right, and `options->threads` is not used. Of the result only what
+ * decoding counts is set. PYTHIA_OK, PYTHIA_ENOMEM or what `take` returned. */
+int pythia_pipeline_spans(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
+                          const struct pythia_pipeline_options *options,
+                          int (*take)(void *context, const struct pythia_trace_id *trace,
+                                      const struct pythia_span *span),
+                          void *context, struct pythia_pipeline_result *result);
+
 #endif

@@ -32,6 +32,7 @@ const struct pythia_trace *pythia_series_join_trace(struct pythia_series_join *j
 /* All traces will come again: count anew. */
 void pythia_series_join_again(struct pythia_series_join *j);
 
+/* The samples that were joined to requests so far, and the requests that found none. */
 struct pythia_series_join_counts pythia_series_join_counts(const struct pythia_series_join *j);
 
 #endif

@@ -85,6 +85,7 @@ uint64_t pythia_window_wait_ns(const struct pythia_window *w, uint64_t now_ns);
  * clock? O(1) nearly always: pythia_assembler_began_by. */
 bool pythia_window_began_by(struct pythia_window *w, uint64_t start_ns);
 
+/* The current fill and memory of the window, and how its traces have ended so far. */
 struct pythia_window_numbers pythia_window_numbers(const struct pythia_window *w);
 
 #endif

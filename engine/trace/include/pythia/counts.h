@@ -85,6 +85,7 @@ struct pythia_counts {
     uint64_t incomplete[PYTHIA_INCOMPLETES]; /* traces */
 };
 
+/* Add each counter of `from`, for example those of a worker thread to the total. */
 void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *from);
 
 /* Static strings: the name in a report and the sentence for people. */

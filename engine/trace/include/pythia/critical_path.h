@@ -46,6 +46,7 @@ static inline void pythia_critical_path_init(struct pythia_critical_path *p)
 {
     *p = (struct pythia_critical_path){0};
 }
+/* Free the path and the scratch memory of its search. */
 void pythia_critical_path_free(struct pythia_critical_path *p);
 
 /* Walk backwards from the end: within a span the child that ended last, and not after the point

@@ -64,6 +64,7 @@ int pythia_open_points_add_flagged(struct pythia_open_points *o, const bool *fla
  */
 int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text text);
 
+/* Is a trace point open, by its id or by a pattern? The answer is cached, so `o` changes. */
 bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint);
 
 /* Does such a text have one of * ? [ in it, so that it may stand for many ids? And does a pattern,

@@ -24,6 +24,8 @@
  * pair of processes; pairs beyond 65536 are counted and left out. One thread at a time. */
 struct pythia_skew;
 
+/* Make an estimate without calls. The vocabulary is borrowed until _destroy. PYTHIA_OK with *out
+ * owned, or PYTHIA_ENOMEM. */
 int pythia_skew_create(const struct pythia_vocabulary *vocabulary, struct pythia_skew **out);
 void pythia_skew_destroy(struct pythia_skew *s); /* s may be NULL */
 void pythia_skew_clear(struct pythia_skew *s);   /* forget all calls */

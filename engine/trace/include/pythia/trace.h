@@ -46,11 +46,12 @@ struct pythia_trace_span {
  * Spans that were so moved have the repair PYTHIA_REPAIR_SKEW.
  *
  * Where a span of another process lies more than an hour before or after the span that led to it
- * (before it, if nobody waits for the span), the two clocks have no common base; they count from
- * the boot of each host, for instance. Then only durations are used, in the same way. A span that
- * is longer than its parent is put to its start, and roots of such other clocks are moved into the
- * longest root. Spans that were so moved have the repair PYTHIA_REPAIR_CLOCK_BASE. Critical paths
- * and the duration of the request follow from the moved times. */
+ * (before it, if nobody waits for the span; half an hour after it, if the span is a consumer's),
+ * the two clocks have no common base; they count from the boot of each host, for instance. Then
+ * only durations are used, in the same way; a consumer begins when its message was sent. A span
+ * that is longer than its parent is put to its start, and roots of such other clocks are moved into
+ * the longest root. Spans that were so moved have the repair PYTHIA_REPAIR_CLOCK_BASE. Critical
+ * paths and the duration of the request follow from the moved times. */
 struct pythia_trace {
     struct pythia_trace_id id;
     const struct pythia_trace_span *spans;

@@ -15,6 +15,7 @@ struct pythia_vocabulary;
     UINT32_MAX /* no such number, or out of memory where a number was to be made                   \
                 */
 
+/* Make a vocabulary without names. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia_vocabulary_create(struct pythia_vocabulary **out);
 void pythia_vocabulary_destroy(struct pythia_vocabulary *v); /* v may be NULL */
 

@@ -1,0 +1,271 @@
+#include "pieces.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+/* Spans of one trace are far apart if pieces are large, since threads are at work on several; each
+ * piece costs some 50 microseconds to begin. */
+#define PIECE_BYTES ((uint64_t)2 * 1024 * 1024)
+#define BLOCK_BYTES ((size_t)64 * 1024)
+#define LOOK_BACK   ((size_t)64) /* bytes of an id and what stands around it, at most */
+
+/* ---- where a file can be divided ---- */
+
+/* A file that is looked at in blocks; one more byte is a NUL. */
+struct view {
+    int file;
+    char bytes[BLOCK_BYTES + 1];
+    size_t size;
+};
+
+static bool read_block(struct view *v, uint64_t at)
+{
+    v->size = 0;
+    while (v->size < BLOCK_BYTES) {
+        ssize_t got =
+            pread(v->file, v->bytes + v->size, BLOCK_BYTES - v->size, (off_t)(at + v->size));
+        if (got < 0)
+            return false;
+        if (got == 0)
+            break;
+        v->size += (size_t)got;
+    }
+    v->bytes[v->size] = '\0';
+    return true;
+}
+
+/* Does a document end before the newline at `at`, and another one begin after it? Inside a document
+ * a comma would stand between; a string holds no newline. */
+static bool ends_line_document(const struct view *v, size_t at)
+{
+    size_t last = at > 0 && v->bytes[at - 1] == '\r' ? at - 1 : at;
+    if (last == 0 || at + 1 >= v->size)
+        return false;
+    char before = v->bytes[last - 1], after = v->bytes[at + 1];
+    return (before == '}' || before == ']') && (after == '{' || after == '[');
+}
+
+/* The first place in a block, after its first byte, where a line of JSON begins; 0: none. */
+static size_t find_line(const struct view *v)
+{
+    const char *at = v->bytes, *end = v->bytes + v->size;
+    while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+        if (ends_line_document(v, (size_t)(at - v->bytes)))
+            return (size_t)(at - v->bytes) + 1;
+        at++;
+    }
+    return 0;
+}
+
+#define TRACE_BEGIN "{\"traceID\":\""
+#define TRACE_SPANS "\",\"spans\":["
+
+/* Does a trace begin here, as Jaeger's API writes it? A span begins alike, but its own id comes
+ * second. A string cannot hold this, since its quotes would be escaped. */
+static bool begins_trace(const char *at, const char *end)
+{
+    size_t lead = strlen(TRACE_BEGIN), rest = strlen(TRACE_SPANS);
+    if ((size_t)(end - at) < lead + LOOK_BACK || memcmp(at, TRACE_BEGIN, lead) != 0)
+        return false;
+    const char *quote = memchr(at + lead, '"', LOOK_BACK - rest);
+    return quote && memcmp(quote, TRACE_SPANS, rest) == 0;
+}
+
+/* The first place in a block where a trace begins after another one and a comma; 0: none. */
+static size_t find_trace(const struct view *v)
+{
+    const char *at = v->bytes, *end = v->bytes + v->size;
+    while ((at = memchr(at, '}', (size_t)(end - at)))) {
+        if (end - at > 2 && at[1] == ',' && begins_trace(at + 2, end))
+            return (size_t)(at - v->bytes) + 2;
+        at++;
+    }
+    return 0;
+}
+
+/* How the documents of a file stand, and what makes a document of some of them. */
+struct layout {
+    size_t (*find)(const struct view *v); /* NULL: messages with their sizes in front */
+    struct pythia_text before, after;
+    size_t overlap; /* of the blocks to look at */
+    unsigned gap;   /* bytes between two documents that belong to neither: a comma */
+};
+
+static const struct layout lines = {find_line, {"", 0}, {"", 0}, 4, 0};
+static const struct layout traces = {find_trace, {"{\"data\":[", 9}, {"]}", 2}, 2 * LOOK_BACK, 1};
+static const struct layout frames = {NULL, {"", 0}, {"", 0}, 0, 0};
+
+static const struct layout *find_layout(const struct pythia_adapter_ops *format,
+                                        struct pythia_text head)
+{
+    switch (format->division) {
+    case PYTHIA_DIVISION_FRAMES:
+        return head.size > 0 && head.bytes[0] == 0 ? &frames : NULL;
+    case PYTHIA_DIVISION_TRACES:
+        if (pythia_text_starts(head, traces.before) &&
+            begins_trace(head.bytes + traces.before.size, head.bytes + head.size))
+            return &traces;
+        return pythia_text_starts(head, PYTHIA_TEXT("{")) ? &lines : NULL;
+    case PYTHIA_DIVISION_LINES:
+        return pythia_text_starts(head, PYTHIA_TEXT("{")) ||
+                       pythia_text_starts(head, PYTHIA_TEXT("["))
+                   ? &lines
+                   : NULL;
+    case PYTHIA_DIVISION_NONE:
+        break;
+    }
+    return NULL;
+}
+
+/* The first place at or after `from` where the file can be divided; its size if there is none. */
+static uint64_t find_place(struct view *v, const struct layout *layout, uint64_t from,
+                           uint64_t size)
+{
+    while (from < size && read_block(v, from)) {
+        size_t found = layout->find(v);
+        if (found > 0)
+            return from + found;
+        if (v->size < BLOCK_BYTES)
+            break;
+        from += BLOCK_BYTES - layout->overlap;
+    }
+    return size;
+}
+
+/* The end of the messages from `begin` on that are `PIECE_BYTES` together; the size of the file if
+ * they do not fit into it: a decoder will say so. Messages of 16 MiB and more look like a single
+ * one without a size. */
+static uint64_t find_frame(const struct view *v, uint64_t begin, uint64_t size)
+{
+    uint64_t at = begin;
+    while (at < begin + PIECE_BYTES && at < size) {
+        unsigned char b[4];
+        if (size - at < sizeof(b) || pread(v->file, b, sizeof(b), (off_t)at) != sizeof(b) || b[0])
+            return size;
+        at += sizeof(b) + ((uint64_t)b[1] << 16 | (uint64_t)b[2] << 8 | b[3]);
+    }
+    return at < size ? at : size;
+}
+
+/* ---- dividing ---- */
+
+static int add_piece(struct pythia__pieces *p, const struct pythia__piece *piece)
+{
+    if (pythia_grow(&p->list, &p->capacity, p->count, sizeof(*p->list)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    p->list[p->count++] = *piece;
+    atomic_fetch_add_explicit(&piece->of->left, 1, memory_order_relaxed);
+    return PYTHIA_OK;
+}
+
+static int add_ranges(struct pythia__pieces *p, struct view *v, const struct layout *layout,
+                      const struct pythia_adapter_ops *format, struct pythia__divided_file *of)
+{
+    uint64_t size = of->file->size_bytes, begin = 0;
+    int status = PYTHIA_OK;
+    while (begin < size && status == PYTHIA_OK) {
+        uint64_t end = layout->find ? find_place(v, layout, begin + PIECE_BYTES, size)
+                                    : find_frame(v, begin, size);
+        const struct pythia__piece piece = {
+            .of = of,
+            .format = format,
+            .range = {.begin = begin,
+                      .end = end < size ? end - layout->gap : UINT64_MAX,
+                      .before = begin > 0 ? layout->before : PYTHIA_TEXT(""),
+                      .after = end < size ? layout->after : PYTHIA_TEXT("")},
+            .gap = end < size ? layout->gap : 0};
+        status = add_piece(p, &piece);
+        begin = end;
+    }
+    return status;
+}
+
+/* The layout and the format of a file that is worth it; NULL: none that can be divided. What is
+ * wrong with the file is found again when it is decoded. */
+static const struct layout *look_at_file(const struct pythia_input_file *file,
+                                         const struct pythia_adapter_ops **format)
+{
+    const struct layout *layout = NULL;
+    struct pythia_error why = {0};
+    struct pythia_input_stream *stream = NULL;
+    struct pythia_text head;
+    if (file->size_bytes < 2 * PIECE_BYTES ||
+        pythia_input_open(file, PYTHIA_EXPANSION_MAX, NULL, &stream, &why) != PYTHIA_OK)
+        return NULL;
+    if (!pythia_input_is_packed(stream) && pythia_input_head(stream, &head, &why) == PYTHIA_OK) {
+        if (!*format)
+            *format = pythia_adapter_like(head);
+        layout = *format ? find_layout(*format, head) : NULL;
+    }
+    pythia_input_close(stream);
+    return layout;
+}
+
+static int divide_file(struct pythia__pieces *p, struct view *v,
+                       const struct pythia_adapter_ops *format, struct pythia__divided_file *of)
+{
+    const struct layout *layout = look_at_file(of->file, &format);
+    v->file = layout ? open(of->file->path, O_RDONLY | O_CLOEXEC) : -1;
+    if (v->file < 0)
+        return add_piece(p, &(struct pythia__piece){.of = of});
+    int status = add_ranges(p, v, layout, format, of);
+    close(v->file);
+    return status;
+}
+
+int pythia__pieces_find(const struct pythia_input_file *files, size_t count,
+                        const struct pythia_adapter_ops *format, struct pythia__pieces *out)
+{
+    struct view *v = pythia_calloc(1, sizeof(*v));
+    *out = (struct pythia__pieces){.files = pythia_calloc(count + 1, sizeof(*out->files))};
+    int status = v && out->files ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        out->files[i].file = &files[i];
+        status = divide_file(out, v, format, &out->files[i]);
+    }
+    pythia_free(v);
+    return status;
+}
+
+void pythia__pieces_free(struct pythia__pieces *p)
+{
+    pythia_free(p->list);
+    pythia_free(p->files);
+    *p = (struct pythia__pieces){0};
+}
+
+/* ---- places of errors ---- */
+
+static uint64_t count_lines(const char *path, uint64_t size)
+{
+    struct view *v = pythia_calloc(1, sizeof(*v));
+    uint64_t lines_before = 0, at = 0;
+    int file = v ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    for (; file >= 0 && at < size; at += v->size) {
+        v->file = file;
+        if (!read_block(v, at) || v->size == 0)
+            break;
+        size_t left = v->size < size - at ? v->size : (size_t)(size - at);
+        for (const char *c = v->bytes, *end = c + left; (c = memchr(c, '\n', (size_t)(end - c)));
+             c++)
+            lines_before++;
+    }
+    if (file >= 0)
+        close(file);
+    pythia_free(v);
+    return lines_before;
+}
+
+void pythia__piece_place(const struct pythia__piece *piece, struct pythia_error *why)
+{
+    const struct pythia_input_range *range = &piece->range;
+    if (range->begin == 0 || (why->line == 0 && why->offset == 0))
+        return;
+    if (why->line > 0)
+        why->line += count_lines(piece->of->file->path, range->begin);
+    why->offset += range->begin - range->before.size;
+}

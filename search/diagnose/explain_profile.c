@@ -1,0 +1,211 @@
+/* An explanation in words and numbers: where the latency splits by a key, and its mean by value. */
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain_parts.h"
+#include "pythia/buf.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define SPLIT_MAX 6 /* levels named in a split; of more, how many there are */
+
+/* ---- splits ---- */
+
+/* Do all numbers of a key have no fraction? Then a cut between two of them is better said by one of
+ * them. */
+static bool is_whole(const struct pythia__explainer *x, const struct pythia__candidate *c)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (!isnan(c->numbers[i]) && c->numbers[i] != floor(c->numbers[i]))
+            return false;
+    return true;
+}
+
+/* The requests with more of what the key goes with, as words behind its name: "is >= 2", "is in {a,
+ * b}", "is missing". */
+char *pythia__explain_split_text(const struct pythia__explainer *x,
+                                 const struct pythia__candidate *c, const struct pythia_split *s)
+{
+    struct pythia_buf text = {0};
+    if (s->by_absence) {
+        pythia_buf_puts(&text, s->above ? "is missing" : "is there");
+    } else if (s->levels) {
+        pythia_buf_puts(&text, "is in {");
+        size_t most = x->values_max < SPLIT_MAX ? x->values_max : SPLIT_MAX;
+        for (size_t i = 0; i < s->level_count && i < most; i++) {
+            pythia_buf_puts(&text, i ? ", " : "");
+            pythia_buf_text_add(&text, c->texts[s->levels[i]]);
+        }
+        if (s->level_count > most)
+            pythia_buf_printf(&text, ", and %zu more", s->level_count - most);
+        pythia_buf_putc(&text, '}');
+    } else if (c->kind == PYTHIA_KEY_MEMBER) {
+        pythia_buf_puts(&text, s->above ? "does" : "does not");
+        /* A cut of 2.5 between whole numbers is written as ">= 3", which is a value that requests
+     * have. */
+    } else if (is_whole(x, c)) {
+        pythia_buf_printf(&text, "is %s %.15g",
+                          s->above ? ">=" : "<=", s->above ? ceil(s->cut) : floor(s->cut));
+    } else {
+        pythia_buf_printf(&text, "is %s %.6g", s->above ? ">" : "<=", s->cut);
+    }
+    if (pythia_buf_status(&text) == PYTHIA_OK)
+        return text.bytes;
+    pythia_buf_free(&text);
+    return NULL;
+}
+
+/* ---- profiles ---- */
+
+/* A value and how long its request took. */
+struct point {
+    double value, duration_ns;
+};
+
+static int compare_candidate_points(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Takes the label, which may be missing memory. */
+static int add_bin(struct pythia_explanation *found, char *label, const struct point *points,
+                   size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += points[i].duration_ns;
+    if (!label)
+        return PYTHIA_ENOMEM;
+    struct pythia_profile_bin *bin = &found->profile[found->profile_bins++];
+    bin->label = label;
+    bin->requests = count;
+    bin->mean_ns = sum / (double)count;
+    return PYTHIA_OK;
+}
+
+static char *range_label(enum pythia_key_kind kind, double low, double high)
+{
+    struct pythia_buf text = {0};
+    if (kind == PYTHIA_KEY_HAS || kind == PYTHIA_KEY_MEMBER)
+        return pythia_strndup(low > 0 ? "with" : "without", low > 0 ? 4 : 7);
+    pythia_buf_printf(&text, "%.6g", low);
+    if (high > low)
+        pythia_buf_printf(&text, " to %.6g", high);
+    return text.bytes;
+}
+
+/* Numbers: one bin a value if there are at most `bins`, else bins of about as many requests each,
+ * never parting equal values. */
+static int profile_numbers(struct pythia_explanation *found, struct point *points, size_t count,
+                           size_t bins)
+{
+    size_t different = count > 0;
+    assert(bins > 0);
+    qsort(points, count, sizeof(*points), compare_candidate_points);
+    for (size_t i = 1; i < count; i++)
+        different += points[i].value != points[i - 1].value;
+    size_t wanted = different <= bins ? 1 : (count + bins - 1) / bins;
+    for (size_t from = 0; from < count;) {
+        size_t to = from + wanted < count ? from + wanted : count;
+        /* Equal values stay in one bin: a bin "3 to 3" twice would look like a mistake. */
+        while (to < count && points[to].value == points[to - 1].value)
+            to++;
+        if (found->profile_bins + 1 == bins)
+            to = count;
+        char *label = range_label(found->kind, points[from].value, points[to - 1].value);
+        if (add_bin(found, label, points + from, to - from) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        from = to;
+    }
+    return PYTHIA_OK;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    const size_t *x = a, *y = b; /* requests, level: the most frequent first, ties by name */
+    return x[0] != y[0] ? (x[0] < y[0]) - (x[0] > y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+/* Levels: the most frequent ones, and the rest together. */
+static int profile_levels(const struct pythia__explainer *x, const struct pythia__candidate *c,
+                          struct pythia_explanation *found, struct point *points)
+{
+    size_t(*counts)[2] = pythia_calloc(c->level_count + 1, sizeof(*counts));
+    if (!counts)
+        return PYTHIA_ENOMEM;
+    for (uint32_t l = 0; l <= c->level_count; l++)
+        counts[l][1] = l; /* the last stands for requests without the key */
+    for (size_t i = 0; i < x->n; i++)
+        counts[c->levels[i] == PYTHIA_COLUMN_MISSING ? c->level_count : c->levels[i]][0]++;
+    qsort(counts, c->level_count + 1, sizeof(*counts), compare_counts);
+    int status = PYTHIA_OK;
+    for (size_t k = 0; k <= c->level_count && counts[k][0] > 0 && status == PYTHIA_OK; k++) {
+        /* The last bin takes all levels that are left. */
+        bool rest = found->profile_bins + 1 == x->values_max;
+        size_t count = 0;
+        for (size_t i = 0; i < x->n; i++) {
+            size_t level = c->levels[i] == PYTHIA_COLUMN_MISSING ? c->level_count : c->levels[i],
+                   at = k;
+            while (rest && at <= c->level_count && counts[at][1] != level)
+                at++;
+            if (rest ? at <= c->level_count : level == counts[k][1])
+                points[count++].duration_ns = (double)x->rows[i]->duration_ns;
+        }
+        struct pythia_text name =
+            counts[k][1] == c->level_count ? PYTHIA_TEXT("(none)") : c->texts[counts[k][1]];
+        if (rest && k < c->level_count && counts[k + 1][0] > 0)
+            name = PYTHIA_TEXT("(others)");
+        status = add_bin(found, pythia_strndup(name.bytes, name.size), points, count);
+        if (rest)
+            break;
+    }
+    pythia_free(counts);
+    return status;
+}
+
+int pythia__explain_profile(const struct pythia__explainer *x, const struct pythia__candidate *c,
+                            struct pythia_explanation *found)
+{
+    struct point *points = pythia_calloc(x->n, sizeof(*points));
+    size_t count = 0, without = 0;
+    if (!points)
+        return PYTHIA_ENOMEM;
+    int status;
+    if (c->kind == PYTHIA_KEY_CATEGORICAL) {
+        status = profile_levels(x, c, found, points);
+    } else {
+        for (size_t i = 0; i < x->n; i++) {
+            double number = c->numbers[i], duration_ns = (double)x->rows[i]->duration_ns;
+            size_t at = isnan(number) ? x->n - ++without : count++; /* those without at the end */
+            points[at] = (struct point){number, duration_ns};
+        }
+        status = profile_numbers(found, points, count, x->values_max - (without > 0));
+        if (status == PYTHIA_OK && without > 0)
+            status = add_bin(found, pythia_strndup("(none)", 6), points + count, without);
+    }
+    pythia_free(points);
+    return status;
+}
+
+/* The levels of the slow group, with their texts, in one block; NULL when out of memory. */
+struct pythia_text *pythia__explain_copy_levels(const struct pythia__candidate *c,
+                                                const struct pythia_split *s)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < s->level_count; i++)
+        bytes += c->texts[s->levels[i]].size;
+    struct pythia_text *out = pythia_calloc(1, s->level_count * sizeof(*out) + bytes);
+    /* Texts are copied because those of the candidates are freed with the explainer. */
+    char *room = out ? (char *)(out + s->level_count) : NULL;
+    for (size_t i = 0; out && i < s->level_count; i++) {
+        struct pythia_text text = c->texts[s->levels[i]];
+        if (text.size)
+            memcpy(room, text.bytes, text.size);
+        out[i] = (struct pythia_text){room, text.size};
+        room += text.size;
+    }
+    return out;
+}

@@ -1,0 +1,118 @@
+# A large file is decoded in pieces, which threads share: the report is that of the same traces compressed, which nobody
+# divides, for any number of threads; what is broken is told with its line and byte in the file.
+cat > write.py <<'END'
+import json
+import random
+import sys
+
+form, size = sys.argv[1:]
+draw = random.Random(form)
+look_alike = 'a}},{"traceID":"1","spans":[{"b\n{'
+
+
+def requests():
+    for i in range(int(size)):
+        start = 1_700_000_000_000_000 + i * 5000
+        first, second = draw.randint(100, 900), draw.randint(100, 2000)
+        yield i + 1, [(1, 0, "shop", start, first + second + 20), (2, 1, "stock", start + 5, first),
+                      (3, 1, "pay", start + 10 + first, second)]
+
+
+def otlp(trace, spans):
+    return {"resourceSpans": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]},
+            "scopeSpans": [{"spans": [{"traceId": "%032x" % trace, "spanId": "%016x" % i,
+                                       "parentSpanId": "%016x" % p if p else "", "name": name,
+                                       "startTimeUnixNano": str(at * 1000), "endTimeUnixNano": str((at + us) * 1000),
+                                       "attributes": [{"key": "note", "value": {"stringValue": look_alike}}]}
+                                      for i, p, name, at, us in spans]}]}]}
+
+
+def jaeger(trace, spans):
+    return {"traceID": "%032x" % trace,
+            "spans": [{"traceID": "%032x" % trace, "spanID": "%016x" % i, "operationName": name,
+                       "references": [{"refType": "CHILD_OF", "traceID": "%032x" % trace, "spanID": "%016x" % p}] if p
+                       else [], "startTime": at, "duration": us, "processID": "p1",
+                       "tags": [{"key": "note", "type": "string", "value": look_alike}]}
+                      for i, p, name, at, us in spans],
+            "processes": {"p1": {"serviceName": "shop", "tags": []}}}
+
+
+def zipkin(trace, spans):
+    return [{"traceId": "%032x" % trace, "id": "%016x" % i, **({"parentId": "%016x" % p} if p else {}), "name": name,
+             "timestamp": at, "duration": us, "localEndpoint": {"serviceName": "shop"}, "tags": {"note": look_alike}}
+            for i, p, name, at, us in spans]
+
+
+def osprofiler(trace, spans):
+    unit = "00000000-0000-0000-%04x-%012x"
+    for i, p, name, at, us in spans:
+        for what, when in ("start", at), ("stop", at + us):
+            yield {"name": f"{name}-{what}", "base_id": unit % (1, trace), "trace_id": unit % (2, trace * 4 + i),
+                   "parent_id": unit % ((2, trace * 4 + p) if p else (1, trace)), "project": "shop", "service": "shop",
+                   "timestamp": "2023-11-14T22:%02d:%02d.%06d" % (when // 60_000_000 % 60, when // 1_000_000 % 60,
+                                                                  when % 1_000_000), "info": {"note": look_alike}}
+
+
+def varint(n):
+    return bytes([n & 127 | 128]) + varint(n >> 7) if n > 127 else bytes([n])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3 | 1) + value.to_bytes(8, "little")
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def protobuf(trace, spans):
+    text = field(1, b"service.name") + field(2, field(1, b"shop"))
+    message = field(1, field(1, field(1, text)) + field(2, b"".join(
+        field(2, field(1, trace.to_bytes(16, "big")) + field(2, i.to_bytes(8, "big")) +
+              (field(4, p.to_bytes(8, "big")) if p else b"") + field(5, name.encode()) + field(7, at * 1000) +
+              field(8, (at + us) * 1000) + field(9, field(1, b"note") + field(2, field(1, look_alike.encode()))))
+        for i, p, name, at, us in spans)))
+    return len(message).to_bytes(4, "big") + message
+
+
+out = sys.stdout.buffer
+text = lambda value, **how: out.write(json.dumps(value, separators=(",", ":"), **how).encode())
+if form == "jaeger":
+    out.write(b'{"data":[')
+for trace, spans in requests():
+    if form == "otlp-proto":
+        out.write(protobuf(trace, spans))
+    elif form == "osprofiler":
+        for event in osprofiler(trace, spans):
+            text(event)
+            out.write(b"\n")
+    elif form == "jaeger":
+        out.write(b"," if trace > 1 else b"")
+        text(jaeger(trace, spans))
+    elif form == "otlp-pretty":
+        text(otlp(trace, spans), indent=1)
+        out.write(b"\r\n")
+    else:
+        text({"otlp": otlp, "jaeger-lines": jaeger, "zipkin": zipkin}[form](trace, spans))
+        out.write(b"\n")
+if form == "jaeger":
+    out.write(b'],"total":0,"limit":0,"offset":0,"errors":null}\n')
+END
+report() { pythia replay -q --format json "$@" | jq 'del(.input.sources)'; }
+for form in otlp otlp-pretty otlp-proto jaeger jaeger-lines zipkin osprofiler; do
+    python3 write.py $form $([ $form = otlp-proto ] && echo 18001 || echo 8001) > file
+    gzip -1 < file > whole.gz
+    report --threads 1 whole.gz > whole
+    [ "$(stat -c %s file)" -gt 4194304 ] || echo "$form: too small to be divided"
+    echo $form: $(jq .input.traces whole)
+    for threads in 1 2 5; do report --threads $threads file | diff whole - > /dev/null && echo same; done
+done
+
+# Seven broken lines in two pieces, and one in the last
+python3 write.py otlp 7001 | sed -e '3001,3004s/^/[}/' -e '6000,6002s/"spanId":"[0-9a-f]*"/"spanId":"no"/' \
+                                 -e '7001s/.$//' > broken.jsonl
+pythia replay --threads 1 --format json broken.jsonl 2> told | jq -c .input | tee one
+sed -n 's/.*\(broken.jsonl:[0-9]*\): .*(\(byte [0-9]*\)).*/\1 \2/p' told
+grep -o 'and [0-9]* more broken records' told
+# Which of the eight are told is left to chance
+pythia replay --threads 3 --format json broken.jsonl 2> told | jq -c .input | cmp - one && echo same
+grep -c '(byte' told
+grep -o 'and [0-9]* more broken records' told
