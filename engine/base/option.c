@@ -386,7 +386,16 @@ void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *
     }
 }
 
-void pythia_options_completion(const struct pythia_option *table, struct pythia_buf *to)
+/* ---- completion for shells ---- */
+
+static void add_choices(const struct pythia_option *o, struct pythia_buf *to)
+{
+    for (const char *word = o->choices; *word; word++)
+        pythia_buf_putc(to, (char)(*word == '|' ? ' ' : *word));
+}
+
+void pythia_options_completion(const struct pythia_option *table, const char *before,
+                               const char *after, struct pythia_buf *to)
 {
     pythia_buf_puts(to, "        case $prev in\n");
     for (const struct pythia_option *o = table; o->name; o++) {
@@ -395,13 +404,41 @@ void pythia_options_completion(const struct pythia_option *table, struct pythia_
         pythia_buf_puts(to, "        ");
         if (o->letter)
             pythia_buf_printf(to, "-%c|", o->letter);
-        pythia_buf_printf(to, "--%s) COMPREPLY=($(compgen -W '", o->name);
-        for (const char *word = o->choices; *word; word++)
-            pythia_buf_putc(to, (char)(*word == '|' ? ' ' : *word));
-        pythia_buf_puts(to, "' -- \"$cur\")); return ;;\n");
+        pythia_buf_printf(to, "--%s) %s", o->name, before);
+        add_choices(o, to);
+        pythia_buf_printf(to, "%s; return ;;\n", after);
     }
-    pythia_buf_puts(to, "        esac\n        words='--help");
+    pythia_buf_puts(to, "        esac\n        options='--help");
     for (const struct pythia_option *o = table; o->name; o++)
         pythia_buf_printf(to, " --%s", o->name);
     pythia_buf_puts(to, "'\n");
+}
+
+/* A text in quotes that fish does not expand. */
+static void add_fish_quoted(const char *text, struct pythia_buf *to)
+{
+    pythia_buf_putc(to, '\'');
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            pythia_buf_putc(to, '\\');
+        pythia_buf_putc(to, *text);
+    }
+    pythia_buf_putc(to, '\'');
+}
+
+void pythia_option_fish(const struct pythia_option *option, struct pythia_buf *to)
+{
+    pythia_buf_printf(to, " -l %s", option->name);
+    if (option->letter)
+        pythia_buf_printf(to, " -s %c", option->letter);
+    if (option->type == PYTHIA_OPTION_CHOICE) {
+        pythia_buf_puts(to, " -x -a '");
+        add_choices(option, to);
+        pythia_buf_putc(to, '\'');
+    } else if (option->type != PYTHIA_OPTION_FLAG) {
+        pythia_buf_puts(to, " -r");
+    }
+    pythia_buf_puts(to, " -d ");
+    add_fish_quoted(option->help, to);
+    pythia_buf_putc(to, '\n');
 }

@@ -52,32 +52,12 @@ static const struct shell zsh = {
 
 /* ---- bash and zsh ---- */
 
-static void add_choices(struct pythia_buf *to, const struct pythia_option *o)
-{
-    for (const char *word = o->choices; *word; word++)
-        pythia_buf_putc(to, (char)(*word == '|' ? ' ' : *word));
-}
-
 static void complete_options(struct pythia_buf *to, const struct shell *s,
                              const struct pythia__command *c)
 {
     struct pythia_option options[PYTHIA__OPTIONS_MAX];
     pythia__options_of(c, options);
-    pythia_buf_puts(to, "        case $prev in\n");
-    for (const struct pythia_option *o = options; o->name; o++) {
-        if (o->type != PYTHIA_OPTION_CHOICE)
-            continue;
-        pythia_buf_puts(to, "        ");
-        if (o->letter)
-            pythia_buf_printf(to, "-%c|", o->letter);
-        pythia_buf_printf(to, "--%s) %s", o->name, s->before);
-        add_choices(to, o);
-        pythia_buf_printf(to, "%s; return ;;\n", s->after);
-    }
-    pythia_buf_puts(to, "        esac\n        options='--help");
-    for (const struct pythia_option *o = options; o->name; o++)
-        pythia_buf_printf(to, " --%s", o->name);
-    pythia_buf_puts(to, "'\n");
+    pythia_options_completion(options, s->before, s->after, to);
 }
 
 /* The first words of all commands, each once: those of one command stand together. */
@@ -146,18 +126,6 @@ static void write_function(struct pythia_buf *to, const struct shell *s)
 
 /* ---- fish ---- */
 
-/* A text in quotes that fish does not expand. */
-static void add_quoted(struct pythia_buf *to, const char *text)
-{
-    pythia_buf_putc(to, '\'');
-    for (; *text; text++) {
-        if (*text == '\'' || *text == '\\')
-            pythia_buf_putc(to, '\\');
-        pythia_buf_putc(to, *text);
-    }
-    pythia_buf_putc(to, '\'');
-}
-
 /* When the words of a command stand on the line. */
 static void add_condition(struct pythia_buf *to, const char *name)
 {
@@ -175,19 +143,7 @@ static void write_fish_command(struct pythia_buf *to, const struct pythia__comma
     pythia__options_of(c, options);
     for (const struct pythia_option *o = options; o->name; o++) {
         add_condition(to, c->name);
-        pythia_buf_printf(to, " -l %s", o->name);
-        if (o->letter)
-            pythia_buf_printf(to, " -s %c", o->letter);
-        if (o->type == PYTHIA_OPTION_CHOICE) {
-            pythia_buf_puts(to, " -x -a '");
-            add_choices(to, o);
-            pythia_buf_putc(to, '\'');
-        } else if (o->type != PYTHIA_OPTION_FLAG) {
-            pythia_buf_puts(to, " -r");
-        }
-        pythia_buf_puts(to, " -d ");
-        add_quoted(to, o->help);
-        pythia_buf_putc(to, '\n');
+        pythia_option_fish(o, to);
     }
     if (c->words) /* before one of them is there */
         pythia_buf_printf(to,

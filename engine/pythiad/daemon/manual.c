@@ -257,15 +257,3 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia_buf_putc(to, '\n');
     pythia_buf_puts(to, after);
 }
-
-void pythia__completion_write(struct pythia_buf *to)
-{
-    pythia_buf_puts(to, "# bash completion of pythiad, made of its table of settings\n"
-                        "_pythiad()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} "
-                        "prev=${COMP_WORDS[COMP_CWORD-1]} words=\n    COMPREPLY=()\n");
-    pythia_options_completion(pythia__settings_table, to);
-    pythia_buf_puts(to, "    if [[ $cur == -* ]]; then\n"
-                        "        COMPREPLY=($(compgen -W \"$words --version\" -- \"$cur\"))\n"
-                        "    else\n        COMPREPLY=($(compgen -f -- \"$cur\"))\n    fi\n}\n"
-                        "complete -o filenames -F _pythiad pythiad\n");
-}

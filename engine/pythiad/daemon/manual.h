@@ -1,4 +1,4 @@
-/* The manual page of pythiad and its completion: the options are those of the settings. */
+/* The manual page of pythiad: the options are those of the settings. */
 #ifndef PYTHIA_PYTHIAD_MANUAL_H
 #define PYTHIA_PYTHIAD_MANUAL_H
 
@@ -6,8 +6,5 @@
 
 /* Append pythiad(8), as scdoc reads it. */
 void pythia__manual_write(struct pythia_buf *to);
-
-/* Append the completion for bash. */
-void pythia__completion_write(struct pythia_buf *to);
 
 #endif

@@ -15,6 +15,7 @@
 #include <jansson.h>
 #include <uv.h>
 
+#include "completion.h"
 #include "daemon.h"
 #include "manual.h"
 #include "pythia/log.h"
@@ -159,9 +160,7 @@ static bool wants_text(int argc, char **argv, struct pythia_buf *text)
             pythia_buf_puts(text, "pythiad " PYTHIA_VERSION "\n");
         else if (strcmp(argv[i], "--scdoc") == 0) /* for the build */
             pythia__manual_write(text);
-        else if (strcmp(argv[i], "--bash-completion") == 0) /* for the build, too */
-            pythia__completion_write(text);
-        else
+        else if (!pythia__completion_write(argv[i], text)) /* for the build, too */
             continue;
         return true;
     }

@@ -92,8 +92,13 @@ int pythia_options_parse(const struct pythia_option *table, void *settings, int 
 void pythia_options_help(const struct pythia_option *table, struct pythia_buf *to);
 void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *to);
 
-/* Append the lines of a bash completion that know the options: behind a choice ($prev) its words
- * are the reply, and the function returns; else $words are the options. */
-void pythia_options_completion(const struct pythia_option *table, struct pythia_buf *to);
+/* Append lines for the body of a completion function of bash or zsh. After an option that has
+ * choices ($prev) the function replies with them, between `before` and `after`, and returns;
+ * otherwise $options lists the options. */
+void pythia_options_completion(const struct pythia_option *table, const char *before,
+                               const char *after, struct pythia_buf *to);
+
+/* Append the arguments of fish's `complete` that describe one option, and the end of the line. */
+void pythia_option_fish(const struct pythia_option *option, struct pythia_buf *to);
 
 #endif
