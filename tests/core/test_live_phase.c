@@ -11,7 +11,8 @@ static void learning_leads_to_a_search_and_never_back(void **state)
     assert_int_equal(phase, PYTHIA__LIVE_COMPLETING);
     phase = pythia__live_phase_next(phase, PYTHIA__LIVE_SEARCH_BEGUN);
     assert_int_equal(phase, PYTHIA__LIVE_GATHERING);
-    for (int event = PYTHIA__LIVE_REQUEST; event <= PYTHIA__LIVE_SEARCH_BEGUN; event++) {
+    for (enum pythia__live_event event = PYTHIA__LIVE_REQUEST; event <= PYTHIA__LIVE_SEARCH_BEGUN;
+         event++) {
         assert_int_equal(pythia__live_phase_next(PYTHIA__LIVE_GATHERING, event),
                          PYTHIA__LIVE_GATHERING);
         assert_int_equal(pythia__live_phase_next(PYTHIA__LIVE_SETTLING, event),
@@ -27,7 +28,8 @@ static void a_known_space_needs_no_learning(void **state)
 
 static void only_a_search_waits_for_stragglers(void **state)
 {
-    for (int phase = PYTHIA__LIVE_EMPTY; phase <= PYTHIA__LIVE_COMPLETING; phase++) {
+    for (enum pythia__live_phase phase = PYTHIA__LIVE_EMPTY; phase <= PYTHIA__LIVE_COMPLETING;
+         phase++) {
         assert_int_equal(pythia__live_phase_next(phase, PYTHIA__LIVE_EVIDENCE_COMPLETE), phase);
         assert_int_equal(pythia__live_phase_next(phase, PYTHIA__LIVE_CYCLE_ENDED), phase);
     }
