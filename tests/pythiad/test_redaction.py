@@ -63,7 +63,8 @@ class Redaction(unittest.TestCase):
 
     def report(self, pythiad, find=b""):
         """The report of the first cycle that has one with those bytes."""
-        return rig.until(lambda: (answer := pythiad.get("/v1/report")).status == 200 and find in answer.body and answer, 30)
+        return rig.until(lambda: pythiad.metric("pythia_cycles_total") and find in (answer := pythiad.get("/v1/report")).body
+                         and answer, 30)
 
     def run_until_reported(self, pythiad, make=requests, find=b""):
         for _ in range(6):

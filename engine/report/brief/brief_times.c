@@ -78,7 +78,9 @@ static void add_context(const struct pythia__brief *b, const struct pythia_group
         pythia__doc_duration(b->d, c->mean_ns);
 }
 
-static void add_share(const struct pythia__brief *b, double mean_ns, double share)
+/* A share may come out above 1 by chance; surely above 1, other places take less where this one
+ * takes more. */
+static void add_share(const struct pythia__brief *b, double mean_ns, double share, double low)
 {
     pythia__doc_cell(b->d);
     pythia__doc_duration(b->d, mean_ns);
@@ -88,7 +90,7 @@ static void add_share(const struct pythia__brief *b, double mean_ns, double shar
     pythia__doc_bar(b->d, share);
     pythia__doc_words(b->d, " ");
     pythia__doc_percent(b->d, fmin(share, 1));
-    if (share > 1) /* other places take less where this one takes more */
+    if (low > 1)
         pythia__doc_words(b->d, ", partly made up for elsewhere");
 }
 
@@ -131,7 +133,7 @@ static void add_places(const struct pythia__brief *b, const struct pythia_group 
             depth = add_chain(b, g, pythia_cct_edge_at(cct, e->edge)->context, !inside);
         begin_row(b, depth, false);
         pythia__doc_place_row(b->d, b->s->vocabulary, &place);
-        add_share(b, e->share.mean, e->share.share);
+        add_share(b, e->share.mean, e->share.share, e->share.low);
         depth = depth > 0 ? depth : 1;
         shown++;
     }
@@ -157,7 +159,7 @@ static void add_table(const struct pythia__brief *b, const struct pythia_group *
         depth = add_chain(b, g, node, false);
         begin_row(b, depth, false);
         pythia__doc_place_row(b->d, b->s->vocabulary, &own);
-        add_share(b, g->own.mean_ns, g->own.share.slope);
+        add_share(b, g->own.mean_ns, g->own.share.slope, g->own.share.low);
         depth = depth > 0 ? depth : 1;
     }
     add_places(b, g, depth);
@@ -169,7 +171,7 @@ static void add_table(const struct pythia__brief *b, const struct pythia_group *
     pythia__doc_words(b->d, "all below ");
     pythia__doc_point(b->d, b->s->vocabulary,
                       pythia_cct_tracepoint(pythia_groups_cct(b->s->groups), g->inclusive));
-    add_share(b, c ? c->mean_ns : NAN, c ? c->share.slope : NAN);
+    add_share(b, c ? c->mean_ns : NAN, c ? c->share.slope : NAN, c ? c->share.low : NAN);
 }
 
 static bool has_table(const struct pythia_group *g)
