@@ -19,8 +19,8 @@
  *
  * for two-causes, drift-move (the cause moves in cycle 3) and null-noise (there is no cause). In
  * all runs of the first two 40 of 40 were found (91 to 100 %), in 6 cycles (median), and none was
- * wrong; of null-noise 2 of 40 were wrong (1 to 17 %). Rates are flat in that range, on problems that
- * may not reach every one of these limits. */
+ * wrong; of null-noise 2 of 40 were wrong (1 to 17 %). Rates are flat in that range, on problems
+ * that may not reach every one of these limits. */
 #define AGAIN_LOW .1 /* lower bound of a new share for which an ended search begins again (grid) */
 #define ABOVE     2. /* standard errors: a share above chance, if tested once (grid) */
 /* Cycles in which no share is above chance, after a cause was found, or in which none matters
