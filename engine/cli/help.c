@@ -8,7 +8,7 @@
 #include "pythia/nearest.h"
 #include "pythia/status.h"
 
-#ifndef PYTHIA_VERSION
+#ifndef PYTHIA_BUILD
 #error "the build names the version"
 #endif
 
@@ -301,7 +301,7 @@ bool pythia__help_asked(int argc, char **argv, int *code)
 {
     struct pythia_buf text = {0};
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-        pythia_buf_puts(&text, "pythia " PYTHIA_VERSION "\n");
+        pythia_buf_puts(&text, "pythia " PYTHIA_BUILD "\n");
         *code = print_text(&text);
     } else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         *code = help_all();

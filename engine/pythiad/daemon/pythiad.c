@@ -157,7 +157,7 @@ static bool wants_text(int argc, char **argv, struct pythia_buf *text)
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
             write_help(text);
         else if (strcmp(argv[i], "-V") == 0 || strcmp(argv[i], "--version") == 0)
-            pythia_buf_puts(text, "pythiad " PYTHIA_VERSION "\n");
+            pythia_buf_puts(text, "pythiad " PYTHIA_BUILD "\n");
         else if (strcmp(argv[i], "--scdoc") == 0) /* for the build */
             pythia__manual_write(text);
         else if (!pythia__completion_write(argv[i], text)) /* for the build, too */
