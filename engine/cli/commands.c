@@ -8,6 +8,7 @@ static const struct pythia__command *const commands[] = {
     &pythia__cmd_runs_trend, &pythia__cmd_runs_compare, &pythia__cmd_runs_regress,
     &pythia__cmd_runs_flame, &pythia__cmd_runs_export,  &pythia__cmd_runs_import,
     &pythia__cmd_generate,   &pythia__cmd_evaluate,     &pythia__cmd_ctl,
+    &pythia__cmd_mcp,
 };
 
 const struct pythia__command *const *pythia__commands(size_t *count)

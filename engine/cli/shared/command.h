@@ -63,6 +63,7 @@ extern const struct pythia__command pythia__cmd_export;
 extern const struct pythia__command pythia__cmd_shuffle;
 extern const struct pythia__command pythia__cmd_generate;
 extern const struct pythia__command pythia__cmd_ctl;
+extern const struct pythia__command pythia__cmd_mcp;
 extern const struct pythia__command pythia__cmd_run;
 extern const struct pythia__command pythia__cmd_runs_list;
 extern const struct pythia__command pythia__cmd_runs_show;

@@ -17,16 +17,15 @@
 #include "pythia/shown_text.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "shared/ask_daemon.h"
 #include "shared/command.h"
 #include "shared/terminal.h"
 
-#define SOCKET_PATH "/run/pythiad/control.sock"
-#define SOCKET      "unix:" SOCKET_PATH
-#define ADDRESS     "127.0.0.1:4319"
-#define OFF_WAIT_S  1L /* for the daemon to close everything, before it is done without it */
+#define OFF_WAIT_S 1L /* for the daemon to close everything, before it is done without it */
 
 struct settings {
-    const char *address, *token, *tls_trust, *gate, *osprofiler, *off_file, *open;
+    struct pythia__daemon_settings daemon;
+    const char *gate, *osprofiler, *off_file, *open;
     int format;
     int64_t count;
     bool verbose, ids;
@@ -37,13 +36,7 @@ struct settings {
 #define OPTION(member) offsetof(struct settings, member)
 
 static const struct pythia_option options[] = {
-    PYTHIA_TEXT_OPTION("address", 'a', "HOST:PORT|unix:PATH", OPTION(address),
-                       "Where pythiad's control interface is (default " SOCKET
-                       " if it is there, else " ADDRESS ")"),
-    PYTHIA_TEXT_OPTION("token", 0, "FILE", OPTION(token),
-                       "File with the token of the control interface"),
-    PYTHIA_TEXT_OPTION("tls-trust", 0, "FILE", OPTION(tls_trust),
-                       "Speak TLS, and trust the authorities of a file (PEM)"),
+    PYTHIA__DAEMON_OPTIONS(OPTION(daemon)),
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
                   "Form of what is written; markdown and html are of the report"),
     PYTHIA_FLAG("verbose", 0, OPTION(verbose), "Of the report: all of it, instead of 40 lines"),
@@ -70,93 +63,6 @@ static const struct pythia_option options[] = {
                        "where they look. For on: it is removed"),
     {0},
 };
-
-/* ---- asking ---- */
-
-struct answer {
-    struct pythia_buf body;
-    long status;
-};
-
-static size_t take_body(char *bytes, size_t size, size_t count, void *context)
-{
-    struct answer *a = context;
-    pythia_buf_add(&a->body, bytes, size * count);
-    return pythia_buf_status(&a->body) == PYTHIA_OK ? size * count : 0;
-}
-
-static const char *address_of(const struct settings *s)
-{
-    if (s->address)
-        return s->address;
-    return access(SOCKET_PATH, F_OK) == 0 ? SOCKET : ADDRESS;
-}
-
-static int set_up(CURL *curl, const struct settings *s, const char *path, struct curl_slist **list,
-                  struct pythia_buf *url)
-{
-    const char *address = address_of(s);
-    bool socket = strncmp(address, "unix:", 5) == 0;
-    if (socket)
-        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, address + 5);
-    pythia_buf_printf(url, "%s://%s%s", s->tls_trust && !socket ? "https" : "http",
-                      socket ? "localhost" : address, path);
-    if (s->tls_trust)
-        curl_easy_setopt(curl, CURLOPT_CAINFO, s->tls_trust);
-    if (s->token) {
-        struct pythia_buf token = {0}, header = {0};
-        struct pythia_error why = {0};
-        int status = pythia_file_read(s->token, &token, &why);
-        if (status != PYTHIA_OK) {
-            char text[1024];
-            pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
-            return status;
-        }
-        while (token.size > 0 && strchr(" \t\r\n", token.bytes[token.size - 1]))
-            token.size--;
-        pythia_buf_printf(&header, "Authorization: Bearer %.*s", (int)token.size, token.bytes);
-        if (pythia_buf_status(&header) == PYTHIA_OK)
-            *list = curl_slist_append(*list, header.bytes);
-        pythia_buf_free(&token);
-        pythia_buf_free(&header);
-    }
-    return pythia_buf_status(url);
-}
-
-/* Ask for a path; `body` (may be NULL) is posted. PYTHIA_OK when there is an answer, whatever it
- * is; else PYTHIA_EIO, told. */
-static int ask_daemon(const struct settings *s, const char *path, const char *body,
-                      double timeout_s, bool quiet, struct answer *out)
-{
-    CURL *curl = curl_easy_init();
-    struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
-    struct pythia_buf url = {0};
-    int status = curl && list ? set_up(curl, s, path, &list, &url) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        curl_easy_setopt(curl, CURLOPT_URL, url.bytes);
-        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
-        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-        curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
-        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
-        curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
-        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-        if (body)
-            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-        CURLcode result = curl_easy_perform(curl);
-        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &out->status);
-        if (result != CURLE_OK) {
-            status = PYTHIA_EIO;
-            pythia_log(quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_ERROR,
-                       "pythiad does not answer (is it there? --address says where): address=%s, "
-                       "reason=%s",
-                       address_of(s), curl_easy_strerror(result));
-        }
-    }
-    pythia_buf_free(&url);
-    curl_slist_free_all(list);
-    curl_easy_cleanup(curl);
-    return status;
-}
 
 /* ---- what can be asked ---- */
 
@@ -209,7 +115,7 @@ static char *body_of(const struct settings *s, const struct action *a, char *con
 }
 
 static int write_answer(const struct settings *s, const struct action *a,
-                        const struct answer *answer)
+                        const struct pythia__answer *answer)
 {
     struct pythia_buf out = {0};
     json_error_t why;
@@ -220,7 +126,7 @@ static int write_answer(const struct settings *s, const struct action *a,
             json_loadb(answer->body.bytes ? answer->body.bytes : "", answer->body.size, 0, &why);
         if (!json) {
             pythia_log(PYTHIA_LOG_ERROR, "The answer is not JSON: is that pythiad? address=%s",
-                       address_of(s));
+                       pythia__daemon_address(&s->daemon));
             return PYTHIA_EFORMAT;
         }
         if (s->ids && a->show == pythia__show_points)
@@ -237,7 +143,7 @@ static int write_answer(const struct settings *s, const struct action *a,
 }
 
 /* What the daemon refused, in its own words. */
-static void tell_refusal(const struct answer *answer)
+static void tell_refusal(const struct pythia__answer *answer)
 {
     json_error_t unused;
     struct pythia_buf text = {0};
@@ -331,7 +237,7 @@ static int close_directly(const struct settings *s)
 
 static int list_variables(const struct settings *s, const struct action *a)
 {
-    struct answer answer = {0};
+    struct pythia__answer answer = {0};
     struct pythia_error why = {0};
     int status = pythia_gate_variables(*s->gate ? s->gate : NULL, &answer.body, &why);
     if (status == PYTHIA_OK)
@@ -348,8 +254,8 @@ static int list_variables(const struct settings *s, const struct action *a)
 static int watch_once(const struct settings *s, const char *path, bool terminal,
                       struct pythia_buf *shown)
 {
-    struct answer answer = {0};
-    int status = ask_daemon(s, path, NULL, s->timeout_s, false, &answer);
+    struct pythia__answer answer = {0};
+    int status = pythia__ask_daemon(&s->daemon, path, NULL, s->timeout_s, false, &answer);
     if (status == PYTHIA_OK && (answer.status < 200 || answer.status > 299)) {
         tell_refusal(&answer);
         status = PYTHIA_EUSAGE;
@@ -444,12 +350,13 @@ static int run_ctl(const void *settings, char *const *operands, int count)
         snprintf(path, sizeof(path), "%s?count=%d", a->path, (int)s->count);
     bool off = strcmp(a->name, "off") == 0;
     char *body = a->posts ? body_of(s, a, operands + 1, count - 1) : NULL;
-    struct answer answer = {0};
+    struct pythia__answer answer = {0};
     int removed = strcmp(a->name, "on") == 0 && s->off_file
                       ? switch_plane("http", "off-file", s->off_file, false)
                       : PYTHIA_OK;
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    int status = ask_daemon(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
+    int status = pythia__ask_daemon(&s->daemon, path, body, off ? (double)OFF_WAIT_S : s->timeout_s,
+                                    off, &answer);
     free(body);
     if (status == PYTHIA_EIO && off)
         status = close_directly(s);
