@@ -340,17 +340,16 @@ const struct pythia__command pythia__cmd_mcp = {
     .summary = "Let an assistant ask a running pythiad (Model Context Protocol)",
     .description =
         "A server of the Model Context Protocol on standard input and output: an assistant starts "
-        "it and asks a running pythiad through it. Its tools are verdicts, report, groups, points, "
+        "it (the command pythia with the argument mcp) and asks a running pythiad through it. Its "
+        "tools are verdicts, report, groups, points, "
         "decisions, status and plan, which read only. With --allow-changes there are open, close "
         "and unpin as well, and pythiad still asks for the control role (pythiad(8)).\n\n"
         "An answer has at most 200 KB; what was left out is said. Names and values in answers come "
         "from the traced programs; a notice before each answer marks them as data. The server ends "
         "when its input does.",
-    .examples =
-        "# What an assistant's list of servers says\n"
-        "#   {\"mcpServers\": {\"pythia\": {\"command\": \"pythia\", \"args\": [\"mcp\"]}}}\n"
-        "# The same by hand\n"
-        "printf '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/list\"}\\n' | pythia mcp\n",
+    .examples = "# The list of tools, by hand\n"
+                "printf '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/list\"}\\n' | "
+                "pythia mcp\n",
     .exits = PYTHIA__EXITS_ALONE,
     .see_also = "pythia-ctl(1), pythiad(8)",
     .options = options,
