@@ -17,7 +17,7 @@
 
 struct frame {
     struct pythia_text name; /* in the arena */
-    uint32_t parent, first_child, next_sibling;
+    uint32_t parent, first_child, last_child, next_sibling;
     double own[2], all[2]; /* of each side: in the frame itself, and with what is below it */
 };
 
@@ -36,8 +36,11 @@ static int add_frame(struct pythia_flame *f, uint32_t parent, struct pythia_text
         return PYTHIA_ENOMEM;
     memcpy(copy, name.bytes, name.size);
     *to = (uint32_t)f->count++;
-    f->frames[*to] = (struct frame){
-        .name = {copy, name.size}, .parent = parent, .first_child = NONE, .next_sibling = NONE};
+    f->frames[*to] = (struct frame){.name = {copy, name.size},
+                                    .parent = parent,
+                                    .first_child = NONE,
+                                    .last_child = NONE,
+                                    .next_sibling = NONE};
     return PYTHIA_OK;
 }
 
@@ -68,8 +71,12 @@ void pythia_flame_destroy(struct pythia_flame *f)
 static int find_child(struct pythia_flame *f, uint32_t parent, struct pythia_text name,
                       uint32_t *child)
 {
-    uint32_t before = NONE, at = f->frames[parent].first_child;
-    int order = 1;
+    uint32_t last = f->frames[parent].last_child;
+    int order = last == NONE ? -1 : pythia_text_compare(f->frames[last].name, name);
+    /* Stacks mostly come sorted: then a new frame belongs behind the last one, and a thousand
+     * siblings need no walk each. */
+    uint32_t before = order < 0 ? last : NONE,
+             at = order < 0 ? NONE : f->frames[parent].first_child;
     while (at != NONE && (order = pythia_text_compare(f->frames[at].name, name)) < 0) {
         before = at;
         at = f->frames[at].next_sibling;
@@ -82,6 +89,8 @@ static int find_child(struct pythia_flame *f, uint32_t parent, struct pythia_tex
     if (status != PYTHIA_OK)
         return status;
     f->frames[*child].next_sibling = at;
+    if (at == NONE)
+        f->frames[parent].last_child = *child;
     if (before == NONE)
         f->frames[parent].first_child = *child;
     else

@@ -113,7 +113,7 @@ class Settings(unittest.TestCase):
         code, said = rig.run(self, "--help")
         self.assertEqual((code, "usage: pythiad" in said and "--lease-seconds" in said), (0, True))
         code, said = rig.run(self, "--version")
-        self.assertRegex(said, r"^pythiad \d+\.\d+\.\d+\n$")
+        self.assertRegex(said, r"^pythiad \d+\.\d+\.\d+( \(commit [0-9a-f]{12}\))?\n$")
 
 
 class Reload(unittest.TestCase):

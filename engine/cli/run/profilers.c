@@ -154,5 +154,6 @@ size_t pythia__profilers_finish(struct pythia__profilers *p, struct pythia_arena
     }
     if (p->folder[0])
         rmdir(p->folder);
+    p->folder[0] = '\0'; /* process ids that are no longer ours must not be waited for again */
     return count;
 }

@@ -17,8 +17,8 @@ int pythia_flame_create(struct pythia_flame **out);
 void pythia_flame_destroy(struct pythia_flame *f); /* f may be NULL */
 
 /* Add time spent in a context itself: frames from the root on, with ';' between them. `side` 0 is
- * the graph, side 1 a second one that it is compared with. PYTHIA_OK or PYTHIA_ENOMEM. O(frames
- * log(children)). */
+ * the graph, side 1 a second one that it is compared with. PYTHIA_OK or PYTHIA_ENOMEM. O(frames)
+ * for stacks that come sorted, else O(frames siblings). */
 int pythia_flame_add(struct pythia_flame *f, struct pythia_text stack, int side, double value);
 
 /* Add folded stacks, a line each: the stack, a blank, and a number. PYTHIA_OK, PYTHIA_EFORMAT with
