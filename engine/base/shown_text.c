@@ -123,6 +123,20 @@ static void add_code(struct pythia_buf *to, uint32_t c)
     pythia_buf_printf(to, "\\u%04x", (unsigned)c);
 }
 
+void pythia_shown_markup(struct pythia_buf *to, struct pythia_text text)
+{
+    static const char special[] = "&<>\"'";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    struct pythia_glyph glyph;
+    while (pythia_glyph_next(&text, &glyph)) {
+        const char *found = strchr(special, glyph.bytes[0]);
+        if (found)
+            pythia_buf_puts(to, entities[found - special]);
+        else
+            pythia_buf_add(to, glyph.bytes, glyph.size);
+    }
+}
+
 /* Line breaks and tabs between the tokens of a document are controls as well, which a string never
  * has: there they stay. */
 static void add_escaped(struct pythia_buf *to, struct pythia_text rest, bool string)

@@ -11,6 +11,7 @@
 
 #include "pythia/arena.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 
 #define NONE UINT32_MAX
@@ -197,25 +198,6 @@ int pythia_flame_folded(const struct pythia_flame *f, struct pythia_buf *to)
 #define HEAD      52
 #define NARROWEST .1 /* of a pixel: narrower frames are not seen, and their time is in the parent */
 
-static void add_escaped(struct pythia_buf *to, struct pythia_text text)
-{
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char c = (unsigned char)text.bytes[i];
-        if (c == '<')
-            pythia_buf_puts(to, "&lt;");
-        else if (c == '>')
-            pythia_buf_puts(to, "&gt;");
-        else if (c == '&')
-            pythia_buf_puts(to, "&amp;");
-        else if (c == '"')
-            pythia_buf_puts(to, "&quot;");
-        else if (c < ' ' || c == 0x7f)
-            pythia_buf_putc(to, '?'); /* XML 1.0 has no way to write most of them */
-        else
-            pythia_buf_putc(to, (char)c);
-    }
-}
-
 /* The script: a click makes the frame as wide as the picture, Ctrl-F or the text at the top marks
  * frames by a regular expression. It reads place and width from attributes, so that the picture is
  * complete without it. */
@@ -261,14 +243,14 @@ static void begin_picture(const struct pythia_flame_options *o, uint32_t rows,
                       "width=\"1200\" height=\"%lu\" font-family=\"ui-monospace, monospace\" "
                       "font-size=\"11\">\n<title>",
                       height, height);
-    add_escaped(to, pythia_text_of(o->title));
+    pythia_shown_markup(to, pythia_text_of(o->title));
     pythia_buf_puts(to, "</title>\n<style>rect{stroke:#fff;stroke-width:.5}"
                         "text{pointer-events:none;fill:#111}.f{cursor:pointer}"
                         ".f:hover rect,.f:focus rect{stroke:#000;stroke-width:1}.up{opacity:.5}"
                         ".hit rect{fill:#c05bd6}.b{pointer-events:auto;cursor:pointer;fill:#2455a4}"
                         "</style>\n<rect width=\"1200\" height=\"100%\" fill=\"#fff\"/>\n"
                         "<text x=\"6\" y=\"18\" font-size=\"14\">");
-    add_escaped(to, pythia_text_of(o->title));
+    pythia_shown_markup(to, pythia_text_of(o->title));
     pythia_buf_puts(to,
                     "</text>\n<text id=\"search\" class=\"b\" x=\"1140\" y=\"18\">Search</text>\n"
                     "<text id=\"reset\" class=\"b\" x=\"1070\" y=\"18\" "
@@ -308,9 +290,9 @@ static void draw_frame(const struct frame *frame, const struct frame *root, doub
                       "<g class=\"f\" tabindex=\"0\" data-x=\"%.3f\" data-w=\"%.3f\" "
                       "data-d=\"%u\" data-n=\"",
                       x, width, depth);
-    add_escaped(to, frame->name);
+    pythia_shown_markup(to, frame->name);
     pythia_buf_puts(to, "\"><title>");
-    add_escaped(to, frame->name);
+    pythia_shown_markup(to, frame->name);
     pythia_buf_puts(to, ": ");
     add_number(frame->all[side], o, to);
     pythia_buf_printf(to, ", %.1f %%", 100 * frame->all[side] / root->all[side]);
@@ -326,7 +308,7 @@ static void draw_frame(const struct frame *frame, const struct frame *root, doub
     struct pythia_text shown = frame->name;
     if (shown.size > fits)
         shown.size = 0; /* bytes are no columns: the script shortens names by characters */
-    add_escaped(to, shown);
+    pythia_shown_markup(to, shown);
     pythia_buf_puts(to, "</text></g>\n");
 }
 

@@ -51,11 +51,22 @@ static void a_document_keeps_its_form(void **state)
     pythia_buf_free(&out);
 }
 
+/* What a browser or an XML parser would act on, and what a terminal or an editor would. */
+static void markup_is_text(void **state)
+{
+    struct pythia_buf to = {0};
+    pythia_shown_markup(&to, PYTHIA_TEXT("<a b='c' d=\"e\">&amp;\x01 \xe2\x80\xae \xc3\xa9"));
+    assert_string_equal(to.bytes, "&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;amp;\\x01 \\u202e "
+                                  "\xc3\xa9");
+    pythia_buf_free(&to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_text_has_no_character_that_acts),
         cmocka_unit_test(a_document_keeps_its_form),
+        cmocka_unit_test(markup_is_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

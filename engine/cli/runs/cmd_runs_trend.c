@@ -194,20 +194,6 @@ static void write_text(const struct trend *t, struct pythia_buf *to)
 #define WIDTH  860.
 #define HEIGHT 360.
 
-static void add_escaped(struct pythia_buf *to, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '<')
-            pythia_buf_puts(to, "&lt;");
-        else if (*text == '&')
-            pythia_buf_puts(to, "&amp;");
-        else if ((unsigned char)*text < ' ')
-            pythia_buf_putc(to, '?');
-        else
-            pythia_buf_putc(to, *text);
-    }
-}
-
 /* Places are on logarithmic axes with --x, where a power is a straight line, else on linear ones
  * that begin at 0: a trend must not look steeper than it is. */
 struct scale {
@@ -236,7 +222,7 @@ static void draw_legend(const struct trend *t, struct pythia_buf *to)
                           "<text x=\"%.1f\" y=\"%.1f\">",
                           x, TOP + HEIGHT + 44, hues[t->points[i].colour % 6], x + 8,
                           TOP + HEIGHT + 48);
-        add_escaped(to, t->points[i].tag);
+        pythia_shown_markup(to, pythia_text_of(t->points[i].tag));
         pythia_buf_puts(to, "</text>\n");
         x += 24 + 7. * (double)pythia_glyph_count(pythia_text_of(t->points[i].tag));
         if (x > LEFT + WIDTH - 60)
@@ -259,7 +245,7 @@ static void draw_points(const struct trend *t, const struct scale *sx, const str
                           "<title>run %" PRId64 ", ",
                           LEFT + WIDTH * place_in(sx, p->x),
                           TOP + HEIGHT * (1 - place_in(sy, p->y)), hues[p->colour % 6], p->id);
-        add_escaped(to, p->tag);
+        pythia_shown_markup(to, pythia_text_of(p->tag));
         pythia_buf_printf(to, ", %s</title></circle>\n", value.bytes ? value.bytes : "");
         pythia_buf_free(&value);
     }
@@ -310,7 +296,7 @@ static void write_svg(const struct trend *t, struct pythia_buf *to)
                         "font-size=\"12\">\n<rect width=\"980\" height=\"470\" fill=\"#fff\"/>\n"
                         "<text x=\"90\" y=\"22\" font-size=\"15\">");
     pythia_buf_printf(to, "%s of runs over ", pythia_run_metrics[t->metric].help);
-    add_escaped(to, t->key ? t->key : "time");
+    pythia_shown_markup(to, pythia_text_of(t->key ? t->key : "time"));
     pythia_buf_puts(to, "</text>\n");
     draw_axis_values(t, &sx, &sy, to);
     struct power p;

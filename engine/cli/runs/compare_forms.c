@@ -206,23 +206,6 @@ static void write_markdown(const struct pythia__compared *c, struct pythia_buf *
 
 /* ---- JUnit ---- */
 
-static void add_xml(struct pythia_buf *to, struct pythia_text text)
-{
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char byte = (unsigned char)text.bytes[i];
-        const char *entity = byte == '<'   ? "&lt;"
-                             : byte == '>' ? "&gt;"
-                             : byte == '&' ? "&amp;"
-                             : byte == '"' ? "&quot;"
-                             : byte < ' '  ? "?"
-                                           : NULL;
-        if (entity)
-            pythia_buf_puts(to, entity);
-        else
-            pythia_buf_putc(to, (char)byte);
-    }
-}
-
 /* Each comparison is a test case; one that got worse fails, one with too few runs is skipped. */
 static void write_junit(const struct pythia__compared *c, struct pythia_buf *to)
 {
@@ -236,9 +219,9 @@ static void write_junit(const struct pythia__compared *c, struct pythia_buf *to)
         struct pythia_buf subject = {0};
         add_subject(&subject, row);
         pythia_buf_puts(to, "  <testcase classname=\"");
-        add_xml(to, pythia_buf_text(&subject));
+        pythia_shown_markup(to, pythia_buf_text(&subject));
         pythia_buf_puts(to, "\" name=\"");
-        add_xml(to, pythia_text_of(name_of(row)));
+        pythia_shown_markup(to, pythia_text_of(name_of(row)));
         pythia_buf_puts(to, "\"");
         pythia_buf_free(&subject);
         if (row->verdict == PYTHIA_REGRESS_WORSE) {

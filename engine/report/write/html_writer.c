@@ -17,22 +17,6 @@ static bool is_empty(const char *element)
     return false;
 }
 
-/* What XML and HTML give a meaning, in text as well as in attributes; all else as it may be shown.
- */
-static void add_escaped_html(struct pythia_buf *to, const char *text)
-{
-    static const char special[] = "&<>\"'";
-    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    struct pythia_glyph glyph;
-    for (struct pythia_text rest = pythia_text_of(text); pythia_glyph_next(&rest, &glyph);) {
-        const char *found = strchr(special, glyph.bytes[0]);
-        if (found)
-            pythia_buf_puts(to, entities[found - special]);
-        else
-            pythia_buf_add(to, glyph.bytes, glyph.size);
-    }
-}
-
 /* The tag of the innermost element is complete: what comes now is its content. */
 static void end_tag(struct pythia__html *h)
 {
@@ -98,7 +82,7 @@ void pythia__html_attribute(struct pythia__html *h, const char *name, const char
     pythia_buf_putc(h->out, ' ');
     pythia_buf_puts(h->out, name);
     pythia_buf_puts(h->out, "=\"");
-    add_escaped_html(h->out, value);
+    pythia_shown_markup(h->out, pythia_text_of(value));
     pythia_buf_putc(h->out, '"');
 }
 
@@ -129,7 +113,7 @@ void pythia__html_attribute_printf(struct pythia__html *h, const char *name, con
 void pythia__html_text(struct pythia__html *h, const char *text)
 {
     end_tag(h);
-    add_escaped_html(h->out, text);
+    pythia_shown_markup(h->out, pythia_text_of(text));
 }
 
 void pythia__html_printf(struct pythia__html *h, const char *format, ...)

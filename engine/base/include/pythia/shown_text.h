@@ -27,6 +27,10 @@ size_t pythia_glyph_count(struct pythia_text text);
  * out. */
 bool pythia_shown_add(struct pythia_buf *to, struct pythia_text text, size_t limit);
 
+/* Append all of `text` as it is shown, with what XML and HTML give a meaning escaped: as content
+ * and as the value of an attribute in either kind of quotes. */
+void pythia_shown_markup(struct pythia_buf *to, struct pythia_text text);
+
 /* Append `text` as a JSON string with its quotes. What would be shown by its code is escaped
  * (\u202e), so that neither a terminal nor an editor acts on it; read back it is what it was. A
  * byte that is not UTF-8 stays as it is. */
