@@ -12,6 +12,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/run_json.h"
+#include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "runs_filter.h"
 #include "shared/command.h"
@@ -142,38 +143,13 @@ static void refuse_file(struct importing *m, const char *path, struct pythia_err
     m->refused++;
 }
 
-static int read_whole(const char *path, struct pythia_buf *to, struct pythia_error *why)
-{
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return pythia_error_set(why, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
-    for (;;) {
-        char *space = pythia_buf_reserve(to, 65536);
-        size_t size = space ? fread(space, 1, 65536, file) : 0;
-        if (size == 0)
-            break;
-        to->size += size;
-        if (to->size > (256u << 20)) {
-            pythia_error_set(why, PYTHIA_ELIMIT, "is larger than 256 MiB");
-            break;
-        }
-    }
-    bool failed = ferror(file);
-    fclose(file);
-    if (failed)
-        return pythia_error_set(why, PYTHIA_EIO, "cannot be read");
-    if (pythia_buf_status(to) != PYTHIA_OK)
-        return pythia_error_set(why, PYTHIA_ENOMEM, "out of memory");
-    return why->status;
-}
-
 static void import_file(struct importing *m, const char *path)
 {
     struct pythia_buf text = {0};
     struct pythia_error why = {0};
     struct pythia_run_parsed *parsed = NULL;
     int64_t id;
-    int status = read_whole(path, &text, &why);
+    int status = pythia_file_read(path, &text, &why);
     if (status == PYTHIA_OK)
         status = pythia_run_json_parse(pythia_buf_text(&text), &parsed, &why);
     if (status == PYTHIA_OK) {
