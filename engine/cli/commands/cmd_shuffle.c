@@ -22,6 +22,7 @@
 #include "pythia/spans_writer.h"
 #include "pythia/status.h"
 #include "shared/command.h"
+#include "shared/output.h"
 
 #define PARTS_MAX 512 /* each is an open file */
 #define LEVEL     1   /* of compression: the parts are read once or twice */
@@ -151,20 +152,6 @@ static int make_parts(struct shuffling *x)
     return status;
 }
 
-static int write_all(int file, struct pythia_text text)
-{
-    while (text.size > 0) {
-        ssize_t written = write(file, text.bytes, text.size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return errno;
-        text.bytes += written;
-        text.size -= (size_t)written;
-    }
-    return 0;
-}
-
 /* Compress the body of a part, write it, and begin another one. */
 static int write_body(struct shuffling *x, struct part *p)
 {
@@ -176,7 +163,7 @@ static int write_body(struct shuffling *x, struct part *p)
     size_t size = ZSTD_compressCCtx(x->packer, to, bound, p->body.bytes, p->body.size, LEVEL);
     if (ZSTD_isError(size))
         return PYTHIA_ENOMEM; /* nothing else can be wrong */
-    int number = write_all(p->file, (struct pythia_text){to, size});
+    int number = pythia__write_bytes(p->file, (struct pythia_text){to, size});
     if (number != 0)
         return report_part(x, (size_t)(p - x->parts), number);
     pythia_buf_clear(&p->body);

@@ -25,6 +25,7 @@
 #include "pythia/status.h"
 #include "recording.h"
 #include "shared/command.h"
+#include "shared/output.h"
 
 #define RECORDS "pythia.records"
 #define SHIM    "libpythia-preload.so"
@@ -160,14 +161,8 @@ static int write_file(const char *path, struct pythia_text text)
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         return -1;
-    while (text.size > 0) {
-        ssize_t written = write(file, text.bytes, text.size);
-        if (written < 0)
-            break;
-        text.bytes += written;
-        text.size -= (size_t)written;
-    }
-    return close(file) == 0 && text.size == 0 ? 0 : -1;
+    int number = pythia__write_bytes(file, text);
+    return close(file) == 0 && number == 0 ? 0 : -1;
 }
 
 /* A folder of its own, with the plan and what the shim tells. */

@@ -40,7 +40,7 @@ void pythia__output_clears_progress(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static int write_all(int file, struct pythia_text text)
+int pythia__write_bytes(int file, struct pythia_text text)
 {
     while (text.size > 0) {
         ssize_t written = write(file, text.bytes, text.size);
@@ -121,7 +121,7 @@ int pythia__output_begin(struct pythia__output *o, const char *path)
 int pythia__output_add(struct pythia__output *o, struct pythia_text text)
 {
     if (o->number == 0)
-        o->number = write_all(o->file, text);
+        o->number = pythia__write_bytes(o->file, text);
     if (o->number == 0 || o->told)
         return o->number == 0 ? PYTHIA_OK : PYTHIA_EIO;
     o->told = true;
@@ -147,7 +147,7 @@ static int copy_to_stdout(int file)
             continue;
         if (size <= 0)
             return size < 0 ? errno : 0;
-        int number = write_all(STDOUT_FILENO, (struct pythia_text){piece, (size_t)size});
+        int number = pythia__write_bytes(STDOUT_FILENO, (struct pythia_text){piece, (size_t)size});
         if (number != 0)
             return number;
     }
@@ -179,7 +179,7 @@ int pythia__output_end(struct pythia__output *o, bool keep)
 int pythia__write_output(const char *path, struct pythia_text text)
 {
     if (is_stdout(path)) {
-        int number = write_all(STDOUT_FILENO, text);
+        int number = pythia__write_bytes(STDOUT_FILENO, text);
         return number ? report_file("standard output", number) : PYTHIA_OK;
     }
     struct pythia__output o;

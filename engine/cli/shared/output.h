@@ -25,6 +25,9 @@ int pythia__output_restart(struct pythia__output *o);
 /* Put it in its place if `keep`, else leave nothing. PYTHIA_OK, or PYTHIA_EIO after saying why. */
 int pythia__output_end(struct pythia__output *o, bool keep);
 
+/* Write all bytes to a file descriptor. 0, or the errno that ended it. */
+int pythia__write_bytes(int file, struct pythia_text text);
+
 /* From now on a line of progress may be on the terminal: a signal that ends the command takes it
  * away, so that the shell's next prompt does not stand in it. */
 void pythia__output_clears_progress(void);
