@@ -237,16 +237,32 @@ static struct pythia_text find_meant(const char *name)
     return near.best;
 }
 
+/* "space" is the family of "space build" and "space show". */
+static bool is_of_family(const struct pythia__command *c, const char *word)
+{
+    size_t size = strlen(word);
+    return size > 0 && strncmp(c->name, word, size) == 0 && c->name[size] == ' ';
+}
+
 int pythia__help_unknown(const char *name)
 {
     struct pythia_buf text = {0};
     size_t count, size = strlen(name);
     const struct pythia__command *const *commands = pythia__commands(&count);
-    for (size_t i = 0; i < count && size > 0; i++)
-        if (strncmp(commands[i]->name, name, size) == 0 && commands[i]->name[size] == ' ')
-            pythia_buf_printf(&text, "%spythia %s",
-                              text.size ? " or " : "wanted: ", commands[i]->name);
-    if (text.size == 0) {
+    size_t family = 0, listed = 0;
+    for (size_t i = 0; i < count; i++)
+        family += is_of_family(commands[i], name);
+    for (size_t i = 0; i < count && listed < family; i++) {
+        if (!is_of_family(commands[i], name))
+            continue;
+        if (listed == 0)
+            pythia_buf_printf(&text, "wanted: pythia %s", commands[i]->name);
+        else
+            pythia_buf_printf(&text, "%s%s", listed + 1 == family ? " or " : ", ",
+                              commands[i]->name + size + 1);
+        listed++;
+    }
+    if (family == 0) {
         struct pythia_text meant = find_meant(name);
         pythia_buf_printf(&text, "there is no command%s%s", size ? " " : "", name);
         if (meant.size > 0)
@@ -261,10 +277,10 @@ int pythia__help_unknown(const char *name)
 int pythia__help_family(const char *word)
 {
     struct pythia_buf text = {0};
-    size_t count, size = strlen(word);
+    size_t count;
     const struct pythia__command *const *commands = pythia__commands(&count);
-    for (size_t i = 0; i < count && size > 0; i++)
-        if (strncmp(commands[i]->name, word, size) == 0 && commands[i]->name[size] == ' ')
+    for (size_t i = 0; i < count; i++)
+        if (is_of_family(commands[i], word))
             pythia_buf_printf(&text, "  pythia %-14s%s\n", commands[i]->name, commands[i]->summary);
     if (text.size == 0)
         return pythia__help_unknown(word);
