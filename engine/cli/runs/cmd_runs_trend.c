@@ -208,9 +208,10 @@ static double place_in(const struct scale *s, double value)
     return s->high > s->low ? (value - s->low) / (s->high - s->low) : .5;
 }
 
+static const int hues[] = {212, 5, 130, 280, 40, 180}; /* of tags, in turn */
+
 static void draw_legend(const struct trend *t, struct pythia_buf *to)
 {
-    static const int hues[] = {212, 5, 130, 280, 40, 180};
     double x = LEFT;
     int seen = 0;
     for (size_t i = 0; i < t->count; i++) {
@@ -233,7 +234,6 @@ static void draw_legend(const struct trend *t, struct pythia_buf *to)
 static void draw_points(const struct trend *t, const struct scale *sx, const struct scale *sy,
                         struct pythia_buf *to)
 {
-    static const int hues[] = {212, 5, 130, 280, 40, 180};
     for (size_t i = 0; i < t->count; i++) {
         const struct point *p = &t->points[i];
         struct pythia_buf value = {0};
