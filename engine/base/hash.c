@@ -1,6 +1,8 @@
 #include "pythia/hash.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -25,10 +27,15 @@ static void draw_secret(void)
         memset(&secret, 0x5A, sizeof(secret));
 }
 
+/* pthread_once alone costs as much as the hash of a short text. */
 static void reach_secret(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static atomic_bool drawn;
+    if (atomic_load_explicit(&drawn, memory_order_acquire))
+        return;
     pthread_once(&once, draw_secret);
+    atomic_store_explicit(&drawn, true, memory_order_release);
 }
 
 uint64_t pythia_hash_seeded(const void *bytes, size_t size)

@@ -25,8 +25,8 @@
  *
  * Callers pass any 64 bits that differ for different keys; a pair of numbers is its own hash. The
  * table mixes them with a secret of the process, so that whoever chooses the keys cannot choose
- * their slots. Texts and ids from outside are made 64 bits by pythia_hash_seeded, since two of them
- * may be chosen to have one hash. The order of slots differs from run to run: nothing walks it.
+ * their slots. Texts from outside are made 64 bits by pythia_hash_seeded, and longer ids by
+ * pythia_hash_mix with pythia_hash_seed, since two of them may be chosen to have one hash. The order of slots differs from run to run: nothing walks it.
  *
  * Public because it is part of many structures; {0} is an empty table. One thread at a time. */
 struct pythia_hash_slot {
@@ -87,12 +87,13 @@ static inline uint32_t pythia_hash_table_find(const struct pythia_hash_table *t,
                                               pythia_hash_table_equal *equal, const void *owner,
                                               const void *key)
 {
-    uint32_t mixed = (uint32_t)pythia_hash_mix(t->seed, hash), found = PYTHIA_HASH_TABLE_NONE;
-    if (t->slots)
-        found = pythia__hash_table_search(t->slots, t->mask, mixed, equal, owner, key);
-    if (found == PYTHIA_HASH_TABLE_NONE && t->old)
-        found = pythia__hash_table_search(t->old, t->old_mask, mixed, equal, owner, key);
-    return found;
+    if (!t->slots)
+        return PYTHIA_HASH_TABLE_NONE;
+    uint32_t mixed = (uint32_t)pythia_hash_mix(t->seed, hash);
+    uint32_t found = pythia__hash_table_search(t->slots, t->mask, mixed, equal, owner, key);
+    return found != PYTHIA_HASH_TABLE_NONE || !t->old
+               ? found
+               : pythia__hash_table_search(t->old, t->old_mask, mixed, equal, owner, key);
 }
 
 #endif
