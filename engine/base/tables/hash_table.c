@@ -19,7 +19,7 @@
  * cost no more than filling it did. */
 #define SPARSE 16
 
-static uint32_t mix(const struct pythia_hash_table *t, uint64_t hash)
+static uint32_t mix_in_seed(const struct pythia_hash_table *t, uint64_t hash)
 {
     return (uint32_t)pythia_hash_mix(t->seed, hash);
 }
@@ -43,12 +43,13 @@ size_t pythia_hash_table_bytes(const struct pythia_hash_table *t)
 
 void pythia_hash_table_clear(struct pythia_hash_table *t)
 {
+    if (t->count == 0 && !t->old)
+        return;
     if (t->old || (t->mask >= FIRST_SLOTS && t->mask / SPARSE >= t->count)) {
         pythia_hash_table_free(t);
         return;
     }
-    if (t->count > 0)
-        memset(t->slots, 0, slot_bytes(t->slots, t->mask));
+    memset(t->slots, 0, slot_bytes(t->slots, t->mask));
     t->count = 0;
 }
 
@@ -107,14 +108,14 @@ int pythia_hash_table_add(struct pythia_hash_table *t, uint64_t hash, uint32_t i
         return PYTHIA_ENOMEM;
     if (t->old)
         move_slots(t);
-    put_slot(t->slots, t->mask, (struct pythia_hash_slot){mix(t, hash), index + 1});
+    put_slot(t->slots, t->mask, (struct pythia_hash_slot){mix_in_seed(t, hash), index + 1});
     t->count++;
     return PYTHIA_OK;
 }
 
 /* The slot of an index, which is there; *in_old: in which array. */
-static struct pythia_hash_slot *find_slot(struct pythia_hash_table *t, uint32_t hash,
-                                          uint32_t index, bool *in_old)
+static struct pythia_hash_slot *find_slot_of(struct pythia_hash_table *t, uint32_t hash,
+                                             uint32_t index, bool *in_old)
 {
     *in_old = false;
     for (uint32_t i = hash & t->mask, away = 0;; i = (i + 1) & t->mask, away++) {
@@ -137,7 +138,7 @@ static struct pythia_hash_slot *find_slot(struct pythia_hash_table *t, uint32_t 
 void pythia_hash_table_remove(struct pythia_hash_table *t, uint64_t hash, uint32_t index)
 {
     bool in_old;
-    struct pythia_hash_slot *slot = find_slot(t, mix(t, hash), index, &in_old);
+    struct pythia_hash_slot *slot = find_slot_of(t, mix_in_seed(t, hash), index, &in_old);
     t->count--;
     if (in_old) {
         slot->number = PYTHIA_HASH_TABLE_GONE;
@@ -154,5 +155,5 @@ void pythia_hash_table_renumber(struct pythia_hash_table *t, uint64_t hash, uint
                                 uint32_t to)
 {
     bool in_old;
-    find_slot(t, mix(t, hash), from, &in_old)->number = to + 1;
+    find_slot_of(t, mix_in_seed(t, hash), from, &in_old)->number = to + 1;
 }
