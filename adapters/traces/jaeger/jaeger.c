@@ -40,51 +40,41 @@
 
 /* ---- processes ---- */
 
-static uint32_t *process_slot(const struct pythia__jaeger_reader *j, uint32_t id)
+static bool is_process(const void *reader, uint32_t index, const void *id)
 {
-    size_t mask = j->slot_count - 1;
-    size_t i = pythia_hash_mix(0, id) & mask;
-    while (j->slots[i] && j->processes[j->slots[i] - 1].id != id)
-        i = (i + 1) & mask;
-    return &j->slots[i];
+    return ((const struct pythia__jaeger_reader *)reader)->processes[index].id ==
+           *(const uint32_t *)id;
 }
 
-static int grow_slots(struct pythia__jaeger_reader *j)
+/* The process with the number `id`, or NULL. */
+static struct pythia__jaeger_process *find_process(const struct pythia__jaeger_reader *j,
+                                                   uint32_t id)
 {
-    size_t larger = j->slot_count ? j->slot_count * 2 : 16;
-    if (larger > j->slot_capacity) {
-        uint32_t *slots = pythia_realloc(j->slots, larger, sizeof(*slots));
-        if (!slots)
-            return PYTHIA_ENOMEM;
-        j->slots = slots;
-        j->slot_capacity = larger;
-    }
-    memset(j->slots, 0, larger * sizeof(*j->slots));
-    j->slot_count = larger;
-    for (size_t i = 0; i < j->process_count; i++)
-        *process_slot(j, j->processes[i].id) = (uint32_t)i + 1;
-    return PYTHIA_OK;
+    uint32_t found = pythia_hash_table_find(&j->processes_by_id, id, is_process, j, &id);
+    return found == PYTHIA_HASH_TABLE_NONE ? NULL : &j->processes[found];
 }
 
-/* Note a process of the trace at hand; one of the same name takes the place of the one before. */
+/* Note a process of the current trace; one of the same name replaces the one before. */
 static int add_process(struct pythia__jaeger_reader *j, uint32_t id, uint32_t resource)
 {
-    if ((j->process_count >= j->slot_count / 2 && grow_slots(j) != PYTHIA_OK) ||
-        pythia_grow(&j->processes, &j->process_capacity, j->process_count, sizeof(*j->processes)) !=
-            PYTHIA_OK)
+    struct pythia__jaeger_process *known = find_process(j, id);
+    if (known) {
+        known->resource = resource;
+        return PYTHIA_OK;
+    }
+    if (pythia_grow(&j->processes, &j->process_capacity, j->process_count, sizeof(*j->processes)) !=
+            PYTHIA_OK ||
+        pythia_hash_table_add(&j->processes_by_id, id, (uint32_t)j->process_count) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    uint32_t *slot = process_slot(j, id);
-    if (!*slot)
-        *slot = (uint32_t)++j->process_count;
-    j->processes[*slot - 1] = (struct pythia__jaeger_process){id, resource};
+    j->processes[j->process_count++] = (struct pythia__jaeger_process){id, resource};
     return PYTHIA_OK;
 }
 
 /* The resource of a process; 0 if nobody described it. */
-static uint32_t find_process(const struct pythia__jaeger_reader *j, uint32_t id)
+static uint32_t resource_of_process(const struct pythia__jaeger_reader *j, uint32_t id)
 {
-    uint32_t found = j->slot_count ? *process_slot(j, id) : 0;
-    return found ? j->processes[found - 1].resource : 0;
+    const struct pythia__jaeger_process *p = find_process(j, id);
+    return p ? p->resource : 0;
 }
 
 static uint32_t text_attribute(struct pythia__jaeger_reader *j, uint32_t first, uint32_t second)
@@ -359,7 +349,7 @@ static int read_span_member(struct pythia__jaeger_reader *j, struct pythia_text 
 static int complete_span(struct pythia__jaeger_reader *j, struct pythia__held_span *s)
 {
     if (s->process != NO_PROCESS)
-        s->span.resource = find_process(j, s->process);
+        s->span.resource = resource_of_process(j, s->process);
     uint32_t service = pythia_vocabulary_resource_at(j->d.vocabulary, s->span.resource).service;
     s->span.tracepoint = pythia__tracepoint(&j->d, service, s->scope, s->name);
     pythia__set_apart(&s->trace, &s->span);
@@ -408,7 +398,8 @@ static void begin_trace(struct pythia__jaeger_reader *j)
 {
     j->trace = (struct pythia_trace_id){0, 0};
     j->processes_known = false;
-    j->process_count = j->slot_count = 0;
+    j->process_count = 0;
+    pythia_hash_table_clear(&j->processes_by_id);
     j->held.count = 0;
     pythia_buf_clear(&j->held.attributes);
 }
@@ -641,7 +632,7 @@ static void destroy_jaeger(struct pythia_adapter *a)
     pythia__held_free(&j->held);
     pythia_buf_free(&j->aside);
     pythia_free(j->processes);
-    pythia_free(j->slots);
+    pythia_hash_table_free(&j->processes_by_id);
     pythia__decoder_free(&j->d);
     pythia_free(j);
 }
