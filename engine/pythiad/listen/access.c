@@ -48,6 +48,7 @@ static const struct {
     {"GET", "/", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/page.js", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"GET", "/openapi.json", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/status", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/groups", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
