@@ -49,6 +49,7 @@ static const struct {
     {"GET", "/page.js", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/status", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"GET", "/v1/events", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/groups", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/verdicts", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
