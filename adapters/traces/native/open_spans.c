@@ -51,7 +51,7 @@ static int grow_slots(struct pythia__open_spans *o)
 }
 
 /* A number that nobody has; 0 when out of memory. */
-static uint32_t take_number(struct pythia__open_spans *o)
+static uint32_t take_span_number(struct pythia__open_spans *o)
 {
     uint32_t number = o->free;
     if (number) {
@@ -72,7 +72,7 @@ uint32_t pythia__open_spans_add(struct pythia__open_spans *o, const struct pythi
 {
     if (o->open >= o->slot_count && grow_slots(o) != PYTHIA_OK)
         return 0;
-    uint32_t number = take_number(o);
+    uint32_t number = take_span_number(o);
     if (!number)
         return 0;
     struct pythia__open_span *s = &o->spans[number];
