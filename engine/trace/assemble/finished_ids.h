@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/hash_table.h"
+
 /* How a trace ended. */
 enum pythia__ending {
     PYTHIA__ENDED_NOT, /* or long ago */
@@ -16,8 +18,9 @@ enum pythia__ending {
 };
 
 struct pythia__id_table {
-    uint64_t *slots; /* linear probing; 0: empty */
-    size_t size, used;
+    uint64_t *ids; /* owned; how it ended stands above the hash */
+    size_t count, capacity;
+    struct pythia_hash_table by_hash;
 };
 
 /* Hashes of ids, of 61 bits. With a limit there are two tables: when the newer one is full, the
