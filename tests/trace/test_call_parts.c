@@ -1,5 +1,5 @@
-/* Times are in ns. "in 0, A>B 100: in_ser 10 own 60 unaccounted 30" is a call from span A to span B that the
- * target of the first call made; parts that nothing tells of are left out. */
+/* Times are in ns. "in 0, A>B 100: in_ser 10 own 60 unaccounted 30" is a call from span A to span B
+ * that the target of the first call made; parts that nothing tells of are left out. */
 #include "pythia/call_parts.h"
 #include "trace_text.h"
 

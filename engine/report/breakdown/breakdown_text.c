@@ -36,14 +36,11 @@ static void add_heading(struct pythia__doc *d, const struct pythia_breakdown *b,
     pythia_buf_free(&all);
 }
 
-/* A share of a sum of parts that may be negative: "-3 %" of the variance falls when the call takes
- * longer. Nothing for NaN. */
+/* Nothing where all calls take the same time, so that there is no variance. */
 static void add_share(struct pythia__doc *d, double share)
 {
-    if (share < -.005)
-        pythia__doc_words(d, "%.0f %%", 100 * share);
-    else if (isfinite(share))
-        pythia__doc_percent(d, share > 0 ? share : 0);
+    if (isfinite(share))
+        pythia__doc_percent(d, share);
 }
 
 static void add_part(struct pythia__doc *d, const struct pythia__callpath *p,
