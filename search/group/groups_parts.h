@@ -3,6 +3,7 @@
 #define PYTHIA_GROUPS_PARTS_H
 
 #include "pythia/groups.h"
+#include "pythia/hash_table.h"
 
 /* A shape in the cache, and what requests that took it add up to since it came. */
 struct pythia_groups_entry {
@@ -38,8 +39,7 @@ struct pythia_groups {
     struct pythia_groups_entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
     size_t held; /* of the entries in the ring: by rows, which would keep them alive anyway */
-    struct pythia_groups_entry **table; /* by hash, linear probing */
-    size_t table_size;
+    struct pythia_hash_table by_shape; /* of the ring, by type and shape */
     struct pythia_edge_total *totals;
     size_t total_capacity;
 };

@@ -411,7 +411,8 @@ static int read_moments(struct pythia_evidence_merge *m, struct pythia_text pack
 static int read_bins(struct pythia_evidence_merge *m, struct pythia_text packed, uint64_t min,
                      uint64_t max, struct pythia_sketch **out)
 {
-    struct pythia_sketch_bin *bins = pythia_calloc(packed.size / 2, sizeof(*bins));
+    struct pythia_sketch_bin *bins =
+        pythia_calloc(packed.size / 2 + 1, sizeof(*bins)); /* one may be broken */
     size_t count = 0;
     int64_t index = 0;
     uint64_t step;
