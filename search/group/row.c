@@ -170,7 +170,7 @@ struct seen {
 /* A further text of a key. */
 struct extra {
     struct pythia_text text;
-    uint64_t hash;      /* of the text */
+    uint64_t hash;      /* of the text, in this process */
     uint32_t key, next; /* next: + 1; 0: none */
 };
 
@@ -424,7 +424,7 @@ static int join_row_texts(struct pythia_row_maker *m, struct seen *s)
     if (s->texts > TEXTS_MAX || m->joined.size - from > PYTHIA_ROW_TEXT_MAX) {
         uint64_t hash = pythia_hash_bytes(s->text.bytes, s->text.size); /* a sum has no order */
         for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
-            hash += m->extras[i - 1].hash;
+            hash += pythia_hash_bytes(m->extras[i - 1].text.bytes, m->extras[i - 1].text.size);
         pythia_row_cut(&m->joined, from, hash);
     }
     s->text = (struct pythia_text){NULL, m->joined.size - from}; /* its place comes with the row */
