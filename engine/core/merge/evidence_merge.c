@@ -534,6 +534,7 @@ static int read_name(struct pythia_evidence_merge *m, const struct pythia_protob
 {
     struct pythia_text text = f->bytes;
     m->one_root = f->number == TYPE_PATH;
+    type->path_at = 0;
     if (m->one_root) {
         if (f->value == 0 || f->value > m->path_count)
             return refuse(m, "a type of no path");
