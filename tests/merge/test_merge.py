@@ -147,6 +147,26 @@ class RealTraces(Case):
                 self.check_merges(random.Random(seed), files, whole)
 
 
+class Streams(Case):
+    def test_paths_of_a_stream_get_their_types_when_it_is_merged(self):
+        """A stream is read once, so that requests before the last variable was found keep other types."""
+        lines = captures.lines(captures.paths)
+        files = []
+        for i in range(2):
+            files.append(self.at("%d.evidence" % i))
+            text = "\n".join(lines[i::2]) + "\n"
+            done = subprocess.run([PYTHIA, "replay", "-q", "--evidence", "-", "-"], input=text.encode(),
+                                  capture_output=True, check=True)
+            with open(files[-1], "wb") as file:
+                file.write(done.stdout)
+        paths = self.write_parts(random.Random(1), lines, 2)
+        reports = [json.loads(run(*words, "-q", "-f", "json").stdout) for words in
+                   (["merge", *files], ["replay", *paths])]
+        for report in reports:
+            del report["input"]
+        self.assertEqual(*reports)
+
+
 class Refusals(Case):
     def setUp(self):
         super().setUp()
