@@ -26,7 +26,8 @@
  * Callers pass any 64 bits that differ for different keys; a pair of numbers is its own hash. The
  * table mixes them with a secret of the process, so that whoever chooses the keys cannot choose
  * their slots. Texts from outside are made 64 bits by pythia_hash_seeded, and longer ids by
- * pythia_hash_mix with pythia_hash_seed, since two of them may be chosen to have one hash. The order of slots differs from run to run: nothing walks it.
+ * pythia_hash_mix with pythia_hash_seed, since two of them may be chosen to have one hash. The
+ * order of slots differs from run to run: nothing walks it.
  *
  * Public because it is part of many structures; {0} is an empty table. One thread at a time. */
 struct pythia_hash_slot {
