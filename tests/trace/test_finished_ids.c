@@ -84,7 +84,7 @@ static void without_memory_the_others_stay_known(void **state)
     }
     for (uint64_t i = 1; i <= known; i++)
         assert_int_equal(pythia__finished_ids_find(&f, hash_at(i)), PYTHIA__ENDED);
-    /* The list grows at 0, 16, 32, …, 2048, the table at 0, 12, 24, …, 1536; for the first id both
+    /* The list grows at 0, 16, 32, …, 2048, the table at 0, 14, 28, …, 1792; for the first id both
      * fail at once. */
     assert_int_equal(failures, 1 + 8 + 8);
     pythia__finished_ids_free(&f);
