@@ -59,7 +59,7 @@ static uint64_t hash_series(uint32_t label, uint32_t process)
     return (uint64_t)label << 32 | process;
 }
 
-static bool is_series(const void *set, uint32_t index, const void *key)
+static bool is_growing_series(const void *set, uint32_t index, const void *key)
 {
     const struct growing *g = &((const struct pythia_series_set *)set)->all[index];
     return hash_series(g->label, g->process) == *(const uint64_t *)key;
@@ -77,7 +77,7 @@ static struct growing *series_of(struct pythia_series_set *s, struct pythia_text
     if (number == PYTHIA_STRTAB_NONE)
         return NULL;
     uint64_t key = hash_series(number, process);
-    uint32_t found = pythia_hash_table_find(&s->by_label, key, is_series, s, &key);
+    uint32_t found = pythia_hash_table_find(&s->by_label, key, is_growing_series, s, &key);
     if (found == PYTHIA_HASH_TABLE_NONE) {
         found = (uint32_t)s->count;
         if (pythia_grow(&s->all, &s->capacity, found, sizeof(*s->all)) != PYTHIA_OK ||
