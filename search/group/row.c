@@ -15,7 +15,8 @@
 
 #define OF_SERVICE (UINT64_C(1) << 63) /* in a pair: the origin is a service, not a trace point */
 /* Of one key; of more different texts the rest is cut, with a hash of all behind. */
-#define TEXTS_MAX 64 /* nobody reads more parts */
+#define TEXTS_MAX   64 /* nobody reads more parts */
+#define ALIKE_SLOTS 32 /* attributes of a request whose last text is remembered */
 
 /* ---- keys ---- */
 
@@ -150,6 +151,8 @@ struct seen {
     uint32_t key, number_count;
     double sum;
     struct pythia_text text; /* the first; more of them are in texts */
+    const char *placed;      /* where the row has the text */
+    uint32_t alike;          /* index of the one of the request whose text the row shares */
     uint32_t texts;          /* how many different ones */
     size_t first_extra;      /* of the others, in extras, linked; + 1; 0: none */
 };
@@ -439,33 +442,54 @@ static struct pythia_row_value make_row_value(const struct pythia_row_maker *m,
     return v;
 }
 
+/* Copy each text once, and then write the values in order of key. */
 static void fill_values(struct pythia_row_maker *m, struct pythia_row *row, char *text)
 {
+    for (size_t i = 0; i < m->seen_count; i++) {
+        struct seen *s = &m->seen[i];
+        s->placed = s->alike == i ? text : m->seen[s->alike].placed;
+        if (s->alike != i || s->texts == 0)
+            continue;
+        struct pythia_row_value v = make_row_value(m, s);
+        if (v.size)
+            memcpy(text, v.text, v.size);
+        text += v.size;
+    }
     row->value_count = 0;
     for (size_t i = 0; i < m->seen_count; i++) {
+        const struct seen *s = &m->seen[m->order[i]];
         struct pythia_row_value *v = &row->values[row->value_count++];
-        *v = make_row_value(m, &m->seen[m->order[i]]);
-        if (v->size == PYTHIA_ROW_NUMBER)
-            continue;
-        if (v->size)
-            memcpy(text, v->text, v->size);
-        v->text = text;
-        text += v->size;
+        *v = make_row_value(m, s);
+        if (v->size != PYTHIA_ROW_NUMBER)
+            v->text = s->placed;
     }
 }
 
-/* Texts where several are joined, and the total size of all. */
+/* The last one before `i` whose attribute has the same slot, if its text is the same; else `i`: the
+ * spans of a request have the same method, the same host, and so on. */
+static uint32_t find_alike(const struct pythia_row_maker *m, uint32_t *slots, uint32_t i)
+{
+    const struct seen *s = &m->seen[i];
+    uint32_t *slot = &slots[(uint32_t)m->keys->list[s->key].pair % ALIKE_SLOTS], last = *slot;
+    *slot = i + 1;
+    return last > 0 && pythia_text_equal(m->seen[last - 1].text, s->text) ? m->seen[last - 1].alike
+                                                                          : i;
+}
+
+/* Texts where several are joined, and the total size of all that the row will have. */
 static int settle_texts(struct pythia_row_maker *m, size_t *text_bytes)
 {
+    uint32_t slots[ALIKE_SLOTS] = {0}; /* + 1; 0: none */
     pythia_buf_clear(&m->joined);
     *text_bytes = 0;
     for (size_t i = 0; i < m->seen_count; i++)
         m->places[m->seen[i].key] = 0; /* the marks are for one request */
-    for (size_t i = 0; i < m->seen_count; i++) {
+    for (uint32_t i = 0; i < m->seen_count; i++) {
         struct seen *s = &m->seen[i];
         if (s->texts > 1 && join_row_texts(m, s) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-        *text_bytes += s->texts ? s->text.size : 0;
+        s->alike = s->texts == 1 ? find_alike(m, slots, i) : i;
+        *text_bytes += s->texts && s->alike == i ? s->text.size : 0;
     }
     return PYTHIA_OK;
 }

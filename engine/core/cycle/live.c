@@ -20,6 +20,7 @@
 #define LOOK_SPANS 10000 /* between looks at the memory of the evidence */
 #define RARE_PART  4     /* of the memory for evidence: what requests of rare types may take */
 #define TEACH_NS   UINT64_C(50000000) /* between looks whether types have to be learnt */
+#define CUT_NS     (5 * SECOND)       /* for which requests may lack their beginnings, at most */
 
 /* ---- making ---- */
 
@@ -307,13 +308,28 @@ static void drop_evidence(struct pythia_live *l)
     pythia__rare_types_drop_next(&l->gathering.rare);
 }
 
+/* How long after the set came into force a request that began before may still seem to begin.
+ * While everything opens for learning, entry points open in the middle of requests too: what is
+ * seen of such a request begins with the next span that it opens, and lacks the calls before it.
+ * That span begins before the request ends, so the longest request bounds the time; but one of
+ * minutes may be a stream, and learning does not wait for that. */
+static uint64_t learn_fragments_ns(struct pythia_live *l, const struct pythia_trace *trace)
+{
+    if (l->search || !l->o.learn_all)
+        return 0;
+    uint64_t lasted_ns = trace->completed_ns - trace->start_ns;
+    l->longest_ns = lasted_ns > l->longest_ns ? lasted_ns : l->longest_ns;
+    return l->longest_ns < CUT_NS ? l->longest_ns : CUT_NS;
+}
+
 /* Did the request begin before what is open now was in force? Of one that is finished so much later
  * that it cannot have, the clock is off. */
-static bool is_under_way(const struct pythia_live *l, const struct pythia_trace *trace)
+static bool is_under_way(struct pythia_live *l, const struct pythia_trace *trace)
 {
     bool any_may = l->now_ns - l->applied_ns < l->o.window.age_max_ns;
+    uint64_t whole_since_ns = l->since_ns + learn_fragments_ns(l, trace);
     return l->set == PYTHIA__SET_CHANGING || l->set == PYTHIA__SET_UNMADE ||
-           (any_may && trace->begun_ns < l->since_ns);
+           (any_may && trace->begun_ns < whole_since_ns);
 }
 
 static int learn_request(struct pythia_live *l, struct pythia__live_type *type,

@@ -57,6 +57,7 @@ struct pythia_live {
     uint64_t now_ns;
     uint64_t first_ns, learnt_ns;  /* of learning: the first request, the first type, if any */
     uint64_t since_ns, applied_ns; /* what is open is in force, by the clock of spans and ours */
+    uint64_t longest_ns; /* that a request lasted while everything was open for learning */
     uint64_t heard_ns, taught_ns;  /* the last time that was told for it; of the last such look */
     enum pythia__live_phase phase;
     enum pythia__set_state set;

@@ -45,7 +45,7 @@ struct open_trace {
     uint32_t kind;             /* a trace point that stands for its request type, PYTHIA_NONE */
     uint8_t queue;             /* which it is in */
     bool rooted : 1;           /* the kind is that of a root */
-    bool off;                  /* the clock of a sender is: its start is by ours */
+    bool off : 1;              /* the clock of a sender is: its start is by ours */
     bool pinned : 1, late : 1; /* late: it is in the list of late ones */
     bool merged : 1;
 };
@@ -262,7 +262,7 @@ static uint64_t quiet_ticks_of(const struct pythia_assembler *a, uint8_t queue)
     return least + (p->most_ticks - least) * queue / (QUIETS - 1);
 }
 
-/* The quiet queue for a trace: the first one that waits long enough. */
+/* The quiet queue for a trace: the first one that waits long enough by what is known now. */
 static uint8_t quiet_queue(const struct pythia_assembler *a, const struct open_trace *t)
 {
     const struct pythia_assembler_patience *p = a->options.patience;
@@ -573,6 +573,18 @@ void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick)
     a->tick = tick > a->tick ? tick : a->tick;
 }
 
+/* Has it been quiet for as long as its queue stands for, or as long as its kind waits now? Senders
+ * may be known better than when its last span came: at the start, all traces wait for senders that
+ * nothing is known of. */
+static bool is_quiet(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    if (is_past(a, t->last_tick, quiet_ticks_of(a, t->queue)))
+        return true;
+    if (t->queue == 0 || !is_past(a, t->last_tick, a->options.quiet_ticks))
+        return false;
+    return is_past(a, t->last_tick, quiet_ticks_of(a, quiet_queue(a, t)));
+}
+
 static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most)
 {
     struct open_trace *next;
@@ -580,7 +592,7 @@ static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most)
     for (struct open_trace *t = a->queues[queue].oldest;
          status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
-        if (!is_past(a, t->last_tick, quiet_ticks_of(a, queue)))
+        if (!is_quiet(a, t))
             break; /* the queue is in order: none after it has been quiet for longer */
         if (!t->pinned)
             status = finish_if_whole(a, t);
@@ -664,7 +676,9 @@ static int note_type_and_start(struct pythia_assembler *a, struct open_trace *t,
 {
     if (s->part == PYTHIA_PART_STOP || s->part == PYTHIA_PART_ADDITION)
         return PYTHIA_OK;
-    note_start(a, t, find_begin(a, s, &t->off));
+    bool off = t->off;
+    note_start(a, t, find_begin(a, s, &off));
+    t->off = off;
     bool root = s->parent == 0 || s->parent == pythia_span_id_fold(t->id.high, t->id.low);
     if (t->rooted || (!root && t->kind != PYTHIA_NONE) || s->tracepoint == PYTHIA_NONE)
         return PYTHIA_OK;

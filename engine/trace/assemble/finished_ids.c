@@ -3,74 +3,104 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
+#define FIRST_SIZE 256
 #define KIND_SHIFT 61 /* how it ended stands above the hash */
 #define HASH_BITS  ((UINT64_C(1) << KIND_SHIFT) - 1)
 
-static void free_id_table(struct pythia__id_table *t)
+/* How many ids a table has at most. */
+static size_t ids_of_table(const struct pythia__finished_ids *f)
 {
-    pythia_free(t->ids);
-    pythia_hash_table_free(&t->by_hash);
-    *t = (struct pythia__id_table){0};
+    return f->limit ? f->limit / 2 + f->limit % 2 : SIZE_MAX;
 }
 
 void pythia__finished_ids_free(struct pythia__finished_ids *f)
 {
-    free_id_table(&f->newer);
-    free_id_table(&f->older);
+    for (int i = 0; i < PYTHIA__ID_TABLES; i++)
+        pythia_free(f->tables[i].slots);
+    *f = (struct pythia__finished_ids){.limit = f->limit};
 }
 
-static bool has_hash(const void *table, uint32_t index, const void *hash)
+static size_t find_id_slot(const struct pythia__id_table *t, uint64_t hash)
 {
-    return (((const struct pythia__id_table *)table)->ids[index] & HASH_BITS) ==
-           *(const uint64_t *)hash;
+    size_t i = (size_t)((hash >> (KIND_SHIFT - 32)) * t->size >> 32); /* by its upper 32 bits */
+    while (t->slots[i] != 0 && (t->slots[i] & HASH_BITS) != hash)
+        i = i + 1 < t->size ? i + 1 : 0;
+    return i;
 }
 
-static uint64_t *find_id(const struct pythia__finished_ids *f, uint64_t hash)
+static uint64_t *entry_of(const struct pythia__finished_ids *f, uint64_t hash)
 {
-    const struct pythia__id_table *tables[] = {&f->newer, &f->older};
-    for (int i = 0; i < 2; i++) {
-        uint32_t index =
-            pythia_hash_table_find(&tables[i]->by_hash, hash, has_hash, tables[i], &hash);
-        if (index != PYTHIA_HASH_TABLE_NONE)
-            return &tables[i]->ids[index];
+    for (int i = 0; i < PYTHIA__ID_TABLES; i++) {
+        if (f->tables[i].used == 0)
+            continue;
+        uint64_t *slot = &f->tables[i].slots[find_id_slot(&f->tables[i], hash)];
+        if (*slot)
+            return slot;
     }
     return NULL;
 }
 
 enum pythia__ending pythia__finished_ids_find(const struct pythia__finished_ids *f, uint64_t hash)
 {
-    const uint64_t *id = find_id(f, hash & HASH_BITS);
-    return id ? (enum pythia__ending)(*id >> KIND_SHIFT) : PYTHIA__ENDED_NOT;
+    const uint64_t *entry = entry_of(f, hash & HASH_BITS);
+    return entry ? (enum pythia__ending)(*entry >> KIND_SHIFT) : PYTHIA__ENDED_NOT;
+}
+
+/* Ids that fill a table: with more of them, looking for one that is not there takes long. */
+static size_t capacity_of(size_t size)
+{
+    return size / 4 * 3;
+}
+
+/* Double a table, up to what `most` ids need. */
+static int enlarge_id_table(struct pythia__id_table *t, size_t most)
+{
+    struct pythia__id_table larger = {.size = t->size ? t->size * 2 : FIRST_SIZE, .used = t->used};
+    if (capacity_of(larger.size) > most)
+        larger.size = (most / 3 + 1) * 4;
+    larger.slots = pythia_calloc(larger.size, sizeof(*larger.slots));
+    if (!larger.slots)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < t->size; i++)
+        if (t->slots[i])
+            larger.slots[find_id_slot(&larger, t->slots[i] & HASH_BITS)] = t->slots[i];
+    pythia_free(t->slots);
+    *t = larger;
+    return PYTHIA_OK;
+}
+
+static void forget_oldest_ids(struct pythia__finished_ids *f)
+{
+    pythia_free(f->tables[PYTHIA__ID_TABLES - 1].slots);
+    for (int i = PYTHIA__ID_TABLES - 1; i > 0; i--)
+        f->tables[i] = f->tables[i - 1];
+    f->tables[0] = (struct pythia__id_table){0};
 }
 
 int pythia__finished_ids_set(struct pythia__finished_ids *f, uint64_t hash,
                              enum pythia__ending ending)
 {
     hash &= HASH_BITS;
-    uint64_t *known = find_id(f, hash), stored = hash | (uint64_t)ending << KIND_SHIFT;
-    if (known) {
-        *known = stored;
+    uint64_t *entry = entry_of(f, hash), stored = hash | (uint64_t)ending << KIND_SHIFT;
+    struct pythia__id_table *newest = &f->tables[0];
+    if (entry) {
+        *entry = stored;
         return PYTHIA_OK;
     }
-    struct pythia__id_table *t = &f->newer;
-    if (f->limit && t->count >= f->limit) {
-        free_id_table(&f->older);
-        f->older = f->newer;
-        f->newer = (struct pythia__id_table){0};
-    }
-    if (pythia_grow(&t->ids, &t->capacity, t->count, sizeof(*t->ids)) != PYTHIA_OK ||
-        pythia_hash_table_add(&t->by_hash, hash, (uint32_t)t->count) != PYTHIA_OK)
+    if (newest->used >= ids_of_table(f))
+        forget_oldest_ids(f);
+    if (newest->used >= capacity_of(newest->size) &&
+        enlarge_id_table(newest, ids_of_table(f)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    t->ids[t->count++] = stored;
+    newest->slots[find_id_slot(newest, hash)] = stored;
+    newest->used++;
     return PYTHIA_OK;
-}
-
-static size_t id_table_bytes(const struct pythia__id_table *t)
-{
-    return t->capacity * sizeof(*t->ids) + pythia_hash_table_bytes(&t->by_hash);
 }
 
 size_t pythia__finished_ids_bytes(const struct pythia__finished_ids *f)
 {
-    return id_table_bytes(&f->newer) + id_table_bytes(&f->older);
+    size_t slots = 0;
+    for (int i = 0; i < PYTHIA__ID_TABLES; i++)
+        slots += f->tables[i].size;
+    return slots * sizeof(*f->tables[0].slots);
 }
