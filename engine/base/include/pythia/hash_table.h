@@ -8,8 +8,9 @@
 #include "pythia/hash.h"
 
 /* A hash table of indices into an array of the caller, who owns the entries and compares the keys.
- * The only hash table of the tree, but for those that readers of other threads or processes use
- * without a lock (strtab.c and tracepoints), which this one does not allow.
+ * A table of its own have only those that cannot use this one, and their headers say why: strtab.c
+ * and tracepoints (readers without a lock, shared memory, no library but libc), finished_ids.h
+ * (half the memory) and clocks.h (cannot fail).
  *
  *     caller:  entries  [ e0 | e1 | e2 | … ]          a dense array of any type
  *     slots:   [ h,2 | – | h,0 | h,1 | – | … ]        32 bits of hash, index + 1; 0: empty
