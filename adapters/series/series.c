@@ -66,8 +66,8 @@ static bool is_growing_series(const void *set, uint32_t index, const void *key)
 }
 
 /* The series of a label and a process; NULL: out of memory. */
-static struct growing *series_of(struct pythia_series_set *s, struct pythia_text label,
-                                 uint32_t process)
+static struct growing *reach_series(struct pythia_series_set *s, struct pythia_text label,
+                                    uint32_t process)
 {
     struct growing *last = s->count ? &s->all[s->last] : NULL;
     if (last && last->process == process &&
@@ -92,7 +92,7 @@ static struct growing *series_of(struct pythia_series_set *s, struct pythia_text
 int pythia_series_set_add(struct pythia_series_set *s, struct pythia_text label, uint32_t process,
                           uint64_t time_ns, double value)
 {
-    struct growing *g = series_of(s, label, process);
+    struct growing *g = reach_series(s, label, process);
     if (!g || pythia_grow(&g->points, &g->capacity, g->count, sizeof(*g->points)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     g->points[g->count++] = (struct pythia_series_point){time_ns, value};
@@ -101,7 +101,7 @@ int pythia_series_set_add(struct pythia_series_set *s, struct pythia_text label,
 
 /* ---- putting in order ---- */
 
-static int compare_points(const void *a, const void *b)
+static int compare_point_times(const void *a, const void *b)
 {
     const struct pythia_series_point *x = a, *y = b;
     if (x->time_ns != y->time_ns)
@@ -112,8 +112,8 @@ static int compare_points(const void *a, const void *b)
 static void sort_points(struct pythia_series_point *points, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        if (compare_points(&points[i - 1], &points[i]) > 0) {
-            qsort(points, count, sizeof(*points), compare_points);
+        if (compare_point_times(&points[i - 1], &points[i]) > 0) {
+            qsort(points, count, sizeof(*points), compare_point_times);
             return;
         }
 }

@@ -57,7 +57,6 @@ int pythia__jaeger_read_model_id(struct pythia__jaeger_reader *j, size_t size,
 int pythia__jaeger_read_time(struct pythia__jaeger_reader *j, uint64_t *out_ns);
 /* A number with its unit, or microseconds. */
 int pythia__jaeger_read_duration(struct pythia__jaeger_reader *j, int64_t *out_ns);
-int pythia__jaeger_read_string(struct pythia__jaeger_reader *j, uint32_t *out);
 
 /* ---- tags and logs: jaeger_tags.c ---- */
 

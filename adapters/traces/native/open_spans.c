@@ -50,7 +50,7 @@ static void release_number(struct pythia__open_spans *o, uint32_t number)
 }
 
 /* A number that nobody has; 0 when out of memory. */
-static uint32_t take_number(struct pythia__open_spans *o)
+static uint32_t take_span_number(struct pythia__open_spans *o)
 {
     uint32_t number = o->free;
     if (number) {
@@ -69,7 +69,7 @@ static uint32_t take_number(struct pythia__open_spans *o)
 uint32_t pythia__open_spans_add(struct pythia__open_spans *o, const struct pythia_trace_id *trace,
                                 uint64_t id)
 {
-    uint32_t number = take_number(o);
+    uint32_t number = take_span_number(o);
     if (!number)
         return 0;
     if (pythia_hash_table_add(&o->by_id, hash_span(trace, id), number) != PYTHIA_OK) {
