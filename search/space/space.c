@@ -220,11 +220,7 @@ static int add_path_counts(struct pythia_space *s, struct pythia_space_type *t,
         }
         if (i + 1 == path->count)
             break;
-        struct pythia_edge edge = {.context = context,
-                                   .from_tracepoint = e->tracepoint,
-                                   .from_event = e->kind,
-                                   .to_tracepoint = e[1].tracepoint,
-                                   .to_event = e[1].kind};
+        const struct pythia_edge edge = pythia_edge_from(context, e);
         struct pythia_space_edge *known = pythia_space_edge_make(t, &edge);
         if (!known)
             return PYTHIA_ENOMEM;
