@@ -52,16 +52,6 @@ static bool is_shown(const struct tree *t, const struct pythia_trace_span *span)
     return length >= NOTHING_NS && length >= t->how->min_ns;
 }
 
-/* The span behind another one, parents before children; PYTHIA_NO_SPAN: it was the last. */
-static uint32_t next_of(const struct pythia_trace *trace, uint32_t at)
-{
-    if (trace->spans[at].first_child != PYTHIA_NO_SPAN)
-        return trace->spans[at].first_child;
-    while (at != PYTHIA_NO_SPAN && trace->spans[at].next_sibling == PYTHIA_NO_SPAN)
-        at = trace->spans[at].parent;
-    return at == PYTHIA_NO_SPAN ? at : trace->spans[at].next_sibling;
-}
-
 static int choose_spans(struct tree *t)
 {
     const struct pythia_trace *trace = t->trace;
@@ -70,7 +60,7 @@ static int choose_spans(struct tree *t)
     t->list = pythia_calloc(trace->count, sizeof(*t->list));
     int status = place && youngest && t->list ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (uint32_t at = trace->first_root; status == PYTHIA_OK && at != PYTHIA_NO_SPAN;
-         at = next_of(trace, at)) {
+         at = pythia_trace_next(trace, at)) {
         const struct pythia_trace_span *span = &trace->spans[at];
         uint32_t parent = span->parent == PYTHIA_NO_SPAN ? 0 : place[span->parent];
         place[at] = parent; /* numbers from 1; 0: none */

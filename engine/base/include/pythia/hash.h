@@ -28,12 +28,4 @@ static inline uint64_t pythia_hash_mix(uint64_t hash, uint64_t number)
     return z ^ z >> 31;
 }
 
-/* In a hash table of 2^n slots that hold numbers below 2^n, the upper bits of a slot are free. This
- * is what is kept there of the hash, so that what a number stands for is looked at only where it is
- * likely to be the right one: `slots` - 1 are the bits of the number. */
-static inline uint32_t pythia_hash_tag(uint64_t hash, size_t slots)
-{
-    return (uint32_t)(hash >> 32) & ~(uint32_t)(slots - 1);
-}
-
 #endif
