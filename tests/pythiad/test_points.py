@@ -270,10 +270,10 @@ class Types(unittest.TestCase):
 class Bill(unittest.TestCase):
     def test_a_plan_names_price_and_calls_of_each_point(self):
         folder = rig.make_folder(self)
-        # Short requests: one that is under way when its points open is seen from the middle on, with fewer calls.
-        _, _, gate = start_program(self, folder, 60, WORK_US // 16)
-        daemon = rig.Pythiad(self, f"--gate={gate}", "--quiet-ms=200", "--points=0", "--learn-requests=30",
-                             "--cycle-requests=1000000", "--cycle-seconds=5", folder=folder)
+        _, _, gate = start_program(self, folder, 60)
+        # Requests are finished when the default says so: a busy machine may stop the program for longer than most tests wait.
+        daemon = rig.Pythiad(self, f"--gate={gate}", "--points=0", "--learn-requests=30", "--cycle-requests=1000000",
+                             "--cycle-seconds=5", folder=folder)
         close_what_the_search_looks_at(daemon)
         rig.until(lambda: not any(p["wanted"] for p in daemon.get("/v1/points").json if p["trace_point"] in CLOSED) and
                   daemon.metric("pythia_requests_finished_total{by=\"any\"}") > 60, 40, lambda: daemon.log)
