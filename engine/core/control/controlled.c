@@ -26,8 +26,9 @@ static uint64_t hash_point(size_t plane, struct pythia_text target, struct pythi
 }
 
 /* Names of no bytes have an address too: pythia_strndup gives one. */
-static bool is_point(const struct pythia__controlled_table *t, const struct pythia__controlled *p,
-                     uint64_t hash, size_t plane, struct pythia_text target, struct pythia_text id)
+static bool is_same_point(const struct pythia__controlled_table *t,
+                          const struct pythia__controlled *p, uint64_t hash, size_t plane,
+                          struct pythia_text target, struct pythia_text id)
 {
     return p->hash == hash && t->targets[p->target].plane == plane &&
            pythia_text_equal(p->id, id) && pythia_text_equal(t->targets[p->target].name, target);
@@ -38,7 +39,7 @@ static size_t find_point_slot(const struct pythia__controlled_table *t, uint64_t
                               struct pythia_text target, struct pythia_text id)
 {
     size_t at = hash & (t->slot_count - 1);
-    while (t->slots[at] && !is_point(t, &t->points[t->slots[at] - 1], hash, plane, target, id))
+    while (t->slots[at] && !is_same_point(t, &t->points[t->slots[at] - 1], hash, plane, target, id))
         at = (at + 1) & (t->slot_count - 1);
     return at;
 }
@@ -67,7 +68,7 @@ static void fill_slots(struct pythia__controlled_table *t)
 }
 
 /* At most half of the slots are taken. */
-static int grow_table(struct pythia__controlled_table *t)
+static int grow_controlled(struct pythia__controlled_table *t)
 {
     if (pythia_grow(&t->points, &t->capacity, t->count, sizeof(*t->points)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -119,7 +120,7 @@ struct pythia__controlled *pythia__controlled_make(struct pythia__controlled_tab
     if (known)
         return known;
     char *copy = pythia_strndup(id.bytes, id.size);
-    if (!copy || t->count >= UINT32_MAX - 1 || grow_table(t) != PYTHIA_OK ||
+    if (!copy || t->count >= UINT32_MAX - 1 || grow_controlled(t) != PYTHIA_OK ||
         find_target(t, plane, target, &of) != PYTHIA_OK) {
         pythia_free(copy);
         return NULL;
