@@ -172,8 +172,10 @@ static int find_space(struct replay *r)
     struct pythia_error why = {0};
     int status = pythia_space_create(r->reading.vocabulary, &r->space);
     r->reading.twice = !r->s->space;
-    if (status != PYTHIA_OK || !r->s->space)
-        return status == PYTHIA_OK ? pythia__space_from_traces(&r->reading, r->space) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    if (!r->s->space)
+        return pythia__space_from_traces(&r->reading, r->space);
     status = pythia_space_file_read(r->s->space, r->space, &why);
     if (status != PYTHIA_OK) {
         char text[1024];
@@ -183,7 +185,7 @@ static int find_space(struct replay *r)
     return pythia_space_teach_paths(r->space, r->reading.groups.types.templates);
 }
 
-static int open_points(struct replay *r)
+static int read_open_points(struct replay *r)
 {
     struct pythia_buf text = {0};
     struct pythia_error why = {0};
@@ -193,12 +195,13 @@ static int open_points(struct replay *r)
     if (status != PYTHIA_OK)
         return status;
     status = pythia_file_read(r->s->open, &text, &why);
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_read(r->open, pythia_buf_text(&text));
-    else {
+    if (status != PYTHIA_OK) {
         char sentence[1024];
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+        goto out;
     }
+    status = pythia_open_points_read(r->open, pythia_buf_text(&text));
+out:
     pythia_buf_free(&text);
     return status;
 }
@@ -217,9 +220,10 @@ static int take_options(struct replay *r)
 {
     const struct pythia__search_settings *s = &r->s->search;
     int status = pythia__search_options_read(s, r->reading.vocabulary, r->space, &r->given);
-    if (status == PYTHIA_OK && s->history)
-        status = pythia__history_read(s->history, r->s->closed_loop, &r->given.history);
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    return s->history ? pythia__history_read(s->history, r->s->closed_loop, &r->given.history)
+                      : PYTHIA_OK;
 }
 
 /* The capture as if it were live: what is left at the end is the evidence of the last cycle. */
@@ -246,21 +250,24 @@ static int play_search(struct replay *r)
     how.groups.rows = (size_t)r->s->rows * 4;
     r->reading.twice = true;
     int status = find_space(r);
-    how.pipeline = r->reading.pipeline;     /* which knows now whether losses were told */
-    if (status == PYTHIA_OK && r->s->space) /* else that has looked whether all can be read again */
-        status = pythia__reading_again(&r->reading);
-    if (status == PYTHIA_OK)
-        status = take_options(r);
+    if (status != PYTHIA_OK)
+        return status;
+    how.pipeline = r->reading.pipeline; /* which knows now whether losses were reported */
+    /* Without a file of the space, find_space has checked already that all can be read again. */
+    if (r->s->space && (status = pythia__reading_again(&r->reading)) != PYTHIA_OK)
+        return status;
+    if ((status = take_options(r)) != PYTHIA_OK)
+        return status;
     how.search.always = r->given.always;
     how.search.never = r->given.never;
     how.search.prices = r->given.prices;
     how.search.history = r->given.history;
-    if (status == PYTHIA_OK)
-        status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
-                                        &r->loop, &r->groups, &r->open, &r->reading.result);
-    if (status == PYTHIA_OK)
-        pythia__reading_tell(&r->reading);
-    return status;
+    status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
+                                    &r->loop, &r->groups, &r->open, &r->reading.result);
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__reading_tell(&r->reading);
+    return PYTHIA_OK;
 }
 
 /* Measurements that requests are joined with. */
@@ -272,15 +279,18 @@ static int find_series(struct replay *r)
         return PYTHIA_OK;
     int status = pythia__series_read(s->series.texts, s->series.count, s->read.follow_symlinks,
                                      &r->series, &files, &r->series_problems);
-    if (status == PYTHIA_OK)
-        status = pythia_series_join_create(r->series, (uint64_t)(s->series_age_s * 1e9),
-                                           r->reading.vocabulary, &r->join);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_series_join_create(r->series, (uint64_t)(s->series_age_s * 1e9),
+                                       r->reading.vocabulary, &r->join);
+    if (status != PYTHIA_OK)
+        return status;
     r->reading.pipeline.join = r->join;
-    return status;
+    return PYTHIA_OK;
 }
 
 /* How many requests it said something of: clocks or days may not fit. */
-static void tell_joined(const struct replay *r)
+static void report_joined(const struct replay *r)
 {
     if (!r->join)
         return;
@@ -296,10 +306,13 @@ static int find_key(struct replay *r)
 {
     struct pythia__reading *reading = &r->reading;
     int status = pythia__splitting_begin(&r->s->split, reading->vocabulary, &r->key);
-    if (status == PYTHIA_OK)
-        status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->alpha, r->s->seed);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->alpha, r->s->seed);
+    if (status != PYTHIA_OK)
+        return status;
     reading->groups.key = r->key;
-    return status;
+    return PYTHIA_OK;
 }
 
 static int read_all(struct replay *r)
@@ -309,24 +322,23 @@ static int read_all(struct replay *r)
         return status;
     if (r->s->closed_loop)
         return play_search(r);
-    if (r->s->open || r->s->space)
-        status = find_space(r);
-    if (status == PYTHIA_OK && r->space)
-        status = pythia_space_skeleton_points(r->space, &r->skeleton);
-    if (status == PYTHIA_OK && r->s->open) {
-        status = open_points(r);
-        r->reading.pipeline.open = r->open;
-    }
-    r->reading.groups.skeleton = status == PYTHIA_OK && shows_skeleton(r) ? r->skeleton : NULL;
+    if ((r->s->open || r->s->space) && (status = find_space(r)) != PYTHIA_OK)
+        return status;
+    if (r->space && (status = pythia_space_skeleton_points(r->space, &r->skeleton)) != PYTHIA_OK)
+        return status;
+    if (r->s->open && (status = read_open_points(r)) != PYTHIA_OK)
+        return status;
+    r->reading.pipeline.open = r->open;
+    r->reading.groups.skeleton = shows_skeleton(r) ? r->skeleton : NULL;
     struct pythia_consumer consumer = {begin_groups, take_group, r};
-    if (status == PYTHIA_OK)
-        status = pythia__reading_run(&r->reading, &consumer);
+    if ((status = pythia__reading_run(&r->reading, &consumer)) != PYTHIA_OK)
+        return status;
     const struct pythia_counts *n = &r->reading.result.counts;
-    if (status == PYTHIA_OK && r->s->open && n->kept == 0 && n->hidden > 0)
+    if (r->s->open && n->kept == 0 && n->hidden > 0)
         pythia_log(PYTHIA_LOG_WARNING,
                    "%s: names no trace point of these traces, so nothing is left of them",
                    r->s->open);
-    return status == PYTHIA_OK ? pythia_groups_finish(r->groups) : status;
+    return pythia_groups_finish(r->groups);
 }
 
 /* ---- diagnosing ---- */
@@ -383,8 +395,11 @@ static int suggest_points(struct replay *r)
     struct pythia_buf missing = {0};
     int status = pythia_strategy_run(pythia_strategies(&count)[r->s->strategy], &evidence,
                                      (size_t)r->s->points, r->next, &r->next_count, &missing);
-    if (status == PYTHIA_OK && r->s->closed_loop)
+    if (status != PYTHIA_OK)
+        goto out;
+    if (r->s->closed_loop)
         drop_ended(r);
+out:
     for (char *line = missing.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         if (!r->s->closed_loop)
@@ -405,9 +420,11 @@ static int diagnose_types(struct replay *r)
                                            .min_cov = r->s->min_cov,
                                            .seed = (uint64_t)r->s->seed};
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
-    if (status == PYTHIA_OK && !r->s->closed_loop)
-        status = take_options(r);
-    return status == PYTHIA_OK ? suggest_points(r) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    if (!r->s->closed_loop && (status = take_options(r)) != PYTHIA_OK)
+        return status;
+    return suggest_points(r);
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -448,12 +465,15 @@ static int write_report(struct replay *r, char *const *paths, int count)
     for (int i = 0; i < count; i++)
         sorted[i] = paths[i];
     qsort(sorted, (size_t)count, sizeof(char *), compare_paths);
+    struct pythia_buf text = {0};
     struct pythia_verdicts judged = {0},
                            *verdicts = r->s->closed_loop ? &r->loop.verdicts : &judged;
     bool brief = is_brief(r->s);
     int status = r->s->closed_loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
                  : brief           ? PYTHIA_OK /* it shows verdicts of a search only */
                                    : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
+    if (status != PYTHIA_OK)
+        goto out;
     struct pythia_report_source source = {.paths = sorted,
                                           .path_count = (size_t)count,
                                           .input = &r->reading.result,
@@ -468,11 +488,10 @@ static int write_report(struct replay *r, char *const *paths, int count)
                                           .measure = (enum pythia_measure)r->s->rank_by,
                                           .min_requests = (size_t)r->s->min_requests,
                                           .brief = brief};
-    struct pythia_buf text = {0};
-    if (status == PYTHIA_OK)
-        status = write_form(r->s, &source, &text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(r->s->output, pythia_buf_text(&text));
+    if ((status = write_form(r->s, &source, &text)) != PYTHIA_OK)
+        goto out;
+    status = pythia__write_output(r->s->output, pythia_buf_text(&text));
+out:
     pythia_verdicts_free(&judged);
     pythia_buf_free(&text);
     pythia_free(sorted);
@@ -496,10 +515,11 @@ static int remember_found(struct replay *r)
     if (!r->s->closed_loop || !r->s->search.history)
         return PYTHIA_OK;
     int status = pythia_history_create(&found);
-    if (status == PYTHIA_OK)
-        status = pythia_loop_remember(&r->loop, r->reading.vocabulary, found);
-    if (status == PYTHIA_OK)
-        status = pythia__history_append(r->s->search.history, found);
+    if (status != PYTHIA_OK ||
+        (status = pythia_loop_remember(&r->loop, r->reading.vocabulary, found)) != PYTHIA_OK)
+        goto out;
+    status = pythia__history_append(r->s->search.history, found);
+out:
     pythia_history_destroy(found);
     return status;
 }
@@ -548,9 +568,11 @@ static int confine_reading(const struct settings *s)
         (void)pythia_secret_read(s->read.redact_secret, &secret, &why);
     struct pythia_confinement held;
     int status = pythia_confine(outputs, 2, &held);
-    if (status == PYTHIA_OK && !held.calls)
+    if (status != PYTHIA_OK)
+        return status;
+    if (!held.calls)
         pythia_log(PYTHIA_LOG_INFO, "The kernel does not keep it from the network: no seccomp");
-    return status;
+    return PYTHIA_OK;
 }
 
 static int run_replay(const void *settings, char *const *operands, int count)
@@ -560,19 +582,15 @@ static int run_replay(const void *settings, char *const *operands, int count)
     if (status != PYTHIA_OK)
         return pythia__fail(status);
     status = pythia__reading_begin(&r.reading, &r.s->read, (const char *const *)operands, count);
-    if (status == PYTHIA_OK)
-        status = check_use(r.s);
-    if (status == PYTHIA_OK)
-        status = find_series(&r);
-    if (status == PYTHIA_OK)
-        status = read_all(&r);
-    tell_joined(&r);
-    if (status == PYTHIA_OK)
-        status = diagnose_types(&r);
-    if (status == PYTHIA_OK)
-        status = write_report(&r, operands, count);
-    if (status == PYTHIA_OK)
-        status = remember_found(&r);
+    if (status != PYTHIA_OK || (status = check_use(r.s)) != PYTHIA_OK ||
+        (status = find_series(&r)) != PYTHIA_OK || (status = read_all(&r)) != PYTHIA_OK)
+        goto out;
+    report_joined(&r);
+    if ((status = diagnose_types(&r)) != PYTHIA_OK ||
+        (status = write_report(&r, operands, count)) != PYTHIA_OK)
+        goto out;
+    status = remember_found(&r);
+out:
     tell_not_carried(&r);
     int code = exit_status(&r, status);
     for (size_t i = 0; i < r.next_count; i++)

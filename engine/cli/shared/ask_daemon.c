@@ -65,26 +65,27 @@ int pythia__ask_daemon(const struct pythia__daemon_settings *s, const char *path
     struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
     struct pythia_buf url = {0};
     int status = curl && list ? set_up_request(curl, s, path, &list, &url) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        curl_easy_setopt(curl, CURLOPT_URL, url.bytes);
-        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
-        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-        curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
-        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
-        curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
-        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-        if (body)
-            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-        CURLcode result = curl_easy_perform(curl);
-        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &out->status);
-        if (result != CURLE_OK) {
-            status = PYTHIA_EIO;
-            pythia_log(quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_ERROR,
-                       "pythiad does not answer (is it there? --address says where): address=%s, "
-                       "reason=%s",
-                       pythia__daemon_address(s), curl_easy_strerror(result));
-        }
+    if (status != PYTHIA_OK)
+        goto out;
+    curl_easy_setopt(curl, CURLOPT_URL, url.bytes);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
+    curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    if (body)
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+    CURLcode result = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &out->status);
+    if (result != CURLE_OK) {
+        status = PYTHIA_EIO;
+        pythia_log(quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_ERROR,
+                   "pythiad does not answer (is it there? --address says where): address=%s, "
+                   "reason=%s",
+                   pythia__daemon_address(s), curl_easy_strerror(result));
     }
+out:
     pythia_buf_free(&url);
     curl_slist_free_all(list);
     curl_easy_cleanup(curl);
