@@ -55,17 +55,23 @@ static const struct pythia_option read_options[] = {
     {0},
 };
 
+static void append_options(struct pythia_option *table, size_t *count,
+                           const struct pythia_option *more, size_t offset)
+{
+    for (; more && more->name; more++) {
+        assert(*count + 1 < PYTHIA__OPTIONS_MAX);
+        table[*count] = *more;
+        table[(*count)++].offset += offset;
+    }
+}
+
 void pythia__options_of(const struct pythia__command *c, struct pythia_option *table)
 {
     size_t count = 0;
-    for (const struct pythia_option *o = c->options; o->name; o++)
-        table[count++] = *o;
-    for (const struct pythia_option *o = read_options;
-         o->name && c->read_offset != PYTHIA__READS_NOTHING; o++) {
-        table[count] = *o;
-        table[count++].offset += c->read_offset;
-    }
-    assert(count < PYTHIA__OPTIONS_MAX);
+    append_options(table, &count, c->shared_options, c->shared_offset);
+    append_options(table, &count, c->options, 0);
+    if (c->read_offset != PYTHIA__READS_NOTHING)
+        append_options(table, &count, read_options, c->read_offset);
     table[count] = (struct pythia_option){0};
 }
 

@@ -28,4 +28,15 @@ static inline uint64_t pythia_hash_mix(uint64_t hash, uint64_t number)
     return z ^ z >> 31;
 }
 
+/* The number that pythia_hash_mix has made `mixed` of, with the same `hash`. */
+static inline uint64_t pythia_hash_unmix(uint64_t hash, uint64_t mixed)
+{
+    uint64_t z = mixed ^ mixed >> 31 ^ mixed >> 62;
+    z *= UINT64_C(0x319642B2D24D8EC3); /* the inverse of the multiplier of _mix, modulo 2^64 */
+    z = z ^ z >> 27 ^ z >> 54;
+    z *= UINT64_C(0x96DE1B173F119089);
+    z = z ^ z >> 30 ^ z >> 60;
+    return z - hash * UINT64_C(0x9E3779B97F4A7C15) - UINT64_C(0x632BE59BD9B4E019);
+}
+
 #endif
