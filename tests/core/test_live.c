@@ -699,6 +699,36 @@ static void the_memory_of_evidence_is_bounded(void **state)
     stream_end(&s);
 }
 
+static size_t most_rows;
+
+static void count_rows(struct stream *s, const struct pythia_live_cycle *cycle)
+{
+    size_t count, rows = 0;
+    const struct pythia_type *types = pythia_groups_types(cycle->groups, &count);
+    for (size_t i = 0; i < count; i++)
+        rows += pythia_type_rows(&types[i]);
+    most_rows = rows > most_rows ? rows : most_rows;
+}
+
+/* Requests of three types, each of which alone has fewer than are kept of one. */
+static void a_cycle_keeps_4096_whole_requests(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.cycle_requests = 1000000;
+    o.learn_requests = 1000000;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &o);
+    s.look = count_rows;
+    most_rows = 0;
+    for (int i = 0; i < 6000; i++)
+        stream_request(&s, i % 3 == 0 ? "A{1}" : i % 3 == 1 ? "B{1}" : "C{1}");
+    assert_int_equal(pythia_live_drain(s.live), PYTHIA_OK);
+    assert_int_equal(s.seen[0].requests, 6000);
+    assert_in_range(most_rows, 3072, 4096);
+    stream_end(&s);
+}
+
 static void a_full_window_is_told(void **state)
 {
     struct stream s;
@@ -862,6 +892,7 @@ int main(void)
         cmocka_unit_test(no_more_types_are_searched_than_may_be),
         cmocka_unit_test(of_types_without_number_those_that_come_often_are_learnt),
         cmocka_unit_test(the_memory_of_evidence_is_bounded),
+        cmocka_unit_test(a_cycle_keeps_4096_whole_requests),
         cmocka_unit_test(a_full_window_is_told),
         cmocka_unit_test(what_the_taker_says_comes_back),
         cmocka_unit_test(one_that_cannot_be_made_leaves_nothing),

@@ -186,6 +186,22 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
     answer_json(x, 200, status_of(context));
 }
 
+void pythia__api_status_line(void *daemon, struct pythia_buf *to)
+{
+    json_t *status = status_of(daemon);
+    char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
+    if (text)
+        pythia_shown_json(to, text, strlen(text));
+    free(text);
+    json_decref(status);
+}
+
+static void handle_events(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    pythia__events_join(d->events, x, pythia__engine_now(&d->engine));
+}
+
 #define NOTHING_LOADED "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 /* Pages load nothing and run nothing beyond what `policy` permits. `bytes` are taken; NULL when out
@@ -710,6 +726,7 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         ROUTE("GET", REPORT_PAGE, 0, handle_report),
         ROUTE("GET", "/openapi.json", 0, handle_openapi),
         ROUTE("GET", "/v1/status", 0, handle_status),
+        ROUTE("GET", "/v1/events", 0, handle_events),
         ROUTE("GET", "/v1/report", 0, handle_report),
         ROUTE("GET", "/v1/groups", 0, handle_groups),
         ROUTE("GET", "/v1/verdicts", 0, handle_verdicts),

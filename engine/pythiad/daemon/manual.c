@@ -211,7 +211,11 @@ static const char after[] =
     "The page / stays current: every 10 s its script, /page.js, changes what differs, while "
     "open details, the focus and the scroll position stay; without scripts the page is reloaded. "
     "It "
-    "says so when *pythiad* does not answer. There are "
+    "says so when *pythiad* does not answer. GET /v1/events is a stream of server-sent events: "
+    "each, "
+    "_event: status_, has the answer of /v1/status, at once and whenever it changes, at most four "
+    "times a second; a comment every 15 s shows that the connection lives. 32 clients may listen; "
+    "one more is answered with 503, and one that does not read is closed, and counted. There are "
     "further /metrics for Prometheus, /healthz and /readyz. /openapi.json describes all routes for "
     "programs (OpenAPI 3.1).\n\n";
 

@@ -50,6 +50,7 @@ static const struct {
     {"GET", "/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/openapi.json", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/status", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"GET", "/v1/events", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/groups", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/verdicts", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
