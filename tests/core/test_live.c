@@ -100,10 +100,34 @@ static void everything_may_be_wanted_while_it_learns(void **state)
     assert_true(pythia_live_numbers(s.live).learning);
     assert_int_equal(pythia_live_numbers(s.live).under_way, 20);
     stream_applied(&s);
-    send_varied(&s, 10);
+    send_varied(&s, 12);
     stream_wait(&s, 5 * SECOND);
     assert_int_equal(pythia_live_wish(s.live), 2);
     assert_false(stream_is_open(&s, "gate:point") || stream_knows(&s, "gate:point"));
+    stream_end(&s);
+}
+
+/* Three are under way when A opens: of B, which they have passed, nothing is seen. */
+static void requests_whose_beginning_is_missing_are_not_learnt(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.learn_all = true;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &o);
+    stream_applied(&s);
+    for (uint64_t i = 1; i <= 3; i++)
+        stream_write(&s, s.now_ms + 2 * i, "A{2 C{10} 2}");
+    stream_wait(&s, 1 * SECOND);
+    stream_send(&s);
+    for (int i = 0; i < 10; i++)
+        stream_request(&s, "A{10 B{20} 10 C{10} 10}");
+    stream_wait(&s, 20 * SECOND);
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(pythia_live_space(s.live), &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(types->requests, 10);
+    assert_int_equal(pythia_live_numbers(s.live).under_way, 3);
     stream_end(&s);
 }
 
@@ -848,6 +872,7 @@ int main(void)
         cmocka_unit_test(the_first_requests_make_the_space_and_then_the_skeleton_is_wanted),
         cmocka_unit_test(other_types_are_waited_for_a_while),
         cmocka_unit_test(everything_may_be_wanted_while_it_learns),
+        cmocka_unit_test(requests_whose_beginning_is_missing_are_not_learnt),
         cmocka_unit_test(a_planted_cause_is_found_cycle_by_cycle),
         cmocka_unit_test(with_a_space_it_searches_from_the_beginning),
         cmocka_unit_test(a_cycle_is_full_with_so_many_requests_of_one_type),

@@ -85,8 +85,11 @@ def die_with_parent():
 
 
 class Answer:
+    """An answer with its body; that of a stream of events has no end, and is left."""
+
     def __init__(self, answer):
-        self.status, self.headers, self.body = answer.status, answer.headers, answer.read()
+        self.status, self.headers = answer.status, answer.headers
+        self.body = b"" if answer.headers.get_content_type() == "text/event-stream" else answer.read()
 
     @property
     def text(self):

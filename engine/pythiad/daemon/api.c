@@ -7,7 +7,8 @@
 
 #include "daemon.h"
 #include "metrics.h"
-#include "page_script.h"
+#include "openapi_served.h"
+#include "page_served.h"
 #include "pythia/bill.h"
 #include "pythia/control_http.h"
 #include "pythia/daemon_page.h"
@@ -183,6 +184,22 @@ static json_t *status_of(struct pythia__daemon *d)
 static void handle_status(void *context, struct pythia__http_exchange *x)
 {
     answer_json(x, 200, status_of(context));
+}
+
+void pythia__api_status_line(void *daemon, struct pythia_buf *to)
+{
+    json_t *status = status_of(daemon);
+    char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
+    if (text)
+        pythia_shown_json(to, text, strlen(text));
+    free(text);
+    json_decref(status);
+}
+
+static void handle_events(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    pythia__events_join(d->events, x, pythia__engine_now(&d->engine));
 }
 
 #define NOTHING_LOADED "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -433,13 +450,25 @@ static void handle_page(void *context, struct pythia__http_exchange *x)
     pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, answer_viewer, v);
 }
 
-/* The script of the page, which the build has put into the program. */
+/* A file that the build has put into the program. */
+static void answer_served(struct pythia__http_exchange *x, const char *type,
+                          const unsigned char *bytes, size_t size)
+{
+    struct pythia_buf out = {0};
+    pythia_buf_add(&out, bytes, size);
+    answer_page(x, NOTHING_LOADED, type, out.bytes, out.size);
+}
+
 static void handle_script(void *context, struct pythia__http_exchange *x)
 {
     (void)context;
-    struct pythia_buf out = {0};
-    pythia_buf_add(&out, page_script, sizeof(page_script));
-    answer_page(x, NOTHING_LOADED, "text/javascript; charset=utf-8", out.bytes, out.size);
+    answer_served(x, "text/javascript; charset=utf-8", page_served, sizeof(page_served));
+}
+
+static void handle_openapi(void *context, struct pythia__http_exchange *x)
+{
+    (void)context;
+    answer_served(x, JSON_TYPE, openapi_served, sizeof(openapi_served));
 }
 
 /* The variables of the programs whose trace points are switched through shared memory. */
@@ -695,7 +724,9 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         ROUTE("GET", "/", 0, handle_page),
         ROUTE("GET", PAGE_SCRIPT, 0, handle_script),
         ROUTE("GET", REPORT_PAGE, 0, handle_report),
+        ROUTE("GET", "/openapi.json", 0, handle_openapi),
         ROUTE("GET", "/v1/status", 0, handle_status),
+        ROUTE("GET", "/v1/events", 0, handle_events),
         ROUTE("GET", "/v1/report", 0, handle_report),
         ROUTE("GET", "/v1/groups", 0, handle_groups),
         ROUTE("GET", "/v1/verdicts", 0, handle_verdicts),

@@ -259,6 +259,7 @@ static void on_turn(uv_check_t *turn)
     if (pythia__switching_is_due(&d->switching))
         (void)pythia__switching_tick(
             &d->switching, pythia__engine_now(&d->engine)); /* what fails is tried by the tick */
+    pythia__events_turn(d->events, pythia__engine_now(&d->engine));
     if (uv_timer_get_repeat(&d->tick) == IDLE_TICK_MS)
         set_pace(d);
 }
@@ -272,6 +273,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
     pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
     pythia__intake_stop(d->intake);
     pythia__reporting_stop(d->engine.reporting);
+    pythia__events_stop(d->events);
     if (d->grpc)
         pythia__grpc_quiesce(d->grpc);
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
@@ -614,6 +616,8 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
     if (status != PYTHIA_OK || (status = pythia__receive_create(d->intake, (unsigned)s->retry_s,
                                                                 &d->receive)) != PYTHIA_OK)
         return status;
+    if ((status = pythia__events_create(pythia__api_status_line, d, &d->events)) != PYTHIA_OK)
+        return status;
     d->control_routes = pythia__api_routes(d, &d->control_route_count);
     status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
     return status == PYTHIA_OK ? pythia__feeding_start(d, e) : status;
@@ -670,6 +674,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
 {
     if (!d)
         return;
+    pythia__events_destroy(d->events);
     pythia__receive_destroy(d->receive);
     pythia__intake_destroy(d->intake);
     pythia__feeds_destroy(d->feeds);

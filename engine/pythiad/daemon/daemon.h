@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <uv.h>
 
+#include "events.h"
 #include "intake/collecting.h"
 #include "intake/feed.h"
 #include "intake/intake.h"
@@ -40,6 +41,7 @@ struct pythia__daemon {
     struct pythia__grpc_server *grpc;
     struct pythia__http_server *http[PYTHIA__HTTP_SERVERS];
     struct pythia__http_route ingest_routes[PYTHIA__OTLP_ROUTES + PYTHIA__AGENT_ROUTES];
+    struct pythia__events *events;
     struct pythia__http_route *control_routes; /* owned */
     size_t control_route_count;
     char *tls_key, *tls_certificate, *tls_trust; /* owned */
@@ -81,6 +83,9 @@ void pythia__log_level(const struct pythia__settings *s);
 /* The routes of the control interface, owned by the caller (pythia_free); *count of them. NULL when
  * out of memory. */
 struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *count);
+
+/* Append the status as JSON in one line; nothing when out of memory. */
+void pythia__api_status_line(void *daemon, struct pythia_buf *to);
 
 /* Add the routes of agents, which ask where traces are sent to; returns how many, at most
  * PYTHIA__AGENT_ROUTES. */

@@ -263,6 +263,13 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
         (double)pythia__engine_waiting(&d->engine));
     write_counter(to, "pythia_reports_total", "Reports made, because somebody asked for one.",
                   pythia__reporting_made(d->engine.reporting));
+    struct pythia__event_numbers events = pythia__events_numbers(d->events);
+    write_gauge(to, "pythia_event_clients", "Clients that listen to events.",
+                (double)events.clients);
+    write_counter(to, "pythia_event_clients_refused_total", "Clients above the limit of 32.",
+                  events.refused);
+    write_counter(to, "pythia_event_clients_dropped_total",
+                  "Clients that did not read the events that they were sent.", events.dropped);
     write_counter(to, "pythia_switches_total", "Switches thrown.", c.switches);
     write_counter(to, "pythia_applies_failed_total", "Times a control plane could not be told.",
                   c.failed_applies);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "http_framing.h"
+#include "http_parts.h"
 #include "listen.h"
 #include "pythia/buf.h"
 #include "pythia/log.h"
@@ -36,57 +37,6 @@
      1024) /* of a body that is refused, and read all the same                 \
                                 */
 
-struct connection {
-    struct connection *next, *previous;
-    struct MHD_Connection *mhd;
-    struct pythia__place place;
-    uint64_t received; /* of the body */
-    uint64_t turn;     /* in which it took bytes last */
-    size_t turn_bytes; /* that it took in it */
-    bool closing;
-    bool has_bad_target; /* of the current request */
-    bool trusted;        /* its certificate was looked at, and is good */
-};
-
-struct pythia__http_exchange {
-    struct pythia__http_server *server;
-    struct pythia__http_exchange *next_paused; /* of the server, if it is `paused` */
-    struct MHD_Connection *mhd;
-    struct connection *connection;
-    const struct pythia__http_route *route;
-    struct pythia_buf body;
-    struct MHD_Response *response;
-    unsigned status;
-    bool suspended, handled, too_large, paused;
-    struct pythia__refused_body no_room;
-    size_t room; /* that the body has */
-    struct {
-        char name[64], value[192];
-    } headers[8];
-    size_t header_count;
-    char *path;
-};
-
-struct pythia__http_server {
-    uv_loop_t *loop;
-    struct pythia__http_options o;
-    struct MHD_Daemon *daemon;
-    uv_poll_t poll;
-    uv_timer_t due, check;
-    uv_idle_t again;
-    struct connection *connections;
-    size_t connection_count; /* but for those that are closing */
-    int socket, handles_open;
-    struct pythia__socket_file file;
-    unsigned port;
-    bool running;
-    uint64_t checked_ms;                  /* when deadlines were looked at last */
-    uint64_t turn;                        /* number of the current run */
-    struct pythia__http_exchange *paused; /* whose connections have taken enough in this turn */
-    bool left; /* a connection has gone: at its limit, MHD listens again in the round after that */
-    struct pythia__http_numbers numbers;
-};
-
 /* ---- in the loop ---- */
 
 static void on_due(uv_timer_t *timer);
@@ -97,12 +47,17 @@ static void on_again(uv_idle_t *idle)
     on_due(&((struct pythia__http_server *)idle->data)->due);
 }
 
+void pythia__http_run_soon(struct pythia__http_server *s)
+{
+    uv_idle_start(&s->again, on_again);
+}
+
 /* ---- the budget of a connection ---- */
 
 /* May a connection take more bytes in this turn? */
 static bool has_budget(const struct pythia__http_exchange *x)
 {
-    struct connection *c = x->connection;
+    struct pythia__http_connection *c = x->connection;
     if (!c)
         return true;
     if (c->turn != x->server->turn)
@@ -151,7 +106,7 @@ static void run_server(struct pythia__http_server *s)
     } while (wait_ms == 0 && uv_hrtime() < end_ns);
     s->running = false;
     if (wait_ms == 0 || s->paused)
-        uv_idle_start(&s->again, on_again);
+        pythia__http_run_soon(s);
     else if (wait_ms != UINT64_MAX)
         uv_timer_start(&s->due, on_due, wait_ms, 0);
     else
@@ -171,7 +126,7 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 }
 
 /* MHD sees that it has ended, in its next round. */
-static void end_connection(struct pythia__http_server *s, struct connection *c)
+void pythia__http_cut(struct pythia__http_server *s, struct pythia__http_connection *c)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -193,20 +148,20 @@ static void on_check(uv_timer_t *timer)
     s->checked_ms = now;
     if (now - checked_ms > LATE_CHECKS * CHECK_MS)
         return; /* the loop was held up: what has come meanwhile is read first */
-    for (struct connection *c = s->connections; c; c = c->next) {
+    for (struct pythia__http_connection *c = s->connections; c; c = c->next) {
         enum pythia__wait wait = c->place.wait;
         if (c->closing || wait == PYTHIA__WAIT_NONE ||
             now - c->place.since_ms < limit_s[wait] * UINT64_C(1000))
             continue;
         s->numbers.timed_out += wait != PYTHIA__WAIT_IDLE;
-        end_connection(s, c);
+        pythia__http_cut(s, c);
     }
 }
 
 /* ---- connections ---- */
 
 /* What a connection waits for, if it does not deliver meanwhile. */
-static struct pythia__place place_of(const struct connection *c, uint64_t now)
+static struct pythia__place place_of(const struct pythia__http_connection *c, uint64_t now)
 {
     struct pythia__place place = c->place;
     if (c->closing ||
@@ -216,37 +171,39 @@ static struct pythia__place place_of(const struct connection *c, uint64_t now)
 }
 
 /* There is one connection too many: one that waits goes, or, if none does, the new one. */
-static void make_room(struct pythia__http_server *s, struct connection *new)
+static void make_room(struct pythia__http_server *s, struct pythia__http_connection *new)
 {
     uint64_t now = uv_now(s->loop);
     struct pythia__crowd crowd = {.strangers = 0};
     enum pythia__wait wait;
-    for (struct connection *c = s->connections; c; c = c->next) {
+    for (struct pythia__http_connection *c = s->connections; c; c = c->next) {
         struct pythia__place place = place_of(c, now);
         if (c != new)
             pythia__crowd_look(&crowd, &place, c);
     }
-    struct connection *goes = pythia__crowd_choose(&crowd, s->o.connections_max, &wait);
+    struct pythia__http_connection *goes =
+        pythia__crowd_choose(&crowd, s->o.connections_max, &wait);
     if (goes)
         s->numbers.evicted[wait]++;
     else
         s->numbers.refused_connections++;
-    end_connection(s, goes ? goes : new);
+    pythia__http_cut(s, goes ? goes : new);
 }
 
 static void on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
                           enum MHD_ConnectionNotificationCode code)
 {
     struct pythia__http_server *s = context;
-    struct connection *c = *socket_context;
+    struct pythia__http_connection *c = *socket_context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         c = pythia_calloc(1, sizeof(*c));
         *socket_context = c;
         if (!c)
             return; /* it has no deadline */
-        *c = (struct connection){.next = s->connections,
-                                 .mhd = mhd,
-                                 .place = {PYTHIA__WAIT_HEADER, false, uv_now(s->loop)}};
+        *c = (struct pythia__http_connection){
+            .next = s->connections,
+            .mhd = mhd,
+            .place = {PYTHIA__WAIT_HEADER, false, uv_now(s->loop)}};
         if (s->connections)
             s->connections->previous = c;
         s->connections = c;
@@ -267,7 +224,7 @@ static void on_connection(void *context, struct MHD_Connection *mhd, void **sock
     }
 }
 
-static void enter_wait(struct connection *c, const struct pythia__http_server *s,
+static void enter_wait(struct pythia__http_connection *c, const struct pythia__http_server *s,
                        enum pythia__wait wait)
 {
     if (!c)
@@ -277,7 +234,7 @@ static void enter_wait(struct connection *c, const struct pythia__http_server *s
     c->received = 0;
 }
 
-static struct connection *connection_of(struct MHD_Connection *mhd)
+static struct pythia__http_connection *connection_of(struct MHD_Connection *mhd)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -287,7 +244,7 @@ static struct connection *connection_of(struct MHD_Connection *mhd)
 /* The first line of a request is there: after an earlier one, its header begins now. */
 static void *on_line(void *context, const char *line, struct MHD_Connection *mhd)
 {
-    struct connection *c = connection_of(mhd);
+    struct pythia__http_connection *c = connection_of(mhd);
     if (c)
         c->has_bad_target = !pythia__http_target_is_good(line);
     if (c && c->place.wait == PYTHIA__WAIT_IDLE)
@@ -619,12 +576,11 @@ static void give_back(void *bytes)
     pythia_free(bytes);
 }
 
-void pythia__http_answer(struct pythia__http_exchange *x, unsigned status, const char *type,
-                         char *bytes, size_t size)
+void pythia__http_answer_with(struct pythia__http_exchange *x, unsigned status, const char *type,
+                              struct MHD_Response *response)
 {
     struct pythia__http_server *s = x->server;
-    x->response = bytes ? MHD_create_response_from_buffer_with_free_callback(size, bytes, give_back)
-                        : MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+    x->response = response;
     x->status = status;
     if (x->response && type)
         MHD_add_response_header(x->response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
@@ -635,7 +591,16 @@ void pythia__http_answer(struct pythia__http_exchange *x, unsigned status, const
         return;
     x->suspended = false;
     MHD_resume_connection(x->mhd);
-    uv_idle_start(&s->again, on_again);
+    pythia__http_run_soon(s);
+}
+
+void pythia__http_answer(struct pythia__http_exchange *x, unsigned status, const char *type,
+                         char *bytes, size_t size)
+{
+    pythia__http_answer_with(
+        x, status, type,
+        bytes ? MHD_create_response_from_buffer_with_free_callback(size, bytes, give_back)
+              : MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT));
 }
 
 void pythia__http_say(struct pythia__http_exchange *x, unsigned status, const char *text)
@@ -749,6 +714,12 @@ void pythia__http_destroy(struct pythia__http_server *s)
     pythia__socket_file_remove(&s->file);
     uv_poll_stop(&s->poll);
     resume_paused(s); /* MHD does not stop while it has suspended ones */
+    for (struct pythia__http_stream *stream = s->streams; stream; stream = stream->next) {
+        stream->ended = true;
+        if (stream->suspended)
+            MHD_resume_connection(stream->mhd);
+        stream->suspended = false;
+    }
     MHD_stop_daemon(s->daemon);
     uv_close((uv_handle_t *)&s->poll, on_closed);
     uv_close((uv_handle_t *)&s->due, on_closed);
