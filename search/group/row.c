@@ -140,23 +140,22 @@ bool pythia_row_number(const struct pythia_row_value *value, double *out)
     return *end == '\0' && isfinite(*out);
 }
 
+static int compare_value_key(const void *values, size_t index, const void *key)
+{
+    uint32_t x = ((const struct pythia_row_value *)values)[index].key, y = *(const uint32_t *)key;
+    return (x > y) - (x < y);
+}
+
 const struct pythia_row_value *pythia_row_find(const struct pythia_row_value *values,
                                                uint32_t count, uint32_t key)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (values[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && values[low].key == key ? &values[low] : NULL;
+    size_t found = pythia_sorted_find(count, compare_value_key, values, &key);
+    return found == PYTHIA_SORTED_NONE ? NULL : &values[found];
 }
 
 /* ---- rows ---- */
 
-/* What one key has been seen with in the request at hand. */
+/* What one key has been seen with in the current request. */
 struct seen {
     uint32_t key, number_count;
     double sum;

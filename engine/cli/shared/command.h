@@ -148,8 +148,12 @@ int pythia__reading_exit(const struct pythia__reading *r, int status);
 /* Write `text` to a file, or to stdout if `path` is NULL or "-". A file is either written wholly or
  * left as it was. Returns PYTHIA_OK, or PYTHIA_EIO after saying why. */
 int pythia__write_output(const char *path, struct pythia_text text);
+/* Write a text and free it, unless making it ended with a failure, `status`, which is returned. */
+int pythia__write_text(const char *path, int status, struct pythia_buf *text);
 
 /* Say that memory is missing, or what a status means, and give the exit status for it. */
 int pythia__fail(int status);
+/* The exit status of a command that ended so; a lack of memory is logged. */
+int pythia__exit_of(int status);
 
 #endif
