@@ -49,24 +49,23 @@ int pythia__ask_daemon(const struct pythia__daemon_settings *s, const char *path
     pythia_buf_printf(&url, "%s://%s%s", s->tls_trust && !socket ? "https" : "http",
                       socket ? "localhost" : address, path);
     int status = write_token(s->token, &token);
-    if (status == PYTHIA_OK)
-        status = pythia_buf_status(&url);
-    if (status == PYTHIA_OK) {
-        const struct pythia_web_request request = {
-            .url = url.bytes,
-            .socket = socket ? address + 5 : NULL,
-            .trust = s->tls_trust,
-            .headers = {"Content-Type: application/json", token.bytes},
-            .body = body,
-            .body_size = body ? strlen(body) : 0,
-            .timeout_s = timeout_s};
-        status = pythia_web_ask(&request, out, &why);
-        if (status == PYTHIA_EIO)
-            pythia_log(quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_ERROR,
-                       "pythiad does not answer (is it there? --address says where): address=%s, "
-                       "reason=%s",
-                       address, why.sentence);
-    }
+    if (status != PYTHIA_OK || (status = pythia_buf_status(&url)) != PYTHIA_OK)
+        goto out;
+    const struct pythia_web_request request = {
+        .url = url.bytes,
+        .socket = socket ? address + 5 : NULL,
+        .trust = s->tls_trust,
+        .headers = {"Content-Type: application/json", token.bytes},
+        .body = body,
+        .body_size = body ? strlen(body) : 0,
+        .timeout_s = timeout_s};
+    status = pythia_web_ask(&request, out, &why);
+    if (status == PYTHIA_EIO)
+        pythia_log(quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_ERROR,
+                   "pythiad does not answer (is it there? --address says where): address=%s, "
+                   "reason=%s",
+                   address, why.sentence);
+out:
     pythia_buf_free(&url);
     pythia_buf_free(&token);
     return status;

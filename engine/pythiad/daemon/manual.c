@@ -196,7 +196,7 @@ static const char notifying[] =
     "repeated. Names and values in a notification come from traced programs. The log names an "
     "address by its place in the settings, because the URL may be a secret.\n\n";
 
-static const char after[] =
+static const char controlling[] =
     "# WHOM IT SWITCHES\n\n"
     "*Programs with OpenTelemetry in Node.js, Python and Go*\n\tBy pythia-gate.js, pythia_gate and "
     "pythia-go, see *pythia-control-http*(7).\n\n"
@@ -205,13 +205,22 @@ static const char after[] =
     "Whom it switched goes back to its own set once it has not heard of *pythiad* for "
     "*--lease-seconds*.\n\n"
     "# CONTROL\n\n"
-    "*pythia ctl* talks to it. The same interface has pages for a browser: / for what it "
-    "does, what it found and which trace points are open for that, and /report for the last cycle, "
-    "or, before one has ended, what has arrived so far. "
-    "The page / stays current: every 10 s its script, /page.js, changes what differs, while "
-    "open details, the focus and the scroll position stay; without scripts the page is reloaded. "
-    "It "
-    "says so when *pythiad* does not answer. GET /v1/events is a stream of server-sent events: "
+    "*pythia ctl* talks to it. The same interface has a page for a browser, /, with what was "
+    "found, "
+    "the requests behind it, the trace points in their contexts, which can be opened and closed "
+    "there, and the decisions with what came of them; each view, filter and selection has an "
+    "address of its own. /report is the report of the last cycle, "
+    "or, before one has ended, of what has arrived so far. The files of the page are for whoever "
+    "reaches the listener, because they say nothing of what *pythiad* knows: where a token is "
+    "needed the page asks for it, sends it with each request, and keeps it until its tab is "
+    "closed. It stays current by events, or asks every 10 s where these are refused; open details, "
+    "the focus and the scroll position stay. It "
+    "says so when *pythiad* does not answer. Behind it are /v1/status, /v1/verdicts, /v1/groups, "
+    "/v1/points and /v1/decisions, and further: /v1/cycles, _loop_ of pythia-report(5); "
+    "/v1/requests?group=ID, up to 512 sampled requests of a group of the last cycle with their "
+    "values of up to 24 keys; and /v1/contexts, the request types of the search space, "
+    "/v1/contexts?request_type=TYPE with the tree of contexts of one. "
+    "GET /v1/events is a stream of server-sent events: "
     "each, "
     "_event: status_, has the answer of /v1/status, at once and whenever it changes, at most four "
     "times a second; a comment every 15 s shows that the connection lives. 32 clients may listen; "
@@ -293,7 +302,7 @@ void pythia__manual_write(struct pythia_buf *to)
     for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
         write_rule(*rule, to);
     pythia_buf_putc(to, '\n');
-    pythia_buf_puts(to, after);
+    pythia_buf_puts(to, controlling);
     pythia_buf_puts(to, notifying);
     pythia_buf_puts(to, starting);
 }
