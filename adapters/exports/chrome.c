@@ -1,8 +1,8 @@
 /* Chrome's trace event format (Duffy, "Trace Event Format", 2016), for chrome://tracing and
  * Perfetto: a trace is a process, and spans that run beside each other get threads of their own.
- * What lies on the critical path is in a category of that name. Where shares of the latency variance
- * are known, these spans have a colour by them, and a counter shows the share of the span that the
- * critical path is in. */
+ * What lies on the critical path is in a category of that name. Where shares of the latency
+ * variance are known, these spans have a colour by them, and a counter shows the share of the span
+ * that the critical path is in. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -136,7 +136,7 @@ class Mcp:
         for line, code in ((b"{", -32700), (b"\xff\xfe", -32700), (b"[]", -32600), (b"3", -32600),
                            (b'{"id": 1, "method": "ping"}', -32600), (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600),
                            (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600), (b'{"jsonrpc": "2.0", "id": 1}', -32600),
-                           (b'{"jsonrpc": "2.0", "id": 1, "method": "nothing"}', -32601), 
+                           (b'{"jsonrpc": "2.0", "id": 1, "method": "nothing"}', -32601),
                            (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call"}', -32602),
                            (b"[" * 100000, -32700)):
             server.send(line)
