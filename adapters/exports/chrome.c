@@ -50,8 +50,8 @@ static bool starts_before(const void *context, uint32_t a, uint32_t b)
     return spans[a].end_ns > spans[b].end_ns;
 }
 
-static void add_event(struct pythia_export_state *state, const struct pythia_trace *trace,
-                      uint32_t i, size_t lane, bool critical, struct pythia_buf *out)
+static void add_chrome_event(struct pythia_export_state *state, const struct pythia_trace *trace,
+                             uint32_t i, size_t lane, bool critical, struct pythia_buf *out)
 {
     const struct pythia_vocabulary *v = state->vocabulary;
     const struct pythia_trace_span *span = &trace->spans[i];
@@ -80,8 +80,8 @@ static int find_lanes(struct lanes *l, uint32_t *order, uint32_t *scratch)
     return (int)count;
 }
 
-static void one_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
-                      const struct pythia_critical_path *path, struct pythia_buf *out)
+static void write_chrome_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
+                               const struct pythia_critical_path *path, struct pythia_buf *out)
 {
     uint32_t *memory = pythia_calloc(trace->count, 4 * sizeof(*memory));
     bool *critical = pythia_calloc(trace->count, sizeof(*critical));
@@ -100,7 +100,7 @@ static void one_trace(struct pythia_export_state *state, const struct pythia_tra
         pythia__add_trace_id(out, trace->id);
         pythia_buf_puts(out, "\"}}");
         for (int i = 0; i < count; i++)
-            add_event(state, trace, order[i], l.lane[order[i]], critical[order[i]], out);
+            add_chrome_event(state, trace, order[i], l.lane[order[i]], critical[order[i]], out);
         state->traces++;
     }
     pythia_free(memory);
@@ -117,6 +117,6 @@ const struct pythia_export_ops pythia__export_chrome = {
     .name = "chrome",
     .help = "Chrome trace events, for Perfetto and chrome://tracing",
     .begin = begin_chrome,
-    .trace = one_trace,
+    .trace = write_chrome_trace,
     .end = end_chrome,
 };

@@ -20,7 +20,7 @@ static bool is_blank(unsigned char c)
 
 /* A label: quotes and backslashes are escaped, control characters become blanks, and what else
  * would act on a page instead of being seen is its code. */
-static void add_label(struct pythia_buf *out, struct pythia_text name)
+static void add_dot_label(struct pythia_buf *out, struct pythia_text name)
 {
     struct pythia_glyph glyph;
     while (name.size > 0) {
@@ -36,8 +36,8 @@ static void add_label(struct pythia_buf *out, struct pythia_text name)
     }
 }
 
-static void one_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
-                      const struct pythia_critical_path *path, struct pythia_buf *out)
+static void write_dot_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
+                            const struct pythia_critical_path *path, struct pythia_buf *out)
 {
     size_t number = state->traces++;
     bool *critical = pythia_calloc(trace->count, sizeof(*critical));
@@ -54,7 +54,7 @@ static void one_trace(struct pythia_export_state *state, const struct pythia_tra
         const struct pythia_trace_span *span = &trace->spans[i];
         const char *bold = critical[i] ? ", style=bold, color=\"#b03000\"" : "";
         pythia_buf_printf(out, "    t%zus%u [label=\"", number, i);
-        add_label(out, pythia_vocabulary_tracepoint_id(state->vocabulary, span->tracepoint));
+        add_dot_label(out, pythia_vocabulary_tracepoint_id(state->vocabulary, span->tracepoint));
         pythia_buf_printf(out, "\\n+%.3f ms, %.3f ms\"%s];\n",
                           (double)(span->start_ns - trace->start_ns) / 1e6,
                           (double)(span->end_ns - span->start_ns) / 1e6, bold);
@@ -76,6 +76,6 @@ const struct pythia_export_ops pythia__export_dot = {
     .name = "dot",
     .help = "a graph for Graphviz, the critical path in bold",
     .begin = begin_dot,
-    .trace = one_trace,
+    .trace = write_dot_trace,
     .end = end_dot,
 };

@@ -14,7 +14,7 @@ static void begin_folded(struct pythia_export_state *state, struct pythia_buf *o
 
 /* A name in a stack: what the format uses for itself is replaced, and what would act on a page
  * instead of being seen is its code. */
-static void add_frame(struct pythia_buf *out, struct pythia_text name)
+static void add_folded_frame(struct pythia_buf *out, struct pythia_text name)
 {
     struct pythia_glyph glyph;
     while (name.size > 0) {
@@ -27,8 +27,8 @@ static void add_frame(struct pythia_buf *out, struct pythia_text name)
     }
 }
 
-static void one_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
-                      const struct pythia_critical_path *path, struct pythia_buf *out)
+static void write_folded_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
+                               const struct pythia_critical_path *path, struct pythia_buf *out)
 {
     (void)trace;
     struct pythia_buf stack = {0};
@@ -38,7 +38,8 @@ static void one_trace(struct pythia_export_state *state, const struct pythia_tra
         const struct pythia_path_event *e = &path->events[i];
         if (e->kind == PYTHIA_EVENT_START) {
             pythia_buf_putc(&stack, ';');
-            add_frame(&stack, pythia_vocabulary_tracepoint_id(state->vocabulary, e->tracepoint));
+            add_folded_frame(&stack,
+                             pythia_vocabulary_tracepoint_id(state->vocabulary, e->tracepoint));
         } else if (e->kind == PYTHIA_EVENT_END) {
             while (stack.size > 0 && stack.bytes[stack.size - 1] != ';')
                 stack.size--;
@@ -64,6 +65,6 @@ const struct pythia_export_ops pythia__export_folded = {
     .name = "folded",
     .help = "folded stacks of the critical path, for flame graphs",
     .begin = begin_folded,
-    .trace = one_trace,
+    .trace = write_folded_trace,
     .end = end_folded,
 };

@@ -40,7 +40,7 @@ static void write_tags(struct pythia_buf *out, const struct pythia_vocabulary *v
 
 /* The name of the span, or the whole id where that does not end with the name, because it is made
  * of more than service, scope and name. A point of a recording may have an id only. */
-static struct pythia_text name_of(const struct pythia_vocabulary *v, uint32_t tracepoint)
+static struct pythia_text find_span_name(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(v, tracepoint),
                        name = pythia_vocabulary_text(
@@ -48,8 +48,8 @@ static struct pythia_text name_of(const struct pythia_vocabulary *v, uint32_t tr
     return name.size > 0 && pythia_text_ends(id, name) ? name : id;
 }
 
-static void one_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
-                      const struct pythia_critical_path *path, struct pythia_buf *out)
+static void write_zipkin_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
+                               const struct pythia_critical_path *path, struct pythia_buf *out)
 {
     (void)path;
     const struct pythia_vocabulary *v = state->vocabulary;
@@ -66,7 +66,7 @@ static void one_trace(struct pythia_export_state *state, const struct pythia_tra
         if (kinds[span->kind])
             pythia_buf_printf(out, ",\"kind\":\"%s\"", kinds[span->kind]);
         pythia_buf_puts(out, ",\"name\":");
-        pythia__add_json_string(out, name_of(v, span->tracepoint));
+        pythia__add_json_string(out, find_span_name(v, span->tracepoint));
         uint64_t duration_us = (span->end_ns - span->start_ns + 500) / 1000;
         pythia_buf_printf(out, ",\"timestamp\":%" PRIu64, span->start_ns / 1000);
         if (duration_us > 0) /* Zipkin knows no duration of 0 */
@@ -86,6 +86,6 @@ const struct pythia_export_ops pythia__export_zipkin = {
     .name = "zipkin",
     .help = "Zipkin v2 JSON, for Zipkin, Jaeger and others",
     .begin = begin_zipkin,
-    .trace = one_trace,
+    .trace = write_zipkin_trace,
     .end = end_zipkin,
 };

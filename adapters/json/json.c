@@ -70,7 +70,7 @@ int pythia_json_array(struct pythia_json *j)
 }
 
 /* Between the members of a container: 0 at the next one, 1 behind its end. */
-static int next_member(struct pythia_json *j, char end)
+static int step_to_member(struct pythia_json *j, char end)
 {
     int c = peek_inside(j);
     if (c < 0)
@@ -100,7 +100,7 @@ int pythia_json_element(struct pythia_json *j)
             return 0;
         }
     }
-    int status = next_member(j, ']');
+    int status = step_to_member(j, ']');
     if (status != 0)
         return status;
     int c = peek_inside(j);
@@ -113,7 +113,7 @@ static bool is_space(char c)
 }
 
 /* Where the scalar at hand ends: behind it comes the next structure, with white space between. */
-static const char *scalar_end(const struct pythia_json *j)
+static const char *find_scalar_end(const struct pythia_json *j)
 {
     const char *end = j->window + (j->at + 1 < j->last ? j->at[1] : j->input->cut);
     while (is_space(end[-1]))
@@ -123,7 +123,7 @@ static const char *scalar_end(const struct pythia_json *j)
 
 /* Is there neither an escape nor broken UTF-8 in this piece of the window? Where the next backslash
  * is, is remembered, which is cheaper than a search in each string. */
-static bool is_plain(struct pythia_json *j, const char *begin, const char *end)
+static bool is_plain_string(struct pythia_json *j, const char *begin, const char *end)
 {
     if (j->dirty)
         return false;
@@ -136,37 +136,42 @@ static bool is_plain(struct pythia_json *j, const char *begin, const char *end)
     return end <= j->plain_end;
 }
 
-/* The string at hand, whose opening quote was seen. */
-static int take_string(struct pythia_json *j, struct pythia_text *out)
+/* Take the next value, whose opening quote was seen. Nearly all strings are borrowed from the
+ * window as they are; only one with an escape, or with bytes that are not UTF-8, is copied. */
+static int parse_json_string(struct pythia_json *j, struct pythia_text *out)
 {
-    const char *begin = j->window + *j->at, *end = scalar_end(j);
+    const char *begin = j->window + *j->at, *end = find_scalar_end(j);
     if (end - begin < 2 || end[-1] != '"')
         return pythia_json_fail(j, PYTHIA_EFORMAT,
                                 "something stands behind a string without a comma");
     struct pythia_text text = {begin + 1, (size_t)(end - begin) - 2};
-    int status = PYTHIA_OK;
-    if (!is_plain(j, begin, end)) {
-        if (memchr(text.bytes, '\\', text.size))
-            status = pythia__json_unescape(j, text, &text);
-        if (status == PYTHIA_OK && j->dirty && !pythia__structure_is_utf8(text.bytes, text.size))
-            status = pythia__json_repair_utf8(j, &text);
+    if (!is_plain_string(j, begin, end)) {
+        if (memchr(text.bytes, '\\', text.size)) {
+            int status = pythia__json_unescape(j, text, &text);
+            if (status != PYTHIA_OK)
+                return status;
+        }
+        if (j->dirty && !pythia__structure_is_utf8(text.bytes, text.size)) {
+            int status = pythia__json_repair_utf8(j, &text);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
-    if (status == PYTHIA_OK) {
-        j->at++;
-        *out = text;
-    }
-    return status;
+    j->at++;
+    *out = text;
+    return PYTHIA_OK;
 }
 
 /* The next field where comma, key, colon and value are indexed, and the key is plain. */
-static bool next_field(struct pythia_json *j, struct pythia_text *key)
+static bool step_to_plain_field(struct pythia_json *j, struct pythia_text *key)
 {
     const uint32_t *at = j->at;
     const char *window = j->window;
     bool comma = window[*at] == ',';
     at += comma;
     if (comma == j->opened || window[at[0]] != '"' || window[at[1]] != ':' ||
-        window[at[1] - 1] != '"' || !window[at[2]] || !is_plain(j, window + at[0], window + at[1]))
+        window[at[1] - 1] != '"' || !window[at[2]] ||
+        !is_plain_string(j, window + at[0], window + at[1]))
         return false;
     *key = (struct pythia_text){window + at[0] + 1, at[1] - at[0] - 2};
     j->at = at + 2;
@@ -176,15 +181,15 @@ static bool next_field(struct pythia_json *j, struct pythia_text *key)
 
 int pythia_json_field(struct pythia_json *j, struct pythia_text *key)
 {
-    if (j->last - j->at > 3 && next_field(j, key))
+    if (j->last - j->at > 3 && step_to_plain_field(j, key))
         return 0;
-    int status = next_member(j, '}');
+    int status = step_to_member(j, '}');
     if (status != 0)
         return status;
     int c = peek_inside(j);
     if (c != '"')
         return c < 0 ? c : fail_unexpected(j, "a key");
-    status = take_string(j, key);
+    status = parse_json_string(j, key);
     if (status != PYTHIA_OK)
         return status;
     if (j->last - j->at <
@@ -249,11 +254,11 @@ static bool match_scalar(struct pythia_json *j, const char *begin, const char *e
     out->quoted = *begin == '"';
     out->text = (struct pythia_text){begin, (size_t)(end - begin)};
     if (!out->quoted)
-        return !strchr("{}[]:,", *begin) && is_plain(j, begin, end);
+        return !strchr("{}[]:,", *begin) && is_plain_string(j, begin, end);
     if (out->text.size < 2 || end[-1] != '"')
         return false;
     out->text = (struct pythia_text){begin + 1, out->text.size - 2};
-    return is_plain(j, begin, end);
+    return is_plain_string(j, begin, end);
 }
 
 bool pythia_json_match(struct pythia_json *j, const char *shape, struct pythia_json_scalar *out)
@@ -281,7 +286,7 @@ bool pythia_json_match(struct pythia_json *j, const char *shape, struct pythia_j
 }
 
 /* Is the end of the value at hand, which is there, indexed as well? */
-static bool value_is_indexed(const struct pythia_json *j)
+static bool is_value_indexed(const struct pythia_json *j)
 {
     size_t depth = 0;
     for (const uint32_t *p = j->at; p < j->last; p++) {
@@ -301,7 +306,7 @@ int pythia_json_whole(struct pythia_json *j)
     pythia_arena_clear(&j->input->strings);
     int c = peek_inside(j);
     while (c > 0) {
-        if (value_is_indexed(j))
+        if (is_value_indexed(j))
             return PYTHIA_OK;
         if (pythia__json_used_up(j))
             return pythia_json_fail(j, PYTHIA_EFORMAT, "the input ends in the middle of a value");
@@ -325,10 +330,10 @@ void pythia_json_again(struct pythia_json *j, const uint32_t *mark)
     j->opened = false;
 }
 
-static int take_number(struct pythia_json *j, struct pythia_json_value *out)
+static int parse_json_number(struct pythia_json *j, struct pythia_json_value *out)
 {
     const char *begin = j->window + *j->at;
-    struct pythia_text text = {begin, (size_t)(scalar_end(j) - begin)};
+    struct pythia_text text = {begin, (size_t)(find_scalar_end(j) - begin)};
     int shown = (int)(text.size < 40 ? text.size : 40);
     if (!pythia_json_number(text, out))
         return pythia__json_is_number(text)
@@ -339,10 +344,10 @@ static int take_number(struct pythia_json *j, struct pythia_json_value *out)
     return PYTHIA_OK;
 }
 
-static int take_word(struct pythia_json *j, struct pythia_json_value *out)
+static int parse_json_word(struct pythia_json *j, struct pythia_json_value *out)
 {
     const char *begin = j->window + *j->at;
-    struct pythia_text word = {begin, (size_t)(scalar_end(j) - begin)};
+    struct pythia_text word = {begin, (size_t)(find_scalar_end(j) - begin)};
     out->kind = PYTHIA_JSON_BOOL;
     if (PYTHIA_TEXT_IS(word, "true"))
         out->integer = 1;
@@ -363,7 +368,7 @@ int pythia_json_value(struct pythia_json *j, struct pythia_json_value *out)
     switch (c) {
     case '"':
         out->kind = PYTHIA_JSON_STRING;
-        return take_string(j, &out->text);
+        return parse_json_string(j, &out->text);
     case '{':
         out->kind = PYTHIA_JSON_OBJECT;
         return PYTHIA_OK;
@@ -378,7 +383,8 @@ int pythia_json_value(struct pythia_json *j, struct pythia_json_value *out)
     default:
         if (c < 0)
             return c;
-        return c == '-' || (c >= '0' && c <= '9') ? take_number(j, out) : take_word(j, out);
+        return c == '-' || (c >= '0' && c <= '9') ? parse_json_number(j, out)
+                                                  : parse_json_word(j, out);
     }
 }
 
@@ -387,11 +393,11 @@ int pythia_json_string(struct pythia_json *j, struct pythia_text *out)
     int c = peek_inside(j);
     if (c != '"')
         return c < 0 ? c : fail_unexpected(j, "a string");
-    return take_string(j, out);
+    return parse_json_string(j, out);
 }
 
 /* Pass over the value at hand, whose text, or whose string's text, should be a whole number. */
-static int whole_number(struct pythia_json *j, struct pythia_text *text)
+static int read_whole_number(struct pythia_json *j, struct pythia_text *text)
 {
     struct pythia_json_value value = {.kind = PYTHIA_JSON_NULL, .text = {"", 0}};
     int status = pythia_json_value(j, &value);
@@ -406,7 +412,7 @@ static int whole_number(struct pythia_json *j, struct pythia_text *text)
                : pythia_json_fail(j, PYTHIA_EFORMAT, "wanted a whole number");
 }
 
-static int not_whole(struct pythia_json *j, struct pythia_text text)
+static int fail_not_whole(struct pythia_json *j, struct pythia_text text)
 {
     return pythia_json_fail_last(j, PYTHIA_EFORMAT, "%.*s is not a whole number of 64 bits",
                                  (int)(text.size < 40 ? text.size : 40), text.bytes);
@@ -415,17 +421,17 @@ static int not_whole(struct pythia_json *j, struct pythia_text text)
 int pythia_json_int64(struct pythia_json *j, int64_t *out)
 {
     struct pythia_text text = {"", 0};
-    int status = whole_number(j, &text);
-    if (status == PYTHIA_OK && !pythia_json_whole_number(text, out))
-        status = not_whole(j, text);
-    return status;
+    int status = read_whole_number(j, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_json_whole_number(text, out) ? PYTHIA_OK : fail_not_whole(j, text);
 }
 
 int pythia_json_uint64(struct pythia_json *j, uint64_t *out)
 {
     struct pythia_text text = {"", 0};
-    int status = whole_number(j, &text);
-    if (status == PYTHIA_OK && !pythia__json_uint64(text, out))
-        status = not_whole(j, text);
-    return status;
+    int status = read_whole_number(j, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__json_uint64(text, out) ? PYTHIA_OK : fail_not_whole(j, text);
 }

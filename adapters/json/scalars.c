@@ -107,14 +107,14 @@ int pythia__json_repair_utf8(struct pythia_json *j, struct pythia_text *text)
     return PYTHIA_OK;
 }
 
-static bool is_digit(char c)
+static bool is_json_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 static const char *skip_digits(const char *c, const char *end)
 {
-    while (c < end && is_digit(*c))
+    while (c < end && is_json_digit(*c))
         c++;
     return c;
 }

@@ -73,7 +73,7 @@ static uint64_t count_newlines(const char *text, size_t size)
 
 /* The line of an offset in the window. Whoever asks goes forward, mostly: what was counted is
  * remembered. */
-static uint64_t line_at(struct pythia__json_input *in, size_t at)
+static uint64_t count_line_at(struct pythia__json_input *in, size_t at)
 {
     if (at < in->counted)
         in->counted = in->counted_lines = 0;
@@ -82,13 +82,15 @@ static uint64_t line_at(struct pythia__json_input *in, size_t at)
     return in->line + in->counted_lines;
 }
 
-static void find_place(const struct pythia_json *j, size_t at, uint64_t *line, uint64_t *offset)
+static void find_line_and_offset(const struct pythia_json *j, size_t at, uint64_t *line,
+                                 uint64_t *offset)
 {
-    *line = line_at(j->input, at);
+    *line = count_line_at(j->input, at);
     *offset = j->input->offset + at;
 }
 
-static int fail_with(struct pythia_json *j, size_t at, int status, const char *format, va_list args)
+static int fail_at_place(struct pythia_json *j, size_t at, int status, const char *format,
+                         va_list args)
 {
     if (j->error.status != PYTHIA_OK)
         return j->error.status;
@@ -96,7 +98,7 @@ static int fail_with(struct pythia_json *j, size_t at, int status, const char *f
     vsnprintf(sentence, sizeof(sentence), format, args);
     pythia_error_set(&j->error, status, "%s", sentence);
     uint64_t line, offset;
-    find_place(j, at, &line, &offset);
+    find_line_and_offset(j, at, &line, &offset);
     pythia_error_place(&j->error, j->input->from->name, line, offset);
     return status;
 }
@@ -105,7 +107,7 @@ int pythia_json_fail(struct pythia_json *j, int status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    status = fail_with(j, pythia__json_here(j), status, format, args);
+    status = fail_at_place(j, pythia__json_here(j), status, format, args);
     va_end(args);
     return status;
 }
@@ -114,7 +116,7 @@ int pythia_json_fail_last(struct pythia_json *j, int status, const char *format,
 {
     va_list args;
     va_start(args, format);
-    status = fail_with(j, j->at[-1], status, format, args);
+    status = fail_at_place(j, j->at[-1], status, format, args);
     va_end(args);
     return status;
 }
@@ -124,7 +126,7 @@ int pythia_json_fail_at(struct pythia_json *j, const uint32_t *mark, int status,
 {
     va_list args;
     va_start(args, format);
-    status = fail_with(j, *mark, status, format, args);
+    status = fail_at_place(j, *mark, status, format, args);
     va_end(args);
     return status;
 }
@@ -134,7 +136,7 @@ static int fail_in_window(struct pythia_json *j, size_t at, int status, const ch
 {
     va_list args;
     va_start(args, format);
-    status = fail_with(j, at, status, format, args);
+    status = fail_at_place(j, at, status, format, args);
     va_end(args);
     return status;
 }
@@ -145,7 +147,7 @@ static int fail_in_window(struct pythia_json *j, size_t at, int status, const ch
 static void discard_before(struct pythia_json *j, size_t keep)
 {
     struct pythia__json_input *in = j->input;
-    in->line = line_at(in, keep);
+    in->line = count_line_at(in, keep);
     in->counted = in->counted_lines = 0;
     in->offset += keep;
     in->line_starts = keep > 0 ? in->buffer[keep - 1] == '\n' : in->line_starts;
@@ -166,7 +168,7 @@ static void move_to_front(struct pythia_json *j)
 }
 
 /* Room for more text in the window, which is as long as the memory behind it allows. */
-static int make_room(struct pythia_json *j)
+static int grow_window(struct pythia_json *j)
 {
     struct pythia__json_input *in = j->input;
     if (in->buffer != in->memory) {
@@ -212,7 +214,7 @@ static void fill_window(struct pythia_json *j, bool more)
         int status = in->from->read(in->from, in->buffer + in->filled, capacity - in->filled, &got,
                                     &in->cause);
         in->ended = status != PYTHIA_OK || got == 0;
-        if (status != PYTHIA_OK && in->cause.status == PYTHIA_OK)
+        if (status != PYTHIA_OK)
             pythia_error_set(&in->cause, status, "%s", pythia_status_text(status));
         in->filled += got;
     }
@@ -223,7 +225,7 @@ static void fill_window(struct pythia_json *j, bool more)
 
 /* What is behind the last newline of a text; 0 if there is none. In a document of one line there is
  * none, and all of the window is searched: by memchr, block by block from the end. */
-static size_t behind_last_newline(const char *text, size_t size)
+static size_t find_after_last_newline(const char *text, size_t size)
 {
     for (size_t end = size; end > 0;) {
         size_t begin = end > SEARCH_BYTES ? end - SEARCH_BYTES : 0;
@@ -246,7 +248,7 @@ static size_t choose_cut(const struct pythia__json_input *in, size_t indexed, bo
     *partial = false;
     if (in->ended && size == in->filled)
         return size;
-    size_t line_end = behind_last_newline(in->buffer, size);
+    size_t line_end = find_after_last_newline(in->buffer, size);
     if (line_end > 0)
         return line_end;
     const char *newline = memchr(in->buffer + size, '\n', in->filled - size);
@@ -343,7 +345,7 @@ static enum pythia__structure_result index_window(struct pythia_json *j, size_t 
 }
 
 /* What the source gave before it failed is used up. */
-static int source_failed(struct pythia_json *j)
+static int fail_source(struct pythia_json *j)
 {
     j->source_failed = true;
     j->error = j->input->cause;
@@ -369,13 +371,13 @@ int pythia__json_refill(struct pythia_json *j, size_t keep)
             indexed = 0;
             if (in->filled > 0 || !in->ended)
                 continue;
-            return in->cause.status != PYTHIA_OK ? source_failed(j) : 1;
+            return in->cause.status != PYTHIA_OK ? fail_source(j) : 1;
         }
         if (j->at < j->last && in->cut > indexed)
             return PYTHIA_OK;
         if (in->ended && in->cut == in->filled)
             return PYTHIA_OK; /* nothing more can come: what is there is all there is */
-        if (in->step == SIZE_MAX && make_room(j) != PYTHIA_OK)
+        if (in->step == SIZE_MAX && grow_window(j) != PYTHIA_OK)
             return j->error.status;
         in->step = SIZE_MAX;
     }

@@ -55,7 +55,7 @@ int pythia_protobuf_stream_fail(struct pythia_protobuf_stream *s, uint64_t offse
 /* ---- the window ---- */
 
 /* Memory for more than is at hand. */
-static int make_room(struct pythia_protobuf_stream *s)
+static int grow_memory(struct pythia_protobuf_stream *s)
 {
     if (bytes_left(s) < s->capacity)
         return PYTHIA_OK;
@@ -70,7 +70,7 @@ static int make_room(struct pythia_protobuf_stream *s)
     return PYTHIA_OK;
 }
 
-/* Move what is at hand to the front and fill what is behind it. */
+/* Move the bytes that are left to the front, and fill the memory after them. */
 static int refill_window(struct pythia_protobuf_stream *s)
 {
     size_t kept = bytes_left(s);
@@ -79,30 +79,40 @@ static int refill_window(struct pythia_protobuf_stream *s)
         memmove(s->memory, s->at, kept);
     s->window = s->at = s->memory;
     s->filled = s->memory ? s->memory + kept : NULL;
-    int status = make_room(s);
-    while (status == PYTHIA_OK && !s->ended && bytes_left(s) < s->capacity) {
+    int status = grow_memory(s);
+    if (status != PYTHIA_OK)
+        return status;
+    while (!s->ended && bytes_left(s) < s->capacity) {
         size_t got = 0;
         int read = s->from->read(s->from, s->memory + bytes_left(s), s->capacity - bytes_left(s),
                                  &got, &s->cause);
         s->ended = read != PYTHIA_OK || got == 0;
-        if (read != PYTHIA_OK && s->cause.status == PYTHIA_OK)
+        if (read != PYTHIA_OK)
             pythia_error_set(&s->cause, read, "%s", pythia_status_text(read));
         s->filled += got;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-/* At least `size` bytes at hand, or all that there are. */
-static int want_bytes(struct pythia_protobuf_stream *s, size_t size)
+/* Have at least `size` bytes in the window, or all that there are. */
+static int require_bytes(struct pythia_protobuf_stream *s, size_t size)
 {
-    int status = PYTHIA_OK;
-    while (bytes_left(s) < size && !s->ended && status == PYTHIA_OK)
-        status = refill_window(s);
-    return status;
+    while (bytes_left(s) < size && !s->ended) {
+        int status = refill_window(s);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
-/* The source has ended before `end`: what there is, is used up. */
-static int end_early(struct pythia_protobuf_stream *s, uint64_t end)
+/* Did the input end where a message without a stated size may end? */
+static bool ends_well(const struct pythia_protobuf_stream *s, uint64_t end)
+{
+    return end == PYTHIA_PROTOBUF_OPEN && s->cause.status == PYTHIA_OK;
+}
+
+/* The source has ended before `end`: fail, and use up what is left. */
+static int fail_at_end(struct pythia_protobuf_stream *s, uint64_t end)
 {
     if (s->cause.status != PYTHIA_OK) {
         s->source_failed = true;
@@ -124,24 +134,24 @@ static int end_early(struct pythia_protobuf_stream *s, uint64_t end)
 
 int pythia_protobuf_stream_peek(struct pythia_protobuf_stream *s, unsigned char *out)
 {
-    int status = want_bytes(s, 1);
+    int status = require_bytes(s, 1);
     if (status != PYTHIA_OK)
         return status;
     if (bytes_left(s) == 0)
-        return s->cause.status == PYTHIA_OK ? 1 : end_early(s, PYTHIA_PROTOBUF_OPEN);
+        return ends_well(s, PYTHIA_PROTOBUF_OPEN) ? 1 : fail_at_end(s, PYTHIA_PROTOBUF_OPEN);
     *out = (unsigned char)*s->at;
     return PYTHIA_OK;
 }
 
 int pythia_protobuf_stream_frame(struct pythia_protobuf_stream *s, uint64_t *end)
 {
-    int status = want_bytes(s, 4);
+    int status = require_bytes(s, 4);
     if (status != PYTHIA_OK)
         return status;
-    if (bytes_left(s) == 0 && (s->cut_off || s->cause.status == PYTHIA_OK))
+    if (bytes_left(s) == 0 && (s->cut_off || ends_well(s, PYTHIA_PROTOBUF_OPEN)))
         return 1;
     if (bytes_left(s) < 4)
-        return end_early(s, pythia_protobuf_stream_at(s) + 4);
+        return fail_at_end(s, pythia_protobuf_stream_at(s) + 4);
     const unsigned char *b = (const unsigned char *)s->at;
     uint64_t size = (uint64_t)b[0] << 24 | (uint64_t)b[1] << 16 | (uint64_t)b[2] << 8 | b[3];
     s->at += 4;
@@ -149,21 +159,22 @@ int pythia_protobuf_stream_frame(struct pythia_protobuf_stream *s, uint64_t *end
     return PYTHIA_OK;
 }
 
-/* There is no field at hand: is that because the input has ended, or the message, or is something
- * else there? */
-static int no_field(struct pythia_protobuf_stream *s, const char *end, uint64_t message_end)
+/* There is no field where one should be. Either the input has ended, or the bytes are broken: only
+ * if they could be the beginning of a field is it the former. */
+static int fail_no_field(struct pythia_protobuf_stream *s, const char *end, uint64_t message_end)
 {
     char why[200];
     bool ends = pythia_protobuf_fault((struct pythia_protobuf){s->at, end}, why, sizeof(why));
     return ends && end == s->filled &&
                    pythia_protobuf_stream_at(s) + (uint64_t)(end - s->at) < message_end
-               ? end_early(s, message_end)
+               ? fail_at_end(s, message_end)
                : pythia_protobuf_stream_fail(s, pythia_protobuf_stream_at(s), PYTHIA_EFORMAT, "%s",
                                              why);
 }
 
-/* The tag at `at` that begins or ends a group: where it ends, or NULL. */
-static const char *group_tag(const char *at, const char *end, struct pythia_protobuf_field *out)
+/* Parse a tag that begins or ends a group: returns where it ends, or NULL if it is none. */
+static const char *parse_group_tag(const char *at, const char *end,
+                                   struct pythia_protobuf_field *out)
 {
     struct pythia_protobuf_varint tag = pythia_protobuf_long_tag(at, end);
     const unsigned type = (unsigned)tag.value & 7;
@@ -177,6 +188,8 @@ static const char *group_tag(const char *at, const char *end, struct pythia_prot
 static int pass_groups(struct pythia_protobuf_stream *s, uint64_t end,
                        struct pythia_protobuf_field *out);
 
+/* A size beyond its message, or beyond the largest number, is a fault here, before anything is
+ * allocated for it. */
 int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
                                  struct pythia_protobuf_field *out)
 {
@@ -184,17 +197,17 @@ int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
     if (begin == end || s->cut_off)
         return 1;
     if (bytes_left(s) < HEAD_MAX) {
-        int status = want_bytes(s, HEAD_MAX);
+        int status = require_bytes(s, HEAD_MAX);
         if (status != PYTHIA_OK)
             return status;
         if (bytes_left(s) == 0)
-            return end == PYTHIA_PROTOBUF_OPEN && s->cause.status == PYTHIA_OK ? 1
-                                                                               : end_early(s, end);
+            return ends_well(s, end) ? 1 : fail_at_end(s, end);
     }
     const char *stop = end - begin < bytes_left(s) ? s->at + (end - begin) : s->filled;
     const char *behind = pythia_protobuf_head(s->at, stop, out);
     if (!behind)
-        return group_tag(s->at, stop, out) ? pass_groups(s, end, out) : no_field(s, stop, end);
+        return parse_group_tag(s->at, stop, out) ? pass_groups(s, end, out)
+                                                 : fail_no_field(s, stop, end);
     uint64_t head = (uint64_t)(behind - s->at);
     if (out->type == PYTHIA_PROTOBUF_BYTES && out->value > end - begin - head)
         return end == PYTHIA_PROTOBUF_OPEN
@@ -211,20 +224,21 @@ int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
     return PYTHIA_OK;
 }
 
-/* Pass over the tag at hand, if it begins or ends a group: PYTHIA_OK. 1: it does neither. */
+/* Pass over the next tag, if it begins or ends a group: PYTHIA_OK. 1: it does neither. */
 static int pass_group_tag(struct pythia_protobuf_stream *s, uint64_t end,
                           struct pythia_protobuf_field *out)
 {
-    int status = want_bytes(s, HEAD_MAX);
+    int status = require_bytes(s, HEAD_MAX);
     if (status != PYTHIA_OK)
         return status;
     uint64_t rest = end - pythia_protobuf_stream_at(s);
-    const char *behind = group_tag(s->at, rest < bytes_left(s) ? s->at + rest : s->filled, out);
+    const char *behind =
+        parse_group_tag(s->at, rest < bytes_left(s) ? s->at + rest : s->filled, out);
     s->at = behind ? behind : s->at;
     return behind ? PYTHIA_OK : 1;
 }
 
-/* Pass over the field at hand, which is no group. */
+/* Pass over the next field, which is no group. */
 static int pass_field(struct pythia_protobuf_stream *s, uint64_t end, uint64_t begin,
                       uint32_t number)
 {
@@ -233,12 +247,13 @@ static int pass_field(struct pythia_protobuf_stream *s, uint64_t end, uint64_t b
     if (status == 1 && !s->cut_off)
         return pythia_protobuf_stream_fail(
             s, begin, PYTHIA_EFORMAT, "the message ends in the middle of field %" PRIu32, number);
-    return status == PYTHIA_OK && f.type == PYTHIA_PROTOBUF_BYTES
-               ? pythia_protobuf_stream_pass(s, pythia_protobuf_stream_end(s, &f))
-               : status;
+    if (status != PYTHIA_OK || f.type != PYTHIA_PROTOBUF_BYTES)
+        return status;
+    return pythia_protobuf_stream_pass(s, pythia_protobuf_stream_end(s, &f));
 }
 
-/* Pass over the rest of the group that began with `first`, at offset `begin`. */
+/* Pass over the rest of the group that began with `first`, at offset `begin`. Groups are nested,
+ * and their ends must match, or what follows would be read as something else. */
 static int pass_group(struct pythia_protobuf_stream *s, uint64_t end,
                       const struct pythia_protobuf_field *first, uint64_t begin)
 {
@@ -251,13 +266,13 @@ static int pass_group(struct pythia_protobuf_stream *s, uint64_t end,
                                            first->number);
     while (depth > 0) {
         int status = pass_group_tag(s, end, &tag);
-        if (status == 1) {
+        bool is_tag = status != 1;
+        if (!is_tag)
             status = pass_field(s, end, begin, first->number);
-            if (status == PYTHIA_OK)
-                continue;
-        }
         if (status != PYTHIA_OK)
             return status;
+        if (!is_tag)
+            continue;
         bool begins = (unsigned)tag.type == PYTHIA_PROTOBUF_GROUP;
         if (begins ? depth == PYTHIA_PROTOBUF_GROUPS_MAX : open[depth - 1] != tag.number)
             return pythia_protobuf_stream_fail(
@@ -272,13 +287,13 @@ static int pass_group(struct pythia_protobuf_stream *s, uint64_t end,
     return PYTHIA_OK;
 }
 
-/* There is a group at hand: pass over it and those after it, and read the field that follows. */
+/* Pass over a group and the groups after it, and read the field that follows. */
 static int pass_groups(struct pythia_protobuf_stream *s, uint64_t end,
                        struct pythia_protobuf_field *out)
 {
     uint64_t begin = pythia_protobuf_stream_at(s);
     int status;
-    while ((status = pass_group_tag(s, end, out)) == PYTHIA_OK) {
+    while ((status = pass_group_tag(s, end, out)) == 0) {
         status = pass_group(s, end, out, begin);
         if (status != PYTHIA_OK)
             return status;
@@ -294,11 +309,11 @@ int pythia_protobuf_stream_take(struct pythia_protobuf_stream *s,
         return pythia_protobuf_stream_fail(s, pythia_protobuf_stream_at(s), PYTHIA_ELIMIT,
                                            "a record is larger than %zu bytes", s->limit);
     size_t size = (size_t)field->value;
-    int status = want_bytes(s, size);
+    int status = require_bytes(s, size);
     if (status != PYTHIA_OK)
         return status;
     if (bytes_left(s) < size)
-        return end_early(s, pythia_protobuf_stream_at(s) + size);
+        return fail_at_end(s, pythia_protobuf_stream_at(s) + size);
     *out = (struct pythia_text){s->at, size};
     s->at += size;
     return PYTHIA_OK;
@@ -309,8 +324,7 @@ int pythia_protobuf_stream_pass(struct pythia_protobuf_stream *s, uint64_t end)
     while (!s->cut_off && end - pythia_protobuf_stream_at(s) > bytes_left(s)) {
         s->at = s->filled;
         if (s->ended)
-            return end == PYTHIA_PROTOBUF_OPEN && s->cause.status == PYTHIA_OK ? PYTHIA_OK
-                                                                               : end_early(s, end);
+            return ends_well(s, end) ? PYTHIA_OK : fail_at_end(s, end);
         int status = refill_window(s);
         if (status != PYTHIA_OK)
             return status;

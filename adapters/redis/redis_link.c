@@ -49,7 +49,7 @@ struct pythia__redis {
 
 /* ---- the address ---- */
 
-static int bad_url(struct pythia_error *e, const char *url, const char *why)
+static int fail_url(struct pythia_error *e, const char *url, const char *why)
 {
     return pythia_error_set(e, PYTHIA_EUSAGE,
                             "'%s' is no address of a Redis: %s; wanted "
@@ -83,33 +83,33 @@ static int parse_url(struct pythia__redis *r, const char *url, struct pythia_err
     if (strncmp(url, "unix:", 5) == 0)
         return copy_part(r->path, sizeof(r->path), url + 5, strlen(url + 5)) && url[5]
                    ? PYTHIA_OK
-                   : bad_url(e, url, "the path is empty or too long");
+                   : fail_url(e, url, "the path is empty or too long");
     if (strncmp(url, "redis://", 8) != 0)
-        return bad_url(e, url, "it begins with neither redis:// nor unix:");
+        return fail_url(e, url, "it begins with neither redis:// nor unix:");
     const char *at = url + 8, *end = at + strcspn(at, "/?");
     const char *sign = memchr(at, '@', (size_t)(end - at));
     if (sign) {
         if (*at != ':' ||
             !copy_part(r->password, sizeof(r->password), at + 1, (size_t)(sign - at - 1)))
-            return bad_url(e, "redis://…", "a user's name, or a password that is too long");
+            return fail_url(e, "redis://…", "a user's name, or a password that is too long");
         at = sign + 1;
     }
     if (*end == '/' && end[1] && !parse_number(end + 1, end + strlen(end), 65535, &r->database))
-        return bad_url(e, sign ? "redis://…" : url, "the database is no number");
+        return fail_url(e, sign ? "redis://…" : url, "the database is no number");
     const char *colon = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : at;
     colon = colon ? memchr(colon, ':', (size_t)(end - colon)) : NULL;
     r->port = 6379;
     if (colon && !parse_number(colon + 1, end, 65535, &r->port))
-        return bad_url(e, sign ? "redis://…" : url, "the port is no number");
+        return fail_url(e, sign ? "redis://…" : url, "the port is no number");
     const char *stop = colon ? colon : end;
     bool brackets = *at == '[' && stop > at + 1 && stop[-1] == ']';
     if (!copy_part(r->address, sizeof(r->address), at + brackets,
                    (size_t)(stop - at) - (brackets ? 2 : 0)))
-        return bad_url(e, sign ? "redis://…" : url, "the address is too long");
+        return fail_url(e, sign ? "redis://…" : url, "the address is too long");
     if (strcmp(r->address, "localhost") == 0)
         strcpy(r->address, "127.0.0.1");
     if (inet_pton(AF_INET, r->address, &any) != 1 && inet_pton(AF_INET6, r->address, &any) != 1)
-        return bad_url(e, sign ? "redis://…" : url, "the address is not a number");
+        return fail_url(e, sign ? "redis://…" : url, "the address is not a number");
     return PYTHIA_OK;
 }
 
@@ -156,7 +156,7 @@ static void drop_connection(struct pythia__redis *r, const char *why)
     r->first = r->last = 0;
 }
 
-static void refused_setup(void *redis, const struct redisReply *reply)
+static void note_refused_setup(void *redis, const struct redisReply *reply)
 {
     struct pythia__redis *r = redis;
     if (!reply || reply->type != REDIS_REPLY_ERROR)
@@ -170,7 +170,7 @@ static void note_alive(void *redis, const struct redisReply *reply)
     struct pythia__redis *r = redis;
     if (!reply || r->refused)
         return;
-    refused_setup(redis, reply);
+    note_refused_setup(redis, reply);
     r->connected = r->anew = !r->refused;
     if (r->connected)
         r->why[0] = '\0';
@@ -187,9 +187,9 @@ static void send_hello(struct pythia__redis *r)
     const struct pythia_text ping[] = {PYTHIA_TEXT("PING")};
     r->introducing = true;
     if (r->password[0])
-        pythia__redis_send(r, refused_setup, r, auth, 2);
+        pythia__redis_send(r, note_refused_setup, r, auth, 2);
     if (r->database)
-        pythia__redis_send(r, refused_setup, r, select, 2);
+        pythia__redis_send(r, note_refused_setup, r, select, 2);
     pythia__redis_send(r, note_alive, r, ping, 1);
     r->introducing = false;
 }
@@ -250,7 +250,7 @@ void pythia__redis_destroy(struct pythia__redis *r)
 
 /* ---- going on ---- */
 
-static void write_some(struct pythia__redis *r)
+static void write_commands(struct pythia__redis *r)
 {
     ssize_t sent = send(r->file, r->out.bytes + r->written, r->out.size - r->written, MSG_NOSIGNAL);
     if (sent < 0) {
@@ -291,7 +291,7 @@ static void take_answers(struct pythia__redis *r)
     }
 }
 
-static void read_some(struct pythia__redis *r)
+static void read_answers(struct pythia__redis *r)
 {
     char bytes[16384];
     ssize_t got = recv(r->file, bytes, sizeof(bytes), 0);
@@ -319,9 +319,9 @@ static bool step_once(struct pythia__redis *r, int wait_ms)
     if (poll(&file, 1, wait_ms) <= 0)
         return false;
     if (r->written < r->out.size && (file.revents & (POLLOUT | POLLERR | POLLHUP)))
-        write_some(r);
+        write_commands(r);
     if (r->file >= 0 && (file.revents & (POLLIN | POLLERR | POLLHUP)))
-        read_some(r);
+        read_answers(r);
     return true;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/hash.h"
+#include "pythia/hash_table.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/strtab.h"
@@ -19,8 +19,7 @@ struct pythia_series_set {
     struct pythia_strtab *labels;
     struct growing *all;
     size_t count, capacity;
-    uint32_t *slots; /* 1 + index, by hash; a power of two */
-    size_t slot_count;
+    struct pythia_hash_table by_label; /* and by process */
     size_t last; /* the series of the last row: the next one is often of it too */
     struct pythia_series *each, *merged;
     size_t each_count, merged_count;
@@ -45,7 +44,7 @@ void pythia_series_set_destroy(struct pythia_series_set *s)
     for (size_t i = 0; i < s->count; i++)
         pythia_free(s->all[i].points);
     pythia_free(s->all);
-    pythia_free(s->slots);
+    pythia_hash_table_free(&s->by_label);
     pythia_free(s->each);
     pythia_free(s->merged);
     pythia_free(s->merged_points);
@@ -55,61 +54,45 @@ void pythia_series_set_destroy(struct pythia_series_set *s)
 
 /* ---- adding ---- */
 
-static uint32_t *slot_of(const struct pythia_series_set *s, uint32_t label, uint32_t process)
+static uint64_t hash_series(uint32_t label, uint32_t process)
 {
-    size_t at = (size_t)pythia_hash_mix(label, process) & (s->slot_count - 1);
-    for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1)) {
-        const struct growing *g = &s->all[s->slots[at] - 1];
-        if (g->label == label && g->process == process)
-            break;
-    }
-    return &s->slots[at];
+    return (uint64_t)label << 32 | process;
 }
 
-static int grow_slots(struct pythia_series_set *s)
+static bool is_series(const void *set, uint32_t index, const void *key)
 {
-    if (2 * (s->count + 1) < s->slot_count)
-        return PYTHIA_OK;
-    size_t wanted = s->slot_count ? 2 * s->slot_count : 64;
-    uint32_t *slots = pythia_calloc(wanted, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    pythia_free(s->slots);
-    s->slots = slots;
-    s->slot_count = wanted;
-    for (size_t i = 0; s->all && i < s->count; i++)
-        *slot_of(s, s->all[i].label, s->all[i].process) = (uint32_t)i + 1;
-    return PYTHIA_OK;
+    const struct growing *g = &((const struct pythia_series_set *)set)->all[index];
+    return hash_series(g->label, g->process) == *(const uint64_t *)key;
 }
 
 /* The series of a label and a process; NULL: out of memory. */
-static struct growing *series_of(struct pythia_series_set *s, struct pythia_text label,
-                                 uint32_t process)
+static struct growing *reach_series(struct pythia_series_set *s, struct pythia_text label,
+                                    uint32_t process)
 {
     struct growing *last = s->count ? &s->all[s->last] : NULL;
     if (last && last->process == process &&
         pythia_text_equal(pythia_strtab_text(s->labels, last->label), label))
         return last;
     uint32_t number = pythia_strtab_intern(s->labels, label);
-    if (number == PYTHIA_STRTAB_NONE || grow_slots(s) != PYTHIA_OK)
+    if (number == PYTHIA_STRTAB_NONE)
         return NULL;
-    uint32_t *slot = s->slots ? slot_of(s, number, process) : NULL;
-    if (!slot)
-        return NULL;
-    if (!*slot) {
-        if (pythia_grow(&s->all, &s->capacity, s->count, sizeof(*s->all)) != PYTHIA_OK)
+    uint64_t key = hash_series(number, process);
+    uint32_t found = pythia_hash_table_find(&s->by_label, key, is_series, s, &key);
+    if (found == PYTHIA_HASH_TABLE_NONE) {
+        found = (uint32_t)s->count;
+        if (pythia_grow(&s->all, &s->capacity, found, sizeof(*s->all)) != PYTHIA_OK ||
+            pythia_hash_table_add(&s->by_label, key, found) != PYTHIA_OK)
             return NULL;
         s->all[s->count++] = (struct growing){.label = number, .process = process};
-        *slot = (uint32_t)s->count;
     }
-    s->last = *slot - 1;
+    s->last = found;
     return &s->all[s->last];
 }
 
 int pythia_series_set_add(struct pythia_series_set *s, struct pythia_text label, uint32_t process,
                           uint64_t time_ns, double value)
 {
-    struct growing *g = series_of(s, label, process);
+    struct growing *g = reach_series(s, label, process);
     if (!g || pythia_grow(&g->points, &g->capacity, g->count, sizeof(*g->points)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     g->points[g->count++] = (struct pythia_series_point){time_ns, value};
@@ -118,7 +101,7 @@ int pythia_series_set_add(struct pythia_series_set *s, struct pythia_text label,
 
 /* ---- putting in order ---- */
 
-static int compare_points(const void *a, const void *b)
+static int compare_point_times(const void *a, const void *b)
 {
     const struct pythia_series_point *x = a, *y = b;
     if (x->time_ns != y->time_ns)
@@ -129,8 +112,8 @@ static int compare_points(const void *a, const void *b)
 static void sort_points(struct pythia_series_point *points, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        if (compare_points(&points[i - 1], &points[i]) > 0) {
-            qsort(points, count, sizeof(*points), compare_points);
+        if (compare_point_times(&points[i - 1], &points[i]) > 0) {
+            qsort(points, count, sizeof(*points), compare_point_times);
             return;
         }
 }

@@ -32,7 +32,7 @@ struct row {
     struct pythia_text fields[FIELDS];
 };
 
-static void report_line(const struct reading *r, const char *at, const char *sentence)
+static void report_csv_line(const struct reading *r, const char *at, const char *sentence)
 {
     struct pythia_error why = {0};
     pythia_error_set(&why, PYTHIA_EFORMAT, "%s", sentence);
@@ -119,7 +119,7 @@ static const char *take_row(struct reading *r, struct row *row)
     return wrong;
 }
 
-static bool read_unsigned(struct pythia_text t, uint64_t most, uint64_t *out)
+static bool parse_unsigned(struct pythia_text t, uint64_t most, uint64_t *out)
 {
     uint64_t number = 0;
     if (t.size == 0 || t.size > 20)
@@ -136,7 +136,7 @@ static bool read_unsigned(struct pythia_text t, uint64_t most, uint64_t *out)
 
 /* Digits and a point, of up to 2^53 and 22 decimals: one division of exact numbers, rounded once
  * (Clinger, "How to Read Floating Point Numbers Accurately", PLDI 1990). */
-static bool read_short(struct pythia_text t, double *out)
+static bool parse_short_real(struct pythia_text t, double *out)
 {
     static const double powers[] = {1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -160,10 +160,10 @@ static bool read_short(struct pythia_text t, double *out)
     return digits > 0;
 }
 
-static const char *read_real(struct pythia_text t, double *out)
+static const char *parse_csv_real(struct pythia_text t, double *out)
 {
     char text[64], *end;
-    if (read_short(t, out))
+    if (parse_short_real(t, out))
         return NULL;
     if (t.size == 0 || t.size >= sizeof(text) || t.bytes[0] == ' ')
         return "the measurement is not a number";
@@ -200,8 +200,8 @@ static int reach_latest(struct reading *r)
 }
 
 /* Rows of several threads are not quite in order; a second is more than that. */
-static int look_for_step(struct reading *r, struct pythia_text label, uint64_t process,
-                         uint64_t time_ns)
+static int note_time_step(struct reading *r, struct pythia_text label, uint64_t process,
+                          uint64_t time_ns)
 {
     if (reach_latest(r) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -221,14 +221,14 @@ static int look_for_step(struct reading *r, struct pythia_text label, uint64_t p
 }
 
 /* A row's values: PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_EFORMAT and *wrong. */
-static int add_row(struct reading *r, const struct row *row, const char **wrong)
+static int add_csv_row(struct reading *r, const struct row *row, const char **wrong)
 {
     uint64_t time_ns, process;
     double value;
-    if (!read_unsigned(trim_text(row->fields[0]), INT64_MAX, &time_ns))
+    if (!parse_unsigned(trim_text(row->fields[0]), INT64_MAX, &time_ns))
         *wrong = "the time point is no number of nanoseconds";
-    else if (!(*wrong = read_real(trim_text(row->fields[1]), &value)) &&
-             !read_unsigned(trim_text(row->fields[3]), UINT32_MAX, &process))
+    else if (!(*wrong = parse_csv_real(trim_text(row->fields[1]), &value)) &&
+             !parse_unsigned(trim_text(row->fields[3]), UINT32_MAX, &process))
         *wrong = "the PID is not a number";
     struct pythia_text label = row->fields[2];
     if (!*wrong && label.size > FIELD_BYTES)
@@ -239,13 +239,13 @@ static int add_row(struct reading *r, const struct row *row, const char **wrong)
         label = trim_text(label);
     if (!pythia_text_is_sound(label))
         label = (struct pythia_text){r->label, pythia_text_repair(label, r->label)};
-    int status = look_for_step(r, label, process, time_ns);
-    if (status == PYTHIA_OK)
-        status = pythia_series_set_add(r->csv->to, label, (uint32_t)process, time_ns, value);
-    return status;
+    int status = note_time_step(r, label, process, time_ns);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_series_set_add(r->csv->to, label, (uint32_t)process, time_ns, value);
 }
 
-static uint64_t lines_in(const char *from, const char *to)
+static uint64_t count_line_breaks(const char *from, const char *to)
 {
     uint64_t lines = 0;
     while (from < to && (from = memchr(from, '\n', (size_t)(to - from)))) {
@@ -255,7 +255,7 @@ static uint64_t lines_in(const char *from, const char *to)
     return lines;
 }
 
-static int read_rows(struct reading *r, bool unfinished)
+static int read_csv_rows(struct reading *r, bool unfinished)
 {
     while (r->at < r->end) {
         struct row row = {0};
@@ -263,7 +263,7 @@ static int read_rows(struct reading *r, bool unfinished)
         bool cut = unfinished && r->at == r->end && r->end[-1] != '\n', empty = false;
         if (wrong && r->at - begin <= 2)
             empty = begin[0] == '\n' || (begin[0] == '\r' && r->at - begin == 2);
-        int status = wrong || cut ? PYTHIA_EFORMAT : add_row(r, &row, &wrong);
+        int status = wrong || cut ? PYTHIA_EFORMAT : add_csv_row(r, &row, &wrong);
         if (status == PYTHIA_ENOMEM)
             return status;
         if (status == PYTHIA_OK) {
@@ -272,9 +272,9 @@ static int read_rows(struct reading *r, bool unfinished)
             r->csv->counts.cut++;
         } else if (!empty) {
             r->csv->counts.broken++;
-            report_line(r, begin, wrong);
+            report_csv_line(r, begin, wrong);
         }
-        r->line += lines_in(begin, r->at);
+        r->line += count_line_breaks(begin, r->at);
     }
     return PYTHIA_OK;
 }
@@ -307,9 +307,9 @@ int pythia_series_csv_read(struct pythia_series_csv *csv, const char *name,
     r->end = content.bytes + content.size;
     int status = PYTHIA_EFORMAT;
     if (take_heading(r))
-        status = read_rows(r, unfinished);
+        status = read_csv_rows(r, unfinished);
     else
-        report_line(r, r->begin, "does not begin with Timepoint,Measurement,Label,PID");
+        report_csv_line(r, r->begin, "does not begin with Timepoint,Measurement,Label,PID");
     pythia_free(r->latest);
     pythia_free(r);
     return status;

@@ -394,9 +394,9 @@ int pythia_effect_measure(const struct pythia_refinement *r,
 
 static void add_percent(struct pythia_buf *to, double part)
 {
-    if (part != 0 && fabs(part) < .0005)
-        pythia_buf_puts(to, part > 0 ? "< 0.1 %" : "> -0.1 %");
-    else if (part != 0 && fabs(part) < .0995)
+    if (fabs(part) < .0005)
+        pythia_buf_puts(to, part > 0 ? "< 0.1 %" : "0 %");
+    else if (fabs(part) < .0995)
         pythia_buf_printf(to, "%.1f %%", 100 * part);
     else
         pythia_buf_printf(to, "%.0f %%", 100 * part);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pythia/fair_sample.h"
-#include "pythia/hash.h"
+#include "pythia/hash_table.h"
 #include "pythia/hider.h"
 #include "pythia/mem.h"
 #include "pythia/row.h"
@@ -35,8 +35,7 @@ struct pythia_refinement {
     struct view coarse, fine;
     struct pythia_refinement_part *parts;
     size_t part_count, part_capacity;
-    uint32_t *slots; /* hash table of part + 1 */
-    size_t slot_count;
+    struct pythia_hash_table by_edges; /* of the parts */
     uint32_t *seen;                    /* by part: index + 1 in times, of the request at hand */
     struct pythia_refined_time *times; /* of the request at hand */
     size_t seen_capacity, time_count, time_capacity;
@@ -67,10 +66,8 @@ int pythia_refinement_create(const struct pythia_vocabulary *vocabulary,
         return PYTHIA_ENOMEM;
     r->coarser = coarser;
     r->latency = options->latency;
-    r->slot_count = 256;
-    r->slots = pythia_calloc(r->slot_count, sizeof(*r->slots));
     pythia_critical_path_init(&r->path);
-    if (!r->slots || pythia_cct_create(vocabulary, &r->cct) != PYTHIA_OK ||
+    if (pythia_cct_create(vocabulary, &r->cct) != PYTHIA_OK ||
         pythia_hider_create(vocabulary, &r->hider) != PYTHIA_OK ||
         pythia_sample_create(options->rows ? options->rows : ROWS, free_refined_row, NULL,
                              &r->rows) != PYTHIA_OK) {
@@ -89,7 +86,8 @@ void pythia_refinement_destroy(struct pythia_refinement *r)
     pythia_hider_destroy(r->hider);
     pythia_cct_destroy(r->cct);
     pythia_critical_path_free(&r->path);
-    void *const owned[] = {r->coarse.edges, r->fine.edges, r->parts, r->slots, r->seen, r->times};
+    pythia_hash_table_free(&r->by_edges);
+    void *const owned[] = {r->coarse.edges, r->fine.edges, r->parts, r->seen, r->times};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_free(r);
@@ -97,42 +95,30 @@ void pythia_refinement_destroy(struct pythia_refinement *r)
 
 /* ---- parts ---- */
 
-static size_t slot_of_part(const struct pythia_refinement *r, struct pythia_refinement_part part)
+static uint64_t hash_part(struct pythia_refinement_part part)
 {
-    size_t mask = r->slot_count - 1, i = pythia_hash_mix(part.coarse, part.fine) & mask;
-    for (; r->slots[i]; i = (i + 1) & mask) {
-        const struct pythia_refinement_part *known = &r->parts[r->slots[i] - 1];
-        if (known->coarse == part.coarse && known->fine == part.fine)
-            break;
-    }
-    return i;
+    return (uint64_t)part.coarse << 32 | part.fine;
 }
 
-static int grow_part_table(struct pythia_refinement *r)
+static bool is_part(const void *refinement, uint32_t number, const void *key)
 {
-    uint32_t *slots = pythia_calloc(r->slot_count * 2, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    pythia_free(r->slots);
-    r->slots = slots;
-    r->slot_count *= 2;
-    for (uint32_t i = 0; i < r->part_count; i++)
-        r->slots[slot_of_part(r, r->parts[i])] = i + 1;
-    return PYTHIA_OK;
+    return hash_part(((const struct pythia_refinement *)refinement)->parts[number]) ==
+           *(const uint64_t *)key;
 }
 
 /* The number of a part; PYTHIA_NONE when out of memory. */
 static uint32_t find_part_number(struct pythia_refinement *r, struct pythia_refinement_part part)
 {
-    size_t slot = slot_of_part(r, part);
-    if (r->slots[slot])
-        return r->slots[slot] - 1;
-    if (pythia_grow(&r->parts, &r->part_capacity, r->part_count, sizeof(*r->parts)) != PYTHIA_OK ||
-        (r->part_count >= r->slot_count / 2 && grow_part_table(r) != PYTHIA_OK))
+    uint64_t key = hash_part(part);
+    uint32_t number = pythia_hash_table_find(&r->by_edges, key, is_part, r, &key);
+    if (number != PYTHIA_HASH_TABLE_NONE)
+        return number;
+    number = (uint32_t)r->part_count;
+    if (pythia_grow(&r->parts, &r->part_capacity, number, sizeof(*r->parts)) != PYTHIA_OK ||
+        pythia_hash_table_add(&r->by_edges, key, number) != PYTHIA_OK)
         return PYTHIA_NONE;
-    r->parts[r->part_count] = part;
-    r->slots[slot_of_part(r, part)] = (uint32_t)r->part_count + 1;
-    return (uint32_t)r->part_count++;
+    r->parts[r->part_count++] = part;
+    return number;
 }
 
 /* ---- a request ---- */

@@ -94,11 +94,9 @@ static int choose_attributes(struct pythia_grouping_key *k)
 static int fill_grouping_splits(struct pythia_grouping_key *k,
                                 const struct pythia_split_spec *splits, size_t count)
 {
-    k->slot_count = 64;
-    k->slots = pythia_calloc(k->slot_count, sizeof(*k->slots));
     k->at_hand = pythia_calloc(count + 1, sizeof(*k->at_hand));
     k->splits = pythia_calloc(count, sizeof(*k->splits));
-    int status = k->slots && k->at_hand && k->splits ? PYTHIA_OK : PYTHIA_ENOMEM;
+    int status = k->at_hand && k->splits ? PYTHIA_OK : PYTHIA_ENOMEM;
     /* The count is set before the copies: destroy frees this many splits, and those that were
      * not copied are zero. */
     k->count = k->splits ? count : 0;
@@ -161,7 +159,7 @@ void pythia_grouping_key_destroy(struct pythia_grouping_key *k)
     pythia_keys_destroy(k->keys);
     pythia_free(k->splits);
     pythia_free(k->parts);
-    pythia_free(k->slots);
+    pythia_hash_table_free(&k->by_parts);
     pythia_free(k->at_hand);
     pythia_free(k->sets);
     pythia_buf_free(&k->name);
@@ -280,46 +278,27 @@ static uint64_t hash_part_numbers(const uint32_t *numbers, size_t count)
     return hash;
 }
 
-static size_t slot_of_parts(const struct pythia_grouping_key *k, const uint32_t *numbers)
+static bool has_parts(const void *grouping_key, uint32_t number, const void *parts)
 {
-    size_t width = k->count + 1, mask = k->slot_count - 1,
-           i = hash_part_numbers(numbers, width) & mask;
-    while (k->slots[i] && memcmp(k->parts + (size_t)(k->slots[i] - 1) * width, numbers,
-                                 width * sizeof(*numbers)) != 0)
-        i = (i + 1) & mask;
-    return i;
-}
-
-static int grow_part_slots(struct pythia_grouping_key *k)
-{
-    uint32_t *slots = pythia_calloc(k->slot_count * 2, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    pythia_free(k->slots);
-    k->slots = slots;
-    k->slot_count *= 2;
-    for (size_t i = 0; i < k->part_count; i++)
-        k->slots[slot_of_parts(k, k->parts + i * (k->count + 1))] = (uint32_t)i + 1;
-    return PYTHIA_OK;
+    const struct pythia_grouping_key *k = grouping_key;
+    size_t width = k->count + 1;
+    return memcmp(k->parts + number * width, parts, width * sizeof(*k->parts)) == 0;
 }
 
 /* The number of the type and the parts at hand. */
 static uint32_t number_current_parts(struct pythia_grouping_key *k)
 {
-    size_t width = k->count + 1, slot = slot_of_parts(k, k->at_hand);
-    if (k->slots[slot])
-        return k->slots[slot] - 1;
-    if (k->part_count + 1 >= k->slot_count / 2) {
-        if (grow_part_slots(k) != PYTHIA_OK)
-            return PYTHIA_NONE;
-        slot = slot_of_parts(k, k->at_hand);
-    }
-    if (pythia_grow(&k->parts, &k->part_capacity, k->part_count, width * sizeof(*k->parts)) !=
-        PYTHIA_OK)
+    size_t width = k->count + 1;
+    uint64_t hash = hash_part_numbers(k->at_hand, width);
+    uint32_t number = pythia_hash_table_find(&k->by_parts, hash, has_parts, k, k->at_hand);
+    if (number != PYTHIA_HASH_TABLE_NONE)
+        return number;
+    number = (uint32_t)k->part_count;
+    if (pythia_grow(&k->parts, &k->part_capacity, number, width * sizeof(*k->parts)) != PYTHIA_OK ||
+        pythia_hash_table_add(&k->by_parts, hash, number) != PYTHIA_OK)
         return PYTHIA_NONE;
-    memcpy(k->parts + k->part_count * width, k->at_hand, width * sizeof(*k->parts));
-    k->slots[slot] = (uint32_t)++k->part_count;
-    return (uint32_t)k->part_count - 1;
+    memcpy(k->parts + k->part_count++ * width, k->at_hand, width * sizeof(*k->parts));
+    return number;
 }
 
 uint32_t pythia_grouping_key_part(struct pythia_grouping_key *k, uint32_t type,

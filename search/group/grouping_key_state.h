@@ -3,6 +3,7 @@
 #define PYTHIA_GROUPING_KEY_STATE_H
 
 #include "pythia/grouping_key.h"
+#include "pythia/hash_table.h"
 #include "pythia/key_value.h"
 #include "pythia/row.h"
 
@@ -42,8 +43,7 @@ struct pythia_grouping_key {
     struct pythia_key_reader *reader;
     uint32_t *parts; /* of each number: the type, and a part of each split */
     size_t part_count, part_capacity;
-    uint32_t *slots; /* hash table of number + 1 */
-    size_t slot_count;
+    struct pythia_hash_table by_parts;
     uint32_t *at_hand; /* [1 + count]: of the request at hand */
     bool note;
     struct pythia__point_set *sets; /* by hash */

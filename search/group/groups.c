@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "pythia/fair_sample.h"
-#include "pythia/hash.h"
+#include "pythia/hash_table.h"
 #include "pythia/mem.h"
 #include "pythia/sampling.h"
 #include "pythia/sort.h"
@@ -57,8 +57,7 @@ struct pythia_groups {
     struct pythia_groups_entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
     size_t held; /* of the entries in the ring: by rows, which would keep them alive anyway */
-    struct pythia_groups_entry **table; /* by hash, linear probing */
-    size_t table_size;
+    struct pythia_hash_table by_shape; /* of the ring, by type and shape */
     struct pythia_edge_total *totals;
     size_t total_capacity;
 };
@@ -75,9 +74,7 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     g->options.rows = options->rows ? options->rows : ROWS;
     /* Zero, which calloc left here, is the number of a string. */
     g->last = PYTHIA_NONE;
-    g->table_size = (size_t)SHAPES_MAX * 4;
-    g->table = pythia_calloc(g->table_size, sizeof(struct pythia_groups_entry *));
-    if (!g->table || pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||
+    if (pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||
         pythia_keys_create(vocabulary, &g->keys) != PYTHIA_OK ||
         pythia_request_types_create(vocabulary, &options->types, &g->namer) != PYTHIA_OK ||
         pythia_shape_maker_create(g->cct, options->fold, &g->shapes) != PYTHIA_OK ||
@@ -120,14 +117,14 @@ void pythia_groups_destroy(struct pythia_groups *g)
         pythia_sketch_destroy(t->sketch);
         pythia_free(t->fair);
         pythia_free(t->structures);
-        pythia_free(t->slots);
+        pythia_hash_table_free(&t->by_name);
     }
     for (size_t i = 0; i < g->entry_count; i++)
         free_entry(g, g->entries[i]);
     pythia_free(g->types);
     pythia_free(g->type_of_part);
     pythia_free(g->entries);
-    pythia_free(g->table);
+    pythia_hash_table_free(&g->by_shape);
     pythia_free(g->totals);
     pythia_critical_path_free(&g->path);
     pythia_row_maker_destroy(g->rows);
@@ -183,75 +180,55 @@ static struct pythia_type *find_group_type(struct pythia_groups *g, uint32_t uns
     return &g->types[g->type_count - 1];
 }
 
-static uint64_t structure_hash(uint64_t name, uint32_t level, bool whole)
+static uint64_t hash_structure(const struct pythia_structure *s)
 {
-    return pythia_hash_mix(name, (uint64_t)level * 2 + whole);
+    return pythia_hash_mix(s->name, (uint64_t)s->level * 2 + s->whole);
 }
 
-static size_t structure_slot(const struct pythia_type *t, uint64_t name, uint32_t level, bool whole)
+static bool is_structure_named(const void *type, uint32_t index, const void *key)
 {
-    size_t mask = t->slot_count - 1, i = structure_hash(name, level, whole) & mask;
-    for (; t->slots[i]; i = (i + 1) & mask) {
-        const struct pythia_structure *s = &t->structures[t->slots[i] - 1];
-        if (s->name == name && s->level == level && s->whole == whole)
-            break;
-    }
-    return i;
-}
-
-static void fill_structure_slots(struct pythia_type *t)
-{
-    memset(t->slots, 0, t->slot_count * sizeof(*t->slots));
-    for (size_t i = 0; i < t->structure_count; i++) {
-        const struct pythia_structure *s = &t->structures[i];
-        t->slots[structure_slot(t, s->name, s->level, s->whole)] = (uint32_t)i + 1;
-    }
-}
-
-static int grow_type_slots(struct pythia_type *t)
-{
-    size_t slot_count = t->slot_count ? t->slot_count * 2 : 64;
-    uint32_t *slots = pythia_realloc(t->slots, slot_count, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    t->slots = slots;
-    t->slot_count = slot_count;
-    fill_structure_slots(t);
-    return PYTHIA_OK;
+    const struct pythia_structure *a = &((const struct pythia_type *)type)->structures[index],
+                                  *b = key;
+    return a->name == b->name && a->level == b->level && a->whole == b->whole;
 }
 
 /* Forget the structures at `level` and below: there are too many of them. */
 static void cut_levels(struct pythia_type *t, uint32_t level)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < t->structure_count; i++) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->structure_count; i++) {
         struct pythia_structure *s = &t->structures[i];
-        if (s->level < level)
-            t->structures[kept++] = *s;
-        else
+        if (s->level >= level) {
+            pythia_hash_table_remove(&t->by_name, hash_structure(s), i);
             pythia_sketch_destroy(s->sketch);
+            continue;
+        }
+        if (kept != i)
+            pythia_hash_table_renumber(&t->by_name, hash_structure(s), i, kept);
+        t->structures[kept++] = *s;
     }
     t->structure_count = kept;
     t->levels = level;
     t->too_varied = true;
-    fill_structure_slots(t);
 }
 
 static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t name, uint32_t level,
                                                bool whole)
 {
-    if (t->structure_count >= t->slot_count / 2 && grow_type_slots(t) != PYTHIA_OK)
-        return NULL;
-    size_t slot = structure_slot(t, name, level, whole);
-    if (t->slots[slot])
-        return &t->structures[t->slots[slot] - 1];
     struct pythia_structure made = {.name = name, .level = level, .whole = whole};
+    uint64_t hash = hash_structure(&made);
+    uint32_t found = pythia_hash_table_find(&t->by_name, hash, is_structure_named, t, &made);
+    if (found != PYTHIA_HASH_TABLE_NONE)
+        return &t->structures[found];
     if (pythia_grow(&t->structures, &t->structure_capacity, t->structure_count,
                     sizeof(*t->structures)) != PYTHIA_OK ||
         pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &made.sketch) != PYTHIA_OK)
         return NULL;
+    if (pythia_hash_table_add(&t->by_name, hash, (uint32_t)t->structure_count) != PYTHIA_OK) {
+        pythia_sketch_destroy(made.sketch);
+        return NULL;
+    }
     t->structures[t->structure_count++] = made;
-    t->slots[slot] = (uint32_t)t->structure_count;
     t->level_counts[level]++;
     return &t->structures[t->structure_count - 1];
 }
@@ -354,31 +331,36 @@ static int settle_same_path(struct pythia_type *t)
     return PYTHIA_OK;
 }
 
-static uint64_t entry_hash(uint32_t type, uint64_t shape_hash)
+/* A path of a type, as the cache finds it. */
+struct entry_key {
+    uint32_t type;
+    uint64_t shape_hash;
+};
+
+static uint64_t hash_entry(uint32_t type, uint64_t shape_hash)
 {
     return pythia_hash_mix(shape_hash, type);
 }
 
-static size_t entry_table_slot(const struct pythia_groups *g, uint32_t type, uint64_t hash)
+static bool is_shape_entry(const void *groups, uint32_t place, const void *key)
 {
-    size_t mask = g->table_size - 1, i = entry_hash(type, hash) & mask;
-    while (g->table[i] && (g->table[i]->type != type || g->table[i]->shape->hash != hash))
-        i = (i + 1) & mask;
-    return i;
+    const struct pythia_groups_entry *e = ((const struct pythia_groups *)groups)->entries[place];
+    const struct entry_key *k = key;
+    return e->type == k->type && e->shape->hash == k->shape_hash;
 }
 
-static void entry_table_remove(struct pythia_groups *g, const struct pythia_groups_entry *e)
+static void remove_from_ring(struct pythia_groups *g, const struct pythia_groups_entry *e)
 {
-    size_t mask = g->table_size - 1, hole = entry_table_slot(g, e->type, e->shape->hash);
-    g->table[hole] = NULL;
-    for (size_t i = (hole + 1) & mask; g->table[i]; i = (i + 1) & mask) {
-        size_t home = entry_hash(g->table[i]->type, g->table[i]->shape->hash) & mask;
-        if (((i - home) & mask) < ((i - hole) & mask))
-            continue;
-        g->table[hole] = g->table[i];
-        g->table[i] = NULL;
-        hole = i;
-    }
+    struct pythia_groups_entry *last = g->entries[g->entry_count - 1];
+    uint32_t place = (uint32_t)e->place;
+    pythia_hash_table_remove(&g->by_shape, hash_entry(e->type, e->shape->hash), place);
+    g->entry_count--;
+    if (last == e)
+        return;
+    pythia_hash_table_renumber(&g->by_shape, hash_entry(last->type, last->shape->hash),
+                               (uint32_t)last->place, place);
+    g->entries[place] = last;
+    last->place = place;
 }
 
 /* Take an entry out of the cache. */
@@ -387,10 +369,8 @@ static int unlist_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
     int status = add_entry_totals(g, e);
     if (status == PYTHIA_OK)
         status = flush_entry_totals(&g->types[e->type], e);
-    entry_table_remove(g, e);
+    remove_from_ring(g, e);
     e->listed = false;
-    g->entries[e->place] = g->entries[--g->entry_count];
-    g->entries[e->place]->place = e->place;
     if (e->rows == 0)
         free_entry(g, e);
     else
@@ -411,28 +391,6 @@ static int evict_entry(struct pythia_groups *g)
             return unlist_entry(g, e);
         e->used = false;
     }
-}
-
-/* A larger table once half of it is in use. */
-static int reserve_table(struct pythia_groups *g)
-{
-    if (g->entry_count < g->table_size / 2)
-        return PYTHIA_OK;
-    size_t mask = g->table_size * 2 - 1;
-    struct pythia_groups_entry **table =
-        pythia_calloc(mask + 1, sizeof(struct pythia_groups_entry *));
-    if (!table)
-        return PYTHIA_ENOMEM;
-    for (size_t n = 0; n < g->entry_count; n++) {
-        size_t i = entry_hash(g->entries[n]->type, g->entries[n]->shape->hash) & mask;
-        while (table[i])
-            i = (i + 1) & mask;
-        table[i] = g->entries[n];
-    }
-    pythia_free(g->table);
-    g->table = table;
-    g->table_size = mask + 1;
-    return PYTHIA_OK;
 }
 
 static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t type,
@@ -462,24 +420,29 @@ static struct pythia_groups_entry *find_shape_entry(struct pythia_groups *g, uin
                                                     const struct pythia_critical_path *path)
 {
     uint64_t hash = pythia_shape_hash(path);
-    size_t slot = entry_table_slot(g, type, hash);
-    struct pythia_groups_entry *e = g->table[slot];
+    const struct entry_key key = {type, hash};
+    uint32_t place =
+        pythia_hash_table_find(&g->by_shape, hash_entry(type, hash), is_shape_entry, g, &key);
+    struct pythia_groups_entry *e = place == PYTHIA_HASH_TABLE_NONE ? NULL : g->entries[place];
     if (e && e->shape->gap_count == path->count - 1) {
         e->used = true;
         return e;
     }
     if (e && unlist_entry(g, e) != PYTHIA_OK) /* another path's, one in 2^64: it makes room */
         return NULL;
-    if ((g->entry_count - g->held >= SHAPES_MAX && evict_entry(g) != PYTHIA_OK) ||
-        reserve_table(g) != PYTHIA_OK)
+    if (g->entry_count - g->held >= SHAPES_MAX && evict_entry(g) != PYTHIA_OK)
         return NULL;
     e = make_entry(g, type, path);
     if (!e)
         return NULL;
+    if (pythia_hash_table_add(&g->by_shape, hash_entry(type, hash), (uint32_t)g->entry_count) !=
+        PYTHIA_OK) {
+        free_entry(g, e);
+        return NULL;
+    }
     e->used = e->listed = true;
     e->place = g->entry_count;
     g->entries[g->entry_count++] = e;
-    g->table[entry_table_slot(g, type, hash)] = e;
     return e;
 }
 
@@ -824,8 +787,8 @@ const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_gr
 size_t pythia_groups_bytes(const struct pythia_groups *g)
 {
     size_t bytes = pythia_row_maker_bytes(g->rows) + g->shape_bytes + pythia_cct_bytes(g->cct) +
-                   g->table_size * sizeof(struct pythia_groups_entry *) +
-                   g->type_count * TYPE_BYTES + g->part_capacity * sizeof(*g->type_of_part) +
+                   pythia_hash_table_bytes(&g->by_shape) + g->type_count * TYPE_BYTES +
+                   g->part_capacity * sizeof(*g->type_of_part) +
                    g->total_capacity * sizeof(*g->totals);
     for (size_t i = 0; i < g->type_count; i++)
         bytes += g->types[i].structure_count * STRUCTURE_BYTES;

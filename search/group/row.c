@@ -6,7 +6,7 @@
 
 #include "pythia/attributes.h"
 #include "pythia/buf.h"
-#include "pythia/hash.h"
+#include "pythia/hash_table.h"
 #include "pythia/mem.h"
 #include "pythia/sampling.h"
 #include "pythia/sort.h"
@@ -15,7 +15,8 @@
 
 #define OF_SERVICE (UINT64_C(1) << 63) /* in a pair: the origin is a service, not a trace point */
 /* Of one key; of more different texts the rest is cut, with a hash of all behind. */
-#define TEXTS_MAX 64 /* nobody reads more parts */
+#define TEXTS_MAX   64 /* nobody reads more parts */
+#define ALIKE_SLOTS 32 /* attributes of a request whose last text is remembered */
 
 /* ---- keys ---- */
 
@@ -28,9 +29,8 @@ struct pythia_keys {
     const struct pythia_vocabulary *vocabulary;
     struct key *list;
     size_t count, capacity;
-    uint32_t last;   /* the key that was asked for last */
-    uint32_t *slots; /* hash table of number + 1 */
-    size_t slot_count;
+    uint32_t last; /* the key that was asked for last */
+    struct pythia_hash_table by_pair;
 };
 
 int pythia_keys_create(const struct pythia_vocabulary *vocabulary, struct pythia_keys **out)
@@ -39,12 +39,6 @@ int pythia_keys_create(const struct pythia_vocabulary *vocabulary, struct pythia
     if (!k)
         return PYTHIA_ENOMEM;
     k->vocabulary = vocabulary;
-    k->slot_count = 256;
-    k->slots = pythia_calloc(k->slot_count, sizeof(*k->slots));
-    if (!k->slots) {
-        pythia_free(k);
-        return PYTHIA_ENOMEM;
-    }
     *out = k;
     return PYTHIA_OK;
 }
@@ -54,7 +48,7 @@ void pythia_keys_destroy(struct pythia_keys *k)
     if (!k)
         return;
     pythia_free(k->list);
-    pythia_free(k->slots);
+    pythia_hash_table_free(&k->by_pair);
     pythia_free(k);
 }
 
@@ -63,34 +57,21 @@ uint32_t pythia_keys_count(const struct pythia_keys *k)
     return (uint32_t)k->count;
 }
 
-static size_t key_slot(const struct pythia_keys *k, uint64_t pair)
+static bool has_pair(const void *keys, uint32_t key, const void *pair)
 {
-    size_t mask = k->slot_count - 1, i = pythia_hash_mix(0, pair) & mask;
-    while (k->slots[i] && k->list[k->slots[i] - 1].pair != pair)
-        i = (i + 1) & mask;
-    return i;
+    return ((const struct pythia_keys *)keys)->list[key].pair == *(const uint64_t *)pair;
 }
 
 static uint32_t find_key_number(struct pythia_keys *k, uint64_t pair)
 {
-    size_t slot = key_slot(k, pair);
-    if (k->slots[slot])
-        return k->slots[slot] - 1;
-    if (pythia_grow(&k->list, &k->capacity, k->count, sizeof(*k->list)) != PYTHIA_OK)
+    uint32_t key = pythia_hash_table_find(&k->by_pair, pair, has_pair, k, &pair);
+    if (key != PYTHIA_HASH_TABLE_NONE)
+        return key;
+    key = (uint32_t)k->count;
+    if (pythia_grow(&k->list, &k->capacity, key, sizeof(*k->list)) != PYTHIA_OK ||
+        pythia_hash_table_add(&k->by_pair, pair, key) != PYTHIA_OK)
         return PYTHIA_NONE;
     k->list[k->count++] = (struct key){.pair = pair};
-    k->slots[slot] = (uint32_t)k->count;
-    uint32_t key = (uint32_t)k->count - 1;
-    if (k->count < k->slot_count / 2)
-        return key;
-    uint32_t *slots = pythia_calloc(k->slot_count * 2, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_NONE;
-    pythia_free(k->slots);
-    k->slots = slots;
-    k->slot_count *= 2;
-    for (size_t i = 0; i < k->count; i++)
-        k->slots[key_slot(k, k->list[i].pair)] = (uint32_t)i + 1;
     return key;
 }
 
@@ -170,6 +151,8 @@ struct seen {
     uint32_t key, number_count;
     double sum;
     struct pythia_text text; /* the first; more of them are in texts */
+    const char *placed;      /* where the row has the text */
+    uint32_t alike;          /* index of the one of the request whose text the row shares */
     uint32_t texts;          /* how many different ones */
     size_t first_extra;      /* of the others, in extras, linked; + 1; 0: none */
 };
@@ -189,11 +172,11 @@ struct pythia_row_maker {
     struct seen *seen;
     uint32_t *places; /* by key: index in seen + 1 */
     struct extra *extras;
-    uint32_t *extra_slots; /* hash table of an extra + 1 by key and text; empty between requests */
-    uint32_t *resources;   /* those looked at in this request */
+    struct pythia_hash_table extras_by_text; /* and by key; empty between requests */
+    uint32_t *resources;                     /* those looked at in this request */
     uint32_t *order, *scratch;
-    size_t seen_count, seen_capacity, place_capacity, extra_count, extra_capacity, extra_slot_count,
-        resource_count, resource_capacity, order_capacity, scratch_capacity;
+    size_t seen_count, seen_capacity, place_capacity, extra_count, extra_capacity, resource_count,
+        resource_capacity, order_capacity, scratch_capacity;
     struct pythia_buf joined;
     uint32_t sampling; /* the attribute of the sampling probability; PYTHIA_NONE: none has it */
     uint32_t *only;    /* attributes that count; NULL: all do */
@@ -223,7 +206,7 @@ void pythia_row_maker_destroy(struct pythia_row_maker *m)
     pythia_free(m->seen);
     pythia_free(m->places);
     pythia_free(m->extras);
-    pythia_free(m->extra_slots);
+    pythia_hash_table_free(&m->extras_by_text);
     pythia_free(m->resources);
     pythia_free(m->order);
     pythia_free(m->scratch);
@@ -277,41 +260,17 @@ static struct seen *seen_at(struct pythia_row_maker *m, uint32_t key)
 
 /* ---- the different texts of a key: one request may have very many ---- */
 
-static uint32_t *extra_slot(const struct pythia_row_maker *m, const struct extra *extra)
+static bool is_extra(const void *maker, uint32_t index, const void *key)
 {
-    size_t mask = m->extra_slot_count - 1, i = pythia_hash_mix(extra->hash, extra->key) & mask;
-    for (; m->extra_slots[i]; i = (i + 1) & mask) {
-        const struct extra *other = &m->extras[m->extra_slots[i] - 1];
-        if (other->hash == extra->hash && other->key == extra->key &&
-            pythia_text_equal(other->text, extra->text))
-            break;
-    }
-    return &m->extra_slots[i];
+    const struct extra *a = &((const struct pythia_row_maker *)maker)->extras[index], *b = key;
+    return a->hash == b->hash && a->key == b->key && pythia_text_equal(a->text, b->text);
 }
 
-static int grow_extra_slots(struct pythia_row_maker *m)
-{
-    size_t count = m->extra_slot_count ? m->extra_slot_count * 2 : 64;
-    uint32_t *slots = pythia_calloc(count, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    pythia_free(m->extra_slots);
-    m->extra_slots = slots;
-    m->extra_slot_count = count;
-    for (size_t i = 0; i < m->extra_count; i++)
-        *extra_slot(m, &m->extras[i]) = (uint32_t)i + 1;
-    return PYTHIA_OK;
-}
-
-/* The next request has other texts. The last one that came goes first, so that no slot is passed
- * over by one that was put behind it. */
+/* The next request has other texts. */
 static void clear_extras(struct pythia_row_maker *m)
 {
-    while (m->extra_count > 0) {
-        uint32_t *slot = extra_slot(m, &m->extras[m->extra_count - 1]);
-        *slot = 0;
-        m->extra_count--;
-    }
+    pythia_hash_table_clear(&m->extras_by_text);
+    m->extra_count = 0;
 }
 
 static int add_seen_text(struct pythia_row_maker *m, struct seen *s, struct pythia_text text)
@@ -325,20 +284,19 @@ static int add_seen_text(struct pythia_row_maker *m, struct seen *s, struct pyth
     }
     if (pythia_text_equal(s->text, text))
         return PYTHIA_OK;
-    if (m->extra_count >= m->extra_slot_count / 2 && grow_extra_slots(m) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
     struct extra extra = {.text = text,
-                          .hash = pythia_hash_bytes(text.bytes, text.size),
+                          .hash = pythia_hash_seeded(text.bytes, text.size),
                           .key = s->key,
                           .next = (uint32_t)s->first_extra};
-    uint32_t *slot = extra_slot(m, &extra);
-    if (*slot)
+    uint64_t hash = pythia_hash_mix(extra.hash, extra.key);
+    if (pythia_hash_table_find(&m->extras_by_text, hash, is_extra, m, &extra) !=
+        PYTHIA_HASH_TABLE_NONE)
         return PYTHIA_OK;
     if (pythia_grow(&m->extras, &m->extra_capacity, m->extra_count, sizeof(*m->extras)) !=
-        PYTHIA_OK)
+            PYTHIA_OK ||
+        pythia_hash_table_add(&m->extras_by_text, hash, (uint32_t)m->extra_count) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     m->extras[m->extra_count++] = extra;
-    *slot = (uint32_t)m->extra_count;
     s->first_extra = m->extra_count;
     s->texts++;
     return PYTHIA_OK;
@@ -484,33 +442,54 @@ static struct pythia_row_value make_row_value(const struct pythia_row_maker *m,
     return v;
 }
 
+/* Copy each text once, and then write the values in order of key. */
 static void fill_values(struct pythia_row_maker *m, struct pythia_row *row, char *text)
 {
+    for (size_t i = 0; i < m->seen_count; i++) {
+        struct seen *s = &m->seen[i];
+        s->placed = s->alike == i ? text : m->seen[s->alike].placed;
+        if (s->alike != i || s->texts == 0)
+            continue;
+        struct pythia_row_value v = make_row_value(m, s);
+        if (v.size)
+            memcpy(text, v.text, v.size);
+        text += v.size;
+    }
     row->value_count = 0;
     for (size_t i = 0; i < m->seen_count; i++) {
+        const struct seen *s = &m->seen[m->order[i]];
         struct pythia_row_value *v = &row->values[row->value_count++];
-        *v = make_row_value(m, &m->seen[m->order[i]]);
-        if (v->size == PYTHIA_ROW_NUMBER)
-            continue;
-        if (v->size)
-            memcpy(text, v->text, v->size);
-        v->text = text;
-        text += v->size;
+        *v = make_row_value(m, s);
+        if (v->size != PYTHIA_ROW_NUMBER)
+            v->text = s->placed;
     }
 }
 
-/* Texts where several are joined, and the total size of all. */
+/* The last one before `i` whose attribute has the same slot, if its text is the same; else `i`: the
+ * spans of a request have the same method, the same host, and so on. */
+static uint32_t find_alike(const struct pythia_row_maker *m, uint32_t *slots, uint32_t i)
+{
+    const struct seen *s = &m->seen[i];
+    uint32_t *slot = &slots[(uint32_t)m->keys->list[s->key].pair % ALIKE_SLOTS], last = *slot;
+    *slot = i + 1;
+    return last > 0 && pythia_text_equal(m->seen[last - 1].text, s->text) ? m->seen[last - 1].alike
+                                                                          : i;
+}
+
+/* Texts where several are joined, and the total size of all that the row will have. */
 static int settle_texts(struct pythia_row_maker *m, size_t *text_bytes)
 {
+    uint32_t slots[ALIKE_SLOTS] = {0}; /* + 1; 0: none */
     pythia_buf_clear(&m->joined);
     *text_bytes = 0;
     for (size_t i = 0; i < m->seen_count; i++)
         m->places[m->seen[i].key] = 0; /* the marks are for one request */
-    for (size_t i = 0; i < m->seen_count; i++) {
+    for (uint32_t i = 0; i < m->seen_count; i++) {
         struct seen *s = &m->seen[i];
         if (s->texts > 1 && join_row_texts(m, s) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-        *text_bytes += s->texts ? s->text.size : 0;
+        s->alike = s->texts == 1 ? find_alike(m, slots, i) : i;
+        *text_bytes += s->texts && s->alike == i ? s->text.size : 0;
     }
     return PYTHIA_OK;
 }

@@ -2,10 +2,12 @@
 
 #include <string.h>
 
-#include "pythia/hash.h"
+#include "pythia/hash_table.h"
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
+
+_Static_assert(PYTHIA_NONE == PYTHIA_HASH_TABLE_NONE, "one sign of what is not found");
 
 /* `jump` is an ancestor of the node, mostly far above, chosen by depth alone: two nodes of one
  * depth have jumps of one depth. Any ancestor is O(log depth) steps away then. E. W. Myers, "An
@@ -14,97 +16,38 @@ struct node {
     uint32_t parent, tracepoint, depth, jump;
 };
 
-/* A hash table of numbers + 1, with tags (hash.h), over an array of equal things. */
-struct table {
-    uint32_t *slots;
-    size_t size;
-};
-
 struct pythia_cct {
     const struct pythia_vocabulary *vocabulary;
     struct node *nodes;
     struct pythia_edge *edges;
     size_t node_count, node_capacity, edge_count, edge_capacity;
-    struct table by_node, by_edge;
+    struct pythia_hash_table by_parent, by_edge; /* of nodes but the root, and of edges */
 };
 
-static uint64_t node_hash(uint32_t parent, uint32_t tracepoint)
+static uint64_t hash_node(uint32_t parent, uint32_t tracepoint)
 {
-    return pythia_hash_mix(parent, tracepoint);
+    return (uint64_t)parent << 32 | tracepoint;
 }
 
-static uint64_t edge_hash(const struct pythia_edge *e)
+static bool has_parent(const void *cct, uint32_t node, const void *key)
+{
+    const struct node *n = &((const struct pythia_cct *)cct)->nodes[node];
+    return hash_node(n->parent, n->tracepoint) == *(const uint64_t *)key;
+}
+
+static uint64_t hash_edge(const struct pythia_edge *e)
 {
     uint64_t from = (uint64_t)e->from_tracepoint << 8 | e->from_event;
     uint64_t to = (uint64_t)e->to_tracepoint << 8 | e->to_event;
     return pythia_hash_mix(pythia_hash_mix(e->context, from), to);
 }
 
-static bool edge_equal(const struct pythia_edge *a, const struct pythia_edge *b)
+static bool is_edge(const void *cct, uint32_t number, const void *key)
 {
+    const struct pythia_edge *a = &((const struct pythia_cct *)cct)->edges[number], *b = key;
     return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
            a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
            a->to_event == b->to_event;
-}
-
-static void put_table_entry(struct table *t, uint64_t hash, uint32_t number)
-{
-    size_t i = hash & (t->size - 1);
-    while (t->slots[i])
-        i = (i + 1) & (t->size - 1);
-    t->slots[i] = pythia_hash_tag(hash, t->size) | (number + 1);
-}
-
-/* Of the slots from *at on, the next one with the tag of that hash: its number, and behind it *at.
- * PYTHIA_NONE: there is none before an empty slot. */
-static uint32_t find_next(const struct table *t, uint64_t hash, size_t *at)
-{
-    uint32_t mask = (uint32_t)(t->size - 1), tag = pythia_hash_tag(hash, t->size);
-    for (;;) {
-        uint32_t slot = t->slots[*at & mask];
-        if (!slot)
-            return PYTHIA_NONE;
-        ++*at;
-        if ((slot & ~mask) == tag)
-            return (slot & mask) - 1;
-    }
-}
-
-/* A larger table, empty; the caller puts everything in again. */
-static int grow_cct_table(struct table *t, size_t size)
-{
-    uint32_t *slots = pythia_calloc(size, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    pythia_free(t->slots);
-    *t = (struct table){slots, size};
-    return PYTHIA_OK;
-}
-
-static int reserve_node(struct pythia_cct *c)
-{
-    if (pythia_grow(&c->nodes, &c->node_capacity, c->node_count, sizeof(*c->nodes)) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    if (c->node_count < c->by_node.size / 2)
-        return PYTHIA_OK;
-    if (grow_cct_table(&c->by_node, c->by_node.size * 2) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    for (uint32_t i = 1; i < c->node_count; i++)
-        put_table_entry(&c->by_node, node_hash(c->nodes[i].parent, c->nodes[i].tracepoint), i);
-    return PYTHIA_OK;
-}
-
-static int reserve_edge(struct pythia_cct *c)
-{
-    if (pythia_grow(&c->edges, &c->edge_capacity, c->edge_count, sizeof(*c->edges)) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    if (c->edge_count < c->by_edge.size / 2)
-        return PYTHIA_OK;
-    if (grow_cct_table(&c->by_edge, c->by_edge.size * 2) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    for (uint32_t i = 0; i < c->edge_count; i++)
-        put_table_entry(&c->by_edge, edge_hash(&c->edges[i]), i);
-    return PYTHIA_OK;
 }
 
 int pythia_cct_create(const struct pythia_vocabulary *vocabulary, struct pythia_cct **out)
@@ -113,8 +56,7 @@ int pythia_cct_create(const struct pythia_vocabulary *vocabulary, struct pythia_
     if (!c)
         return PYTHIA_ENOMEM;
     c->vocabulary = vocabulary;
-    if (grow_cct_table(&c->by_node, 256) != PYTHIA_OK ||
-        grow_cct_table(&c->by_edge, 256) != PYTHIA_OK || reserve_node(c) != PYTHIA_OK) {
+    if (pythia_grow(&c->nodes, &c->node_capacity, 0, sizeof(*c->nodes)) != PYTHIA_OK) {
         pythia_cct_destroy(c);
         return PYTHIA_ENOMEM;
     }
@@ -129,16 +71,16 @@ void pythia_cct_destroy(struct pythia_cct *c)
         return;
     pythia_free(c->nodes);
     pythia_free(c->edges);
-    pythia_free(c->by_node.slots);
-    pythia_free(c->by_edge.slots);
+    pythia_hash_table_free(&c->by_parent);
+    pythia_hash_table_free(&c->by_edge);
     pythia_free(c);
 }
 
 size_t pythia_cct_bytes(const struct pythia_cct *c)
 {
     return sizeof(*c) + c->node_capacity * sizeof(*c->nodes) +
-           c->edge_capacity * sizeof(*c->edges) +
-           (c->by_node.size + c->by_edge.size) * sizeof(*c->by_node.slots);
+           c->edge_capacity * sizeof(*c->edges) + pythia_hash_table_bytes(&c->by_parent) +
+           pythia_hash_table_bytes(&c->by_edge);
 }
 
 const struct pythia_vocabulary *pythia_cct_vocabulary(const struct pythia_cct *c)
@@ -148,13 +90,8 @@ const struct pythia_vocabulary *pythia_cct_vocabulary(const struct pythia_cct *c
 
 uint32_t pythia_cct_find(const struct pythia_cct *c, uint32_t node, uint32_t tracepoint)
 {
-    uint64_t hash = node_hash(node, tracepoint);
-    size_t at = hash & (c->by_node.size - 1);
-    uint32_t number = find_next(&c->by_node, hash, &at);
-    while (number != PYTHIA_NONE &&
-           (c->nodes[number].parent != node || c->nodes[number].tracepoint != tracepoint))
-        number = find_next(&c->by_node, hash, &at);
-    return number;
+    uint64_t key = hash_node(node, tracepoint);
+    return pythia_hash_table_find(&c->by_parent, key, has_parent, c, &key);
 }
 
 static uint32_t find_jump(const struct pythia_cct *c, uint32_t parent)
@@ -167,12 +104,15 @@ static uint32_t find_jump(const struct pythia_cct *c, uint32_t parent)
 uint32_t pythia_cct_child(struct pythia_cct *c, uint32_t node, uint32_t tracepoint)
 {
     uint32_t number = pythia_cct_find(c, node, tracepoint);
-    if (number != PYTHIA_NONE || reserve_node(c) != PYTHIA_OK)
+    if (number != PYTHIA_NONE)
         return number;
-    number = (uint32_t)c->node_count++;
+    number = (uint32_t)c->node_count;
+    if (pythia_grow(&c->nodes, &c->node_capacity, number, sizeof(*c->nodes)) != PYTHIA_OK ||
+        pythia_hash_table_add(&c->by_parent, hash_node(node, tracepoint), number) != PYTHIA_OK)
+        return PYTHIA_NONE;
     c->nodes[number] =
         (struct node){node, tracepoint, c->nodes[node].depth + 1, find_jump(c, node)};
-    put_table_entry(&c->by_node, node_hash(node, tracepoint), number);
+    c->node_count++;
     return number;
 }
 
@@ -207,18 +147,15 @@ uint32_t pythia_cct_ancestor(const struct pythia_cct *c, uint32_t node, uint32_t
 
 uint32_t pythia_cct_edge(struct pythia_cct *c, const struct pythia_edge *edge)
 {
-    uint64_t hash = edge_hash(edge);
-    size_t at = hash & (c->by_edge.size - 1);
-    uint32_t number = find_next(&c->by_edge, hash, &at);
-    while (number != PYTHIA_NONE && !edge_equal(&c->edges[number], edge))
-        number = find_next(&c->by_edge, hash, &at);
+    uint64_t hash = hash_edge(edge);
+    uint32_t number = pythia_hash_table_find(&c->by_edge, hash, is_edge, c, edge);
     if (number != PYTHIA_NONE)
         return number;
-    if (reserve_edge(c) != PYTHIA_OK)
+    number = (uint32_t)c->edge_count;
+    if (pythia_grow(&c->edges, &c->edge_capacity, number, sizeof(*c->edges)) != PYTHIA_OK ||
+        pythia_hash_table_add(&c->by_edge, hash, number) != PYTHIA_OK)
         return PYTHIA_NONE;
-    number = (uint32_t)c->edge_count++;
-    c->edges[number] = *edge;
-    put_table_entry(&c->by_edge, hash, number);
+    c->edges[c->edge_count++] = *edge;
     return number;
 }
 

@@ -1,5 +1,7 @@
 /* Ids that people compare and keep in files are made of these numbers: they must never change. */
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "pythia/hash.h"
@@ -97,9 +99,33 @@ static void each_bit_of_the_output_depends_on_each_of_the_input(void **state)
     }
 }
 
+/* Both processes draw their secret here: it must be the first test that needs one. */
+static void each_process_has_seeded_hashes_of_its_own(void **state)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        uint64_t hash = pythia_hash_seeded("abc", 3);
+        _exit(write(ends[1], &hash, sizeof(hash)) != sizeof(hash));
+    }
+    uint64_t of_child = 0;
+    int status = 1;
+    assert_int_equal(read(ends[0], &of_child, sizeof(of_child)), sizeof(of_child));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_not_equal(pythia_hash_seeded("abc", 3), of_child);
+    assert_int_equal(pythia_hash_seeded("abc", 3), pythia_hash_seeded("xabc" + 1, 3));
+    assert_int_not_equal(pythia_hash_seeded("abc", 3), pythia_hash_seeded("abd", 3));
+    assert_int_not_equal(pythia_hash_seed(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_process_has_seeded_hashes_of_its_own),
         cmocka_unit_test(the_hash_is_xxh3),
         cmocka_unit_test(known_strings_have_their_known_hashes),
         cmocka_unit_test(where_the_bytes_stand_does_not_matter),

@@ -62,7 +62,7 @@ struct decisions {
 };
 
 static const struct pythia_groups_options grouping = {.fold = true, .rows = 100000000};
-static const struct pythia_effects_options measuring = {.fold = true};
+static const struct pythia_search_options measuring;
 
 static void must(int status, const char *what)
 {
@@ -162,19 +162,15 @@ static void end(struct bench *b)
 }
 
 /* The requests of one cycle, as pythiad takes them in. */
-static void gather(struct bench *b, struct pythia_effects *effects, struct pythia__evidence *e)
+static void gather(struct bench *b, struct pythia__evidence_context *c, struct pythia__evidence *e)
 {
-    struct pythia_groups_options how = grouping;
-    how.skeleton = b->skeleton;
-    must(pythia__evidence_begin(e, b->vocabulary, &how), "evidence");
-    must(pythia__evidence_measure(e, effects, b->open), "evidence");
+    must(pythia__evidence_begin(c, e, b->skeleton, b->open), "evidence");
     for (size_t t = 0; t < b->types; t++)
         for (size_t i = 0; i < b->rows; i++) {
             const struct pythia_trace *trace = request(b, t, b->next + i, false);
-            must(pythia_critical_path_find(&b->path, trace, grouping.latency), "a path");
-            must(pythia__evidence_add_typed(e, pythia_request_type(b->namer, trace), trace,
-                                            &b->path),
-                 "evidence");
+            uint32_t type = pythia_request_type(b->namer, trace);
+            must(pythia_critical_path_find(&c->path, trace, grouping.latency), "a path");
+            must(pythia__evidence_add(c, e, 0, type, false, trace, NULL), "evidence");
         }
     b->next += b->rows;
 }
@@ -211,17 +207,18 @@ static struct pythia_search *begin_search(struct bench *b, size_t turns,
 static void run(struct bench *b, struct pythia_search *search, size_t cycles, double *took_s,
                 struct pythia__evidence *e)
 {
-    struct pythia_effects *effects = NULL;
+    struct pythia__evidence_context context;
     struct pythia_cycle cycle;
-    must(pythia_effects_create(b->vocabulary, &measuring, &effects), "effects");
+    must(pythia__evidence_context_init(&context, b->vocabulary, &grouping, &measuring, 0),
+         "evidence");
     for (size_t i = 0; i < cycles; i++) {
-        gather(b, effects, e);
+        gather(b, &context, e);
         double begun = cpu_s();
         must(pythia__evidence_decide(e, search, i + 1, (double)b->rows, &cycle), "a cycle");
         took_s[i] = cpu_s() - begun;
     }
     e->effects = NULL;
-    pythia_effects_destroy(effects);
+    pythia__evidence_context_free(&context);
     pythia_search_destroy(search);
 }
 

@@ -100,10 +100,34 @@ static void everything_may_be_wanted_while_it_learns(void **state)
     assert_true(pythia_live_numbers(s.live).learning);
     assert_int_equal(pythia_live_numbers(s.live).under_way, 20);
     stream_applied(&s);
-    send_varied(&s, 10);
+    send_varied(&s, 12);
     stream_wait(&s, 5 * SECOND);
     assert_int_equal(pythia_live_wish(s.live), 2);
     assert_false(stream_is_open(&s, "gate:point") || stream_knows(&s, "gate:point"));
+    stream_end(&s);
+}
+
+/* Three are under way when A opens: of B, which they have passed, nothing is seen. */
+static void requests_whose_beginning_is_missing_are_not_learnt(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.learn_all = true;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &o);
+    stream_applied(&s);
+    for (uint64_t i = 1; i <= 3; i++)
+        stream_write(&s, s.now_ms + 2 * i, "A{2 C{10} 2}");
+    stream_wait(&s, 1 * SECOND);
+    stream_send(&s);
+    for (int i = 0; i < 10; i++)
+        stream_request(&s, "A{10 B{20} 10 C{10} 10}");
+    stream_wait(&s, 20 * SECOND);
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(pythia_live_space(s.live), &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(types->requests, 10);
+    assert_int_equal(pythia_live_numbers(s.live).under_way, 3);
     stream_end(&s);
 }
 
@@ -675,6 +699,36 @@ static void the_memory_of_evidence_is_bounded(void **state)
     stream_end(&s);
 }
 
+static size_t most_rows;
+
+static void count_rows(struct stream *s, const struct pythia_live_cycle *cycle)
+{
+    size_t count, rows = 0;
+    const struct pythia_type *types = pythia_groups_types(cycle->groups, &count);
+    for (size_t i = 0; i < count; i++)
+        rows += pythia_type_rows(&types[i]);
+    most_rows = rows > most_rows ? rows : most_rows;
+}
+
+/* Requests of three types, each of which alone has fewer than are kept of one. */
+static void a_cycle_keeps_4096_whole_requests(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.cycle_requests = 1000000;
+    o.learn_requests = 1000000;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &o);
+    s.look = count_rows;
+    most_rows = 0;
+    for (int i = 0; i < 6000; i++)
+        stream_request(&s, i % 3 == 0 ? "A{1}" : i % 3 == 1 ? "B{1}" : "C{1}");
+    assert_int_equal(pythia_live_drain(s.live), PYTHIA_OK);
+    assert_int_equal(s.seen[0].requests, 6000);
+    assert_in_range(most_rows, 3072, 4096);
+    stream_end(&s);
+}
+
 static void a_full_window_is_told(void **state)
 {
     struct stream s;
@@ -818,6 +872,7 @@ int main(void)
         cmocka_unit_test(the_first_requests_make_the_space_and_then_the_skeleton_is_wanted),
         cmocka_unit_test(other_types_are_waited_for_a_while),
         cmocka_unit_test(everything_may_be_wanted_while_it_learns),
+        cmocka_unit_test(requests_whose_beginning_is_missing_are_not_learnt),
         cmocka_unit_test(a_planted_cause_is_found_cycle_by_cycle),
         cmocka_unit_test(with_a_space_it_searches_from_the_beginning),
         cmocka_unit_test(a_cycle_is_full_with_so_many_requests_of_one_type),
@@ -837,6 +892,7 @@ int main(void)
         cmocka_unit_test(no_more_types_are_searched_than_may_be),
         cmocka_unit_test(of_types_without_number_those_that_come_often_are_learnt),
         cmocka_unit_test(the_memory_of_evidence_is_bounded),
+        cmocka_unit_test(a_cycle_keeps_4096_whole_requests),
         cmocka_unit_test(a_full_window_is_told),
         cmocka_unit_test(what_the_taker_says_comes_back),
         cmocka_unit_test(one_that_cannot_be_made_leaves_nothing),

@@ -528,7 +528,7 @@ static void a_set_that_cannot_be_made_leaves_nothing(void **state)
         assert_int_equal(status, PYTHIA_ENOMEM);
         assert_null(g);
     }
-    assert_true(failures >= 8);
+    assert_true(failures >= 7); /* itself, four parts, and a tree with its nodes */
     pythia_groups_destroy(g);
     requests_end(&r);
 }

@@ -36,6 +36,45 @@ static void how_many_quiet_ticks_there_are_is_a_setting(void **state)
     end(l);
 }
 
+/* What senders need: 15 ticks until the fifth, 3 from then on. */
+static uint64_t wait_less_from_the_fifth_tick(void *context, uint32_t kind, uint64_t tick)
+{
+    return tick < 5 ? 15 : 3;
+}
+
+static bool is_never_silent(void *context, uint32_t kind, const uint32_t *resources, size_t count,
+                            uint64_t since, uint64_t tick)
+{
+    return false;
+}
+
+static int note_nothing(void *context, uint32_t kind, const uint32_t *resources, size_t count)
+{
+    return PYTHIA_OK;
+}
+
+/* The trace has come when its senders were unknown; it is finished by what is known of them now,
+ * and a later trace of the same queue is not finished with it. */
+static void a_trace_waits_no_longer_than_is_known_now(void **state)
+{
+    const struct pythia_assembler_patience patience = {wait_less_from_the_fifth_tick,
+                                                       is_never_silent, note_nothing, NULL, 15};
+    struct line *l =
+        begin(&(struct pythia_assembler_options){.quiet_ticks = 2, .patience = &patience}, NULL);
+    add(l, "q", "Q[0,9]");
+    for (int i = 0; i < 4; i++)
+        tick(l);
+    add(l, "r", "R[0,9]");
+    assert_string_equal(given(l), "");
+    tick(l);
+    assert_string_equal(given(l), "q: Q[0,9]");
+    tick(l);
+    assert_string_equal(given(l), "");
+    tick(l);
+    assert_string_equal(given(l), "r: R[0,9]");
+    end(l);
+}
+
 static void a_trace_that_never_rests_is_finished_at_its_timeout(void **state)
 {
     struct line *l = begin(&(struct pythia_assembler_options){.timeout_ticks = 5}, NULL);
@@ -635,6 +674,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trace_that_grows_is_finished_after_two_quiet_ticks),
         cmocka_unit_test(how_many_quiet_ticks_there_are_is_a_setting),
+        cmocka_unit_test(a_trace_waits_no_longer_than_is_known_now),
         cmocka_unit_test(a_trace_that_never_rests_is_finished_at_its_timeout),
         cmocka_unit_test(late_spans_are_dropped_counted_and_reported),
         cmocka_unit_test(a_late_trace_is_reported_once),

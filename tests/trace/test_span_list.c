@@ -199,7 +199,7 @@ static void what_spans_have_in_common_is_held_once(void **state)
                                 .attributes = pythia_buf_text(&attributes)};
         assert_int_equal(pythia__span_list_add(&l, &pool, &s), PYTHIA_OK);
     }
-    if (pythia__span_list_bytes(&l) > (size_t)20 * 42)
+    if (pythia__span_list_bytes(&l) > (size_t)20 * 37)
         fail_msg("%zu bytes a span", pythia__span_list_bytes(&l) / 20);
     pythia__span_list_release(&l, &pool);
     pythia__span_pool_free(&pool);

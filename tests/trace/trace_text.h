@@ -10,8 +10,9 @@
  *   W[450,800]<A&K             A waits for it: the start and the stop of a wait
  *
  * Behind these may stand, each after a colon: call, spawn, error, many (roots are normal), client,
- * server, shared (the server's half of the span with that name), @host, %service, {value} (of an
- * attribute), =point (the name of its trace point, which may be empty). A name has up to 8
+ * consumer, producer, server, shared (the server's half of the span with that name), @host,
+ * %service, {value} or {key=number} (an attribute), =point (the name of its trace point, which may
+ * be empty). A name has up to 8
  * characters; what stands before a dot in it is the name of its trace point, unless it has another.
  */
 #ifndef TRACE_TEXT_H
@@ -33,7 +34,7 @@
 
 struct trace_part {
     struct pythia_span span;
-    char point[16], host[16], service[16], value[32];
+    char point[16], host[16], service[16], value[64];
     struct pythia_buf attributes;
 };
 
@@ -114,6 +115,8 @@ static inline const char *read_option(const char *at, struct trace_part *part)
         part->span.kind = PYTHIA_SPAN_CLIENT;
     else if (PYTHIA_TEXT_IS(word, "consumer"))
         part->span.kind = PYTHIA_SPAN_CONSUMER;
+    else if (PYTHIA_TEXT_IS(word, "producer"))
+        part->span.kind = PYTHIA_SPAN_PRODUCER;
     else if (PYTHIA_TEXT_IS(word, "server"))
         part->span.kind = PYTHIA_SPAN_SERVER;
     else if (PYTHIA_TEXT_IS(word, "shared")) {
@@ -220,8 +223,17 @@ static inline const struct pythia_span *name_part(struct trace_part *part,
             ? PYTHIA_NONE
             : pythia_vocabulary_tracepoint(v, resource.service, 0, intern(v, part->point));
     pythia_buf_clear(&part->attributes);
-    if (part->value[0])
-        pythia_attributes_text(&part->attributes, intern(v, "value"), pythia_text_of(part->value));
+    const char *equals = strchr(part->value, '=');
+    uint32_t key = equals
+                       ? pythia_vocabulary_string(
+                             v, (struct pythia_text){part->value, (size_t)(equals - part->value)})
+                       : intern(v, "value");
+    if (equals && strchr(equals, '.'))
+        pythia_attributes_real(&part->attributes, key, strtod(equals + 1, NULL));
+    else if (equals)
+        pythia_attributes_integer(&part->attributes, key, strtoll(equals + 1, NULL, 10));
+    else if (part->value[0])
+        pythia_attributes_text(&part->attributes, key, pythia_text_of(part->value));
     part->span.attributes = pythia_buf_text(&part->attributes);
     return &part->span;
 }

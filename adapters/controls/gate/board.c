@@ -56,7 +56,7 @@ bool pythia__board_set(struct pythia__board *b, const struct pythia_switchboard_
 }
 
 /* The bit of a kind of request by its name; -1: there is none of that name. */
-static int find_type(const struct pythia__board *b, struct pythia_text name)
+static int find_board_type(const struct pythia__board *b, struct pythia_text name)
 {
     char known[272];
     for (int type = PYTHIA_TYPE_FIRST; type <= PYTHIA_TYPE_LAST; type++)
@@ -73,9 +73,9 @@ bool pythia__board_types(const struct pythia__board *b, const struct pythia_text
     *switches = 0;
     for (size_t i = 0; i < count; i++) {
         size_t service = pythia__board_service(types[i]).size + 1;
-        int type = find_type(b, types[i]);
+        int type = find_board_type(b, types[i]);
         if (type < 0 && service < types[i].size)
-            type = find_type(
+            type = find_board_type(
                 b, (struct pythia_text){types[i].bytes + service, types[i].size - service});
         if (type < 0)
             return false;

@@ -88,7 +88,7 @@ static int create_gate(const void *settings, struct pythia_control **out, struct
 }
 
 /* Whoever sets a lease will apply. The guard is forked now, while there is little to copy. */
-static void set_lease(struct pythia_control *c, uint64_t lease_ns)
+static void set_gate_lease(struct pythia_control *c, uint64_t lease_ns)
 {
     struct gate *g = (struct gate *)c;
     g->lease_ns = lease_ns;
@@ -110,7 +110,7 @@ static int reach_board(struct gate *g, bool make, uint64_t now_ns, struct pythia
 
 /* ---- what a plane is asked ---- */
 
-static struct pythia_text id_of(const struct pythia_switchboard_point *point)
+static struct pythia_text read_point_id(const struct pythia_switchboard_point *point)
 {
     return (struct pythia_text){point->id, point->id_bytes};
 }
@@ -127,10 +127,10 @@ static int list_gate(struct pythia_control *c,
         pythia__board_open(&g->board, g->directory, false, NULL); /* nobody may have made it yet */
     while (status >= 0 && pythia__board_next(&g->board, &index, &point) == 0) {
         struct pythia_control_point out = {
-            .id = id_of(&point),
-            .target = pythia__board_service(id_of(&point)),
+            .id = read_point_id(&point),
+            .target = pythia__board_service(read_point_id(&point)),
             .price_ns = NAN,
-            .open_by_default = pythia__board_fits(g->defaults, id_of(&point)),
+            .open_by_default = pythia__board_fits(g->defaults, read_point_id(&point)),
         };
         status = each(context, &out);
     }
@@ -141,7 +141,7 @@ static int list_gate(struct pythia_control *c,
 static uint64_t find_wanted(const struct gate *g, const struct pythia_switchboard_point *point)
 {
     uint64_t switches;
-    size_t at = pythia_wishes_find(&g->wishes, id_of(point));
+    size_t at = pythia_wishes_find(&g->wishes, read_point_id(point));
     if (at == PYTHIA_NO_WISH)
         return 0;
     const struct pythia_control_wish *wish = &g->wishes.wishes[at];
@@ -160,7 +160,7 @@ static int apply_gate(struct pythia_control *c, const struct pythia_control_wish
     int status = reach_board(g, true, now_ns, e);
     if (status != PYTHIA_OK)
         return status;
-    set_lease(c, g->lease_ns);
+    set_gate_lease(c, g->lease_ns);
     if (!g->guard)
         return pythia_error_set(e, PYTHIA_EIO, "there is nobody to watch the lease: fork failed");
     if (pythia_wishes_copy(wishes, count, &copy) != PYTHIA_OK)
@@ -186,11 +186,11 @@ static int observe_points(struct gate *g, bool *found,
     uint32_t index = 0;
     int status = PYTHIA_OK;
     while (status >= 0 && pythia__board_next(&g->board, &index, &point) == 0) {
-        size_t wish = pythia_wishes_find(&g->wishes, id_of(&point));
+        size_t wish = pythia_wishes_find(&g->wishes, read_point_id(&point));
         bool as_wanted = point.switches == find_wanted(g, &point);
         if (wish != PYTHIA_NO_WISH)
             found[wish] = true;
-        status = each(context, id_of(&point), pythia__board_service(id_of(&point)),
+        status = each(context, read_point_id(&point), pythia__board_service(read_point_id(&point)),
                       as_wanted ? PYTHIA_CONTROL_APPLIED : PYTHIA_CONTROL_PENDING,
                       as_wanted ? g->version : 0);
     }
@@ -221,13 +221,14 @@ static int switch_off_gate(struct pythia_control *c, bool off_now, uint64_t now_
 {
     struct gate *g = (struct gate *)c;
     int status = reach_board(g, true, now_ns, e);
-    if (status == PYTHIA_OK)
-        pythia_switchboard_off(g->board.switches, off_now);
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    pythia_switchboard_off(g->board.switches, off_now);
+    return PYTHIA_OK;
 }
 
 /* The word is the same for all: there is no way from here to there. */
-static uint64_t latency_ns(const struct pythia_control *c)
+static uint64_t estimate_gate_latency_ns(const struct pythia_control *c)
 {
     (void)c;
     return UINT64_C(10000000);
@@ -242,10 +243,10 @@ const struct pythia_control_ops pythia__control_gate = {
     .spans_tell = true,
     .create = create_gate,
     .destroy = destroy_gate,
-    .set_lease = set_lease,
+    .set_lease = set_gate_lease,
     .inventory = list_gate,
     .apply = apply_gate,
     .observe = observe_gate,
     .off = switch_off_gate,
-    .latency_ns = latency_ns,
+    .latency_ns = estimate_gate_latency_ns,
 };

@@ -31,7 +31,7 @@ struct pythia__guard {
     pid_t process;
 };
 
-static uint64_t clock_ns(void)
+static uint64_t read_guard_clock_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);
@@ -89,7 +89,7 @@ static _Noreturn void watch_parent(const struct pythia__guard *g, pid_t parent)
     uint64_t served = 0; /* the deadline that was acted on */
     detach_guard();
     for (;;) {
-        uint64_t now = clock_ns(), deadline = atomic_load(&g->words->deadline_ns);
+        uint64_t now = read_guard_clock_ns(), deadline = atomic_load(&g->words->deadline_ns);
         bool orphan = getppid() != parent || atomic_load(&g->words->left);
         bool due = deadline != 0 && deadline != served;
         if (due && (now >= deadline || asked_to_end)) {
@@ -124,7 +124,7 @@ static void free_guard(struct pythia__guard *g)
     pythia_free(g);
 }
 
-static char *copy_text(const char *text)
+static char *copy_guard_text(const char *text)
 {
     return pythia_strndup(text, strlen(text));
 }
@@ -136,8 +136,8 @@ int pythia__guard_start(const char *directory, const char *defaults, uint64_t ow
     if (!g)
         return PYTHIA_ENOMEM;
     g->owner = owner;
-    g->defaults = copy_text(defaults);
-    g->directory = directory ? copy_text(directory) : NULL;
+    g->defaults = copy_guard_text(defaults);
+    g->directory = directory ? copy_guard_text(directory) : NULL;
     void *words =
         mmap(NULL, sizeof(*g->words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     g->words = words == MAP_FAILED ? NULL : words;
@@ -153,7 +153,7 @@ int pythia__guard_start(const char *directory, const char *defaults, uint64_t ow
 
 void pythia__guard_renew(struct pythia__guard *g, uint64_t lease_ns)
 {
-    atomic_store(&g->words->deadline_ns, clock_ns() + lease_ns);
+    atomic_store(&g->words->deadline_ns, read_guard_clock_ns() + lease_ns);
     if (g->process > 0 && waitpid(g->process, NULL, WNOHANG) == 0)
         return;
     start_guard(g);

@@ -25,7 +25,7 @@ struct listing {
 };
 
 /* Names are other programs' bytes. */
-static json_t *text_of(const char *bytes)
+static json_t *make_shown_text(const char *bytes)
 {
     struct pythia_text text = pythia_text_of(bytes);
     if (pythia_text_is_sound(text))
@@ -47,10 +47,11 @@ static int note_variable(void *context, int process, const char *service,
     struct listing *l = context;
     if (pythia_grow(&l->all, &l->capacity, l->count, sizeof(*l->all)) != PYTHIA_OK)
         return NO_MEMORY;
-    json_t *shown = json_pack(
-        "{s:i, s:o, s:o, s:s, s:s, s:s, s:o}", "process", process, "service", text_of(service),
-        "name", text_of(v->name), "class", classes[v->of_class], "binding", bindings[v->binding],
-        "type", types[v->type], "value", isfinite(v->value) ? json_real(v->value) : json_null());
+    json_t *shown =
+        json_pack("{s:i, s:o, s:o, s:s, s:s, s:s, s:o}", "process", process, "service",
+                  make_shown_text(service), "name", make_shown_text(v->name), "class",
+                  classes[v->of_class], "binding", bindings[v->binding], "type", types[v->type],
+                  "value", isfinite(v->value) ? json_real(v->value) : json_null());
     if (!shown)
         return NO_MEMORY;
     l->all[l->count] = (struct found){process, l->count, shown};
@@ -58,7 +59,7 @@ static int note_variable(void *context, int process, const char *service,
     return 0;
 }
 
-static int compare_found(const void *a, const void *b)
+static int compare_process_variables(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
     if (x->process != y->process)
@@ -86,15 +87,19 @@ int pythia_gate_variables(const char *directory, struct pythia_buf *out, struct 
     struct listing l = {NULL, 0, 0};
     char why[256] = "";
     int status = pythia_variables_list(directory, note_variable, &l, why);
-    if (status < 0)
+    if (status < 0) {
         status = pythia_error_set(e, PYTHIA_EIO, "%s",
                                   *why ? why : "the programs' variables cannot be read");
-    else if (status == NO_MEMORY)
+        goto out;
+    }
+    if (status == NO_MEMORY) {
         status = pythia_error_set(e, PYTHIA_ENOMEM, "no memory to list variables");
+        goto out;
+    }
     if (l.count > 1)
-        qsort(l.all, l.count, sizeof(*l.all), compare_found);
-    if (status == PYTHIA_OK)
-        status = write_list(&l, out);
+        qsort(l.all, l.count, sizeof(*l.all), compare_process_variables);
+    status = write_list(&l, out);
+out:
     for (size_t i = 0; i < l.count; i++)
         json_decref(l.all[i].shown);
     pythia_free(l.all);

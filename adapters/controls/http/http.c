@@ -68,6 +68,8 @@ static void destroy_http(struct pythia_control *c)
     pythia_free(h);
 }
 
+/* The service names a request type where agents ask for one: its key is copied, because options are
+ * borrowed for this call only. */
 static int create_http(const void *settings, struct pythia_control **out, struct pythia_error *e)
 {
     const struct settings *s = settings;
@@ -98,7 +100,7 @@ static int create_http(const void *settings, struct pythia_control **out, struct
     return PYTHIA_OK;
 }
 
-static void set_lease(struct pythia_control *c, uint64_t lease_ns)
+static void set_http_lease(struct pythia_control *c, uint64_t lease_ns)
 {
     pythia__agents_set_lease(((struct http *)c)->agents, lease_ns);
 }
@@ -114,7 +116,9 @@ static int apply_http(struct pythia_control *c, const struct pythia_control_wish
                       size_t count, uint64_t version, uint64_t now_ns, struct pythia_error *e)
 {
     int status = pythia__agents_apply(((struct http *)c)->agents, wishes, count, version, now_ns);
-    return status == PYTHIA_OK ? status : pythia_error_set(e, status, "out of memory");
+    if (status != PYTHIA_OK)
+        return pythia_error_set(e, status, "out of memory");
+    return PYTHIA_OK;
 }
 
 static int observe_http(struct pythia_control *c, uint64_t now_ns,
@@ -125,7 +129,7 @@ static int observe_http(struct pythia_control *c, uint64_t now_ns,
     return pythia__agents_observe(((struct http *)c)->agents, now_ns, each, context);
 }
 
-/* Agents of this machine look for the file themselves: it works even if nobody answers them. */
+/* Agents on this machine look for the file themselves: it works even if pythiad does not answer. */
 static int switch_off_http(struct pythia_control *c, bool off_now, uint64_t now_ns,
                            struct pythia_error *e)
 {
@@ -146,9 +150,9 @@ static int switch_off_http(struct pythia_control *c, bool off_now, uint64_t now_
     return PYTHIA_OK;
 }
 
-/* An agent asks within a poll and its jitter of a tenth, and says by its next request, which
- * follows at once, that it has the list in force. */
-static uint64_t latency_ns(const struct pythia_control *c)
+/* An agent polls within its interval and a jitter of a tenth. Its next request, which follows at
+ * once, confirms that the list is in force. */
+static uint64_t estimate_http_latency_ns(const struct pythia_control *c)
 {
     return (uint64_t)((const struct http *)c)->settings.poll_ms * MS * 11 / 10;
 }
@@ -166,29 +170,37 @@ const struct pythia_control_ops pythia__control_http = {
     .by_type = true,
     .create = create_http,
     .destroy = destroy_http,
-    .set_lease = set_lease,
+    .set_lease = set_http_lease,
     .inventory = list_http,
     .apply = apply_http,
     .observe = observe_http,
     .off = switch_off_http,
-    .latency_ns = latency_ns,
+    .latency_ns = estimate_http_latency_ns,
     .losses = count_losses_http,
 };
 
 /* ---- requests ---- */
 
-static int answer_text(struct pythia_buf *body, int http_status, const char *sentence)
+/* Without memory there is no text either: the answer has no body. */
+static int answer_out_of_memory(struct pythia_buf *body, size_t before)
 {
-    pythia_buf_printf(body, "%s\n", sentence);
-    return pythia_buf_status(body) == PYTHIA_OK ? http_status : 503;
-}
-
-/* Without memory there is no text either; the appends before have no effect. */
-static int answer_no_memory(struct pythia_buf *body, size_t size)
-{
-    body->size = size;
+    body->size = before;
     body->failed = 0;
     return 503;
+}
+
+static int answer_body(struct pythia_buf *body, size_t before, int http_status)
+{
+    if (pythia_buf_status(body) != PYTHIA_OK)
+        return answer_out_of_memory(body, before);
+    return http_status;
+}
+
+static int answer_text(struct pythia_buf *body, int http_status, const char *sentence)
+{
+    size_t before = body->size;
+    pythia_buf_printf(body, "%s\n", sentence);
+    return answer_body(body, before, http_status);
 }
 
 /* Does If-None-Match name this etag? It may hold several, or * for any; W/ makes no difference. */
@@ -197,8 +209,8 @@ static bool matches_etag(struct pythia_text match, const char *quoted)
     return PYTHIA_TEXT_IS(match, "*") || pythia_text_contains(match, pythia_text_of(quoted));
 }
 
-/* The list that an agent says that it has: what stands between the first quotes. */
-static struct pythia_text applied_in(struct pythia_text match)
+/* Find the list that an agent reports as applied: the text between the first quotes. */
+static struct pythia_text find_applied_list(struct pythia_text match)
 {
     const char *begin = match.size ? memchr(match.bytes, '"', match.size) : NULL;
     if (!begin)
@@ -208,6 +220,9 @@ static struct pythia_text applied_in(struct pythia_text match)
     return (struct pythia_text){begin, end ? (size_t)(end - begin) : 0};
 }
 
+/* An agent that already has the list gets 304 without a body; one whose instance is not known is
+ * asked for a report. Without a confirmed set for a lease the answer is 503, and the agent returns
+ * to its own set. */
 int pythia_control_http_get(struct pythia_control *plane, struct pythia_text service,
                             struct pythia_text instance, struct pythia_text match, uint64_t now_ns,
                             struct pythia_buf *body, char etag[PYTHIA_CONTROL_HTTP_ETAG])
@@ -223,14 +238,14 @@ int pythia_control_http_get(struct pythia_control *plane, struct pythia_text ser
     if (instance.size && !pythia__agents_name(instance, PYTHIA__INSTANCE_BYTES))
         return answer_text(body, 400,
                            "wanted &instance=NAME, 1 to 128 bytes without control characters");
-    bool known = !instance.size ||
-                 pythia__agents_seen(h->agents, service, instance, applied_in(match), now_ns);
+    bool known = !instance.size || pythia__agents_seen(h->agents, service, instance,
+                                                       find_applied_list(match), now_ns);
     h->polls += instance.size > 0;
     if (pythia__agents_stale(h->agents, now_ns))
         return answer_text(body, 503,
                            "the engine has not confirmed its set of open points for a lease");
     if (pythia__agents_list(h->agents, service, &list, hash) != PYTHIA_OK)
-        return answer_no_memory(body, before);
+        return answer_out_of_memory(body, before);
     snprintf(etag, PYTHIA_CONTROL_HTTP_ETAG, "\"%s\"", hash);
     if (known && matches_etag(match, etag)) {
         h->unchanged++;
@@ -238,7 +253,7 @@ int pythia_control_http_get(struct pythia_control *plane, struct pythia_text ser
     }
     pythia_buf_text_add(body, (struct pythia_text){list.bytes, list.size - 1});
     pythia_buf_puts(body, known ? "}\n" : ",\"report\":true}\n");
-    return pythia_buf_status(body) == PYTHIA_OK ? 200 : answer_no_memory(body, before);
+    return answer_body(body, before, 200);
 }
 
 int pythia_control_http_remember(struct pythia_control *plane, struct pythia_text service,
@@ -252,6 +267,7 @@ size_t pythia_control_http_body_max(const struct pythia_control *plane)
     return (size_t)((const struct http *)plane)->settings.body_max;
 }
 
+/* A report that is too large is answered before it is parsed. */
 int pythia_control_http_post(struct pythia_control *plane, const char *bytes, size_t size,
                              uint64_t now_ns, struct pythia_buf *body)
 {
@@ -263,16 +279,16 @@ int pythia_control_http_post(struct pythia_control *plane, const char *bytes, si
         h->too_large++;
         pythia_buf_printf(body, "the report has %zu bytes, and at most %" PRIu64 " are read\n",
                           size, h->settings.body_max);
-        return pythia_buf_status(body) == PYTHIA_OK ? 413 : answer_no_memory(body, before);
+        return answer_body(body, before, 413);
     }
     int status = pythia__agents_report(h->agents, bytes, size, now_ns, &taken, &refused, &e);
     if (status == PYTHIA_ENOMEM)
-        return answer_no_memory(body, before);
+        return answer_out_of_memory(body, before);
     if (status != PYTHIA_OK)
         return answer_text(body, status == PYTHIA_ELIMIT ? 429 : 400,
                            pythia_error_text(&e, why, sizeof(why)));
     pythia_buf_printf(body, "{\"taken\":%zu,\"refused\":%zu}\n", taken, refused);
-    return pythia_buf_status(body) == PYTHIA_OK ? 200 : answer_no_memory(body, before);
+    return answer_body(body, before, 200);
 }
 
 struct pythia_control_http_numbers pythia_control_http_numbers(const struct pythia_control *plane,

@@ -94,6 +94,7 @@ static void choose_epoch(char out[17])
     snprintf(out, 17, "%016" PRIx64, number);
 }
 
+/* The epoch in the keys, which is drawn anew, distinguishes them from those of an earlier pythiad. */
 static int create_osprofiler(const void *settings, struct pythia_control **out,
                              struct pythia_error *e)
 {
@@ -116,18 +117,21 @@ static int create_osprofiler(const void *settings, struct pythia_control **out,
     p->settings.redis = p->settings.prefix = NULL; /* borrowed for this call */
     choose_epoch(p->epoch);
     int status = pythia__redis_create(s->redis, &p->redis, e);
-    if (status == PYTHIA_OK && (pythia_buf_status(&p->prefix) != PYTHIA_OK ||
-                                pythia__agents_create(&o, &p->agents) != PYTHIA_OK))
+    if (status != PYTHIA_OK)
+        goto out;
+    if (pythia_buf_status(&p->prefix) != PYTHIA_OK ||
+        pythia__agents_create(&o, &p->agents) != PYTHIA_OK) {
         status = pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
-    if (status != PYTHIA_OK) {
-        destroy_osprofiler(&p->control);
-        return status;
+        goto out;
     }
     *out = &p->control;
     return PYTHIA_OK;
+out:
+    destroy_osprofiler(&p->control);
+    return status;
 }
 
-static void set_lease(struct pythia_control *c, uint64_t lease_ns)
+static void set_redis_lease(struct pythia_control *c, uint64_t lease_ns)
 {
     struct plane *p = (struct plane *)c;
     p->lease_ns = lease_ns;
@@ -144,7 +148,7 @@ static void begin_text(struct pythia_buf *b)
 }
 
 /* A key below the prefix, in p->key. */
-static struct pythia_text key_of(struct plane *p, const char *name, struct pythia_text rest)
+static struct pythia_text make_redis_key(struct plane *p, const char *name, struct pythia_text rest)
 {
     begin_text(&p->key);
     pythia_buf_text_add(&p->key, pythia_buf_text(&p->prefix));
@@ -155,10 +159,10 @@ static struct pythia_text key_of(struct plane *p, const char *name, struct pythi
 
 static const struct pythia_text nothing = {"", 0};
 
-static bool send_command(struct plane *p, pythia__redis_answer answer,
-                         const struct pythia_text *words, int count)
+static bool send_redis_command(struct plane *p, pythia__redis_answer answer,
+                               const struct pythia_text *words, int count)
 {
-    return pythia_buf_status(&p->key) == PYTHIA_OK && pythia_buf_status(&p->value) == PYTHIA_OK &&
+    return !p->key.failed && !p->value.failed &&
            pythia__redis_send(p->redis, answer, p, words, count);
 }
 
@@ -174,7 +178,7 @@ static void note_written(void *plane, const struct redisReply *reply)
         snprintf(p->refused, sizeof(p->refused), "%.*s", (int)sizeof(p->refused) - 1, reply->str);
 }
 
-static struct pythia_text number_text(char room[24], uint64_t number)
+static struct pythia_text format_number(char room[24], uint64_t number)
 {
     return (struct pythia_text){room, (size_t)snprintf(room, 24, "%" PRIu64, number)};
 }
@@ -187,24 +191,24 @@ static int send_list(void *context, struct pythia_text service, struct pythia_te
     begin_text(&p->value);
     pythia_buf_printf(&p->value, "%s %s\n", p->epoch, etag);
     pythia_buf_text_add(&p->value, json);
-    const struct pythia_text words[] = {PYTHIA_TEXT("SET"), key_of(p, "switches:", service),
+    const struct pythia_text words[] = {PYTHIA_TEXT("SET"), make_redis_key(p, "switches:", service),
                                         pythia_buf_text(&p->value), PYTHIA_TEXT("PX"),
-                                        number_text(lease, p->lease_ns / MS)};
-    return send_command(p, note_written, words, 5) ? PYTHIA_OK : PYTHIA_EIO;
+                                        format_number(lease, p->lease_ns / MS)};
+    return send_redis_command(p, note_written, words, 5) ? PYTHIA_OK : PYTHIA_EIO;
 }
 
-static int tell_off(struct plane *p)
+static int publish_off(struct plane *p)
 {
-    const struct pythia_text set[] = {PYTHIA_TEXT("SET"), key_of(p, "off", nothing),
+    const struct pythia_text set[] = {PYTHIA_TEXT("SET"), make_redis_key(p, "off", nothing),
                                       PYTHIA_TEXT("1")};
     const struct pythia_text del[] = {PYTHIA_TEXT("DEL"), pythia_buf_text(&p->key)};
-    return send_command(p, note_written, p->off ? set : del, p->off ? 3 : 2) ? PYTHIA_OK
-                                                                             : PYTHIA_EIO;
+    return send_redis_command(p, note_written, p->off ? set : del, p->off ? 3 : 2) ? PYTHIA_OK
+                                                                                   : PYTHIA_EIO;
 }
 
 /* ---- reports ---- */
 
-static void take_report(struct plane *p, const struct redisReply *report)
+static void read_redis_report(struct plane *p, const struct redisReply *report)
 {
     struct pythia_error e = {0};
     size_t taken, refused;
@@ -215,7 +219,7 @@ static void take_report(struct plane *p, const struct redisReply *report)
 }
 
 /* The answer to MULTI, LRANGE, LTRIM, EXEC: an array of two, the first the oldest reports last. */
-static void take_reports(void *plane, const struct redisReply *reply)
+static void read_redis_reports(void *plane, const struct redisReply *reply)
 {
     struct plane *p = plane;
     p->looking = false;
@@ -224,19 +228,19 @@ static void take_reports(void *plane, const struct redisReply *reply)
         return;
     const redisReply *reports = reply->element[0];
     for (size_t i = reports->elements; i-- > 0;)
-        take_report(p, reports->element[i]);
+        read_redis_report(p, reports->element[i]);
     if (reports->elements == AT_ONCE) /* there may be more */
         p->looked_ns = 0;
 }
 
-static void look_at_keys(struct plane *p)
+static void poll_keys(struct plane *p)
 {
     char first[24], last[24];
     if (p->looking || (p->looked_ns && p->now_ns < p->looked_ns + LOOK_NS))
         return;
     snprintf(first, sizeof(first), "-%d", AT_ONCE);
     snprintf(last, sizeof(last), "-%d", AT_ONCE + 1);
-    struct pythia_text key = key_of(p, "reports", nothing);
+    struct pythia_text key = make_redis_key(p, "reports", nothing);
     const struct pythia_text multi[] = {PYTHIA_TEXT("MULTI")};
     const struct pythia_text range[] = {PYTHIA_TEXT("LRANGE"), key, pythia_text_of(first),
                                         PYTHIA_TEXT("-1")};
@@ -245,12 +249,13 @@ static void look_at_keys(struct plane *p)
     const struct pythia_text exec[] = {PYTHIA_TEXT("EXEC")};
     begin_text(&p->value);
     p->looked_ns = p->now_ns;
-    p->looking = send_command(p, NULL, multi, 1) && send_command(p, NULL, range, 4) &&
-                 send_command(p, NULL, trim, 4) && send_command(p, take_reports, exec, 1);
+    p->looking = send_redis_command(p, NULL, multi, 1) && send_redis_command(p, NULL, range, 4) &&
+                 send_redis_command(p, NULL, trim, 4) &&
+                 send_redis_command(p, read_redis_reports, exec, 1);
 }
 
 /* Whatever can be done now. True: there is a connection. */
-static bool go_on(struct plane *p, uint64_t now_ns, int wait_ms)
+static bool pump_plane(struct plane *p, uint64_t now_ns, int wait_ms)
 {
     bool anew;
     p->now_ns = now_ns;
@@ -260,10 +265,10 @@ static bool go_on(struct plane *p, uint64_t now_ns, int wait_ms)
         p->looking = p->looking && !anew;
         pythia__agents_tell_again(p->agents);
         if (p->off)
-            tell_off(p);
+            publish_off(p);
     }
     if (connected) {
-        look_at_keys(p);
+        poll_keys(p);
         if (!pythia__agents_stale(p->agents, now_ns))
             pythia__agents_untold(p->agents, send_list, p);
         connected = pythia__redis_pump(p->redis, now_ns, 0, &anew);
@@ -294,12 +299,12 @@ static int apply_osprofiler(struct pythia_control *c, const struct pythia_contro
                             size_t count, uint64_t version, uint64_t now_ns, struct pythia_error *e)
 {
     struct plane *p = (struct plane *)c;
-    if (!go_on(p, now_ns, 2)) /* a connection to this machine is made at once */
+    if (!pump_plane(p, now_ns, 2)) /* a connection to this machine is made at once */
         return fail_unreachable(p, e);
     if (pythia__agents_apply(p->agents, wishes, count, version, now_ns) != PYTHIA_OK)
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     pythia__agents_tell_again(p->agents);
-    go_on(p, now_ns, 0);
+    pump_plane(p, now_ns, 0);
     return p->refused[0] ? pythia_error_set(e, PYTHIA_EIO, "the Redis refuses: %s", p->refused)
                          : PYTHIA_OK;
 }
@@ -311,7 +316,7 @@ static int observe_osprofiler(struct pythia_control *c, uint64_t now_ns,
                               void *context)
 {
     struct plane *p = (struct plane *)c;
-    go_on(p, now_ns, 0);
+    pump_plane(p, now_ns, 0);
     return pythia__agents_observe(p->agents, now_ns, each, context);
 }
 
@@ -322,13 +327,13 @@ static int switch_off_osprofiler(struct pythia_control *c, bool off_now, uint64_
     pythia__agents_off(p->agents, off_now);
     p->off = off_now;
     /* Connecting, and being answered, may need some rounds; time that passes is not now_ns's. */
-    for (int round = 0; round < OFF_WAIT_MS / 10 && !go_on(p, now_ns, 0); round++) {
+    for (int round = 0; round < OFF_WAIT_MS / 10 && !pump_plane(p, now_ns, 0); round++) {
         bool anew;
         if (!pythia__redis_pump(p->redis, now_ns, 10, &anew) && *pythia__redis_why(p->redis))
             return fail_unreachable(p, e);
         p->failed = p->failed || anew;
     }
-    if (tell_off(p) != PYTHIA_OK)
+    if (publish_off(p) != PYTHIA_OK)
         return fail_unreachable(p, e);
     bool anew;
     bool connected = pythia__redis_pump(p->redis, now_ns, OFF_WAIT_MS, &anew);
@@ -338,7 +343,7 @@ static int switch_off_osprofiler(struct pythia_control *c, bool off_now, uint64_
 }
 
 /* An agent looks within a poll, and reports at once; the report is taken within a look. */
-static uint64_t latency_ns(const struct pythia_control *c)
+static uint64_t estimate_redis_latency_ns(const struct pythia_control *c)
 {
     const struct plane *p = (const struct plane *)c;
     return (uint64_t)p->settings.poll_ms * MS + 4 * LOOK_NS;
@@ -357,11 +362,11 @@ const struct pythia_control_ops pythia__control_osprofiler = {
     .by_type = true,
     .create = create_osprofiler,
     .destroy = destroy_osprofiler,
-    .set_lease = set_lease,
+    .set_lease = set_redis_lease,
     .inventory = list_osprofiler,
     .apply = apply_osprofiler,
     .observe = observe_osprofiler,
     .off = switch_off_osprofiler,
-    .latency_ns = latency_ns,
+    .latency_ns = estimate_redis_latency_ns,
     .losses = count_losses_osprofiler,
 };

@@ -19,7 +19,7 @@
 #define PRICE_MAX 1e12 /* ns: a thousand seconds */
 #define HITS_MAX  UINT64_C(0x7fffffffffffffff)
 
-static struct pythia_text text_of(const json_t *value)
+static struct pythia_text read_json_text(const json_t *value)
 {
     if (!json_is_string(value))
         return (struct pythia_text){"", 0};
@@ -33,7 +33,7 @@ static int refuse_report(struct pythia__agents *a, struct pythia_error *e, const
     return pythia_error_set(e, PYTHIA_EFORMAT, "the report %s%s", why, what);
 }
 
-static int no_memory(struct pythia_error *e)
+static int fail_report_memory(struct pythia_error *e)
 {
     return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
 }
@@ -49,7 +49,7 @@ static int parse_report(struct pythia__agents *a, const char *bytes, size_t size
         return refuse_report(a, e, "is not JSON: ", why.text);
     }
     if (!report)
-        return no_memory(e);
+        return fail_report_memory(e);
     if (!json_is_object(report)) {
         json_decref(report);
         return refuse_report(a, e, "is not an object", "");
@@ -70,7 +70,7 @@ static bool id_is_sound(const struct pythia__agents *a, const struct pythia__age
 }
 
 /* A member that is not there is `none`; one of another kind, or out of range, is no good. */
-static bool read_number(const json_t *value, double most, double none, double *out)
+static bool read_report_number(const json_t *value, double most, double none, double *out)
 {
     *out = none;
     if (!value || json_is_null(value))
@@ -82,15 +82,15 @@ static bool read_number(const json_t *value, double most, double none, double *o
 }
 
 /* 1: taken; 0: refused; negative: no memory. */
-static int take_point(struct pythia__agents *a, struct pythia__agent_service *service,
-                      const json_t *point)
+static int take_reported_point(struct pythia__agents *a, struct pythia__agent_service *service,
+                               const json_t *point)
 {
-    struct pythia_text id = text_of(json_object_get(point, "id"));
+    struct pythia_text id = read_json_text(json_object_get(point, "id"));
     double price_ns, hits;
     const json_t *by_default = json_object_get(point, "open_by_default");
     if (!id_is_sound(a, service, id) ||
-        !read_number(json_object_get(point, "price_ns"), PRICE_MAX, NAN, &price_ns) ||
-        !read_number(json_object_get(point, "hits"), 1e15, 0, &hits) ||
+        !read_report_number(json_object_get(point, "price_ns"), PRICE_MAX, NAN, &price_ns) ||
+        !read_report_number(json_object_get(point, "hits"), 1e15, 0, &hits) ||
         (by_default && !json_is_boolean(by_default)))
         return 0;
     struct pythia__agent_point *known;
@@ -108,11 +108,11 @@ static int take_point(struct pythia__agents *a, struct pythia__agent_service *se
     return 1;
 }
 
-static int take_points(struct pythia__agents *a, struct pythia__agent_service *service,
-                       const json_t *points, size_t *taken, size_t *refused)
+static int take_reported_points(struct pythia__agents *a, struct pythia__agent_service *service,
+                                const json_t *points, size_t *taken, size_t *refused)
 {
     for (size_t i = 0; i < json_array_size(points); i++) {
-        int status = take_point(a, service, json_array_get(points, i));
+        int status = take_reported_point(a, service, json_array_get(points, i));
         if (status < 0)
             return status;
         *(status ? taken : refused) += 1;
@@ -127,16 +127,18 @@ static void take_refusals(struct pythia__agents *a, struct pythia__agent_service
 {
     struct pythia__agent_point *point;
     for (size_t i = 0; i < json_array_size(ids); i++)
-        if (pythia__agents_point(a, service, text_of(json_array_get(ids, i)), false, &point) ==
-            PYTHIA_OK)
+        if (pythia__agents_point(a, service, read_json_text(json_array_get(ids, i)), false,
+                                 &point) == PYTHIA_OK)
             point->refused = a->set;
 }
 
-static int take_report(struct pythia__agents *a, const json_t *report, uint64_t now_ns,
-                       size_t *taken, size_t *refused, struct pythia_error *e)
+/* All of a report is checked before any of it is taken; a point that is not sound is refused by
+ * itself, so that one bad name does not cost the others. */
+static int take_agent_report(struct pythia__agents *a, const json_t *report, uint64_t now_ns,
+                             size_t *taken, size_t *refused, struct pythia_error *e)
 {
-    struct pythia_text service = text_of(json_object_get(report, "service"));
-    struct pythia_text instance = text_of(json_object_get(report, "instance"));
+    struct pythia_text service = read_json_text(json_object_get(report, "service"));
+    struct pythia_text instance = read_json_text(json_object_get(report, "instance"));
     const json_t *points = json_object_get(report, "points");
     const json_t *ids = json_object_get(report, "refused");
     if (!pythia__agents_name(service, PYTHIA__SERVICE_BYTES))
@@ -155,12 +157,15 @@ static int take_report(struct pythia__agents *a, const json_t *report, uint64_t 
                                 a->options.agents_max);
     }
     if (status != PYTHIA_OK)
-        return no_memory(e);
-    pythia__agents_seen(a, service, instance, text_of(json_object_get(report, "applied")), now_ns);
-    status = take_points(a, agent->service, points, taken, refused);
+        return fail_report_memory(e);
+    pythia__agents_seen(a, service, instance, read_json_text(json_object_get(report, "applied")),
+                        now_ns);
+    status = take_reported_points(a, agent->service, points, taken, refused);
     take_refusals(a, agent->service, ids);
     a->numbers.reports++;
-    return status == PYTHIA_OK ? status : no_memory(e);
+    if (status != PYTHIA_OK)
+        return fail_report_memory(e);
+    return PYTHIA_OK;
 }
 
 int pythia__agents_report(struct pythia__agents *a, const char *bytes, size_t size, uint64_t now_ns,
@@ -171,7 +176,7 @@ int pythia__agents_report(struct pythia__agents *a, const char *bytes, size_t si
     int status = parse_report(a, bytes, size, &report, e);
     if (status != PYTHIA_OK)
         return status;
-    status = take_report(a, report, now_ns, taken, refused, e);
+    status = take_agent_report(a, report, now_ns, taken, refused, e);
     json_decref(report);
     return status;
 }

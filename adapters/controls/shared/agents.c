@@ -239,9 +239,12 @@ int pythia__agents_remember(struct pythia__agents *a, struct pythia_text service
     if (a->point_count >= a->options.points_max)
         return PYTHIA_ELIMIT;
     struct pythia__agent_service *s = find_service(a, service);
-    int status = s ? PYTHIA_OK : make_service(a, service, &s);
-    if (status == PYTHIA_OK)
-        status = pythia__agents_point(a, s, id, true, &point);
+    if (!s) {
+        int status = make_service(a, service, &s);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    int status = pythia__agents_point(a, s, id, true, &point);
     if (status != PYTHIA_OK)
         return status;
     s->idle_ns = now_ns;
@@ -249,7 +252,7 @@ int pythia__agents_remember(struct pythia__agents *a, struct pythia_text service
     return PYTHIA_OK;
 }
 
-static uint64_t age_of(uint64_t now_ns, uint64_t then_ns)
+static uint64_t measure_age_ns(uint64_t now_ns, uint64_t then_ns)
 {
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
@@ -260,7 +263,7 @@ static void forget_silent(struct pythia__agents *a, uint64_t now_ns)
     size_t kept = 0;
     for (size_t i = 0; i < a->agent_count; i++) {
         struct pythia__agent *agent = a->agents[i];
-        if (age_of(now_ns, agent->seen_ns) < a->options.forget_ns) {
+        if (measure_age_ns(now_ns, agent->seen_ns) < a->options.forget_ns) {
             a->agents[kept++] = agent;
             continue;
         }
@@ -273,7 +276,7 @@ static void forget_silent(struct pythia__agents *a, uint64_t now_ns)
     kept = 0;
     for (size_t i = 0; i < a->service_count; i++) {
         struct pythia__agent_service *s = a->services[i];
-        if (s->agents > 0 || age_of(now_ns, s->idle_ns) < a->options.forget_ns)
+        if (s->agents > 0 || measure_age_ns(now_ns, s->idle_ns) < a->options.forget_ns)
             a->services[kept++] = s;
         else
             free_service(a, s);
@@ -303,8 +306,8 @@ static bool is_in(const struct pythia__agents *a, struct pythia__agent_point *po
 }
 
 /* One of the three members, with the points that are in it. */
-static void add_part(const struct pythia__agents *a, struct pythia__agent_service *s,
-                     enum part part, struct pythia_buf *to)
+static void add_list_part(const struct pythia__agents *a, struct pythia__agent_service *s,
+                          enum part part, struct pythia_buf *to)
 {
     static const char *const names[] = {"open", "open_for", "closed"};
     bool types = part == OPEN_FOR, first = true;
@@ -338,8 +341,8 @@ static void replace_etag(struct pythia__agent_service *s, uint64_t etag, uint64_
 
 /* The last version of which an agent has all switches in force, by the list that it has confirmed;
  * 0: none that is known. */
-static uint64_t version_of(const struct pythia__agents *a, const struct pythia__agent_service *s,
-                           uint64_t etag)
+static uint64_t find_list_version(const struct pythia__agents *a,
+                                  const struct pythia__agent_service *s, uint64_t etag)
 {
     if (etag == s->etag)
         return a->version;
@@ -365,7 +368,7 @@ static int settle_list(struct pythia__agents *a, struct pythia__agent_service *s
         pythia_shown_json_text(&list, pythia_text_of(a->options.type_key));
     }
     for (enum part part = OPEN; part <= CLOSED; part++)
-        add_part(a, s, part, &list);
+        add_list_part(a, s, part, &list);
     pythia_buf_putc(&list, '}');
     if (pythia_buf_status(&list) != PYTHIA_OK) {
         pythia_buf_free(&list);
@@ -424,7 +427,7 @@ void pythia__agents_tell_again(struct pythia__agents *a)
 
 bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns)
 {
-    return a->version > 0 && !a->off && age_of(now_ns, a->applied_ns) > a->lease_ns;
+    return a->version > 0 && !a->off && measure_age_ns(now_ns, a->applied_ns) > a->lease_ns;
 }
 
 int pythia__agents_inventory(struct pythia__agents *a,
@@ -469,16 +472,16 @@ int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_w
 /* How the agents of a service stand to its list: they all have it, or some do not yet, or none can
  * be reached. *version: the last one of which all that can be reached have all switches in force.
  * *at: the next service's first agent. */
-static enum pythia_control_result find_state(const struct pythia__agents *a,
-                                             const struct pythia__agent_service *s, uint64_t now_ns,
-                                             size_t *at, uint64_t *version)
+static enum pythia_control_result find_point_state(const struct pythia__agents *a,
+                                                   const struct pythia__agent_service *s,
+                                                   uint64_t now_ns, size_t *at, uint64_t *version)
 {
     size_t live = 0;
     *version = a->version;
     for (; *at < a->agent_count && a->agents[*at]->service == s; ++*at) {
-        if (age_of(now_ns, a->agents[*at]->seen_ns) >= a->options.lost_ns)
+        if (measure_age_ns(now_ns, a->agents[*at]->seen_ns) >= a->options.lost_ns)
             continue;
-        uint64_t confirmed = version_of(a, s, a->agents[*at]->applied);
+        uint64_t confirmed = find_list_version(a, s, a->agents[*at]->applied);
         *version = confirmed < *version ? confirmed : *version;
         live++;
     }
@@ -503,7 +506,7 @@ int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
         struct pythia__agent_service *s = a->services[i];
         status = settle_list(a, s);
         uint64_t version;
-        enum pythia_control_result all = find_state(a, s, now_ns, &agent, &version);
+        enum pythia_control_result all = find_point_state(a, s, now_ns, &agent, &version);
         for (size_t p = 0; p < s->count && status >= 0; p++) {
             struct pythia__agent_point *point = s->points[p];
             size_t wish = wish_of(a, point);
@@ -541,6 +544,6 @@ struct pythia__agents_numbers pythia__agents_numbers(const struct pythia__agents
     n.agents = a->agent_count;
     n.points = a->point_count;
     for (size_t i = 0; i < a->agent_count; i++)
-        n.lost_agents += age_of(now_ns, a->agents[i]->seen_ns) >= a->options.lost_ns;
+        n.lost_agents += measure_age_ns(now_ns, a->agents[i]->seen_ns) >= a->options.lost_ns;
     return n;
 }

@@ -6,7 +6,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-static int compare_texts(const void *a, const void *b)
+static int compare_type_texts(const void *a, const void *b)
 {
     return pythia_text_compare(*(const struct pythia_text *)a, *(const struct pythia_text *)b);
 }
@@ -18,7 +18,8 @@ static int compare_wishes(const void *a, const void *b)
 }
 
 /* Everything in one piece of memory: the types of all wishes, then the bytes of all texts. */
-static size_t bytes_of(const struct pythia_control_wish *wishes, size_t count, size_t *types)
+static size_t count_wish_bytes(const struct pythia_control_wish *wishes, size_t count,
+                               size_t *types)
 {
     size_t bytes = 0;
     *types = 0;
@@ -32,7 +33,7 @@ static size_t bytes_of(const struct pythia_control_wish *wishes, size_t count, s
     return bytes;
 }
 
-static struct pythia_text put_text(char **at, struct pythia_text text)
+static struct pythia_text copy_wish_text(char **at, struct pythia_text text)
 {
     struct pythia_text copy = {*at, text.size};
     if (text.size)
@@ -60,7 +61,7 @@ static void merge_types(struct pythia_control_wish *to, const struct pythia_cont
 static size_t settle_types(struct pythia_text *types, size_t count)
 {
     size_t kept = 0;
-    qsort(types, count, sizeof(*types), compare_texts);
+    qsort(types, count, sizeof(*types), compare_type_texts);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || !pythia_text_equal(types[kept - 1], types[i]))
             types[kept++] = types[i];
@@ -70,7 +71,7 @@ static size_t settle_types(struct pythia_text *types, size_t count)
 int pythia_wishes_copy(const struct pythia_control_wish *wishes, size_t count,
                        struct pythia_wishes *out)
 {
-    size_t types, bytes = bytes_of(wishes, count, &types);
+    size_t types, bytes = count_wish_bytes(wishes, count, &types);
     struct pythia_control_wish *copies = pythia_calloc(count + 1, sizeof(*copies));
     /* Types twice: as they come, and where those of wishes for one point are put together. */
     struct pythia_text *memory = pythia_calloc(1, 2 * types * sizeof(*memory) + bytes + 1);
@@ -82,13 +83,13 @@ int pythia_wishes_copy(const struct pythia_control_wish *wishes, size_t count,
     struct pythia_text *type = memory, *room = memory + types;
     char *at = (char *)(memory + 2 * types);
     for (size_t i = 0; i < count; i++) {
-        copies[i].id = put_text(&at, wishes[i].id);
+        copies[i].id = copy_wish_text(&at, wishes[i].id);
         if (!wishes[i].types)
             continue;
         copies[i].types = type;
         copies[i].type_count = wishes[i].type_count;
         for (size_t t = 0; t < wishes[i].type_count; t++)
-            *type++ = put_text(&at, wishes[i].types[t]);
+            *type++ = copy_wish_text(&at, wishes[i].types[t]);
     }
     qsort(copies, count, sizeof(*copies), compare_wishes);
     size_t kept = 0;

@@ -57,7 +57,7 @@ static bool take_char(struct cursor *c, char wanted)
 }
 
 /* A string between ' or ", its escapes undone as far as they stand for one byte. */
-static bool take_string(struct cursor *c, struct pythia_buf *out)
+static bool parse_string(struct cursor *c, struct pythia_buf *out)
 {
     static const char names[] = "nrt\\'\"", values[] = "\n\r\t\\'\"";
     skip_blanks(c);
@@ -136,7 +136,7 @@ static void add_other(struct pythia__decoder *d, uint32_t key, struct pythia_tex
 }
 
 /* A text of whatever bytes, as one that is sound. */
-static bool add_text(struct pythia__decoder *d, uint32_t key, const struct pythia_buf *from)
+static bool add_text_value(struct pythia__decoder *d, uint32_t key, const struct pythia_buf *from)
 {
     struct pythia_text text = pythia_buf_text(from);
     struct pythia_buf sound = {0};
@@ -156,7 +156,7 @@ static bool read_entry(struct pythia__decoder *d, struct cursor *c, struct pythi
 {
     struct pythia_text other;
     pythia_buf_clear(text);
-    if (!take_string(c, text) || !take_char(c, ':') || pythia_buf_status(text) != PYTHIA_OK)
+    if (!parse_string(c, text) || !take_char(c, ':') || pythia_buf_status(text) != PYTHIA_OK)
         return false;
     struct pythia_text name = pythia_buf_text(text);
     if (name.size == 0 || name.size > PYTHIA__NAME_MAX || !pythia_text_is_sound(name))
@@ -166,8 +166,8 @@ static bool read_entry(struct pythia__decoder *d, struct cursor *c, struct pythi
         return false;
     pythia_buf_clear(text);
     const char *before = c->at;
-    if (take_string(c, text)) /* and not the first of several that are put together */
-        return add_text(d, key, text);
+    if (parse_string(c, text)) /* and not the first of several that are put together */
+        return add_text_value(d, key, text);
     c->at = before;
     if (!take_other(c, &other) || !pythia_text_is_sound(other))
         return false;
@@ -202,11 +202,11 @@ bool pythia__hiq_extra(struct pythia__decoder *d, struct pythia_text extra, bool
         good = unpack_base64(extra, &text);
     else
         pythia_buf_text_add(&text, extra);
-    good = good && pythia_buf_status(&text) == PYTHIA_OK;
+    good = good && !text.failed;
     if (good && !read_dictionary(d, pythia_buf_text(&text), scratch)) {
         d->attributes.size = before;
         uint32_t key = pythia__key(d, PYTHIA_TEXT("extra"));
-        good = key != PYTHIA_NONE && add_text(d, key, &text);
+        good = key != PYTHIA_NONE && add_text_value(d, key, &text);
     }
     pythia_buf_free(&text);
     return good;

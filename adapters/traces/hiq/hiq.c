@@ -52,8 +52,8 @@ struct cursor {
     const char *begin, *at, *end;
 };
 
-static int fail_line(const struct hiq *h, const struct cursor *c, struct pythia_error *why,
-                     const char *sentence)
+static int fail_hiq_line(const struct hiq *h, const struct cursor *c, struct pythia_error *why,
+                         const char *sentence)
 {
     pythia_error_clear(why);
     pythia_error_set(why, PYTHIA_EFORMAT, "%s", sentence);
@@ -87,55 +87,53 @@ static bool take_time(struct cursor *c, uint64_t *out)
     return true;
 }
 
-/* The number of the string `name`; bytes that are not UTF-8 are repaired. */
-static bool intern_name(struct hiq *h, struct pythia_text name, uint32_t *out, int *status)
+/* Intern a name, with bytes that are not UTF-8 repaired. PYTHIA_EFORMAT if it has no length that a
+ * name may have. */
+static int intern_name(struct hiq *h, struct pythia_text name, uint32_t *out)
 {
     if (name.size == 0 || name.size > PYTHIA__NAME_MAX)
-        return false;
+        return PYTHIA_EFORMAT;
     if (!pythia_text_is_sound(name)) {
         pythia_buf_clear(&h->text);
-        char *room = pythia_buf_reserve(&h->text, 3 * name.size + 1);
-        if (!room) {
-            *status = PYTHIA_ENOMEM;
-            return false;
-        }
-        name = (struct pythia_text){room, pythia_text_repair(name, room)};
+        char *repaired = pythia_buf_reserve(&h->text, 3 * name.size + 1);
+        if (!repaired)
+            return PYTHIA_ENOMEM;
+        name = (struct pythia_text){repaired, pythia_text_repair(name, repaired)};
         h->d.to->counts->repaired[PYTHIA_REPAIR_ENCODING]++;
     }
     *out = pythia__key(&h->d, name);
-    *status = *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
-    return *status == PYTHIA_OK;
+    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
-/* `"NAME":`; the name may hold anything but a quote and a colon behind each other. */
-static bool take_name(struct hiq *h, struct cursor *c, uint32_t *out, int *status)
+/* Parse `"NAME":`; the name may hold anything but a quote followed by a colon. */
+static int parse_name(struct hiq *h, struct cursor *c, uint32_t *out)
 {
     if (!is_next(c, '"'))
-        return false;
+        return PYTHIA_EFORMAT;
     const char *begin = ++c->at;
     while (c->at + 1 < c->end && !(c->at[0] == '"' && c->at[1] == ':'))
         c->at++;
     if (c->at + 1 >= c->end)
-        return false;
+        return PYTHIA_EFORMAT;
     struct pythia_text name = {begin, (size_t)(c->at - begin)};
     c->at += 2;
-    return intern_name(h, name, out, status);
+    return intern_name(h, name, out);
 }
 
-/* NAME, up to the comma that separates it from the start. */
-static bool take_bare_name(struct hiq *h, struct cursor *c, uint32_t *out, int *status)
+/* Parse NAME, up to the comma that separates it from the start. */
+static int parse_bare_name(struct hiq *h, struct cursor *c, uint32_t *out)
 {
     const char *begin = c->at;
     while (c->at < c->end && *c->at != ',')
         c->at++;
     if (c->at == c->end)
-        return false;
+        return PYTHIA_EFORMAT;
     struct pythia_text name = {begin, (size_t)(c->at - begin)};
     c->at++;
-    return intern_name(h, name, out, status);
+    return intern_name(h, name, out);
 }
 
-static int add_node(struct hiq *h, const struct node *node)
+static int append_node(struct hiq *h, const struct node *node)
 {
     if (pythia_grow(&h->nodes, &h->capacity, h->count, sizeof(*h->nodes)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -143,27 +141,28 @@ static int add_node(struct hiq *h, const struct node *node)
     return PYTHIA_OK;
 }
 
-/* A node of version 2, up to its first child. */
-static int take_node(struct hiq *h, struct cursor *c, uint32_t parent, struct pythia_error *why)
+/* Parse a node of version 2, up to its first child. Its dictionary is only marked: it is decoded
+ * when the whole line is known to be sound. */
+static int parse_node(struct hiq *h, struct cursor *c, uint32_t parent, struct pythia_error *why)
 {
     struct node node = {.parent = parent};
-    int status = PYTHIA_OK;
-    if (!take_name(h, c, &node.name, &status))
-        return status != PYTHIA_OK
-                   ? status
-                   : fail_line(h, c, why,
-                               "a node has no name between quotes and with a colon behind it");
+    int status = parse_name(h, c, &node.name);
+    if (status == PYTHIA_EFORMAT)
+        return fail_hiq_line(h, c, why,
+                             "a node has no name between quotes and with a colon behind it");
+    if (status != PYTHIA_OK)
+        return status;
     if (!take_time(c, &node.start_ns) || !is_next(c, ','))
-        return fail_line(h, c, why, "where a node begins is no time in seconds");
+        return fail_hiq_line(h, c, why, "where a node begins is no time in seconds");
     c->at++;
     if (!take_time(c, &node.end_ns) || !is_next(c, ','))
-        return fail_line(h, c, why, "where a node ends is no time in seconds");
+        return fail_hiq_line(h, c, why, "where a node ends is no time in seconds");
     c->at++;
     node.extra = (size_t)(c->at - c->begin);
     while (c->at < c->end && *c->at != '{' && *c->at != '}')
         c->at++;
     node.extra_size = (size_t)(c->at - c->begin) - node.extra;
-    return add_node(h, &node);
+    return append_node(h, &node);
 }
 
 /* Is that the name of the outermost node, which stands for no function? */
@@ -208,33 +207,34 @@ static bool take_counted(struct cursor *c, size_t *from, size_t *size)
     return characters == 0;
 }
 
-/* A node of version 1, up to its first child: NAME,START,END,FLAG$LENGTH#DICTIONARY. */
-static int take_bare_node(struct hiq *h, struct cursor *c, uint32_t parent,
-                          struct pythia_error *why)
+/* Parse a node of version 1, up to its first child: NAME,START,END,FLAG$LENGTH#DICTIONARY. */
+static int parse_bare_node(struct hiq *h, struct cursor *c, uint32_t parent,
+                           struct pythia_error *why)
 {
     struct node node = {.parent = parent};
-    int status = PYTHIA_OK;
     size_t flag;
-    if (!take_bare_name(h, c, &node.name, &status))
-        return status != PYTHIA_OK ? status
-                                   : fail_line(h, c, why, "a node has no name before a comma");
+    int status = parse_bare_name(h, c, &node.name);
+    if (status == PYTHIA_EFORMAT)
+        return fail_hiq_line(h, c, why, "a node has no name before a comma");
+    if (status != PYTHIA_OK)
+        return status;
     bool outermost = parent == 0 && is_virtual(h, node.name);
     if (!take_time_or_infinity(c, outermost, &node.start_ns) || !is_next(c, ','))
-        return fail_line(h, c, why, "where a node begins is no time in seconds");
+        return fail_hiq_line(h, c, why, "where a node begins is no time in seconds");
     c->at++;
     if (!take_time_or_infinity(c, outermost, &node.end_ns) || !is_next(c, ','))
-        return fail_line(h, c, why, "where a node ends is no time in seconds");
+        return fail_hiq_line(h, c, why, "where a node ends is no time in seconds");
     c->at++;
     if (!take_digits(c, &flag) || !is_next(c, '$'))
-        return fail_line(h, c, why, "a node has no flag between its times and '$'");
+        return fail_hiq_line(h, c, why, "a node has no flag between its times and '$'");
     c->at++;
     if (!take_counted(c, &node.extra, &node.extra_size))
-        return fail_line(h, c, why, "a node does not have the dictionary whose length it says");
-    return add_node(h, &node);
+        return fail_hiq_line(h, c, why, "a node does not have the dictionary whose length it says");
+    return append_node(h, &node);
 }
 
-/* All nodes, outer before inner. */
-static int take_tree(struct hiq *h, struct cursor *c, struct pythia_error *why)
+/* Parse all nodes, outer before inner, without recursion: a line may nest deeper than the stack. */
+static int parse_tree(struct hiq *h, struct cursor *c, struct pythia_error *why)
 {
     const char open = h->packed ? '{' : '[', close = h->packed ? '}' : ']';
     uint32_t at = 0; /* the node that is open */
@@ -243,27 +243,29 @@ static int take_tree(struct hiq *h, struct cursor *c, struct pythia_error *why)
         int status = PYTHIA_OK;
         if (is_next(c, open)) {
             c->at++;
-            status = h->packed ? take_node(h, c, at, why) : take_bare_node(h, c, at, why);
+            status = h->packed ? parse_node(h, c, at, why) : parse_bare_node(h, c, at, why);
             at = (uint32_t)h->count;
         } else if (is_next(c, close)) {
             c->at++;
             at = h->nodes[at - 1].parent;
         } else {
-            status = fail_line(h, c, why,
-                               c->at == c->end ? "the tree ends before its nodes do"
-                                               : "there is neither a node nor the end of one");
+            status = fail_hiq_line(h, c, why,
+                                   c->at == c->end ? "the tree ends before its nodes do"
+                                                   : "there is neither a node nor the end of one");
         }
         if (status != PYTHIA_OK)
             return status;
         if (h->count == UINT32_MAX)
-            return fail_line(h, c, why, "a tree of too many nodes");
+            return fail_hiq_line(h, c, why, "a tree of too many nodes");
     } while (at > 0);
-    return c->at == c->end ? PYTHIA_OK
-                           : fail_line(h, c, why, "there is something behind the end of the tree");
+    return c->at == c->end
+               ? PYTHIA_OK
+               : fail_hiq_line(h, c, why, "there is something behind the end of the tree");
 }
 
-static int emit_node(struct hiq *h, struct pythia_text line, const struct pythia_trace_id *trace,
-                     size_t i, bool below_virtual)
+/* Emit a node. One whose dictionary cannot be decoded is a span all the same, without it. */
+static int emit_hiq_node(struct hiq *h, struct pythia_text line,
+                         const struct pythia_trace_id *trace, size_t i, bool below_virtual)
 {
     const struct node *node = &h->nodes[i];
     bool root = node->parent == 0 || (below_virtual && node->parent == 1);
@@ -283,15 +285,16 @@ static int emit_node(struct hiq *h, struct pythia_text line, const struct pythia
     if (extra.size > 0 && !pythia__hiq_extra(&h->d, extra, h->packed, &h->text)) {
         struct pythia_error why = {0};
         struct cursor at = {line.bytes, extra.bytes, line.bytes + line.size};
-        fail_line(h, &at, &why, "what a node has beside its times is not base64: it is left out");
+        fail_hiq_line(h, &at, &why,
+                      "what a node has beside its times is not base64: it is left out");
         h->d.to->broken(h->d.to, &why);
         h->d.to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
     }
     return pythia__emit(&h->d, trace, &span);
 }
 
-/* "METRIC,v2,": where the tree begins; NULL if it is no such line. */
-static const char *tree_of(struct pythia_text line, struct pythia_text *metric)
+/* Find the tree in "METRIC,v2,…"; NULL if it is no such line. */
+static const char *find_packed_tree(struct pythia_text line, struct pythia_text *metric)
 {
     const char *comma = memchr(line.bytes, ',', line.size), *end = line.bytes + line.size;
     if (!comma || end - comma < 5 || memcmp(comma, ",v2,", 4) != 0)
@@ -300,9 +303,9 @@ static const char *tree_of(struct pythia_text line, struct pythia_text *metric)
     return memchr(comma, '{', (size_t)(end - comma));
 }
 
-/* "METRIC,t1^…,LENGTH#DICTIONARY%n…*[": where the tree begins; NULL if it is no such line. The
- * members before the dictionary are numbers and names without '#'. */
-static const char *bare_tree_of(struct pythia_text line, struct pythia_text *metric)
+/* Find the tree in "METRIC,t1^…,LENGTH#DICTIONARY%n…*["; NULL if it is no such line. The members
+ * before the dictionary are numbers and names without '#'. */
+static const char *find_bare_tree(struct pythia_text line, struct pythia_text *metric)
 {
     const char *end = line.bytes + line.size, *comma = memchr(line.bytes, ',', line.size);
     if (!comma || end - comma < 5 || memcmp(comma, ",t1^", 4) != 0)
@@ -324,12 +327,14 @@ static const char *bare_tree_of(struct pythia_text line, struct pythia_text *met
 /* Where the tree of a line of either version begins; NULL if there is none. */
 static const char *find_tree(struct pythia_text line, struct pythia_text *metric, bool *packed)
 {
-    const char *tree = tree_of(line, metric);
+    const char *tree = find_packed_tree(line, metric);
     *packed = tree != NULL;
-    return tree ? tree : bare_tree_of(line, metric);
+    return tree ? tree : find_bare_tree(line, metric);
 }
 
-static int read_line(struct hiq *h, struct pythia_text line)
+/* A line is one trace. It is parsed as a whole before its first span is emitted: half a tree would
+ * look like a request that skipped a part of its work. */
+static int read_hiq_line(struct hiq *h, struct pythia_text line)
 {
     struct pythia_text metric = {"", 0};
     struct pythia_error why = {0};
@@ -340,7 +345,7 @@ static int read_line(struct hiq *h, struct pythia_text line)
     struct cursor c = {line.bytes, line.bytes, line.bytes + line.size};
     const char *tree = find_tree(line, &metric, &h->packed);
     if (!tree) {
-        fail_line(h, &c, &why, "no tree of HiQ: METRIC,v2,…,{…} or METRIC,t1^…*[…]");
+        fail_hiq_line(h, &c, &why, "no tree of HiQ: METRIC,v2,…,{…} or METRIC,t1^…*[…]");
         pythia__tell(&h->d, &why);
         return PYTHIA_OK;
     }
@@ -349,45 +354,54 @@ static int read_line(struct hiq *h, struct pythia_text line)
         return PYTHIA_OK;
     }
     c.at = tree;
-    int status = take_tree(h, &c, &why);
-    if (status == PYTHIA_EFORMAT)
+    int status = parse_tree(h, &c, &why);
+    if (status == PYTHIA_EFORMAT) {
         pythia__tell(&h->d, &why);
+        return PYTHIA_OK;
+    }
     if (status != PYTHIA_OK)
-        return status == PYTHIA_EFORMAT ? PYTHIA_OK : status;
+        return status;
     uint64_t hash = pythia_hash_bytes(line.bytes, line.size);
     struct pythia_trace_id trace = {hash, pythia_hash_mix(hash, line.size) | 1};
     bool below_virtual = is_virtual(h, h->nodes[0].name);
     if (below_virtual && h->count == 1)
         h->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
-    for (size_t i = below_virtual; i < h->count && status == PYTHIA_OK; i++)
-        status = emit_node(h, line, &trace, i, below_virtual);
-    return status;
+    for (size_t i = below_virtual; i < h->count; i++) {
+        status = emit_hiq_node(h, line, &trace, i, below_virtual);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 /* ---- lines ---- */
 
-static int read_lines(struct hiq *h, bool ended)
+/* Read the lines that are in memory as a whole. The rest of a line that is too long is dropped as
+ * it comes, so that memory stays bounded. */
+static int read_hiq_lines(struct hiq *h, bool ended)
 {
     size_t from = 0;
-    int status = PYTHIA_OK;
-    while (status == PYTHIA_OK && from < h->line.size) {
+    while (from < h->line.size) {
         const char *begin = h->line.bytes + from,
                    *newline = memchr(begin, '\n', h->line.size - from);
         if (!newline && !ended)
             break;
         size_t size = newline ? (size_t)(newline - begin) : h->line.size - from;
-        if (!h->too_long)
-            status = read_line(h, (struct pythia_text){begin, size});
+        if (!h->too_long) {
+            int status = read_hiq_line(h, (struct pythia_text){begin, size});
+            if (status != PYTHIA_OK)
+                return status;
+        }
         h->too_long = false;
         h->number++;
         h->offset += size + (newline != NULL);
         from += size + (newline != NULL);
     }
-    if (from < h->line.size && h->line.size - from > LINE_BYTES && status == PYTHIA_OK) {
+    if (from < h->line.size && h->line.size - from > LINE_BYTES) {
         struct cursor c = {h->line.bytes + from, h->line.bytes + from, NULL};
         struct pythia_error why = {0};
         if (!h->too_long) {
-            fail_line(h, &c, &why, "a line of more than 256 MiB");
+            fail_hiq_line(h, &c, &why, "a line of more than 256 MiB");
             pythia__tell(&h->d, &why);
         }
         h->too_long = true;
@@ -397,15 +411,15 @@ static int read_lines(struct hiq *h, bool ended)
     if (from > 0)
         memmove(h->line.bytes, h->line.bytes + from, h->line.size - from);
     h->line.size -= from;
-    return status;
+    return PYTHIA_OK;
 }
 
 static int decode_hiq(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                       struct pythia_error *e)
 {
     struct hiq *h = (struct hiq *)a;
-    size_t got = 1;
-    int status = PYTHIA_OK;
+    size_t got;
+    int status;
     pythia__decoder_begin(&h->d, to);
     h->source = from->name;
     h->number = 1;
@@ -413,16 +427,18 @@ static int decode_hiq(struct pythia_adapter *a, struct pythia_source *from, stru
     h->too_long = false;
     h->line.failed = h->text.failed = 0;
     h->line.size = 0;
-    while (status == PYTHIA_OK && got > 0) {
-        char *room = pythia_buf_reserve(&h->line, READ_BYTES);
-        if (!room)
+    do {
+        char *free_bytes = pythia_buf_reserve(&h->line, READ_BYTES);
+        if (!free_bytes)
             return PYTHIA_ENOMEM;
-        status = from->read(from, room, READ_BYTES, &got, e);
+        status = from->read(from, free_bytes, READ_BYTES, &got, e);
         if (status != PYTHIA_OK)
             break;
         h->line.size += got;
-        status = read_lines(h, got == 0);
-    }
+        status = read_hiq_lines(h, got == 0);
+        if (status != PYTHIA_OK)
+            break;
+    } while (got > 0);
     return h->d.stopped < 0 ? h->d.stopped : status;
 }
 

@@ -41,7 +41,7 @@ static bool is_row_count(struct pythia_text line, uint64_t *count)
 }
 
 /* Of two backslashes one is kept; a single one was not printed by cqlsh, and stays. */
-static void add_row(struct pythia_buf *out, struct pythia_text row)
+static void add_table_row(struct pythia_buf *out, struct pythia_text row)
 {
     const char *backslash;
     while ((backslash = memchr(row.bytes, '\\', row.size))) {
@@ -84,7 +84,7 @@ static void rewrite_table(struct pythia__line_source *source, struct pythia_text
         return;
     }
     t->rows++;
-    add_row(&source->out, line);
+    add_table_row(&source->out, line);
 }
 
 void pythia__cqlsh_table_init(struct pythia__cqlsh_table *t, struct pythia_source *from)

@@ -40,54 +40,44 @@
 
 /* ---- processes ---- */
 
-static uint32_t *process_slot(const struct pythia__jaeger_reader *j, uint32_t id)
+static bool is_process(const void *reader, uint32_t index, const void *id)
 {
-    size_t mask = j->slot_count - 1;
-    size_t i = pythia_hash_mix(0, id) & mask;
-    while (j->slots[i] && j->processes[j->slots[i] - 1].id != id)
-        i = (i + 1) & mask;
-    return &j->slots[i];
+    return ((const struct pythia__jaeger_reader *)reader)->processes[index].id ==
+           *(const uint32_t *)id;
 }
 
-static int grow_slots(struct pythia__jaeger_reader *j)
+/* The process with the number `id`, or NULL. */
+static struct pythia__jaeger_process *find_process(const struct pythia__jaeger_reader *j,
+                                                   uint32_t id)
 {
-    size_t larger = j->slot_count ? j->slot_count * 2 : 16;
-    if (larger > j->slot_capacity) {
-        uint32_t *slots = pythia_realloc(j->slots, larger, sizeof(*slots));
-        if (!slots)
-            return PYTHIA_ENOMEM;
-        j->slots = slots;
-        j->slot_capacity = larger;
-    }
-    memset(j->slots, 0, larger * sizeof(*j->slots));
-    j->slot_count = larger;
-    for (size_t i = 0; i < j->process_count; i++)
-        *process_slot(j, j->processes[i].id) = (uint32_t)i + 1;
-    return PYTHIA_OK;
+    uint32_t found = pythia_hash_table_find(&j->processes_by_id, id, is_process, j, &id);
+    return found == PYTHIA_HASH_TABLE_NONE ? NULL : &j->processes[found];
 }
 
-/* Note a process of the trace at hand; one of the same name takes the place of the one before. */
+/* Note a process of the current trace; one of the same name replaces the one before. */
 static int add_process(struct pythia__jaeger_reader *j, uint32_t id, uint32_t resource)
 {
-    if ((j->process_count >= j->slot_count / 2 && grow_slots(j) != PYTHIA_OK) ||
-        pythia_grow(&j->processes, &j->process_capacity, j->process_count, sizeof(*j->processes)) !=
-            PYTHIA_OK)
+    struct pythia__jaeger_process *known = find_process(j, id);
+    if (known) {
+        known->resource = resource;
+        return PYTHIA_OK;
+    }
+    if (pythia_grow(&j->processes, &j->process_capacity, j->process_count, sizeof(*j->processes)) !=
+            PYTHIA_OK ||
+        pythia_hash_table_add(&j->processes_by_id, id, (uint32_t)j->process_count) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    uint32_t *slot = process_slot(j, id);
-    if (!*slot)
-        *slot = (uint32_t)++j->process_count;
-    j->processes[*slot - 1] = (struct pythia__jaeger_process){id, resource};
+    j->processes[j->process_count++] = (struct pythia__jaeger_process){id, resource};
     return PYTHIA_OK;
 }
 
 /* The resource of a process; 0 if nobody described it. */
-static uint32_t find_process(const struct pythia__jaeger_reader *j, uint32_t id)
+static uint32_t resource_of_process(const struct pythia__jaeger_reader *j, uint32_t id)
 {
-    uint32_t found = j->slot_count ? *process_slot(j, id) : 0;
-    return found ? j->processes[found - 1].resource : 0;
+    const struct pythia__jaeger_process *p = find_process(j, id);
+    return p ? p->resource : 0;
 }
 
-static uint32_t text_attribute(struct pythia__jaeger_reader *j, uint32_t first, uint32_t second)
+static uint32_t find_process_text(struct pythia__jaeger_reader *j, uint32_t first, uint32_t second)
 {
     struct pythia_text attributes = pythia_buf_text(&j->d.attributes);
     struct pythia_attribute found;
@@ -99,22 +89,22 @@ static uint32_t text_attribute(struct pythia__jaeger_reader *j, uint32_t first, 
                : 0;
 }
 
-/* The number of the process at hand, {"serviceName", "tags"}, with the attributes of the decoder
- * as room for its tags. */
-static int read_process(struct pythia__jaeger_reader *j, uint32_t *out)
+/* Read a process, {"serviceName", "tags"}, to its resource. The tags are collected in the buffer of
+ * the decoder, where rules for redaction apply to them as to a span's. */
+static int read_jaeger_process(struct pythia__jaeger_reader *j, uint32_t *out)
 {
     struct pythia_resource resource = {0};
     struct pythia_text member;
     pythia_buf_clear(&j->d.attributes);
     int status = pythia__enter_object(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0) {
+    while (pythia_json_next_field(j->d.json, &member, &status)) {
         if (PYTHIA_TEXT_IS(member, "serviceName") || PYTHIA_TEXT_IS(member, "service_name"))
-            status = pythia__jaeger_read_string(j, &resource.service);
+            status = pythia__read_any_key(&j->d, &resource.service);
         else
             status = PYTHIA_TEXT_IS(member, "tags") ? pythia__jaeger_read_tags(j)
                                                     : pythia_json_skip(j->d.json);
     }
-    if (status != 1)
+    if (status != PYTHIA_OK)
         return status;
     if (pythia_buf_status(&j->d.attributes) != PYTHIA_OK) {
         j->d.attributes.failed = 0;
@@ -122,8 +112,8 @@ static int read_process(struct pythia__jaeger_reader *j, uint32_t *out)
     }
     if (pythia__complete_resource(&j->d) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    resource.host = text_attribute(j, j->key_hostname, j->key_host);
-    resource.instance = text_attribute(j, j->key_instance, j->key_ip);
+    resource.host = find_process_text(j, j->key_hostname, j->key_host);
+    resource.instance = find_process_text(j, j->key_instance, j->key_ip);
     resource.attributes = pythia_buf_text(&j->d.attributes);
     if (resource.host == PYTHIA_NONE || resource.instance == PYTHIA_NONE)
         return PYTHIA_ENOMEM;
@@ -131,12 +121,12 @@ static int read_process(struct pythia__jaeger_reader *j, uint32_t *out)
     return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
-/* A process inside a span, whose attributes are put aside meanwhile. */
+/* Read a process inside a span, whose attributes are put aside meanwhile. */
 static int read_own_process(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct pythia_buf of_span = j->d.attributes;
     j->d.attributes = j->aside;
-    int status = read_process(j, &r->out.span.resource);
+    int status = read_jaeger_process(j, &r->out.span.resource);
     j->aside = j->d.attributes;
     j->d.attributes = of_span;
     r->has_process = status == PYTHIA_OK;
@@ -150,13 +140,14 @@ struct reference {
     bool follows;
 };
 
-/* {"refType", "traceID", "spanID", "span"}; the last is the user interface's copy of the parent. */
+/* Read {"refType", "traceID", "spanID", "span"} in the spelling of any of the three forms; the last
+ * is the user interface's copy of the parent. */
 static int read_reference(struct pythia__jaeger_reader *j, struct reference *out)
 {
     struct pythia_text member, text = {"", 0};
     *out = (struct reference){0};
     int status = pythia__enter_object(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0) {
+    while (pythia_json_next_field(j->d.json, &member, &status)) {
         if (PYTHIA_TEXT_IS(member, "refType")) {
             status = pythia__read_text(&j->d, &text);
             out->follows = PYTHIA_TEXT_IS(text, "FOLLOWS_FROM");
@@ -181,7 +172,7 @@ static int read_reference(struct pythia__jaeger_reader *j, struct reference *out
             status = pythia_json_skip(j->d.json);
         }
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* The span becomes a child of `parent`, unless it has another one already. */
@@ -201,8 +192,8 @@ static void take_parent(struct pythia__jaeger_span *r, struct pythia_trace_id pa
                                                                    : PYTHIA_RELATION_CALL;
 }
 
-/* The references at hand if they are none, or one as Jaeger's API writes it; one too many for the
- * limits is none. False if not, and nothing has happened. */
+/* Read references that are none, or one as Jaeger's API writes it; one too many for the limits is
+ * none. False if they are written otherwise, and nothing has been read. */
 static bool read_plain_reference(struct pythia__jaeger_reader *j, struct reference *out)
 {
     struct pythia_json_scalar found[3];
@@ -246,41 +237,42 @@ static int read_references(struct pythia__jaeger_reader *j, struct pythia__jaege
         return PYTHIA_OK;
     }
     int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(json)) == 0) {
+    while (pythia_json_next_element(json, &status)) {
         if (!pythia__link(&j->d)) {
             status = pythia_json_skip(json);
             continue;
         }
         status = read_reference(j, &reference);
-        if (status == PYTHIA_OK)
-            take_reference(j, r, &reference, several);
+        if (status != PYTHIA_OK)
+            return status;
+        take_reference(j, r, &reference, several);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* Find the parent, now that all of the span is known: the first reference to a span of the same
- * trace. */
+ * trace, else what older forms say in a member of their own. */
 static int find_parent(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct pythia_json *json = j->d.json;
-    const uint32_t *behind = pythia_json_mark(json);
+    const uint32_t *after = pythia_json_mark(json);
     bool several = false;
-    int status = PYTHIA_OK;
     if (r->references) {
         pythia_json_again(json, r->references);
-        status = read_references(j, r, &several);
-        pythia_json_again(json, behind);
+        int status = read_references(j, r, &several);
+        pythia_json_again(json, after);
+        if (status != PYTHIA_OK)
+            return status;
     }
     if (r->parent.size && !PYTHIA_TEXT_IS(r->parent, "root"))
         take_parent(r, pythia__jaeger_parse_id(r->parent), false, &several);
     if (r->parent_id)
         take_parent(r, (struct pythia_trace_id){0, r->parent_id}, false, &several);
-    if (status == PYTHIA_OK)
-        j->d.to->counts->repaired[PYTHIA_REPAIR_SEVERAL_PARENTS] += several;
-    return status;
+    j->d.to->counts->repaired[PYTHIA_REPAIR_SEVERAL_PARENTS] += several;
+    return PYTHIA_OK;
 }
 
-/* A member that only a row of Cassandra has. */
+/* Read a member that only a row of Cassandra has. */
 static int read_row_member(struct pythia__jaeger_reader *j, struct pythia_text member,
                            struct pythia__jaeger_span *r)
 {
@@ -300,7 +292,7 @@ static int read_row_member(struct pythia__jaeger_reader *j, struct pythia_text m
         return status;
     }
     if (PYTHIA_TEXT_IS(member, "operation_name"))
-        return pythia__jaeger_read_string(j, &r->out.name);
+        return pythia__read_any_key(&j->d, &r->out.name);
     if (PYTHIA_TEXT_IS(member, "start_time")) {
         r->has_start = true;
         return pythia__read_time_us(&j->d, &r->out.span.start_ns);
@@ -310,8 +302,9 @@ static int read_row_member(struct pythia__jaeger_reader *j, struct pythia_text m
     return pythia_json_skip(j->d.json);
 }
 
-static int read_span_member(struct pythia__jaeger_reader *j, struct pythia_text member,
-                            struct pythia__jaeger_span *r)
+/* A member of one of the three forms; those of rows, which are rare, are looked for last. */
+static int read_jaeger_member(struct pythia__jaeger_reader *j, struct pythia_text member,
+                              struct pythia__jaeger_span *r)
 {
     struct pythia_json *json = j->d.json;
     struct pythia_span *span = &r->out.span;
@@ -331,7 +324,7 @@ static int read_span_member(struct pythia__jaeger_reader *j, struct pythia_text 
         return status;
     }
     if (PYTHIA_TEXT_IS(member, "operationName"))
-        return pythia__jaeger_read_string(j, &r->out.name);
+        return pythia__read_any_key(&j->d, &r->out.name);
     if (PYTHIA_TEXT_IS(member, "references")) {
         r->references = pythia_json_mark(json);
         return pythia_json_skip(json);
@@ -347,26 +340,26 @@ static int read_span_member(struct pythia__jaeger_reader *j, struct pythia_text 
         return pythia__jaeger_read_duration(j, &span->duration_ns);
     }
     if (PYTHIA_TEXT_IS(member, "processID"))
-        return pythia__jaeger_read_string(j, &r->out.process);
+        return pythia__read_any_key(&j->d, &r->out.process);
     if (PYTHIA_TEXT_IS(member, "process"))
         return read_own_process(j, r);
     return PYTHIA_TEXT_IS(member, "logs") ? pythia__jaeger_read_logs(j)
                                           : read_row_member(j, member, r);
 }
 
-/* Make a span whole, now that its trace and its process are known. A process that nobody described
- * stays unknown. */
-static int complete_span(struct pythia__jaeger_reader *j, struct pythia__held_span *s)
+/* Complete a span, now that its trace and its process are known. The resource of a process without
+ * a description stays unknown. */
+static int complete_jaeger_span(struct pythia__jaeger_reader *j, struct pythia__held_span *s)
 {
     if (s->process != NO_PROCESS)
-        s->span.resource = find_process(j, s->process);
+        s->span.resource = resource_of_process(j, s->process);
     uint32_t service = pythia_vocabulary_resource_at(j->d.vocabulary, s->span.resource).service;
     s->span.tracepoint = pythia__tracepoint(&j->d, service, s->scope, s->name);
     pythia__set_apart(&s->trace, &s->span);
     return s->span.tracepoint == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
-/* Give a span on, or keep it until what it lacks is known. */
+/* Emit a span, or hold it until its trace and its process are known. */
 static int place_span(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct pythia__held_span *s = &r->out;
@@ -376,11 +369,13 @@ static int place_span(struct pythia__jaeger_reader *j, struct pythia__jaeger_spa
         s->process = NO_PROCESS;
     if (pythia__jaeger_is_none(s->trace) || (s->process != NO_PROCESS && !j->processes_known))
         return pythia__hold(&j->held, &j->d, s);
-    int status = complete_span(j, s);
-    return status == PYTHIA_OK ? pythia__emit(&j->d, &s->trace, &s->span) : status;
+    int status = complete_jaeger_span(j, s);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__emit(&j->d, &s->trace, &s->span);
 }
 
-static int read_span(struct pythia__decoder *d, void *context)
+static int read_jaeger_span(struct pythia__decoder *d, void *context)
 {
     (void)context;
     struct pythia__jaeger_reader *j = (struct pythia__jaeger_reader *)d;
@@ -388,9 +383,9 @@ static int read_span(struct pythia__decoder *d, void *context)
     struct pythia_text member;
     pythia__span_begin(d);
     int status = pythia_json_object(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
-        status = read_span_member(j, member, &r);
-    if (status != 1)
+    while (pythia_json_next_field(d->json, &member, &status))
+        status = read_jaeger_member(j, member, &r);
+    if (status != PYTHIA_OK)
         return status;
     if (!r.has_id || !r.has_start)
         return pythia__unfit(d, r.has_id ? "a span without startTime" : "a span without spanID");
@@ -399,7 +394,9 @@ static int read_span(struct pythia__decoder *d, void *context)
         return pythia__unfit(d, "a span that ends after the year 2262");
     r.out.span.part = r.has_duration ? PYTHIA_PART_WHOLE : PYTHIA_PART_START;
     status = find_parent(j, &r);
-    return status == PYTHIA_OK ? place_span(j, &r) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return place_span(j, &r);
 }
 
 /* ---- traces ---- */
@@ -408,14 +405,15 @@ static void begin_trace(struct pythia__jaeger_reader *j)
 {
     j->trace = (struct pythia_trace_id){0, 0};
     j->processes_known = false;
-    j->process_count = j->slot_count = 0;
+    j->process_count = 0;
+    pythia_hash_table_clear(&j->processes_by_id);
     j->held.count = 0;
     pythia_buf_clear(&j->held.attributes);
 }
 
-/* A span that nothing says the trace of. It stands far behind, and the error of the trace, if
- * there is one, stays. */
-static void tell_homeless(struct pythia__jaeger_reader *j)
+/* Report a span whose trace is not known. The span itself is far behind the cursor, and the error
+ * of the trace, if there is one, stays. */
+static void report_homeless_span(struct pythia__jaeger_reader *j)
 {
     struct pythia_error error = j->d.json->error;
     pythia_error_clear(&j->d.json->error);
@@ -425,49 +423,51 @@ static void tell_homeless(struct pythia__jaeger_reader *j)
     j->d.json->error = error;
 }
 
-/* Give on the spans that were held. */
-static int give_held(struct pythia__jaeger_reader *j)
+/* Emit the spans that were held; also after a failure none stays held. */
+static int emit_jaeger_held(struct pythia__jaeger_reader *j)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < j->held.count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < j->held.count; i++) {
         struct pythia__held_span *s = &j->held.spans[i];
         if (pythia__jaeger_is_none(s->trace))
             s->trace = j->trace;
         if (pythia__jaeger_is_none(s->trace)) {
-            tell_homeless(j);
+            report_homeless_span(j);
             continue;
         }
-        status = complete_span(j, s);
-        if (status == PYTHIA_OK)
-            status = pythia__release(&j->held, &j->d, i);
+        status = complete_jaeger_span(j, s);
+        if (status != PYTHIA_OK)
+            break;
+        status = pythia__release(&j->held, &j->d, i);
+        if (status != PYTHIA_OK)
+            break;
     }
     j->held.count = 0;
     pythia_buf_clear(&j->held.attributes);
     return status;
 }
 
-/* Nothing more will be learnt of the trace at hand, whose reading ended with `status`: what was
- * read of one that is cut off or broken is given on too. */
+/* End the current trace, whose reading ended with `status`: what was read of one that is cut off or
+ * broken is emitted too. */
 static int end_trace(struct pythia__jaeger_reader *j, int status)
 {
-    status = status == 1 ? PYTHIA_OK : status;
     if (!pythia__goes_on(&j->d, status))
         return status;
-    int settled = give_held(j);
+    int settled = emit_jaeger_held(j);
     return status < 0 && pythia__goes_on(&j->d, settled) ? status : settled;
 }
 
-static int read_spans(struct pythia__jaeger_reader *j)
+static int read_jaeger_spans(struct pythia__jaeger_reader *j)
 {
     int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0)
-        status = pythia__record(&j->d, read_span, NULL);
-    return status == 1 ? PYTHIA_OK : status;
+    while (pythia_json_next_element(j->d.json, &status))
+        status = pythia__record(&j->d, read_jaeger_span, NULL);
+    return status;
 }
 
 static int read_process_record(struct pythia__decoder *d, void *context)
 {
-    return read_process((struct pythia__jaeger_reader *)d, context);
+    return read_jaeger_process((struct pythia__jaeger_reader *)d, context);
 }
 
 /* {"p1": process, …} */
@@ -475,19 +475,20 @@ static int read_processes(struct pythia__jaeger_reader *j)
 {
     struct pythia_text name;
     int status = pythia__enter_object(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &name)) == 0) {
+    while (pythia_json_next_field(j->d.json, &name, &status)) {
         uint32_t resource = 0, id = pythia__key(&j->d, name);
         if (id == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
         status = pythia__record(&j->d, read_process_record, &resource);
-        if (status == PYTHIA_OK)
-            status = add_process(j, id, resource);
+        if (status != PYTHIA_OK)
+            return status;
+        status = add_process(j, id, resource);
     }
-    j->processes_known = status == 1;
-    return status == 1 ? PYTHIA_OK : status;
+    j->processes_known = status == PYTHIA_OK;
+    return status;
 }
 
-static int read_trace_id(struct pythia__jaeger_reader *j)
+static int read_jaeger_trace_id(struct pythia__jaeger_reader *j)
 {
     return pythia__jaeger_read_id(j, &j->trace);
 }
@@ -497,7 +498,7 @@ static const struct {
     const char *name;
     int (*read)(struct pythia__jaeger_reader *j);
 } trace_members[] = {
-    {"spans", read_spans}, {"processes", read_processes}, {"traceID", read_trace_id}};
+    {"spans", read_jaeger_spans}, {"processes", read_processes}, {"traceID", read_jaeger_trace_id}};
 
 #define TRACE_MEMBERS (sizeof(trace_members) / sizeof(trace_members[0]))
 
@@ -513,49 +514,50 @@ static int read_trace_member(struct pythia__jaeger_reader *j, struct pythia_text
     return pythia_json_skip(j->d.json);
 }
 
-static int read_data(struct pythia__jaeger_reader *j);
+static int read_answer_data(struct pythia__jaeger_reader *j);
 
 /* A trace, or an answer of the API around traces. */
-static int read_object(struct pythia__jaeger_reader *j, bool answer)
+static int read_jaeger_object(struct pythia__jaeger_reader *j, bool answer)
 {
     struct pythia_text member;
     bool known = false;
     begin_trace(j);
     int status = pythia_json_object(j->d.json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0) {
+    while (pythia_json_next_field(j->d.json, &member, &status)) {
         if (!answer || !PYTHIA_TEXT_IS(member, "data")) {
             status = read_trace_member(j, member, &known);
             continue;
         }
         known = true;
-        status = read_data(j);
+        status = read_answer_data(j);
         begin_trace(j);
     }
-    if (status == 1)
+    if (status == PYTHIA_OK)
         j->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += !known;
     return end_trace(j, status);
 }
 
 /* The traces of an answer: an array of them, or one alone. */
-static int read_data(struct pythia__jaeger_reader *j)
+static int read_answer_data(struct pythia__jaeger_reader *j)
 {
     int status = pythia_json_peek(j->d.json);
     if (status == '{')
-        return read_object(j, false);
+        return read_jaeger_object(j, false);
     status = status < 0 ? status : pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
+    while (pythia_json_next_element(j->d.json, &status)) {
         status = pythia__is(&j->d, '{');
         if (status == 1)
-            status = read_object(j, false);
+            status = read_jaeger_object(j, false);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* ---- documents ---- */
 
-/* Is the object at hand a span by itself? One that is cut off, or too large to look at as a whole,
- * is taken for a trace: 0. Negative on error. */
-static int is_span(struct pythia__jaeger_reader *j)
+/* Is the next value, an object, a span by itself? Elasticsearch's documents are, and nothing but
+ * their members says so. An object that is cut off, or too large to look at as a whole, is taken
+ * for a trace: 0. Negative on error. */
+static int is_lone_span(struct pythia__jaeger_reader *j)
 {
     struct pythia_json *json = j->d.json;
     struct pythia_text key = {"", 0};
@@ -588,23 +590,25 @@ static int is_span(struct pythia__jaeger_reader *j)
 static int read_any_object(struct pythia__decoder *d)
 {
     struct pythia__jaeger_reader *j = (struct pythia__jaeger_reader *)d;
-    int status = is_span(j);
+    int status = is_lone_span(j);
     if (status < 0)
         return status;
     if (status == 0)
-        return read_object(j, true);
+        return read_jaeger_object(j, true);
     begin_trace(j);
     j->processes_known = true; /* nothing stands around it */
-    return end_trace(j, pythia__record(&j->d, read_span, NULL));
+    return end_trace(j, pythia__record(&j->d, read_jaeger_span, NULL));
 }
 
-static int read_document(struct pythia__decoder *d)
+static int read_jaeger_document(struct pythia__decoder *d)
 {
     return pythia__read_objects(d, read_any_object);
 }
 
 /* ---- the row ---- */
 
+/* The members of the three forms are looked for at the depths where a trace, a span of it, or a row
+ * may be; a table is judged by its first rows. */
 static int jaeger_likeness(const struct pythia_head *head)
 {
     struct pythia_buf of_rows = {0}, rows = {0};
@@ -641,7 +645,7 @@ static void destroy_jaeger(struct pythia_adapter *a)
     pythia__held_free(&j->held);
     pythia_buf_free(&j->aside);
     pythia_free(j->processes);
-    pythia_free(j->slots);
+    pythia_hash_table_free(&j->processes_by_id);
     pythia__decoder_free(&j->d);
     pythia_free(j);
 }
@@ -670,14 +674,16 @@ static int decode_table(struct pythia__decoder *d, struct pythia_source *from,
 {
     struct pythia__cqlsh_table table;
     pythia__cqlsh_table_init(&table, from);
-    int status = pythia__decode(d, &table.lines.source, to, read_document, e);
-    if (status == PYTHIA_OK)
-        pythia__cqlsh_table_end(&table);
-    if (status == PYTHIA_OK && table.faults > 0) {
+    int status = pythia__decode(d, &table.lines.source, to, read_jaeger_document, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    pythia__cqlsh_table_end(&table);
+    if (table.faults > 0) {
         to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD] += table.faults - 1;
         pythia__tell(d, &table.fault);
         status = d->stopped;
     }
+out:
     pythia__cqlsh_table_free(&table);
     return status;
 }
@@ -691,8 +697,9 @@ static int decode_jaeger(struct pythia_adapter *a, struct pythia_source *from,
     int status = pythia__peek_source(&head, from, header, &begin, e);
     if (status != PYTHIA_OK)
         return status;
-    return pythia_text_starts(begin, header) ? decode_table(d, head.input, to, e)
-                                             : pythia__decode(d, head.input, to, read_document, e);
+    return pythia_text_starts(begin, header)
+               ? decode_table(d, head.input, to, e)
+               : pythia__decode(d, head.input, to, read_jaeger_document, e);
 }
 
 const struct pythia_adapter_ops pythia__jaeger = {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/hash_table.h"
 #include "shared/held.h"
 #include "shared/json_decoder.h"
 #include "shared/timestamp.h"
@@ -22,11 +23,10 @@ struct pythia__jaeger_reader {
     struct pythia_buf aside;  /* attributes of a span while those of its process are read */
     struct pythia__jaeger_process *processes; /* of the trace at hand */
     size_t process_count, process_capacity;
-    uint32_t *slots;                  /* hash table of process + 1 by id */
-    size_t slot_count, slot_capacity; /* in use for this trace; allocated */
-    bool processes_known;             /* no more will come in the trace at hand */
-    struct pythia_trace_id trace;     /* at hand; none: not known yet */
-    struct pythia__day day;           /* of the times that are written as dates */
+    struct pythia_hash_table processes_by_id;
+    bool processes_known;         /* no more will come in the trace at hand */
+    struct pythia_trace_id trace; /* at hand; none: not known yet */
+    struct pythia__day day;       /* of the times that are written as dates */
     uint32_t key_hostname, key_host, key_ip, key_instance;
 };
 
@@ -57,7 +57,6 @@ int pythia__jaeger_read_model_id(struct pythia__jaeger_reader *j, size_t size,
 int pythia__jaeger_read_time(struct pythia__jaeger_reader *j, uint64_t *out_ns);
 /* A number with its unit, or microseconds. */
 int pythia__jaeger_read_duration(struct pythia__jaeger_reader *j, int64_t *out_ns);
-int pythia__jaeger_read_string(struct pythia__jaeger_reader *j, uint32_t *out);
 
 /* ---- tags and logs: jaeger_tags.c ---- */
 

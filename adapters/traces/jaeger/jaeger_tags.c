@@ -31,21 +31,21 @@ struct tag {
     const uint32_t *container; /* where a value stands that is no scalar */
 };
 
-/* A scalar of a row into its column; nothing if `member` is none. */
+/* Read a scalar of a row into its column; a member that is no column is passed over. */
 static int read_column(struct pythia__jaeger_reader *j, struct pythia_text member,
                        struct pythia_json_value *values)
 {
-    struct pythia_json_value other;
     size_t i = 0;
     while (i < COLUMNS && !pythia_text_equal(member, pythia_text_of(columns[i].member)))
         i++;
-    struct pythia_json_value *value = i < COLUMNS ? &values[i] : &other;
-    int status = i < COLUMNS ? pythia_json_value(j->d.json, value) : pythia_json_skip(j->d.json);
-    if (status == PYTHIA_OK && i < COLUMNS && value->kind >= PYTHIA_JSON_OBJECT) {
-        value->kind = PYTHIA_JSON_NULL;
-        status = pythia_json_skip(j->d.json);
-    }
-    return status;
+    if (i == COLUMNS)
+        return pythia_json_skip(j->d.json);
+    int status = pythia__read_scalar(&j->d, &values[i]);
+    if (status != PYTHIA_OK)
+        return status;
+    if (values[i].kind >= PYTHIA_JSON_OBJECT)
+        values[i].kind = PYTHIA_JSON_NULL;
+    return PYTHIA_OK;
 }
 
 static void choose_column(struct tag *tag, const struct pythia_json_value *values)
@@ -70,8 +70,8 @@ static int read_model_type(struct pythia__jaeger_reader *j, struct tag *tag)
     return status;
 }
 
-/* The tag at hand if it is written as Jaeger's API writes nearly all; false if not, and nothing has
- * happened. */
+/* Read a tag that is written as Jaeger's API writes nearly all; false if it is written otherwise,
+ * and nothing has been read. */
 static bool read_plain_tag(struct pythia_json *json, struct tag *tag)
 {
     struct pythia_json_scalar found[3];
@@ -97,7 +97,9 @@ static bool read_plain_tag(struct pythia_json *json, struct tag *tag)
     return plain;
 }
 
-static int read_tag(struct pythia__jaeger_reader *j, struct tag *tag)
+/* Read a tag in any of the forms: the type may come after the value, so that the value is chosen
+ * among the columns when all members are read. */
+static int read_jaeger_tag(struct pythia__jaeger_reader *j, struct tag *tag)
 {
     if (read_plain_tag(j->d.json, tag))
         return PYTHIA_OK;
@@ -108,7 +110,7 @@ static int read_tag(struct pythia__jaeger_reader *j, struct tag *tag)
         values[i].kind = PYTHIA_JSON_NULL;
     *tag = (struct tag){.key = {"", 0}, .type = {"", 0}, .value = {.kind = PYTHIA_JSON_NULL}};
     int status = pythia__enter_object(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(json, &member)) == 0) {
+    while (pythia_json_next_field(json, &member, &status)) {
         if (PYTHIA_TEXT_IS(member, "key")) {
             status = pythia__read_text(&j->d, &tag->key);
         } else if (PYTHIA_TEXT_IS(member, "type") || PYTHIA_TEXT_IS(member, "value_type")) {
@@ -117,19 +119,17 @@ static int read_tag(struct pythia__jaeger_reader *j, struct tag *tag)
             status = read_model_type(j, tag);
         } else if (PYTHIA_TEXT_IS(member, "value")) {
             tag->container = pythia_json_mark(json);
-            status = pythia_json_value(json, &tag->value);
-            if (status == PYTHIA_OK && tag->value.kind >= PYTHIA_JSON_OBJECT)
-                status = pythia_json_skip(json);
+            status = pythia__read_scalar(&j->d, &tag->value);
         } else {
             status = read_column(j, member, values);
         }
     }
     choose_column(tag, values);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* Numbers and truths are also written as strings: the type tells. */
-static void apply_type(struct tag *tag)
+static void apply_tag_type(struct tag *tag)
 {
     struct pythia_json_value *value = &tag->value;
     if (value->kind != PYTHIA_JSON_STRING)
@@ -143,11 +143,13 @@ static void apply_type(struct tag *tag)
     }
 }
 
-/* Append a tag to the attributes, below `prefix` if that is not empty. */
-static int add_tag(struct pythia__jaeger_reader *j, struct pythia_text prefix, struct tag *tag)
+/* Append a tag to the attributes, below `prefix` if that is not empty. A real that is written
+ * without a fraction stays a real: its type says so, and one key has one type. */
+static int add_jaeger_tag(struct pythia__jaeger_reader *j, struct pythia_text prefix,
+                          struct tag *tag)
 {
     struct pythia_buf *attributes = &j->d.attributes;
-    apply_type(tag);
+    apply_tag_type(tag);
     uint32_t key = pythia__key_below(&j->d, prefix, tag->key);
     if (key == PYTHIA_NONE)
         return PYTHIA_ENOMEM;
@@ -180,7 +182,7 @@ static int add_tag(struct pythia__jaeger_reader *j, struct pythia_text prefix, s
     return status;
 }
 
-static enum pythia_span_kind parse_kind(struct pythia_text text)
+static enum pythia_span_kind parse_span_kind(struct pythia_text text)
 {
     static const char *const words[] = {"unspecified", "internal", "server",
                                         "client",      "producer", "consumer"};
@@ -190,14 +192,14 @@ static enum pythia_span_kind parse_kind(struct pythia_text text)
     return PYTHIA_SPAN_UNKNOWN;
 }
 
-/* A span's tag: some say what the span is, the others are attributes. */
+/* Take a span's tag: some say what the span is, the others are attributes. */
 static int take_span_tag(struct pythia__jaeger_reader *j, struct tag *tag,
                          struct pythia__jaeger_span *r)
 {
     const struct pythia_json_value *value = &tag->value;
     bool text = value->kind == PYTHIA_JSON_STRING;
     if (PYTHIA_TEXT_IS(tag->key, "span.kind") && text) {
-        r->out.span.kind = parse_kind(value->text);
+        r->out.span.kind = parse_span_kind(value->text);
         return PYTHIA_OK;
     }
     if ((PYTHIA_TEXT_IS(tag->key, "otel.scope.name") ||
@@ -212,57 +214,60 @@ static int take_span_tag(struct pythia__jaeger_reader *j, struct tag *tag,
     else if (PYTHIA_TEXT_IS(tag->key, "otel.status_code"))
         r->out.span.error |= (text && PYTHIA_TEXT_IS(value->text, "ERROR")) ||
                              (value->kind == PYTHIA_JSON_INTEGER && value->integer == 2);
-    return add_tag(j, (struct pythia_text){"", 0}, tag);
+    return add_jaeger_tag(j, (struct pythia_text){"", 0}, tag);
 }
 
 int pythia__jaeger_read_span_tags(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct tag tag;
     int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
-        status = read_tag(j, &tag);
-        if (status == PYTHIA_OK)
-            status = take_span_tag(j, &tag, r);
+    while (pythia_json_next_element(j->d.json, &status)) {
+        status = read_jaeger_tag(j, &tag);
+        if (status != PYTHIA_OK)
+            return status;
+        status = take_span_tag(j, &tag, r);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 int pythia__jaeger_read_tags(struct pythia__jaeger_reader *j)
 {
     struct tag tag;
     int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
-        status = read_tag(j, &tag);
-        if (status == PYTHIA_OK)
-            status = add_tag(j, (struct pythia_text){"", 0}, &tag);
+    while (pythia_json_next_element(j->d.json, &status)) {
+        status = read_jaeger_tag(j, &tag);
+        if (status != PYTHIA_OK)
+            return status;
+        status = add_jaeger_tag(j, (struct pythia_text){"", 0}, &tag);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* ---- logs ---- */
 
-/* What a log calls itself: its field "event", else "message". Passes over the fields. */
+/* Find the name of a log: its field "event", else "message". Passes over the fields. */
 static int find_log_name(struct pythia__jaeger_reader *j, struct pythia_text *name,
                          struct pythia_text *key)
 {
     struct tag tag;
     int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
-        status = read_tag(j, &tag);
+    while (pythia_json_next_element(j->d.json, &status)) {
+        status = read_jaeger_tag(j, &tag);
+        if (status != PYTHIA_OK)
+            return status;
         bool event = PYTHIA_TEXT_IS(tag.key, "event");
-        if (status != PYTHIA_OK || tag.value.kind < PYTHIA_JSON_INTEGER ||
-            tag.value.kind > PYTHIA_JSON_STRING)
+        if (tag.value.kind < PYTHIA_JSON_INTEGER || tag.value.kind > PYTHIA_JSON_STRING)
             continue;
         if (event || (PYTHIA_TEXT_IS(tag.key, "message") && key->size == 0)) {
             *name = tag.value.text;
             *key = tag.key;
         }
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-/* The fields of a log as OTLP's events are: their name, and what else they say below it; below
- * "log" without a name. */
+/* Read the fields of a log as OTLP's events are read: the name, and the other fields below it;
+ * below "log" if there is no name. The name may be the last field, so that they are read twice. */
 static int read_log_event(struct pythia__jaeger_reader *j)
 {
     struct pythia_text name = {"", 0}, name_key = {"", 0}, prefix = PYTHIA_TEXT("log");
@@ -280,12 +285,14 @@ static int read_log_event(struct pythia__jaeger_reader *j)
     pythia_json_again(j->d.json, begin);
     struct tag tag;
     status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
-        status = read_tag(j, &tag);
-        if (status == PYTHIA_OK && !(name_key.size && pythia_text_equal(tag.key, name_key)))
-            status = add_tag(j, prefix, &tag);
+    while (pythia_json_next_element(j->d.json, &status)) {
+        status = read_jaeger_tag(j, &tag);
+        if (status != PYTHIA_OK)
+            return status;
+        if (!name_key.size || !pythia_text_equal(tag.key, name_key))
+            status = add_jaeger_tag(j, prefix, &tag);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 static int read_log_fields(struct pythia__jaeger_reader *j)
@@ -299,12 +306,11 @@ int pythia__jaeger_read_logs(struct pythia__jaeger_reader *j)
 {
     struct pythia_text member;
     int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
+    while (pythia_json_next_element(j->d.json, &status)) {
         status = pythia__enter_object(&j->d);
-        while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0)
+        while (pythia_json_next_field(j->d.json, &member, &status))
             status =
                 PYTHIA_TEXT_IS(member, "fields") ? read_log_fields(j) : pythia_json_skip(j->d.json);
-        status = status == 1 ? PYTHIA_OK : status;
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }

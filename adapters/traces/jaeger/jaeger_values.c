@@ -112,13 +112,3 @@ int pythia__jaeger_read_duration(struct pythia__jaeger_reader *j, int64_t *out_n
     pythia_json_again(j->d.json, mark);
     return pythia__read_duration_us(&j->d, out_ns);
 }
-
-int pythia__jaeger_read_string(struct pythia__jaeger_reader *j, uint32_t *out)
-{
-    struct pythia_text text = {"", 0};
-    int status = pythia__read_text(&j->d, &text);
-    if (status != PYTHIA_OK)
-        return status;
-    *out = pythia__key(&j->d, text);
-    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
-}

@@ -99,9 +99,9 @@ static uint32_t make_tracepoint(struct pythia__native *n, struct pythia_text nam
     if (id->size)
         pythia_buf_putc(id, ':');
     pythia_buf_text_add(id, name);
-    return pythia_buf_status(id) == PYTHIA_OK
-               ? pythia_vocabulary_tracepoint_of_id(v, pythia_buf_text(id), service, string)
-               : PYTHIA_NONE;
+    if (pythia_buf_status(id) != PYTHIA_OK)
+        return PYTHIA_NONE;
+    return pythia_vocabulary_tracepoint_of_id(v, pythia_buf_text(id), service, string);
 }
 
 int pythia__native_point(struct pythia__native *n, struct pythia_text record)
@@ -165,8 +165,9 @@ int pythia__native_variable(struct pythia__native *n, struct pythia_text record)
     pythia_buf_clear(text);
     pythia_buf_printf(text, "variable.");
     pythia_buf_text_add(text, name);
-    uint32_t key = pythia_buf_status(text) == PYTHIA_OK ? pythia__key(&n->d, pythia_buf_text(text))
-                                                        : PYTHIA_NONE;
+    if (pythia_buf_status(text) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    uint32_t key = pythia__key(&n->d, pythia_buf_text(text));
     if (!p->variables)
         p->variables = pythia_calloc(VARIABLES_MAX, sizeof(*p->variables));
     if (key == PYTHIA_NONE || !p->variables)

@@ -34,7 +34,7 @@ static size_t size_here(const struct pythia__frames *f)
     return f->bytes.size - f->at;
 }
 
-static void skip_bytes(struct pythia__frames *f, size_t size)
+static void drop_bytes(struct pythia__frames *f, size_t size)
 {
     f->at += size;
     f->offset += size;
@@ -56,7 +56,7 @@ static int fill_bytes(struct pythia__frames *f, size_t size)
             return PYTHIA_ENOMEM;
         int status = f->from->read(f->from, room, wanted, &got, &f->cause);
         f->ended = status != PYTHIA_OK || got == 0;
-        if (status != PYTHIA_OK && f->cause.status == PYTHIA_OK)
+        if (status != PYTHIA_OK)
             pythia_error_set(&f->cause, status, "%s", pythia_status_text(status));
         f->bytes.size += got;
     }
@@ -147,7 +147,7 @@ static size_t find_magic(const char *bytes, size_t size, size_t from)
 }
 
 /* Pass over what stands here, to where a frame may begin. */
-static int pass_over(struct pythia__frames *f, struct pythia_error *why)
+static int pass_over_bytes(struct pythia__frames *f, struct pythia_error *why)
 {
     const char *sentence = "no frame begins here: passed over to where one does";
     uint64_t offset = f->offset;
@@ -158,19 +158,19 @@ static int pass_over(struct pythia__frames *f, struct pythia_error *why)
                        ? "the header of a frame is damaged: passed over to the next"
                        : "a frame of another version: passed over to the next";
     for (size_t from = 1;; from = 0) {
-        skip_bytes(f, find_magic(bytes_here(f), size_here(f), from));
+        drop_bytes(f, find_magic(bytes_here(f), size_here(f), from));
         if (fill_bytes(f, 8) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         if (size_here(f) < 8 || is_magic(bytes_here(f)))
             break;
     }
     if (size_here(f) < 8)
-        skip_bytes(f, size_here(f));
+        drop_bytes(f, size_here(f));
     return fail_frame(f, offset, why, sentence);
 }
 
 /* Where in a payload another frame begins: the one it is of was cut short. `size` if none does. */
-static size_t find_frame(const char *bytes, size_t size)
+static size_t find_next_frame(const char *bytes, size_t size)
 {
     size_t at = find_magic(bytes, size, 0);
     while (at < size && (size - at < HEADER || !is_header(bytes + at)))
@@ -203,24 +203,25 @@ int pythia__frames_next(struct pythia__frames *f, struct pythia__frame_read *out
     }
     f->number++;
     if (size_here(f) < HEADER || !is_header(bytes_here(f)))
-        return pass_over(f, why);
+        return pass_over_bytes(f, why);
     read_header(bytes_here(f), &out->header);
     const char *fault = fault_of(&out->header);
     if (fault) {
         uint64_t offset = f->offset;
-        skip_bytes(f, HEADER);
+        drop_bytes(f, HEADER);
         return fail_frame(f, offset, why, fault);
     }
     size_t size = out->header.payload_bytes;
     if (fill_bytes(f, HEADER + size) != PYTHIA_OK || look_further(f, HEADER + size) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    skip_bytes(f, HEADER);
+    drop_bytes(f, HEADER);
     size_t seen = size_here(f) < size + HEADER - 1 ? size_here(f) : size + HEADER - 1,
-           end = find_frame(bytes_here(f), seen), most = size < size_here(f) ? size : size_here(f);
+           end = find_next_frame(bytes_here(f), seen),
+           most = size < size_here(f) ? size : size_here(f);
     end = end < most ? end : most;
     out->payload = (struct pythia_text){bytes_here(f), end};
     out->offset = f->offset;
     out->missing = size - end;
-    skip_bytes(f, end);
+    drop_bytes(f, end);
     return 0;
 }

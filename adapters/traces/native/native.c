@@ -52,8 +52,8 @@ static int emit_span(struct pythia__native *n, const struct pythia_trace_id *tra
     return pythia__emit(&n->d, trace, &out);
 }
 
-/* A span that is held, and of which both ends are known. */
-static int emit_whole(struct pythia__native *n, const struct pythia__open_span *s)
+/* Emit a span that is held, and of which both ends are known. */
+static int emit_whole_span(struct pythia__native *n, const struct pythia__open_span *s)
 {
     struct pythia_span span = s->span;
     span.part = PYTHIA_PART_WHOLE;
@@ -63,15 +63,14 @@ static int emit_whole(struct pythia__native *n, const struct pythia__open_span *
     return emit_span(n, &s->trace, &span, pythia_buf_text(&s->attributes));
 }
 
-/* Give on what has begun and has not ended, or the other way round. Key-values of a span that has
- * not even begun are told.
- */
-static int give_up(struct pythia__native *n, uint32_t number)
+/* Stop holding a span: emit what has begun and has not ended, or the other way round. Key-values
+ * of a span that has not even begun are reported as lost. */
+static int emit_unfinished(struct pythia__native *n, uint32_t number)
 {
     const struct pythia__open_span *s = &n->open.spans[number];
     int status = PYTHIA_OK;
     if (s->begun && s->ended)
-        status = emit_whole(n, s);
+        status = emit_whole_span(n, s);
     else if (s->begun || s->ended)
         status = emit_span(n, &s->trace, &s->span, pythia_buf_text(&s->attributes));
     else
@@ -80,9 +79,10 @@ static int give_up(struct pythia__native *n, uint32_t number)
     return status;
 }
 
-/* Give on the spans that have ended, and EXITs that have waited too long for their ENTER. A number
- * that is another span's by now, or nobody's, is left out. */
-static int give_ended(struct pythia__native *n)
+/* Emit the spans that have ended, and EXITs that have waited too long for their ENTER. A number
+ * that has been given to another span since, or to none, is left out. After a failure the rest
+ * stays in the list. */
+static int emit_ended(struct pythia__native *n)
 {
     size_t kept = 0;
     int status = PYTHIA_OK;
@@ -94,23 +94,33 @@ static int give_ended(struct pythia__native *n)
         if (waits || status != PYTHIA_OK)
             n->ended[kept++] = number;
         else if (s->ended)
-            status = give_up(n, number);
+            status = emit_unfinished(n, number);
     }
     n->ended_count = n->waiting = kept;
     return status;
 }
 
 /* When too much is held: first what has ended, whether or not all of its moment is there. */
-static int make_room(struct pythia__native *n)
+static bool holds_too_much(const struct pythia__native *n)
 {
-    int status = PYTHIA_OK;
-    if (n->ended_count > n->waiting &&
-        (n->open.open > PYTHIA__OPEN_SPANS_MAX || n->open.bytes > PYTHIA__OPEN_BYTES_MAX))
-        status = give_ended(n);
-    while (status == PYTHIA_OK && n->open.oldest &&
-           (n->open.open > PYTHIA__OPEN_SPANS_MAX || n->open.bytes > PYTHIA__OPEN_BYTES_MAX))
-        status = give_up(n, n->open.oldest);
-    return status;
+    return n->open.open > PYTHIA__OPEN_SPANS_MAX || n->open.bytes > PYTHIA__OPEN_BYTES_MAX;
+}
+
+/* Emit spans while too many are held: first those that have ended, whether or not all other rings
+ * have been read up to that moment, then the oldest. */
+static int evict_open_spans(struct pythia__native *n)
+{
+    if (n->ended_count > n->waiting && holds_too_much(n)) {
+        int status = emit_ended(n);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    while (n->open.oldest && holds_too_much(n)) {
+        int status = emit_unfinished(n, n->open.oldest);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 /* Find an open span, or add one; 0 when out of memory. */
@@ -131,8 +141,8 @@ static uint32_t reach_span(struct pythia__native *n, const struct pythia_trace_i
 /* ---- key-values ---- */
 
 /* Put a value into the decoder's attributes; false if its size is not that of its kind. */
-static bool add_value(struct pythia__native *n, uint32_t key, uint64_t kind,
-                      struct pythia_text value)
+static bool add_span_value(struct pythia__native *n, uint32_t key, uint64_t kind,
+                           struct pythia_text value)
 {
     struct pythia_buf *to = &n->d.attributes;
     if ((kind == PYTHIA_VALUE_INTEGER || kind == PYTHIA_VALUE_REAL) && value.size != 8)
@@ -150,8 +160,8 @@ static bool add_value(struct pythia__native *n, uint32_t key, uint64_t kind,
     return kind <= PYTHIA_VALUE_BOOL;
 }
 
-/* A whole number is an integer: what it is in the program is not known here. */
-static void add_number(struct pythia__native *n, uint32_t key, double value)
+/* Add a number whose type in the program is not known here: a whole number counts as an integer. */
+static void add_variable_value(struct pythia__native *n, uint32_t key, double value)
 {
     if (value > -WHOLE_MAX && value < WHOLE_MAX && value == (double)(int64_t)value)
         pythia_attributes_integer(&n->d.attributes, key, (int64_t)value);
@@ -159,8 +169,9 @@ static void add_number(struct pythia__native *n, uint32_t key, double value)
         pythia_attributes_real(&n->d.attributes, key, value);
 }
 
-/* Keep the decoder's attributes, `values` of them, for an open span: as many as it may have. */
-static int keep_values(struct pythia__native *n, uint32_t number, size_t values)
+/* Append the decoder's attributes, `values` of them, to those of an open span: as many as it may
+ * have. */
+static int append_values(struct pythia__native *n, uint32_t number, size_t values)
 {
     struct pythia__open_span *s = &n->open.spans[number];
     size_t before = s->attributes.size, max = n->d.to->limits.attributes_max;
@@ -179,7 +190,7 @@ static int keep_values(struct pythia__native *n, uint32_t number, size_t values)
     return PYTHIA_OK;
 }
 
-static int add_type(struct pythia__native *n, struct pythia_text name)
+static int add_request_type(struct pythia__native *n, struct pythia_text name)
 {
     uint32_t key = pythia__key(&n->d, PYTHIA_TEXT("request_type"));
     if (key == PYTHIA_NONE)
@@ -188,8 +199,8 @@ static int add_type(struct pythia__native *n, struct pythia_text name)
     return PYTHIA_OK;
 }
 
-/* What stands behind an ENTER: the values of variables, and the name of the request's kind. */
-static int keep_told(struct pythia__native *n, struct pythia_text record, uint32_t number)
+/* Add what follows an ENTER: the values of variables, and the name of the request's type. */
+static int add_enter_values(struct pythia__native *n, struct pythia_text record, uint32_t number)
 {
     const size_t head = sizeof(struct pythia_record_enter);
     size_t count = PYTHIA__MEMBER(record.bytes, pythia_record_enter, values),
@@ -203,7 +214,7 @@ static int keep_told(struct pythia__native *n, struct pythia_text record, uint32
         return pythia__native_tell(n, "a span whose request's kind is longer than it");
     pythia_buf_clear(&n->d.attributes);
     if (type_bytes > 0) {
-        if (add_type(n, (struct pythia_text){values + named, type_bytes}) != PYTHIA_OK)
+        if (add_request_type(n, (struct pythia_text){values + named, type_bytes}) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         kept++;
     }
@@ -213,17 +224,17 @@ static int keep_told(struct pythia__native *n, struct pythia_text record, uint32
             pythia__native_tell(n, "the value of a variable that is not defined");
             continue;
         }
-        add_number(n, key, pythia__little_real(values + i * 8));
+        add_variable_value(n, key, pythia__little_real(values + i * 8));
         kept++;
     }
     if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK || pythia__redact(&n->d) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    return kept ? keep_values(n, number, kept) : PYTHIA_OK;
+    return kept ? append_values(n, number, kept) : PYTHIA_OK;
 }
 
 /* ---- beginnings and ends ---- */
 
-static enum pythia_span_kind kind_of(uint64_t point_kind)
+static enum pythia_span_kind map_point_kind(uint64_t point_kind)
 {
     static const enum pythia_span_kind kinds[] = {PYTHIA_SPAN_INTERNAL, PYTHIA_SPAN_SERVER,
                                                   PYTHIA_SPAN_CLIENT, PYTHIA_SPAN_PRODUCER,
@@ -231,11 +242,13 @@ static enum pythia_span_kind kind_of(uint64_t point_kind)
     return point_kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[point_kind] : PYTHIA_SPAN_UNKNOWN;
 }
 
-static struct pythia_trace_id trace_at(const char *high)
+static struct pythia_trace_id read_trace_id(const char *high)
 {
     return (struct pythia_trace_id){pythia__little(high, 8), pythia__little(high + 8, 8)};
 }
 
+/* An ENTER opens a span, or completes one whose EXIT was read first. The ENTER of a span that is
+ * complete is the same span again, as it is when a capture is read twice. */
 static int begin_span(struct pythia__native *n, const struct pythia_trace_id *trace,
                       const struct pythia_span *span, int64_t start_ns, int64_t epoch_ns,
                       struct pythia_text record)
@@ -243,11 +256,13 @@ static int begin_span(struct pythia__native *n, const struct pythia_trace_id *tr
     uint32_t number = reach_span(n, trace, span->id);
     if (!number)
         return PYTHIA_ENOMEM;
-    if (n->open.spans[number].begun && n->open.spans[number].ended) { /* here it is again */
-        int status = give_up(n, number);
-        number = status == PYTHIA_OK ? reach_span(n, trace, span->id) : 0;
+    if (n->open.spans[number].begun && n->open.spans[number].ended) {
+        int status = emit_unfinished(n, number);
+        if (status != PYTHIA_OK)
+            return status;
+        number = reach_span(n, trace, span->id);
         if (!number)
-            return status == PYTHIA_OK ? PYTHIA_ENOMEM : status;
+            return PYTHIA_ENOMEM;
     }
     struct pythia__open_span *s = &n->open.spans[number];
     if (s->begun) {
@@ -261,17 +276,21 @@ static int begin_span(struct pythia__native *n, const struct pythia_trace_id *tr
     s->epoch_ns = epoch_ns;
     s->ticks = PYTHIA__MEMBER(record.bytes, pythia_record_enter, ticks);
     s->begun = true;
-    int status = keep_told(n, record, number);
-    return status == PYTHIA_OK ? make_room(n) : status;
+    int status = add_enter_values(n, record, number);
+    if (status != PYTHIA_OK)
+        return status;
+    return evict_open_spans(n);
 }
 
-/* ENTER, or ANNOTATION. */
+/* Read an ENTER or an ANNOTATION. A span takes the difference of its clock to the epoch from its
+ * parent in the same process: a clock that is set meanwhile does not tear the trace apart. */
 static int read_enter(struct pythia__native *n, struct pythia_text record, bool annotation)
 {
     const char *at = record.bytes;
     if (record.size < sizeof(struct pythia_record_enter))
         return pythia__native_tell(n, "the beginning of a span that is too short");
-    struct pythia_trace_id trace = trace_at(at + offsetof(struct pythia_record_enter, trace_high));
+    struct pythia_trace_id trace =
+        read_trace_id(at + offsetof(struct pythia_record_enter, trace_high));
     uint64_t ticks = PYTHIA__MEMBER(at, pythia_record_enter, ticks);
     struct pythia_span span = {
         .id = PYTHIA__MEMBER(at, pythia_record_enter, span),
@@ -279,7 +298,7 @@ static int read_enter(struct pythia__native *n, struct pythia_text record, bool 
         .tracepoint =
             pythia__native_find_point(n, (uint32_t)PYTHIA__MEMBER(at, pythia_record, number)),
         .resource = n->processes[n->process].resource,
-        .kind = kind_of(PYTHIA__MEMBER(at, pythia_record_enter, point_kind)),
+        .kind = map_point_kind(PYTHIA__MEMBER(at, pythia_record_enter, point_kind)),
         .part = annotation ? PYTHIA_PART_ANNOTATION : PYTHIA_PART_START,
         .many_roots = true, /* what was above them may have been closed */
     };
@@ -302,7 +321,7 @@ static int read_enter(struct pythia__native *n, struct pythia_text record, bool 
                       : begin_span(n, &trace, &span, start_ns, epoch_ns, record);
 }
 
-/* An EXIT whose ENTER has not come: a stop, unless it comes. */
+/* Make an EXIT whose ENTER has not been read a stop, unless the ENTER comes later. */
 static void note_stop(struct pythia__native *n, struct pythia__open_span *s)
 {
     s->span.start_ns = (uint64_t)(s->end_ns + n->frame->epoch_ns);
@@ -312,13 +331,16 @@ static void note_stop(struct pythia__native *n, struct pythia__open_span *s)
     s->span.many_roots = true;
 }
 
+/* An ended span is not emitted at once: a key-value, or its ENTER, may be in another thread's ring,
+ * which is read later. */
 static int read_exit(struct pythia__native *n, struct pythia_text record)
 {
     const char *at = record.bytes;
     int64_t end_ns;
     if (record.size < sizeof(struct pythia_record_exit))
         return pythia__native_tell(n, "the end of a span that is too short");
-    struct pythia_trace_id trace = trace_at(at + offsetof(struct pythia_record_exit, trace_high));
+    struct pythia_trace_id trace =
+        read_trace_id(at + offsetof(struct pythia_record_exit, trace_high));
     uint64_t id = PYTHIA__MEMBER(at, pythia_record_exit, span),
              flags = PYTHIA__MEMBER(at, pythia_record, flags);
     if (id == 0 || !(trace.high | trace.low))
@@ -339,7 +361,7 @@ static int read_exit(struct pythia__native *n, struct pythia_text record)
     if (!s->begun)
         note_stop(n, s);
     if (!s->begun && n->open.open > PYTHIA__OPEN_SPANS_MAX)
-        return give_up(n, number); /* its ENTER may have been given on to make room */
+        return emit_unfinished(n, number); /* its ENTER may have been given on to make room */
     if (pythia_grow(&n->ended, &n->ended_capacity, n->ended_count, sizeof(*n->ended)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     n->ended[n->ended_count++] = number;
@@ -348,13 +370,15 @@ static int read_exit(struct pythia__native *n, struct pythia_text record)
 
 /* ---- key-values that stand by themselves ---- */
 
-static int read_value(struct pythia__native *n, struct pythia_text record)
+/* Records come from a program that may have crashed while it wrote: all sizes are checked. */
+static int read_value_record(struct pythia__native *n, struct pythia_text record)
 {
     const char *at = record.bytes;
     const size_t head = sizeof(struct pythia_record_value);
     if (record.size < head)
         return pythia__native_tell(n, "a key-value that is too short");
-    struct pythia_trace_id trace = trace_at(at + offsetof(struct pythia_record_value, trace_high));
+    struct pythia_trace_id trace =
+        read_trace_id(at + offsetof(struct pythia_record_value, trace_high));
     uint64_t id = PYTHIA__MEMBER(at, pythia_record_value, span),
              kind = PYTHIA__MEMBER(at, pythia_record_value, value_kind),
              flags = PYTHIA__MEMBER(at, pythia_record, flags);
@@ -374,8 +398,9 @@ static int read_value(struct pythia__native *n, struct pythia_text record)
                         : PYTHIA_ENOMEM;
     pythia_buf_clear(&n->d.attributes);
     if (variable && kind == PYTHIA_VALUE_REAL && value_bytes == 8)
-        add_number(n, key, pythia__little_real(at + head + key_bytes));
-    else if (!add_value(n, key, kind, (struct pythia_text){at + head + key_bytes, value_bytes}))
+        add_variable_value(n, key, pythia__little_real(at + head + key_bytes));
+    else if (!add_span_value(n, key, kind,
+                             (struct pythia_text){at + head + key_bytes, value_bytes}))
         return pythia__native_tell(
             n, "a key-value of an unknown kind, or of a size that is not its kind's");
     if (flags & (PYTHIA_RECORD_KEY_CUT | PYTHIA_RECORD_TEXT_CUT))
@@ -383,13 +408,17 @@ static int read_value(struct pythia__native *n, struct pythia_text record)
     if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK || pythia__redact(&n->d) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t number = reach_span(n, &trace, id);
-    int status = number ? keep_values(n, number, 1) : PYTHIA_ENOMEM;
-    return status == PYTHIA_OK ? make_room(n) : status;
+    if (!number)
+        return PYTHIA_ENOMEM;
+    int status = append_values(n, number, 1);
+    if (status != PYTHIA_OK)
+        return status;
+    return evict_open_spans(n);
 }
 
 /* ---- frames ---- */
 
-static int read_record(struct pythia__native *n, struct pythia_text record)
+static int read_native_record(struct pythia__native *n, struct pythia_text record)
 {
     switch (PYTHIA__MEMBER(record.bytes, pythia_record, kind)) {
     case PYTHIA_RECORD_PROCESS:
@@ -405,7 +434,7 @@ static int read_record(struct pythia__native *n, struct pythia_text record)
     case PYTHIA_RECORD_EXIT:
         return read_exit(n, record);
     case PYTHIA_RECORD_VALUE:
-        return read_value(n, record);
+        return read_value_record(n, record);
     case PYTHIA_RECORD_COST:
         return pythia__native_cost(n, record);
     default: /* of a later version */
@@ -414,14 +443,15 @@ static int read_record(struct pythia__native *n, struct pythia_text record)
     }
 }
 
-/* The records of a payload, but for the first `skip` bytes. *whole: bytes of those that could be
- * told apart. */
+/* Read the records of a payload after its first `skip` bytes. *whole is where the last record that
+ * was read ends: the next frame of the ring continues there. A size that cannot be right leaves the
+ * rest unreadable, because nothing else separates records. */
 static int read_records(struct pythia__native *n, const struct pythia__frame_read *f, uint64_t skip,
                         uint64_t *whole)
 {
     size_t at = 0;
     int status = PYTHIA_OK;
-    while (f->payload.size - at >= sizeof(struct pythia_record) && status == PYTHIA_OK) {
+    while (f->payload.size - at >= sizeof(struct pythia_record)) {
         const char *record = f->payload.bytes + at;
         size_t size = PYTHIA__MEMBER(record, pythia_record, bytes);
         n->offset = f->offset + at;
@@ -434,17 +464,21 @@ static int read_records(struct pythia__native *n, const struct pythia__frame_rea
         if (size > f->payload.size - at)
             break;
         if (at >= skip)
-            status = read_record(n, (struct pythia_text){record, size});
+            status = read_native_record(n, (struct pythia_text){record, size});
         at += size;
+        if (status != PYTHIA_OK)
+            break;
     }
     *whole = at;
     n->offset = f->offset + at;
-    if (at < f->payload.size && f->missing == 0 && status == PYTHIA_OK)
+    if (status != PYTHIA_OK)
+        return status;
+    if (at < f->payload.size && f->missing == 0)
         pythia__native_tell(n, "a record that does not end in its frame");
-    return status;
+    return PYTHIA_OK;
 }
 
-/* Bytes of the payload that have been read before, by its position in the stream. */
+/* Count the bytes of the payload that have been read before, by its position in the stream. */
 static uint64_t count_overlap(struct pythia__native *n, const struct pythia__native_stream *s,
                               const struct pythia_frame *f)
 {
@@ -459,16 +493,20 @@ static uint64_t count_overlap(struct pythia__native *n, const struct pythia__nat
     return s->next - f->position;
 }
 
+/* All rings of a process are read at one moment of its clock: when a frame of a later moment comes,
+ * what had ended at the earlier one is complete, and is emitted. */
 static int read_frame(struct pythia__native *n, const struct pythia__frame_read *f)
 {
     n->frame = &f->header;
     n->offset = f->offset;
     int status = pythia__native_enter_process(n);
-    if (status == PYTHIA_OK &&
-        (n->process != n->moment_process || f->header.anchor_ticks != n->moment_ticks))
-        status = give_ended(n);
     if (status != PYTHIA_OK)
         return status;
+    if (n->process != n->moment_process || f->header.anchor_ticks != n->moment_ticks) {
+        status = emit_ended(n);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     n->moment_process = n->process;
     n->moment_ticks = f->header.anchor_ticks;
     uint32_t index = pythia__native_intern(n->stream_ids, n->process, f->header.stream);
@@ -484,11 +522,15 @@ static int read_frame(struct pythia__native *n, const struct pythia__frame_read 
     if (!s->begun || f->header.position + whole > s->next)
         s->next = f->header.position + whole;
     s->begun = true;
-    if (f->missing > 0 && status == PYTHIA_OK)
+    if (status != PYTHIA_OK)
+        return status;
+    if (f->missing > 0)
         pythia__native_tell(n, "a frame that is cut short");
-    return status == PYTHIA_OK && (f->header.flags & PYTHIA_FRAME_LAST) ? give_ended(n) : status;
+    return f->header.flags & PYTHIA_FRAME_LAST ? emit_ended(n) : PYTHIA_OK;
 }
 
+/* A broken frame is counted, and reading goes on at the next one: frames begin with a magic number.
+ */
 static int read_frames(struct pythia__native *n, struct pythia_error *e)
 {
     for (;;) {
@@ -554,6 +596,7 @@ static int create_native(struct pythia_vocabulary *vocabulary, struct pythia_ada
     return PYTHIA_OK;
 }
 
+/* What has not ended when the input ends is emitted as begun, also after a fault in the input. */
 static int decode_native(struct pythia_adapter *a, struct pythia_source *from,
                          struct pythia_sink *to, struct pythia_error *e)
 {
@@ -563,12 +606,12 @@ static int decode_native(struct pythia_adapter *a, struct pythia_source *from,
     n->frames = &frames;
     int status = read_frames(n, e);
     if (pythia__goes_on(&n->d, status)) {
-        int given = give_ended(n);
-        status = given == PYTHIA_OK ? status : given;
+        int given = emit_ended(n);
+        status = given != PYTHIA_OK ? given : status;
     }
     while (n->open.oldest && pythia__goes_on(&n->d, status)) {
-        int given = give_up(n, n->open.oldest);
-        status = given == PYTHIA_OK ? status : given;
+        int given = emit_unfinished(n, n->open.oldest);
+        status = given != PYTHIA_OK ? given : status;
     }
     n->ended_count = n->waiting = 0;
     pythia__frames_free(&frames);

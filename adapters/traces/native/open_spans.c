@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -13,49 +12,49 @@ void pythia__open_spans_free(struct pythia__open_spans *o)
     for (size_t i = 0; i < o->count; i++)
         pythia_buf_free(&o->spans[i].attributes);
     pythia_free(o->spans);
-    pythia_free(o->slots);
+    pythia_hash_table_free(&o->by_id);
 }
 
-static uint32_t *slot_of(const struct pythia__open_spans *o, const struct pythia_trace_id *trace,
-                         uint64_t id)
+/* Programs choose the ids. */
+static uint64_t hash_span(const struct pythia_trace_id *trace, uint64_t id)
 {
-    uint64_t hash = pythia_hash_mix(pythia_hash_mix(trace->high, trace->low), id);
-    return &o->slots[hash & (o->slot_count - 1)];
+    return pythia_hash_mix(
+        pythia_hash_mix(pythia_hash_mix(pythia_hash_seed(), trace->high), trace->low), id);
+}
+
+struct span_key {
+    const struct pythia_trace_id *trace;
+    uint64_t id;
+};
+
+static bool is_open_span(const void *spans, uint32_t number, const void *key)
+{
+    const struct pythia__open_span *s = &((const struct pythia__open_spans *)spans)->spans[number];
+    const struct span_key *k = key;
+    return s->span.id == k->id && pythia_trace_id_equal(s->trace, *k->trace);
 }
 
 uint32_t pythia__open_spans_find(const struct pythia__open_spans *o,
                                  const struct pythia_trace_id *trace, uint64_t id)
 {
-    uint32_t number = o->slot_count ? *slot_of(o, trace, id) : 0;
-    while (number && !(o->spans[number].span.id == id &&
-                       pythia_trace_id_equal(o->spans[number].trace, *trace)))
-        number = o->spans[number].chain;
-    return number;
+    const struct span_key key = {trace, id};
+    uint32_t number =
+        pythia_hash_table_find(&o->by_id, hash_span(trace, id), is_open_span, o, &key);
+    return number == PYTHIA_HASH_TABLE_NONE ? 0 : number;
 }
 
-static int grow_slots(struct pythia__open_spans *o)
+static void release_number(struct pythia__open_spans *o, uint32_t number)
 {
-    size_t larger = o->slot_count ? o->slot_count * 2 : 64;
-    uint32_t *slots = pythia_calloc(larger, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    pythia_free(o->slots);
-    o->slots = slots;
-    o->slot_count = larger;
-    for (uint32_t i = o->oldest; i; i = o->spans[i].after) {
-        uint32_t *slot = slot_of(o, &o->spans[i].trace, o->spans[i].span.id);
-        o->spans[i].chain = *slot;
-        *slot = i;
-    }
-    return PYTHIA_OK;
+    o->spans[number].after = o->free;
+    o->free = number;
 }
 
 /* A number that nobody has; 0 when out of memory. */
-static uint32_t take_number(struct pythia__open_spans *o)
+static uint32_t take_span_number(struct pythia__open_spans *o)
 {
     uint32_t number = o->free;
     if (number) {
-        o->free = o->spans[number].chain;
+        o->free = o->spans[number].after;
         return number;
     }
     do { /* the first is nobody's */
@@ -70,19 +69,18 @@ static uint32_t take_number(struct pythia__open_spans *o)
 uint32_t pythia__open_spans_add(struct pythia__open_spans *o, const struct pythia_trace_id *trace,
                                 uint64_t id)
 {
-    if (o->open >= o->slot_count && grow_slots(o) != PYTHIA_OK)
-        return 0;
-    uint32_t number = take_number(o);
+    uint32_t number = take_span_number(o);
     if (!number)
         return 0;
+    if (pythia_hash_table_add(&o->by_id, hash_span(trace, id), number) != PYTHIA_OK) {
+        release_number(o, number);
+        return 0;
+    }
     struct pythia__open_span *s = &o->spans[number];
     struct pythia_buf attributes = s->attributes;
-    uint32_t *slot = slot_of(o, trace, id);
     pythia_buf_clear(&attributes);
-    *s = (struct pythia__open_span){
-        .trace = *trace, .attributes = attributes, .chain = *slot, .before = o->newest};
+    *s = (struct pythia__open_span){.trace = *trace, .attributes = attributes, .before = o->newest};
     s->span.id = id;
-    *slot = number;
     if (o->newest)
         o->spans[o->newest].after = number;
     else
@@ -95,10 +93,7 @@ uint32_t pythia__open_spans_add(struct pythia__open_spans *o, const struct pythi
 void pythia__open_spans_remove(struct pythia__open_spans *o, uint32_t number)
 {
     struct pythia__open_span *s = &o->spans[number];
-    uint32_t *at = slot_of(o, &s->trace, s->span.id);
-    while (*at != number)
-        at = &o->spans[*at].chain;
-    *at = s->chain;
+    pythia_hash_table_remove(&o->by_id, hash_span(&s->trace, s->span.id), number);
     if (s->before)
         o->spans[s->before].after = s->after;
     else
@@ -112,6 +107,5 @@ void pythia__open_spans_remove(struct pythia__open_spans *o, uint32_t number)
     s->ended = false;
     if (s->attributes.capacity > KEPT_BYTES)
         pythia_buf_free(&s->attributes);
-    s->chain = o->free;
-    o->free = number;
+    release_number(o, number);
 }

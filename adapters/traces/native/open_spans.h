@@ -3,6 +3,7 @@
 #define PYTHIA_NATIVE_OPEN_SPANS_H
 
 #include "pythia/buf.h"
+#include "pythia/hash_table.h"
 #include "pythia/span.h"
 
 #define PYTHIA__OPEN_SPANS_MAX  65536                      /* at once, and … */
@@ -17,19 +18,18 @@ struct pythia__open_span {
     int64_t start_ns; /* of CLOCK_MONOTONIC */
     int64_t epoch_ns; /* what the epoch was ahead of it then */
     uint64_t ticks;
-    int64_t end_ns;                /* if it has ended, of CLOCK_MONOTONIC */
-    bool begun;                    /* else only its end, or key-values of it, were seen */
-    bool ended, clock_back;        /* its end came first */
-    uint64_t frame, offset;        /* where its first record stands */
-    uint32_t chain, before, after; /* in the table; in order of age */
+    int64_t end_ns;         /* if it has ended, of CLOCK_MONOTONIC */
+    bool begun;             /* else only its end, or key-values of it, were seen */
+    bool ended, clock_back; /* its end came first */
+    uint64_t frame, offset; /* where its first record stands */
+    uint32_t before, after; /* in order of age; after: the next free number */
 };
 
 /* {0} is empty. */
 struct pythia__open_spans {
     struct pythia__open_span *spans; /* owned; number 0 is nobody's */
     size_t count, capacity, open, bytes;
-    uint32_t *slots; /* owned */
-    size_t slot_count;
+    struct pythia_hash_table by_id;
     uint32_t free, oldest, newest; /* 0: none */
 };
 

@@ -82,18 +82,18 @@ static char to_upper(char c)
     return (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
 }
 
-static bool is_word(char c)
+static bool is_sql_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 /* The next word of an SQL statement from `at` on, in *word; quotes and brackets are passed over. */
-static size_t next_word(struct pythia_text sql, size_t at, struct pythia_text *word)
+static size_t take_sql_word(struct pythia_text sql, size_t at, struct pythia_text *word)
 {
-    while (at < sql.size && !is_word(sql.bytes[at]))
+    while (at < sql.size && !is_sql_word(sql.bytes[at]))
         at++;
     size_t end = at;
-    while (end < sql.size && is_word(sql.bytes[end]))
+    while (end < sql.size && is_sql_word(sql.bytes[end]))
         end++;
     *word = (struct pythia_text){sql.bytes + at, end - at};
     return end;
@@ -115,10 +115,10 @@ static void describe_sql(struct pythia_text sql, struct pythia_text *verb,
 {
     struct pythia_text word;
     *table = (struct pythia_text){"", 0};
-    size_t at = next_word(sql, 0, verb);
+    size_t at = take_sql_word(sql, 0, verb);
     bool due = word_is(*verb, "UPDATE");
     while (at < sql.size) {
-        at = next_word(sql, at, &word);
+        at = take_sql_word(sql, at, &word);
         if (due && word.size && !word_is(word, "SELECT")) {
             *table = word;
             return;
@@ -199,9 +199,9 @@ static uint32_t find_tracepoint(struct osprofiler *o, struct pythia_text id, uin
 
 /* ---- one event ---- */
 
-/* Who reported it: "<project>-<service>" unless the service's name begins with the project's, and
- * the host. */
-static int find_resource(struct osprofiler *o, const struct event *e, struct resource_entry *out)
+/* Find the process that reported an event: "<project>-<service>" unless the service's name begins
+ * with the project's, and the host. A few processes report all events, so that they are cached. */
+static int find_reporter(struct osprofiler *o, const struct event *e, struct resource_entry *out)
 {
     uint64_t hash = pythia_hash_mix(pythia_hash_bytes(e->project.bytes, e->project.size),
                                     pythia_hash_bytes(e->service.bytes, e->service.size));
@@ -232,8 +232,8 @@ static int find_resource(struct osprofiler *o, const struct event *e, struct res
 /* Where a member of info.function, .request, .db or .requests is noted because it names the trace
  * point; NULL: it does not. *also: its exact text is a key-value all the same (the path with its
  * ids, the statement). */
-static struct pythia_text *noted_part(struct event *e, struct pythia_text part,
-                                      struct pythia_text member, bool *also)
+static struct pythia_text *find_noted_part(struct event *e, struct pythia_text part,
+                                           struct pythia_text member, bool *also)
 {
     *also = true;
     if (PYTHIA_TEXT_IS(part, "db"))
@@ -253,7 +253,7 @@ static int read_part_member(struct osprofiler *o, struct pythia_text part,
                             struct pythia_text member, struct event *e)
 {
     bool also;
-    struct pythia_text *noted = noted_part(e, part, member, &also);
+    struct pythia_text *noted = find_noted_part(e, part, member, &also);
     if (noted && pythia_json_peek(o->d.json) != '"')
         noted = NULL;
     if (noted && !also)
@@ -264,9 +264,10 @@ static int read_part_member(struct osprofiler *o, struct pythia_text part,
     if (!noted)
         return pythia__add_value(&o->d, pythia_vocabulary_text(o->d.vocabulary, key));
     int status = pythia__read_text(&o->d, noted);
-    if (status == PYTHIA_OK)
-        pythia__add_text(&o->d, key, *noted);
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__add_text(&o->d, key, *noted);
+    return PYTHIA_OK;
 }
 
 /* info.function, info.request, info.db or info.requests. */
@@ -277,11 +278,12 @@ static int read_part(struct osprofiler *o, struct pythia_text part, struct event
     if (c != '{')
         return c < 0 ? c : pythia__add_value(&o->d, part);
     int status = pythia_json_object(o->d.json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
+    while (pythia_json_next_field(o->d.json, &member, &status))
         status = read_part_member(o, part, member, e);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
+/* Some members say what the event is, and are noted; the others become attributes of the span. */
 static int read_info_member(struct osprofiler *o, struct pythia_text member, struct event *e)
 {
     static const struct {
@@ -312,11 +314,13 @@ static int read_info(struct osprofiler *o, struct event *e)
     if (c != '{')
         return c < 0 ? c : pythia_json_skip(o->d.json);
     int status = pythia_json_object(o->d.json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
+    while (pythia_json_next_field(o->d.json, &member, &status))
         status = read_info_member(o, member, e);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
+/* A start, a stop and an annotation share the span's id, and the assembler joins them. The fork of
+ * OSProfiler that Pythia's OpenStack uses also reports forks (child_id) and waits (wait_for). */
 static int emit_event(struct osprofiler *o, struct event *e)
 {
     struct pythia_trace_id base, id, parent = {0, 0}, link = {0, 0};
@@ -330,7 +334,7 @@ static int emit_event(struct osprofiler *o, struct event *e)
                                    (int)(e->timestamp.size < 40 ? e->timestamp.size : 40),
                                    e->timestamp.bytes);
     struct resource_entry resource;
-    int status = find_resource(o, e, &resource);
+    int status = find_reporter(o, e, &resource);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_text name = e->name, start = PYTHIA_TEXT("-start"), stop = PYTHIA_TEXT("-stop");
@@ -363,7 +367,9 @@ static int emit_event(struct osprofiler *o, struct event *e)
     return pythia__emit(&o->d, &base, &span);
 }
 
-static int read_event(struct pythia__decoder *d, void *context)
+/* All members are collected before the event is emitted, for their order is that of a Python
+ * dictionary. */
+static int read_osprofiler_event(struct pythia__decoder *d, void *context)
 {
     (void)context;
     struct osprofiler *o = (struct osprofiler *)d;
@@ -371,7 +377,7 @@ static int read_event(struct pythia__decoder *d, void *context)
     struct pythia_text member;
     pythia_buf_clear(&d->attributes);
     int status = pythia_json_object(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0) {
+    while (pythia_json_next_field(d->json, &member, &status)) {
         struct pythia_text *text = PYTHIA_TEXT_IS(member, "name")        ? &e.name
                                    : PYTHIA_TEXT_IS(member, "base_id")   ? &e.base_id
                                    : PYTHIA_TEXT_IS(member, "trace_id")  ? &e.trace_id
@@ -390,7 +396,7 @@ static int read_event(struct pythia__decoder *d, void *context)
         else
             status = pythia_json_skip(d->json);
     }
-    if (status != 1)
+    if (status != PYTHIA_OK)
         return status;
     if (!o->report.high && !o->report.low)
         parse_id(e.base_id, &o->report);
@@ -401,14 +407,14 @@ static int read_event(struct pythia__decoder *d, void *context)
 
 static int read_number_ms(struct osprofiler *o, uint64_t *out)
 {
-    struct pythia_json_value value = {.kind = PYTHIA_JSON_NULL};
-    int status = pythia_json_value(o->d.json, &value);
+    struct pythia_json_value value;
     *out = 0;
-    if (status == PYTHIA_OK && value.kind >= PYTHIA_JSON_OBJECT)
-        return pythia_json_skip(o->d.json);
-    if (status == PYTHIA_OK && value.kind == PYTHIA_JSON_INTEGER && value.integer > 0)
+    int status = pythia__read_scalar(&o->d, &value);
+    if (status != PYTHIA_OK)
+        return status;
+    if (value.kind == PYTHIA_JSON_INTEGER && value.integer > 0)
         *out = (uint64_t)value.integer < MS_MAX ? (uint64_t)value.integer : MS_MAX;
-    return status;
+    return PYTHIA_OK;
 }
 
 static int read_exception(struct osprofiler *o, bool *out)
@@ -429,7 +435,7 @@ static int read_string_number(struct osprofiler *o, uint32_t *out)
     return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
-/* The info of a node: its raw events, and what is needed of the rest if there are none. */
+/* Read the info of a node: its raw events, and, for a report that has none, what a span needs. */
 static int read_node_info(struct osprofiler *o, struct node *node)
 {
     struct pythia_json *j = o->d.json;
@@ -438,11 +444,11 @@ static int read_node_info(struct osprofiler *o, struct node *node)
     if (c != '{')
         return c < 0 ? c : pythia_json_skip(j);
     int status = pythia_json_object(j);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
+    while (pythia_json_next_field(j, &member, &status)) {
         if (pythia_text_starts(member, PYTHIA_TEXT("meta.raw_payload.")) &&
             pythia_json_peek(j) == '{') {
             node->raw = true;
-            status = pythia__record(&o->d, read_event, NULL);
+            status = pythia__record(&o->d, read_osprofiler_event, NULL);
         } else if (PYTHIA_TEXT_IS(member, "started")) {
             status = read_number_ms(o, &node->started_ms);
         } else if (PYTHIA_TEXT_IS(member, "finished")) {
@@ -461,11 +467,11 @@ static int read_node_info(struct osprofiler *o, struct node *node)
             status = pythia_json_skip(j);
         }
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-/* What ends here was read piece by piece, which is no way to read an event. */
-static int tell_large(struct osprofiler *o)
+/* Report an event that was read piece by piece, which is no way to read an event. */
+static int report_large_event(struct osprofiler *o)
 {
     pythia_json_fail(o->d.json, PYTHIA_ELIMIT,
                      "an event that ends here is larger than a record may be");
@@ -476,12 +482,12 @@ static int tell_large(struct osprofiler *o)
     return PYTHIA_OK;
 }
 
-/* A node without raw events is all that is known of its span: milliseconds since the first event
- * of the trace. */
-static int emit_node(struct osprofiler *o, const struct node *node)
+/* Emit a node. One without raw events is all that is known of its span, in milliseconds since the
+ * first event of the trace; one with raw events has been emitted as those. */
+static int emit_report_node(struct osprofiler *o, const struct node *node)
 {
     if (node->event)
-        return tell_large(o);
+        return report_large_event(o);
     if (node->raw || node->span_id == 0)
         return PYTHIA_OK;
     const struct pythia_vocabulary *v = o->d.vocabulary;
@@ -494,7 +500,7 @@ static int emit_node(struct osprofiler *o, const struct node *node)
     bool has_parent = parse_id(pythia_vocabulary_text(v, node->parent_id), &parent);
     if (!o->report.high && !o->report.low)
         o->report = parent; /* the first node of a report hangs on the trace itself */
-    int status = find_resource(o, &e, &resource);
+    int status = find_reporter(o, &e, &resource);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_text name = pythia_vocabulary_text(v, node->name);
@@ -528,7 +534,8 @@ static int push_node(struct osprofiler *o, bool children)
     return children ? pythia_json_array(o->d.json) : pythia_json_object(o->d.json);
 }
 
-/* The next member of the innermost node, or the next node of the innermost array. */
+/* Read the next member of the innermost node, or the next node of the innermost array. The nodes
+ * are on a stack of our own, for a report may be deeper than the program's stack allows. */
 static int step_member(struct osprofiler *o)
 {
     assert(o->depth > 0 && o->nodes);
@@ -538,7 +545,7 @@ static int step_member(struct osprofiler *o)
     int status = node->children ? pythia_json_element(j) : pythia_json_field(j, &member);
     if (status == 1) {
         o->depth--;
-        return node->children ? PYTHIA_OK : emit_node(o, node);
+        return node->children ? PYTHIA_OK : emit_report_node(o, node);
     }
     if (status < 0)
         return status;
@@ -561,52 +568,56 @@ static int step_member(struct osprofiler *o)
     return string ? read_string_number(o, string) : pythia_json_skip(j);
 }
 
-/* The tree at hand, however deep it is. */
-static int read_report(struct osprofiler *o)
+/* Read a tree, however deep it is. */
+static int read_report_tree(struct osprofiler *o)
 {
     o->depth = 0;
     o->report = (struct pythia_trace_id){0, 0};
     int status = push_node(o, false);
-    while (status == PYTHIA_OK && o->depth > 0)
+    while (o->depth > 0) {
+        if (status != PYTHIA_OK)
+            return status;
         status = step_member(o);
+    }
     return status;
 }
 
 /* ---- documents ---- */
 
-static int read_value(struct pythia__decoder *d);
+static int read_osprofiler_value(struct pythia__decoder *d);
 
 /* Text in which there is JSON, as Redis keeps it. */
 static int read_embedded(struct pythia__decoder *d)
 {
     struct pythia_text text;
     int status = pythia_json_whole(d->json);
-    if (status == PYTHIA_OK)
-        status = pythia_json_string(d->json, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_json_string(d->json, &text);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_memory_source inner;
     struct pythia_error why = {0};
     pythia_memory_source_init(&inner, "a string", text.bytes, text.size);
-    return pythia__decode(d, &inner.source, d->to, read_value, &why);
+    return pythia__decode(d, &inner.source, d->to, read_osprofiler_value, &why);
 }
 
 static int read_elements(struct pythia__decoder *d)
 {
     int status = pythia_json_array(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0)
-        status = read_value(d);
-    return status == 1 ? PYTHIA_OK : status;
+    while (pythia_json_next_element(d->json, &status))
+        status = read_osprofiler_value(d);
+    return status;
 }
 
 /* {"osprofiler:<id>": …}: a dump of keys. */
-static int read_keys(struct pythia__decoder *d)
+static int read_key_dump(struct pythia__decoder *d)
 {
     struct pythia_text key;
     int status = pythia_json_object(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &key)) == 0)
-        status = read_value(d);
-    return status == 1 ? PYTHIA_OK : status;
+    while (pythia_json_next_field(d->json, &key, &status))
+        status = read_osprofiler_value(d);
+    return status;
 }
 
 static bool is_event_key(struct pythia_text key)
@@ -622,9 +633,9 @@ static bool is_report_key(struct pythia_text key)
            PYTHIA_TEXT_IS(key, "report") || PYTHIA_TEXT_IS(key, "type");
 }
 
-/* Which kind of object is at hand? Its first keys tell; "info" and "base_id" stand in events and
- * in reports. */
-static int read_object(struct pythia__decoder *d)
+/* Find out which kind of object comes next. Its first keys say so, except "info" and "base_id",
+ * which are in events and in reports: then all its keys are looked at. */
+static int read_osprofiler_object(struct pythia__decoder *d)
 {
     struct osprofiler *o = (struct osprofiler *)d;
     struct pythia_text key = {"", 0};
@@ -632,42 +643,42 @@ static int read_object(struct pythia__decoder *d)
     if (status < 0)
         return status;
     if (pythia_text_starts(key, PYTHIA_TEXT("osprofiler")))
-        return read_keys(d);
+        return read_key_dump(d);
     if (is_report_key(key))
-        return read_report(o);
+        return read_report_tree(o);
     if (is_event_key(key))
-        return pythia__record(d, read_event, NULL);
+        return pythia__record(d, read_osprofiler_event, NULL);
     status = pythia_json_whole(d->json);
     if (status == PYTHIA_ELIMIT ||
         status == PYTHIA_EFORMAT) { /* too large for an event, or cut off: read what there is */
         pythia_error_clear(&d->json->error);
-        return read_report(o);
+        return read_report_tree(o);
     }
     if (status != PYTHIA_OK)
         return status;
     const uint32_t *mark = pythia_json_mark(d->json);
     bool event = false, report = false;
     status = pythia_json_object(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &key)) == 0) {
+    while (pythia_json_next_field(d->json, &key, &status)) {
         event = event || is_event_key(key);
         report = report || is_report_key(key);
         status = pythia_json_skip(d->json);
     }
-    if (status != 1)
+    if (status != PYTHIA_OK)
         return status;
     if (!event && !report) {
         d->to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
         return PYTHIA_OK;
     }
     pythia_json_again(d->json, mark);
-    return report ? read_report(o) : pythia__record(d, read_event, NULL);
+    return report ? read_report_tree(o) : pythia__record(d, read_osprofiler_event, NULL);
 }
 
-static int read_value(struct pythia__decoder *d)
+static int read_osprofiler_value(struct pythia__decoder *d)
 {
     switch (pythia_json_peek(d->json)) {
     case '{':
-        return read_object(d);
+        return read_osprofiler_object(d);
     case '[':
         return read_elements(d);
     case '"':
@@ -706,7 +717,7 @@ static int osprofiler_likeness(const struct pythia_head *head)
     return how_much;
 }
 
-static void destroy_osprofiler(struct pythia_adapter *a)
+static void destroy_osprofiler_decoder(struct pythia_adapter *a)
 {
     struct osprofiler *o = (struct osprofiler *)a;
     if (!o)
@@ -717,7 +728,8 @@ static void destroy_osprofiler(struct pythia_adapter *a)
     pythia_free(o);
 }
 
-static int create_osprofiler(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_osprofiler_decoder(struct pythia_vocabulary *vocabulary,
+                                     struct pythia_adapter **out)
 {
     struct osprofiler *o = pythia_calloc(1, sizeof(*o));
     if (!o)
@@ -737,10 +749,10 @@ static int decode_osprofiler(struct pythia_adapter *a, struct pythia_source *fro
         return status;
     struct pythia__decoder *d = (struct pythia__decoder *)a;
     if (begin.size == 0 || begin.bytes[0] == '{' || begin.bytes[0] == '[')
-        return pythia__decode(d, head.input, to, read_value, e);
+        return pythia__decode(d, head.input, to, read_osprofiler_value, e);
     struct pythia__redis_text text;
     pythia__redis_text_init(&text, head.input);
-    status = pythia__decode(d, &text.lines.source, to, read_value, e);
+    status = pythia__decode(d, &text.lines.source, to, read_osprofiler_value, e);
     to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += text.other_lines;
     pythia__redis_text_free(&text);
     return status;
@@ -750,9 +762,9 @@ const struct pythia_adapter_ops pythia__osprofiler = {
     .name = "osprofiler",
     .help = "OSProfiler: raw events, reports of trace show --json, dumps of Redis",
     .likeness = osprofiler_likeness,
-    .create = create_osprofiler,
+    .create = create_osprofiler_decoder,
     .decode = decode_osprofiler,
-    .destroy = destroy_osprofiler,
+    .destroy = destroy_osprofiler_decoder,
     .independent = true,
     .division = PYTHIA_DIVISION_LINES,
 };

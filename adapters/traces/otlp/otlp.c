@@ -59,8 +59,8 @@ static bool has_probability(const struct pythia__otlp *o)
     return false;
 }
 
-/* What the tracestate says becomes the first of the attributes: where there are too many of these,
- * it is not among those that are left out. */
+/* The tracestate's probability becomes the first attribute: a limit on attributes drops the last
+ * ones, and without its probability a span would be weighted wrongly. */
 static int add_probability(struct pythia__otlp *o, double probability)
 {
     struct pythia_buf *attributes = &o->d.attributes;
@@ -92,7 +92,7 @@ const char *pythia__otlp_fault(const struct pythia__otlp_span *s)
 }
 
 /* Give a span on, now that what it shares with others is known. */
-static int complete_span(struct pythia__otlp *o, struct pythia__held_span *s)
+static int complete_otlp_span(struct pythia__otlp *o, struct pythia__held_span *s)
 {
     s->span.resource = o->resource_number;
     s->span.tracepoint = pythia__tracepoint(&o->d, o->resource.service, s->scope, s->name);
@@ -110,8 +110,10 @@ int pythia__otlp_give(struct pythia__otlp *o, struct pythia__otlp_span *s)
         return PYTHIA_ENOMEM;
     if (!o->resource_known || !o->scope_known)
         return pythia__hold(&o->held, &o->d, &s->out);
-    int status = complete_span(o, &s->out);
-    return status == PYTHIA_OK ? pythia__emit(&o->d, &s->out.trace, span) : status;
+    int status = complete_otlp_span(o, &s->out);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__emit(&o->d, &s->out.trace, span);
 }
 
 /* ---- arrays ---- */
@@ -151,14 +153,18 @@ size_t pythia__otlp_begin_scope(struct pythia__otlp *o)
     return o->held.count;
 }
 
-/* Give on all that is held, under the resource at hand. */
-static int give_held(struct pythia__otlp *o)
+/* Emit all spans that are held, under the current resource. Also after a failure none stays held:
+ * the next resource must not get them. */
+static int emit_otlp_held(struct pythia__otlp *o)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < o->held.count && status == PYTHIA_OK; i++) {
-        status = complete_span(o, &o->held.spans[i]);
-        if (status == PYTHIA_OK)
-            status = pythia__release(&o->held, &o->d, i);
+    for (size_t i = 0; i < o->held.count; i++) {
+        status = complete_otlp_span(o, &o->held.spans[i]);
+        if (status != PYTHIA_OK)
+            break;
+        status = pythia__release(&o->held, &o->d, i);
+        if (status != PYTHIA_OK)
+            break;
     }
     o->held.count = 0;
     pythia_buf_clear(&o->held.attributes);
@@ -169,11 +175,13 @@ int pythia__otlp_end_scope(struct pythia__otlp *o, size_t begun, int status)
 {
     for (size_t i = begun; i < o->held.count; i++)
         o->held.spans[i].scope = o->scope;
-    return status == 1 && o->resource_known ? give_held(o) : status == 1 ? PYTHIA_OK : status;
+    if (status != PYTHIA_OK || !o->resource_known)
+        return status;
+    return emit_otlp_held(o);
 }
 
 /* The number of the text that an attribute of the resource has; 0: it has none. */
-static uint32_t text_attribute(struct pythia__otlp *o, uint32_t key)
+static uint32_t find_resource_text(struct pythia__otlp *o, uint32_t key)
 {
     struct pythia_attribute found;
     if (!pythia_attributes_find(pythia_buf_text(&o->d.attributes), key, &found) ||
@@ -182,14 +190,16 @@ static uint32_t text_attribute(struct pythia__otlp *o, uint32_t key)
     return pythia_vocabulary_string(o->d.vocabulary, found.text);
 }
 
+/* The attributes are copied, because the decoder's buffer is reused for those of the spans, and a
+ * second Resource message is merged with what the first said. */
 int pythia__otlp_resource(struct pythia__otlp *o)
 {
     int status = pythia__complete_resource(&o->d);
     if (status != PYTHIA_OK)
         return status;
-    o->resource = (struct pythia_resource){.service = text_attribute(o, o->key_service),
-                                           .host = text_attribute(o, o->key_host),
-                                           .instance = text_attribute(o, o->key_instance)};
+    o->resource = (struct pythia_resource){.service = find_resource_text(o, o->key_service),
+                                           .host = find_resource_text(o, o->key_host),
+                                           .instance = find_resource_text(o, o->key_instance)};
     if (o->resource.service == PYTHIA_NONE || o->resource.host == PYTHIA_NONE ||
         o->resource.instance == PYTHIA_NONE || pythia_buf_status(&o->d.attributes) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -215,10 +225,9 @@ void pythia__otlp_begin_resource(struct pythia__otlp *o)
 
 int pythia__otlp_end_resource(struct pythia__otlp *o, int status)
 {
-    status = status == 1 ? PYTHIA_OK : status;
     if (!pythia__goes_on(&o->d, status))
         return status;
     o->resource_known = true;
-    int settled = give_held(o);
+    int settled = emit_otlp_held(o);
     return status < 0 && pythia__goes_on(&o->d, settled) ? status : settled;
 }

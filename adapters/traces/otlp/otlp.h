@@ -50,13 +50,13 @@ void pythia__otlp_begin_resource(struct pythia__otlp *o);
  * PYTHIA_ENOMEM. */
 int pythia__otlp_resource(struct pythia__otlp *o);
 
-/* Nothing more will be learnt of the ResourceSpans at hand, whose reading ended with `status` (1
- * for its end): what was read of one that is cut off or broken is given on too. Returns `status`
- * if it is negative, or what giving on returned. */
+/* End the current ResourceSpans, whose reading ended with `status`: what was read of one that is
+ * cut off or broken is emitted too. Returns `status` if it is negative, or what emitting returned.
+ */
 int pythia__otlp_end_resource(struct pythia__otlp *o, int status);
 
-/* Nothing is known of the ScopeSpans at hand; the result is for _end_scope, which gives on what was
- * held if its resource is known and `status` is 1. */
+/* Begin a ScopeSpans; the result is for _end_scope, which emits what was held if its resource is
+ * known and `status` is PYTHIA_OK. */
 size_t pythia__otlp_begin_scope(struct pythia__otlp *o);
 int pythia__otlp_end_scope(struct pythia__otlp *o, size_t begun, int status);
 

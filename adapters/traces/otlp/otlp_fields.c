@@ -63,8 +63,9 @@ struct look {
     5 /* TracesData, ResourceSpans, ScopeSpans or Resource, Span or KeyValue, AnyValue */
 
 /* What a field that is read says; false if it is not as OTLP has it. */
-static bool look_at(const struct pythia__otlp_field *known, const struct pythia_protobuf_field *f,
-                    struct pythia_text bytes, struct look *look)
+static bool note_field(const struct pythia__otlp_field *known,
+                       const struct pythia_protobuf_field *f, struct pythia_text bytes,
+                       struct look *look)
 {
     if (known->type != f->type)
         return false;
@@ -108,7 +109,7 @@ static bool walk_message(enum pythia__otlp_message of, struct pythia_text head, 
         here = bytes && f.value < here ? (size_t)f.value : here;
         const struct pythia__otlp_field *known = pythia__otlp_field(of, f.number);
         struct pythia_text inside = {behind, here};
-        if (known ? !look_at(known, &f, inside, look) : of == PYTHIA__OTLP_TRACES)
+        if (known ? !note_field(known, &f, inside, look) : of == PYTHIA__OTLP_TRACES)
             return false;
         if (known && known->holds != PYTHIA__OTLP_NO_MESSAGE && depth < LOOK_DEPTH &&
             !walk_message(known->holds, inside, f.value, look, depth + 1))

@@ -21,7 +21,7 @@
 
 /* ---- values ---- */
 
-static int bad_id(struct pythia_json *j, const char *which, struct pythia_text text)
+static int fail_id(struct pythia_json *j, const char *which, struct pythia_text text)
 {
     return pythia_json_fail_last(j, PYTHIA_EFORMAT,
                                  "%s '%.*s' is no id: wanted hexadecimal digits or base64", which,
@@ -29,8 +29,8 @@ static int bad_id(struct pythia_json *j, const char *which, struct pythia_text t
 }
 
 /* An id of `size` bytes: 8 or 16; 0 if there is none. */
-static int read_id(struct pythia_json *j, const char *which, size_t size, uint64_t *high,
-                   uint64_t *low)
+static int read_otlp_id(struct pythia_json *j, const char *which, size_t size, uint64_t *high,
+                        uint64_t *low)
 {
     struct pythia_text text;
     *high = *low = 0;
@@ -43,12 +43,12 @@ static int read_id(struct pythia_json *j, const char *which, size_t size, uint64
         return PYTHIA_OK;
     bool good = text.size == 2 * size ? pythia_text_hex(text, high, low)
                                       : pythia__parse_base64_id(text, size, high, low);
-    return good ? PYTHIA_OK : bad_id(j, which, text);
+    return good ? PYTHIA_OK : fail_id(j, which, text);
 }
 
 /* An enum by number, by number in a string or by name; the names end in one of `words`, which
  * stand at their numbers. */
-static int read_enum(struct pythia_json *j, const char *const *words, int count, int *out)
+static int read_otlp_enum(struct pythia_json *j, const char *const *words, int count, int *out)
 {
     struct pythia_json_value value;
     int status = pythia_json_value(j, &value);
@@ -71,7 +71,8 @@ static int read_enum(struct pythia_json *j, const char *const *words, int count,
 static int read_key_values(struct pythia__otlp *o, struct pythia_text prefix, int depth);
 
 /* The double that was read last: "NaN", "Infinity" and "-Infinity" have no other form. */
-static int double_of(struct pythia__otlp *o, const struct pythia_json_value *value, double *out)
+static int parse_double_value(struct pythia__otlp *o, const struct pythia_json_value *value,
+                              double *out)
 {
     *out = value->real;
     if (value->kind == PYTHIA_JSON_INTEGER || value->kind == PYTHIA_JSON_REAL)
@@ -96,7 +97,7 @@ static bool is_double(struct pythia_text variant)
     return PYTHIA_TEXT_IS(variant, "doubleValue") || PYTHIA_TEXT_IS(variant, "double_value");
 }
 
-/* One member of an AnyValue in an array. */
+/* Append one member of an AnyValue in an array to the array's text. */
 static int join_variant(struct pythia__otlp *o, struct pythia_text variant,
                         struct pythia_buf *joined)
 {
@@ -105,40 +106,40 @@ static int join_variant(struct pythia__otlp *o, struct pythia_text variant,
     if (!is_double(variant))
         return pythia__join_scalar(&o->d, joined);
     int status = pythia_json_value(o->d.json, &value);
-    if (status == PYTHIA_OK && value.kind == PYTHIA_JSON_NULL)
-        return PYTHIA_OK;
-    if (status == PYTHIA_OK)
-        status = double_of(o, &value, &number);
-    if (status == PYTHIA_OK)
-        pythia__otlp_join_real(joined, number);
-    return status;
+    if (status != PYTHIA_OK || value.kind == PYTHIA_JSON_NULL)
+        return status;
+    status = parse_double_value(o, &value, &number);
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__otlp_join_real(joined, number);
+    return PYTHIA_OK;
 }
 
-/* {"values": [AnyValue, …]}: the scalars as one text with commas between. */
+/* Read {"values": [AnyValue, …]}: the scalars become one text with commas between, because an
+ * attribute has one value, and position in an array seldom means anything. */
 static int read_array_value(struct pythia__otlp *o, uint32_t key)
 {
     struct pythia_json *j = o->d.json;
     struct pythia_buf joined = {0};
     struct pythia_text member;
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
+    while (pythia_json_next_field(j, &member, &status)) {
         if (!PYTHIA_TEXT_IS(member, "values")) {
             status = pythia_json_skip(j);
             continue;
         }
         status = pythia__enter_array(&o->d);
-        while (status == PYTHIA_OK && (status = pythia_json_element(j)) == 0) {
+        while (pythia_json_next_element(j, &status)) {
             status = pythia__enter_object(&o->d);
-            while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
+            while (pythia_json_next_field(j, &member, &status))
                 status = join_variant(o, member, &joined);
-            status = status == 1 ? PYTHIA_OK : status;
         }
-        status = status == 1 ? PYTHIA_OK : status;
     }
-    if (status == 1) {
-        pythia__add_text(&o->d, key, pythia_buf_text(&joined));
-        status = pythia_buf_status(&joined);
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    pythia__add_text(&o->d, key, pythia_buf_text(&joined));
+    status = pythia_buf_status(&joined);
+out:
     pythia_buf_free(&joined);
     return status;
 }
@@ -152,13 +153,14 @@ static int read_list_value(struct pythia__otlp *o, struct pythia_text name, int 
         return pythia_json_fail(j, PYTHIA_EFORMAT, "key-values are nested deeper than %d",
                                 PYTHIA__DEPTH_MAX);
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
+    while (pythia_json_next_field(j, &member, &status))
         status = PYTHIA_TEXT_IS(member, "values") ? read_key_values(o, name, depth + 1)
                                                   : pythia_json_skip(j);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-/* One member of an AnyValue. */
+/* Read one member of an AnyValue. Exporters write camel or snake case; members that are not known
+ * are passed over. */
 static int read_variant(struct pythia__otlp *o, struct pythia_text variant, uint32_t key, int depth)
 {
     struct pythia_json *j = o->d.json;
@@ -166,9 +168,10 @@ static int read_variant(struct pythia__otlp *o, struct pythia_text variant, uint
     if (PYTHIA_TEXT_IS(variant, "intValue") || PYTHIA_TEXT_IS(variant, "int_value")) {
         int64_t number;
         int status = pythia_json_int64(j, &number);
-        if (status == PYTHIA_OK)
-            pythia_attributes_integer(&o->d.attributes, key, number);
-        return status;
+        if (status != PYTHIA_OK)
+            return status;
+        pythia_attributes_integer(&o->d.attributes, key, number);
+        return PYTHIA_OK;
     }
     if (PYTHIA_TEXT_IS(variant, "arrayValue") || PYTHIA_TEXT_IS(variant, "array_value"))
         return read_array_value(o, key);
@@ -179,10 +182,11 @@ static int read_variant(struct pythia__otlp *o, struct pythia_text variant, uint
         return status;
     if (is_double(variant)) {
         double number;
-        status = double_of(o, &value, &number);
-        if (status == PYTHIA_OK)
-            pythia_attributes_real(&o->d.attributes, key, number);
-        return status;
+        status = parse_double_value(o, &value, &number);
+        if (status != PYTHIA_OK)
+            return status;
+        pythia_attributes_real(&o->d.attributes, key, number);
+        return PYTHIA_OK;
     }
     if (value.kind == PYTHIA_JSON_STRING)
         pythia__add_text(&o->d, key, value.text); /* stringValue; bytesValue stays in base64 */
@@ -193,19 +197,20 @@ static int read_variant(struct pythia__otlp *o, struct pythia_text variant, uint
     return PYTHIA_OK;
 }
 
-/* The AnyValue at hand: an object with one member. */
+/* Read an AnyValue: an object with one member. */
 static int read_any_value(struct pythia__otlp *o, uint32_t key, int depth)
 {
     struct pythia_text variant;
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &variant)) == 0)
+    while (pythia_json_next_field(o->d.json, &variant, &status))
         status = read_variant(o, variant, key, depth);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-/* The key-value at hand if it is written as nearly all are: 1; 0 if not, and nothing has happened.
- */
-static int read_plain_key_value(struct pythia__otlp *o, struct pythia_text prefix)
+/* Read a key-value that is written as nearly all are: 1. If it is written otherwise: 0, and nothing
+ * has been read. Nearly all key-values of a capture take this path, which finds their structure in
+ * one comparison instead of member by member. */
+static int read_plain_json_key_value(struct pythia__otlp *o, struct pythia_text prefix)
 {
     struct pythia_json *j = o->d.json;
     struct pythia_json_scalar found[3];
@@ -232,23 +237,21 @@ other:
     return 0;
 }
 
-/* One {"key": …, "value": …}, in either order. */
+/* Read {"key": …, "value": …}. A value that comes before its key is read a second time, when the
+ * key is known. */
 static int read_key_value(struct pythia__otlp *o, struct pythia_text prefix, int depth)
 {
     struct pythia_json *j = o->d.json;
-    int plain = read_plain_key_value(o, prefix);
+    int plain = read_plain_json_key_value(o, prefix);
     if (plain != 0)
         return plain < 0 ? plain : PYTHIA_OK;
     const uint32_t *value = NULL;
-    struct pythia_text member, name;
+    struct pythia_text member;
     uint32_t key = PYTHIA_NONE;
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
+    while (pythia_json_next_field(j, &member, &status)) {
         if (PYTHIA_TEXT_IS(member, "key")) {
-            status = pythia_json_string(j, &name);
-            if (status == PYTHIA_OK &&
-                (key = pythia__key_below(&o->d, prefix, name)) == PYTHIA_NONE)
-                return PYTHIA_ENOMEM;
+            status = pythia__read_key(&o->d, prefix, &key);
         } else if (PYTHIA_TEXT_IS(member, "value") && key != PYTHIA_NONE) {
             status = read_any_value(o, key, depth);
         } else {
@@ -256,12 +259,12 @@ static int read_key_value(struct pythia__otlp *o, struct pythia_text prefix, int
             status = pythia_json_skip(j);
         }
     }
-    if (status != 1 || !value || key == PYTHIA_NONE)
-        return status == 1 ? PYTHIA_OK : status;
-    const uint32_t *behind = pythia_json_mark(j); /* the value stood before its key */
+    if (status != PYTHIA_OK || !value || key == PYTHIA_NONE)
+        return status;
+    const uint32_t *after = pythia_json_mark(j);
     pythia_json_again(j, value);
     status = read_any_value(o, key, depth);
-    pythia_json_again(j, behind);
+    pythia_json_again(j, after);
     return status;
 }
 
@@ -269,93 +272,90 @@ static int read_key_value(struct pythia__otlp *o, struct pythia_text prefix, int
 static int read_key_values(struct pythia__otlp *o, struct pythia_text prefix, int depth)
 {
     int status = pythia__enter_array(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
+    while (pythia_json_next_element(o->d.json, &status))
         status = read_key_value(o, prefix, depth);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* ---- spans ---- */
 
-static int read_time(struct pythia__otlp *o, uint64_t *out, bool *seen)
+static int read_otlp_time(struct pythia__otlp *o, uint64_t *out, bool *seen)
 {
     uint64_t number = 0;
-    int status = pythia_json_uint64(o->d.json, &number);
     *seen = true;
-    return status == PYTHIA_OK ? pythia__time(&o->d, number, 1, out) : status;
+    int status = pythia_json_uint64(o->d.json, &number);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__time(&o->d, number, 1, out);
 }
 
-/* Events: their names, and their attributes below their names. */
+/* Read an event: its name, and its attributes below that name. The name may come after the
+ * attributes, so that the event is read twice. */
 static int read_event_members(struct pythia__otlp *o)
 {
     struct pythia_json *j = o->d.json;
     const uint32_t *begin = pythia_json_mark(j);
-    struct pythia_text member, text;
+    struct pythia_text member;
     uint32_t name = 0;
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
-        if (PYTHIA_TEXT_IS(member, "name")) {
-            status = pythia_json_string(j, &text);
-            if (status == PYTHIA_OK &&
-                (name = pythia__key_below(&o->d, PYTHIA_TEXT("event"), text)) == PYTHIA_NONE)
-                return PYTHIA_ENOMEM;
-        } else {
-            status = pythia_json_skip(j);
-        }
-    }
-    if (status != 1 || name == 0)
-        return status == 1 ? PYTHIA_OK : status;
-    const uint32_t *behind = pythia_json_mark(j);
+    while (pythia_json_next_field(j, &member, &status))
+        status = PYTHIA_TEXT_IS(member, "name")
+                     ? pythia__read_key(&o->d, PYTHIA_TEXT("event"), &name)
+                     : pythia_json_skip(j);
+    if (status != PYTHIA_OK || name == 0)
+        return status;
+    const uint32_t *after = pythia_json_mark(j);
     pythia_attributes_bool(&o->d.attributes, name, true);
     pythia_json_again(j, begin);
     status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
+    while (pythia_json_next_field(j, &member, &status))
         status = PYTHIA_TEXT_IS(member, "attributes")
                      ? read_key_values(o, pythia_vocabulary_text(o->d.vocabulary, name), 0)
                      : pythia_json_skip(j);
-    pythia_json_again(j, behind);
-    return status == 1 ? PYTHIA_OK : status;
+    pythia_json_again(j, after);
+    return status;
 }
 
-static int read_event(struct pythia__otlp *o)
+static int read_otlp_event(struct pythia__otlp *o)
 {
     int status = pythia__event_begin(&o->d) ? read_event_members(o) : pythia_json_skip(o->d.json);
     pythia__event_end(&o->d);
     return status;
 }
 
-/* Nothing is made of a link. */
-static int read_link(struct pythia__otlp *o)
+/* A link is counted, and nothing else is made of it. */
+static int read_otlp_link(struct pythia__otlp *o)
 {
     (void)pythia__link(&o->d);
     return pythia_json_skip(o->d.json);
 }
 
-/* The elements of the array at hand, each by `read`. */
-static int read_each(struct pythia__otlp *o, int (*read)(struct pythia__otlp *o))
+/* Read each element of the next value, an array, by `read`. */
+static int read_each_element(struct pythia__otlp *o, int (*read)(struct pythia__otlp *o))
 {
     int status = pythia__enter_array(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
+    while (pythia_json_next_element(o->d.json, &status))
         status = read(o);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static int read_status(struct pythia__otlp *o, bool *error)
+static int read_otlp_status(struct pythia__otlp *o, bool *error)
 {
     static const char *const codes[] = {"STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"};
     struct pythia_text member;
     int code = 0, status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
-        status = PYTHIA_TEXT_IS(member, "code") ? read_enum(o->d.json, codes, 3, &code)
+    while (pythia_json_next_field(o->d.json, &member, &status))
+        status = PYTHIA_TEXT_IS(member, "code") ? read_otlp_enum(o->d.json, codes, 3, &code)
                                                 : pythia_json_skip(o->d.json);
     *error = code == 2;
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static int read_kind(struct pythia__otlp *o, struct pythia_span *span)
+static int read_otlp_kind(struct pythia__otlp *o, struct pythia_span *span)
 {
     static const char *const words[] = {"UNSPECIFIED", "INTERNAL", "SERVER",
                                         "CLIENT",      "PRODUCER", "CONSUMER"};
-    int kind, status = read_enum(o->d.json, words, 6, &kind);
+    int kind, status = read_otlp_enum(o->d.json, words, 6, &kind);
     if (status != PYTHIA_OK)
         return status;
     pythia__otlp_kind(span, kind);
@@ -368,53 +368,51 @@ static int read_tracestate(struct pythia__otlp *o, struct pythia__otlp_span *r)
     if (pythia_json_peek(o->d.json) != '"')
         return pythia_json_skip(o->d.json);
     int status = pythia_json_string(o->d.json, &text);
-    if (status == PYTHIA_OK)
-        pythia__otlp_tracestate(o, r, text);
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__otlp_tracestate(o, r, text);
+    return PYTHIA_OK;
 }
 
 /* Is a member called that, in camel or in snake case? */
 #define IS(member, camel, snake) (PYTHIA_TEXT_IS(member, camel) || PYTHIA_TEXT_IS(member, snake))
 
-static int read_span_member(struct pythia__otlp *o, struct pythia_text member,
+/* Names are compared in the order of how often they occur: a span has several attributes and one of
+ * each of the others. */
+static int read_otlp_member(struct pythia__otlp *o, struct pythia_text member,
                             struct pythia__otlp_span *r)
 {
     struct pythia_json *j = o->d.json;
     struct pythia_span *span = &r->out.span;
-    struct pythia_text text;
     uint64_t unused;
-    int status;
     if (PYTHIA_TEXT_IS(member, "attributes"))
         return read_key_values(o, (struct pythia_text){"", 0}, 0);
     if (IS(member, "traceId", "trace_id"))
-        return read_id(j, "traceId", 16, &r->out.trace.high, &r->out.trace.low);
+        return read_otlp_id(j, "traceId", 16, &r->out.trace.high, &r->out.trace.low);
     if (IS(member, "spanId", "span_id"))
-        return read_id(j, "spanId", 8, &unused, &span->id);
+        return read_otlp_id(j, "spanId", 8, &unused, &span->id);
     if (IS(member, "parentSpanId", "parent_span_id"))
-        return read_id(j, "parentSpanId", 8, &unused, &span->parent);
+        return read_otlp_id(j, "parentSpanId", 8, &unused, &span->parent);
     if (IS(member, "startTimeUnixNano", "start_time_unix_nano"))
-        return read_time(o, &span->start_ns, &r->has_start);
+        return read_otlp_time(o, &span->start_ns, &r->has_start);
     if (IS(member, "endTimeUnixNano", "end_time_unix_nano"))
-        return read_time(o, &r->end_ns, &r->has_end);
-    if (PYTHIA_TEXT_IS(member, "name")) {
-        status = pythia_json_string(j, &text);
-        r->out.name = status == PYTHIA_OK ? pythia__key(&o->d, text) : 0;
-        return r->out.name == PYTHIA_NONE ? PYTHIA_ENOMEM : status;
-    }
+        return read_otlp_time(o, &r->end_ns, &r->has_end);
+    if (PYTHIA_TEXT_IS(member, "name"))
+        return pythia__read_key(&o->d, (struct pythia_text){"", 0}, &r->out.name);
     if (IS(member, "traceState", "trace_state"))
         return read_tracestate(o, r);
     if (PYTHIA_TEXT_IS(member, "kind"))
-        return read_kind(o, span);
+        return read_otlp_kind(o, span);
     if (PYTHIA_TEXT_IS(member, "status"))
-        return read_status(o, &span->error);
+        return read_otlp_status(o, &span->error);
     if (PYTHIA_TEXT_IS(member, "events"))
-        return read_each(o, read_event);
+        return read_each_element(o, read_otlp_event);
     if (PYTHIA_TEXT_IS(member, "links"))
-        return read_each(o, read_link);
+        return read_each_element(o, read_otlp_link);
     return pythia_json_skip(j);
 }
 
-static int read_span(struct pythia__decoder *d, void *context)
+static int read_otlp_span(struct pythia__decoder *d, void *context)
 {
     (void)context;
     struct pythia__otlp *o = (struct pythia__otlp *)d;
@@ -422,74 +420,72 @@ static int read_span(struct pythia__decoder *d, void *context)
     struct pythia_text member;
     pythia__span_begin(d);
     int status = pythia_json_object(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
-        status = read_span_member(o, member, &r);
-    if (status != 1)
+    while (pythia_json_next_field(d->json, &member, &status))
+        status = read_otlp_member(o, member, &r);
+    if (status != PYTHIA_OK)
         return status;
     const char *fault = pythia__otlp_fault(&r);
     return fault ? pythia__unfit(d, fault) : pythia__otlp_give(o, &r);
 }
 
-static int read_spans(struct pythia__otlp *o)
+static int read_otlp_spans(struct pythia__otlp *o)
 {
     int status = pythia__enter_array(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
-        status = pythia__record(&o->d, read_span, NULL);
-    return status == 1 ? PYTHIA_OK : status;
+    while (pythia_json_next_element(o->d.json, &status))
+        status = pythia__record(&o->d, read_otlp_span, NULL);
+    return status;
 }
 
 /* ---- what spans share ---- */
 
-static int read_scope(struct pythia__otlp *o)
+static int read_otlp_scope(struct pythia__otlp *o)
 {
-    struct pythia_text member, text;
+    struct pythia_text member;
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
-        if (!PYTHIA_TEXT_IS(member, "name")) {
-            status = pythia_json_skip(o->d.json);
-            continue;
-        }
-        status = pythia_json_string(o->d.json, &text);
-        if (status == PYTHIA_OK && (o->scope = pythia__key(&o->d, text)) == PYTHIA_NONE)
-            return PYTHIA_ENOMEM;
-    }
+    while (pythia_json_next_field(o->d.json, &member, &status))
+        status = PYTHIA_TEXT_IS(member, "name")
+                     ? pythia__read_key(&o->d, (struct pythia_text){"", 0}, &o->scope)
+                     : pythia_json_skip(o->d.json);
     o->scope_known = true;
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static int read_scope_spans(struct pythia__otlp *o)
+static int read_otlp_scope_spans(struct pythia__otlp *o)
 {
     struct pythia_text member;
     size_t begun = pythia__otlp_begin_scope(o);
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
+    while (pythia_json_next_field(o->d.json, &member, &status)) {
         if (PYTHIA_TEXT_IS(member, "scope") ||
             IS(member, "instrumentationLibrary", "instrumentation_library"))
-            status = read_scope(o);
+            status = read_otlp_scope(o);
         else
-            status = PYTHIA_TEXT_IS(member, "spans") ? read_spans(o) : pythia_json_skip(o->d.json);
+            status =
+                PYTHIA_TEXT_IS(member, "spans") ? read_otlp_spans(o) : pythia_json_skip(o->d.json);
     }
     return pythia__otlp_end_scope(o, begun, status);
 }
 
-static int read_resource_attributes(struct pythia__decoder *d, void *context)
+static int read_otlp_resource_attributes(struct pythia__decoder *d, void *context)
 {
     (void)context;
     struct pythia__otlp *o = (struct pythia__otlp *)d;
     struct pythia_text member;
     pythia_buf_clear(&d->attributes);
     int status = pythia__enter_object(d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
+    while (pythia_json_next_field(d->json, &member, &status))
         status = PYTHIA_TEXT_IS(member, "attributes")
                      ? read_key_values(o, (struct pythia_text){"", 0}, 0)
                      : pythia_json_skip(d->json);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static int read_resource(struct pythia__otlp *o)
+static int read_otlp_resource(struct pythia__otlp *o)
 {
-    int status = pythia__record(&o->d, read_resource_attributes, NULL);
-    return status == PYTHIA_OK ? pythia__otlp_resource(o) : status;
+    int status = pythia__record(&o->d, read_otlp_resource_attributes, NULL);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__otlp_resource(o);
 }
 
 static bool is_scope_spans(struct pythia_text member)
@@ -499,30 +495,30 @@ static bool is_scope_spans(struct pythia_text member)
 }
 
 /* One member of a ResourceSpans. */
-static int read_resource_member(struct pythia__otlp *o, struct pythia_text member)
+static int read_otlp_resource_member(struct pythia__otlp *o, struct pythia_text member)
 {
     if (PYTHIA_TEXT_IS(member, "resource"))
-        return read_resource(o);
+        return read_otlp_resource(o);
     if (!is_scope_spans(member))
         return pythia_json_skip(o->d.json);
     int status = pythia__enter_array(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
-        status = read_scope_spans(o);
-    return status == 1 ? PYTHIA_OK : status;
+    while (pythia_json_next_element(o->d.json, &status))
+        status = read_otlp_scope_spans(o);
+    return status;
 }
 
-static int read_resource_spans(struct pythia__otlp *o)
+static int read_otlp_resource_spans(struct pythia__otlp *o)
 {
     int status = pythia__enter_array(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0) {
+    while (pythia_json_next_element(o->d.json, &status)) {
         struct pythia_text member;
         pythia__otlp_begin_resource(o);
         status = pythia__enter_object(&o->d);
-        while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
-            status = read_resource_member(o, member);
+        while (pythia_json_next_field(o->d.json, &member, &status))
+            status = read_otlp_resource_member(o, member);
         status = pythia__otlp_end_resource(o, status);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* ---- documents ---- */
@@ -532,8 +528,8 @@ static bool is_resource_spans(struct pythia_text member)
     return IS(member, "resourceSpans", "resource_spans") || PYTHIA_TEXT_IS(member, "batches");
 }
 
-/* The TracesData that is the member "trace" of Tempo's answer. */
-static int read_wrapped(struct pythia__otlp *o, bool *traces)
+/* Read the TracesData that is the member "trace" of Tempo's answer. */
+static int read_wrapped_trace(struct pythia__otlp *o, bool *traces)
 {
     struct pythia_text member;
     int status = pythia__is(&o->d, '{');
@@ -542,16 +538,17 @@ static int read_wrapped(struct pythia__otlp *o, bool *traces)
         return status;
     }
     status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
+    while (pythia_json_next_field(o->d.json, &member, &status)) {
         bool spans = is_resource_spans(member);
         *traces = *traces || spans;
-        status = spans ? read_resource_spans(o) : pythia_json_skip(o->d.json);
+        status = spans ? read_otlp_resource_spans(o) : pythia_json_skip(o->d.json);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-/* A TracesData, a ResourceSpans by itself, or a span as Go's SDK prints it. */
-static int read_object(struct pythia__decoder *d)
+/* Read a TracesData, a ResourceSpans by itself, or a span as Go's SDK prints it. An object without
+ * spans (metrics, logs, anything else that is in the file) is counted as not a trace. */
+static int read_otlp_object(struct pythia__decoder *d)
 {
     struct pythia__otlp *o = (struct pythia__otlp *)d;
     struct pythia_text member;
@@ -561,25 +558,25 @@ static int read_object(struct pythia__decoder *d)
         return printed < 0 ? printed : pythia__otlp_read_stdout(o);
     pythia__otlp_begin_resource(o);
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
+    while (pythia_json_next_field(o->d.json, &member, &status)) {
         if (is_resource_spans(member)) {
-            status = read_resource_spans(o);
+            status = read_otlp_resource_spans(o);
             traces = true;
         } else if (PYTHIA_TEXT_IS(member, "trace")) {
-            status = read_wrapped(o, &traces);
+            status = read_wrapped_trace(o, &traces);
         } else {
             traces = traces || is_scope_spans(member);
-            status = read_resource_member(o, member);
+            status = read_otlp_resource_member(o, member);
         }
     }
-    if (status == 1) /* metrics, logs and what else is in the file */
+    if (status == PYTHIA_OK)
         o->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += !traces;
     return pythia__otlp_end_resource(o, status);
 }
 
-static int read_document(struct pythia__decoder *d)
+static int read_otlp_document(struct pythia__decoder *d)
 {
-    return pythia__read_objects(d, read_object);
+    return pythia__read_objects(d, read_otlp_object);
 }
 
 /* ---- the row ---- */
@@ -619,17 +616,18 @@ static int create_otlp_json(struct pythia_vocabulary *vocabulary, struct pythia_
     if (!o)
         return PYTHIA_ENOMEM;
     int status = pythia__otlp_init(o, &pythia__otlp_json, vocabulary);
-    if (status == PYTHIA_OK)
-        *out = &o->d.adapter;
-    else
+    if (status != PYTHIA_OK) {
         destroy_otlp_json(&o->d.adapter);
-    return status;
+        return status;
+    }
+    *out = &o->d.adapter;
+    return PYTHIA_OK;
 }
 
 static int decode_otlp_json(struct pythia_adapter *a, struct pythia_source *from,
                             struct pythia_sink *to, struct pythia_error *e)
 {
-    return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
+    return pythia__decode((struct pythia__decoder *)a, from, to, read_otlp_document, e);
 }
 
 /* Of a TracesData, a ResourceSpans and a ScopeSpans, its array: whatever else in one of them has

@@ -24,7 +24,7 @@
 /* ---- faults ---- */
 
 /* Errors after which nothing more can be read. */
-static bool is_fatal(const struct pythia__otlp_reader *r, int status)
+static bool is_fatal_protobuf(const struct pythia__otlp_reader *r, int status)
 {
     return status == PYTHIA_ENOMEM || r->stream.source_failed || r->o.d.stopped < 0;
 }
@@ -37,10 +37,11 @@ static void report_fault(struct pythia__otlp_reader *r)
 
 /* ---- records ---- */
 
-/* The bytes at hand as one record: if `read` finds a fault in it, it is told and passed over.
- * Negative: nothing more can be read. */
-static int read_record(struct pythia__otlp_reader *r, const struct pythia_protobuf_field *f,
-                       int (*read)(struct pythia__otlp_reader *r, struct pythia_text message))
+/* Read the BYTES that come next as one record: if `read` finds a fault in it, it is reported and
+ * passed over. Negative: nothing more can be read. */
+static int
+read_protobuf_record(struct pythia__otlp_reader *r, const struct pythia_protobuf_field *f,
+                     int (*read)(struct pythia__otlp_reader *r, struct pythia_text message))
 {
     struct pythia_text message;
     uint64_t end = pythia_protobuf_stream_end(&r->stream, f);
@@ -49,9 +50,9 @@ static int read_record(struct pythia__otlp_reader *r, const struct pythia_protob
     pythia_arena_clear(&r->scratch);
     int status = pythia_protobuf_stream_take(&r->stream, f, &message);
     bool too_large = status == PYTHIA_ELIMIT;
-    if (status == PYTHIA_OK)
+    if (status == 0)
         status = read(r, message);
-    if (status >= 0 || is_fatal(r, status))
+    if (status >= 0 || is_fatal_protobuf(r, status))
         return status;
     report_fault(r);
     if (r->o.d.stopped < 0)
@@ -60,7 +61,7 @@ static int read_record(struct pythia__otlp_reader *r, const struct pythia_protob
 }
 
 /* 8 bytes, the highest first. */
-static uint64_t number_of(const char *at)
+static uint64_t read_big_endian(const char *at)
 {
     const unsigned char *b = (const unsigned char *)at;
     return (uint64_t)b[0] << 56 | (uint64_t)b[1] << 48 | (uint64_t)b[2] << 40 |
@@ -69,21 +70,21 @@ static uint64_t number_of(const char *at)
 }
 
 /* An id of 8 or 16 bytes; 0 if it is empty, which says that there is none. */
-static int read_id(struct pythia__otlp_reader *r, struct pythia_text id, const char *name,
-                   size_t size, uint64_t *high, uint64_t *low)
+static int read_protobuf_id(struct pythia__otlp_reader *r, struct pythia_text id, const char *name,
+                            size_t size, uint64_t *high, uint64_t *low)
 {
     *high = *low = 0;
     if (id.size != size && id.size != 0)
         return pythia__otlp_fail(r, id.bytes, "%s has %zu bytes, wanted %zu", name, id.size, size);
     if (id.size == 16)
-        *high = number_of(id.bytes);
+        *high = read_big_endian(id.bytes);
     if (id.size > 0)
-        *low = number_of(id.bytes + size - 8);
+        *low = read_big_endian(id.bytes + size - 8);
     return PYTHIA_OK;
 }
 
-static int read_time(struct pythia__otlp_reader *r, uint64_t time, const char *at, uint64_t *out,
-                     bool *seen)
+static int read_protobuf_time(struct pythia__otlp_reader *r, uint64_t time, const char *at,
+                              uint64_t *out, bool *seen)
 {
     *seen = true;
     *out = time;
@@ -92,7 +93,8 @@ static int read_time(struct pythia__otlp_reader *r, uint64_t time, const char *a
                : pythia__otlp_fail(r, at, "the time %" PRIu64 " is out of range", time);
 }
 
-static int read_status(struct pythia__otlp_reader *r, struct pythia_text message, bool *error)
+static int read_protobuf_status(struct pythia__otlp_reader *r, struct pythia_text message,
+                                bool *error)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
     struct pythia_protobuf_field f = {0};
@@ -107,7 +109,8 @@ static int read_status(struct pythia__otlp_reader *r, struct pythia_text message
     return status == 1 ? PYTHIA_OK : status;
 }
 
-/* An event: its name, and its attributes below it, which may stand in front of it. */
+/* Read an event: its name, and its attributes below that name. The name may come after them, so
+ * that a first walk finds it and a second one reads the attributes. */
 static int read_event_fields(struct pythia__otlp_reader *r, struct pythia_text message)
 {
     struct pythia__decoder *d = &r->o.d;
@@ -128,16 +131,18 @@ static int read_event_fields(struct pythia__otlp_reader *r, struct pythia_text m
     if (key == PYTHIA_NONE)
         return PYTHIA_ENOMEM;
     pythia_attributes_bool(&d->attributes, key, true);
-    status = PYTHIA_OK;
     m = pythia_protobuf_of(message);
-    while (status == PYTHIA_OK && pythia_protobuf_next(&m, &f) == 0)
-        if (f.number == 3)
-            status =
-                pythia__otlp_key_value(r, f.bytes, pythia_vocabulary_text(d->vocabulary, key), 0);
-    return status;
+    while (pythia_protobuf_next(&m, &f) == 0) {
+        if (f.number != 3)
+            continue;
+        status = pythia__otlp_key_value(r, f.bytes, pythia_vocabulary_text(d->vocabulary, key), 0);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
-static int read_event(struct pythia__otlp_reader *r, struct pythia_text message)
+static int read_protobuf_event(struct pythia__otlp_reader *r, struct pythia_text message)
 {
     int status = pythia__event_begin(&r->o.d) ? read_event_fields(r, message) : PYTHIA_OK;
     pythia__event_end(&r->o.d);
@@ -151,14 +156,14 @@ static int read_span_field(struct pythia__otlp_reader *r, struct pythia_protobuf
     uint64_t none;
     switch (PYTHIA__OTLP_TAG(f.number, VARINT) | f.type) {
     case PYTHIA__OTLP_TAG(1, BYTES):
-        return read_id(r, f.bytes, "traceId", 16, &s->out.trace.high, &s->out.trace.low);
+        return read_protobuf_id(r, f.bytes, "traceId", 16, &s->out.trace.high, &s->out.trace.low);
     case PYTHIA__OTLP_TAG(2, BYTES):
-        return read_id(r, f.bytes, "spanId", 8, &none, &span->id);
+        return read_protobuf_id(r, f.bytes, "spanId", 8, &none, &span->id);
     case PYTHIA__OTLP_TAG(3, BYTES):
         pythia__otlp_tracestate(&r->o, s, f.bytes);
         return PYTHIA_OK;
     case PYTHIA__OTLP_TAG(4, BYTES):
-        return read_id(r, f.bytes, "parentSpanId", 8, &none, &span->parent);
+        return read_protobuf_id(r, f.bytes, "parentSpanId", 8, &none, &span->parent);
     case PYTHIA__OTLP_TAG(5, BYTES):
         s->out.name = pythia__otlp_key(r, (struct pythia_text){"", 0}, f.bytes);
         return s->out.name == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
@@ -166,24 +171,24 @@ static int read_span_field(struct pythia__otlp_reader *r, struct pythia_protobuf
         pythia__otlp_kind(span, (int32_t)f.value);
         return PYTHIA_OK;
     case PYTHIA__OTLP_TAG(7, FIXED64):
-        return read_time(r, f.value, at, &span->start_ns, &s->has_start);
+        return read_protobuf_time(r, f.value, at, &span->start_ns, &s->has_start);
     case PYTHIA__OTLP_TAG(8, FIXED64):
-        return read_time(r, f.value, at, &s->end_ns, &s->has_end);
+        return read_protobuf_time(r, f.value, at, &s->end_ns, &s->has_end);
     case PYTHIA__OTLP_TAG(9, BYTES):
         return pythia__otlp_key_value(r, f.bytes, (struct pythia_text){"", 0}, 0);
     case PYTHIA__OTLP_TAG(11, BYTES):
-        return read_event(r, f.bytes);
+        return read_protobuf_event(r, f.bytes);
     case PYTHIA__OTLP_TAG(13, BYTES): /* a link: nothing is made of it */
         (void)pythia__link(&r->o.d);
         return PYTHIA_OK;
     case PYTHIA__OTLP_TAG(15, BYTES):
-        return read_status(r, f.bytes, &span->error);
+        return read_protobuf_status(r, f.bytes, &span->error);
     default:
         return pythia__otlp_other(r, PYTHIA__OTLP_SPAN, f, at);
     }
 }
 
-static int read_span(struct pythia__otlp_reader *r, struct pythia_text message)
+static int read_protobuf_span(struct pythia__otlp_reader *r, struct pythia_text message)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
     struct pythia_protobuf_field f;
@@ -202,9 +207,9 @@ static int read_span(struct pythia__otlp_reader *r, struct pythia_text message)
     return fault ? pythia__otlp_fail(r, message.bytes, "%s", fault) : pythia__otlp_give(&r->o, &s);
 }
 
-/* What is written of a scope or a resource more than once is merged: it holds for the spans behind.
+/* A Scope or a Resource that is written more than once is merged; it applies to the spans after it.
  */
-static int read_scope(struct pythia__otlp_reader *r, struct pythia_text message)
+static int read_protobuf_scope(struct pythia__otlp_reader *r, struct pythia_text message)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
     struct pythia_protobuf_field f;
@@ -224,7 +229,8 @@ static int read_scope(struct pythia__otlp_reader *r, struct pythia_text message)
     return status == 1 ? PYTHIA_OK : status;
 }
 
-static int read_resource_attributes(struct pythia__otlp_reader *r, struct pythia_text message)
+static int read_protobuf_resource_attributes(struct pythia__otlp_reader *r,
+                                             struct pythia_text message)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
     struct pythia_protobuf_field f;
@@ -240,26 +246,30 @@ static int read_resource_attributes(struct pythia__otlp_reader *r, struct pythia
     return status == 1 ? PYTHIA_OK : status;
 }
 
-/* Of a resource with a fault what was read until there counts. */
-static int read_resource(struct pythia__otlp_reader *r, const struct pythia_protobuf_field *f)
+/* Of a resource with a fault, what was read before the fault counts. */
+static int read_protobuf_resource(struct pythia__otlp_reader *r,
+                                  const struct pythia_protobuf_field *f)
 {
     pythia_buf_clear(&r->o.d.attributes);
     if (r->o.resource_known)
         pythia_buf_text_add(&r->o.d.attributes, pythia_buf_text(&r->o.resource_attributes));
-    int status = read_record(r, f, read_resource_attributes);
-    return status == PYTHIA_OK ? pythia__otlp_resource(&r->o) : status;
+    int status = read_protobuf_record(r, f, read_protobuf_resource_attributes);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__otlp_resource(&r->o);
 }
 
 /* ---- messages that hold others ---- */
 
-/* Enter the message that ends at `end`: if `read` ends with a fault between records, that is told
- * and the rest is passed over. Negative: nothing more can be read. */
+/* Read the message that ends at `end`. A fault between records leaves unknown where the next record
+ * begins: the fault is reported with the number of bytes lost, and the rest of the message is
+ * passed over. Negative: nothing more can be read. */
 static int read_message(struct pythia__otlp_reader *r, uint64_t end,
                         int (*read)(struct pythia__otlp_reader *r, uint64_t end))
 {
     struct pythia_protobuf_stream *s = &r->stream;
     int status = read(r, end);
-    if (status >= 0 || is_fatal(r, status))
+    if (status >= 0 || is_fatal_protobuf(r, status))
         return status;
     if (!s->cut_off) {
         uint64_t left = end - s->error.offset;
@@ -273,75 +283,82 @@ static int read_message(struct pythia__otlp_reader *r, uint64_t end,
     if (r->o.d.stopped < 0)
         return r->o.d.stopped;
     status = pythia_protobuf_stream_pass(s, end);
-    return is_fatal(r, status) ? status : PYTHIA_OK; /* that the input ends too is nothing new */
+    return is_fatal_protobuf(r, status) ? status
+                                        : PYTHIA_OK; /* that the input ends too is nothing new */
 }
 
-/* The next field of the message that ends at `end`, and where it begins. */
-static int next_field(struct pythia__otlp_reader *r, uint64_t end, struct pythia_protobuf_field *f,
-                      uint64_t *at)
+/* A step of a loop over the fields of the message that ends at `end`, as pythia_json_next_field is
+ * one; *at is where the field begins. */
+static bool step_to_field(struct pythia__otlp_reader *r, uint64_t end,
+                          struct pythia_protobuf_field *f, uint64_t *at, int *status)
 {
     *at = pythia_protobuf_stream_at(&r->stream);
-    return pythia_protobuf_stream_field(&r->stream, end, f);
+    if (*status == PYTHIA_OK && (*status = pythia_protobuf_stream_field(&r->stream, end, f)) == 0)
+        return true;
+    *status = *status == 1 ? PYTHIA_OK : *status;
+    return false;
 }
 
-/* Pass over a field that is none of those that are read with their types, and tell it if it is one
- * of them with another type. */
-static int pass_over(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
-                     const struct pythia_protobuf_field *f, uint64_t at)
+/* Pass over a field that is not read, and report it if its number is known with another type. */
+static int pass_over_field(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
+                           const struct pythia_protobuf_field *f, uint64_t at)
 {
     if (pythia__otlp_other_at(r, of, *f, at) != PYTHIA_OK)
         report_fault(r);
-    return f->type == PYTHIA_PROTOBUF_BYTES
-               ? pythia_protobuf_stream_pass(&r->stream, pythia_protobuf_stream_end(&r->stream, f))
-               : PYTHIA_OK;
+    if (f->type != PYTHIA_PROTOBUF_BYTES)
+        return PYTHIA_OK;
+    return pythia_protobuf_stream_pass(&r->stream, pythia_protobuf_stream_end(&r->stream, f));
 }
 
-static int read_scope_spans(struct pythia__otlp_reader *r, uint64_t end)
+static int read_protobuf_scope_spans(struct pythia__otlp_reader *r, uint64_t end)
 {
     struct pythia_protobuf_field f;
     uint64_t at;
     size_t begun = pythia__otlp_begin_scope(&r->o);
     int status = PYTHIA_OK;
-    while (status == PYTHIA_OK && (status = next_field(r, end, &f, &at)) == 0)
+    while (step_to_field(r, end, &f, &at, &status))
         status = f.type != PYTHIA_PROTOBUF_BYTES || f.number > 2
-                     ? pass_over(r, PYTHIA__OTLP_SCOPE_SPANS, &f, at)
-                     : read_record(r, &f, f.number == 2 ? read_span : read_scope);
+                     ? pass_over_field(r, PYTHIA__OTLP_SCOPE_SPANS, &f, at)
+                     : read_protobuf_record(
+                           r, &f, f.number == 2 ? read_protobuf_span : read_protobuf_scope);
     return pythia__otlp_end_scope(&r->o, begun, status);
 }
 
-static int read_resource_spans(struct pythia__otlp_reader *r, uint64_t end)
+static int read_protobuf_resource_spans(struct pythia__otlp_reader *r, uint64_t end)
 {
     struct pythia_protobuf_field f;
     uint64_t at;
     int status = PYTHIA_OK;
     pythia__otlp_begin_resource(&r->o);
-    while (status == PYTHIA_OK && (status = next_field(r, end, &f, &at)) == 0)
+    while (step_to_field(r, end, &f, &at, &status))
         if (f.type == PYTHIA_PROTOBUF_BYTES && f.number == 1)
-            status = read_resource(r, &f);
+            status = read_protobuf_resource(r, &f);
         else if (f.type == PYTHIA_PROTOBUF_BYTES && (f.number == 2 || f.number == 1000))
-            status = read_message(r, pythia_protobuf_stream_end(&r->stream, &f), read_scope_spans);
+            status = read_message(r, pythia_protobuf_stream_end(&r->stream, &f),
+                                  read_protobuf_scope_spans);
         else
-            status = pass_over(r, PYTHIA__OTLP_RESOURCE_SPANS, &f, at);
+            status = pass_over_field(r, PYTHIA__OTLP_RESOURCE_SPANS, &f, at);
     return pythia__otlp_end_resource(&r->o, status);
 }
 
-static int read_traces(struct pythia__otlp_reader *r, uint64_t end)
+static int read_traces_data(struct pythia__otlp_reader *r, uint64_t end)
 {
     struct pythia_protobuf_field f;
     uint64_t at;
     bool any = false, traces = false;
     int status = PYTHIA_OK;
-    for (; status == PYTHIA_OK && (status = next_field(r, end, &f, &at)) == 0; any = true)
+    for (; step_to_field(r, end, &f, &at, &status); any = true)
         if (f.type == PYTHIA_PROTOBUF_BYTES && f.number == 1) {
             traces = true;
-            status =
-                read_message(r, pythia_protobuf_stream_end(&r->stream, &f), read_resource_spans);
+            status = read_message(r, pythia_protobuf_stream_end(&r->stream, &f),
+                                  read_protobuf_resource_spans);
         } else {
-            status = pass_over(r, PYTHIA__OTLP_TRACES, &f, at);
+            status = pass_over_field(r, PYTHIA__OTLP_TRACES, &f, at);
         }
-    if (status == 1)
-        r->o.d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += any && !traces;
-    return status == 1 ? PYTHIA_OK : status;
+    if (status != PYTHIA_OK)
+        return status;
+    r->o.d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += any && !traces;
+    return PYTHIA_OK;
 }
 
 /* ---- the row ---- */
@@ -364,30 +381,35 @@ static int create_otlp_protobuf(struct pythia_vocabulary *vocabulary, struct pyt
     if (!r)
         return PYTHIA_ENOMEM;
     int status = pythia__otlp_init(&r->o, &pythia__otlp_protobuf, vocabulary);
-    if (status == PYTHIA_OK)
-        *out = &r->o.d.adapter;
-    else
+    if (status != PYTHIA_OK) {
         destroy_otlp_protobuf(&r->o.d.adapter);
-    return status;
+        return status;
+    }
+    *out = &r->o.d.adapter;
+    return PYTHIA_OK;
 }
 
-/* All messages of the input. */
-static int read_all(struct pythia__otlp_reader *r)
+/* Read all messages of the input. */
+static int read_all_messages(struct pythia__otlp_reader *r)
 {
     unsigned char first;
+    uint64_t end;
     int status = pythia_protobuf_stream_peek(&r->stream, &first);
     if (status != PYTHIA_OK)
         return status == 1 ? PYTHIA_OK : status;
     if (!pythia__otlp_is_framed(first))
-        return read_message(r, PYTHIA_PROTOBUF_OPEN, read_traces);
-    uint64_t end;
-    while (status == PYTHIA_OK && (status = pythia_protobuf_stream_frame(&r->stream, &end)) == 0)
-        status = read_message(r, end, read_traces);
-    if (status < 0 && !is_fatal(r, status)) { /* the input ends in a size */
-        report_fault(r);
-        status = PYTHIA_OK;
+        return read_message(r, PYTHIA_PROTOBUF_OPEN, read_traces_data);
+    while ((status = pythia_protobuf_stream_frame(&r->stream, &end)) == 0) {
+        status = read_message(r, end, read_traces_data);
+        if (status < 0)
+            return status;
     }
-    return status == 1 ? PYTHIA_OK : status;
+    if (status == 1)
+        return PYTHIA_OK;
+    if (is_fatal_protobuf(r, status))
+        return status;
+    report_fault(r); /* the input ends in a size */
+    return PYTHIA_OK;
 }
 
 static int decode_otlp_protobuf(struct pythia_adapter *a, struct pythia_source *from,
@@ -398,7 +420,7 @@ static int decode_otlp_protobuf(struct pythia_adapter *a, struct pythia_source *
                                  to->record_max ? to->record_max : PYTHIA_PROTOBUF_LIMIT);
     pythia__decoder_begin(&r->o.d, to);
     r->joined.failed = 0;
-    int status = read_all(r);
+    int status = read_all_messages(r);
     pythia_arena_free(&r->scratch); /* which is empty, but for hostile input */
     if (status < 0 && e && e->status == PYTHIA_OK)
         *e = r->stream.error;

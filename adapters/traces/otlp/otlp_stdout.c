@@ -8,7 +8,7 @@ struct reading {
 
 /* ---- values ---- */
 
-static int read_hex(struct pythia__otlp *o, const char *which, uint64_t *high, uint64_t *low)
+static int read_printed_id(struct pythia__otlp *o, const char *which, uint64_t *high, uint64_t *low)
 {
     struct pythia_text text = {"", 0};
     int status = pythia_json_string(o->d.json, &text);
@@ -20,29 +20,30 @@ static int read_hex(struct pythia__otlp *o, const char *which, uint64_t *high, u
                                  (int)(text.size < 48 ? text.size : 48), text.bytes);
 }
 
-/* {"TraceID", "SpanID", "TraceState"}; of a parent only the id counts, and `of` is NULL. */
-static int read_context(struct pythia__otlp *o, struct pythia__otlp_span *of, uint64_t *span)
+/* Read {"TraceID", "SpanID", "TraceState"}; of a parent only the id counts, and `of` is NULL. */
+static int read_span_context(struct pythia__otlp *o, struct pythia__otlp_span *of, uint64_t *span)
 {
     struct pythia_text member, text;
     uint64_t unused;
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
+    while (pythia_json_next_field(o->d.json, &member, &status)) {
         if (of && PYTHIA_TEXT_IS(member, "TraceID"))
-            status = read_hex(o, "TraceID", &of->out.trace.high, &of->out.trace.low);
+            status = read_printed_id(o, "TraceID", &of->out.trace.high, &of->out.trace.low);
         else if (of && PYTHIA_TEXT_IS(member, "TraceState") && pythia_json_peek(o->d.json) == '"') {
             status = pythia_json_string(o->d.json, &text);
-            if (status == PYTHIA_OK)
-                pythia__otlp_tracestate(o, of, text);
+            if (status != PYTHIA_OK)
+                return status;
+            pythia__otlp_tracestate(o, of, text);
         } else if (PYTHIA_TEXT_IS(member, "SpanID"))
-            status = read_hex(o, "SpanID", &unused, span);
+            status = read_printed_id(o, "SpanID", &unused, span);
         else
             status = pythia_json_skip(o->d.json);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* Go writes the time that is not set as the year 1. */
-static int read_time(struct pythia__otlp *o, uint64_t *out, bool *seen)
+static int read_printed_time(struct pythia__otlp *o, uint64_t *out, bool *seen)
 {
     struct pythia_text text;
     int status = pythia_json_string(o->d.json, &text);
@@ -55,32 +56,23 @@ static int read_time(struct pythia__otlp *o, uint64_t *out, bool *seen)
                                  (int)(text.size < 48 ? text.size : 48), text.bytes);
 }
 
-static int read_name(struct pythia__otlp *o, uint32_t *out)
-{
-    struct pythia_text text;
-    int status = pythia_json_string(o->d.json, &text);
-    if (status != PYTHIA_OK)
-        return status;
-    *out = pythia__key(&o->d, text);
-    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
-}
-
-/* The member `wanted` of an object as a name; 0 if it is absent. */
+/* Read the member `wanted` of an object as a name; *out stays if it is absent. */
 static int read_member_name(struct pythia__otlp *o, const char *wanted, uint32_t *out)
 {
     struct pythia_text member;
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
-        status = pythia_text_equal(member, pythia_text_of(wanted)) ? read_name(o, out)
-                                                                   : pythia_json_skip(o->d.json);
-    return status == 1 ? PYTHIA_OK : status;
+    while (pythia_json_next_field(o->d.json, &member, &status))
+        status = pythia_text_equal(member, pythia_text_of(wanted))
+                     ? pythia__read_key(&o->d, (struct pythia_text){"", 0}, out)
+                     : pythia_json_skip(o->d.json);
+    return status;
 }
 
-static int read_status(struct pythia__otlp *o, bool *error)
+static int read_printed_status(struct pythia__otlp *o, bool *error)
 {
     struct pythia_text member, text = {"", 0};
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
+    while (pythia_json_next_field(o->d.json, &member, &status)) {
         if (!PYTHIA_TEXT_IS(member, "Code")) {
             status = pythia_json_skip(o->d.json);
             continue;
@@ -88,53 +80,49 @@ static int read_status(struct pythia__otlp *o, bool *error)
         status = pythia__read_text(&o->d, &text);
         *error = PYTHIA_TEXT_IS(text, "Error") || PYTHIA_TEXT_IS(text, "1");
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* ---- attributes ---- */
 
 /* {"Type", "Value"} below the key `name`. */
-static int read_value(struct pythia__otlp *o, struct pythia_text name)
+static int read_printed_value(struct pythia__otlp *o, struct pythia_text name)
 {
     struct pythia_text member;
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
+    while (pythia_json_next_field(o->d.json, &member, &status))
         status = PYTHIA_TEXT_IS(member, "Value") ? pythia__add_value(&o->d, name)
                                                  : pythia_json_skip(o->d.json);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-/* {"Key", "Value"}; Go writes the key first. */
-static int read_attribute(struct pythia__otlp *o, struct pythia_text prefix)
+/* Read {"Key", "Value"}; Go writes the key first. */
+static int read_printed_attribute(struct pythia__otlp *o, struct pythia_text prefix)
 {
-    struct pythia_text member, text;
+    struct pythia_text member;
     uint32_t key = PYTHIA_NONE;
     int status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
-        if (PYTHIA_TEXT_IS(member, "Key")) {
-            status = pythia_json_string(o->d.json, &text);
-            if (status == PYTHIA_OK &&
-                (key = pythia__key_below(&o->d, prefix, text)) == PYTHIA_NONE)
-                return PYTHIA_ENOMEM;
-        } else if (PYTHIA_TEXT_IS(member, "Value") && key != PYTHIA_NONE) {
-            status = read_value(o, pythia_vocabulary_text(o->d.vocabulary, key));
-        } else {
+    while (pythia_json_next_field(o->d.json, &member, &status)) {
+        if (PYTHIA_TEXT_IS(member, "Key"))
+            status = pythia__read_key(&o->d, prefix, &key);
+        else if (PYTHIA_TEXT_IS(member, "Value") && key != PYTHIA_NONE)
+            status = read_printed_value(o, pythia_vocabulary_text(o->d.vocabulary, key));
+        else
             status = pythia_json_skip(o->d.json);
-        }
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static int read_attributes(struct pythia__otlp *o, struct pythia_text prefix)
+static int read_printed_attributes(struct pythia__otlp *o, struct pythia_text prefix)
 {
     int status = pythia__enter_array(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
-        status = read_attribute(o, prefix);
-    return status == 1 ? PYTHIA_OK : status;
+    while (pythia_json_next_element(o->d.json, &status))
+        status = read_printed_attribute(o, prefix);
+    return status;
 }
 
 /* {"Name", "Attributes"}: the name, and the attributes below it. */
-static int read_event(struct pythia__otlp *o)
+static int read_printed_event(struct pythia__otlp *o)
 {
     struct pythia_json *j = o->d.json;
     const uint32_t *begin = pythia_json_mark(j);
@@ -150,61 +138,62 @@ static int read_event(struct pythia__otlp *o)
     pythia_attributes_bool(&o->d.attributes, key, true);
     pythia_json_again(j, begin);
     status = pythia__enter_object(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
+    while (pythia_json_next_field(j, &member, &status))
         status = PYTHIA_TEXT_IS(member, "Attributes")
-                     ? read_attributes(o, pythia_vocabulary_text(o->d.vocabulary, key))
+                     ? read_printed_attributes(o, pythia_vocabulary_text(o->d.vocabulary, key))
                      : pythia_json_skip(j);
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static int read_events(struct pythia__otlp *o)
+static int read_printed_events(struct pythia__otlp *o)
 {
     int status = pythia__enter_array(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0) {
-        status = pythia__event_begin(&o->d) ? read_event(o) : pythia_json_skip(o->d.json);
+    while (pythia_json_next_element(o->d.json, &status)) {
+        status = pythia__event_begin(&o->d) ? read_printed_event(o) : pythia_json_skip(o->d.json);
         pythia__event_end(&o->d);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 static int count_links(struct pythia__otlp *o)
 {
     int status = pythia__enter_array(&o->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0) {
+    while (pythia_json_next_element(o->d.json, &status)) {
         (void)pythia__link(&o->d);
         status = pythia_json_skip(o->d.json);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* ---- spans ---- */
 
-static int read_member(struct pythia__otlp *o, struct pythia_text member, struct reading *r)
+/* What needs the resource first, or would fill the buffer that the resource's attributes use, is
+ * only marked here, and read by read_marked. */
+static int read_printed_member(struct pythia__otlp *o, struct pythia_text member, struct reading *r)
 {
     struct pythia_json *j = o->d.json;
     struct pythia_span *span = &r->span.out.span;
     struct pythia_json_value value;
-    int status;
     if (PYTHIA_TEXT_IS(member, "Name"))
-        return read_name(o, &r->span.out.name);
+        return pythia__read_key(&o->d, (struct pythia_text){"", 0}, &r->span.out.name);
     if (PYTHIA_TEXT_IS(member, "SpanContext"))
-        return read_context(o, &r->span, &span->id);
+        return read_span_context(o, &r->span, &span->id);
     if (PYTHIA_TEXT_IS(member, "Parent"))
-        return read_context(o, NULL, &span->parent);
+        return read_span_context(o, NULL, &span->parent);
     if (PYTHIA_TEXT_IS(member, "SpanKind")) {
-        status = pythia_json_value(j, &value);
-        if (status == PYTHIA_OK && value.kind >= PYTHIA_JSON_OBJECT)
-            return pythia_json_skip(j);
-        if (status == PYTHIA_OK && value.kind == PYTHIA_JSON_INTEGER)
+        int status = pythia__read_scalar(&o->d, &value);
+        if (status != PYTHIA_OK)
+            return status;
+        if (value.kind == PYTHIA_JSON_INTEGER)
             pythia__otlp_kind(span, value.integer);
-        return status;
+        return PYTHIA_OK;
     }
     if (PYTHIA_TEXT_IS(member, "StartTime"))
-        return read_time(o, &span->start_ns, &r->span.has_start);
+        return read_printed_time(o, &span->start_ns, &r->span.has_start);
     if (PYTHIA_TEXT_IS(member, "EndTime"))
-        return read_time(o, &r->span.end_ns, &r->span.has_end);
+        return read_printed_time(o, &r->span.end_ns, &r->span.has_end);
     if (PYTHIA_TEXT_IS(member, "Status"))
-        return read_status(o, &span->error);
+        return read_printed_status(o, &span->error);
     if (PYTHIA_TEXT_IS(member, "InstrumentationScope") ||
         PYTHIA_TEXT_IS(member, "InstrumentationLibrary"))
         return read_member_name(o, "Name", &o->scope);
@@ -224,31 +213,39 @@ static int read_attributes_at(struct pythia__otlp *o, const uint32_t *mark)
     if (!mark)
         return PYTHIA_OK;
     pythia_json_again(o->d.json, mark);
-    return read_attributes(o, (struct pythia_text){"", 0});
+    return read_printed_attributes(o, (struct pythia_text){"", 0});
 }
 
-/* The members that were only marked: the resource first, for its attributes use the same buffer. */
+/* Read the members that were only marked: the resource first, for its attributes use the same
+ * buffer as the span's. */
 static int read_marked(struct pythia__otlp *o, const struct reading *r)
 {
     pythia_buf_clear(&o->d.attributes);
     int status = read_attributes_at(o, r->resource);
-    if (status == PYTHIA_OK)
-        status = pythia__otlp_resource(o);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__otlp_resource(o);
     pythia__span_begin(&o->d);
-    if (status == PYTHIA_OK)
-        status = read_attributes_at(o, r->attributes);
-    if (status == PYTHIA_OK && r->events) {
+    if (status != PYTHIA_OK)
+        return status;
+    status = read_attributes_at(o, r->attributes);
+    if (status != PYTHIA_OK)
+        return status;
+    if (r->events) {
         pythia_json_again(o->d.json, r->events);
-        status = read_events(o);
+        status = read_printed_events(o);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (status == PYTHIA_OK && r->links) {
-        pythia_json_again(o->d.json, r->links);
-        status = count_links(o);
-    }
-    return status;
+    if (!r->links)
+        return PYTHIA_OK;
+    pythia_json_again(o->d.json, r->links);
+    return count_links(o);
 }
 
-static int read_span(struct pythia__decoder *d, void *context)
+/* The cursor returns to the end of the span after the marked members are read, also if one of them
+ * fails: the next record begins there. */
+static int read_printed_span(struct pythia__decoder *d, void *context)
 {
     (void)context;
     struct pythia__otlp *o = (struct pythia__otlp *)d;
@@ -257,19 +254,21 @@ static int read_span(struct pythia__decoder *d, void *context)
     pythia__otlp_begin_resource(o);
     (void)pythia__otlp_begin_scope(o);
     int status = pythia_json_object(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
-        status = read_member(o, member, &r);
-    if (status != 1)
+    while (pythia_json_next_field(d->json, &member, &status))
+        status = read_printed_member(o, member, &r);
+    if (status != PYTHIA_OK)
         return status;
-    const uint32_t *behind = pythia_json_mark(d->json);
+    const uint32_t *after = pythia_json_mark(d->json);
     const char *fault = pythia__otlp_fault(&r.span);
     if (fault)
         return pythia__unfit(d, fault);
     o->scope_known = true;
     status = read_marked(o, &r);
-    if (status == PYTHIA_OK)
-        status = pythia__otlp_give(o, &r.span);
-    pythia_json_again(d->json, behind);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__otlp_give(o, &r.span);
+out:
+    pythia_json_again(d->json, after);
     return status;
 }
 
@@ -282,5 +281,5 @@ int pythia__otlp_is_stdout(struct pythia__otlp *o)
 
 int pythia__otlp_read_stdout(struct pythia__otlp *o)
 {
-    return pythia__record(&o->d, read_span, NULL);
+    return pythia__record(&o->d, read_printed_span, NULL);
 }

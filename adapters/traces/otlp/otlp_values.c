@@ -16,7 +16,7 @@
 
 /* Text as names and values may have it, counted if it had to be repaired. PYTHIA_OK or
  * PYTHIA_ENOMEM. */
-static int repair_text(struct pythia__otlp_reader *r, struct pythia_text *text)
+static int repair_otlp_text(struct pythia__otlp_reader *r, struct pythia_text *text)
 {
     if (pythia_text_is_sound(*text))
         return PYTHIA_OK;
@@ -33,12 +33,13 @@ uint32_t pythia__otlp_key(struct pythia__otlp_reader *r, struct pythia_text pref
 {
     uint32_t key = prefix.size == 0 ? pythia__key_seen(&r->o.d, text) : PYTHIA_NONE;
     if (key != PYTHIA_NONE)
-        return key; /* which was sound */
-    return repair_text(r, &text) == PYTHIA_OK ? pythia__key_below(&r->o.d, prefix, text)
-                                              : PYTHIA_NONE;
+        return key; /* only sound text is in the cache */
+    if (repair_otlp_text(r, &text) != PYTHIA_OK)
+        return PYTHIA_NONE;
+    return pythia__key_below(&r->o.d, prefix, text);
 }
 
-/* Bytes as text: in base64, as JSON has them. */
+/* Write bytes in base64, as OTLP/JSON does: the same capture in both forms gives the same values. */
 static int encode_bytes(struct pythia__otlp_reader *r, struct pythia_text *bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -62,7 +63,7 @@ static int encode_bytes(struct pythia__otlp_reader *r, struct pythia_text *bytes
 
 /* ---- what is written more than once ---- */
 
-/* All BYTES of that number in the message behind each other, which has been read without a fault.
+/* Concatenate all BYTES fields of that number in the message, which has been read without a fault.
  */
 static int merge_pieces(struct pythia__otlp_reader *r, struct pythia_protobuf message,
                         uint32_t number, struct pythia_text *out)
@@ -84,9 +85,11 @@ static int merge_pieces(struct pythia__otlp_reader *r, struct pythia_protobuf me
     return PYTHIA_OK;
 }
 
-/* The member that an AnyValue has; of no number if it has none. */
-static int read_member(struct pythia__otlp_reader *r, struct pythia_text message,
-                       struct pythia_protobuf_field *out)
+/* Find the member that an AnyValue has; number 0 if it has none. A later member replaces an earlier
+ * one, but an array or a list that is written several times in a row is merged, as protobuf
+ * requires of messages: `run` is the part of the message to merge. */
+static int read_any_value_member(struct pythia__otlp_reader *r, struct pythia_text message,
+                                 struct pythia_protobuf_field *out)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message), run = m;
     struct pythia_protobuf_field f = {0};
@@ -121,18 +124,18 @@ static int read_member(struct pythia__otlp_reader *r, struct pythia_text message
 
 /* ---- values ---- */
 
-static double real_of(uint64_t bits)
+static double decode_double(uint64_t bits)
 {
     double real;
     memcpy(&real, &bits, sizeof(real));
     return real;
 }
 
-/* One value of an array; what is no scalar is passed over. */
+/* Append one value of an array; a value that is no scalar is passed over. */
 static int join_value(struct pythia__otlp_reader *r, struct pythia_protobuf_field *f)
 {
     char digits[24];
-    int status = f->number == 1   ? repair_text(r, &f->bytes)
+    int status = f->number == 1   ? repair_otlp_text(r, &f->bytes)
                  : f->number == 7 ? encode_bytes(r, &f->bytes)
                                   : PYTHIA_OK;
     if (status != PYTHIA_OK)
@@ -150,14 +153,15 @@ static int join_value(struct pythia__otlp_reader *r, struct pythia_protobuf_fiel
         pythia__otlp_join(&r->joined, pythia_text_of(digits));
         break;
     case 4:
-        pythia__otlp_join_real(&r->joined, real_of(f->value));
+        pythia__otlp_join_real(&r->joined, decode_double(f->value));
         break;
     }
     return PYTHIA_OK;
 }
 
-/* An ArrayValue: its scalars as one text with commas between. */
-static int read_array(struct pythia__otlp_reader *r, uint32_t key, struct pythia_text message)
+/* Read an ArrayValue: its scalars become one text with commas between. */
+static int read_protobuf_array(struct pythia__otlp_reader *r, uint32_t key,
+                               struct pythia_text message)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
     struct pythia_protobuf_field f = {0}, value = {0};
@@ -167,19 +171,22 @@ static int read_array(struct pythia__otlp_reader *r, uint32_t key, struct pythia
     for (; (status = pythia__otlp_next(r, &m, &f)) == 0; begin = m.at) {
         if (f.number != 1 || f.type != PYTHIA_PROTOBUF_BYTES)
             status = pythia__otlp_other(r, PYTHIA__OTLP_ARRAY, f, begin);
-        else if ((status = read_member(r, f.bytes, &value)) == PYTHIA_OK)
+        else if ((status = read_any_value_member(r, f.bytes, &value)) == 0)
             status = join_value(r, &value);
         if (status != PYTHIA_OK)
             return status;
     }
-    if (status == 1 && (status = pythia_buf_status(&r->joined)) == PYTHIA_OK)
-        pythia__add_text(&r->o.d, key, pythia_buf_text(&r->joined));
-    return status;
+    if (status < 0)
+        return status;
+    if (pythia_buf_status(&r->joined) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    pythia__add_text(&r->o.d, key, pythia_buf_text(&r->joined));
+    return PYTHIA_OK;
 }
 
 /* A KeyValueList below the key `name`. */
-static int read_list(struct pythia__otlp_reader *r, struct pythia_text name,
-                     struct pythia_text message, int depth)
+static int read_protobuf_list(struct pythia__otlp_reader *r, struct pythia_text name,
+                              struct pythia_text message, int depth)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
     struct pythia_protobuf_field f = {0};
@@ -198,21 +205,23 @@ static int read_list(struct pythia__otlp_reader *r, struct pythia_text name,
     return status == 1 ? PYTHIA_OK : status;
 }
 
-static int read_value(struct pythia__otlp_reader *r, uint32_t key, struct pythia_text message,
-                      int depth)
+/* Add an AnyValue under `key`, by the type that the exporter chose: a number stays a number. */
+static int read_protobuf_value(struct pythia__otlp_reader *r, uint32_t key,
+                               struct pythia_text message, int depth)
 {
     struct pythia__decoder *d = &r->o.d;
     struct pythia_protobuf_field f = {0};
-    int status = read_member(r, message, &f);
+    int status = read_any_value_member(r, message, &f);
     if (status != PYTHIA_OK)
         return status;
     switch (f.number) {
     case 1:
     case 7:
-        status = f.number == 1 ? repair_text(r, &f.bytes) : encode_bytes(r, &f.bytes);
-        if (status == PYTHIA_OK)
-            pythia__add_text(d, key, f.bytes);
-        return status;
+        status = f.number == 1 ? repair_otlp_text(r, &f.bytes) : encode_bytes(r, &f.bytes);
+        if (status != PYTHIA_OK)
+            return status;
+        pythia__add_text(d, key, f.bytes);
+        return PYTHIA_OK;
     case 2:
         pythia_attributes_bool(&d->attributes, key, f.value != 0);
         return PYTHIA_OK;
@@ -220,12 +229,12 @@ static int read_value(struct pythia__otlp_reader *r, uint32_t key, struct pythia
         pythia_attributes_integer(&d->attributes, key, (int64_t)f.value);
         return PYTHIA_OK;
     case 4:
-        pythia_attributes_real(&d->attributes, key, real_of(f.value));
+        pythia_attributes_real(&d->attributes, key, decode_double(f.value));
         return PYTHIA_OK;
     case 5:
-        return read_array(r, key, f.bytes);
+        return read_protobuf_array(r, key, f.bytes);
     case 6:
-        return read_list(r, pythia_vocabulary_text(d->vocabulary, key), f.bytes, depth);
+        return read_protobuf_list(r, pythia_vocabulary_text(d->vocabulary, key), f.bytes, depth);
     default:
         return PYTHIA_OK;
     }
@@ -236,7 +245,7 @@ static int read_value(struct pythia__otlp_reader *r, uint32_t key, struct pythia
  *     0A size key | 12 size | 0A size text | 10 bool | 18 integer | 21 double
  *
  * All sizes are of one byte, and nothing is behind what is drawn. */
-static int read_plain_key_value(struct pythia__otlp_reader *r, struct pythia_text message)
+static int read_short_key_value(struct pythia__otlp_reader *r, struct pythia_text message)
 {
     struct pythia__decoder *d = &r->o.d;
     const unsigned char *at = (const unsigned char *)message.bytes, *end = at + message.size;
@@ -270,14 +279,16 @@ static int read_plain_key_value(struct pythia__otlp_reader *r, struct pythia_tex
     else if (member[0] == 0x18)
         pythia_attributes_integer(&d->attributes, key, (int64_t)integer.value);
     else
-        pythia_attributes_real(&d->attributes, key, real_of(pythia_protobuf_fixed64(member + 1)));
+        pythia_attributes_real(&d->attributes, key,
+                               decode_double(pythia_protobuf_fixed64(member + 1)));
     return 1;
 }
 
+/* The key may come after the value, so that both are found before anything is added. */
 int pythia__otlp_key_value(struct pythia__otlp_reader *r, struct pythia_text message,
                            struct pythia_text prefix, int depth)
 {
-    if (prefix.size == 0 && read_plain_key_value(r, message))
+    if (prefix.size == 0 && read_short_key_value(r, message))
         return PYTHIA_OK;
     struct pythia_protobuf m = pythia_protobuf_of(message);
     struct pythia_protobuf_field f = {0};
@@ -304,5 +315,5 @@ int pythia__otlp_key_value(struct pythia__otlp_reader *r, struct pythia_text mes
     if (status < 0 || !name.bytes || !value.bytes)
         return status < 0 ? status : PYTHIA_OK;
     uint32_t key = pythia__otlp_key(r, prefix, name);
-    return key == PYTHIA_NONE ? PYTHIA_ENOMEM : read_value(r, key, value, depth);
+    return key == PYTHIA_NONE ? PYTHIA_ENOMEM : read_protobuf_value(r, key, value, depth);
 }

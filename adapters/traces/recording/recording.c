@@ -78,19 +78,21 @@ static void destroy_recording(struct pythia_adapter *a)
     pythia_free(r);
 }
 
-/* Have at least one byte that is not taken yet; 1 at the end. */
+/* Have at least one byte that is not taken yet; ENDED if there are no more. */
 static int fill_some(struct recording *r, struct pythia_error *e)
 {
     if (r->at < r->size)
         return PYTHIA_OK;
     r->at = r->size = 0;
     int status = r->from->read(r->from, r->bytes, READ_SIZE, &r->size, e);
-    return status == PYTHIA_OK && r->size == 0 ? 1 : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return r->size == 0 ? ENDED : PYTHIA_OK;
 }
 
-/* A line without its break into `line`; 1 at the end, PYTHIA_EFORMAT if it is too long or ends
- * without a break. */
-static int read_line(struct recording *r, char line[LINE_MAX_], struct pythia_error *e)
+/* Read a line without its break into `line`; ENDED at the end, PYTHIA_EFORMAT if it is too long or
+ * ends without a break: a recording that was cut off, or no recording at all. */
+static int read_head_line(struct recording *r, char line[LINE_MAX_], struct pythia_error *e)
 {
     size_t size = 0;
     for (;;) {
@@ -111,6 +113,8 @@ static int read_line(struct recording *r, char line[LINE_MAX_], struct pythia_er
     }
 }
 
+/* The source of a body's decoder: it ends where the body ends, so that a decoder that reads to the
+ * end of its input finds it. */
 static int read_body(struct pythia_source *source, void *to, size_t capacity, size_t *got,
                      struct pythia_error *e)
 {
@@ -138,8 +142,8 @@ static int read_body(struct pythia_source *source, void *to, size_t capacity, si
     return PYTHIA_OK;
 }
 
-/* What the bodies of a recording may be. */
-static const struct pythia_adapter_ops *find_format(const char *name)
+/* Find a format that the bodies of a recording may have. */
+static const struct pythia_adapter_ops *find_body_format(const char *name)
 {
     static const struct pythia_adapter_ops *const all[] = {PYTHIA__FORMATS(PYTHIA__FORMAT_ROW)};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -148,15 +152,15 @@ static const struct pythia_adapter_ops *find_format(const char *name)
     return NULL;
 }
 
-static struct pythia_adapter *decoder_of(struct recording *r, const char *name,
-                                         const struct pythia_adapter_ops **format)
+static struct pythia_adapter *reach_decoder(struct recording *r, const char *name,
+                                            const struct pythia_adapter_ops **format)
 {
     for (size_t i = 0; i < r->count; i++)
         if (strcmp(r->formats[i]->name, name) == 0) {
             *format = r->formats[i];
             return r->decoders[i];
         }
-    const struct pythia_adapter_ops *found = find_format(name);
+    const struct pythia_adapter_ops *found = find_body_format(name);
     if (!found || r->count == FORMATS ||
         found->create(r->vocabulary, &r->decoders[r->count]) != PYTHIA_OK)
         return NULL;
@@ -175,28 +179,29 @@ static bool split_head(char *line, uint64_t *size)
     return *end == '\0';
 }
 
-static struct body *body_of(struct pythia_sink *sink)
+static struct body *find_sink_body(struct pythia_sink *sink)
 {
     return (struct body *)((char *)sink - offsetof(struct body, sink));
 }
 
-static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
-                   const struct pythia_span *span)
+static int forward_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                        const struct pythia_span *span)
 {
-    struct pythia_sink *to = body_of(sink)->to;
+    struct pythia_sink *to = find_sink_body(sink)->to;
     return to->span(to, trace, span);
 }
 
-static void on_cost(struct pythia_sink *sink, uint32_t tracepoint, uint64_t ns)
+static void forward_cost(struct pythia_sink *sink, uint32_t tracepoint, uint64_t ns)
 {
-    struct pythia_sink *to = body_of(sink)->to;
+    struct pythia_sink *to = find_sink_body(sink)->to;
     to->cost(to, tracepoint, ns);
 }
 
-/* Lines and bytes that a decoder tells are those of the body. */
-static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
+/* Report what a decoder reports, at the place of the body: the decoder's lines and bytes are those
+ * within the body. */
+static void report_broken_body(struct pythia_sink *sink, const struct pythia_error *why)
 {
-    const struct body *b = body_of(sink);
+    const struct body *b = find_sink_body(sink);
     struct pythia_error inside = *why, told = {0};
     char text[640];
     inside.source[0] = '\0';
@@ -206,17 +211,17 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
     b->to->broken(b->to, &told);
 }
 
-/* One body behind the line that tells of it. What its decoder could not read is told, and the rest
- * of it passed over. */
-static int decode_body(struct recording *r, const char *format_name, uint64_t size,
-                       struct pythia_sink *to, struct pythia_error *e)
+/* Decode one body after the line that describes it. What its decoder could not read is reported,
+ * and the rest of the body is passed over: the next line is after it. */
+static int decode_recorded_body(struct recording *r, const char *format_name, uint64_t size,
+                                struct pythia_sink *to, struct pythia_error *e)
 {
     const struct pythia_adapter_ops *format = NULL;
-    struct pythia_adapter *decoder = decoder_of(r, format_name, &format);
+    struct pythia_adapter *decoder = reach_decoder(r, format_name, &format);
     struct body b = {.source = {.name = r->from->name, .read = read_body},
-                     .sink = {.span = on_span,
-                              .broken = on_broken,
-                              .cost = to->cost ? on_cost : NULL,
+                     .sink = {.span = forward_span,
+                              .broken = report_broken_body,
+                              .cost = to->cost ? forward_cost : NULL,
                               .counts = to->counts,
                               .limits = to->limits,
                               .redaction = to->redaction},
@@ -226,26 +231,45 @@ static int decode_body(struct recording *r, const char *format_name, uint64_t si
                      .begun = r->offset,
                      .left = size};
     struct pythia_error why = {0};
-    int status = PYTHIA_OK;
     if (decoder) {
-        status = format->decode(decoder, &b.source, &b.sink, &why);
+        int status = format->decode(decoder, &b.source, &b.sink, &why);
         if (status != PYTHIA_OK && why.status == PYTHIA_OK)
-            return status; /* the sink's wish, or no memory */
+            return status; /* the sink wants no more, or there is no memory */
     } else {
         pythia_error_set(&why, PYTHIA_EFORMAT, "there is no format %s", format_name);
     }
     if (why.status != PYTHIA_OK) {
         to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
-        on_broken(&b.sink, &why);
+        report_broken_body(&b.sink, &why);
     }
     char rest[4096];
     size_t got;
     while (b.left > 0) {
-        status = read_body(&b.source, rest, sizeof(rest), &got, e);
-        if (status != PYTHIA_OK) /* where it is cut, that was told */
+        int status = read_body(&b.source, rest, sizeof(rest), &got, e);
+        if (status != PYTHIA_OK) /* where the body is cut off has been reported */
             return status == PYTHIA_EFORMAT && why.status != PYTHIA_OK ? ENDED : status;
     }
     return PYTHIA_OK;
+}
+
+/* Read the line that describes a body, and the body: 0, ENDED after the last one or where the last
+ * one is cut off, PYTHIA_EFORMAT where no such line is, or what else failed. */
+static int decode_next_body(struct recording *r, struct pythia_sink *to, struct pythia_error *e)
+{
+    char line[LINE_MAX_];
+    uint64_t size;
+    int status = read_head_line(r, line, e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (!split_head(line, &size))
+        return PYTHIA_EFORMAT;
+    status = decode_recorded_body(r, line, size, to, e);
+    if (status != PYTHIA_OK)
+        return status;
+    status = read_head_line(r, line, e);
+    if (status != PYTHIA_OK)
+        return status == ENDED ? PYTHIA_EFORMAT : status;
+    return *line ? PYTHIA_EFORMAT : PYTHIA_OK;
 }
 
 static int decode_recording(struct pythia_adapter *a, struct pythia_source *from,
@@ -253,34 +277,25 @@ static int decode_recording(struct pythia_adapter *a, struct pythia_source *from
 {
     struct recording *r = (struct recording *)a;
     char line[LINE_MAX_];
-    uint64_t size;
     r->from = from;
     r->size = r->at = 0;
     r->offset = 0;
-    int status = read_line(r, line, e);
-    bool good = status == PYTHIA_OK && strcmp(line, "pythia recording 1") == 0;
-    while (good && (status = read_line(r, line, e)) == PYTHIA_OK) {
-        good = split_head(line, &size);
-        if (!good)
-            break;
-        status = decode_body(r, line, size, to, e);
-        if (status == PYTHIA_OK)
-            good = (status = read_line(r, line, e)) == PYTHIA_OK && !*line;
-        if (status != PYTHIA_OK)
-            break;
-    }
-    if (status == ENDED && good)
+    int status = read_head_line(r, line, e);
+    if (status == ENDED || (status == PYTHIA_OK && strcmp(line, "pythia recording 1") != 0))
+        status = PYTHIA_EFORMAT;
+    while (status == PYTHIA_OK)
+        status = decode_next_body(r, to, e);
+    if (status == ENDED)
         return PYTHIA_OK;
-    if (status == PYTHIA_OK || status == ENDED || status == PYTHIA_EFORMAT) {
-        struct pythia_error why = {0};
-        pythia_error_place(&why, from->name, 0, r->offset);
-        pythia_error_set(&why, PYTHIA_EFORMAT,
-                         "is no recording from here on: there should be a line FORMAT SIZE");
-        to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
-        to->broken(to, &why);
-        return PYTHIA_OK;
-    }
-    return status;
+    if (status != PYTHIA_EFORMAT)
+        return status;
+    struct pythia_error why = {0};
+    pythia_error_place(&why, from->name, 0, r->offset);
+    pythia_error_set(&why, PYTHIA_EFORMAT,
+                     "is no recording from here on: there should be a line FORMAT SIZE");
+    to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
+    to->broken(to, &why);
+    return PYTHIA_OK;
 }
 
 const struct pythia_adapter_ops pythia__recording = {

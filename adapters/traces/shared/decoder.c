@@ -62,8 +62,8 @@ bool pythia__goes_on(const struct pythia__decoder *d, int status)
 
 /* ---- names ---- */
 
-/* A key that was new is known by another name where the vocabulary is full: then what it stands for
- * may be anything. */
+/* Note how values of a new key are redacted. A full vocabulary knows a new key by a common name:
+ * then its values may be anything, and are at least hashed. */
 static bool is_ruled(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
 {
     enum pythia_redact by = pythia_redaction_of_name(d->redaction, text);
@@ -131,7 +131,8 @@ uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
     return key;
 }
 
-/* The hash of all of it keeps a cut name apart from others; rules are of the whole name. */
+/* Cut a name that is too long. The hash of the whole name distinguishes it from other names with
+ * the same beginning; redaction rules apply to the whole name. */
 static uint32_t cut_key(struct pythia__decoder *d, struct pythia_buf *name)
 {
     uint64_t hash = pythia_hash_bytes(name->bytes, name->size);
@@ -163,7 +164,7 @@ uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
     return name->size > PYTHIA__NAME_MAX ? cut_key(d, name) : pythia__key(d, pythia_buf_text(name));
 }
 
-/* `service` and so on as an entry has them. */
+/* The arguments are as an entry holds them: 0 is an empty entry, so that numbers begin at 1. */
 static struct pythia__tracepoint_entry *point_entry(const struct pythia__decoder *d,
                                                     uint32_t service, uint32_t scope, uint32_t name)
 {
@@ -259,7 +260,7 @@ bool pythia__link(struct pythia__decoder *d)
     return false;
 }
 
-/* Leave out what is beyond `max` key-values. */
+/* Leave out the key-values after the first `max`. */
 static void limit_attributes(struct pythia__decoder *d, struct pythia_buf *attributes, size_t max)
 {
     struct pythia_text kept = pythia_buf_text(attributes);
@@ -277,9 +278,11 @@ int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns)
     int status = ns == PYTHIA_COST_EXPECTED
                      ? pythia_vocabulary_cost_expect(d->vocabulary, tracepoint)
                      : pythia_vocabulary_cost_add(d->vocabulary, tracepoint, ns);
-    if (status == PYTHIA_OK && d->to->cost)
+    if (status != PYTHIA_OK)
+        return status;
+    if (d->to->cost)
         d->to->cost(d->to, tracepoint, ns);
-    return status;
+    return PYTHIA_OK;
 }
 
 static int redact_span(struct pythia__decoder *d)
@@ -307,8 +310,9 @@ int pythia__complete_resource(struct pythia__decoder *d)
     return pythia__redact(d);
 }
 
-/* Events were read: what they said goes behind what the span itself says. */
-static int add_others(struct pythia__decoder *d)
+/* Append the attributes of events to those of the span, which come first so that a limit drops the
+ * events' attributes before the span's own. */
+static int append_event_attributes(struct pythia__decoder *d)
 {
     size_t max = d->to->limits.attributes_max;
     if (max > 0)
@@ -318,32 +322,34 @@ static int add_others(struct pythia__decoder *d)
     return pythia_buf_status(&d->attributes);
 }
 
-static inline int complete_span(struct pythia__decoder *d)
+static inline int complete_attributes(struct pythia__decoder *d)
 {
     size_t max = d->to->limits.attributes_max;
-    int status = PYTHIA_OK;
     if (d->attributes.failed || d->others.failed) {
         d->attributes.failed = d->others.failed = 0;
         return PYTHIA_ENOMEM;
     }
     if (max > 0 && d->attributes.size > 2 * max) /* few have so many: they are not even counted */
         limit_attributes(d, &d->attributes, max);
-    if (d->others.size > 0)
-        status = add_others(d);
+    int status = d->others.size > 0 ? append_event_attributes(d) : PYTHIA_OK;
     d->events = d->links = 0;
-    return status == PYTHIA_OK && needs_redaction(d) ? redact_span(d) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return needs_redaction(d) ? redact_span(d) : PYTHIA_OK;
 }
 
 int pythia__complete(struct pythia__decoder *d)
 {
-    return complete_span(d);
+    return complete_attributes(d);
 }
 
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
                  struct pythia_span *span)
 {
-    int status = complete_span(d);
-    return status == PYTHIA_OK ? pythia__emit_complete(d, trace, span) : status;
+    int status = complete_attributes(d);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__emit_complete(d, trace, span);
 }
 
 int pythia__emit_complete(struct pythia__decoder *d, const struct pythia_trace_id *trace,

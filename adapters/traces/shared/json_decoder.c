@@ -7,7 +7,7 @@
 /* ---- documents and records ---- */
 
 /* Errors after which nothing more can be read. */
-static bool is_fatal(const struct pythia__decoder *d, int status)
+static bool is_fatal_json(const struct pythia__decoder *d, int status)
 {
     return status == PYTHIA_ENOMEM || d->json->source_failed || d->stopped < 0;
 }
@@ -17,6 +17,8 @@ void pythia__broken(struct pythia__decoder *d)
     pythia__tell(d, &d->json->error);
 }
 
+/* A broken document costs only itself: it is reported, and reading resumes at the next one. What
+ * ends the source (no memory, a failed read, too many faults) ends the loop. */
 int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct pythia_sink *to,
                    int (*document)(struct pythia__decoder *d), struct pythia_error *e)
 {
@@ -32,7 +34,7 @@ int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct
         if (status == 1)
             break;
         if (status < 0) {
-            if (is_fatal(d, status))
+            if (is_fatal_json(d, status))
                 break;
             pythia__broken(d);
             if (d->stopped < 0 || pythia_json_recover(d->json) != PYTHIA_OK)
@@ -64,18 +66,20 @@ static int pass_over_large(struct pythia__decoder *d)
     return PYTHIA_OK;
 }
 
+/* All of a record is brought into memory before it is read, so that the text handed out stays valid
+ * while the span is built, and so that a broken record can be passed over from its beginning. */
 int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder *d, void *context),
                    void *context)
 {
     struct pythia_json *j = d->json;
     int status = pythia_json_whole(j);
-    if (status < 0 && (status != PYTHIA_ELIMIT || is_fatal(d, status)))
+    if (status < 0 && (status != PYTHIA_ELIMIT || is_fatal_json(d, status)))
         return status;
     if (status == PYTHIA_ELIMIT)
         return pass_over_large(d);
     const uint32_t *mark = d->record = pythia_json_mark(j);
     status = read(d, context);
-    if (status >= 0 || is_fatal(d, status))
+    if (status >= 0 || is_fatal_json(d, status))
         return status < 0 ? status : PYTHIA_OK;
     if (j->error.status == PYTHIA_OK) /* nobody said why: the status has to do */
         pythia_json_fail_at(j, mark, status, "%s", pythia_status_text(status));
@@ -92,24 +96,22 @@ int pythia__unfit(struct pythia__decoder *d, const char *sentence)
     return pythia_json_fail_at(d->json, d->record, PYTHIA_EFORMAT, "%s", sentence);
 }
 
-/* The value at hand, which begins as null does: 1 if it is. */
+/* Read the next value, which begins as null does: 1 if it is null. */
 static int read_null(struct pythia__decoder *d)
 {
     struct pythia_json_value value;
     int status = pythia_json_value(d->json, &value);
-    return status == PYTHIA_OK ? 1 : status;
+    return status < 0 ? status : 1;
 }
 
 int pythia__enter_object(struct pythia__decoder *d)
 {
-    int status = pythia_json_peek(d->json) == 'n' ? read_null(d) : PYTHIA_OK;
-    return status == PYTHIA_OK ? pythia_json_object(d->json) : status;
+    return pythia_json_peek(d->json) == 'n' ? read_null(d) : pythia_json_object(d->json);
 }
 
 int pythia__enter_array(struct pythia__decoder *d)
 {
-    int status = pythia_json_peek(d->json) == 'n' ? read_null(d) : PYTHIA_OK;
-    return status == PYTHIA_OK ? pythia_json_array(d->json) : status;
+    return pythia_json_peek(d->json) == 'n' ? read_null(d) : pythia_json_array(d->json);
 }
 
 int pythia__is(struct pythia__decoder *d, char bracket)
@@ -118,12 +120,11 @@ int pythia__is(struct pythia__decoder *d, char bracket)
     int c = pythia_json_peek(d->json);
     if (c == bracket || c < 0)
         return c < 0 ? c : 1;
-    int status = pythia_json_value(d->json, &value); /* which finds out whether it is one */
-    if (status == PYTHIA_OK && value.kind >= PYTHIA_JSON_OBJECT)
-        status = pythia_json_skip(d->json);
-    if (status == PYTHIA_OK)
-        d->to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
-    return status;
+    int status = pythia__read_scalar(d, &value); /* which finds out whether it is a value at all */
+    if (status != PYTHIA_OK)
+        return status;
+    d->to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
+    return PYTHIA_OK;
 }
 
 int pythia__read_objects(struct pythia__decoder *d, int (*object)(struct pythia__decoder *d))
@@ -135,12 +136,12 @@ int pythia__read_objects(struct pythia__decoder *d, int (*object)(struct pythia_
     if (status != 1)
         return status;
     status = pythia_json_array(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0) {
+    while (pythia_json_next_element(d->json, &status)) {
         status = pythia__is(d, '{');
         if (status == 1)
             status = object(d);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* ---- values ---- */
@@ -148,12 +149,10 @@ int pythia__read_objects(struct pythia__decoder *d, int (*object)(struct pythia_
 int pythia__join_scalar(struct pythia__decoder *d, struct pythia_buf *joined)
 {
     struct pythia_json_value value;
-    int status = pythia_json_value(d->json, &value);
+    int status = pythia__read_scalar(d, &value);
     if (status != PYTHIA_OK)
         return status;
-    if (value.kind >= PYTHIA_JSON_OBJECT)
-        return pythia_json_skip(d->json);
-    if (joined->size >= PYTHIA__ARRAY_MAX)
+    if (value.kind >= PYTHIA_JSON_OBJECT || joined->size >= PYTHIA__ARRAY_MAX)
         return PYTHIA_OK;
     if (joined->size)
         pythia_buf_putc(joined, ',');
@@ -164,42 +163,45 @@ int pythia__join_scalar(struct pythia__decoder *d, struct pythia_buf *joined)
     return PYTHIA_OK;
 }
 
-/* The scalars of the array at hand, with commas between, as one text. */
-static int add_array(struct pythia__decoder *d, struct pythia_text name)
+/* Add the scalars of the next value, an array, as one text with commas between. */
+static int add_json_array(struct pythia__decoder *d, struct pythia_text name)
 {
     struct pythia_buf joined = {0};
+    uint32_t key;
     int status = pythia_json_array(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0)
+    while (pythia_json_next_element(d->json, &status))
         status = pythia__join_scalar(d, &joined);
-    if (status == 1) {
-        uint32_t key = pythia__key(d, name);
-        status = pythia_buf_status(&joined);
-        if (key == PYTHIA_NONE)
-            status = PYTHIA_ENOMEM;
-        else
-            pythia__add_text(d, key, pythia_buf_text(&joined));
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    key = pythia__key(d, name);
+    status = key == PYTHIA_NONE ? PYTHIA_ENOMEM : pythia_buf_status(&joined);
+    if (status != PYTHIA_OK)
+        goto out;
+    pythia__add_text(d, key, pythia_buf_text(&joined));
+out:
     pythia_buf_free(&joined);
     return status;
 }
 
-static int add_value(struct pythia__decoder *d, struct pythia_text name, int depth);
+static int add_nested_value(struct pythia__decoder *d, struct pythia_text name, int depth);
 
-static int add_object(struct pythia__decoder *d, struct pythia_text name, int depth)
+static int add_json_object(struct pythia__decoder *d, struct pythia_text name, int depth)
 {
     struct pythia_json *j = d->json;
     struct pythia_text member;
     int status = pythia_json_object(j);
-    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
+    while (pythia_json_next_field(j, &member, &status)) {
         uint32_t key = pythia__key_below(d, name, member);
         if (key == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
-        status = add_value(d, pythia_vocabulary_text(d->vocabulary, key), depth + 1);
+        status = add_nested_value(d, pythia_vocabulary_text(d->vocabulary, key), depth + 1);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static int add_value(struct pythia__decoder *d, struct pythia_text name, int depth)
+/* An object becomes one key-value a member, so that each can explain latency by itself; an array is
+ * one text, because the position of an element seldom means anything. */
+static int add_nested_value(struct pythia__decoder *d, struct pythia_text name, int depth)
 {
     struct pythia_json_value value;
     int status = pythia_json_value(d->json, &value);
@@ -227,31 +229,55 @@ static int add_value(struct pythia__decoder *d, struct pythia_text name, int dep
         if (depth >= PYTHIA__DEPTH_MAX)
             return pythia_json_fail(d->json, PYTHIA_EFORMAT, "key-values are nested deeper than %d",
                                     PYTHIA__DEPTH_MAX);
-        return add_object(d, name, depth);
+        return add_json_object(d, name, depth);
     case PYTHIA_JSON_ARRAY:
-        return add_array(d, name);
+        return add_json_array(d, name);
     }
     return PYTHIA_EINVAL;
 }
 
 int pythia__add_value(struct pythia__decoder *d, struct pythia_text name)
 {
-    return add_value(d, name, 0);
+    return add_nested_value(d, name, 0);
+}
+
+int pythia__read_scalar(struct pythia__decoder *d, struct pythia_json_value *out)
+{
+    int status = pythia_json_value(d->json, out);
+    if (status != PYTHIA_OK || out->kind < PYTHIA_JSON_OBJECT)
+        return status;
+    return pythia_json_skip(d->json);
 }
 
 int pythia__read_text(struct pythia__decoder *d, struct pythia_text *out)
 {
     struct pythia_json_value value;
-    int status = pythia_json_value(d->json, &value);
+    int status = pythia__read_scalar(d, &value);
     if (status != PYTHIA_OK)
         return status;
-    *out = value.kind == PYTHIA_JSON_NULL || value.kind == PYTHIA_JSON_BOOL
-               ? (struct pythia_text){"", 0}
-               : value.text;
-    if (value.kind < PYTHIA_JSON_OBJECT)
-        return PYTHIA_OK;
-    *out = (struct pythia_text){"", 0};
-    return pythia_json_skip(d->json);
+    bool text = value.kind >= PYTHIA_JSON_INTEGER && value.kind <= PYTHIA_JSON_STRING;
+    *out = text ? value.text : (struct pythia_text){"", 0};
+    return PYTHIA_OK;
+}
+
+int pythia__read_key(struct pythia__decoder *d, struct pythia_text prefix, uint32_t *out)
+{
+    struct pythia_text text;
+    int status = pythia_json_string(d->json, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    *out = pythia__key_below(d, prefix, text);
+    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+}
+
+int pythia__read_any_key(struct pythia__decoder *d, uint32_t *out)
+{
+    struct pythia_text text;
+    int status = pythia__read_text(d, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    *out = pythia__key(d, text);
+    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
 int pythia__time(struct pythia__decoder *d, uint64_t number, uint64_t unit_ns, uint64_t *out)
@@ -265,6 +291,8 @@ int pythia__time(struct pythia__decoder *d, uint64_t number, uint64_t unit_ns, u
 
 #define US_MAX 9.2e15 /* microseconds: the year 2261 */
 
+/* Exporters write microseconds as whole numbers, with a fraction, or as strings of either. A whole
+ * number is multiplied as such, because a double would round the nanoseconds of today's dates. */
 int pythia__read_duration_us(struct pythia__decoder *d, int64_t *out_ns)
 {
     struct pythia_json_value value;
@@ -291,10 +319,12 @@ int pythia__read_time_us(struct pythia__decoder *d, uint64_t *out_ns)
 {
     int64_t time_ns = 0;
     int status = pythia__read_duration_us(d, &time_ns);
-    if (status == PYTHIA_OK && time_ns < 0)
+    if (status != PYTHIA_OK)
+        return status;
+    if (time_ns < 0)
         return pythia_json_fail_last(d->json, PYTHIA_EFORMAT, "a time before 1970 is out of range");
     *out_ns = (uint64_t)time_ns;
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- likeness ---- */

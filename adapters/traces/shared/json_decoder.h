@@ -44,9 +44,18 @@ int pythia__join_scalar(struct pythia__decoder *d, struct pythia_buf *joined);
  * member ("name.member"), arrays as the texts of their scalars with commas between. */
 int pythia__add_value(struct pythia__decoder *d, struct pythia_text name);
 
-/* The value at hand as text: a string, or a number as it is written; anything else is passed over
+/* Read the next value as pythia_json_value does, and pass over it if it is an object or an array.
+ */
+int pythia__read_scalar(struct pythia__decoder *d, struct pythia_json_value *out);
+
+/* Read the next value as text: a string, or a number as it is written; anything else is passed over
  * and counts as empty. */
 int pythia__read_text(struct pythia__decoder *d, struct pythia_text *out);
+
+/* Read the next value, a string, and intern it as pythia__key_below does. _any takes what
+ * pythia__read_text takes. */
+int pythia__read_key(struct pythia__decoder *d, struct pythia_text prefix, uint32_t *out);
+int pythia__read_any_key(struct pythia__decoder *d, uint32_t *out);
 
 /* Whole numbers of `unit_ns` nanoseconds, which have just been read, as nanoseconds;
  * PYTHIA_EFORMAT if they are out of range. */

@@ -80,7 +80,7 @@ static void rewrite_line(struct pythia__line_source *l, const char *line, size_t
 }
 
 /* Read on and rewrite each whole line. */
-static int read_lines(struct pythia__line_source *l, struct pythia_error *e)
+static int read_whole_lines(struct pythia__line_source *l, struct pythia_error *e)
 {
     char *room = pythia_buf_reserve(&l->line, PIECE_BYTES);
     size_t got = 0;
@@ -113,7 +113,7 @@ static int read_rewritten(struct pythia_source *source, void *to, size_t capacit
     while (l->given == l->out.size && !l->ended) {
         pythia_buf_clear(&l->out);
         l->given = 0;
-        int status = read_lines(l, e);
+        int status = read_whole_lines(l, e);
         if (status != PYTHIA_OK)
             return status;
     }

@@ -48,7 +48,7 @@ struct line {
 
 /* ---- members ---- */
 
-static int read_hex(struct spans *s, struct pythia_trace_id *out)
+static int read_hex_id(struct spans *s, struct pythia_trace_id *out)
 {
     struct pythia_text text;
     int status = pythia_json_string(s->d.json, &text);
@@ -59,17 +59,7 @@ static int read_hex(struct spans *s, struct pythia_trace_id *out)
     return PYTHIA_OK;
 }
 
-static int read_string(struct spans *s, uint32_t *out)
-{
-    struct pythia_text text;
-    int status = pythia_json_string(s->d.json, &text);
-    if (status != PYTHIA_OK)
-        return status;
-    *out = pythia__key(&s->d, text);
-    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
-}
-
-static int read_real(struct spans *s, double *out)
+static int read_spans_real(struct spans *s, double *out)
 {
     struct pythia_json_value value;
     int status = pythia_json_value(s->d.json, &value);
@@ -90,7 +80,8 @@ static int read_real(struct spans *s, double *out)
     return PYTHIA_OK;
 }
 
-/* The value of a key-value of that kind, at hand. */
+/* Read the value of a key-value of that kind. Kinds are written out, because the values of another
+ * decoder are reproduced exactly: a real may look like a whole number, and a text like both. */
 static int read_typed(struct spans *s, uint32_t key, struct pythia_text kind)
 {
     struct pythia_buf *to = &s->d.attributes;
@@ -98,52 +89,55 @@ static int read_typed(struct spans *s, uint32_t key, struct pythia_text kind)
     struct pythia_text text;
     int64_t integer;
     double real;
-    int status = PYTHIA_OK;
+    int status;
     if (PYTHIA_TEXT_IS(kind, "text")) {
-        if ((status = pythia_json_string(s->d.json, &text)) == PYTHIA_OK)
-            pythia__add_text(&s->d, key, text);
+        if ((status = pythia_json_string(s->d.json, &text)) != PYTHIA_OK)
+            return status;
+        pythia__add_text(&s->d, key, text);
     } else if (PYTHIA_TEXT_IS(kind, "integer")) {
-        if ((status = pythia_json_int64(s->d.json, &integer)) == PYTHIA_OK)
-            pythia_attributes_integer(to, key, integer);
+        if ((status = pythia_json_int64(s->d.json, &integer)) != PYTHIA_OK)
+            return status;
+        pythia_attributes_integer(to, key, integer);
     } else if (PYTHIA_TEXT_IS(kind, "real")) {
-        if ((status = read_real(s, &real)) == PYTHIA_OK)
-            pythia_attributes_real(to, key, real);
+        if ((status = read_spans_real(s, &real)) != PYTHIA_OK)
+            return status;
+        pythia_attributes_real(to, key, real);
     } else if (PYTHIA_TEXT_IS(kind, "bool")) {
-        status = pythia_json_value(s->d.json, &value);
-        if (status == PYTHIA_OK && value.kind != PYTHIA_JSON_BOOL)
+        if ((status = pythia_json_value(s->d.json, &value)) != PYTHIA_OK)
+            return status;
+        if (value.kind != PYTHIA_JSON_BOOL)
             return pythia__unfit(&s->d, "a bool that is none");
-        if (status == PYTHIA_OK)
-            pythia_attributes_bool(to, key, value.integer != 0);
+        pythia_attributes_bool(to, key, value.integer != 0);
     } else {
         return pythia__unfit(&s->d, "a key-value of an unknown kind");
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-/* ["key", "kind", value] */
-static int read_attribute(struct spans *s)
+/* Read ["key", "kind", value]. */
+static int read_typed_attribute(struct spans *s)
 {
     struct pythia_json *j = s->d.json;
     struct pythia_text kind = {"", 0};
     uint32_t key = 0;
     int status = pythia_json_array(j);
-    for (int i = 0; status == PYTHIA_OK && (status = pythia_json_element(j)) == 0; i++) {
+    for (int i = 0; pythia_json_next_element(j, &status); i++) {
         if (i == 0)
-            status = read_string(s, &key);
+            status = pythia__read_key(&s->d, (struct pythia_text){"", 0}, &key);
         else if (i == 1)
             status = pythia_json_string(j, &kind);
         else
             status = i == 2 ? read_typed(s, key, kind) : pythia_json_skip(j);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static int read_attributes(struct spans *s)
+static int read_typed_attributes(struct spans *s)
 {
     int status = pythia_json_array(s->d.json);
-    while (status == PYTHIA_OK && (status = pythia_json_element(s->d.json)) == 0)
-        status = read_attribute(s);
-    return status == 1 ? PYTHIA_OK : status;
+    while (pythia_json_next_element(s->d.json, &status))
+        status = read_typed_attribute(s);
+    return status;
 }
 
 static int read_number_member(struct spans *s, struct pythia_text member, struct line *l)
@@ -173,39 +167,44 @@ static int read_cost(struct spans *s, struct line *l)
         return pythia_json_uint64(s->d.json, &l->cost);
     l->cost = PYTHIA_COST_EXPECTED;
     int status = pythia_json_value(s->d.json, &value);
-    return status == PYTHIA_OK && !PYTHIA_TEXT_IS(value.text, "expected")
-               ? pythia__unfit(&s->d, "a cost that is no number")
-               : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return PYTHIA_TEXT_IS(value.text, "expected")
+               ? PYTHIA_OK
+               : pythia__unfit(&s->d, "a cost that is no number");
 }
 
-static int read_member(struct spans *s, struct pythia_text member, struct line *l)
+/* Read a member; which kind of line it belongs to is decided when the line has been read. */
+static int read_line_member(struct spans *s, struct pythia_text member, struct line *l)
 {
-    if (PYTHIA_TEXT_IS(member, "trace"))
-        return read_hex(s, &l->trace);
-    if (PYTHIA_TEXT_IS(member, "span"))
-        return read_hex(s, &l->span);
-    if (PYTHIA_TEXT_IS(member, "parent"))
-        return read_hex(s, &l->parent);
-    if (PYTHIA_TEXT_IS(member, "link"))
-        return read_hex(s, &l->link);
+    const struct {
+        const char *name;
+        struct pythia_trace_id *to;
+    } ids[] = {
+        {"trace", &l->trace}, {"span", &l->span}, {"parent", &l->parent}, {"link", &l->link}};
+    const struct {
+        const char *name;
+        uint32_t *to;
+    } strings[] = {{"service", &l->service},
+                   {"name", &l->name},
+                   {"host", &l->host},
+                   {"instance", &l->instance}};
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+        if (pythia_text_equal(member, pythia_text_of(ids[i].name)))
+            return read_hex_id(s, ids[i].to);
+    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+        if (pythia_text_equal(member, pythia_text_of(strings[i].name)))
+            return pythia__read_key(&s->d, (struct pythia_text){"", 0}, strings[i].to);
     if (PYTHIA_TEXT_IS(member, "start")) {
         l->has_start = true;
         int status = pythia_json_uint64(s->d.json, &l->start);
-        return status == PYTHIA_OK ? pythia__time(&s->d, l->start, 1, &l->start) : status;
+        return status < 0 ? status : pythia__time(&s->d, l->start, 1, &l->start);
     }
     if (PYTHIA_TEXT_IS(member, "cost"))
         return read_cost(s, l);
     if (PYTHIA_TEXT_IS(member, "id"))
         return pythia_json_string(s->d.json, &l->id);
-    if (PYTHIA_TEXT_IS(member, "service"))
-        return read_string(s, &l->service);
-    if (PYTHIA_TEXT_IS(member, "name"))
-        return read_string(s, &l->name);
-    if (PYTHIA_TEXT_IS(member, "host"))
-        return read_string(s, &l->host);
-    if (PYTHIA_TEXT_IS(member, "instance"))
-        return read_string(s, &l->instance);
-    return PYTHIA_TEXT_IS(member, "attributes") ? read_attributes(s)
+    return PYTHIA_TEXT_IS(member, "attributes") ? read_typed_attributes(s)
                                                 : read_number_member(s, member, l);
 }
 
@@ -217,7 +216,7 @@ static int begin_line(struct spans *s, const struct line *l)
     return l->number == 1 ? PYTHIA_OK : pythia__unfit(&s->d, "spans of another version");
 }
 
-/* Definitions are in order, so that what is not there cannot be meant. */
+/* Definitions are numbered in order, so that a number above the last one is a fault. */
 static int define_name(struct spans *s, struct list *to, const struct line *l, uint32_t number)
 {
     if (number == PYTHIA_NONE ||
@@ -229,14 +228,14 @@ static int define_name(struct spans *s, struct list *to, const struct line *l, u
     return PYTHIA_OK;
 }
 
-static int define_point(struct spans *s, const struct line *l)
+static int add_point_definition(struct spans *s, const struct line *l)
 {
     return define_name(
         s, &s->points, l,
         pythia_vocabulary_tracepoint_of_id(s->d.vocabulary, l->id, l->service, l->name));
 }
 
-static int define_resource(struct spans *s, const struct line *l)
+static int add_resource_definition(struct spans *s, const struct line *l)
 {
     if (pythia__complete_resource(&s->d) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -262,7 +261,9 @@ static int take_cost(struct spans *s, const struct line *l)
     return pythia__cost(&s->d, l->at ? s->points.numbers[l->at - 1] : PYTHIA_NONE, l->cost);
 }
 
-static int give_span(struct spans *s, const struct line *l)
+/* The file may have been edited, or be hostile: every number is checked before it becomes an index
+ * or an enumerator. */
+static int emit_line_span(struct spans *s, const struct line *l)
 {
     const char *fault = NULL;
     if (!(l->trace.high | l->trace.low) || !l->span.low || !l->has_start)
@@ -297,7 +298,7 @@ static int give_span(struct spans *s, const struct line *l)
     return pythia__emit(&s->d, &l->trace, &span);
 }
 
-static int read_line(struct pythia__decoder *d, void *context)
+static int read_spans_line(struct pythia__decoder *d, void *context)
 {
     (void)context;
     struct spans *s = (struct spans *)d;
@@ -305,23 +306,23 @@ static int read_line(struct pythia__decoder *d, void *context)
     struct pythia_text member;
     pythia__span_begin(d);
     int status = pythia_json_object(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
-        status = read_member(s, member, &l);
-    if (status != 1)
+    while (pythia_json_next_field(d->json, &member, &status))
+        status = read_line_member(s, member, &l);
+    if (status != PYTHIA_OK)
         return status;
     if (l.is_head)
         return begin_line(s, &l);
     if (l.is_cost)
         return take_cost(s, &l);
     if (l.is_point)
-        return define_point(s, &l);
-    return l.is_resource ? define_resource(s, &l) : give_span(s, &l);
+        return add_point_definition(s, &l);
+    return l.is_resource ? add_resource_definition(s, &l) : emit_line_span(s, &l);
 }
 
-static int read_document(struct pythia__decoder *d)
+static int read_spans_document(struct pythia__decoder *d)
 {
     int status = pythia__is(d, '{');
-    return status == 1 ? pythia__record(d, read_line, NULL) : status;
+    return status == 1 ? pythia__record(d, read_spans_line, NULL) : status;
 }
 
 /* ---- the row ---- */
@@ -357,7 +358,7 @@ static int decode_spans(struct pythia_adapter *a, struct pythia_source *from,
 {
     struct spans *s = (struct spans *)a;
     s->points.count = s->resources.count = 0;
-    return pythia__decode(&s->d, from, to, read_document, e);
+    return pythia__decode(&s->d, from, to, read_spans_document, e);
 }
 
 const struct pythia_adapter_ops pythia__spans = {

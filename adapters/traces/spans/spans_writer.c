@@ -59,7 +59,7 @@ void pythia_spans_writer_begin(struct pythia_spans_writer *w, struct pythia_buf 
 
 /* ---- text: sound UTF-8; what is not is mended by whoever decodes it ---- */
 
-static void put_string(const struct pythia_spans_writer *w, const char *name, uint32_t string)
+static void write_string(const struct pythia_spans_writer *w, const char *name, uint32_t string)
 {
     if (string == 0)
         return;
@@ -97,7 +97,7 @@ static void put_attribute(const struct pythia_spans_writer *w, const struct pyth
     pythia_buf_putc(to, ']');
 }
 
-static void put_attributes(const struct pythia_spans_writer *w, struct pythia_text packed)
+static void write_attributes(const struct pythia_spans_writer *w, struct pythia_text packed)
 {
     struct pythia_attribute a;
     const char *between = ",\"attributes\":[";
@@ -114,8 +114,8 @@ static void put_attributes(const struct pythia_spans_writer *w, struct pythia_te
 /* ---- what spans share ---- */
 
 /* The number of something in this body; *new: it has to be defined. 0: there is no memory. */
-static uint32_t number_of(struct pythia_spans_writer *w, struct table *t, uint32_t global,
-                          bool *new)
+static uint32_t find_definition(struct pythia_spans_writer *w, struct table *t, uint32_t global,
+                                bool *new)
 {
     if (pythia_reach(&t->entries, &t->capacity, global, sizeof(*t->entries)) != PYTHIA_OK)
         return 0;
@@ -126,40 +126,40 @@ static uint32_t number_of(struct pythia_spans_writer *w, struct table *t, uint32
     return d->number;
 }
 
-static uint32_t define_point(struct pythia_spans_writer *w, uint32_t tracepoint)
+static uint32_t write_point_definition(struct pythia_spans_writer *w, uint32_t tracepoint)
 {
     bool new;
-    uint32_t number = number_of(w, &w->points, tracepoint, &new);
+    uint32_t number = find_definition(w, &w->points, tracepoint, &new);
     if (number == 0 || !new)
         return number;
     const struct pythia_tracepoint *p = pythia_vocabulary_tracepoint_at(w->vocabulary, tracepoint);
     pythia_buf_printf(w->to, "{\"point\":%" PRIu32, number);
-    put_string(w, "id", p->id);
-    put_string(w, "service", p->service);
-    put_string(w, "name", p->name);
+    write_string(w, "id", p->id);
+    write_string(w, "service", p->service);
+    write_string(w, "name", p->name);
     pythia_buf_puts(w->to, "}\n");
     return number;
 }
 
-static uint32_t define_resource(struct pythia_spans_writer *w, uint32_t resource)
+static uint32_t write_resource_definition(struct pythia_spans_writer *w, uint32_t resource)
 {
     bool new;
-    uint32_t number = number_of(w, &w->resources, resource, &new);
+    uint32_t number = find_definition(w, &w->resources, resource, &new);
     if (number == 0 || !new)
         return number;
     struct pythia_resource r = pythia_vocabulary_resource_at(w->vocabulary, resource);
     pythia_buf_printf(w->to, "{\"resource\":%" PRIu32, number);
-    put_string(w, "service", r.service);
-    put_string(w, "host", r.host);
-    put_string(w, "instance", r.instance);
-    put_attributes(w, r.attributes);
+    write_string(w, "service", r.service);
+    write_string(w, "host", r.host);
+    write_string(w, "instance", r.instance);
+    write_attributes(w, r.attributes);
     pythia_buf_puts(w->to, "}\n");
     return number;
 }
 
 int pythia_spans_writer_cost(struct pythia_spans_writer *w, uint32_t tracepoint, uint64_t ns)
 {
-    uint32_t point = tracepoint == PYTHIA_NONE ? 0 : define_point(w, tracepoint);
+    uint32_t point = tracepoint == PYTHIA_NONE ? 0 : write_point_definition(w, tracepoint);
     if (tracepoint != PYTHIA_NONE && point == 0)
         return PYTHIA_ENOMEM;
     if (ns == PYTHIA_COST_EXPECTED)
@@ -171,7 +171,7 @@ int pythia_spans_writer_cost(struct pythia_spans_writer *w, uint32_t tracepoint,
 
 /* ---- spans ---- */
 
-static void put_number(struct pythia_buf *to, const char *name, uint32_t number)
+static void write_number(struct pythia_buf *to, const char *name, uint32_t number)
 {
     if (number)
         pythia_buf_printf(to, ",\"%s\":%" PRIu32, name, number);
@@ -182,8 +182,8 @@ int pythia_spans_writer_add(struct pythia_spans_writer *w, const struct pythia_t
 {
     struct pythia_buf *to = w->to;
     bool pointed = s->tracepoint != PYTHIA_NONE, known = s->resource != 0;
-    uint32_t point = pointed ? define_point(w, s->tracepoint) : 0,
-             resource = known ? define_resource(w, s->resource) : 0;
+    uint32_t point = pointed ? write_point_definition(w, s->tracepoint) : 0,
+             resource = known ? write_resource_definition(w, s->resource) : 0;
     if ((pointed && point == 0) || (known && resource == 0))
         return PYTHIA_ENOMEM;
     pythia_buf_printf(to, "{\"trace\":\"%016" PRIx64 "%016" PRIx64 "\",\"span\":\"%016" PRIx64 "\"",
@@ -193,18 +193,18 @@ int pythia_spans_writer_add(struct pythia_spans_writer *w, const struct pythia_t
     pythia_buf_printf(to, ",\"start\":%" PRIu64, s->start_ns);
     if (s->duration_ns)
         pythia_buf_printf(to, ",\"duration\":%" PRId64, s->duration_ns);
-    put_number(to, "at", point);
-    put_number(to, "of", resource);
-    put_number(to, "kind", s->kind);
-    put_number(to, "relation", s->relation);
-    put_number(to, "part", s->part);
-    put_number(to, "flags",
-               (s->error ? PYTHIA__SPANS_ERROR : 0u) | (s->shared ? PYTHIA__SPANS_SHARED : 0u) |
-                   (s->many_roots ? PYTHIA__SPANS_MANY_ROOTS : 0u));
+    write_number(to, "at", point);
+    write_number(to, "of", resource);
+    write_number(to, "kind", s->kind);
+    write_number(to, "relation", s->relation);
+    write_number(to, "part", s->part);
+    write_number(to, "flags",
+                 (s->error ? PYTHIA__SPANS_ERROR : 0u) | (s->shared ? PYTHIA__SPANS_SHARED : 0u) |
+                     (s->many_roots ? PYTHIA__SPANS_MANY_ROOTS : 0u));
     if (s->link.high | s->link.low)
         pythia_buf_printf(to, ",\"link\":\"%016" PRIx64 "%016" PRIx64 "\"", s->link.high,
                           s->link.low);
-    put_attributes(w, s->attributes);
+    write_attributes(w, s->attributes);
     pythia_buf_puts(to, "}\n");
     return pythia_buf_status(to);
 }

@@ -72,7 +72,8 @@ struct reading {
 /* ---- values ---- */
 
 /* An id of up to `digits` hexadecimal digits; none if there are only zeros. */
-static int read_id(struct zipkin *z, const char *which, size_t digits, struct pythia_trace_id *out)
+static int read_zipkin_id(struct zipkin *z, const char *which, size_t digits,
+                          struct pythia_trace_id *out)
 {
     struct pythia_text text;
     int status = pythia_json_string(z->d.json, &text);
@@ -88,33 +89,23 @@ static int read_id(struct zipkin *z, const char *which, size_t digits, struct py
 static int read_parent(struct zipkin *z, uint64_t *out)
 {
     struct pythia_trace_id id = {0, 0};
-    int status = pythia_json_peek(z->d.json) == '"' ? read_id(z, "parentId", 16, &id)
+    int status = pythia_json_peek(z->d.json) == '"' ? read_zipkin_id(z, "parentId", 16, &id)
                                                     : pythia_json_skip(z->d.json);
     *out = id.low;
     return status;
 }
 
-static int read_string(struct zipkin *z, uint32_t *out)
-{
-    struct pythia_text text = {"", 0};
-    int status = pythia__read_text(&z->d, &text);
-    if (status != PYTHIA_OK)
-        return status;
-    *out = pythia__key(&z->d, text);
-    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
-}
-
-static int read_truth(struct zipkin *z, bool *out)
+static int read_zipkin_bool(struct zipkin *z, bool *out)
 {
     struct pythia_json_value value;
-    int status = pythia_json_value(z->d.json, &value);
-    if (status == PYTHIA_OK && value.kind >= PYTHIA_JSON_OBJECT)
-        return pythia_json_skip(z->d.json);
+    int status = pythia__read_scalar(&z->d, &value);
+    if (status != PYTHIA_OK)
+        return status;
     *out = value.kind == PYTHIA_JSON_BOOL && value.integer;
-    return status;
+    return PYTHIA_OK;
 }
 
-static int read_kind(struct zipkin *z, struct pythia_span *span)
+static int read_zipkin_kind(struct zipkin *z, struct pythia_span *span)
 {
     static const struct {
         const char *name;
@@ -133,44 +124,44 @@ static int read_kind(struct zipkin *z, struct pythia_span *span)
 
 /* ---- endpoints ---- */
 
-/* {"serviceName", "ipv4", "ipv6", "port"} */
+/* Read {"serviceName", "ipv4", "ipv6", "port"}. */
 static int read_endpoint(struct zipkin *z, struct endpoint *out)
 {
     struct pythia_text member;
     struct pythia_json_value value;
     *out = (struct endpoint){.seen = true};
     int status = pythia__enter_object(&z->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(z->d.json, &member)) == 0) {
+    while (pythia_json_next_field(z->d.json, &member, &status)) {
         if (PYTHIA_TEXT_IS(member, "serviceName")) {
-            status = read_string(z, &out->service);
+            status = pythia__read_any_key(&z->d, &out->service);
         } else if (PYTHIA_TEXT_IS(member, "ipv4") ||
                    (PYTHIA_TEXT_IS(member, "ipv6") && !out->address)) {
-            status = read_string(z, &out->address);
+            status = pythia__read_any_key(&z->d, &out->address);
         } else if (PYTHIA_TEXT_IS(member, "port")) {
-            status = pythia_json_value(z->d.json, &value);
-            if (status == PYTHIA_OK && value.kind >= PYTHIA_JSON_OBJECT)
-                status = pythia_json_skip(z->d.json);
-            else if (status == PYTHIA_OK && value.kind == PYTHIA_JSON_INTEGER)
+            status = pythia__read_scalar(&z->d, &value);
+            if (status != PYTHIA_OK)
+                return status;
+            if (value.kind == PYTHIA_JSON_INTEGER)
                 out->port = value.integer;
         } else {
             status = pythia_json_skip(z->d.json);
         }
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static bool same_endpoint(const struct endpoint *a, const struct endpoint *b)
+static bool is_same_endpoint(const struct endpoint *a, const struct endpoint *b)
 {
     return a->service == b->service && a->address == b->address && a->port == b->port;
 }
 
-/* The process behind an endpoint: its address tells its host, and its port tells it apart from
- * others there. */
-static int find_resource(struct zipkin *z, const struct endpoint *e, uint32_t *out)
+/* Find the process at an endpoint: its address is its host, and its port distinguishes it from
+ * others there. A few endpoints occur in most spans, so that they are cached. */
+static int find_endpoint_resource(struct zipkin *z, const struct endpoint *e, uint32_t *out)
 {
     uint64_t hash = pythia_hash_mix(pythia_hash_mix(e->service, e->address), (uint64_t)e->port);
     struct resource_entry *entry = &z->resources[hash % RESOURCES];
-    if (!entry->endpoint.seen || !same_endpoint(&entry->endpoint, e)) {
+    if (!entry->endpoint.seen || !is_same_endpoint(&entry->endpoint, e)) {
         struct pythia_resource resource = {.service = e->service, .host = e->address};
         if (e->port) {
             struct pythia_buf *name = &z->d.name;
@@ -190,7 +181,7 @@ static int find_resource(struct zipkin *z, const struct endpoint *e, uint32_t *o
     return PYTHIA_OK;
 }
 
-/* Whom the span talked to. */
+/* Add the attributes of the endpoint that the span talked to. */
 static void add_peer(struct zipkin *z, const struct endpoint *e)
 {
     const struct pythia_vocabulary *v = z->d.vocabulary;
@@ -218,29 +209,32 @@ static void add_tag_text(struct zipkin *z, uint32_t key, struct pythia_text text
         pythia__add_text(&z->d, key, text);
 }
 
-/* The value at hand, under the key `name`. */
-static int add_tag(struct zipkin *z, struct pythia_text name)
+/* Add the next value under the key `name`. */
+static int add_zipkin_tag(struct zipkin *z, struct pythia_text name)
 {
     struct pythia_text text;
     int c = pythia_json_peek(z->d.json);
     if (c != '"')
         return c < 0 ? c : pythia__add_value(&z->d, name);
     uint32_t key = pythia__key(&z->d, name);
-    int status = key == PYTHIA_NONE ? PYTHIA_ENOMEM : pythia_json_string(z->d.json, &text);
-    if (status == PYTHIA_OK)
-        add_tag_text(z, key, text);
-    return status;
+    if (key == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    int status = pythia_json_string(z->d.json, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    add_tag_text(z, key, text);
+    return PYTHIA_OK;
 }
 
-static int read_tags(struct zipkin *z, struct pythia_span *span)
+static int read_zipkin_tags(struct zipkin *z, struct pythia_span *span)
 {
     struct pythia_text name;
     int status = pythia__enter_object(&z->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(z->d.json, &name)) == 0) {
+    while (pythia_json_next_field(z->d.json, &name, &status)) {
         span->error |= PYTHIA_TEXT_IS(name, "error"); /* whatever it says */
-        status = add_tag(z, name);
+        status = add_zipkin_tag(z, name);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* {"timestamp", "value", "endpoint"}, or {"key", "value", "endpoint"} of v1; text is borrowed from
@@ -259,7 +253,7 @@ static int read_annotation(struct zipkin *z, struct annotation *a)
     struct pythia_text member;
     *a = (struct annotation){.key = {"", 0}, .text = {"", 0}};
     int status = pythia__enter_object(&z->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(json, &member)) == 0) {
+    while (pythia_json_next_field(json, &member, &status)) {
         if (PYTHIA_TEXT_IS(member, "timestamp")) {
             a->has_time = true;
             status = pythia__read_time_us(&z->d, &a->at_ns);
@@ -274,11 +268,11 @@ static int read_annotation(struct zipkin *z, struct annotation *a)
             status = pythia_json_skip(json);
         }
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-/* Which of v1's moments is that? CORES: none. */
-static enum core core_of(struct pythia_text text)
+/* Find which of v1's moments an annotation is; CORES: none. */
+static enum core find_core(struct pythia_text text)
 {
     static const char names[CORES][3] = {"cs", "cr", "sr", "ss", "ms", "mr"};
     for (int i = 0; i < CORES; i++)
@@ -287,30 +281,32 @@ static enum core core_of(struct pythia_text text)
     return CORES;
 }
 
-static void see_endpoint(struct reading *r, const struct endpoint *e)
+static void note_endpoint(struct reading *r, const struct endpoint *e)
 {
     if (e->seen && !r->any.seen)
         r->any = *e;
 }
 
-/* What the annotations say of the span's times and endpoints. */
-static int look_at_annotations(struct zipkin *z, struct reading *r)
+/* Find what the annotations say about the span's times and endpoints. */
+static int scan_annotations(struct zipkin *z, struct reading *r)
 {
     struct annotation a;
     int status = pythia__enter_array(&z->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(z->d.json)) == 0) {
+    while (pythia_json_next_element(z->d.json, &status)) {
         status = read_annotation(z, &a);
-        if (status != PYTHIA_OK || !a.has_time)
+        if (status != PYTHIA_OK)
+            return status;
+        if (!a.has_time)
             continue;
         r->first_ns = a.at_ns < r->first_ns ? a.at_ns : r->first_ns;
-        see_endpoint(r, &a.endpoint);
-        enum core core = core_of(a.text);
+        note_endpoint(r, &a.endpoint);
+        enum core core = find_core(a.text);
         if (core == CORES || r->core[core].seen)
             continue;
         r->core[core] = (struct moment){a.at_ns, a.endpoint, true};
         r->moments = true;
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 static bool is_other_side(struct pythia_text key)
@@ -318,17 +314,19 @@ static bool is_other_side(struct pythia_text key)
     return PYTHIA_TEXT_IS(key, "sa") || PYTHIA_TEXT_IS(key, "ca") || PYTHIA_TEXT_IS(key, "ma");
 }
 
-/* Where a span of v1 was that no moment tells of. */
-static int look_at_binary_annotations(struct zipkin *z, struct reading *r)
+/* Find where a span of v1 was if no moment says so. */
+static int scan_binary_annotations(struct zipkin *z, struct reading *r)
 {
     struct annotation a;
     int status = pythia__enter_array(&z->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(z->d.json)) == 0) {
+    while (pythia_json_next_element(z->d.json, &status)) {
         status = read_annotation(z, &a);
-        if (status == PYTHIA_OK && !is_other_side(a.key))
-            see_endpoint(r, &a.endpoint);
+        if (status != PYTHIA_OK)
+            return status;
+        if (!is_other_side(a.key))
+            note_endpoint(r, &a.endpoint);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* ---- giving on ---- */
@@ -339,18 +337,19 @@ struct half {
     struct endpoint endpoint;
 };
 
-/* Is an annotation at `e` half number `which`'s? One that is at neither endpoint, or at both, is
- * the first half's. */
-static bool is_of(const struct half *halves, int count, int which, const struct endpoint *e)
+/* Does an annotation at `e` belong to half number `which`? One that is at neither endpoint, or at
+ * both, belongs to the first half. */
+static bool is_half_annotation(const struct half *halves, int count, int which,
+                               const struct endpoint *e)
 {
     if (count == 1)
         return true;
-    bool second =
-        e->seen && same_endpoint(e, &halves[1].endpoint) && !same_endpoint(e, &halves[0].endpoint);
+    bool second = e->seen && is_same_endpoint(e, &halves[1].endpoint) &&
+                  !is_same_endpoint(e, &halves[0].endpoint);
     return second == (which == 1);
 }
 
-static int add_event(struct zipkin *z, struct pythia_text name)
+static int add_zipkin_event(struct zipkin *z, struct pythia_text name)
 {
     uint32_t key = pythia__key_below(&z->d, PYTHIA_TEXT("event"), name);
     if (key == PYTHIA_NONE)
@@ -359,26 +358,28 @@ static int add_event(struct zipkin *z, struct pythia_text name)
     return PYTHIA_OK;
 }
 
-/* What happened on the way, as OTLP's events are. */
+/* Add the annotations that are no moments as events, as OTLP's are. */
 static int add_events(struct zipkin *z, const struct reading *r, const struct half *halves,
                       int count, int which)
 {
     struct annotation a;
     int status = pythia__enter_array(&z->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(z->d.json)) == 0) {
+    while (pythia_json_next_element(z->d.json, &status)) {
         status = read_annotation(z, &a);
-        bool moment = r->v1 && core_of(a.text) < CORES;
-        if (status != PYTHIA_OK || a.text.size == 0 || moment ||
-            !is_of(halves, count, which, &a.endpoint))
+        if (status != PYTHIA_OK)
+            return status;
+        bool moment = r->v1 && find_core(a.text) < CORES;
+        if (a.text.size == 0 || moment || !is_half_annotation(halves, count, which, &a.endpoint))
             continue;
         if (pythia__event_begin(&z->d))
-            status = add_event(z, a.text);
+            status = add_zipkin_event(z, a.text);
         pythia__event_end(&z->d);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-/* A key-value of v1 into the attributes; `server`: of a half that was called. */
+/* Add a key-value of v1 to the attributes. The address of the other side belongs to the half that
+ * is not there: "ca" to a half that was called (`server`), the others to one that called. */
 static int add_binary_annotation(struct zipkin *z, struct pythia_span *span, bool server,
                                  const struct annotation *a)
 {
@@ -392,7 +393,7 @@ static int add_binary_annotation(struct zipkin *z, struct pythia_span *span, boo
     span->error |= PYTHIA_TEXT_IS(a->key, "error");
     const uint32_t *behind = pythia_json_mark(z->d.json);
     pythia_json_again(z->d.json, a->value);
-    int status = add_tag(z, a->key);
+    int status = add_zipkin_tag(z, a->key);
     pythia_json_again(z->d.json, behind);
     return status;
 }
@@ -403,35 +404,40 @@ static int add_binary_annotations(struct zipkin *z, struct half *halves, int cou
     struct pythia_span *span = &halves[which].span;
     bool server = span->kind == PYTHIA_SPAN_SERVER || span->kind == PYTHIA_SPAN_CONSUMER;
     int status = pythia__enter_array(&z->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(z->d.json)) == 0) {
+    while (pythia_json_next_element(z->d.json, &status)) {
         status = read_annotation(z, &a);
-        if (status == PYTHIA_OK &&
-            (is_other_side(a.key) || is_of(halves, count, which, &a.endpoint)))
+        if (status != PYTHIA_OK)
+            return status;
+        if (is_other_side(a.key) || is_half_annotation(halves, count, which, &a.endpoint))
             status = add_binary_annotation(z, span, server, &a);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-/* Give on one half, with what the decoder has collected for it so far and its annotations. */
+/* Emit one half, with what the decoder has collected for it so far and its annotations, which are
+ * read once for each half: only then is it known which half an annotation belongs to. */
 static int emit_half(struct zipkin *z, const struct reading *r, struct half *halves, int count,
                      int which)
 {
     struct pythia_json *json = z->d.json;
     struct half *half = &halves[which];
     struct pythia_span *span = &half->span;
-    const uint32_t *behind = pythia_json_mark(json);
-    int status = PYTHIA_OK;
+    const uint32_t *after = pythia_json_mark(json);
     if (r->annotations) {
         pythia_json_again(json, r->annotations);
-        status = add_events(z, r, halves, count, which);
+        int status = add_events(z, r, halves, count, which);
+        pythia_json_again(json, after);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (r->binary_annotations && status == PYTHIA_OK) {
+    if (r->binary_annotations) {
         pythia_json_again(json, r->binary_annotations);
-        status = add_binary_annotations(z, halves, count, which);
+        int status = add_binary_annotations(z, halves, count, which);
+        pythia_json_again(json, after);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    pythia_json_again(json, behind);
-    if (status == PYTHIA_OK)
-        status = find_resource(z, &half->endpoint, &span->resource);
+    int status = find_endpoint_resource(z, &half->endpoint, &span->resource);
     if (status != PYTHIA_OK)
         return status;
     span->shared = span->shared || span->kind == PYTHIA_SPAN_SERVER || which == 1;
@@ -447,7 +453,8 @@ static int emit_half(struct zipkin *z, const struct reading *r, struct half *hal
 
 /* ---- the halves of v1 ---- */
 
-/* A half between two moments; `first`: the times of the object itself are its own. */
+/* Make the half between two moments; `first`: the times of the object itself are its own. A half
+ * whose end is missing is not finished, as a span without a duration is not. */
 static struct half make_half(const struct reading *r, enum pythia_span_kind kind, enum core from,
                              enum core to, bool first)
 {
@@ -466,7 +473,7 @@ static struct half make_half(const struct reading *r, enum pythia_span_kind kind
     return half;
 }
 
-/* The one or two spans that an object of v1 is. */
+/* Make the one or two spans that an object of v1 is. */
 static int split_halves(const struct reading *r, struct half *halves)
 {
     static const struct {
@@ -489,25 +496,27 @@ static int split_halves(const struct reading *r, struct half *halves)
 
 /* ---- spans ---- */
 
-static int read_span_member(struct zipkin *z, struct pythia_text member, struct reading *r)
+/* Read a member of v2 or v1. Annotations are only marked: which half they belong to is known when
+ * all of the span has been read. */
+static int read_zipkin_member(struct zipkin *z, struct pythia_text member, struct reading *r)
 {
     struct pythia_json *json = z->d.json;
     struct pythia_trace_id id = {0, 0};
     struct endpoint remote;
     int status;
     if (PYTHIA_TEXT_IS(member, "traceId"))
-        return read_id(z, "traceId", 32, &r->trace);
+        return read_zipkin_id(z, "traceId", 32, &r->trace);
     if (PYTHIA_TEXT_IS(member, "id")) {
-        status = read_id(z, "id", 16, &id);
+        status = read_zipkin_id(z, "id", 16, &id);
         r->span.id = id.low;
         return status;
     }
     if (PYTHIA_TEXT_IS(member, "parentId"))
         return read_parent(z, &r->span.parent);
     if (PYTHIA_TEXT_IS(member, "name"))
-        return read_string(z, &r->name);
+        return pythia__read_any_key(&z->d, &r->name);
     if (PYTHIA_TEXT_IS(member, "kind"))
-        return read_kind(z, &r->span);
+        return read_zipkin_kind(z, &r->span);
     if (PYTHIA_TEXT_IS(member, "timestamp")) {
         r->has_start = true;
         return pythia__read_time_us(&z->d, &r->span.start_ns);
@@ -517,17 +526,18 @@ static int read_span_member(struct zipkin *z, struct pythia_text member, struct 
         return pythia__read_duration_us(&z->d, &r->span.duration_ns);
     }
     if (PYTHIA_TEXT_IS(member, "shared"))
-        return read_truth(z, &r->span.shared);
+        return read_zipkin_bool(z, &r->span.shared);
     if (PYTHIA_TEXT_IS(member, "localEndpoint"))
         return read_endpoint(z, &r->local);
     if (PYTHIA_TEXT_IS(member, "remoteEndpoint")) {
         status = read_endpoint(z, &remote);
-        if (status == PYTHIA_OK)
-            add_peer(z, &remote);
-        return status;
+        if (status != PYTHIA_OK)
+            return status;
+        add_peer(z, &remote);
+        return PYTHIA_OK;
     }
     if (PYTHIA_TEXT_IS(member, "tags"))
-        return read_tags(z, &r->span);
+        return read_zipkin_tags(z, &r->span);
     if (PYTHIA_TEXT_IS(member, "annotations"))
         r->annotations = pythia_json_mark(json);
     else if (PYTHIA_TEXT_IS(member, "binaryAnnotations"))
@@ -535,20 +545,24 @@ static int read_span_member(struct zipkin *z, struct pythia_text member, struct 
     return pythia_json_skip(json);
 }
 
-/* What the annotations say of the span itself: when it began, and, in v1, nearly everything. */
-static int look_around(struct zipkin *z, struct reading *r)
+/* Find what the annotations say about the span itself: when it began, and, in v1, nearly
+ * everything. */
+static int scan_all_annotations(struct zipkin *z, struct reading *r)
 {
-    const uint32_t *behind = pythia_json_mark(z->d.json);
+    const uint32_t *after = pythia_json_mark(z->d.json);
     int status = PYTHIA_OK;
     if (r->annotations) {
         pythia_json_again(z->d.json, r->annotations);
-        status = look_at_annotations(z, r);
+        status = scan_annotations(z, r);
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    if (r->binary_annotations && status == PYTHIA_OK) {
+    if (r->binary_annotations) {
         pythia_json_again(z->d.json, r->binary_annotations);
-        status = look_at_binary_annotations(z, r);
+        status = scan_binary_annotations(z, r);
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    pythia_json_again(z->d.json, behind);
     r->v1 = !r->local.seen && r->span.kind == PYTHIA_SPAN_UNKNOWN &&
             (r->any.seen || r->binary_annotations);
     r->moments = r->moments && r->v1;
@@ -556,13 +570,18 @@ static int look_around(struct zipkin *z, struct reading *r)
         r->has_start = true;
         r->span.start_ns = r->first_ns;
     }
+out:
+    pythia_json_again(z->d.json, after);
     return status;
 }
 
-static int emit_all(struct zipkin *z, const struct reading *r)
+/* Emit the span, or both halves of one of v1. Without any time the object only adds to another
+ * span. All times are checked before the first half is emitted: a record is read as a whole or not
+ * at all. */
+static int emit_halves(struct zipkin *z, const struct reading *r)
 {
     struct half halves[2] = {{.span = r->span, .endpoint = r->local}};
-    int count = r->v1 ? split_halves(r, halves) : 1, status = PYTHIA_OK;
+    int count = r->v1 ? split_halves(r, halves) : 1;
     bool timed =
         r->has_start || halves[0].span.kind != r->span.kind; /* a half has at least one moment */
     if (!timed) {
@@ -575,14 +594,16 @@ static int emit_all(struct zipkin *z, const struct reading *r)
             span->start_ns > PYTHIA__TIME_MAX - (uint64_t)span->duration_ns)
             return pythia__unfit(&z->d, "a span that ends after the year 2262");
     }
-    for (int i = 0; i < count && status == PYTHIA_OK; i++) {
-        status = emit_half(z, r, halves, count, i);
+    for (int i = 0; i < count; i++) {
+        int status = emit_half(z, r, halves, count, i);
         pythia_buf_clear(&z->d.attributes);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-static int read_span(struct pythia__decoder *d, void *context)
+static int read_zipkin_span(struct pythia__decoder *d, void *context)
 {
     (void)context;
     struct zipkin *z = (struct zipkin *)d;
@@ -590,51 +611,53 @@ static int read_span(struct pythia__decoder *d, void *context)
     struct pythia_text member;
     pythia__span_begin(d);
     int status = pythia_json_object(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
-        status = read_span_member(z, member, &r);
-    if (status != 1)
+    while (pythia_json_next_field(d->json, &member, &status))
+        status = read_zipkin_member(z, member, &r);
+    if (status != PYTHIA_OK)
         return status;
     if (!(r.trace.high | r.trace.low) || !r.span.id)
         return pythia__unfit(d, r.span.id ? "a span without traceId" : "a span without id");
     r.span.part = r.has_duration ? PYTHIA_PART_WHOLE : PYTHIA_PART_START;
-    status = look_around(z, &r);
-    return status == PYTHIA_OK ? emit_all(z, &r) : status;
+    status = scan_all_annotations(z, &r);
+    if (status != PYTHIA_OK)
+        return status;
+    return emit_halves(z, &r);
 }
 
 /* ---- documents ---- */
 
-static int read_spans(struct zipkin *z)
+static int read_zipkin_spans(struct zipkin *z)
 {
     int status = pythia_json_array(z->d.json);
-    while (status == PYTHIA_OK && (status = pythia_json_element(z->d.json)) == 0) {
+    while (pythia_json_next_element(z->d.json, &status)) {
         status = pythia__is(&z->d, '{');
         if (status == 1)
-            status = pythia__record(&z->d, read_span, NULL);
+            status = pythia__record(&z->d, read_zipkin_span, NULL);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
-static int read_document(struct pythia__decoder *d)
+static int read_zipkin_document(struct pythia__decoder *d)
 {
     struct zipkin *z = (struct zipkin *)d;
     int c = pythia_json_peek(d->json);
     if (c == '{')
-        return pythia__record(d, read_span, NULL);
+        return pythia__record(d, read_zipkin_span, NULL);
     int status = pythia__is(d, '[');
     if (status != 1)
         return status;
     status = pythia_json_array(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0) {
+    while (pythia_json_next_element(d->json, &status)) {
         c = pythia_json_peek(d->json);
         if (c == '[') { /* one trace of several */
-            status = read_spans(z);
+            status = read_zipkin_spans(z);
             continue;
         }
         status = pythia__is(d, '{');
         if (status == 1)
-            status = pythia__record(d, read_span, NULL);
+            status = pythia__record(d, read_zipkin_span, NULL);
     }
-    return status == 1 ? PYTHIA_OK : status;
+    return status;
 }
 
 /* ---- the row ---- */
@@ -688,7 +711,7 @@ static int create_zipkin(struct pythia_vocabulary *vocabulary, struct pythia_ada
 static int decode_zipkin(struct pythia_adapter *a, struct pythia_source *from,
                          struct pythia_sink *to, struct pythia_error *e)
 {
-    return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
+    return pythia__decode((struct pythia__decoder *)a, from, to, read_zipkin_document, e);
 }
 
 static void count_zipkin(struct pythia_span_count *c, const char *bytes, size_t size)

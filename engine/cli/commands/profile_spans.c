@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "pythia/hash.h"
+#include "pythia/hash_table.h"
 #include "pythia/mem.h"
 #include "pythia/sampling.h"
 #include "pythia/shown_text.h"
@@ -18,9 +18,8 @@ struct pythia__span_profile {
     enum pythia__span_profile_by by;
     struct row *rows;
     size_t count, capacity;
-    uint32_t *slots; /* 1 + index, by hash; a power of two */
-    size_t slot_count;
-    uint32_t *levels; /* of the request at hand */
+    struct pythia_hash_table by_name; /* of the rows, by trace point and level */
+    uint32_t *levels;                 /* of the request at hand */
     size_t level_capacity;
     uint64_t requests, spans; /* those that the seen ones stand for (sampling.h) */
     uint64_t seen;            /* requests */
@@ -43,36 +42,34 @@ void pythia__span_profile_destroy(struct pythia__span_profile *p)
     if (!p)
         return;
     pythia_free(p->rows);
-    pythia_free(p->slots);
+    pythia_hash_table_free(&p->by_name);
     pythia_free(p->levels);
     pythia_free(p);
 }
 
-static uint32_t *slot_of(const struct pythia__span_profile *p, uint32_t tracepoint, uint32_t level)
+static uint64_t hash_row(uint32_t tracepoint, uint32_t level)
 {
-    size_t at = (size_t)pythia_hash_mix(tracepoint, level) & (p->slot_count - 1);
-    for (; p->slots[at]; at = (at + 1) & (p->slot_count - 1)) {
-        const struct row *row = &p->rows[p->slots[at] - 1];
-        if (row->tracepoint == tracepoint && row->level == level)
-            break;
-    }
-    return &p->slots[at];
+    return (uint64_t)tracepoint << 32 | level;
 }
 
-static int grow_slots(struct pythia__span_profile *p)
+static bool has_name_and_level(const void *profile, uint32_t index, const void *key)
 {
-    if (2 * (p->count + 1) < p->slot_count)
-        return PYTHIA_OK;
-    size_t wanted = p->slot_count ? 2 * p->slot_count : 256;
-    uint32_t *slots = pythia_calloc(wanted, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    pythia_free(p->slots);
-    p->slots = slots;
-    p->slot_count = wanted;
-    for (size_t i = 0; p->rows && i < p->count; i++)
-        *slot_of(p, p->rows[i].tracepoint, p->rows[i].level) = (uint32_t)i + 1;
-    return PYTHIA_OK;
+    const struct row *row = &((const struct pythia__span_profile *)profile)->rows[index];
+    return hash_row(row->tracepoint, row->level) == *(const uint64_t *)key;
+}
+
+/* The row of a trace point and level; NULL when out of memory. */
+static struct row *reach_row(struct pythia__span_profile *p, uint32_t tracepoint, uint32_t level)
+{
+    uint64_t key = hash_row(tracepoint, level);
+    uint32_t found = pythia_hash_table_find(&p->by_name, key, has_name_and_level, p, &key);
+    if (found != PYTHIA_HASH_TABLE_NONE)
+        return &p->rows[found];
+    if (pythia_grow(&p->rows, &p->capacity, p->count, sizeof(*p->rows)) != PYTHIA_OK ||
+        pythia_hash_table_add(&p->by_name, key, (uint32_t)p->count) != PYTHIA_OK)
+        return NULL;
+    p->rows[p->count] = (struct row){.tracepoint = tracepoint, .level = level};
+    return &p->rows[p->count++];
 }
 
 static int add_span(struct pythia__span_profile *p, const struct pythia_trace_span *span,
@@ -82,16 +79,9 @@ static int add_span(struct pythia__span_profile *p, const struct pythia_trace_sp
         return PYTHIA_OK;
     if (p->by != PYTHIA__PROFILE_LEVEL)
         level = 0;
-    if (grow_slots(p) != PYTHIA_OK || !p->slots)
+    struct row *row = reach_row(p, span->tracepoint, level);
+    if (!row)
         return PYTHIA_ENOMEM;
-    uint32_t *slot = slot_of(p, span->tracepoint, level);
-    if (!*slot) {
-        if (pythia_grow(&p->rows, &p->capacity, p->count, sizeof(*p->rows)) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        p->rows[p->count++] = (struct row){.tracepoint = span->tracepoint, .level = level};
-        *slot = (uint32_t)p->count;
-    }
-    struct row *row = &p->rows[*slot - 1];
     row->calls += p->weight;
     row->ns += p->weight * (span->end_ns - span->start_ns);
     p->spans += p->weight;

@@ -58,6 +58,7 @@ extern const struct pythia__command pythia__cmd_space_build;
 extern const struct pythia__command pythia__cmd_space_show;
 extern const struct pythia__command pythia__cmd_tree;
 extern const struct pythia__command pythia__cmd_profile;
+extern const struct pythia__command pythia__cmd_breakdown;
 extern const struct pythia__command pythia__cmd_series;
 extern const struct pythia__command pythia__cmd_export;
 extern const struct pythia__command pythia__cmd_shuffle;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "pythia/hash.h"
+#include "pythia/hash_table.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -39,9 +39,8 @@ struct pythia_breaker {
     struct pythia_open_points *pinned; /* borrowed */
     struct pair *pairs;                /* owned */
     size_t pair_count, pair_capacity;
-    uint32_t *slots; /* owned; a hash table of pair indices + 1; at most half of it is taken */
-    size_t slot_count;
-    uint32_t *touched; /* owned; indices of pairs */
+    struct pythia_hash_table by_point; /* of pairs, by resource and trace point */
+    uint32_t *touched;                 /* owned; indices of pairs */
     size_t touched_count, touched_capacity;
     struct point *points; /* owned; by trace point */
     size_t point_capacity;
@@ -68,7 +67,7 @@ void pythia_breaker_destroy(struct pythia_breaker *b)
     if (!b)
         return;
     pythia_free(b->pairs);
-    pythia_free(b->slots);
+    pythia_hash_table_free(&b->by_point);
     pythia_free(b->touched);
     pythia_free(b->points);
     pythia_free(b->events);
@@ -90,35 +89,18 @@ void pythia_breaker_set_pinned(struct pythia_breaker *b, struct pythia_open_poin
 static void forget_counts(struct pythia_breaker *b)
 {
     b->pair_count = b->touched_count = 0;
-    if (b->slot_count)
-        memset(b->slots, 0, b->slot_count * sizeof(*b->slots));
+    pythia_hash_table_clear(&b->by_point);
 }
 
-/* The slot of a pair, or the empty one where it belongs. */
-static size_t find_slot(const struct pythia_breaker *b, uint32_t resource, uint32_t tracepoint)
+static uint64_t hash_pair(uint32_t resource, uint32_t tracepoint)
 {
-    size_t at = pythia_hash_mix(resource, tracepoint) & (b->slot_count - 1);
-    while (b->slots[at]) {
-        const struct pair *p = &b->pairs[b->slots[at] - 1];
-        if (p->resource == resource && p->tracepoint == tracepoint)
-            break;
-        at = (at + 1) & (b->slot_count - 1);
-    }
-    return at;
+    return (uint64_t)resource << 32 | tracepoint;
 }
 
-static int enlarge_slots(struct pythia_breaker *b)
+static bool is_pair(const void *breaker, uint32_t index, const void *key)
 {
-    size_t count = b->slot_count ? b->slot_count * 2 : 256;
-    uint32_t *slots = pythia_calloc(count, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    pythia_free(b->slots);
-    b->slots = slots;
-    b->slot_count = count;
-    for (size_t i = 0; i < b->pair_count; i++)
-        b->slots[find_slot(b, b->pairs[i].resource, b->pairs[i].tracepoint)] = (uint32_t)i + 1;
-    return PYTHIA_OK;
+    const struct pair *p = &((const struct pythia_breaker *)breaker)->pairs[index];
+    return hash_pair(p->resource, p->tracepoint) == *(const uint64_t *)key;
 }
 
 /* NULL: out of memory. */
@@ -126,16 +108,15 @@ static struct pair *reach_counts(struct pythia_breaker *b, uint32_t resource, ui
 {
     if (b->pair_count >= PAIRS_MAX)
         forget_counts(b);
-    if (2 * b->pair_count >= b->slot_count && enlarge_slots(b) != PYTHIA_OK)
-        return NULL;
-    size_t at = find_slot(b, resource, tracepoint);
-    if (b->slots[at])
-        return &b->pairs[b->slots[at] - 1];
-    if (pythia_grow(&b->pairs, &b->pair_capacity, b->pair_count, sizeof(*b->pairs)) != PYTHIA_OK)
+    uint64_t key = hash_pair(resource, tracepoint);
+    uint32_t found = pythia_hash_table_find(&b->by_point, key, is_pair, b, &key);
+    if (found != PYTHIA_HASH_TABLE_NONE)
+        return &b->pairs[found];
+    if (pythia_grow(&b->pairs, &b->pair_capacity, b->pair_count, sizeof(*b->pairs)) != PYTHIA_OK ||
+        pythia_hash_table_add(&b->by_point, key, (uint32_t)b->pair_count) != PYTHIA_OK)
         return NULL;
     struct pair *pair = &b->pairs[b->pair_count++];
     *pair = (struct pair){.resource = resource, .tracepoint = tracepoint};
-    b->slots[at] = (uint32_t)b->pair_count;
     return pair;
 }
 

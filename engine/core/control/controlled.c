@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -15,72 +14,41 @@ void pythia__controlled_free(struct pythia__controlled_table *t)
         pythia_free(t->targets[i].name.bytes);
     pythia_free(t->points);
     pythia_free(t->targets);
-    pythia_free(t->slots);
+    pythia_hash_table_free(&t->by_id);
     *t = (struct pythia__controlled_table){0};
 }
 
-static uint64_t hash_point(size_t plane, struct pythia_text target, struct pythia_text id)
+/* What finds a point. */
+struct point_key {
+    size_t plane;
+    struct pythia_text target, id;
+};
+
+/* Programs choose the names. */
+static uint64_t hash_point(const struct point_key *k)
 {
-    uint64_t hash = pythia_hash_mix(plane, pythia_hash_bytes(target.bytes, target.size));
-    return pythia_hash_mix(hash, pythia_hash_bytes(id.bytes, id.size));
+    uint64_t hash = pythia_hash_mix(k->plane, pythia_hash_seeded(k->target.bytes, k->target.size));
+    return pythia_hash_mix(hash, pythia_hash_seeded(k->id.bytes, k->id.size));
 }
 
-/* Names of no bytes have an address too: pythia_strndup gives one. */
-static bool is_point(const struct pythia__controlled_table *t, const struct pythia__controlled *p,
-                     uint64_t hash, size_t plane, struct pythia_text target, struct pythia_text id)
+static bool is_controlled_point(const void *table, uint32_t index, const void *key)
 {
-    return p->hash == hash && t->targets[p->target].plane == plane &&
-           pythia_text_equal(p->id, id) && pythia_text_equal(t->targets[p->target].name, target);
-}
-
-/* The slot that holds it, or the empty one where it belongs. */
-static size_t find_point_slot(const struct pythia__controlled_table *t, uint64_t hash, size_t plane,
-                              struct pythia_text target, struct pythia_text id)
-{
-    size_t at = hash & (t->slot_count - 1);
-    while (t->slots[at] && !is_point(t, &t->points[t->slots[at] - 1], hash, plane, target, id))
-        at = (at + 1) & (t->slot_count - 1);
-    return at;
+    const struct pythia__controlled_table *t = table;
+    const struct pythia__controlled *p = &t->points[index];
+    const struct pythia__controlled_target *target = &t->targets[p->target];
+    const struct point_key *k = key;
+    return target->plane == k->plane && pythia_text_equal(p->id, k->id) &&
+           pythia_text_equal(target->name, k->target);
 }
 
 struct pythia__controlled *pythia__controlled_find(const struct pythia__controlled_table *t,
                                                    size_t plane, struct pythia_text target,
                                                    struct pythia_text id)
 {
-    if (t->slot_count == 0)
-        return NULL;
-    size_t at = find_point_slot(t, hash_point(plane, target, id), plane, target, id);
-    return t->slots[at] ? &t->points[t->slots[at] - 1] : NULL;
-}
-
-/* Put every point into the slots anew. */
-static void fill_slots(struct pythia__controlled_table *t)
-{
-    if (t->slot_count)
-        memset(t->slots, 0, t->slot_count * sizeof(*t->slots));
-    for (size_t i = 0; i < t->count; i++) {
-        size_t at = t->points[i].hash & (t->slot_count - 1);
-        while (t->slots[at])
-            at = (at + 1) & (t->slot_count - 1);
-        t->slots[at] = (uint32_t)i + 1;
-    }
-}
-
-/* At most half of the slots are taken. */
-static int grow_table(struct pythia__controlled_table *t)
-{
-    if (pythia_grow(&t->points, &t->capacity, t->count, sizeof(*t->points)) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    if (t->count * 2 < t->slot_count)
-        return PYTHIA_OK;
-    size_t slot_count = t->slot_count ? t->slot_count * 2 : 64;
-    uint32_t *slots = pythia_realloc(t->slots, slot_count, sizeof(*slots));
-    if (!slots)
-        return PYTHIA_ENOMEM;
-    t->slots = slots;
-    t->slot_count = slot_count;
-    fill_slots(t);
-    return PYTHIA_OK;
+    const struct point_key key = {plane, target, id};
+    uint32_t found =
+        pythia_hash_table_find(&t->by_id, hash_point(&key), is_controlled_point, t, &key);
+    return found == PYTHIA_HASH_TABLE_NONE ? NULL : &t->points[found];
 }
 
 /* The target of the last point is nearly always that of the next. */
@@ -118,32 +86,42 @@ struct pythia__controlled *pythia__controlled_make(struct pythia__controlled_tab
     struct pythia__controlled *known = pythia__controlled_find(t, plane, target, id);
     if (known)
         return known;
+    const struct point_key key = {plane, target, id};
+    uint64_t hash = hash_point(&key);
     char *copy = pythia_strndup(id.bytes, id.size);
-    if (!copy || t->count >= UINT32_MAX - 1 || grow_table(t) != PYTHIA_OK ||
-        find_target(t, plane, target, &of) != PYTHIA_OK) {
+    if (!copy || pythia_grow(&t->points, &t->capacity, t->count, sizeof(*t->points)) != PYTHIA_OK ||
+        pythia_hash_table_add(&t->by_id, hash, (uint32_t)t->count) != PYTHIA_OK) {
         pythia_free(copy);
         return NULL;
     }
-    struct pythia__controlled *point = &t->points[t->count];
+    if (find_target(t, plane, target, &of) != PYTHIA_OK) {
+        pythia_hash_table_remove(&t->by_id, hash, (uint32_t)t->count);
+        pythia_free(copy);
+        return NULL;
+    }
+    struct pythia__controlled *point = &t->points[t->count++];
     *point = (struct pythia__controlled){.id = {copy, id.size},
-                                         .hash = hash_point(plane, target, id),
+                                         .hash = hash,
                                          .target = of,
                                          .price_ns = NAN,
                                          .seen_of = {.price_ns = NAN}};
-    t->slots[find_point_slot(t, point->hash, plane, target, id)] = (uint32_t)++t->count;
     t->targets[of].points++;
     return point;
 }
 
 size_t pythia__controlled_sweep(struct pythia__controlled_table *t, size_t plane, uint64_t seen)
 {
-    size_t kept = 0, before = t->count;
-    for (size_t i = 0; i < t->count; i++) {
+    uint32_t kept = 0;
+    size_t before = t->count;
+    for (uint32_t i = 0; i < before; i++) {
         struct pythia__controlled *p = &t->points[i];
         if (t->targets[p->target].plane != plane || p->seen == seen) {
+            if (kept != i)
+                pythia_hash_table_renumber(&t->by_id, p->hash, i, kept);
             t->points[kept++] = *p;
             continue;
         }
+        pythia_hash_table_remove(&t->by_id, p->hash, i);
         struct pythia__controlled_target *target = &t->targets[p->target];
         target->lost -= p->result == PYTHIA_CONTROL_LOST;
         if (--target->points == 0) {
@@ -153,8 +131,6 @@ size_t pythia__controlled_sweep(struct pythia__controlled_table *t, size_t plane
         pythia_free(p->id.bytes);
     }
     t->count = kept;
-    if (kept != before)
-        fill_slots(t);
     return before - kept;
 }
 

@@ -8,6 +8,7 @@
 
 #include "pythia/control.h"
 #include "pythia/controller.h"
+#include "pythia/hash_table.h"
 
 struct pythia__controlled_target {
     struct pythia_text name; /* owned; no address: the place is free */
@@ -40,8 +41,7 @@ struct pythia__controlled_table {
     size_t count, capacity;
     struct pythia__controlled_target *targets; /* owned */
     size_t target_count, target_capacity;
-    uint32_t *slots; /* owned; of points: index + 1, 0: empty; a power of two of them */
-    size_t slot_count;
+    struct pythia_hash_table by_id; /* of points, by plane, target and id */
 };
 
 /* Free all points and targets, and the index. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gathering.h"
+#include "evidence.h"
 #include "loop.h"
 #include "pythia/mem.h"
 #include "pythia/request_type.h"
@@ -13,11 +13,11 @@
 #define REQUESTS 100
 #define CYCLES   60
 
-/* A request of the capture, as the first reading found it. */
+/* A request of the capture, as the first reading found it with everything open. */
 struct entry {
     struct pythia_trace_id id;
     uint64_t start_ns, completed_ns;
-    uint32_t type, unsplit; /* its part, or without a grouping key its type; its type */
+    uint32_t type, unsplit; /* type: with a grouping key, its part of the type */
     uint32_t spans;
     uint32_t place; /* in order of time */
 };
@@ -33,19 +33,19 @@ struct playing {
     uint32_t types_end;    /* one past the largest number of a type */
     size_t count, capacity;
     uint32_t *order;                            /* entries in order of time */
-    struct pythia__evidence evidence;           /* of the cycle at hand */
-    struct pythia_open_points *open;            /* while it runs */
-    struct pythia_open_points *open_or_foreign; /* and what the space does not know */
+    struct pythia__evidence evidence;           /* of the current cycle */
+    struct pythia_open_points *open;            /* during that cycle */
+    struct pythia_open_points *open_or_foreign; /* with the points that the space does not have */
     struct pythia_open_points *skeleton;
-    struct pythia__gathering gathering;
-    struct pythia_counts seen; /* what is hidden, and of which spans; of all requests */
+    struct pythia__evidence_context context;
+    struct pythia_counts seen; /* hidden spans and requests, of the whole capture */
     uint32_t *counts;          /* requests, by type */
     bool *foreign;             /* by trace point: the space does not know it */
     uint32_t points;
-    size_t first, length; /* the requests of the cycle, by place; past the last comes the first */
-    size_t switched;      /* the first that looked as requests look now */
+    size_t first, length; /* requests of the cycle, by place; after the last follows the first */
+    size_t switched;      /* place of the first request after the last switch */
     bool may_begin;       /* a type was not searched yet, and will have enough requests */
-    struct pythia_problem *unknown; /* types that the space does not know, with all open */
+    struct pythia_problem *unknown; /* types that the space does not have, with all open */
     size_t unknown_count, unknown_capacity;
     struct pythia_loop *loop;
     struct pythia_loop_cycle *cycle;
@@ -62,17 +62,18 @@ static int begin_order(void *context)
     return PYTHIA_OK;
 }
 
-static int take_order(void *context, const struct pythia_trace *trace)
+static int add_entry(void *context, const struct pythia_trace *trace)
 {
     struct playing *p = context;
     uint32_t type = pythia_request_type(p->types, trace), unsplit = type;
     struct pythia_grouping_key *key = p->o->groups.key;
-    int status = key && type != PYTHIA_NONE
-                     ? pythia_critical_path_find(&p->gathering.path, trace, p->o->groups.latency)
-                     : PYTHIA_OK;
-    if (key && type != PYTHIA_NONE && status == PYTHIA_OK)
-        type = pythia_grouping_key_part(key, type, trace, &p->gathering.path);
-    if (status != PYTHIA_OK || type == PYTHIA_NONE ||
+    if (key && type != PYTHIA_NONE) {
+        int status = pythia_critical_path_find(&p->context.path, trace, p->o->groups.latency);
+        if (status != PYTHIA_OK)
+            return status;
+        type = pythia_grouping_key_part(key, type, trace, &p->context.path);
+    }
+    if (type == PYTHIA_NONE ||
         pythia_grow(&p->entries, &p->capacity, p->count, sizeof(*p->entries)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     p->types_end = type >= p->types_end ? type + 1 : p->types_end;
@@ -101,7 +102,9 @@ static int compare_times(const void *a, const void *b)
     return compare_ids(a, b);
 }
 
-static int put_in_order(struct playing *p)
+/* The entries are sorted by id, as each cycle looks its requests up by id; `order` has them by
+ * time. */
+static int sort_entries(struct playing *p)
 {
     p->order = pythia_calloc(p->count + 1, sizeof(*p->order));
     if (!p->order)
@@ -117,21 +120,21 @@ static int put_in_order(struct playing *p)
     return PYTHIA_OK;
 }
 
-static const struct entry *entry_at(const struct playing *p, size_t place)
+static const struct entry *get_entry(const struct playing *p, size_t place)
 {
     return &p->entries[p->order[place % p->count]];
 }
 
 /* ---- a cycle ---- */
 
-/* From the beginning of one request to that of a later one, when the capture is played on and on:
- * between its last request and its first there is as much time as between two of it on average; a
- * single one begins when the one before it has ended. */
+/* The time from the beginning of one request to that of a later one. Where the capture begins
+ * again, the gap is the average time between two requests; a capture of a single request begins
+ * again when that request has ended. */
 static double seconds_between(const struct playing *p, size_t from, size_t to)
 {
-    const struct entry *first = entry_at(p, 0), *last = entry_at(p, p->count - 1);
-    double within_ns = (double)(entry_at(p, to)->start_ns - first->start_ns) -
-                       (double)(entry_at(p, from)->start_ns - first->start_ns);
+    const struct entry *first = get_entry(p, 0), *last = get_entry(p, p->count - 1);
+    double within_ns = (double)(get_entry(p, to)->start_ns - first->start_ns) -
+                       (double)(get_entry(p, from)->start_ns - first->start_ns);
     double round_ns = p->count > 1 ? (double)(last->start_ns - first->start_ns) /
                                          ((double)p->count - 1) * (double)p->count
                                    : (double)(first->completed_ns - first->start_ns);
@@ -139,8 +142,8 @@ static double seconds_between(const struct playing *p, size_t from, size_t to)
     return (within_ns + round_ns * (double)rounds) / 1e9;
 }
 
-/* How many requests from p->first on: until so many of one type are in, or so much time has passed,
- * or all of the capture is. */
+/* The cycle takes requests from p->first on, until it has so many of one type, or its time has
+ * passed, or it has all of the capture: no request can be twice in the same evidence. */
 static int choose_length(struct playing *p)
 {
     double seconds = p->o->seconds > 0 ? p->o->seconds : INFINITY;
@@ -152,22 +155,22 @@ static int choose_length(struct playing *p)
     for (p->length = 0; p->length < p->count && !full; p->length++) {
         if (p->length > 0 && seconds_between(p, p->first, p->first + p->length) >= seconds)
             break;
-        full = ++seen[entry_at(p, p->first + p->length)->type] >= wanted;
+        full = ++seen[get_entry(p, p->first + p->length)->type] >= wanted;
     }
     pythia_free(seen);
     return PYTHIA_OK;
 }
 
-/* Requests that had not ended when the next cycle began have seen two sets of open points; and who
- * drops them alone drops the slow ones. So the cycle ends before the first of them began. */
-static size_t ended_before_next(const struct playing *p)
+/* Requests that had not ended when the next cycle began were seen with two sets of open points; to
+ * drop only these would drop the slow ones. So the cycle ends before the first of them began. */
+static size_t count_ended(const struct playing *p)
 {
     size_t until = p->first + p->length;
     if (p->length == p->count || until % p->count < p->first % p->count)
-        return p->length; /* the capture ends in between: all had the time to end */
-    uint64_t next_ns = entry_at(p, until)->start_ns;
+        return p->length; /* the capture ends within the cycle: all had the time to end */
+    uint64_t next_ns = get_entry(p, until)->start_ns;
     for (size_t i = 0; i < p->length; i++)
-        if (entry_at(p, p->first + i)->completed_ns > next_ns)
+        if (get_entry(p, p->first + i)->completed_ns > next_ns)
             return i > 0 ? i : p->length;
     return p->length;
 }
@@ -183,7 +186,8 @@ static bool is_in_cycle(const struct playing *p, const struct entry *e)
     return (e->place + p->count - p->first % p->count) % p->count < p->length;
 }
 
-/* A request that was kept and comes again, because the capture is played again, is one. */
+/* Does a request that was retained for this cycle belong to it anyway, because the capture is played
+ * again? */
 static bool comes_again(void *context, const struct pythia_trace *trace)
 {
     const struct playing *p = context;
@@ -191,21 +195,25 @@ static bool comes_again(void *context, const struct pythia_trace *trace)
     return e && is_in_cycle(p, e);
 }
 
+/* A pass may be begun anew, if a reader finds out late that spans of a trace are far apart: all
+ * counts of the cycle restart. */
 static int begin_cycle(void *context)
 {
     struct playing *p = context;
     p->cycle->spans_saved = 0;
     p->seen = (struct pythia_counts){0};
-    pythia__unknown_points_clear(&p->gathering.unknown);
-    int status = pythia__gathering_begin(&p->gathering, &p->evidence, p->skeleton, p->open);
-    pythia__rare_types_drop_those(&p->gathering.rare, comes_again, p);
-    return status == PYTHIA_OK ? pythia__gathering_carry(&p->gathering, &p->evidence, 0, NULL)
-                               : status;
+    pythia__unknown_points_clear(&p->context.unknown);
+    int status = pythia__evidence_begin(&p->context, &p->evidence, p->skeleton, p->open);
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__rare_types_drop_those(&p->context.rare, comes_again, p);
+    return pythia__evidence_carry(&p->context, &p->evidence, 0, NULL);
 }
 
-/* Of a type that the search space knows what the search wants open for it is seen. Of another one,
- * that which the search has closed or has open for some types is not, and what is not the search's
- * to close is. */
+/* A request of a type that the search space has is seen as the search wants it for that type. Of
+ * other types, the points of the search space are seen if they are open for all types, and points
+ * that the space does not have are seen always, as the search cannot close them. Requests outside
+ * the cycle are hidden too, for the counts of the whole capture. */
 static int take_cycle(void *context, const struct pythia_trace *whole)
 {
     struct playing *p = context;
@@ -216,35 +224,33 @@ static int take_cycle(void *context, const struct pythia_trace *whole)
         return PYTHIA_OK;
     bool known = pythia_space_type(p->space, e->unsplit) != NULL;
     const struct pythia_hider_types types = {p->open, NULL, e->unsplit};
-    int status = pythia__gathering_see(&p->gathering, known ? p->open : p->open_or_foreign, &types,
+    int status = pythia__evidence_hide(&p->context, known ? p->open : p->open_or_foreign, &types,
                                        whole, &p->seen, &trace);
     p->seen.traces += status == 1;
     if (status != 0 || !is_in_cycle(p, e))
         return status < 0 ? status : PYTHIA_OK;
     p->cycle->spans_saved += whole->count - trace->count;
-    status = pythia_critical_path_find(&p->gathering.path, trace, p->o->groups.latency);
-    return status == PYTHIA_OK ? pythia__gathering_add(&p->gathering, &p->evidence, 0, e->unsplit,
-                                                       known, trace, &all)
-                               : status;
+    status = pythia_critical_path_find(&p->context.path, trace, p->o->groups.latency);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__evidence_add(&p->context, &p->evidence, 0, e->unsplit, known, trace, &all);
 }
 
-/* What is open while the cycle runs. */
-static int open_points(struct playing *p)
+static int set_open_points(struct playing *p)
 {
     pythia_open_points_destroy(p->open);
     pythia_open_points_destroy(p->open_or_foreign);
     p->open = p->open_or_foreign = NULL;
     int status = pythia_search_open_points(p->search, &p->open);
-    if (status == PYTHIA_OK)
-        status = pythia_search_open_points(p->search, &p->open_or_foreign);
-    return status == PYTHIA_OK
-               ? pythia_open_points_add_flagged(p->open_or_foreign, p->foreign, p->points)
-               : status;
+    if (status != PYTHIA_OK ||
+        (status = pythia_search_open_points(p->search, &p->open_or_foreign)) != PYTHIA_OK)
+        return status;
+    return pythia_open_points_add_flagged(p->open_or_foreign, p->foreign, p->points);
 }
 
-/* Read all, and gather the requests of the cycle. What is left out here is told as a reader tells
- * what it leaves out. */
-static int gather_cycle(struct playing *p, struct pythia_pipeline_result *result)
+/* The reader retains all spans, as it does not know which points are open for which type: hidden
+ * spans and requests are moved to the counts that the reader would have made. */
+static int read_cycle(struct playing *p, struct pythia_pipeline_result *result)
 {
     struct pythia_pipeline_options how = p->o->pipeline;
     how.open = NULL;
@@ -262,8 +268,8 @@ static int gather_cycle(struct playing *p, struct pythia_pipeline_result *result
     return PYTHIA_OK;
 }
 
-/* Is there a type that was not searched yet, of which the capture has enough requests, and that was
- * not played wholly since they look as they do? */
+/* Is there a type that was not searched yet, although the capture has enough requests of it? Only
+ * until the capture has been played once since the last switch: then each has had its chance. */
 static bool may_begin(const struct playing *p, const struct pythia_cycle *found)
 {
     size_t count;
@@ -279,7 +285,7 @@ static bool may_begin(const struct playing *p, const struct pythia_cycle *found)
     return false;
 }
 
-static size_t beyond_skeleton(const struct playing *p)
+static size_t count_beyond_skeleton(const struct playing *p)
 {
     size_t count = 0;
     for (uint32_t point = 0; point < p->points; point++)
@@ -288,47 +294,59 @@ static size_t beyond_skeleton(const struct playing *p)
     return count;
 }
 
-static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
+/* Add a cycle to the loop; *begun: how many requests begin during it, also those that end later. */
+static int add_loop_cycle(struct playing *p, size_t *begun)
 {
     struct pythia_loop *l = p->loop;
     if (pythia_grow(&l->cycles, &l->cycle_capacity, l->cycle_count, sizeof(*l->cycles)) !=
             PYTHIA_OK ||
         choose_length(p) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    *begun = p->length;
+    p->length = count_ended(p);
     p->cycle = &l->cycles[l->cycle_count++];
-    *p->cycle = (struct pythia_loop_cycle){.number = l->cycle_count,
-                                           .open_count = beyond_skeleton(p),
-                                           .leading = {.type = PYTHIA_NONE}};
-    size_t begun = p->length;
-    p->length = ended_before_next(p);
-    p->cycle->under_way = begun - p->length;
-    p->cycle->again = p->first / p->count != (p->first + begun - 1) / p->count;
-    p->cycle->seconds = seconds_between(p, p->first, p->first + p->length);
+    *p->cycle = (struct pythia_loop_cycle){
+        .number = l->cycle_count,
+        .open_count = count_beyond_skeleton(p),
+        .under_way = *begun - p->length,
+        .again = p->first / p->count != (p->first + *begun - 1) / p->count,
+        .seconds = seconds_between(p, p->first, p->first + p->length),
+        .leading = {.type = PYTHIA_NONE}};
+    return PYTHIA_OK;
+}
+
+/* The next cycle begins after all requests that began during this one: those that ended too late
+ * for it are not evidence of any. */
+static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
+{
+    struct pythia_loop *l = p->loop;
     struct pythia_cycle found = {0};
-    int status = open_points(p);
-    if (status == PYTHIA_OK)
-        status = gather_cycle(p, result);
-    if (status == PYTHIA_OK)
-        status = pythia__evidence_decide(&p->evidence, p->search, p->cycle->number,
-                                         p->cycle->seconds, &found);
-    if (status == PYTHIA_OK)
-        status = pythia__loop_keep(l, p->cycle, &found, p->evidence.groups, p->unknown,
-                                   p->unknown_count, 0);
-    if (status == PYTHIA_OK)
-        p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;
+    size_t begun;
+    int status = add_loop_cycle(p, &begun);
+    if (status != PYTHIA_OK || (status = set_open_points(p)) != PYTHIA_OK ||
+        (status = read_cycle(p, result)) != PYTHIA_OK)
+        return status;
+    status = pythia__evidence_decide(&p->evidence, p->search, p->cycle->number, p->cycle->seconds,
+                                     &found);
+    if (status != PYTHIA_OK)
+        return status;
+    status =
+        pythia__loop_log(l, p->cycle, &found, p->evidence.groups, p->unknown, p->unknown_count, 0);
+    if (status != PYTHIA_OK)
+        return status;
+    p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;
     p->first += begun;
     if (found.switch_count > 0)
         p->switched = p->first;
-    pythia__rare_types_end(&p->gathering.rare, 0, status == PYTHIA_OK, p->space, found.switches,
-                           found.switch_count);
-    p->may_begin = status == PYTHIA_OK && may_begin(p, &found);
-    l->not_carried = p->gathering.rare.not_carried;
-    l->unknown = pythia__unknown_points_sum(&p->gathering.unknown, p->vocabulary);
+    pythia__rare_types_end(&p->context.rare, 0, true, p->space, found.switches, found.switch_count);
+    p->may_begin = may_begin(p, &found);
+    l->not_carried = p->context.rare.not_carried;
+    l->unknown = pythia__unknown_points_sum(&p->context.unknown, p->vocabulary);
     l->rounds = (p->first - 1) / p->count + 1;
-    return status;
+    return PYTHIA_OK;
 }
 
-/* Number of different points that were opened. */
+/* A point that was opened several times counts once. */
 static int count_opened(struct playing *p)
 {
     struct pythia_loop *l = p->loop;
@@ -345,63 +363,70 @@ static int count_opened(struct playing *p)
     return PYTHIA_OK;
 }
 
-/* What the grouping key needs to see stays open, unless the skeleton shows it. */
+/* Keep open what the grouping key needs to see, beyond what the skeleton shows. */
 static int keep_keys_open(struct playing *p)
 {
     uint32_t points = pythia_vocabulary_tracepoints(p->vocabulary);
     bool *open = pythia_calloc(points, sizeof(*open)),
          *never = pythia_calloc(points, sizeof(*never));
-    int status = open && never ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++) {
+    int status = PYTHIA_ENOMEM;
+    if (!open || !never)
+        goto out;
+    for (uint32_t point = 0; point < points; point++) {
         open[point] = pythia_search_in_skeleton(p->search, point);
         never[point] = p->o->search.never && pythia_open_points_has(p->o->search.never, point);
     }
-    if (status == PYTHIA_OK)
-        status = pythia_grouping_key_cover(p->o->groups.key, open, never, points);
-    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
+    status = pythia_grouping_key_cover(p->o->groups.key, open, never, points);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (uint32_t point = 0; point < points; point++)
         if (open[point])
             pythia_search_keep_open(p->search, point);
+out:
     pythia_free(open);
     pythia_free(never);
     return status;
 }
 
-/* Types of the capture that the space holds no requests of, with how many there are: in order of
- * their first request. */
+/* List the types of the capture that the space does not have, with their number of requests, in
+ * order of their first request. The search never sees a request of them, so that only the loop can
+ * report them. */
 static int find_unknown(struct playing *p)
 {
-    bool *told = pythia_calloc(p->types_end + 1, sizeof(*told));
+    int status = PYTHIA_OK;
+    bool *listed = pythia_calloc(p->types_end + 1, sizeof(*listed));
     p->counts = pythia_calloc(p->types_end + 1, sizeof(*p->counts));
-    if (!told || !p->counts) {
-        pythia_free(told);
+    if (!listed || !p->counts) {
+        pythia_free(listed);
         return PYTHIA_ENOMEM;
     }
     for (size_t i = 0; i < p->count; i++)
         p->counts[p->entries[i].type]++;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < p->count && status == PYTHIA_OK; i++) {
-        uint32_t type = entry_at(p, i)->type, unsplit = entry_at(p, i)->unsplit;
-        if (told[type] || pythia_space_type(p->space, unsplit))
+    for (size_t i = 0; i < p->count; i++) {
+        uint32_t type = get_entry(p, i)->type, unsplit = get_entry(p, i)->unsplit;
+        if (listed[type] || pythia_space_type(p->space, unsplit))
             continue;
         status =
             pythia_grow(&p->unknown, &p->unknown_capacity, p->unknown_count, sizeof(*p->unknown));
-        if (status == PYTHIA_OK)
-            p->unknown[p->unknown_count++] =
-                (struct pythia_problem){.type = type,
-                                        .unsplit = unsplit,
-                                        .state = PYTHIA_PROBLEM_UNKNOWN,
-                                        .why = PYTHIA_WHY_NO_TYPE,
-                                        .requests = p->counts[type],
-                                        .variance_share = NAN,
-                                        .top = {.share = NAN},
-                                        .rest = NAN};
-        told[type] = true;
+        if (status != PYTHIA_OK)
+            goto out;
+        p->unknown[p->unknown_count++] = (struct pythia_problem){.type = type,
+                                                                 .unsplit = unsplit,
+                                                                 .state = PYTHIA_PROBLEM_UNKNOWN,
+                                                                 .why = PYTHIA_WHY_NO_TYPE,
+                                                                 .requests = p->counts[type],
+                                                                 .variance_share = NAN,
+                                                                 .top = {.share = NAN},
+                                                                 .rest = NAN};
+        listed[type] = true;
     }
-    pythia_free(told);
+out:
+    pythia_free(listed);
     return status;
 }
 
-/* Which trace points pins hold, of those that there are. */
+/* List the trace points that pins hold open or shut. A pin on a point of the skeleton changes
+ * nothing, and is not listed. */
 static int list_pins(struct playing *p)
 {
     struct pythia_loop *l = p->loop;
@@ -419,12 +444,13 @@ static int list_pins(struct playing *p)
     return made ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-/* Read everything once, with all trace points open. */
+/* Read everything once, with all trace points open: the type of a request, and which requests are
+ * in a cycle, must not depend on what is open. */
 static int read_order(struct playing *p)
 {
     struct pythia_pipeline_result unused;
     struct pythia_pipeline_options how = p->o->pipeline;
-    struct pythia_consumer consumer = {begin_order, take_order, p};
+    struct pythia_consumer consumer = {begin_order, add_entry, p};
     how.open = NULL;
     if (p->o->groups.key)
         pythia_grouping_key_note_points(p->o->groups.key, true);
@@ -434,46 +460,67 @@ static int read_order(struct playing *p)
     return status;
 }
 
+/* Divide the trace points into those of the skeleton, of the space, and foreign ones. */
+static int divide_points(struct playing *p)
+{
+    struct pythia_open_points *never = p->o->search.never;
+    p->points = pythia_vocabulary_tracepoints(p->vocabulary);
+    p->foreign = pythia_space_points(p->space);
+    bool *known = p->foreign ? pythia_space_points(p->space) : NULL;
+    if (!known)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < p->points; point++) {
+        p->loop->skeleton_count += pythia_search_in_skeleton(p->search, point);
+        p->loop->point_count += known[point];
+        p->foreign[point] = !known[point] && !(never && pythia_open_points_has(never, point));
+    }
+    pythia__unknown_points_know(&p->context.unknown, known, p->points);
+    return PYTHIA_OK;
+}
+
+/* The search begins only after the capture has been read once: before, the vocabulary does not have
+ * all trace points. */
 static int begin_playing(struct playing *p)
 {
-    int status = pythia__gathering_init(&p->gathering, p->vocabulary, &p->o->groups, &p->o->search,
-                                        p->o->rare_bytes);
-    if (status == PYTHIA_OK)
-        status = pythia_request_types_create(p->vocabulary, &p->o->groups.types, &p->types);
-    if (status == PYTHIA_OK)
-        status = read_order(p);
-    if (status == PYTHIA_OK)
-        status = put_in_order(p);
-    if (status == PYTHIA_OK)
-        status = pythia_search_create(p->space, &p->o->search, &p->search);
-    if (status == PYTHIA_OK)
-        status = pythia_space_skeleton_points(p->space, &p->skeleton);
-    if (status == PYTHIA_OK && p->o->groups.key)
-        status = keep_keys_open(p);
-    p->points = pythia_vocabulary_tracepoints(p->vocabulary);
-    bool *all = status == PYTHIA_OK ? pythia_space_points(p->space) : NULL,
-         *known = all ? pythia_space_points(p->space) : NULL;
-    if (status == PYTHIA_OK && !known)
-        status = PYTHIA_ENOMEM;
-    pythia__unknown_points_know(&p->gathering.unknown, known, p->points);
-    for (uint32_t point = 0; status == PYTHIA_OK && point < p->points; point++) {
-        p->loop->skeleton_count += pythia_search_in_skeleton(p->search, point);
-        p->loop->point_count += all[point];
-        all[point] = !all[point] &&
-                     !(p->o->search.never && pythia_open_points_has(p->o->search.never, point));
-    }
-    p->foreign = all;
+    int status = pythia__evidence_context_init(&p->context, p->vocabulary, &p->o->groups,
+                                               &p->o->search, p->o->rare_bytes);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_request_types_create(p->vocabulary, &p->o->groups.types, &p->types);
+    if (status != PYTHIA_OK || (status = read_order(p)) != PYTHIA_OK ||
+        (status = sort_entries(p)) != PYTHIA_OK ||
+        (status = pythia_search_create(p->space, &p->o->search, &p->search)) != PYTHIA_OK ||
+        (status = pythia_space_skeleton_points(p->space, &p->skeleton)) != PYTHIA_OK)
+        return status;
+    if (p->o->groups.key && (status = keep_keys_open(p)) != PYTHIA_OK)
+        return status;
     p->loop->budget = p->o->search.budget;
     p->loop->price_ns = p->o->search.price_ns;
     p->loop->min_requests = p->o->search.min_requests ? p->o->search.min_requests : 30;
     p->loop->finished = p->count == 0;
-    if (status == PYTHIA_OK)
-        status = find_unknown(p);
-    return status == PYTHIA_OK ? list_pins(p) : status;
+    if ((status = divide_points(p)) != PYTHIA_OK || (status = find_unknown(p)) != PYTHIA_OK)
+        return status;
+    return list_pins(p);
 }
 
-/* Is there anything left to see? In a time with few requests nothing begins, and nothing has
- * ended. */
+static void end_playing(struct playing *p)
+{
+    pythia__evidence_free(&p->evidence);
+    pythia__evidence_context_free(&p->context);
+    pythia_open_points_destroy(p->open);
+    pythia_open_points_destroy(p->open_or_foreign);
+    pythia_open_points_destroy(p->skeleton);
+    pythia_search_destroy(p->search);
+    pythia_request_types_destroy(p->types);
+    pythia_free(p->entries);
+    pythia_free(p->order);
+    pythia_free(p->unknown);
+    pythia_free(p->counts);
+    pythia_free(p->foreign);
+}
+
+/* Is there anything left to search? A cycle in a quiet time of the capture begins nothing, although
+ * nothing has ended: until the capture has been played once, it goes on. */
 static bool goes_on(const struct playing *p)
 {
     const struct pythia_loop *l = p->loop;
@@ -496,36 +543,27 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
         .vocabulary = vocabulary, .input = input, .space = space, .o = options, .loop = &loop};
     size_t cycles = options->cycles ? options->cycles : CYCLES;
     int status = begin_playing(&p);
-    while (status == PYTHIA_OK && p.count > 0 && goes_on(&p) && loop.cycle_count < cycles &&
+    if (status != PYTHIA_OK)
+        goto out;
+    while (p.count > 0 && goes_on(&p) && loop.cycle_count < cycles &&
            !(options->stop && *options->stop))
-        status = play_cycle(&p, result);
-    if (status == PYTHIA_OK && !p.evidence.groups) { /* there was not a single request */
-        status = pythia__evidence_begin(&p.evidence, vocabulary, &options->groups);
-        if (status == PYTHIA_OK)
-            status = pythia__evidence_decide(&p.evidence, NULL, 0, 0, NULL);
-    }
-    if (status == PYTHIA_OK)
-        status = count_opened(&p);
-    if (status == PYTHIA_OK) {
-        pythia_verdicts_settle(&loop.verdicts, loop.cycle_count);
-        *out = loop;
-        *groups = p.evidence.groups;
-        *open = p.open;
-        p.evidence.groups = NULL;
-    } else {
-        pythia_loop_free(&loop);
-        pythia_open_points_destroy(p.open);
-    }
-    pythia__evidence_free(&p.evidence);
-    pythia__gathering_free(&p.gathering);
-    pythia_open_points_destroy(p.open_or_foreign);
-    pythia_search_destroy(p.search);
-    pythia_open_points_destroy(p.skeleton);
-    pythia_request_types_destroy(p.types);
-    pythia_free(p.entries);
-    pythia_free(p.order);
-    pythia_free(p.unknown);
-    pythia_free(p.counts);
-    pythia_free(p.foreign);
+        if ((status = play_cycle(&p, result)) != PYTHIA_OK)
+            goto out;
+    if (!p.evidence.groups && /* there was not a single request */
+        ((status = pythia__evidence_begin(&p.context, &p.evidence, NULL, NULL)) != PYTHIA_OK ||
+         (status = pythia__evidence_decide(&p.evidence, NULL, 0, 0, NULL)) != PYTHIA_OK))
+        goto out;
+    if ((status = count_opened(&p)) != PYTHIA_OK)
+        goto out;
+    pythia_verdicts_settle(&loop.verdicts, loop.cycle_count);
+    *out = loop;
+    *groups = p.evidence.groups;
+    *open = p.open;
+    loop = (struct pythia_loop){0};
+    p.evidence.groups = NULL;
+    p.open = NULL;
+out:
+    pythia_loop_free(&loop);
+    end_playing(&p);
     return status;
 }

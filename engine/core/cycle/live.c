@@ -1,7 +1,7 @@
 /* The window gives finished requests; each becomes evidence of the current cycle, or of the next
  * one while the current one waits for its stragglers. live_phase.h has the states.
  *
- *   batch ─> window ─> request ─┬─> kept apart (the desired set is changing)
+ *   batch ─> window ─> request ─┬─> set apart (the desired set is changing)
  *                               ├─> learning its type
  *                               └─> hide closed points ─> evidence ─> full? ─> stragglers ─> decide
  */
@@ -13,13 +13,14 @@
 
 #define SECOND     UINT64_C(1000000000)
 #define MIB        ((uint64_t)1024 * 1024)
-#define LEARN_FEW  5     /* requests that will do for a type when learning ends */
-#define TYPES_SEEN 2048  /* in one cycle; what is beyond is one type */
-#define PATIENCE   10    /* times a cycle may last as long when no type has enough requests */
-#define STRAGGLERS 4     /* times they are waited for as long as others took */
-#define LOOK_SPANS 10000 /* between looks at the memory of the evidence */
-#define RARE_PART  4     /* of the memory for evidence: what requests of rare types may take */
-#define TEACH_NS   UINT64_C(50000000) /* between looks whether types have to be learnt */
+#define LEARN_FEW  5    /* requests that suffice for a type when learning ends */
+#define TYPES_SEEN 2048 /* types of one cycle; all others are one type */
+#define PATIENCE   10 /* a cycle in which no type has enough requests lasts so many times longer */
+#define STRAGGLERS 4  /* wait for them so many times longer than the longest request took */
+#define LOOK_SPANS 10000 /* spans between looks at the memory of the evidence */
+#define RARE_PART  4     /* requests of rare types get this fraction of the memory for evidence */
+#define LEARN_NS   UINT64_C(50000000) /* between looks whether types have to be learnt */
+#define CUT_NS     (5 * SECOND)       /* for which requests may lack their beginnings, at most */
 
 /* ---- making ---- */
 
@@ -60,7 +61,7 @@ static void set_defaults(struct pythia_live_options *o)
     o->search.may_widen = true; /* programs say of which type their requests are */
 }
 
-/* Requests that will do for a type when the others have been learnt. */
+/* The number of requests that suffices for a type when the others have been learnt. */
 static uint64_t few_to_learn(const struct pythia_live *l)
 {
     return l->o.learn_requests < LEARN_FEW ? l->o.learn_requests : LEARN_FEW;
@@ -73,21 +74,17 @@ static void free_points(struct pythia__live_points *p)
     *p = (struct pythia__live_points){0};
 }
 
-/* Something else is wanted open than before. Evidence may hold on to the sets of points until now;
- * it must be dropped before the next wish. */
+/* Desire what the search wants open now. Evidence of the cycle that is being reported still borrows
+ * the sets of points until now, so that these are freed only with the next change. */
 static int desire_points(struct pythia_live *l)
 {
     struct pythia__live_points next = {0};
-    bool *known = NULL;
+    bool *known = l->search ? pythia_space_points(l->space) : NULL;
     uint32_t count = pythia_vocabulary_tracepoints(l->vocabulary);
-    int status = PYTHIA_OK;
-    if (l->search) {
-        known = pythia_space_points(l->space);
-        status = known ? pythia_search_open_points(l->search, &next.open) : PYTHIA_ENOMEM;
-    }
-    if (status == PYTHIA_OK && l->search)
-        status = pythia_space_skeleton_points(l->space, &next.skeleton);
-    if (status != PYTHIA_OK) {
+    int status = PYTHIA_ENOMEM;
+    if (l->search &&
+        (!known || (status = pythia_search_open_points(l->search, &next.open)) != PYTHIA_OK ||
+         (status = pythia_space_skeleton_points(l->space, &next.skeleton)) != PYTHIA_OK)) {
         free_points(&next);
         pythia_free(known);
         advance_set(l, PYTHIA__SET_FAILED);
@@ -96,7 +93,7 @@ static int desire_points(struct pythia_live *l)
     free_points(&l->former);
     l->former = l->points;
     l->points = next;
-    pythia__unknown_points_know(&l->gathering.unknown, known, count);
+    pythia__unknown_points_know(&l->context.unknown, known, count);
     l->wish++;
     advance_set(l, PYTHIA__SET_CHANGED);
     return PYTHIA_OK;
@@ -105,9 +102,8 @@ static int desire_points(struct pythia_live *l)
 static int begin_search(struct pythia_live *l)
 {
     int status = pythia_search_create(l->space, &l->o.search, &l->search);
-    if (status == PYTHIA_OK)
-        status = desire_points(l);
-    if (status != PYTHIA_OK) {
+    if (status != PYTHIA_OK || (status = desire_points(l)) != PYTHIA_OK) {
+        /* Without a search the engine keeps learning, and tries again with the next batch. */
         pythia_search_destroy(l->search);
         l->search = NULL;
         advance_set(l, PYTHIA__SET_ABANDONED);
@@ -119,31 +115,36 @@ static int begin_search(struct pythia_live *l)
 
 static int take_request(void *context, const struct pythia_trace *finished);
 
-static int make_parts(struct pythia_live *l)
+/* The order matters: the namer needs the templates, and the types need a space. */
+static int create_parts(struct pythia_live *l)
 {
     struct pythia_trace_taker taker = {take_request, l};
     int status = pythia_vocabulary_limit(l->vocabulary, &l->o.names);
-    if (status == PYTHIA_OK)
-        status = pythia_path_templates_create(&l->templates);
+    if (status != PYTHIA_OK || (status = pythia_path_templates_create(&l->templates)) != PYTHIA_OK)
+        return status;
     l->o.groups.types.templates = l->templates;
-    if (status == PYTHIA_OK && l->space)
-        status = pythia_space_teach_paths(l->space, l->templates);
-    if (status == PYTHIA_OK)
-        status = pythia_request_types_create(l->vocabulary, &l->o.groups.types, &l->namer);
-    if (status == PYTHIA_OK)
-        status = pythia_request_variables_create(l->vocabulary, &l->variables);
-    if (status == PYTHIA_OK)
-        status = pythia_window_create(l->vocabulary, &l->o.window, taker, &l->counts, &l->window);
-    if (status == PYTHIA_OK)
-        status = pythia__gathering_init(&l->gathering, l->vocabulary, &l->o.groups, &l->o.search,
-                                        l->o.evidence_bytes / RARE_PART);
-    if (status == PYTHIA_OK && l->owns_space)
-        status = pythia_space_create(l->vocabulary, &l->space);
-    if (status == PYTHIA_OK)
-        status = pythia__live_types_init(&l->types, l->vocabulary, l->space, l->o.types_max);
+    if (l->space && (status = pythia_space_teach_paths(l->space, l->templates)) != PYTHIA_OK)
+        return status;
+    status = pythia_request_types_create(l->vocabulary, &l->o.groups.types, &l->namer);
+    if (status != PYTHIA_OK ||
+        (status = pythia_request_variables_create(l->vocabulary, &l->variables)) != PYTHIA_OK)
+        return status;
+    status = pythia_window_create(l->vocabulary, &l->o.window, taker, &l->counts, &l->window);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__evidence_context_init(&l->context, l->vocabulary, &l->o.groups, &l->o.search,
+                                           l->o.evidence_bytes / RARE_PART);
+    if (status != PYTHIA_OK)
+        return status;
+    /* The space of the caller stays as it is; an own one grows by the types that are learnt. */
+    if (l->owns_space && (status = pythia_space_create(l->vocabulary, &l->space)) != PYTHIA_OK)
+        return status;
+    status = pythia__live_types_init(&l->types, l->vocabulary, l->space, l->o.types_max);
+    if (status != PYTHIA_OK)
+        return status;
     l->other = pythia_vocabulary_string(l->vocabulary, PYTHIA_TEXT("(other)"));
-    if (status == PYTHIA_OK && l->other == PYTHIA_NONE)
-        status = PYTHIA_ENOMEM;
+    if (l->other == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
     pythia__lesson_init(&l->lesson, &l->types,
                         &(struct pythia__lesson_options){
                             .hourly = l->o.search.budget.points_per_cycle ? l->o.learn_hourly : 0,
@@ -152,11 +153,9 @@ static int make_parts(struct pythia_live *l)
                             .step_ns = l->o.cycle_ns,
                             .tries_ns = PATIENCE * l->o.cycle_ns,
                             .age_max_ns = l->o.window.age_max_ns});
-    if (status == PYTHIA_OK && !l->owns_space)
-        status = begin_search(l);
-    if (status == PYTHIA_OK && l->owns_space && l->o.learn_all)
-        status = desire_points(l);
-    return status;
+    if (!l->owns_space && (status = begin_search(l)) != PYTHIA_OK)
+        return status;
+    return l->owns_space && l->o.learn_all ? desire_points(l) : PYTHIA_OK;
 }
 
 int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space *space,
@@ -173,7 +172,7 @@ int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space
     l->o = *options;
     l->last.leading = SIZE_MAX;
     set_defaults(&l->o);
-    int status = make_parts(l);
+    int status = create_parts(l);
     if (status != PYTHIA_OK) {
         pythia_live_destroy(l);
         return status;
@@ -192,7 +191,7 @@ void pythia_live_destroy(struct pythia_live *l)
     free_points(&l->points);
     free_points(&l->former);
     pythia_window_destroy(l->window);
-    pythia__gathering_free(&l->gathering);
+    pythia__evidence_context_free(&l->context);
     pythia_request_variables_destroy(l->variables);
     pythia__lesson_free(&l->lesson);
     pythia__live_types_free(&l->types);
@@ -212,26 +211,27 @@ static int stage_number(const struct pythia_live *l, const struct pythia__live_s
 
 static void empty_stage(struct pythia_live *l, struct pythia__live_stage *s)
 {
-    pythia__rare_types_drop(&l->gathering.rare, stage_number(l, s));
+    pythia__rare_types_drop(&l->context.rare, stage_number(l, s));
     pythia__evidence_free(&s->evidence);
     *s = (struct pythia__live_stage){.number = 0};
 }
 
-/* What opened points explain is measured in one stage at a time: from when its cycle is the one at
- * hand. */
+/* Effects are measured in one stage at a time, from the moment that its cycle is the current one:
+ * the next stage may still get a new set of open points. */
 static int measure_stage(struct pythia_live *l, struct pythia__live_stage *s)
 {
     return s == &l->stages[l->now] && s->number && is_searching(l)
-               ? pythia__evidence_measure(&s->evidence, l->gathering.effects, l->points.open)
+               ? pythia__evidence_measure(&l->context, &s->evidence, l->points.open)
                : PYTHIA_OK;
 }
 
-/* The name under which a request counts in a stage: its own, as long as there is room for one more
- * type. */
-static uint32_t name_in(struct pythia_live *l, struct pythia__live_stage *s,
-                        struct pythia__live_type *type)
+/* The name under which a request counts in a stage. An attacker, or a service with its identifiers
+ * in the names of its spans, could make types without end: beyond TYPES_SEEN all are one. */
+static uint32_t choose_name(struct pythia_live *l, struct pythia__live_stage *s,
+                            struct pythia__live_type *type)
 {
     int which = stage_number(l, s);
+    /* The numbers of stages are never used again, so that an old count needs no reset. */
     if (type->in[which].number != s->number) {
         if (!type->learnt && s->types >= TYPES_SEEN) {
             l->numbers.other_requests++;
@@ -247,21 +247,22 @@ static uint32_t name_in(struct pythia_live *l, struct pythia__live_stage *s,
     return type->name;
 }
 
-/* Requests that were kept of rare types are evidence of one cycle more. */
+/* Retained requests of rare types are evidence of one cycle more. */
 static int carry_rare(struct pythia_live *l, struct pythia__live_stage *s)
 {
-    return pythia__gathering_carry(&l->gathering, &s->evidence, stage_number(l, s), &s->together);
+    return pythia__evidence_carry(&l->context, &s->evidence, stage_number(l, s), &s->together);
 }
 
 static int begin_stage(struct pythia_live *l, struct pythia__live_stage *s)
 {
-    int status = pythia__gathering_begin(&l->gathering, &s->evidence, l->points.skeleton, NULL);
+    int status = pythia__evidence_begin(&l->context, &s->evidence, l->points.skeleton, NULL);
     if (status != PYTHIA_OK)
         return status;
     s->number = ++l->stage_numbers;
     s->begun_ns = l->now_ns;
-    status = measure_stage(l, s);
-    return status == PYTHIA_OK ? carry_rare(l, s) : status;
+    if ((status = measure_stage(l, s)) != PYTHIA_OK)
+        return status;
+    return carry_rare(l, s);
 }
 
 static int gather_request(struct pythia_live *l, struct pythia__live_stage *s,
@@ -269,22 +270,26 @@ static int gather_request(struct pythia_live *l, struct pythia__live_stage *s,
 {
     uint64_t all = 0;
     int status = s->number ? PYTHIA_OK : begin_stage(l, s);
-    if (status == PYTHIA_OK) {
-        uint32_t name = name_in(l, s, type);
-        all = type->other ? 0 : type->in[stage_number(l, s)].requests;
-        status = pythia__gathering_add(&l->gathering, &s->evidence, stage_number(l, s), name,
-                                       is_searching(l) && type->learnt, trace, &all);
-    }
+    if (status != PYTHIA_OK)
+        return status;
+    uint32_t name = choose_name(l, s, type);
+    /* Requests of "(other)" have nothing in common: they never make a cycle full. */
+    all = type->other ? 0 : type->in[stage_number(l, s)].requests;
+    status = pythia__evidence_add(&l->context, &s->evidence, stage_number(l, s), name,
+                                  is_searching(l) && type->learnt, trace, &all);
+    if (status != PYTHIA_OK)
+        return status;
     s->together = all > s->together ? all : s->together;
     s->full = s->full || s->most >= l->o.cycle_requests;
-    if (status == PYTHIA_OK && s->evidence.spans - s->looked >= LOOK_SPANS) {
+    /* The sum over all groups takes long, and a span adds little: looking now and then suffices. */
+    if (s->evidence.spans - s->looked >= LOOK_SPANS) {
         s->looked = s->evidence.spans;
         s->heavy = pythia_groups_bytes(s->evidence.groups) >= l->o.evidence_bytes;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-static void keep_apart(struct pythia_live *l, uint64_t requests)
+static void set_apart(struct pythia_live *l, uint64_t requests)
 {
     l->apart += requests;
     l->numbers.under_way += requests;
@@ -294,26 +299,41 @@ static void keep_apart(struct pythia_live *l, uint64_t requests)
 static void drop_stages(struct pythia_live *l)
 {
     for (int i = 0; i < PYTHIA__STAGES; i++) {
-        keep_apart(l, l->stages[i].evidence.requests);
+        set_apart(l, l->stages[i].evidence.requests);
         empty_stage(l, &l->stages[i]);
     }
     advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
 }
 
-/* Drop it together with the requests of rare types that were kept for the next cycle. */
+/* Drop also the requests of rare types that are retained for the next cycle. */
 static void drop_evidence(struct pythia_live *l)
 {
     drop_stages(l);
-    pythia__rare_types_drop_next(&l->gathering.rare);
+    pythia__rare_types_drop_next(&l->context.rare);
 }
 
-/* Did the request begin before what is open now was in force? Of one that is finished so much later
- * that it cannot have, the clock is off. */
-static bool is_under_way(const struct pythia_live *l, const struct pythia_trace *trace)
+/* How long after the set came into force a request that began before may still seem to begin.
+ * While everything opens for learning, entry points open in the middle of requests too: what is
+ * seen of such a request begins with the next span that it opens, and lacks the calls before it.
+ * That span begins before the request ends, so the longest request bounds the time; but one of
+ * minutes may be a stream, and learning does not wait for that. */
+static uint64_t learn_fragments_ns(struct pythia_live *l, const struct pythia_trace *trace)
 {
+    if (l->search || !l->o.learn_all)
+        return 0;
+    uint64_t lasted_ns = trace->completed_ns - trace->start_ns;
+    l->longest_ns = lasted_ns > l->longest_ns ? lasted_ns : l->longest_ns;
+    return l->longest_ns < CUT_NS ? l->longest_ns : CUT_NS;
+}
+
+/* Did the request begin before the set in force was applied? */
+static bool is_under_way(struct pythia_live *l, const struct pythia_trace *trace)
+{
+    /* No request lasts longer than age_max_ns: one that claims to have has a clock that is off. */
     bool any_may = l->now_ns - l->applied_ns < l->o.window.age_max_ns;
+    uint64_t whole_since_ns = l->since_ns + learn_fragments_ns(l, trace);
     return l->set == PYTHIA__SET_CHANGING || l->set == PYTHIA__SET_UNMADE ||
-           (any_may && trace->begun_ns < l->since_ns);
+           (any_may && trace->begun_ns < whole_since_ns);
 }
 
 static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
@@ -321,7 +341,7 @@ static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
 {
     if (pythia__lesson_see(&l->lesson, type, trace))
         return PYTHIA_OK;
-    int status = pythia__live_types_learn(&l->types, type, trace, &l->gathering.path);
+    int status = pythia__live_types_learn(&l->types, type, trace, &l->context.path);
     if (l->phase == PYTHIA__LIVE_EMPTY) {
         advance_phase(l, PYTHIA__LIVE_REQUEST);
         l->first_ns = l->now_ns;
@@ -333,22 +353,22 @@ static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
     return status;
 }
 
-/* The request as it looks with what is wanted open. 1: nothing of it does. */
+/* The request as it looks with the desired set open. 1: nothing of it is left. */
 static int hide_closed(struct pythia_live *l, const struct pythia__live_type *type,
                        const struct pythia_trace *whole, const struct pythia_trace **out)
 {
     bool searched = is_searching(l) && type->learnt;
     const struct pythia_hider_types types = {l->points.open, NULL, type->name};
-    int status = pythia__gathering_see(&l->gathering, searched ? l->points.open : NULL, &types,
-                                       whole, &l->counts, out);
+    int status = pythia__evidence_hide(&l->context, searched ? l->points.open : NULL, &types, whole,
+                                       &l->counts, out);
     l->numbers.hidden_requests += status == 1;
     return status;
 }
 
-/* The type of a request. Types that are being learnt, and whose paths turn out now to be those of a
- * larger one, go: it is learnt from its own requests. One that is searched already gets no requests
- * any more, so that the search lets it rest, and its verdict stays what it was. */
-static struct pythia__live_type *meet_type(struct pythia_live *l, const struct pythia_trace *whole)
+/* The type of a request. When a path turns out to be that of a larger type, types of that path that
+ * are being learnt are removed, as the larger one is learnt from its own requests. One that is
+ * searched already gets no more requests: the search lets it rest, and its verdict stays. */
+static struct pythia__live_type *find_type(struct pythia_live *l, const struct pythia_trace *whole)
 {
     uint32_t name = whole ? pythia_request_type(l->namer, whole) : PYTHIA_NONE;
     if (name == PYTHIA_NONE)
@@ -363,6 +383,8 @@ static struct pythia__live_type *meet_type(struct pythia_live *l, const struct p
     return type;
 }
 
+/* The way of a finished request (the drawing at the top). The watcher sees it first and in any case,
+ * as its counts of hits must not depend on what becomes evidence. */
 static int take_request(void *context, const struct pythia_trace *finished)
 {
     struct pythia_live *l = context;
@@ -370,37 +392,39 @@ static int take_request(void *context, const struct pythia_trace *finished)
         *whole = pythia_request_variables_trace(l->variables, finished);
     if (whole && l->o.adder.add)
         whole = l->o.adder.add(l->o.adder.context, whole);
-    struct pythia__live_type *type = meet_type(l, whole);
+    struct pythia__live_type *type = find_type(l, whole);
     if (!type)
         return PYTHIA_ENOMEM;
     int status = l->watch ? l->watch(l->watch_context, type->name, whole) : 0;
     if (status < 0)
         return status;
+    /* While a cycle waits for its stragglers, requests that began later belong to the next one. */
     bool of_next = l->phase == PYTHIA__LIVE_SETTLING && whole->begun_ns > l->cut_ns;
     struct pythia__live_stage *s = &l->stages[of_next ? !l->now : l->now];
     if (finished->incomplete) /* counted by its reason already */
         return PYTHIA_OK;
     if (is_under_way(l, whole) || s->heavy ||
         pythia__lesson_keeps_apart(&l->lesson, type, whole, l->now_ns)) {
-        keep_apart(l, 1);
+        set_apart(l, 1);
         return PYTHIA_OK;
     }
     l->numbers.other_requests += type->other;
-    status = hide_closed(l, type, whole, &trace);
-    if (status == 0)
-        status = pythia_critical_path_find(&l->gathering.path, trace, l->o.groups.latency);
-    if (status == 0 && !type->learnt && !type->other && !l->paused)
-        status = learn_request(l, type, trace);
-    if (status == 0)
-        status = gather_request(l, s, type, trace);
-    return status < 0 ? status : PYTHIA_OK;
+    if ((status = hide_closed(l, type, whole, &trace)) != 0)
+        return status < 0 ? status : PYTHIA_OK;
+    status = pythia_critical_path_find(&l->context.path, trace, l->o.groups.latency);
+    if (status != PYTHIA_OK)
+        return status;
+    if (!type->learnt && !type->other && !l->paused &&
+        (status = learn_request(l, type, trace)) != PYTHIA_OK)
+        return status;
+    return gather_request(l, s, type, trace);
 }
 
 /* ---- cycles ---- */
 
-/* How long requests came in for: the last one has as much time after it as there is between two on
- * average. */
-static double seconds_of(const struct pythia__evidence *e)
+/* The time in which the requests arrived. The last one is followed by the average time between two,
+ * so that adjacent cycles add up. */
+static double measure_seconds(const struct pythia__evidence *e)
 {
     if (e->requests < 2)
         return 0;
@@ -410,6 +434,7 @@ static double seconds_of(const struct pythia__evidence *e)
 
 static int decide_stage(struct pythia_live *l, struct pythia__live_stage *s, bool *switched)
 {
+    /* While paused, what is reported is what was decided last, without its switches and effects. */
     struct pythia_cycle found = l->last;
     bool searches = is_searching(l);
     found.switches = NULL;
@@ -417,7 +442,7 @@ static int decide_stage(struct pythia_live *l, struct pythia__live_stage *s, boo
     found.effects = NULL;
     found.effect_count = 0;
     int status = pythia__evidence_decide(&s->evidence, searches ? l->search : NULL,
-                                         l->last.number + 1, seconds_of(&s->evidence), &found);
+                                         l->last.number + 1, measure_seconds(&s->evidence), &found);
     if (status != PYTHIA_OK)
         return status;
     l->last = found;
@@ -425,7 +450,7 @@ static int decide_stage(struct pythia_live *l, struct pythia__live_stage *s, boo
     return PYTHIA_OK;
 }
 
-/* The space grows by the types that were learnt meanwhile. */
+/* Add the types that were learnt during the cycle to the space. */
 static int grow_space(struct pythia_live *l, bool *switched)
 {
     size_t moved = 0;
@@ -438,8 +463,8 @@ static int grow_space(struct pythia_live *l, bool *switched)
     return status;
 }
 
-/* Spans that there would be if everything that the search space knows were open. */
-static double spans_of_all(const struct pythia_live *l, const struct pythia_groups *groups)
+/* Estimate the number of spans if everything in the search space were open. */
+static double estimate_spans(const struct pythia_live *l, const struct pythia_groups *groups)
 {
     size_t count;
     double sum = 0;
@@ -455,25 +480,26 @@ static double spans_of_all(const struct pythia_live *l, const struct pythia_grou
     return sum;
 }
 
+/* All counts "since the last cycle" restart here, whatever the taker returns: it has had them. */
 static int report_cycle(struct pythia_live *l, const struct pythia__live_stage *s)
 {
     const struct pythia__evidence *e = &s->evidence;
-    const struct pythia__unknown_points *u = &l->gathering.unknown;
+    const struct pythia__unknown_points *u = &l->context.unknown;
     struct pythia_live_cycle cycle = {.decisions = l->last,
                                       .groups = e->groups,
                                       .requests = e->requests,
                                       .under_way = l->apart,
                                       .hidden_requests =
-                                          l->numbers.hidden_requests - l->told_hidden,
+                                          l->numbers.hidden_requests - l->reported_hidden,
                                       .spans = e->spans,
                                       .lessons = l->lesson.count,
                                       .lessons_cut = l->lesson.cut,
                                       .types_waiting = l->lesson.waiting,
                                       .unknown = pythia__unknown_points_sum(u, l->vocabulary),
-                                      .seconds = seconds_of(e),
+                                      .seconds = measure_seconds(e),
                                       .begin_ns = e->begin_ns,
                                       .end_ns = e->end_ns};
-    double all = spans_of_all(l, e->groups);
+    double all = estimate_spans(l, e->groups);
     cycle.spans_saved = all > (double)e->spans ? (uint64_t)(all - (double)e->spans + .5) : 0;
     for (uint32_t point = 0; point < u->known_count; point++) {
         cycle.point_count += u->known[point];
@@ -483,12 +509,12 @@ static int report_cycle(struct pythia_live *l, const struct pythia__live_stage *
     l->numbers.cycles++;
     l->numbers.requests += e->requests;
     l->apart = 0;
-    l->told_hidden = l->numbers.hidden_requests;
+    l->reported_hidden = l->numbers.hidden_requests;
     return l->taker.cycle(l->taker.context, &cycle);
 }
 
-/* What is open for all types, by trace point: owned by the caller. NULL when out of memory, or
- * nothing is searched yet. */
+/* Flag the points that are open for all types; the caller frees the flags. NULL when out of memory,
+ * or nothing is searched yet. */
 static bool *flag_skeleton(const struct pythia_live *l, uint32_t points)
 {
     bool *flags = l->search ? pythia_calloc((size_t)points + 1, sizeof(*flags)) : NULL;
@@ -497,52 +523,61 @@ static bool *flag_skeleton(const struct pythia_live *l, uint32_t points)
     return flags;
 }
 
-/* What was kept of rare types goes to the next cycle, but for what looks otherwise by the decisions
- * of the cycle, or by what belongs to the skeleton since (`before`: what did; NULL: unknown). */
-static void keep_rare(struct pythia_live *l, const struct pythia__live_stage *s, const bool *before)
+/* Retain requests of rare types for the next cycle, unless the decisions of this cycle, or points
+ * that have joined the skeleton since (`before`: the skeleton until now; NULL: unknown), would make
+ * them look different. */
+static void retain_rare(struct pythia_live *l, const struct pythia__live_stage *s,
+                        const bool *before)
 {
     uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
     size_t count = before ? l->last.switch_count : 0;
+    /* Without memory for the list, nothing is retained: `same` is false below. */
     struct pythia_switch *switches = pythia_calloc(points + count + 1, sizeof(*switches));
     for (size_t i = 0; switches && i < count; i++)
         switches[i] = l->last.switches[i];
     for (uint32_t point = 0; switches && before && point < points; point++)
         if (!before[point] && pythia_search_in_skeleton(l->search, point))
             switches[count++] = (struct pythia_switch){.tracepoint = point, .type = PYTHIA_NONE};
-    pythia__rare_types_end(&l->gathering.rare, stage_number(l, s), switches && before, l->space,
+    pythia__rare_types_end(&l->context.rare, stage_number(l, s), switches && before, l->space,
                            switches, count);
     pythia_free(switches);
 }
 
+/* The next stage may have evidence already: make it that of the current cycle. */
+static int continue_stage(struct pythia_live *l)
+{
+    struct pythia__live_stage *s = &l->stages[l->now];
+    int status = measure_stage(l, s);
+    return status != PYTHIA_OK || !s->number ? status : carry_rare(l, s);
+}
+
+/* The cycle ends whatever fails, as its evidence belongs to a set of open points that may be gone;
+ * only then the first failure is returned. A retry would decide twice. */
 static int end_cycle(struct pythia_live *l)
 {
     struct pythia__live_stage *s = &l->stages[l->now];
-    bool switched = false, more = false;
+    bool switched = false;
     bool *before = flag_skeleton(l, pythia_vocabulary_tracepoints(l->vocabulary));
     advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
-    int status = decide_stage(l, s, &switched);
-    if (status != PYTHIA_OK)
-        keep_apart(l, s->evidence.requests);
-    int grown = status == PYTHIA_OK ? grow_space(l, &more) : status;
-    keep_rare(l, s, grown == PYTHIA_OK ? before : NULL);
+    int decided = decide_stage(l, s, &switched);
+    if (decided != PYTHIA_OK)
+        set_apart(l, s->evidence.requests);
+    /* A type that has been learnt may widen the skeleton, which is a switch like those decided. */
+    int grown = decided != PYTHIA_OK ? decided : grow_space(l, &switched);
+    retain_rare(l, s, grown == PYTHIA_OK ? before : NULL);
     pythia_free(before);
-    switched = switched || more;
-    int wished = switched ? desire_points(l) : PYTHIA_OK;
-    if (status == PYTHIA_OK)
-        status = report_cycle(l, s);
+    int desired = switched ? desire_points(l) : PYTHIA_OK;
+    /* The owner hears of a new desired set before it hears of the cycle that led to it. */
+    int reported = decided != PYTHIA_OK ? decided : report_cycle(l, s);
     empty_stage(l, s);
     l->now = !l->now;
     if (switched)
         drop_stages(l);
-    if (grown == PYTHIA_OK)
-        grown = measure_stage(l, &l->stages[l->now]);
-    if (grown == PYTHIA_OK && l->stages[l->now].number)
-        grown = carry_rare(l, &l->stages[l->now]);
-    status = status == PYTHIA_OK ? grown : status;
-    return status == PYTHIA_OK ? wished : status;
+    int continued = grown != PYTHIA_OK ? grown : continue_stage(l);
+    return reported != PYTHIA_OK ? reported : continued != PYTHIA_OK ? continued : desired;
 }
 
-static bool is_over(const struct pythia_live *l, const struct pythia__live_stage *s)
+static bool has_evidence(const struct pythia_live *l, const struct pythia__live_stage *s)
 {
     uint64_t lasted_ns = l->now_ns - s->begun_ns;
     bool enough = s->together >= l->o.search.min_requests;
@@ -559,8 +594,8 @@ static void begin_settling(struct pythia_live *l, const struct pythia__live_stag
     l->patience_ns = s->evidence.longest_ns;
 }
 
-/* Nothing that belongs to the cycle is open any more; and what nothing was heard of yet would be a
- * longer request than any. One that is stuck must not hold all others up. */
+/* Have all requests of the cycle ended? None of them is open any more, and one of which no span has
+ * arrived yet would be longer than any other. A request that is stuck must not hold up all others. */
 static bool is_settled(const struct pythia_live *l)
 {
     uint64_t waited_ns = l->now_ns - l->settling_since_ns;
@@ -575,27 +610,29 @@ static bool is_settled(const struct pythia_live *l)
 static bool is_cycle_done(struct pythia_live *l, const struct pythia__live_stage *s)
 {
     if (!is_searching(l))
-        return is_over(l, s);
-    if (l->phase == PYTHIA__LIVE_GATHERING && is_over(l, s))
+        return has_evidence(l, s);
+    if (l->phase == PYTHIA__LIVE_GATHERING && has_evidence(l, s))
         begin_settling(l, s);
     return l->phase == PYTHIA__LIVE_SETTLING && is_settled(l);
 }
 
-/* The first types have been learnt: what was seen until now is told, and the search begins. */
+/* The first types have been learnt: report what was seen until now, and begin the search. */
 static int end_learning(struct pythia_live *l)
 {
     size_t moved = 0;
-    int status = PYTHIA_OK;
-    if (l->stages[l->now].number)
-        status = end_cycle(l);
-    drop_evidence(l);
-    if (status == PYTHIA_OK)
-        status = pythia__live_types_settle(&l->types, few_to_learn(l), NULL, &moved);
-    return status == PYTHIA_OK ? begin_search(l) : status;
+    int status = l->stages[l->now].number ? end_cycle(l) : PYTHIA_OK;
+    drop_evidence(l); /* also after a failure: it was seen with another set of open points */
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__live_types_settle(&l->types, few_to_learn(l), NULL, &moved);
+    if (status != PYTHIA_OK)
+        return status;
+    return begin_search(l);
 }
 
-/* After the first type was learnt others are waited for as long again, and those that were seen by
- * then until they are learnt too, but not longer than a cycle may last. */
+/* When the first type has been learnt, learning goes on for as long again, and then until all types
+ * seen by then have been learnt, but no longer than a cycle may last: a rare type must not delay
+ * the search of all others. */
 static bool is_learning_over(const struct pythia_live *l)
 {
     if (l->phase != PYTHIA__LIVE_COMPLETING || l->paused)
@@ -610,13 +647,14 @@ static bool is_learning_over(const struct pythia_live *l)
 
 /* ---- types that turn up later ---- */
 
-static void wish_alike(struct pythia_live *l)
+/* Searched types do not see the change, so that their evidence stays. */
+static void desire_alike(struct pythia_live *l)
 {
     l->wish++;
     advance_set(l, PYTHIA__SET_CHANGED_ALIKE);
 }
 
-/* What may be opened for a lesson: the caller frees `may`. */
+/* List what a learning phase may open; the caller frees `may`. */
 static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed *out)
 {
     uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
@@ -635,13 +673,13 @@ static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed
     return PYTHIA_OK;
 }
 
-/* Open trace points for types that turned up, and close them again. Nothing changes by that in what
- * is seen of requests of types that are searched, so their evidence goes on. */
+/* Open trace points for types that turned up, and close them again. Requests of searched types look
+ * the same meanwhile, so that their evidence goes on. */
 static int step_lesson(struct pythia_live *l)
 {
     struct pythia__lesson_closed closed;
     bool wished = false;
-    if (!is_searching(l) || l->now_ns - l->taught_ns < TEACH_NS)
+    if (!is_searching(l) || l->now_ns - l->taught_ns < LEARN_NS)
         return PYTHIA_OK;
     l->taught_ns = l->now_ns;
     bool due = pythia__lesson_is_due(&l->lesson, l->now_ns);
@@ -653,24 +691,28 @@ static int step_lesson(struct pythia_live *l)
     status = due ? pythia__lesson_begin(&l->lesson, &closed, l->now_ns, &wished)
                  : pythia__lesson_step(&l->lesson, &closed, l->now_ns, &wished);
     if (wished)
-        wish_alike(l);
+        desire_alike(l);
     pythia_free(closed.may);
     return status;
 }
 
-/* Do what is due. */
+/* Do what the time and the evidence have made due. */
 static int do_due(struct pythia_live *l)
 {
     int status = l->set == PYTHIA__SET_UNMADE ? desire_points(l) : PYTHIA_OK;
-    if (status == PYTHIA_OK && is_learning_over(l))
-        status = end_learning(l);
-    while (status == PYTHIA_OK) {
+    if (status != PYTHIA_OK)
+        return status;
+    if (is_learning_over(l) && (status = end_learning(l)) != PYTHIA_OK)
+        return status;
+    /* The next stage may be complete too: one batch can hold the requests of several cycles. */
+    for (;;) {
         struct pythia__live_stage *s = &l->stages[l->now];
         if (!s->number || !is_cycle_done(l, s))
             break;
-        status = end_cycle(l);
+        if ((status = end_cycle(l)) != PYTHIA_OK)
+            return status;
     }
-    return status == PYTHIA_OK ? step_lesson(l) : status;
+    return step_lesson(l);
 }
 
 struct adding {
@@ -678,13 +720,15 @@ struct adding {
     uint64_t now_ns;
 };
 
-static int add_span(void *context, const struct pythia_trace_id *trace,
-                    const struct pythia_span *span)
+static int add_live_span(void *context, const struct pythia_trace_id *trace,
+                         const struct pythia_span *span)
 {
     const struct adding *a = context;
     struct pythia_live *l = a->live;
     int status = l->watch_span ? l->watch_span(l->watch_span_context, span) : PYTHIA_OK;
-    return status == PYTHIA_OK ? pythia_window_add(l->window, trace, span, a->now_ns) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_window_add(l->window, trace, span, a->now_ns);
 }
 
 static void set_time(struct pythia_live *l, uint64_t now_ns)
@@ -700,28 +744,33 @@ void pythia_live_set_clock(struct pythia_live *l, uint64_t unix_ns, uint64_t now
 int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns)
 {
     set_time(l, now_ns);
-    int status = pythia_span_batch_each(batch, add_span, &(struct adding){l, l->now_ns});
-    return status == PYTHIA_OK ? do_due(l) : status;
+    int status = pythia_span_batch_each(batch, add_live_span, &(struct adding){l, l->now_ns});
+    if (status != PYTHIA_OK)
+        return status;
+    return do_due(l);
 }
 
 int pythia_live_tick(struct pythia_live *l, uint64_t now_ns)
 {
     set_time(l, now_ns);
     int status = pythia_window_tick(l->window, l->now_ns);
-    return status == PYTHIA_OK ? do_due(l) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return do_due(l);
 }
 
 int pythia_live_drain(struct pythia_live *l)
 {
     int status = pythia_window_drain(l->window);
-    if (status == PYTHIA_OK)
-        status = do_due(l);
-    while (status == PYTHIA_OK && l->stages[l->now].number)
-        status = end_cycle(l);
-    return status;
+    if (status != PYTHIA_OK || (status = do_due(l)) != PYTHIA_OK)
+        return status;
+    while (l->stages[l->now].number)
+        if ((status = end_cycle(l)) != PYTHIA_OK)
+            return status;
+    return PYTHIA_OK;
 }
 
-/* ---- what its owner says and asks ---- */
+/* ---- calls of the owner ---- */
 
 struct pythia_groups *pythia_live_take_groups(struct pythia_live *l)
 {
@@ -751,6 +800,7 @@ void pythia_live_watch_spans(struct pythia_live *l,
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
 {
     enum pythia__set_state was = l->set;
+    /* Planes report again and again; only a later time says that a target had lost the set. */
     if (was == PYTHIA__SET_IN_FORCE && since_ns <= l->heard_ns)
         return;
     advance_set(l, PYTHIA__SET_APPLIED);
@@ -791,11 +841,11 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
     if (status != PYTHIA_OK)
         return status;
     l->o.search.always = always;
-    l->o.search.never = l->gathering.unknown.never = never;
+    l->o.search.never = l->context.unknown.never = never;
     l->o.search.fixed = fixed;
     if (!switched) {
-        if (l->lesson.active && others) /* what may never be open is not for a lesson */
-            wish_alike(l);
+        if (l->lesson.active && others) /* a point that is pinned shut is not open for learning */
+            desire_alike(l);
         return PYTHIA_OK;
     }
     drop_evidence(l);

@@ -5,8 +5,7 @@
 #include "pythia/status.h"
 
 #define HOUR_NS UINT64_C(3600000000000)
-/* times that a set is open for as long as it should be, where it changes on and on */
-#define LATE 2
+#define LATE    2 /* a set that keeps changing is given up after so many times its planned time */
 
 void pythia__lesson_init(struct pythia__lesson *l, struct pythia__live_types *types,
                          const struct pythia__lesson_options *options)
@@ -26,8 +25,8 @@ void pythia__lesson_free(struct pythia__lesson *l)
 
 /* ---- the types ---- */
 
-/* Has every type that is taught been seen in so many requests, or is it refused? */
-static bool all_have(const struct pythia__lesson *l, uint64_t requests)
+/* Has every type of this phase, but for refused ones, been seen in so many requests? */
+static bool have_requests(const struct pythia__lesson *l, uint64_t requests)
 {
     for (size_t i = 0; i < l->types->count; i++) {
         const struct pythia__live_type *type = &l->types->types[i];
@@ -43,8 +42,8 @@ static bool is_waiting(const struct pythia__lesson *l, const struct pythia__live
            type->requests >= l->o.few;
 }
 
-/* What was seen of them is of another set of open points. */
-static void begin_anew(struct pythia__lesson *l)
+/* Forget what was learnt of the types with another set of open points. */
+static void restart_types(struct pythia__lesson *l)
 {
     for (size_t i = 0; i < l->types->count; i++)
         if (l->types->types[i].pupil)
@@ -65,16 +64,17 @@ bool pythia__lesson_is_due(struct pythia__lesson *l, uint64_t now_ns)
 
 /* ---- the points ---- */
 
-/* Open `room` of those that may be, from l->next on; `passed` only: of those that were seen when
- * they had been opened. Returns whether any is left. */
-static bool open_some(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
-                      bool passed, bool *wished)
+/* Open the next batch: up to `room` of the points that may be opened, from l->next on; with `passed`
+ * only points that were hit while they were open in a batch. Are any left for a later batch? */
+static bool open_batch(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
+                       bool passed, bool *wished)
 {
     size_t room = closed->room;
     uint32_t point = l->next;
     for (uint32_t i = 0; i < l->points; i++)
         l->open[i] = false;
     for (; point < l->points; point++) {
+        /* A point that was hit although it was not open costs nothing: its target has it open. */
         if (!closed->may[point] || (l->seen[point] & PYTHIA__SEEN_ANYWAY) ||
             (passed && !l->seen[point]))
             continue;
@@ -105,17 +105,18 @@ static int reserve_points(struct pythia__lesson *l, uint32_t points)
     return PYTHIA_OK;
 }
 
-/* Other points are wanted open: what was seen until now is of another set, and it is a lesson. */
+/* The set changes: forget what was seen with the former one. The phase counts for the limit in an
+ * hour only now that it opens points, and once however often it does. */
 static void note_opening(struct pythia__lesson *l, uint64_t now_ns)
 {
-    begin_anew(l);
+    restart_types(l);
     l->pending = true;
     if (!l->counted)
         l->starts[l->count++ % PYTHIA__LESSONS_MAX] = now_ns;
     l->counted = true;
 }
 
-/* Where all that is closed may be open at once, or nothing is closed, there is nothing to try. */
+/* Batches are tried only if the points that are closed may not all be open at once. */
 int pythia__lesson_begin(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
                          uint64_t now_ns, bool *wished)
 {
@@ -128,7 +129,7 @@ int pythia__lesson_begin(struct pythia__lesson *l, const struct pythia__lesson_c
             pupils++;
         }
     l->next = 0;
-    l->trying = open_some(l, closed, false, wished);
+    l->trying = open_batch(l, closed, false, wished);
     l->active = true;
     l->counted = false;
     l->waiting -= pupils;
@@ -139,10 +140,10 @@ int pythia__lesson_begin(struct pythia__lesson *l, const struct pythia__lesson_c
     return PYTHIA_OK;
 }
 
-/* Points that were met only now: a process tells of them when they are passed. They are opened too,
- * or tried. */
-static int meet_points(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
-                       uint64_t now_ns, bool *wished)
+/* A process reports a point only when it is first hit, so that opening points can bring up new ones.
+ * These are opened too, or join the batches that are still to be tried. */
+static int add_points(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
+                      uint64_t now_ns, bool *wished)
 {
     uint32_t before = l->points, now = closed->points;
     if (now <= before)
@@ -150,7 +151,7 @@ static int meet_points(struct pythia__lesson *l, const struct pythia__lesson_clo
     bool *open = pythia_realloc(l->open, (size_t)now + 1, sizeof(*open));
     if (!open)
         return PYTHIA_ENOMEM;
-    l->open = open;
+    l->open = open; /* even if there is no memory for the other array: the old block is gone */
     uint8_t *seen = pythia_realloc(l->seen, (size_t)now + 1, sizeof(*seen));
     if (!seen)
         return PYTHIA_ENOMEM;
@@ -166,14 +167,14 @@ static int meet_points(struct pythia__lesson *l, const struct pythia__lesson_clo
     return PYTHIA_OK;
 }
 
-/* All batches have been tried: what was passed is opened at once, as far as that may be. */
-static void begin_to_learn(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
-                           bool *wished)
+/* All batches have been tried: open together what was hit, as far as the budget permits. */
+static void open_hit_points(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
+                            bool *wished)
 {
     l->next = 0;
     l->trying = false;
-    if (open_some(l, closed, true, wished))
-        l->cut++;
+    if (open_batch(l, closed, true, wished))
+        l->cut++;                /* points that the types hit stay closed */
     *wished = l->pending = true; /* the last batch is closed in any case */
 }
 
@@ -205,27 +206,32 @@ static bool opens_any(const struct pythia__lesson *l)
     return false;
 }
 
+/* A batch, and the learning after the batches, end when all types have had their requests, when
+ * their time is over, or when the set changes on and on (`late`). A rare type must not keep trace
+ * points open for ever. */
 int pythia__lesson_step(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
                         uint64_t now_ns, bool *wished)
 {
-    int status = l->active ? meet_points(l, closed, now_ns, wished) : PYTHIA_OK;
+    int status = l->active ? add_points(l, closed, now_ns, wished) : PYTHIA_OK;
+    if (!l->active || status != PYTHIA_OK)
+        return status;
     bool late = now_ns - l->begun_ns >= (l->trying ? l->o.tries_ns : LATE * l->o.step_ns);
     bool over = late || (!l->pending && (now_ns - l->applied_ns >= l->o.step_ns ||
-                                         all_have(l, l->trying ? l->o.few : l->o.requests)));
-    if (!l->active || !over || status != PYTHIA_OK)
-        return status;
+                                         have_requests(l, l->trying ? l->o.few : l->o.requests)));
+    if (!over)
+        return PYTHIA_OK;
     if (!l->trying) {
         *wished = *wished || opens_any(l);
         end_lesson(l, true);
         return PYTHIA_OK;
     }
-    begin_anew(l);
+    restart_types(l);
     if (!late)
-        (void)open_some(l, closed, false, wished);
-    if (!*wished) {
+        (void)open_batch(l, closed, false, wished);
+    if (!*wished) { /* that was the last batch, or there is no time for more of them */
         l->cut += late;
         l->begun_ns = now_ns;
-        begin_to_learn(l, closed, wished);
+        open_hit_points(l, closed, wished);
     }
     return PYTHIA_OK;
 }
@@ -250,6 +256,7 @@ bool pythia__lesson_keeps_apart(const struct pythia__lesson *l,
                                 const struct pythia__live_type *type,
                                 const struct pythia_trace *trace, uint64_t now_ns)
 {
+    /* No request is older than age_max_ns: one that seems to be has a clock that is off. */
     bool before = trace->begun_ns < l->since_ns && now_ns - l->applied_ns < l->o.age_max_ns;
     return type->taught || (type->pupil && (l->pending || before));
 }

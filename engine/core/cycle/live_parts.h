@@ -3,7 +3,7 @@
 #ifndef PYTHIA_CORE_LIVE_PARTS_H
 #define PYTHIA_CORE_LIVE_PARTS_H
 
-#include "gathering.h"
+#include "evidence.h"
 #include "live_lesson.h"
 #include "live_phase.h"
 #include "live_types.h"
@@ -14,14 +14,14 @@
 struct pythia__live_stage {
     struct pythia__evidence evidence;
     uint64_t number, begun_ns; /* by the caller's clock; number 0: it has not begun */
-    uint64_t most;             /* requests of one type, */
-    uint64_t together;         /* and with those of earlier cycles */
-    uint64_t looked;           /* spans, when its memory was looked at last */
+    uint64_t most;             /* requests of the type that has most */
+    uint64_t together;         /* the same with the requests carried from earlier cycles */
+    uint64_t looked;           /* number of spans when its memory was last looked at */
     size_t types;
-    bool full, heavy; /* heavy: of memory */
+    bool full, heavy; /* heavy: its memory is used up */
 };
 
-/* Each owned, or NULL while learning. */
+/* Both owned, or NULL while learning. */
 struct pythia__live_points {
     struct pythia_open_points *open; /* what the search wants open */
     struct pythia_open_points *skeleton;
@@ -41,28 +41,32 @@ struct pythia_live {
     struct pythia_counts counts;
     struct pythia_request_types *namer;
     struct pythia_path_templates *templates;
-    uint64_t template_changes; /* that types have been looked through for */
+    uint64_t template_changes; /* number of changes at which types were last merged */
     struct pythia_request_variables *variables;
     struct pythia__live_types types;
     struct pythia__lesson lesson;
-    uint32_t other; /* the type beyond those that are told apart */
-    struct pythia__gathering gathering;
+    uint32_t other; /* the name of the type that stands for all beyond the limit */
+    struct pythia__evidence_context context;
     struct pythia_search *search;              /* NULL: learning */
-    struct pythia__live_points points, former; /* former: of evidence that is still being told */
+    struct pythia__live_points points, former; /* former: of evidence that is being reported */
     struct pythia_cycle last;                  /* decisions */
     struct pythia__live_stage stages[PYTHIA__STAGES];
-    int now; /* which stage is of the cycle at hand */
+    int now; /* index of the stage of the current cycle */
     uint64_t stage_numbers;
     uint64_t cut_ns, settling_since_ns, patience_ns;
     uint64_t now_ns;
-    uint64_t first_ns, learnt_ns;  /* of learning: the first request, the first type, if any */
-    uint64_t since_ns, applied_ns; /* what is open is in force, by the clock of spans and ours */
-    uint64_t heard_ns, taught_ns;  /* the last time that was told for it; of the last such look */
+    uint64_t first_ns,
+        learnt_ns; /* when the first request arrived, and the first type was learnt */
+    uint64_t since_ns, applied_ns; /* when the set was applied, by the clock of spans and by ours */
+    uint64_t longest_ns; /* that a request lasted while everything was open for learning */
+    uint64_t heard_ns;   /* the last such time that the owner reported */
+    uint64_t taught_ns;  /* when types to learn were last looked for */
     enum pythia__live_phase phase;
     enum pythia__set_state set;
-    bool paused;          /* by its owner, whatever the phase */
-    uint64_t wish, apart; /* apart: requests since the last cycle */
-    uint64_t told_hidden; /* requests hidden before it */
+    bool paused;              /* by its owner, whatever the phase */
+    uint64_t wish;            /* number of the desired set */
+    uint64_t apart;           /* requests set apart since the last cycle */
+    uint64_t reported_hidden; /* requests hidden until the last cycle */
     struct pythia_live_numbers numbers;
 };
 

@@ -53,7 +53,7 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
     return count;
 }
 
-static bool has_come(const struct pythia_live *l, uint32_t type)
+static bool has_arrived(const struct pythia_live *l, uint32_t type)
 {
     for (size_t i = 0; i < l->types.count; i++)
         if (l->types.types[i].name == type && !l->types.types[i].other)
@@ -63,7 +63,7 @@ static bool has_come(const struct pythia_live *l, uint32_t type)
 
 bool pythia_live_has_type(const struct pythia_live *l, uint32_t type)
 {
-    return has_come(l, type) || (l->space && pythia_space_type(l->space, type));
+    return has_arrived(l, type) || (l->space && pythia_space_type(l->space, type));
 }
 
 int pythia_live_each_type(const struct pythia_live *l, int (*take)(void *context, uint32_t type),
@@ -76,7 +76,7 @@ int pythia_live_each_type(const struct pythia_live *l, int (*take)(void *context
         if (!l->types.types[i].other)
             result = take(context, l->types.types[i].name);
     for (size_t i = 0; i < count && result == 0; i++)
-        if (!has_come(l, known[i].name))
+        if (!has_arrived(l, known[i].name))
             result = take(context, known[i].name);
     return result;
 }
@@ -93,7 +93,7 @@ const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_
 
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)
 {
-    const struct pythia__unknown_points *u = &l->gathering.unknown;
+    const struct pythia__unknown_points *u = &l->context.unknown;
     return l->search ? tracepoint < u->known_count && u->known[tracepoint] : l->o.learn_all;
 }
 
@@ -116,8 +116,8 @@ struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
 {
     struct pythia_live_numbers n = l->numbers;
     n.learning = !l->search;
-    n.carried_requests = l->gathering.rare.carried;
-    n.not_carried = l->gathering.rare.not_carried;
+    n.carried_requests = l->context.rare.carried;
+    n.not_carried = l->context.rare.not_carried;
     n.paused = l->paused;
     n.switching = l->set == PYTHIA__SET_CHANGING || l->set == PYTHIA__SET_UNMADE;
     n.types = l->types.count;
@@ -126,7 +126,7 @@ struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
     n.lessons = l->lesson.count;
     n.lessons_cut = l->lesson.cut;
     n.types_waiting = l->lesson.waiting;
-    n.unknown_points = l->gathering.unknown.count;
-    n.unknown_spans = l->gathering.unknown.total;
+    n.unknown_points = l->context.unknown.count;
+    n.unknown_spans = l->context.unknown.total;
     return n;
 }

@@ -3,10 +3,11 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
+/* Bounds of memory, far above what services have; not tuned. */
 #define LEARNING_MAX      1024               /* types at once, with a few kB each */
 #define CONTEXTS_MAX      ((uint64_t)100000) /* of a type */
-#define CONTEXTS_LEARNING ((uint64_t)200000) /* of all that are being learnt */
-#define CONTEXTS_LEARNT   ((uint64_t)400000) /* of all that were */
+#define CONTEXTS_LEARNING ((uint64_t)200000) /* of all types that are being learnt */
+#define CONTEXTS_LEARNT   ((uint64_t)400000) /* of all types that have been learnt */
 
 int pythia__live_types_init(struct pythia__live_types *t, struct pythia_vocabulary *vocabulary,
                             struct pythia_space *space, size_t learnt_max)
@@ -30,14 +31,13 @@ static uint64_t contexts_of(const struct pythia__live_types *t, uint32_t name)
     return type ? pythia_cct_nodes(type->cct) : 0;
 }
 
-/* Forget what was learnt of a type so far. */
 static void unlearn_type(struct pythia__live_types *t, uint32_t name)
 {
     t->contexts -= contexts_of(t, name);
     pythia_space_remove(t->nursery, name);
 }
 
-static void take_out(struct pythia__live_types *t, size_t at)
+static void remove_type(struct pythia__live_types *t, size_t at)
 {
     unlearn_type(t, t->types[at].name);
     t->index[t->types[at].name] = 0;
@@ -46,20 +46,23 @@ static void take_out(struct pythia__live_types *t, size_t at)
         t->index[t->types[at].name] = (uint32_t)at + 1;
 }
 
-/* A quarter of the types that are being learnt go, at least: those that were seen least. */
-static void make_room(struct pythia__live_types *t)
+/* Evict at least a quarter of the types that are being learnt, those that were seen least: one by
+ * one would cost a walk over all of them for each new type. */
+static void evict_types(struct pythia__live_types *t)
 {
     size_t few = 0, learning = t->count - t->learnt;
     uint64_t most = 1;
+    /* The bound doubles until a quarter is at or below it: no sort, and no memory. */
     for (; few < learning / 4; most *= 2) {
         few = 0;
         for (size_t i = 0; i < t->count; i++)
             few += !t->types[i].learnt && t->types[i].requests <= most;
     }
-    for (size_t i = t->count; i-- > 0;)
+    for (size_t i = t->count;
+         i-- > 0;) /* backwards: the last one takes the place of a removed one */
         if (!t->types[i].learnt && !t->types[i].pupil && !t->types[i].taught &&
             t->types[i].requests <= most / 2)
-            take_out(t, i);
+            remove_type(t, i);
 }
 
 struct pythia__live_type *pythia__live_types_meet(struct pythia__live_types *t, uint32_t name)
@@ -70,7 +73,7 @@ struct pythia__live_type *pythia__live_types_meet(struct pythia__live_types *t, 
         return &t->types[t->index[name] - 1];
     bool learnt = pythia_space_type(t->space, name) != NULL;
     if (!learnt && t->count - t->learnt >= LEARNING_MAX)
-        make_room(t);
+        evict_types(t);
     if (pythia_grow(&t->types, &t->capacity, t->count, sizeof(*t->types)) != PYTHIA_OK)
         return NULL;
     struct pythia_text text = pythia_vocabulary_text(t->vocabulary, name);
@@ -92,12 +95,12 @@ size_t pythia__live_types_merge(struct pythia__live_types *t,
         if (type->path && !type->learnt && !type->pupil && !type->taught &&
             pythia_path_templates_replaced(templates,
                                            pythia_vocabulary_text(t->vocabulary, type->name)))
-            take_out(t, i);
+            remove_type(t, i);
     }
     return before - t->count;
 }
 
-/* Of the types that are being learnt, the one with most contexts is not. */
+/* Give up the type that takes most memory of those that are being learnt. */
 static void refuse_largest(struct pythia__live_types *t)
 {
     size_t largest = SIZE_MAX;
@@ -120,15 +123,17 @@ int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_t
     uint64_t before = contexts_of(t, type->name);
     int status = type->refused ? PYTHIA_OK : pythia_space_add(t->nursery, type->name, trace, path);
     uint64_t now = contexts_of(t, type->name);
-    t->contexts += now - before;
-    type->requests += status == PYTHIA_OK;
+    t->contexts += now - before; /* also after a failure, which may have added a part */
+    if (status != PYTHIA_OK)
+        return status;
+    type->requests++;
     if (now > CONTEXTS_MAX || t->learnt >= t->learnt_max) {
         type->refused = true;
         unlearn_type(t, type->name);
     }
     while (t->contexts > CONTEXTS_LEARNING)
         refuse_largest(t);
-    return status;
+    return PYTHIA_OK;
 }
 
 void pythia__live_types_restart(struct pythia__live_types *t, struct pythia__live_type *type)
@@ -157,57 +162,68 @@ struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_typ
     return out;
 }
 
-/* Take back what was moved: there is room for it where it came from. */
-static void move_back(struct pythia__live_types *t, uint32_t name)
+/* Move the types that are ready to the search space, as long as there is memory for their contexts;
+ * `names` gets the *count types that were moved, also after a failure. */
+static int move_ready(struct pythia__live_types *t, uint64_t requests, uint32_t *names,
+                      size_t *count, uint64_t *contexts)
 {
-    (void)pythia_space_move(t->nursery, t->space, name);
-    t->contexts += contexts_of(t, name);
+    for (size_t i = 0; i < t->count; i++) {
+        struct pythia__live_type *type = &t->types[i];
+        uint64_t more = contexts_of(t, type->name);
+        if (!is_ready(type, requests))
+            continue;
+        if (t->learnt + *count >= t->learnt_max || *contexts + more > CONTEXTS_LEARNT) {
+            type->refused = true;
+            type->taught = false;
+            unlearn_type(t, type->name);
+            continue;
+        }
+        int status = pythia_space_move(t->space, t->nursery, type->name);
+        if (status != PYTHIA_OK)
+            return status;
+        t->contexts -= more;
+        *contexts += more;
+        names[(*count)++] = type->name;
+    }
+    return PYTHIA_OK;
 }
 
+/* Moving a type back needs no memory: the nursery still has a place for it. */
+static void move_back(struct pythia__live_types *t, const uint32_t *names, size_t count)
+{
+    for (size_t i = count; i-- > 0;) {
+        (void)pythia_space_move(t->nursery, t->space, names[i]);
+        t->contexts += contexts_of(t, names[i]);
+    }
+}
+
+/* All types move, or none, so that no type is both searched and being learnt. */
 int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
                               struct pythia_search *search, size_t *moved)
 {
     uint32_t *names = pythia_calloc(t->count, sizeof(*names));
     uint64_t contexts = t->learnt_contexts;
     size_t count = 0;
-    int status = names ? PYTHIA_OK : PYTHIA_ENOMEM;
     *moved = 0;
-    for (size_t i = 0; i < t->count && status == PYTHIA_OK; i++) {
-        struct pythia__live_type *type = &t->types[i];
-        uint64_t more = contexts_of(t, type->name);
-        if (!is_ready(type, requests))
-            continue;
-        if (t->learnt + count >= t->learnt_max || contexts + more > CONTEXTS_LEARNT) {
-            type->refused = true;
-            type->taught = false;
-            unlearn_type(t, type->name);
-            continue;
-        }
-        status = pythia_space_move(t->space, t->nursery, type->name);
-        if (status != PYTHIA_OK)
-            break;
-        t->contexts -= more;
-        contexts += more;
-        names[count++] = type->name;
+    if (!names)
+        return PYTHIA_ENOMEM;
+    int status = move_ready(t, requests, names, &count, &contexts);
+    /* After a failure too, because trees of the space may have moved in memory. */
+    int grown =
+        search && (count > 0 || status != PYTHIA_OK) ? pythia_search_grow(search) : PYTHIA_OK;
+    if (status != PYTHIA_OK || (status = grown) != PYTHIA_OK) {
+        move_back(t, names, count);
+        goto out;
     }
-    if (search && (count > 0 || status != PYTHIA_OK)) { /* also because types may have moved */
-        int grown = pythia_search_grow(search);
-        status = status == PYTHIA_OK ? grown : status;
+    for (size_t i = 0; i < count; i++) {
+        struct pythia__live_type *type = &t->types[t->index[names[i]] - 1];
+        type->learnt = true;
+        type->taught = false;
     }
-    for (size_t i = count; i-- > 0;) {
-        if (status != PYTHIA_OK)
-            move_back(t, names[i]);
-        else {
-            struct pythia__live_type *type = &t->types[t->index[names[i]] - 1];
-            type->learnt = true;
-            type->taught = false;
-        }
-    }
-    if (status == PYTHIA_OK) {
-        t->learnt += count;
-        t->learnt_contexts = contexts;
-        *moved = count;
-    }
+    t->learnt += count;
+    t->learnt_contexts = contexts;
+    *moved = count;
+out:
     pythia_free(names);
     return status;
 }

@@ -17,19 +17,18 @@ struct pythia__live_type {
     uint32_t name;     /* number of a string */
     bool learnt;       /* it is in the search space */
     bool other;        /* it stands for names beyond a limit: its requests have nothing in common */
-    bool pupil;        /* trace points are open for it, to learn it */
-    bool taught;       /* it was learnt with them, and is to be in the search space */
-    bool path;         /* it is named after a path, and may be a part of a larger type */
-    bool refused;      /* and will not be: it has too many contexts, or there are too many types */
-    uint64_t requests; /* it was learnt from so far; not renewed once it is learnt */
+    bool pupil;        /* trace points are open to learn it */
+    bool taught;       /* it was learnt so, and joins the search space at the end of the cycle */
+    bool path;         /* it is named after a path, and may be part of a larger type */
+    bool refused;      /* never learnt: it has too many contexts, or there are too many types */
+    uint64_t requests; /* it was learnt from so far; they do not count on once it is learnt */
     struct {
-        uint64_t number, requests; /* of which evidence, and in it */
+        uint64_t number, requests; /* number of the evidence; requests of the type in it */
     } in[PYTHIA__STAGES];
 };
 
 /* A type that is being learnt has a tree in a space of its own, because the search must not see it
- * grow. There may be types without number: as many as there is room for are being learnt, and those
- * that were seen least make room for others. */
+ * grow. Their number is limited: those that were seen least are evicted for new ones. */
 struct pythia__live_types {
     struct pythia_vocabulary *vocabulary;
     struct pythia_space *space;   /* borrowed: what is learnt */
@@ -38,10 +37,10 @@ struct pythia__live_types {
     uint32_t *index; /* by name: index in types + 1 */
     size_t count, capacity, index_capacity;
     size_t learnt, learnt_max;
-    uint64_t contexts, learnt_contexts; /* in the nursery; of what was moved to the space */
+    uint64_t contexts, learnt_contexts; /* in the nursery; of the types moved to the space */
 };
 
-/* `space` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* `space` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM; to be freed in any case. */
 int pythia__live_types_init(struct pythia__live_types *t, struct pythia_vocabulary *vocabulary,
                             struct pythia_space *space, size_t learnt_max);
 void pythia__live_types_free(struct pythia__live_types *t);
@@ -55,8 +54,8 @@ int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_t
                              const struct pythia_trace *trace,
                              const struct pythia_critical_path *path);
 
-/* Take out the types that are being learnt and get no more requests, because a segment of their
- * paths was found to be a variable, but for those that trace points are open for. Returns how many.
+/* Remove types that get no more requests, because a segment of their paths turned out to be a
+ * variable: those that are being learnt, unless trace points are open for them. Returns how many.
  */
 size_t pythia__live_types_merge(struct pythia__live_types *t,
                                 const struct pythia_path_templates *templates);
@@ -64,8 +63,8 @@ size_t pythia__live_types_merge(struct pythia__live_types *t,
 /* Forget what was learnt of a type so far. */
 void pythia__live_types_restart(struct pythia__live_types *t, struct pythia__live_type *type);
 
-/* Are there types that were learnt from `requests` requests: at least one, and all that are being
- * learnt? */
+/* Types that are ready have been learnt from `requests` requests: is any ready, and are all that had
+ * at least `few`? */
 struct pythia__live_ready {
     bool any, all;
 };
@@ -74,9 +73,8 @@ struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_typ
 
 #define PYTHIA__TAUGHT_ONLY UINT64_MAX /* requests */
 
-/* Move types that were learnt from that many requests, or were taught, to the search space, and
- * have the search (NULL: there is none yet) take them in; *moved of them. PYTHIA_OK, or
- * PYTHIA_ENOMEM with all as it was. */
+/* Move the types that are ready to the search space, and let the search (NULL: none yet) take them
+ * in; *moved of them. PYTHIA_OK, or PYTHIA_ENOMEM with all as it was. */
 int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
                               struct pythia_search *search, size_t *moved);
 

@@ -5,7 +5,9 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-static int keep_switches(struct pythia_loop_cycle *c, const struct pythia_cycle *found)
+/* Switches point to problems that the next cycle overwrites, and borrow the text of their reason:
+ * the log has copies. */
+static int log_switches(struct pythia_loop_cycle *c, const struct pythia_cycle *found)
 {
     size_t opened = 0;
     for (size_t i = 0; i < found->switch_count; i++)
@@ -26,7 +28,7 @@ static int keep_switches(struct pythia_loop_cycle *c, const struct pythia_cycle 
                                           .bytes_per_second = s->bytes_per_second,
                                           .reason = pythia_strndup(s->reason, strlen(s->reason))};
         if (!to->reason)
-            return PYTHIA_ENOMEM;
+            return PYTHIA_ENOMEM; /* before it is counted: free_cycle frees the counted reasons */
         *(s->open ? &c->opened_count : &c->closed_count) += 1;
     }
     c->leading = (struct pythia_problem){.type = PYTHIA_NONE};
@@ -35,8 +37,8 @@ static int keep_switches(struct pythia_loop_cycle *c, const struct pythia_cycle 
     return PYTHIA_OK;
 }
 
-/* Was a cause known before this cycle? Problems stay where they are. */
-static bool is_known(const struct pythia_loop *l, size_t problem, const struct pythia_place *place)
+/* Was a cause found before this cycle? Problems keep their indices from cycle to cycle. */
+static bool was_found(const struct pythia_loop *l, size_t problem, const struct pythia_place *place)
 {
     const struct pythia_problem *p = problem < l->problem_count ? &l->problems[problem] : NULL;
     for (size_t i = 0; p && i < p->cause_count; i++)
@@ -53,7 +55,7 @@ static size_t list_found(const struct pythia_loop *l, const struct pythia_cycle 
     for (size_t i = 0; i < found->problem_count; i++)
         for (size_t k = 0; k < found->problems[i].cause_count; k++) {
             const struct pythia_finding *cause = &found->problems[i].causes[k];
-            if (is_known(l, i, &cause->place))
+            if (was_found(l, i, &cause->place))
                 continue;
             if (to)
                 to[count] = (struct pythia_loop_found){found->problems[i].type, *cause};
@@ -64,8 +66,8 @@ static size_t list_found(const struct pythia_loop *l, const struct pythia_cycle 
 
 /* Most cycles find nothing that is new, and hundreds of them are retained: the array has no slack
  * for all causes that there may be. */
-static int keep_found(const struct pythia_loop *l, struct pythia_loop_cycle *c,
-                      const struct pythia_cycle *found)
+static int log_found(const struct pythia_loop *l, struct pythia_loop_cycle *c,
+                     const struct pythia_cycle *found)
 {
     size_t count = list_found(l, found, NULL);
     c->found = pythia_calloc(count, sizeof(*c->found));
@@ -75,9 +77,11 @@ static int keep_found(const struct pythia_loop *l, struct pythia_loop_cycle *c,
     return PYTHIA_OK;
 }
 
-static int keep_problems(struct pythia_loop *l, struct pythia_loop_cycle *c,
-                         const struct pythia_cycle *found, const struct pythia_problem *unknown,
-                         size_t unknown_count)
+/* The search gives all problems in each cycle, so that the last list is the state of all. A type
+ * that the search has seen after all is not unknown any more. */
+static int log_problems(struct pythia_loop *l, struct pythia_loop_cycle *c,
+                        const struct pythia_cycle *found, const struct pythia_problem *unknown,
+                        size_t unknown_count)
 {
     size_t count = found->problem_count;
     struct pythia_problem *copy = pythia_calloc(count + unknown_count + 1, sizeof(*copy));
@@ -101,7 +105,7 @@ static int keep_problems(struct pythia_loop *l, struct pythia_loop_cycle *c,
     return PYTHIA_OK;
 }
 
-static int keep_effects(struct pythia_loop_cycle *c, const struct pythia_cycle *found)
+static int log_effects(struct pythia_loop_cycle *c, const struct pythia_cycle *found)
 {
     c->effects = pythia_calloc(found->effect_count, sizeof(*found->effects));
     if (!c->effects)
@@ -112,46 +116,45 @@ static int keep_effects(struct pythia_loop_cycle *c, const struct pythia_cycle *
     return PYTHIA_OK;
 }
 
-/* How the group of the leading type stands that is followed. */
+/* Log the state of the group that is followed in the leading type: the group is chosen once, so that
+ * its share can be compared between cycles. */
 static int follow_leading(struct pythia_loop *l, struct pythia_loop_cycle *c,
                           const struct pythia_groups *groups)
 {
     size_t count;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
-        if (types[i].name != c->leading.type)
+    for (size_t i = 0; i < count; i++) {
+        uint32_t name = types[i].name;
+        if (name != c->leading.type)
             continue;
-        status =
-            pythia_reach(&l->followed, &l->followed_capacity, types[i].name, sizeof(*l->followed));
-        if (status == PYTHIA_OK)
-            status = pythia_followed_find(&types[i], l->followed[types[i].name], &c->group);
-        if (status == PYTHIA_OK)
-            l->followed[types[i].name] = c->group.id;
+        if (pythia_reach(&l->followed, &l->followed_capacity, name, sizeof(*l->followed)) !=
+            PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        int status = pythia_followed_find(&types[i], l->followed[name], &c->group);
+        if (status != PYTHIA_OK)
+            return status;
+        l->followed[name] = c->group.id;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-int pythia__loop_keep(struct pythia_loop *l, struct pythia_loop_cycle *c,
-                      const struct pythia_cycle *found, const struct pythia_groups *groups,
-                      const struct pythia_problem *unknown, size_t unknown_count, uint64_t unix_ns)
+int pythia__loop_log(struct pythia_loop *l, struct pythia_loop_cycle *c,
+                     const struct pythia_cycle *found, const struct pythia_groups *groups,
+                     const struct pythia_problem *unknown, size_t unknown_count, uint64_t unix_ns)
 {
-    int status = keep_effects(c, found);
-    if (status == PYTHIA_OK)
-        status = keep_switches(c, found);
-    if (status == PYTHIA_OK)
-        status = keep_found(l, c, found);
-    if (status == PYTHIA_OK)
-        status = keep_problems(l, c, found, unknown, unknown_count);
-    if (status == PYTHIA_OK)
-        status =
-            pythia_verdicts_update(&l->verdicts, c->number, unix_ns, l->problems, l->problem_count);
-    if (status == PYTHIA_OK)
-        status = follow_leading(l, c, groups);
+    int status = log_effects(c, found);
+    if (status != PYTHIA_OK || (status = log_switches(c, found)) != PYTHIA_OK ||
+        (status = log_found(l, c, found)) != PYTHIA_OK ||
+        (status = log_problems(l, c, found, unknown, unknown_count)) != PYTHIA_OK)
+        return status;
+    status =
+        pythia_verdicts_update(&l->verdicts, c->number, unix_ns, l->problems, l->problem_count);
+    if (status != PYTHIA_OK || (status = follow_leading(l, c, groups)) != PYTHIA_OK)
+        return status;
     c->waiting = found->waiting;
     c->spent = found->spent;
     c->planned = found->planned;
-    return status;
+    return PYTHIA_OK;
 }
 
 static void free_cycle(struct pythia_loop_cycle *c)
@@ -167,19 +170,21 @@ static void free_cycle(struct pythia_loop_cycle *c)
 }
 
 /* Did nothing happen in a cycle? */
-static bool is_idle(const struct pythia_loop_cycle *c)
+static bool is_idle_cycle(const struct pythia_loop_cycle *c)
 {
     return c->leading.type == PYTHIA_NONE && c->opened_count == 0 && c->closed_count == 0 &&
            c->found_count == 0 && c->effect_count == 0;
 }
 
-/* Of two cycles in which nothing happened the last one stands for both. */
+/* Join the last two cycles if nothing happened in either: a daemon that is idle for a day must not
+ * evict the cycles of interest from its log. */
 static void join_idle(struct pythia_loop *l)
 {
     if (l->cycle_count < 2)
         return;
     struct pythia_loop_cycle *before = &l->cycles[l->cycle_count - 2], *last = before + 1;
-    if (!is_idle(before) || !is_idle(last) || (before->number == 0) != (last->number == 0) ||
+    if (!is_idle_cycle(before) || !is_idle_cycle(last) ||
+        (before->number == 0) != (last->number == 0) ||
         memcmp(before->states, last->states, sizeof(last->states)) != 0)
         return;
     last->more = before->more + 1;
@@ -226,8 +231,8 @@ uint64_t pythia_loop_bytes(const struct pythia_loop *l)
     return bytes;
 }
 
-/* The oldest cycles go until the others take no more than that; the last one stays. */
-static void keep_below(struct pythia_loop *l, uint64_t bytes_max)
+/* Evict the oldest cycles until the others take no more than that; the last one stays. */
+static void limit_bytes(struct pythia_loop *l, uint64_t bytes_max)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < l->cycle_count; i++)
@@ -238,33 +243,35 @@ static void keep_below(struct pythia_loop *l, uint64_t bytes_max)
     }
 }
 
-/* Make room for one more, at the expense of the oldest. */
-static int make_room(struct pythia_loop *l, size_t max)
+static int reserve_cycle(struct pythia_loop *l, size_t max)
 {
     if (l->cycle_count >= max && l->cycle_count > 0)
         evict_oldest(l);
     return pythia_grow(&l->cycles, &l->cycle_capacity, l->cycle_count, sizeof(*l->cycles));
 }
 
+/* The cycle is added before its results are logged, so that a part of them is freed with it. */
 int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max,
                      uint64_t bytes_max)
 {
     const struct pythia_cycle *d = &cycle->decisions;
     size_t opened = 0;
-    if (make_room(l, max) != PYTHIA_OK)
+    if (reserve_cycle(l, max) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct pythia_loop_cycle *c = &l->cycles[l->cycle_count++];
     for (size_t i = 0; i < d->switch_count; i++)
         opened += d->switches[i].open;
-    *c = (struct pythia_loop_cycle){.number = d->number,
-                                    .open_count = d->open_count + d->switch_count - 2 * opened,
-                                    .seconds = cycle->seconds,
-                                    .requests = cycle->requests,
-                                    .under_way = cycle->under_way,
-                                    .unseen = cycle->hidden_requests,
-                                    .spans_seen = cycle->spans,
-                                    .spans_saved = cycle->spans_saved,
-                                    .leading = {.type = PYTHIA_NONE}};
+    *c = (struct pythia_loop_cycle){
+        .number = d->number,
+        /* Before the decisions: without those opened, with those closed. */
+        .open_count = d->open_count + d->switch_count - 2 * opened,
+        .seconds = cycle->seconds,
+        .requests = cycle->requests,
+        .under_way = cycle->under_way,
+        .unseen = cycle->hidden_requests,
+        .spans_seen = cycle->spans,
+        .spans_saved = cycle->spans_saved,
+        .leading = {.type = PYTHIA_NONE}};
     l->skeleton_count = cycle->skeleton_count;
     l->point_count = cycle->point_count;
     l->rounds = 1;
@@ -273,17 +280,18 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
     l->types_waiting = cycle->types_waiting;
     l->unknown = cycle->unknown;
     l->opened_count += opened;
-    int status = pythia__loop_keep(l, c, d, cycle->groups, NULL, 0, cycle->end_ns);
-    if (status == PYTHIA_OK)
-        join_idle(l);
-    keep_below(l, bytes_max);
-    return status;
+    int status = pythia__loop_log(l, c, d, cycle->groups, NULL, 0, cycle->end_ns);
+    if (status != PYTHIA_OK)
+        return status;
+    join_idle(l);
+    limit_bytes(l, bytes_max);
+    return PYTHIA_OK;
 }
 
 /* ---- copies ---- */
 
-/* `count` elements; NULL when out of memory, and never for none. */
-static void *copy_of(const void *array, size_t count, size_t size)
+/* Copy `count` elements. NULL only when out of memory, also if there are none. */
+static void *copy_array(const void *array, size_t count, size_t size)
 {
     void *copy = pythia_calloc(count + 1, size);
     if (copy && count)
@@ -306,46 +314,50 @@ static int copy_switches(const struct pythia_loop_switch *list, size_t count,
     return *out ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-/* Whatever comes of it, free_cycle frees it. */
+/* free_cycle frees the copy, also after a failure. */
 static int copy_cycle(const struct pythia_loop_cycle *c, struct pythia_loop_cycle *out)
 {
     *out = *c;
     out->opened = out->closed = NULL;
     out->opened_count = out->closed_count = 0;
-    out->found = copy_of(c->found, c->found_count, sizeof(*c->found));
-    out->effects = copy_of(c->effects, c->effect_count, sizeof(*c->effects));
-    int status = out->found && out->effects ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = copy_switches(c->opened, c->opened_count, &out->opened, &out->opened_count);
-    if (status == PYTHIA_OK)
-        status = copy_switches(c->closed, c->closed_count, &out->closed, &out->closed_count);
-    return status;
+    out->found = copy_array(c->found, c->found_count, sizeof(*c->found));
+    out->effects = copy_array(c->effects, c->effect_count, sizeof(*c->effects));
+    if (!out->found || !out->effects)
+        return PYTHIA_ENOMEM;
+    int status = copy_switches(c->opened, c->opened_count, &out->opened, &out->opened_count);
+    if (status != PYTHIA_OK)
+        return status;
+    return copy_switches(c->closed, c->closed_count, &out->closed, &out->closed_count);
 }
 
+/* Each pointer is replaced before anything can fail, so that pythia_loop_free frees only what the
+ * copy owns. */
 int pythia_loop_copy(const struct pythia_loop *l, struct pythia_loop *out)
 {
     struct pythia_loop copy = *l;
     copy.cycles = pythia_calloc(l->cycle_count + 1, sizeof(*copy.cycles));
     copy.cycle_capacity = l->cycle_count + 1;
     copy.cycle_count = 0;
-    copy.problems = copy_of(l->problems, l->problem_count, sizeof(*l->problems));
-    copy.always = copy_of(l->always, l->always_count, sizeof(*l->always));
-    copy.never = copy_of(l->never, l->never_count, sizeof(*l->never));
-    copy.followed = copy_of(l->followed, l->followed_capacity, sizeof(*l->followed));
+    copy.problems = copy_array(l->problems, l->problem_count, sizeof(*l->problems));
+    copy.always = copy_array(l->always, l->always_count, sizeof(*l->always));
+    copy.never = copy_array(l->never, l->never_count, sizeof(*l->never));
+    copy.followed = copy_array(l->followed, l->followed_capacity, sizeof(*l->followed));
     copy.verdicts = (struct pythia_verdicts){0};
-    int status = copy.cycles && copy.problems && copy.always && copy.never && copy.followed
-                     ? PYTHIA_OK
-                     : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = pythia_verdicts_copy(&l->verdicts, &copy.verdicts);
-    while (status == PYTHIA_OK && copy.cycle_count < l->cycle_count) {
-        status = copy_cycle(&l->cycles[copy.cycle_count], &copy.cycles[copy.cycle_count]);
-        copy.cycle_count++;
+    int status = PYTHIA_ENOMEM;
+    if (!copy.cycles || !copy.problems || !copy.always || !copy.never || !copy.followed)
+        goto out;
+    if ((status = pythia_verdicts_copy(&l->verdicts, &copy.verdicts)) != PYTHIA_OK)
+        goto out;
+    while (copy.cycle_count < l->cycle_count) {
+        size_t at =
+            copy.cycle_count++; /* counted even if it fails: its copied part is freed then */
+        if ((status = copy_cycle(&l->cycles[at], &copy.cycles[at])) != PYTHIA_OK)
+            goto out;
     }
-    if (status == PYTHIA_OK)
-        *out = copy;
-    else
-        pythia_loop_free(&copy);
+    *out = copy;
+    return PYTHIA_OK;
+out:
+    pythia_loop_free(&copy);
     return status;
 }
 

@@ -4,9 +4,9 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* The largest share of a cause that a trace point bounds, or that lies directly in it; NaN: of
- * none. */
-static double explained_by(const struct pythia_loop *l, uint32_t point)
+/* The largest share of a cause that a trace point bounds, or that lies directly in it; NaN if there
+ * is no such cause. */
+static double find_explained(const struct pythia_loop *l, uint32_t point)
 {
     double most = NAN;
     for (size_t i = 0; i < l->problem_count; i++)
@@ -23,16 +23,22 @@ int pythia_loop_remember(const struct pythia_loop *l, const struct pythia_vocabu
                          struct pythia_history *to)
 {
     bool *done = pythia_calloc(pythia_vocabulary_tracepoints(v), sizeof(*done));
-    int status = done ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (!done)
+        return PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
     for (size_t i = 0; i < l->cycle_count; i++)
-        for (size_t k = 0; k < l->cycles[i].opened_count && status == PYTHIA_OK; k++) {
+        for (size_t k = 0; k < l->cycles[i].opened_count; k++) {
             uint32_t point = l->cycles[i].opened[k].tracepoint;
-            double explained = explained_by(l, point);
-            if (!done[point])
-                status = pythia_history_add(to, pythia_vocabulary_tracepoint_id(v, point),
-                                            explained, !isnan(explained));
+            double explained = find_explained(l, point);
+            if (done[point])
+                continue; /* a point that was opened again counts once */
+            status = pythia_history_add(to, pythia_vocabulary_tracepoint_id(v, point), explained,
+                                        !isnan(explained));
+            if (status != PYTHIA_OK)
+                goto out;
             done[point] = true;
         }
+out:
     pythia_free(done);
     return status;
 }

@@ -5,7 +5,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* Keep a copy of a request, first in the list. False: there is no room, or no memory. */
+/* Put a copy of a request first in the list, in one block with its spans and attributes. False:
+ * there is no memory. */
 static bool keep_copy(struct pythia__rare_types *r, struct pythia__rare **list,
                       const struct pythia_trace *trace)
 {
@@ -18,6 +19,7 @@ static bool keep_copy(struct pythia__rare_types *r, struct pythia__rare **list,
         return false;
     struct pythia_trace_span *copy = (struct pythia_trace_span *)(void *)(kept + 1);
     char *text = (char *)copy + spans;
+    /* Names stay borrowed: the vocabulary never forgets one. */
     *kept = (struct pythia__rare){.next = *list, .bytes = size, .trace = *trace};
     memcpy(copy, trace->spans, spans);
     for (uint32_t i = 0; i < trace->count; i++) {
@@ -33,7 +35,6 @@ static bool keep_copy(struct pythia__rare_types *r, struct pythia__rare **list,
     return true;
 }
 
-/* Let the first of a list go. */
 static void drop_first(struct pythia__rare_types *r, struct pythia__rare **list)
 {
     struct pythia__rare *first = *list;
@@ -48,7 +49,7 @@ static void drop_list(struct pythia__rare_types *r, struct pythia__rare **list)
         drop_first(r, list);
 }
 
-/* ---- what switches change ---- */
+/* ---- switches ---- */
 
 static bool has_point(const struct pythia_space_type *type, uint32_t point)
 {
@@ -67,9 +68,8 @@ static bool has_span(const struct pythia__rare *list, uint32_t point)
     return false;
 }
 
-/* Would requests look otherwise by what was opened and closed? They would if one of them has a span
- * of such a trace point, or if requests of the type do, as the search space has seen them; but for
- * what is switched for another type. */
+/* Do switches change how requests of a type look? They do if the tree of the type, or one of these
+ * requests, has such a trace point; a switch for another type changes nothing. */
 static bool is_changed(const struct pythia__rare *list, const struct pythia_space_type *type,
                        const struct pythia_switch *switches, size_t count)
 {
@@ -94,8 +94,8 @@ void pythia__rare_types_free(struct pythia__rare_types *r)
     *r = (struct pythia__rare_types){0};
 }
 
-static struct pythia__rare_type *meet_type(struct pythia__rare_types *r, uint32_t name,
-                                           uint32_t unsplit)
+static struct pythia__rare_type *find_rare_type(struct pythia__rare_types *r, uint32_t name,
+                                                uint32_t unsplit)
 {
     if (pythia_reach(&r->index, &r->index_capacity, name, sizeof(*r->index)) != PYTHIA_OK)
         return NULL;
@@ -111,10 +111,11 @@ static struct pythia__rare_type *meet_type(struct pythia__rare_types *r, uint32_
 int pythia__rare_types_add(struct pythia__rare_types *r, int stage, uint32_t name, uint32_t unsplit,
                            const struct pythia_trace *trace, uint64_t *all)
 {
-    struct pythia__rare_type *type = meet_type(r, name, unsplit);
+    struct pythia__rare_type *type = find_rare_type(r, name, unsplit);
     if (!type)
         return PYTHIA_ENOMEM;
     *all = ++type->in[stage].requests + type->in[stage].carried;
+    /* A type that has enough is diagnosed in this cycle, and needs no copies. */
     if (type->frequent || *all >= r->enough)
         drop_list(r, &type->in[stage].kept);
     else if (!keep_copy(r, &type->in[stage].kept, trace))
@@ -122,8 +123,7 @@ int pythia__rare_types_add(struct pythia__rare_types *r, int stage, uint32_t nam
     return PYTHIA_OK;
 }
 
-/* What is kept of a type in a stage is for the next cycle. */
-static void pass_on(struct pythia__rare_type *type, int stage)
+static void retain_requests(struct pythia__rare_type *type, int stage)
 {
     type->next = type->in[stage].kept;
     type->in[stage].kept = NULL;
@@ -139,12 +139,13 @@ void pythia__rare_types_end(struct pythia__rare_types *r, int stage, bool same,
         struct pythia__rare_type *type = &r->types[i];
         uint64_t new = type->in[stage].requests;
         type->frequent = new >= r->enough;
+        /* Without the lost ones the next cycle has too few again: the loss must be seen. */
         if (new > 0 && new + type->in[stage].carried < r->enough)
             r->not_carried += type->in[stage].lost;
         if (same && type->in[stage].kept &&
             !is_changed(type->in[stage].kept, pythia_space_type(space, type->unsplit), switches,
                         count))
-            pass_on(type, stage);
+            retain_requests(type, stage);
     }
     pythia__rare_types_drop(r, stage);
 }

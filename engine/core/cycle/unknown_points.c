@@ -12,7 +12,7 @@ void pythia__unknown_points_free(struct pythia__unknown_points *u)
     *u = (struct pythia__unknown_points){0};
 }
 
-static bool is_known(const struct pythia__unknown_points *u, size_t point)
+static bool is_known_point(const struct pythia__unknown_points *u, size_t point)
 {
     return point < u->known_count && u->known[point];
 }
@@ -24,7 +24,7 @@ void pythia__unknown_points_know(struct pythia__unknown_points *u, bool *known, 
     u->known_count = known ? count : 0;
     u->count = 0;
     for (size_t point = 0; point < u->capacity; point++)
-        u->count += u->spans[point] > 0 && !is_known(u, point);
+        u->count += u->spans[point] > 0 && !is_known_point(u, point);
 }
 
 int pythia__unknown_points_note(struct pythia__unknown_points *u, const struct pythia_trace *whole,
@@ -32,9 +32,9 @@ int pythia__unknown_points_note(struct pythia__unknown_points *u, const struct p
 {
     for (uint32_t i = 0; u->known && i < whole->count; i++) {
         uint32_t point = whole->spans[i].tracepoint;
-        if (is_known(u, point) || pythia_open_points_has(open, point) ||
+        if (is_known_point(u, point) || pythia_open_points_has(open, point) ||
             (u->never && pythia_open_points_has(u->never, point)))
-            continue;
+            continue; /* hidden on purpose, or not hidden at all */
         if (pythia_reach(&u->spans, &u->capacity, point, sizeof(*u->spans)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         u->count += u->spans[point]++ == 0;
@@ -51,9 +51,10 @@ void pythia__unknown_points_clear(struct pythia__unknown_points *u)
     u->total = 0;
 }
 
-/* Has one more spans than the other? Numbers of trace points depend on who came first. */
-static bool is_before(const struct pythia__unknown_points *u, const struct pythia_vocabulary *v,
-                      uint32_t point, uint32_t other)
+/* Has a point more spans than another? Ties are broken by id, as the numbers of trace points depend
+ * on which came first. */
+static bool ranks_before(const struct pythia__unknown_points *u, const struct pythia_vocabulary *v,
+                         uint32_t point, uint32_t other)
 {
     if (u->spans[point] != u->spans[other])
         return u->spans[point] > u->spans[other];
@@ -61,18 +62,18 @@ static bool is_before(const struct pythia__unknown_points *u, const struct pythi
                                pythia_vocabulary_tracepoint_id(v, other)) < 0;
 }
 
-/* Put it in its place, if it is among the first. */
+/* Insert a point into the list of those with most spans, if it ranks among them. */
 static void insert_point(const struct pythia__unknown_points *u, const struct pythia_vocabulary *v,
                          uint32_t point, struct pythia_unknown_points *out)
 {
     size_t at = out->most_count;
-    if (at == PYTHIA_UNKNOWN_POINTS_SHOWN && !is_before(u, v, point, out->most[at - 1]))
+    if (at == PYTHIA_UNKNOWN_POINTS_SHOWN && !ranks_before(u, v, point, out->most[at - 1]))
         return;
     if (at == PYTHIA_UNKNOWN_POINTS_SHOWN)
-        at--;
+        at--; /* the last one falls out */
     else
         out->most_count++;
-    for (; at > 0 && is_before(u, v, point, out->most[at - 1]); at--)
+    for (; at > 0 && ranks_before(u, v, point, out->most[at - 1]); at--)
         out->most[at] = out->most[at - 1];
     out->most[at] = point;
 }
@@ -82,7 +83,7 @@ struct pythia_unknown_points pythia__unknown_points_sum(const struct pythia__unk
 {
     struct pythia_unknown_points out = {.count = u->count};
     for (size_t point = 0; u->count > 0 && point < u->capacity; point++)
-        if (u->spans[point] > 0 && !is_known(u, point)) {
+        if (u->spans[point] > 0 && !is_known_point(u, point)) {
             out.spans += u->spans[point];
             insert_point(u, v, (uint32_t)point, &out);
         }

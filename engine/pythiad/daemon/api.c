@@ -8,6 +8,7 @@
 #include "contexts.h"
 #include "daemon.h"
 #include "metrics.h"
+#include "openapi_file.h"
 #include "page.h"
 #include "pythia/bill.h"
 #include "pythia/control_http.h"
@@ -494,6 +495,15 @@ static void handle_points(void *context, struct pythia__http_exchange *x)
     answer_json(x, 200, points_of(context));
 }
 
+/* The description of this interface, which the build has put into the program. */
+static void handle_openapi(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia_buf out = {0};
+    (void)context;
+    pythia_buf_add(&out, openapi_file, sizeof(openapi_file));
+    answer_page(x, NOTHING_LOADED, JSON_TYPE, out.bytes, out.size);
+}
+
 /* The variables of the programs whose trace points are switched through shared memory. */
 static void handle_variables(void *context, struct pythia__http_exchange *x)
 {
@@ -748,6 +758,7 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         ROUTE("GET", "/", 0, pythia__page_handle),
         ROUTE("GET", PYTHIA__PAGE_FOLDER, 0, pythia__page_handle),
         ROUTE("GET", REPORT_PAGE, 0, handle_report),
+        ROUTE("GET", "/openapi.json", 0, handle_openapi),
         ROUTE("GET", "/v1/status", 0, handle_status),
         ROUTE("GET", "/v1/events", 0, handle_events),
         ROUTE("GET", "/v1/report", 0, handle_report),

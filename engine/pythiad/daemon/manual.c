@@ -198,7 +198,8 @@ static const char controlling[] =
     "_event: status_, has the answer of /v1/status, at once and whenever it changes, at most four "
     "times a second; a comment every 15 s shows that the connection lives. 32 clients may listen; "
     "one more is answered with 503, and one that does not read is closed, and counted. There are "
-    "further /metrics for Prometheus, /healthz and /readyz.\n\n";
+    "further /metrics for Prometheus, /healthz and /readyz. /openapi.json describes all routes for "
+    "programs (OpenAPI 3.1).\n\n";
 
 static const char after[] =
     "# STARTING AGAIN\n\n"

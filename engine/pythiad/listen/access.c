@@ -48,6 +48,7 @@ static const struct {
     {"GET", "/", PYTHIA__AT_CONTROL, PYTHIA__ROLE_PUBLIC},
     {"GET", "/page/", PYTHIA__AT_CONTROL, PYTHIA__ROLE_PUBLIC},
     {"GET", "/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"GET", "/openapi.json", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/status", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/events", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},

@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 struct pythia__heap {
-    uint64_t looked_ns;
-    size_t left; /* bytes that were free after the last trim, or fewer since */
+    uint64_t next_ns; /* of the next look */
+    size_t left;      /* bytes that were free after the last trim, or fewer since */
 };
 
 /* Set up the heap of this process: before it is used, in main. */
 void pythia__heap_setup(void);
 
-/* Trim the heap if much has become free since the last time. To be called often; it looks every
- * half second. Some ms for 100 MiB, less than 1 ms usually. */
+/* Trim the heap if much has become free since the last time. To be called often; it looks ten times
+ * a second at most, and takes some 1 % of the time at most. */
 void pythia__heap_tick(struct pythia__heap *h, uint64_t now_ns);
 
 #endif

@@ -95,7 +95,7 @@ static const char *option_to_list_all(const struct pythia__brief *b)
 /* ---- items ---- */
 
 static const struct pythia__doc_column item_columns[] = {
-    {"", false, false, 48}, {"", true, false, 0}, {"", false, true, 0}};
+    {.title = "", .max = 48}, {.title = "", .right = true}, {.title = "", .flexible = true}};
 
 static void add_block(const struct pythia__brief *b, const struct pythia__item *item)
 {
@@ -201,10 +201,11 @@ static void add_rest_line(const struct pythia__brief *b, size_t count, const cha
         pythia__doc_words(b->d, " (%s lists them)", option_to_list_all(b));
 }
 
-static const struct pythia__doc_column rest_columns[] = {{"other types", false, true, 0},
-                                                         {"requests", true, false, 0},
-                                                         {"mean", true, false, 0},
-                                                         {"", false, false, 0}};
+static const struct pythia__doc_column rest_columns[] = {
+    {.title = "other types", .flexible = true, .one_line = true},
+    {.title = "requests", .right = true},
+    {.title = "mean", .right = true},
+    {.title = ""}};
 
 static void add_listed(const struct pythia__brief *b)
 {
@@ -271,7 +272,9 @@ static int add_rest(const struct pythia__brief *b)
 /* ---- what to open ---- */
 
 static const struct pythia__doc_column next_columns[] = {
-    {"open next", false, true, 0}, {"shows up to", true, false, 0}, {"a request", true, false, 0}};
+    {.title = "open next", .flexible = true, .one_line = true},
+    {.title = "shows up to", .right = true},
+    {.title = "a request", .right = true}};
 
 /* Closed trace points; where everything was open there is nothing to open. */
 static void add_suggestions(const struct pythia__brief *b)

@@ -65,10 +65,9 @@ bool pythia__item_matters(const struct pythia__brief *b, const struct pythia__it
 
 static void add_chance(struct pythia__doc *d, double q)
 {
-    if (q < .001)
-        pythia__doc_words(d, "q < 0.001");
-    else
-        pythia__doc_words(d, "q = %.2g", q);
+    char text[32];
+    (void)snprintf(text, sizeof(text), q < .001 ? "q < 0.001" : "q = %.2g", q);
+    pythia__doc_text(d, PYTHIA__DOC_NUMBER, pythia_text_of(text));
 }
 
 void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item *item)

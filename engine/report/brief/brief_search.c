@@ -4,13 +4,14 @@
 #include "brief.h"
 #include "document/document_names.h"
 
-#define LEARNT_MAX 80 /* characters */
+#define LINE_MAX 80 /* characters of a cycle's line */
 
-static const struct pythia__doc_column columns[] = {{"cycle", true, false, 0},
-                                                    {"requests", true, false, 0},
-                                                    {"opened", true, false, 0},
-                                                    {"closed", true, false, 0},
-                                                    {"what it learnt", false, true, LEARNT_MAX}};
+static const struct pythia__doc_column columns[] = {
+    {.title = "cycle", .right = true},
+    {.title = "requests", .right = true},
+    {.title = "opened", .right = true},
+    {.title = "closed", .right = true},
+    {.title = "what it learnt", .flexible = true, .one_line = true}};
 
 static void add_number(const struct pythia__brief *b, double number)
 {
@@ -59,11 +60,18 @@ static void add_learnt(const struct pythia__brief *b, const struct pythia_loop_c
 {
     const struct pythia_effect *e = find_explaining(c);
     const struct pythia_problem *p = &c->leading;
-    if (c->opened_count > 0) {
+    bool opens = c->opened_count > 0, searched = p->type != PYTHIA_NONE,
+         top = searched && p->state == PYTHIA_PROBLEM_SEARCHING && !isnan(p->top.share);
+    if (opens) {
         pythia__doc_words(b->d, "opens ");
         pythia__doc_point(b->d, b->s->vocabulary, c->opened[0].tracepoint);
-        pythia__doc_words(b->d, ": ");
     }
+    if (opens && top && !e && c->found_count == 0) {
+        pythia__doc_words(b->d, " to split "); /* it lies where most varies, and a line is short */
+        pythia__doc_percent(b->d, fmin(p->top.share, 1));
+        return;
+    }
+    pythia__doc_words(b->d, opens ? "; " : "");
     if (c->found_count > 0) {
         add_finding(b, "found: ", &c->found[0].cause);
         if (c->found_count > 1)
@@ -72,13 +80,12 @@ static void add_learnt(const struct pythia__brief *b, const struct pythia_loop_c
         pythia__doc_point(b->d, b->s->vocabulary, e->tracepoint);
         pythia__doc_words(b->d, " explains ");
         pythia__doc_percent(b->d, fmin(fmax(e->fine.share, e->inside), 1));
-    } else if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_SEARCHING &&
-               !isnan(p->top.share)) {
+    } else if (top) {
         add_finding(b, "", &p->top);
-    } else if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_GIVEN_UP) {
-        pythia__doc_words(b->d, "given up");
     } else {
-        pythia__doc_words(b->d, "%s", idle_reason(c));
+        pythia__doc_words(b->d, "%s",
+                          searched && p->state == PYTHIA_PROBLEM_GIVEN_UP ? "given up"
+                                                                          : idle_reason(c));
     }
 }
 
@@ -134,6 +141,7 @@ void pythia__brief_search(const struct pythia__brief *b)
     if (shown == 0)
         return;
     pythia__doc_table(b->d, columns, sizeof(columns) / sizeof(columns[0]));
+    pythia__doc_limit_width(b->d, LINE_MAX);
     for (size_t i = loop->cycle_count - shown; i < loop->cycle_count; i++)
         add_cycle(b, &loop->cycles[i]);
     if (loop->cycle_count > shown) {

@@ -52,9 +52,10 @@ static void add_percentiles(const struct pythia__brief *b, const struct pythia_g
 
 /* ---- where the time goes ---- */
 
-static const struct pythia__doc_column columns[] = {{"where the time goes", false, true, 0},
-                                                    {"mean", true, false, 0},
-                                                    {"variance", false, false, 0}};
+static const struct pythia__doc_column columns[] = {
+    {.title = "where the time goes", .flexible = true, .one_line = true},
+    {.title = "mean", .right = true},
+    {.title = "variance", .one_line = true}};
 
 static void begin_row(const struct pythia__brief *b, size_t depth, bool gap)
 {

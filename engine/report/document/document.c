@@ -100,6 +100,12 @@ void pythia__doc_table(struct pythia__doc *d, const struct pythia__doc_column *c
     b->column_count = count;
 }
 
+void pythia__doc_limit_width(struct pythia__doc *d, size_t columns)
+{
+    if (!d->failed)
+        d->last->width = columns;
+}
+
 void pythia__doc_row(struct pythia__doc *d, enum pythia__doc_mark mark)
 {
     struct pythia__doc_row *row = alloc_from_document(d, sizeof(*row));

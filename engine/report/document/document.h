@@ -62,7 +62,8 @@ struct pythia__doc_column {
     const char *title; /* "" for none */
     bool right;        /* aligned */
     bool flexible;     /* gets what the other columns leave; one column at most */
-    unsigned max;      /* characters of it that are shown at most; 0: all */
+    bool one_line;     /* what does not fit is left out; else it goes on in a further line */
+    unsigned max;      /* characters of a line of it at most; 0: as many as fit */
 };
 #define PYTHIA__DOC_COLUMNS 8
 
@@ -81,6 +82,7 @@ struct pythia__doc_block {
     struct pythia__doc_line line, aside;
     const struct pythia__doc_column *columns; /* borrowed */
     size_t column_count, cell;                /* cell: the last begun of the last row */
+    size_t width;                             /* of a table as text, at most; 0: the page's */
     struct pythia__doc_row *first, *last;
 };
 
@@ -111,6 +113,7 @@ void pythia__doc_entry(struct pythia__doc *d, const char *label); /* a literal; 
 /* `columns` are static. Rows have at most that many cells. */
 void pythia__doc_table(struct pythia__doc *d, const struct pythia__doc_column *columns,
                        size_t count);
+void pythia__doc_limit_width(struct pythia__doc *d, size_t columns); /* of that table, as text */
 void pythia__doc_row(struct pythia__doc *d, enum pythia__doc_mark mark);
 void pythia__doc_cell(struct pythia__doc *d);
 

@@ -376,7 +376,8 @@ static struct layout lay_out(struct page *p, const struct pythia__doc_block *b)
     }
     for (const struct pythia__doc_row *row = b->first; row; row = row->next)
         l.marks = l.marks || row->mark != PYTHIA__DOC_PLAIN;
-    size_t over = all > p->view->width ? all - p->view->width : 0;
+    size_t width = b->width > 0 && b->width < p->view->width ? b->width : p->view->width,
+           over = all > width ? all - width : 0;
     for (size_t c = 0; c < b->column_count; c++)
         if (b->columns[c].flexible)
             over = shrink_column(&l.widths[c], over);
@@ -398,24 +399,89 @@ static void write_titles(struct page *p, const struct pythia__doc_block *b, cons
     end_line(p);
 }
 
+/* The glyphs of a cell, of which `at` is the first that is not written yet. */
+struct cell {
+    struct glyphs glyphs;
+    size_t at;
+};
+
+static struct cell begin_cell(const struct pythia__doc_block *b, const struct pythia__doc_row *row,
+                              size_t column, size_t width)
+{
+    struct cell cell = {0};
+    if (b->columns[column].one_line)
+        cell.glyphs = fit_line(&row->cells[column], width);
+    else
+        push_line(&cell.glyphs, &row->cells[column], width);
+    return cell;
+}
+
+/* Where the next line of a cell ends: after the last word that fits, or after a first word that is
+ * too wide for any line. */
+static size_t find_cell_end(const struct cell *cell, size_t width)
+{
+    const struct glyphs *g = &cell->glyphs;
+    size_t end, column = word_width(g, cell->at, &end);
+    while (end < g->count) {
+        size_t next, blank = end;
+        while (blank < g->count && g->list[blank].breaks)
+            blank++;
+        size_t word = word_width(g, blank, &next);
+        if (blank == g->count || column + (blank - end) + word > width)
+            break;
+        column += blank - end + word;
+        end = next;
+    }
+    return end;
+}
+
+static size_t measure_glyphs(const struct glyphs *g, size_t from, size_t to)
+{
+    size_t width = 0;
+    for (size_t i = from; i < to; i++)
+        width += g->list[i].width;
+    return width;
+}
+
+/* One line of a row; whether a cell goes on in another. */
+static bool write_row_line(struct page *p, const struct pythia__doc_block *b,
+                           const struct layout *l, struct cell *cells)
+{
+    size_t left = l->indent;
+    bool more = false;
+    for (size_t c = 0; c < b->column_count; c++) {
+        struct glyphs *g = &cells[c].glyphs;
+        size_t end = b->columns[c].one_line ? g->count : find_cell_end(&cells[c], l->widths[c]),
+               width = measure_glyphs(g, cells[c].at, end);
+        bool right = b->columns[c].right && width < l->widths[c];
+        if (end > cells[c].at)
+            put_blanks(p, left + (right ? l->widths[c] - width : 0));
+        for (; cells[c].at < end; cells[c].at++)
+            put_glyph(p, &g->list[cells[c].at]);
+        while (cells[c].at < g->count && g->list[cells[c].at].breaks)
+            cells[c].at++;
+        more = more || cells[c].at < g->count;
+        left += l->widths[c] + COLUMN_GAP;
+    }
+    end_line(p);
+    return more;
+}
+
 static void write_table(struct page *p, const struct pythia__doc_block *b)
 {
     struct layout l = lay_out(p, b);
     if (l.titles)
         write_titles(p, b, &l);
     for (const struct pythia__doc_row *row = b->first; row; row = row->next) {
-        size_t at = l.indent;
+        struct cell cells[PYTHIA__DOC_COLUMNS] = {0};
+        for (size_t c = 0; c < b->column_count; c++)
+            cells[c] = begin_cell(b, row, c, l.widths[c]);
         if (l.marks)
             put_mark(p, row->mark);
-        for (size_t c = 0; c < b->column_count; c++) {
-            struct glyphs g = fit_line(&row->cells[c], l.widths[c]);
-            if (g.count > 0)
-                put_blanks(p, at + (b->columns[c].right ? l.widths[c] - g.width : 0));
-            put_glyphs(p, &g);
-            at += l.widths[c] + COLUMN_GAP;
-            end_glyphs(p, &g);
-        }
-        end_line(p);
+        while (write_row_line(p, b, &l, cells))
+            ;
+        for (size_t c = 0; c < b->column_count; c++)
+            end_glyphs(p, &cells[c].glyphs);
     }
 }
 

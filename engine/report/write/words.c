@@ -74,9 +74,9 @@ void pythia__add_percent(struct pythia_buf *to, double part)
 {
     if (!isfinite(part))
         pythia_buf_putc(to, '-');
-    else if (part != 0 && fabs(part) < .0005)
-        pythia_buf_puts(to, part > 0 ? "< 0.1 %" : "> -0.1 %");
-    else if (fabs(part) < .0995 && part != 0)
+    else if (fabs(part) < .0005)
+        pythia_buf_puts(to, part > 0 ? "< 0.1 %" : "0 %");
+    else if (fabs(part) < .0995)
         pythia_buf_printf(to, "%.1f %%", 100 * part);
     else
         pythia_buf_printf(to, "%.0f %%", 100 * part);

@@ -1,4 +1,5 @@
-/* A hash table of open traces, each with a list of its spans. The traces stand in two orders:
+/* An array of open traces, each with a list of its spans, and a hash table of their ids. The traces
+ * stand in two orders:
  *
  *   by their last span   in one of several queues: those that are finished once they have been
  *                        quiet, a queue for each of some waits, because types have senders that are
@@ -14,7 +15,7 @@
 #include <string.h>
 
 #include "finished_ids.h"
-#include "pythia/hash.h"
+#include "pythia/hash_table.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "span_list.h"
@@ -40,18 +41,19 @@ struct open_trace {
     uint64_t first_tick, last_tick;
     uint32_t spans; /* and parts of spans, of which … */
     uint32_t starts, stops;
-    uint32_t start_at;         /* where the start of its earliest span stands among those of all */
+    uint32_t start_at;         /* its index in the array of all */
     uint32_t kind;             /* a trace point that stands for its request type, PYTHIA_NONE */
     uint8_t queue;             /* which it is in */
     bool rooted : 1;           /* the kind is that of a root */
-    bool off;                  /* the clock of a sender is: its start is by ours */
+    bool off : 1;              /* the clock of a sender is: its start is by ours */
     bool pinned : 1, late : 1; /* late: it is in the list of late ones */
     bool merged : 1;
 };
 
 enum { QUIETS = 16, SILENT = QUIETS, PARTIAL, RUNNING, QUEUES }; /* 0 to QUIETS - 1: quiet */
 
-/* When an open trace began, beside each other for all of them. */
+/* When an open trace began, beside each other for all of them; UINT64_MAX for one that was merged,
+ * whose spans are another's. */
 struct start {
     uint64_t ns;
     struct open_trace *trace;
@@ -67,8 +69,6 @@ struct pythia_assembler {
     struct pythia_counts *counts;
     struct pythia_trace_builder *builder;
     size_t builder_bytes;
-    struct open_trace **table; /* linear probing */
-    size_t table_size, table_used;
     struct queue queues[QUEUES];
     uint32_t *resources; /* scratch: of the spans of a trace, each once */
     size_t resource_count, resource_capacity;
@@ -80,8 +80,10 @@ struct pythia_assembler {
     size_t *kinds; /* scratch: bytes of open traces, by the trace point that stands for them */
     size_t kind_capacity;
     uint64_t gathered;    /* spans that were given to the builder */
-    struct start *starts; /* of all in line by age, in no order */
+    struct start *starts; /* of all open traces, in no order */
     size_t start_count, start_capacity;
+    struct pythia_hash_table by_id; /* of the same */
+    uint64_t hash_seed;
     uint64_t cut_ns;   /* what was last asked for by _began_by, */
     size_t before_cut; /* and how many open traces had begun by then */
     uint64_t tick;
@@ -89,6 +91,7 @@ struct pythia_assembler {
     struct pythia__finished_ids finished;
     struct pythia_trace_id *late, *pinned;
     size_t late_count, late_capacity, pinned_count;
+    struct pythia_hash_table pinned_by_id;
     struct pythia_assembler_numbers numbers;
 };
 
@@ -106,12 +109,10 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
     if (a->options.quiet_ticks == 0)
         a->options.quiet_ticks = 2;
     a->finished.limit = options->remembered;
+    a->hash_seed = pythia_hash_seed();
     a->taker = taker;
     a->counts = counts;
-    a->table_size = 256;
-    a->table = pythia_calloc(a->table_size, sizeof(struct open_trace *));
-    if (!a->table ||
-        pythia_trace_builder_create(vocabulary, options->open, &a->builder) != PYTHIA_OK) {
+    if (pythia_trace_builder_create(vocabulary, options->open, &a->builder) != PYTHIA_OK) {
         pythia_assembler_destroy(a);
         return PYTHIA_ENOMEM;
     }
@@ -138,15 +139,15 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
 {
     if (!a)
         return;
-    for (size_t i = 0; a->table && i < a->table_size; i++)
-        if (a->table[i]) {
-            pythia__span_list_release(&a->table[i]->list, &a->pool);
-            pythia_free(a->table[i]);
-        }
+    for (size_t i = 0; i < a->start_count; i++) {
+        pythia__span_list_release(&a->starts[i].trace->list, &a->pool);
+        pythia_free(a->starts[i].trace);
+    }
     free_spare_memory(a);
     pythia__finished_ids_free(&a->finished);
     pythia_trace_builder_destroy(a->builder);
-    pythia_free(a->table);
+    pythia_hash_table_free(&a->by_id);
+    pythia_hash_table_free(&a->pinned_by_id);
     pythia_free(a->kinds);
     pythia_free(a->resources);
     pythia_arena_free(&a->attributes);
@@ -158,27 +159,22 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
 
 /* ---- trace ids ---- */
 
-static uint64_t hash_trace_id(struct pythia_trace_id id)
+/* Senders choose the ids, and must not be able to choose two of one hash. */
+static uint64_t hash_trace_id(const struct pythia_assembler *a, struct pythia_trace_id id)
 {
-    return pythia_hash_mix(id.high, id.low);
+    return pythia_hash_mix(pythia_hash_mix(a->hash_seed, id.high), id.low);
 }
 
-/* Sorted by hash: binary search. */
+static bool is_pinned_id(const void *assembler, uint32_t index, const void *id)
+{
+    const struct pythia_assembler *a = assembler;
+    return pythia_trace_id_equal(a->pinned[index], *(const struct pythia_trace_id *)id);
+}
+
 static bool is_trace_pinned(const struct pythia_assembler *a, struct pythia_trace_id id)
 {
-    size_t low = 0, high = a->pinned_count;
-    uint64_t hash = hash_trace_id(id);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (hash_trace_id(a->pinned[middle]) < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < a->pinned_count && hash_trace_id(a->pinned[low]) == hash; low++)
-        if (pythia_trace_id_equal(a->pinned[low], id))
-            return true;
-    return false;
+    return pythia_hash_table_find(&a->pinned_by_id, hash_trace_id(a, id), is_pinned_id, a, &id) !=
+           PYTHIA_HASH_TABLE_NONE;
 }
 
 /* Whoever forgets ids does not read again: there is no list of late traces then. */
@@ -206,7 +202,7 @@ static int drop_ended_span(struct pythia_assembler *a, struct pythia_trace_id id
         return PYTHIA_OK;
     int status = list_late(a, id);
     return status == PYTHIA_OK
-               ? pythia__finished_ids_set(&a->finished, hash_trace_id(id), PYTHIA__ENDED_LATE)
+               ? pythia__finished_ids_set(&a->finished, hash_trace_id(a, id), PYTHIA__ENDED_LATE)
                : status;
 }
 
@@ -223,61 +219,20 @@ int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_i
     if (!pinned)
         return PYTHIA_ENOMEM;
     a->pinned = pinned;
-    a->pinned_count = count;
-    if (count)
-        memcpy(pinned, traces, count * sizeof(*pinned));
-    for (size_t gap = count / 2; gap > 0; gap /= 2) /* few: a Shell sort by hash */
-        for (size_t i = gap; i < count; i++)
-            for (size_t k = i;
-                 k >= gap && hash_trace_id(pinned[k]) < hash_trace_id(pinned[k - gap]); k -= gap) {
-                struct pythia_trace_id swap = pinned[k];
-                pinned[k] = pinned[k - gap];
-                pinned[k - gap] = swap;
-            }
-    return PYTHIA_OK;
-}
-
-/* ---- the table and the orders ---- */
-
-static size_t table_slot(struct open_trace *const *table, size_t size, struct pythia_trace_id id)
-{
-    size_t i = hash_trace_id(id) & (size - 1);
-    while (table[i] && !pythia_trace_id_equal(table[i]->id, id))
-        i = (i + 1) & (size - 1);
-    return i;
-}
-
-static int grow_trace_table(struct pythia_assembler *a)
-{
-    size_t larger = a->table_size * 2;
-    struct open_trace **table = pythia_calloc(larger, sizeof(struct open_trace *));
-    if (!table)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < a->table_size; i++)
-        if (a->table[i])
-            table[table_slot(table, larger, a->table[i]->id)] = a->table[i];
-    pythia_free(a->table);
-    a->table = table;
-    a->table_size = larger;
-    return PYTHIA_OK;
-}
-
-/* Linear probing without tombstones: move up what stands behind the hole and would not be found any
- * more. */
-static void table_remove(struct pythia_assembler *a, struct pythia_trace_id id)
-{
-    size_t mask = a->table_size - 1, hole = table_slot(a->table, a->table_size, id);
-    a->table[hole] = NULL;
-    a->table_used--;
-    for (size_t i = (hole + 1) & mask; a->table[i]; i = (i + 1) & mask) {
-        size_t home = hash_trace_id(a->table[i]->id) & mask;
-        if (((i - home) & mask) < ((i - hole) & mask))
+    a->pinned_count = 0;
+    pythia_hash_table_clear(&a->pinned_by_id);
+    for (size_t i = 0; i < count; i++) {
+        if (is_trace_pinned(a, traces[i]))
             continue;
-        a->table[hole] = a->table[i];
-        a->table[i] = NULL;
-        hole = i;
+        if (pythia_hash_table_add(&a->pinned_by_id, hash_trace_id(a, traces[i]),
+                                  (uint32_t)a->pinned_count) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        pinned[a->pinned_count++] = traces[i];
     }
+    return PYTHIA_OK;
 }
+
+/* ---- the orders ---- */
 
 static void unlink_from_queue(struct pythia_assembler *a, struct open_trace *t)
 {
@@ -307,7 +262,7 @@ static uint64_t quiet_ticks_of(const struct pythia_assembler *a, uint8_t queue)
     return least + (p->most_ticks - least) * queue / (QUIETS - 1);
 }
 
-/* The quiet queue for a trace: the first one that waits long enough. */
+/* The quiet queue for a trace: the first one that waits long enough by what is known now. */
 static uint8_t quiet_queue(const struct pythia_assembler *a, const struct open_trace *t)
 {
     const struct pythia_assembler_patience *p = a->options.patience;
@@ -336,95 +291,121 @@ static void stand_behind(struct pythia_assembler *a, struct open_trace *t, struc
     *(t->younger ? &t->younger->elder : &a->youngest) = t;
 }
 
-/* The trace is open from now on: there is room for it. */
-static void add_start(struct pythia_assembler *a, struct open_trace *t)
-{
-    t->start_at = (uint32_t)a->start_count++;
-    a->starts[t->start_at] = (struct start){UINT64_MAX, t};
-}
-
 static uint64_t start_of(const struct pythia_assembler *a, const struct open_trace *t)
 {
     return a->starts[t->start_at].ns;
 }
 
-static void remove_start(struct pythia_assembler *a, const struct open_trace *t)
+static void set_start(struct pythia_assembler *a, const struct open_trace *t, uint64_t start_ns)
 {
-    struct start *last = &a->starts[--a->start_count];
+    a->before_cut += start_ns <= a->cut_ns;
     a->before_cut -= start_of(a, t) <= a->cut_ns;
-    last->trace->start_at = t->start_at;
-    a->starts[t->start_at] = *last;
+    a->starts[t->start_at].ns = start_ns;
 }
 
 /* A span of it, or work that joins it, began at `start_ns`. */
-static void note_start(struct pythia_assembler *a, struct open_trace *t, uint64_t start_ns)
+static void note_start(struct pythia_assembler *a, const struct open_trace *t, uint64_t start_ns)
 {
-    uint64_t *earliest = &a->starts[t->start_at].ns;
-    if (start_ns >= *earliest)
-        return;
-    a->before_cut += start_ns <= a->cut_ns && *earliest > a->cut_ns;
-    *earliest = start_ns;
+    if (start_ns < start_of(a, t))
+        set_start(a, t, start_ns);
+}
+
+static bool has_id(const void *assembler, uint32_t index, const void *id)
+{
+    const struct pythia_assembler *a = assembler;
+    return pythia_trace_id_equal(a->starts[index].trace->id, *(const struct pythia_trace_id *)id);
 }
 
 /* The open trace `id` stands for; NULL: there is none. */
 static struct open_trace *find_open_trace(const struct pythia_assembler *a,
                                           struct pythia_trace_id id)
 {
-    struct open_trace *t = a->table[table_slot(a->table, a->table_size, id)];
-    for (; t && t->merged; t = t->merged_into) /* and shorten the way for whoever comes next */
+    uint32_t found = pythia_hash_table_find(&a->by_id, hash_trace_id(a, id), has_id, a, &id);
+    if (found == PYTHIA_HASH_TABLE_NONE)
+        return NULL;
+    struct open_trace *t = a->starts[found].trace;
+    for (; t->merged; t = t->merged_into) /* and shorten the way for whoever comes next */
         if (t->merged_into->merged)
             t->merged_into = t->merged_into->merged_into;
     return t;
 }
 
-static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_trace_id id)
+static void release_trace(struct pythia_assembler *a, struct open_trace *t)
 {
-    /* Reserve all memory first: nothing below can fail, so that a trace is never in the table
-     * without being in its queues. */
-    if ((a->table_used >= a->table_size / 2 && grow_trace_table(a) != PYTHIA_OK) ||
-        pythia_grow(&a->starts, &a->start_capacity, a->start_count, sizeof(*a->starts)) !=
-            PYTHIA_OK)
-        return NULL;
+    if (a->spare_count == SPARE_MAX) {
+        pythia_free(t);
+        a->trace_count--;
+        return;
+    }
+    t->later = a->spare;
+    a->spare = t;
+    a->spare_count++;
+}
+
+static struct open_trace *take_spare_trace(struct pythia_assembler *a)
+{
     struct open_trace *t = a->spare;
     if (t) {
         a->spare = t->later;
         a->spare_count--;
-    } else {
-        t = pythia_calloc(1, sizeof(*t));
-        if (!t)
-            return NULL;
-        a->trace_count++;
+        return t;
+    }
+    t = pythia_calloc(1, sizeof(*t));
+    a->trace_count += t != NULL;
+    return t;
+}
+
+/* All memory is reserved first, so that a trace is never in the table without being in its queues.
+ */
+static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_trace_id id)
+{
+    if (pythia_grow(&a->starts, &a->start_capacity, a->start_count, sizeof(*a->starts)) !=
+        PYTHIA_OK)
+        return NULL;
+    struct open_trace *t = take_spare_trace(a);
+    if (!t)
+        return NULL;
+    uint32_t at = (uint32_t)a->start_count;
+    if (pythia_hash_table_add(&a->by_id, hash_trace_id(a, id), at) != PYTHIA_OK) {
+        release_trace(a, t);
+        return NULL;
     }
     *t = (struct open_trace){
-        .id = id, .first_tick = a->tick, .last_tick = a->tick, .kind = PYTHIA_NONE};
+        .id = id, .first_tick = a->tick, .last_tick = a->tick, .start_at = at, .kind = PYTHIA_NONE};
     t->pinned = a->pinned_count > 0 && is_trace_pinned(a, id);
-    a->table[table_slot(a->table, a->table_size, id)] = t;
-    a->table_used++;
+    a->starts[a->start_count++] = (struct start){UINT64_MAX, t};
     append_to_queue(a, t, 0);
     stand_behind(a, t, a->youngest);
-    add_start(a, t);
     a->numbers.open_traces++;
     return t;
 }
 
 /* ---- finishing ---- */
 
+/* Take a trace out of the array, where the last one takes its place. */
+static void unlist_trace(struct pythia_assembler *a, const struct open_trace *t)
+{
+    const struct start *last = &a->starts[a->start_count - 1];
+    a->before_cut -= start_of(a, t) <= a->cut_ns;
+    pythia_hash_table_remove(&a->by_id, hash_trace_id(a, t->id), t->start_at);
+    a->start_count--;
+    if (last->trace == t)
+        return;
+    pythia_hash_table_renumber(&a->by_id, hash_trace_id(a, last->trace->id),
+                               (uint32_t)a->start_count, t->start_at);
+    last->trace->start_at = t->start_at;
+    a->starts[t->start_at] = *last;
+}
+
 static int forget_trace(struct pythia_assembler *a, struct open_trace *t,
                         enum pythia__ending ending)
 {
     if (ending == PYTHIA__ENDED && t->late)
         ending = PYTHIA__ENDED_LATE;
-    int status = pythia__finished_ids_set(&a->finished, hash_trace_id(t->id), ending);
-    table_remove(a, t->id);
+    int status = pythia__finished_ids_set(&a->finished, hash_trace_id(a, t->id), ending);
+    unlist_trace(a, t);
     pythia__span_list_release(&t->list, &a->pool);
-    if (a->spare_count < SPARE_MAX) {
-        t->later = a->spare;
-        a->spare = t;
-        a->spare_count++;
-    } else {
-        pythia_free(t);
-        a->trace_count--;
-    }
+    release_trace(a, t);
     return status;
 }
 
@@ -452,7 +433,6 @@ static int end_open_trace(struct pythia_assembler *a, struct open_trace *t,
 {
     unlink_from_queue(a, t);
     leave_line(a, t);
-    remove_start(a, t);
     a->numbers.open_traces--;
     a->numbers.open_spans -= t->spans;
     int members = forget_members(a, t->members, ending), forgotten = forget_trace(a, t, ending);
@@ -593,6 +573,18 @@ void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick)
     a->tick = tick > a->tick ? tick : a->tick;
 }
 
+/* Has it been quiet for as long as its queue stands for, or as long as its kind waits now? Senders
+ * may be known better than when its last span came: at the start, all traces wait for senders that
+ * nothing is known of. */
+static bool is_quiet(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    if (is_past(a, t->last_tick, quiet_ticks_of(a, t->queue)))
+        return true;
+    if (t->queue == 0 || !is_past(a, t->last_tick, a->options.quiet_ticks))
+        return false;
+    return is_past(a, t->last_tick, quiet_ticks_of(a, quiet_queue(a, t)));
+}
+
 static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most)
 {
     struct open_trace *next;
@@ -600,7 +592,7 @@ static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most)
     for (struct open_trace *t = a->queues[queue].oldest;
          status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
-        if (!is_past(a, t->last_tick, quiet_ticks_of(a, queue)))
+        if (!is_quiet(a, t))
             break; /* the queue is in order: none after it has been quiet for longer */
         if (!t->pinned)
             status = finish_if_whole(a, t);
@@ -684,7 +676,9 @@ static int note_type_and_start(struct pythia_assembler *a, struct open_trace *t,
 {
     if (s->part == PYTHIA_PART_STOP || s->part == PYTHIA_PART_ADDITION)
         return PYTHIA_OK;
-    note_start(a, t, find_begin(a, s, &t->off));
+    bool off = t->off;
+    note_start(a, t, find_begin(a, s, &off));
+    t->off = off;
     bool root = s->parent == 0 || s->parent == pythia_span_id_fold(t->id.high, t->id.low);
     if (t->rooted || (!root && t->kind != PYTHIA_NONE) || s->tracepoint == PYTHIA_NONE)
         return PYTHIA_OK;
@@ -718,7 +712,7 @@ static void merge_forked_trace(struct pythia_assembler *a, struct open_trace *t,
     t->pinned = t->pinned || work->pinned;
     t->off = t->off || work->off;
     note_start(a, t, start_of(a, work));
-    remove_start(a, work);
+    set_start(a, work, UINT64_MAX);
     if (work->first_tick < t->first_tick) { /* it takes its place in line */
         t->first_tick = work->first_tick;
         leave_line(a, t);
@@ -737,7 +731,7 @@ static int join_work(struct pythia_assembler *a, struct open_trace *t, struct py
 {
     struct open_trace *work = find_open_trace(a, link);
     enum pythia__ending ending =
-        work ? PYTHIA__ENDED_NOT : pythia__finished_ids_find(&a->finished, hash_trace_id(link));
+        work ? PYTHIA__ENDED_NOT : pythia__finished_ids_find(&a->finished, hash_trace_id(a, link));
     if (ending != PYTHIA__ENDED_NOT) { /* it was taken for a request of its own */
         int status = drop_ended_span(a, link, ending);
         if (status == PYTHIA_OK && !t->late)
@@ -771,7 +765,8 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
     struct open_trace *t = find_open_trace(a, *trace);
     a->counts->spans++;
     if (!t) {
-        enum pythia__ending ending = pythia__finished_ids_find(&a->finished, hash_trace_id(*trace));
+        enum pythia__ending ending =
+            pythia__finished_ids_find(&a->finished, hash_trace_id(a, *trace));
         if (ending != PYTHIA__ENDED_NOT)
             return drop_ended_span(a, *trace, ending);
         t = make_trace(a, *trace);
@@ -805,10 +800,11 @@ size_t pythia_assembler_bytes(const struct pythia_assembler *a)
 {
     return sizeof(*a) + pythia__span_pool_bytes(&a->pool) + pythia_arena_bytes(&a->attributes) +
            a->trace_count * (sizeof(struct open_trace) + PYTHIA__HEAP_HEAD) +
-           a->table_size * sizeof(struct open_trace *) + pythia__finished_ids_bytes(&a->finished) +
+           pythia_hash_table_bytes(&a->by_id) + pythia__finished_ids_bytes(&a->finished) +
            a->resource_capacity * sizeof(*a->resources) + a->kind_capacity * sizeof(*a->kinds) +
            a->start_capacity * sizeof(*a->starts) + a->pinned_count * sizeof(*a->pinned) +
-           a->late_capacity * sizeof(*a->late) + a->builder_bytes;
+           pythia_hash_table_bytes(&a->pinned_by_id) + a->late_capacity * sizeof(*a->late) +
+           a->builder_bytes;
 }
 
 /* The bytes above which a kind of trace has to give some away, so that `excess` of them are freed

@@ -7,30 +7,36 @@
 #define KIND_SHIFT 61 /* how it ended stands above the hash */
 #define HASH_BITS  ((UINT64_C(1) << KIND_SHIFT) - 1)
 
+/* How many ids a table has at most. */
+static size_t ids_of_table(const struct pythia__finished_ids *f)
+{
+    return f->limit ? f->limit / 2 + f->limit % 2 : SIZE_MAX;
+}
+
 void pythia__finished_ids_free(struct pythia__finished_ids *f)
 {
-    pythia_free(f->newer.slots);
-    pythia_free(f->older.slots);
+    for (int i = 0; i < PYTHIA__ID_TABLES; i++)
+        pythia_free(f->tables[i].slots);
     *f = (struct pythia__finished_ids){.limit = f->limit};
 }
 
 static size_t find_id_slot(const struct pythia__id_table *t, uint64_t hash)
 {
-    size_t i = hash & (t->size - 1);
+    size_t i = (size_t)((hash >> (KIND_SHIFT - 32)) * t->size >> 32); /* by its upper 32 bits */
     while (t->slots[i] != 0 && (t->slots[i] & HASH_BITS) != hash)
-        i = (i + 1) & (t->size - 1);
+        i = i + 1 < t->size ? i + 1 : 0;
     return i;
 }
 
 static uint64_t *entry_of(const struct pythia__finished_ids *f, uint64_t hash)
 {
-    const struct pythia__id_table *tables[] = {&f->newer, &f->older};
-    for (int i = 0; i < 2; i++)
-        if (tables[i]->used > 0) {
-            uint64_t *slot = &tables[i]->slots[find_id_slot(tables[i], hash)];
-            if (*slot)
-                return slot;
-        }
+    for (int i = 0; i < PYTHIA__ID_TABLES; i++) {
+        if (f->tables[i].used == 0)
+            continue;
+        uint64_t *slot = &f->tables[i].slots[find_id_slot(&f->tables[i], hash)];
+        if (*slot)
+            return slot;
+    }
     return NULL;
 }
 
@@ -40,9 +46,18 @@ enum pythia__ending pythia__finished_ids_find(const struct pythia__finished_ids 
     return entry ? (enum pythia__ending)(*entry >> KIND_SHIFT) : PYTHIA__ENDED_NOT;
 }
 
-static int enlarge_id_table(struct pythia__id_table *t)
+/* Ids that fill a table: with more of them, looking for one that is not there takes long. */
+static size_t capacity_of(size_t size)
+{
+    return size / 4 * 3;
+}
+
+/* Double a table, up to what `most` ids need. */
+static int enlarge_id_table(struct pythia__id_table *t, size_t most)
 {
     struct pythia__id_table larger = {.size = t->size ? t->size * 2 : FIRST_SIZE, .used = t->used};
+    if (capacity_of(larger.size) > most)
+        larger.size = (most / 3 + 1) * 4;
     larger.slots = pythia_calloc(larger.size, sizeof(*larger.slots));
     if (!larger.slots)
         return PYTHIA_ENOMEM;
@@ -54,28 +69,38 @@ static int enlarge_id_table(struct pythia__id_table *t)
     return PYTHIA_OK;
 }
 
+static void forget_oldest_ids(struct pythia__finished_ids *f)
+{
+    pythia_free(f->tables[PYTHIA__ID_TABLES - 1].slots);
+    for (int i = PYTHIA__ID_TABLES - 1; i > 0; i--)
+        f->tables[i] = f->tables[i - 1];
+    f->tables[0] = (struct pythia__id_table){0};
+}
+
 int pythia__finished_ids_set(struct pythia__finished_ids *f, uint64_t hash,
                              enum pythia__ending ending)
 {
     hash &= HASH_BITS;
     uint64_t *entry = entry_of(f, hash), stored = hash | (uint64_t)ending << KIND_SHIFT;
+    struct pythia__id_table *newest = &f->tables[0];
     if (entry) {
         *entry = stored;
         return PYTHIA_OK;
     }
-    if (f->limit && f->newer.used >= f->limit) {
-        pythia_free(f->older.slots);
-        f->older = f->newer;
-        f->newer = (struct pythia__id_table){0};
-    }
-    if (f->newer.used >= f->newer.size / 2 && enlarge_id_table(&f->newer) != PYTHIA_OK)
+    if (newest->used >= ids_of_table(f))
+        forget_oldest_ids(f);
+    if (newest->used >= capacity_of(newest->size) &&
+        enlarge_id_table(newest, ids_of_table(f)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    f->newer.slots[find_id_slot(&f->newer, hash)] = stored;
-    f->newer.used++;
+    newest->slots[find_id_slot(newest, hash)] = stored;
+    newest->used++;
     return PYTHIA_OK;
 }
 
 size_t pythia__finished_ids_bytes(const struct pythia__finished_ids *f)
 {
-    return (f->newer.size + f->older.size) * sizeof(*f->newer.slots);
+    size_t slots = 0;
+    for (int i = 0; i < PYTHIA__ID_TABLES; i++)
+        slots += f->tables[i].size;
+    return slots * sizeof(*f->tables[0].slots);
 }

@@ -16,15 +16,19 @@ enum pythia__ending {
 };
 
 struct pythia__id_table {
-    uint64_t *slots; /* linear probing; 0: empty */
+    uint64_t *slots; /* owned; 0: empty. How it ended stands above the hash */
     size_t size, used;
 };
 
-/* Hashes of ids, of 61 bits. With a limit there are two tables: when the newer one is full, the
- * older one is forgotten and takes its place, so that at least the last `limit` ids are known, and
- * at most twice as many. {.limit = n} is empty; 0: no limit. */
+#define PYTHIA__ID_TABLES 3
+
+/* Hashes of ids, of 61 bits, by linear probing in tables of their own: half a million of them are a
+ * quarter of what pythiad holds under full load, and in the hash table of base, which has a slot
+ * beside each, they would take twice as much. With a limit there are three tables, of half as many each: when the
+ * newest one is full, the oldest one is forgotten, so that at least the last `limit` ids are known,
+ * and at most half as many more. {.limit = n} is empty; 0: no limit. */
 struct pythia__finished_ids {
-    struct pythia__id_table newer, older;
+    struct pythia__id_table tables[PYTHIA__ID_TABLES]; /* the newest first */
     size_t limit;
 };
 void pythia__finished_ids_free(struct pythia__finished_ids *f);
@@ -37,7 +41,7 @@ enum pythia__ending pythia__finished_ids_find(const struct pythia__finished_ids 
 int pythia__finished_ids_set(struct pythia__finished_ids *f, uint64_t hash,
                              enum pythia__ending ending);
 
-/* Memory of both tables, in bytes. */
+/* Memory of the tables, in bytes: 11 to 21 for each id; 11 once a table has been full. */
 size_t pythia__finished_ids_bytes(const struct pythia__finished_ids *f);
 
 #endif

@@ -9,8 +9,8 @@
  *              or slot * 2 + 2, n, size, bytes: with the first n bytes of its text, then these
  *
  * A slot is the place in the chunk of the last whole attribute whose key falls into it; `size` is
- * that of the unpacked attributes. The chunk that a trace fills grows by half, so that little of it
- * is empty, and another is begun when it is large, so that places have 16 bits. */
+ * that of the unpacked attributes. The chunk that a trace fills grows in small steps, so that
+ * little of it is empty, and another is begun when it is large, so that places have 16 bits. */
 #include "span_list.h"
 
 #include <assert.h>
@@ -22,10 +22,12 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* Of a whole chunk and what malloc adds, which fills malloc's own sizes. */
-static const uint16_t chunk_sizes[PYTHIA__CHUNK_SIZES] = {96,   144,  224,  336,  512,   768,
-                                                          1152, 1728, 2592, 5184, 10368, 20736};
-#define SPARE_BYTES    65536 /* of each size; what is beyond goes back to the heap */
+/* Bytes of a whole chunk and of what malloc adds, which fill malloc's own sizes. Up to the size of a
+ * common request the steps are small, because half a step of each open trace is empty. */
+static const uint16_t chunk_sizes[PYTHIA__CHUNK_SIZES] = {
+    96,  144, 192, 240, 288, 336,  384,  432,  480,  528,  576,  624,   672,  720,
+    768, 816, 864, 912, 960, 1008, 1104, 1296, 1728, 2592, 5184, 10368, 20736};
+#define SPARE_BYTES    16384 /* of each size; what is beyond goes back to the heap */
 #define SCRATCH_BYTES  65536 /* that are kept */
 #define LATER_BYTES    2048  /* of a chunk after the first one: the trace is a large one */
 #define PREFIX_MIN     4     /* bytes that are worth a reference */
@@ -338,7 +340,7 @@ static int pack_span(struct pythia__span_pool *pool, const struct pythia__chunk 
 
 /* ---- adding ---- */
 
-/* Make the last chunk of a list larger by half, for `bytes` more. False: it is as large as any, or
+/* Make the last chunk of a list larger, for `bytes` more. False: it is as large as any, or
  * there is no memory; then it is as it was. */
 static bool grow_last(struct pythia__span_list *l, struct pythia__span_pool *p, size_t bytes)
 {

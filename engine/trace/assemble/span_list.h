@@ -9,7 +9,7 @@
 #include "pythia/buf.h"
 #include "pythia/span.h"
 
-#define PYTHIA__CHUNK_SIZES 12
+#define PYTHIA__CHUNK_SIZES 27
 #define PYTHIA__CHUNK_SLOTS 12 /* attributes that later spans of a chunk may refer to */
 #define PYTHIA__HEAP_HEAD   8  /* bytes that malloc itself takes for a piece */
 

@@ -10,6 +10,7 @@
 #include "pythia/critical_path.h"
 #include "pythia/exact_moments.h"
 #include "pythia/grouping_key.h"
+#include "pythia/hash_table.h"
 #include "pythia/lineage.h"
 #include "pythia/request_type.h"
 #include "pythia/row.h"
@@ -81,8 +82,7 @@ struct pythia_type {
     bool settled, same_path;               /* same_path: all its requests have one shape */
     struct pythia_groups_entry *unsettled; /* what its structures have not got yet */
     size_t structure_capacity;
-    uint32_t *slots;
-    size_t slot_count;
+    struct pythia_hash_table by_name; /* of the structures, until they are sorted */
     uint32_t level_counts[PYTHIA_SHAPE_LEVELS];
 };
 

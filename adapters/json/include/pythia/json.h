@@ -88,6 +88,33 @@ int pythia_json_field(struct pythia_json *j, struct pythia_text *key);
  * is behind. */
 int pythia_json_element(struct pythia_json *j);
 
+/* A step of a loop over an object, or an array, that ends at the first failure, also one of its
+ * body:
+ *
+ *     int status = pythia_json_object(j);
+ *     while (pythia_json_next_field(j, &key, &status))
+ *         status = …read or skip the value…;
+ *     return status;
+ *
+ * True with the cursor at a value. False with PYTHIA_OK in *status at the end, and with what failed
+ * otherwise. On entry 1 in *status also stands for the end. */
+static inline bool pythia_json_next_field(struct pythia_json *j, struct pythia_text *key,
+                                          int *status)
+{
+    if (*status == PYTHIA_OK && (*status = pythia_json_field(j, key)) == 0)
+        return true;
+    *status = *status == 1 ? PYTHIA_OK : *status;
+    return false;
+}
+
+static inline bool pythia_json_next_element(struct pythia_json *j, int *status)
+{
+    if (*status == PYTHIA_OK && (*status = pythia_json_element(j)) == 0)
+        return true;
+    *status = *status == 1 ? PYTHIA_OK : *status;
+    return false;
+}
+
 /* Look at the first key of the object at hand without entering it: 0 with the raw text between its
  * quotes (borrowed for the next call), 1 if there is none: it is empty, or no object. */
 int pythia_json_first_key(struct pythia_json *j, struct pythia_text *key);

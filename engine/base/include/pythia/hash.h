@@ -8,6 +8,14 @@
  * that what is named by a hash has one name everywhere. */
 uint64_t pythia_hash_bytes(const void *bytes, size_t size);
 
+/* The hash of a key of a hash table: XXH3 under a secret that the process draws once, so that no one
+ * outside can choose keys that have one hash. It is not a cryptographic hash, and need not be: no
+ * hash leaves the process. Any thread. */
+uint64_t pythia_hash_seeded(const void *bytes, size_t size);
+
+/* A number of the same secret. */
+uint64_t pythia_hash_seed(void);
+
 /* One number into a hash: a bijection of 64 bits for each `hash`, whose output bits all depend on
  * all input bits (the finaliser of SplitMix64: Steele, Lea, Flood, "Fast Splittable Pseudorandom
  * Number Generators", OOPSLA 2014). Order matters: mix(mix(h, a), b) differs from mix(mix(h, b),

@@ -38,7 +38,7 @@ struct pythia_window_options {
     uint64_t hard_bytes;   /* 0: 160 MiB */
     uint64_t tick_spans; /* a tick looks at requests that are due until they had so many spans, and
                             leaves the others to the next; 0: no limit */
-    uint64_t remembered; /* ids of finished requests, at least, at 16 to 32 bytes; 0: 524 288 */
+    uint64_t remembered; /* ids of finished requests, at least, at 16 bytes; 0: 524 288 */
 };
 
 struct pythia_window_numbers {

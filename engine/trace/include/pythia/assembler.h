@@ -13,8 +13,8 @@
 /* Spans of many traces, in any order, into finished traces. A trace is finished when nothing was
  * added to it for some ticks; what a tick is (a poll, a number of spans read, a nanosecond) is up
  * to the caller. Memory is bounded by the traces that are open: some 240 bytes for one of one span,
- * and 25 for each further span, with the key-values in which it differs from the others; and 16 to
- * 32 bytes for each trace that was finished and is remembered, so that a span that comes too late
+ * and 25 for each further span, with the key-values in which it differs from the others; and 11 to
+ * 21 bytes for each trace that was finished and is remembered, so that a span that comes too late
  * is noticed. While a trace is put together, some 500 bytes for each of its spans on top. One
  * thread at a time. */
 struct pythia_assembler;

@@ -6,7 +6,10 @@
  * A reader loads the table and a slot with acquire order; a writer, under the lock, fills the entry
  * first and then stores the slot with release order. A table that has become too small is replaced
  * by a larger one and kept until the end, because a reader may still be in it: together they are as
- * large as the last one. */
+ * large as the last one.
+ *
+ * It is not a pythia_hash_table, which moves slots while it grows and on insertion: a reader without
+ * a lock would miss a string that is there. */
 #include "pythia/strtab.h"
 
 #include <pthread.h>
@@ -196,12 +199,12 @@ uint32_t pythia_strtab_find(const struct pythia_strtab *t, struct pythia_text te
 {
     size_t slot;
     return find_string(t, atomic_load_explicit(&t->table, memory_order_acquire), text,
-                       (uint32_t)pythia_hash_bytes(text.bytes, text.size), &slot);
+                       (uint32_t)pythia_hash_seeded(text.bytes, text.size), &slot);
 }
 
 uint32_t pythia_strtab_intern(struct pythia_strtab *t, struct pythia_text text)
 {
-    uint32_t hash = (uint32_t)pythia_hash_bytes(text.bytes, text.size);
+    uint32_t hash = (uint32_t)pythia_hash_seeded(text.bytes, text.size);
     size_t slot;
     uint32_t index =
         find_string(t, atomic_load_explicit(&t->table, memory_order_acquire), text, hash, &slot);

@@ -1,0 +1,155 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "pythia/breakdown_report.h"
+#include "pythia/log.h"
+#include "pythia/status.h"
+#include "shared/command.h"
+#include "shared/terminal.h"
+
+struct settings {
+    struct pythia__read_settings read;
+    int64_t top;
+    int format;
+    struct pythia_option_texts parts;
+    const char *callpath, *output;
+};
+
+static const struct pythia_option options[] = {
+    PYTHIA_INTEGER("top", 'n', "N", "10", 1, 1e9, offsetof(struct settings, top),
+                   "Callpaths to show, those with most time first"),
+    PYTHIA_TEXT_OPTION(
+        "callpath", 'c', "PATTERN", offsetof(struct settings, callpath),
+        "Show only callpaths whose name matches, with * and ?; a name has all calls, "
+        "as in 'front:call > store:get > *'"),
+    {"part", 'p', PYTHIA_OPTION_TEXTS, "PART=PATTERN", NULL, NULL, 0, 0,
+     offsetof(struct settings, parts),
+     "Spans of trace points that match the pattern are this part of a call: in_ser, rdma, handler, "
+     "in_deser, out_ser or o_cb; may be given several times"},
+    PYTHIA_CHOICE("format", 'f', "text|json", "text", offsetof(struct settings, format),
+                  "Form of the output; pythia-report(5) describes the JSON"),
+    PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
+                       "File to write to (default standard output)"),
+    {0},
+};
+
+struct breaking {
+    const struct settings *s;
+    struct pythia__reading reading;
+    struct pythia_call_rule rules[PYTHIA_OPTION_TEXTS_MAX];
+    struct pythia_breakdown *breakdown;
+};
+
+/* "handler=*:pool.wait". What is left of a call has no spans of its own. */
+static bool read_rule(const char *text, struct pythia_call_rule *rule)
+{
+    const char *equals = strchr(text, '=');
+    size_t size = equals ? (size_t)(equals - text) : 0;
+    for (int i = 0; equals && equals[1] && i < PYTHIA_CALL_PARTS; i++) {
+        const char *name = pythia_call_part_name((enum pythia_call_part)i);
+        bool rest = i == PYTHIA_CALL_CALLS || i == PYTHIA_CALL_OWN || i == PYTHIA_CALL_UNACCOUNTED;
+        if (!rest && strlen(name) == size && strncmp(name, text, size) == 0) {
+            *rule = (struct pythia_call_rule){(enum pythia_call_part)i, equals + 1};
+            return true;
+        }
+    }
+    return false;
+}
+
+static int read_rules(struct breaking *b)
+{
+    for (size_t i = 0; i < b->s->parts.count; i++)
+        if (!read_rule(b->s->parts.texts[i], &b->rules[i])) {
+            pythia_log(PYTHIA_LOG_ERROR,
+                       "--part %s: not PART=PATTERN; PART is in_ser, rdma, handler, in_deser, "
+                       "out_ser or o_cb",
+                       b->s->parts.texts[i]);
+            return PYTHIA_EUSAGE;
+        }
+    return PYTHIA_OK;
+}
+
+static int begin_breakdown(void *context)
+{
+    struct breaking *b = context;
+    pythia_breakdown_destroy(b->breakdown);
+    b->breakdown = NULL;
+    return pythia_breakdown_create(b->reading.vocabulary, b->rules, b->s->parts.count,
+                                   &b->breakdown);
+}
+
+static int take_trace(void *context, const struct pythia_trace *trace)
+{
+    struct breaking *b = context;
+    return pythia_breakdown_add(b->breakdown, trace);
+}
+
+static int write_breakdown(const struct breaking *b)
+{
+    const struct pythia__terminal terminal = pythia__terminal_of(b->s->output);
+    const struct pythia_breakdown_view view = {.top = (size_t)b->s->top,
+                                               .callpath = b->s->callpath,
+                                               .json = b->s->format == 1,
+                                               .width = terminal.width,
+                                               .colour = terminal.colour,
+                                               .ascii = terminal.ascii};
+    struct pythia_buf text = {0};
+    int status = pythia_breakdown_write(b->breakdown, &view, &text);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(b->s->output, pythia_buf_text(&text));
+    pythia_buf_free(&text);
+    return status;
+}
+
+static int run_breakdown(const void *settings, char *const *operands, int count)
+{
+    struct breaking b = {.s = settings};
+    const struct pythia_consumer consumer = {begin_breakdown, take_trace, &b};
+    if (read_rules(&b) != PYTHIA_OK)
+        return PYTHIA__EXIT_USAGE;
+    int status =
+        pythia__reading_begin(&b.reading, &b.s->read, (const char *const *)operands, count);
+    if (status == PYTHIA_OK)
+        status = pythia__reading_run(&b.reading, &consumer);
+    if (status == PYTHIA_OK)
+        status = write_breakdown(&b);
+    int code = pythia__reading_exit(&b.reading, status);
+    pythia_breakdown_destroy(b.breakdown);
+    pythia__reading_end(&b.reading);
+    return code;
+}
+
+const struct pythia__command pythia__cmd_breakdown = {
+    .name = "breakdown",
+    .operands = "PATH...",
+    .summary = "Show what calls between services are made of",
+    .description =
+        "Splits each call from one service to another into the intervals of SYMBIOSYS: writing the "
+        "request, fetching it, waiting in the target's queue, reading it, the target itself and "
+        "the "
+        "calls that it makes, writing the answer, taking the answer; what is left is unaccounted: "
+        "the network, and whatever has no trace point. The parts add up to the call, to the "
+        "nanosecond. For each callpath it lists the mean of each part, its share of the call, and "
+        "its share of the variance of the call's time. A part that varies much and is unaccounted "
+        "for is where a trace point is missing.\n\n"
+        "Spans of kind client and server, or producer and consumer, make a call; so does a span of "
+        "another service than its parent's. Which part other spans are is told by their names "
+        "(pack, encode, serialize, marshal; unpack, decode, deserialize, unmarshal; queue; rdma, "
+        "bulk_transfer; alone or behind a dot) or by --part. Where there is no such span, "
+        "key-values "
+        "of the client or the server span tell: iv.in_ser, iv.rdma, iv.handler, iv.in_deser, "
+        "iv.out_ser, iv.o_cb and iv.t_cb in nanoseconds, or variables of SYMBIOSYS "
+        "(variable.input_serialization_time and so on) in seconds.",
+    .examples = "# Where the time between services goes\n"
+                "pythia breakdown requests.jsonl\n"
+                "# Spans of a connection pool are waits in the queue\n"
+                "pythia breakdown --part 'handler=*:pool.wait' requests.jsonl\n",
+    .exits = PYTHIA__EXITS_READING,
+    .see_also = "pythia-profile(1), pythia-tree(1), pythia-report(5)",
+    .options = options,
+    .read_offset = offsetof(struct settings, read),
+    .settings_size = sizeof(struct settings),
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_breakdown,
+};

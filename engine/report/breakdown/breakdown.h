@@ -1,0 +1,46 @@
+/* Callpaths with what their calls are made of: what the forms of the report have in common. */
+#ifndef PYTHIA_REPORT_BREAKDOWN_H
+#define PYTHIA_REPORT_BREAKDOWN_H
+
+#include <stdint.h>
+
+#include "pythia/breakdown_report.h"
+#include "pythia/exact_moments.h"
+#include "pythia/hash_table.h"
+
+struct pythia__callpath {
+    uint32_t caller;         /* index of a callpath that comes before; PYTHIA_NONE: none */
+    uint32_t client, server; /* trace points; PYTHIA_NONE: not traced */
+    uint32_t told;           /* bits of the parts that something tells of, in any of the calls */
+    struct pythia_exact_moments origin, exec, parts[PYTHIA_CALL_TIMES];
+    struct pythia_exact_moments rests[PYTHIA_CALL_PARTS]; /* of origin - part */
+};
+
+struct pythia_breakdown {
+    const struct pythia_vocabulary *vocabulary;
+    struct pythia_call_parts *finder;
+    struct pythia__callpath *paths;
+    size_t count, capacity;
+    struct pythia_hash_table by_points; /* of paths */
+    uint32_t *path_of_call;             /* of the request at hand */
+    size_t call_capacity;
+    uint64_t requests, seen; /* those that the seen ones stand for, and these */
+};
+
+/* What part of the variance of the call's time is the part's: their covariance over the variance.
+ * NaN if the calls do not vary. */
+double pythia__callpath_share(const struct pythia__callpath *p, enum pythia_call_part part);
+
+/* Append "store:call > shard:read", the points of the last call, or one of them if the other is not
+ * traced; and "front:call > store:get > store:call > shard:read", those of the last 8 calls. */
+void pythia__call_name(const struct pythia_breakdown *b, uint32_t path, struct pythia_buf *to);
+void pythia__callpath_name(const struct pythia_breakdown *b, uint32_t path, struct pythia_buf *to);
+
+/* PYTHIA_OK or PYTHIA_ENOMEM. `order` has the indexes of the callpaths that are shown. */
+int pythia__breakdown_text(const struct pythia_breakdown *b,
+                           const struct pythia_breakdown_view *view, const uint32_t *order,
+                           size_t count, struct pythia_buf *out);
+int pythia__breakdown_json(const struct pythia_breakdown *b, const uint32_t *order, size_t count,
+                           struct pythia_buf *out);
+
+#endif

@@ -1,0 +1,92 @@
+#include <jansson.h>
+
+#include "breakdown.h"
+#include "pythia/status.h"
+#include "write/json_writer.h"
+
+static json_t *make_moments(struct pythia__json *w, const struct pythia_exact_moments *m)
+{
+    json_t *object = json_object();
+    pythia__json_set(w, object, "mean_ns", pythia__json_real(pythia_exact_moments_mean(m)));
+    pythia__json_set(w, object, "sd_ns", pythia__json_real(pythia_exact_moments_sd(m)));
+    return object;
+}
+
+/* null: nothing tells of it. */
+static json_t *make_part(struct pythia__json *w, const struct pythia__callpath *p,
+                         enum pythia_call_part part)
+{
+    if (!(p->told >> part & 1))
+        return json_null();
+    json_t *object = make_moments(w, &p->parts[part]);
+    if (part < PYTHIA_CALL_PARTS) {
+        pythia__json_set(w, object, "share",
+                         pythia__json_real(pythia_exact_moments_mean(&p->parts[part]) /
+                                           pythia_exact_moments_mean(&p->origin)));
+        pythia__json_set(w, object, "variance_share",
+                         pythia__json_real(pythia__callpath_share(p, part)));
+    }
+    return object;
+}
+
+static json_t *make_point(struct pythia__json *w, uint32_t tracepoint)
+{
+    return tracepoint == PYTHIA_NONE ? json_null() : pythia__json_point(w, tracepoint);
+}
+
+/* The calls from the outermost on. */
+static json_t *make_calls(struct pythia__json *w, const struct pythia_breakdown *b, uint32_t path)
+{
+    json_t *calls = json_array();
+    for (; path != PYTHIA_NONE; path = b->paths[path].caller) {
+        json_t *call = json_object();
+        pythia__json_set(w, call, "client", make_point(w, b->paths[path].client));
+        pythia__json_set(w, call, "server", make_point(w, b->paths[path].server));
+        if (!calls || json_array_insert_new(calls, 0, call) != 0)
+            w->failed = true;
+    }
+    return calls;
+}
+
+static json_t *make_callpath(struct pythia__json *w, const struct pythia_breakdown *b,
+                             uint32_t path)
+{
+    const struct pythia__callpath *p = &b->paths[path];
+    json_t *object = json_object(), *parts = json_object();
+    pythia__json_set(w, object, "callpath", make_calls(w, b, path));
+    pythia__json_set(w, object, "calls", pythia__json_count(p->origin.weight));
+    pythia__json_set(w, object, "origin", make_moments(w, &p->origin));
+    pythia__json_set(w, object, "exec",
+                     p->server == PYTHIA_NONE ? json_null() : make_moments(w, &p->exec));
+    for (int i = 0; i < PYTHIA_CALL_TIMES; i++)
+        pythia__json_set(w, parts, pythia_call_part_name((enum pythia_call_part)i),
+                         make_part(w, p, (enum pythia_call_part)i));
+    pythia__json_set(w, object, "parts", parts);
+    return object;
+}
+
+static int add_bytes(const char *bytes, size_t size, void *out)
+{
+    pythia_buf_add(out, bytes, size);
+    return 0;
+}
+
+int pythia__breakdown_json(const struct pythia_breakdown *b, const uint32_t *order, size_t count,
+                           struct pythia_buf *out)
+{
+    struct pythia__json w = {.vocabulary = b->vocabulary};
+    json_t *report = json_object(), *paths = json_array();
+    pythia__json_set(&w, report, "schema", json_string("pythia.breakdown/1"));
+    pythia__json_set(&w, report, "requests", pythia__json_count(b->requests));
+    pythia__json_set(&w, report, "requests_seen", pythia__json_count(b->seen));
+    pythia__json_set(&w, report, "callpath_count", pythia__json_count(b->count));
+    for (size_t i = 0; i < count; i++)
+        pythia__json_append(&w, paths, make_callpath(&w, b, order[i]));
+    pythia__json_set(&w, report, "callpaths", paths);
+    bool written = !w.failed && json_dump_callback(report, add_bytes, out,
+                                                   JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0;
+    json_decref(report);
+    pythia__json_close(&w);
+    pythia_buf_puts(out, "\n");
+    return written ? pythia_buf_status(out) : PYTHIA_ENOMEM;
+}

@@ -1,0 +1,148 @@
+#include <math.h>
+
+#include "breakdown.h"
+#include "document/document.h"
+#include "pythia/status.h"
+
+static const struct pythia__doc_column columns[] = {{.title = "part of the call"},
+                                                    {.title = "mean", .right = true},
+                                                    {.title = ""},
+                                                    {.title = "share", .right = true},
+                                                    {.title = "variance", .right = true}};
+
+static double mean_of(const struct pythia_exact_moments *m)
+{
+    return pythia_exact_moments_mean(m);
+}
+
+/* By the last call alone where no other callpath ends in it, else by all calls. */
+static void add_heading(struct pythia__doc *d, const struct pythia_breakdown *b, uint32_t path)
+{
+    const struct pythia__callpath *p = &b->paths[path];
+    struct pythia_buf call = {0}, all = {0};
+    pythia__call_name(b, path, &call);
+    pythia__callpath_name(b, path, &all);
+    pythia__doc_heading(d, PYTHIA__DOC_PLAIN);
+    pythia__doc_name(d, PYTHIA__DOC_TYPE,
+                     pythia_vocabulary_tracepoint_id(
+                         b->vocabulary, p->server == PYTHIA_NONE ? p->client : p->server),
+                     pythia_buf_text(&call), pythia_buf_text(&all));
+    pythia__doc_aside(d);
+    pythia__doc_count(d, (double)p->origin.weight, " call", " calls");
+    pythia__doc_words(d, " of ");
+    pythia__doc_duration(d, mean_of(&p->origin));
+    d->failed = d->failed || call.failed || all.failed;
+    pythia_buf_free(&call);
+    pythia_buf_free(&all);
+}
+
+/* Nothing where all calls take the same time, so that there is no variance. */
+static void add_share(struct pythia__doc *d, double share)
+{
+    if (isfinite(share))
+        pythia__doc_percent(d, share);
+}
+
+static void add_part(struct pythia__doc *d, const struct pythia__callpath *p,
+                     enum pythia_call_part part)
+{
+    double mean = mean_of(&p->parts[part]), share = mean / mean_of(&p->origin),
+           variance = pythia__callpath_share(p, part);
+    pythia__doc_row(d, PYTHIA__DOC_PLAIN);
+    pythia__doc_cell(d);
+    pythia__doc_words(d, "%s", pythia_call_part_words(part));
+    pythia__doc_cell(d);
+    pythia__doc_duration(d, mean);
+    pythia__doc_cell(d);
+    if (share > 0 && isfinite(share))
+        pythia__doc_bar(d, share);
+    pythia__doc_cell(d);
+    add_share(d, share);
+    pythia__doc_cell(d);
+    add_share(d, variance);
+}
+
+/* What no span and no key-value of a listed call tells of; it is unaccounted, or the target's. */
+static void add_missing(struct pythia__doc *d, const struct pythia_breakdown *b,
+                        const uint32_t *order, size_t count)
+{
+    static const enum pythia_call_part instrumented[] = {PYTHIA_CALL_IN_SER,  PYTHIA_CALL_RDMA,
+                                                         PYTHIA_CALL_HANDLER, PYTHIA_CALL_IN_DESER,
+                                                         PYTHIA_CALL_OUT_SER, PYTHIA_CALL_O_CB};
+    uint32_t told = 0;
+    size_t missing = 0;
+    for (size_t i = 0; i < count; i++)
+        told |= b->paths[order[i]].told;
+    for (size_t i = 0; i < sizeof(instrumented) / sizeof(instrumented[0]); i++) {
+        if (told >> instrumented[i] & 1)
+            continue;
+        if (missing == 0) {
+            pythia__doc_gap(d);
+            pythia__doc_paragraph(d);
+            pythia__doc_words(d, "Not instrumented in these calls: ");
+        }
+        pythia__doc_words(d, "%s%s", missing++ > 0 ? ", " : "",
+                          pythia_call_part_words(instrumented[i]));
+    }
+    if (missing > 0)
+        pythia__doc_words(d, ".");
+}
+
+/* What the rows do not say. */
+static void add_target(struct pythia__doc *d, const struct pythia__callpath *p)
+{
+    pythia__doc_paragraph(d);
+    if (p->server == PYTHIA_NONE) {
+        pythia__doc_words(d, "Its target is not traced.");
+        return;
+    }
+    if (p->client == PYTHIA_NONE)
+        pythia__doc_words(d, "Its caller is not traced. ");
+    pythia__doc_words(d, "The target took ");
+    pythia__doc_duration(d, mean_of(&p->exec));
+    pythia__doc_words(d, " with what it called");
+    if (p->told >> PYTHIA_CALL_T_CB & 1) {
+        pythia__doc_words(d, ", and ");
+        pythia__doc_duration(d, mean_of(&p->parts[PYTHIA_CALL_T_CB]));
+        pythia__doc_words(d, " more after its answer");
+    }
+    pythia__doc_words(d, ".");
+}
+
+static void add_callpath(struct pythia__doc *d, const struct pythia_breakdown *b, uint32_t path)
+{
+    const struct pythia__callpath *p = &b->paths[path];
+    pythia__doc_gap(d);
+    add_heading(d, b, path);
+    pythia__doc_table(d, columns, sizeof(columns) / sizeof(columns[0]));
+    for (int i = 0; i < PYTHIA_CALL_PARTS; i++)
+        if (p->told >> i & 1)
+            add_part(d, p, (enum pythia_call_part)i);
+    add_target(d, p);
+}
+
+int pythia__breakdown_text(const struct pythia_breakdown *b,
+                           const struct pythia_breakdown_view *view, const uint32_t *order,
+                           size_t count, struct pythia_buf *out)
+{
+    struct pythia__doc d;
+    const struct pythia__doc_view how = {view->width, view->colour, view->ascii};
+    pythia__doc_begin(&d);
+    pythia__doc_paragraph(&d);
+    pythia__doc_count(&d, (double)b->requests, " request", " requests");
+    pythia__doc_words(&d, " \xC2\xB7 ");
+    pythia__doc_count(&d, (double)b->count, " callpath", " callpaths");
+    pythia__doc_words(&d, " of calls between services");
+    if (b->count == 0)
+        pythia__doc_words(&d, ": no span is of kind client, server or consumer, and none has "
+                              "another service than its parent.");
+    for (size_t i = 0; i < count; i++)
+        add_callpath(&d, b, order[i]);
+    if (count > 0)
+        add_missing(&d, b, order, count);
+    int status = pythia__doc_finish(&d);
+    if (status == PYTHIA_OK)
+        status = pythia__doc_write_text(&d, &how, out);
+    pythia__doc_free(&d);
+    return status;
+}
