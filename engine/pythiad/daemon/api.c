@@ -8,7 +8,7 @@
 #include "contexts.h"
 #include "daemon.h"
 #include "metrics.h"
-#include "openapi_file.h"
+#include "openapi_served.h"
 #include "page.h"
 #include "pythia/bill.h"
 #include "pythia/control_http.h"
@@ -495,12 +495,11 @@ static void handle_points(void *context, struct pythia__http_exchange *x)
     answer_json(x, 200, points_of(context));
 }
 
-/* The description of this interface, which the build has put into the program. */
 static void handle_openapi(void *context, struct pythia__http_exchange *x)
 {
     struct pythia_buf out = {0};
     (void)context;
-    pythia_buf_add(&out, openapi_file, sizeof(openapi_file));
+    pythia_buf_add(&out, openapi_served, sizeof(openapi_served));
     answer_page(x, NOTHING_LOADED, JSON_TYPE, out.bytes, out.size);
 }
 

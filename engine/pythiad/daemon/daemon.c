@@ -329,7 +329,8 @@ static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
     if ((status = read_secret(s->tls_key, KIND_KEY, &d->tls_key, e)) != PYTHIA_OK ||
         (status = read_secret(s->tls_certificate, KIND_PUBLIC, &d->tls_certificate, e)) !=
             PYTHIA_OK ||
-        (status = read_secret(s->tls_trust, KIND_PUBLIC, &d->tls_trust, e)) != PYTHIA_OK)
+        (status = read_secret(s->tls_trust, KIND_PUBLIC, &d->tls_trust, e)) != PYTHIA_OK ||
+        (status = read_secret(s->notify_secret, KIND_TOKEN, &d->notify_secret, e)) != PYTHIA_OK)
         return status;
     for (int i = 0; i < PYTHIA__ROLES && status == PYTHIA_OK; i++)
         status = read_secret(tokens[i], KIND_TOKEN, &d->tokens[i], e);
@@ -622,6 +623,9 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
                                                   .limits = pythia__settings_span_limits(s),
                                                   .record = s->record,
                                                   .redaction = d->redaction};
+    status = pythia__notify_create(&s->notify, d->notify_secret, s->notify_pause_s, &d->notify, e);
+    if (status != PYTHIA_OK)
+        return status;
     status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &taking,
                                    &d->intake, e);
     if (status != PYTHIA_OK || (status = pythia__receive_create(d->intake, (unsigned)s->retry_s,
@@ -685,6 +689,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
 {
     if (!d)
         return;
+    pythia__notify_destroy(d->notify);
     pythia__events_destroy(d->events);
     pythia__receive_destroy(d->receive);
     pythia__intake_destroy(d->intake);
@@ -698,7 +703,8 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_space_destroy(d->engine.space);
     pythia_vocabulary_destroy(d->engine.vocabulary);
     pythia_loop_free(&d->engine.story);
-    void *const owned[] = {d->control_routes, d->tls_key, d->tls_certificate, d->tls_trust};
+    void *const owned[] = {d->control_routes, d->tls_key, d->tls_certificate, d->tls_trust,
+                           d->notify_secret};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     for (int i = 0; i < PYTHIA__ROLES; i++)

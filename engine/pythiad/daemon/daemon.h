@@ -12,6 +12,7 @@
 #include "intake/receive.h"
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
+#include "notify/notify.h"
 #include "shared/engine.h"
 #include "shared/heap.h"
 #include "switching/switches.h"
@@ -44,6 +45,8 @@ struct pythia__daemon {
     struct pythia__events *events;
     struct pythia__http_route *control_routes; /* owned */
     size_t control_route_count;
+    struct pythia__notify *notify;               /* NULL: nobody is to be notified */
+    char *notify_secret;                         /* owned */
     char *tls_key, *tls_certificate, *tls_trust; /* owned */
     char *tokens[PYTHIA__ROLES];                 /* owned */
     uv_timer_t tick;

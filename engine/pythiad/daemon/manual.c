@@ -169,6 +169,33 @@ static const char redacting[] =
     "default "
     "rules, in their order:\n\n[[ *Key*\n:- *Value is*\n";
 
+static const char notifying[] =
+    "# NOTIFICATIONS\n\n"
+    "Each *--notify* gets a POST when a verdict of a request type is new, and when one is refuted. "
+    "In the file of settings:\n\n"
+    "```\nnotify:\n"
+    "  - {url: https://example.org/pythia}\n"
+    "  - {url: https://hooks.slack.com/services/T/B/X, format: slack}\n"
+    "  - {url: http://alertmanager:9093/api/v2/alerts, format: alertmanager}\n```\n\n"
+    "*json* (the default)\n\tAn object: _event_, which is \"verdict.new\" or "
+    "\"verdict.refuted\", _unix\\_ns_, and the _verdict_ as *pythia-report*(5) has it.\n\n"
+    "*slack*\n\tThe verdict as a text, for an incoming webhook.\n\n"
+    "*alertmanager*\n\tAn alert _PythiaVerdict_ with the label _request\\_type_. It ends when "
+    "the verdict is refuted, or after a day.\n\n"
+    "A request has 10 s. It is sent again after *--notify-pause-seconds*, and then with twice "
+    "the pause each time, after an answer of 408, 429 or 5xx, or none; after 10 times it is lost, "
+    "and at once after any other answer that is not 2xx. Redirections are not followed, proxies "
+    "not used. Up to 64 notifications wait for each address; the oldest is lost when there are "
+    "more, and those that wait are lost when *pythiad* ends. Losses are logged, and counted in "
+    "/metrics (_pythia\\_notifications\\_lost\\_total_). No address delays another one, or "
+    "*pythiad*.\n\n"
+    "_X-Pythia-Delivery_ is the same in each try of one notification. With *--notify-secret* a "
+    "request is signed: _X-Pythia-Signature_ is _sha256=_ and the HMAC-SHA256, in hexadecimal "
+    "digits, of the text of _X-Pythia-Timestamp_ (seconds of the Unix epoch), a full stop, and the "
+    "body. A receiver refuses a time that is minutes away, so that an old request cannot be "
+    "repeated. Names and values in a notification come from traced programs. The log names an "
+    "address by its place in the settings, because the URL may be a secret.\n\n";
+
 static const char controlling[] =
     "# WHOM IT SWITCHES\n\n"
     "*Programs with OpenTelemetry in Node.js, Python and Go*\n\tBy pythia-gate.js, pythia_gate and "
@@ -201,7 +228,7 @@ static const char controlling[] =
     "further /metrics for Prometheus, /healthz and /readyz. /openapi.json describes all routes for "
     "programs (OpenAPI 3.1).\n\n";
 
-static const char after[] =
+static const char starting[] =
     "# STARTING AGAIN\n\n"
     "With *--state* it goes on where it stood, also after an end without warning: the trace points "
     "that were wanted open are wanted again at once, under a version that goes on rising; pins, "
@@ -272,5 +299,6 @@ void pythia__manual_write(struct pythia_buf *to)
         write_rule(*rule, to);
     pythia_buf_putc(to, '\n');
     pythia_buf_puts(to, controlling);
-    pythia_buf_puts(to, after);
+    pythia_buf_puts(to, notifying);
+    pythia_buf_puts(to, starting);
 }
