@@ -249,7 +249,7 @@ void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *o
     struct page p = {.top = top, .alpha = pythia__number(report, "alpha")};
     pythia__html_begin(&p.h, out);
     pythia__html_open(&p.h, "html", "lang", "en", NULL);
-    pythia__html_head(&p.h, "What changed", NULL, 0);
+    pythia__html_head(&p.h, "What changed");
     pythia__html_open(&p.h, "body", NULL);
     pythia__html_open(&p.h, "main", NULL);
     draw_comparison(&p, report);

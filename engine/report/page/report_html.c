@@ -723,7 +723,7 @@ static void document_head(struct pythia__html *h, const json_t *report)
     double requests = pythia__number(json_object_get(report, "input"), "traces");
     pythia__add_count(&title, requests);
     pythia_buf_puts(&title, requests == 1 ? " request" : " requests");
-    pythia__html_head(h, title.bytes ? title.bytes : "", NULL, 0);
+    pythia__html_head(h, title.bytes ? title.bytes : "");
     if (title.failed)
         h->out->failed = 1;
     pythia_buf_free(&title);

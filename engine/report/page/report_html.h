@@ -44,11 +44,8 @@ void pythia__html_ends(struct pythia__html *h, const json_t *search);
 
 /* ---- pieces ---- */
 
-/* The head of a document, with all that keeps it from loading or running anything but `script` (the
- * path of a file of the same server; NULL: none). A browser that runs no scripts fetches a document
- * with a script again every `refresh_s` seconds. */
-void pythia__html_head(struct pythia__html *h, const char *title, const char *script,
-                       unsigned refresh_s);
+/* The head of a document, with all that keeps it from loading or running anything. */
+void pythia__html_head(struct pythia__html *h, const char *title);
 /* An item of a list that leads to a part of the page. */
 void pythia__html_part_link(struct pythia__html *h, const char *id, const char *text);
 /* What was found about a group, or what a verdict says: where and why of `finding`, with the names

@@ -252,35 +252,19 @@ static void write_meta(struct pythia__html *h, const char *kind, const char *nam
     pythia__html_close(h);
 }
 
-/* A script that keeps the document current, and what stands in for it where scripts do not run. */
-static void write_script(struct pythia__html *h, const char *path, unsigned refresh_s)
-{
-    char seconds[16];
-    pythia__html_open(h, "script", "src", path, "defer", "", NULL);
-    pythia__html_close(h);
-    snprintf(seconds, sizeof(seconds), "%u", refresh_s);
-    pythia__html_open(h, "noscript", NULL);
-    write_meta(h, "http-equiv", "refresh", seconds);
-    pythia__html_close(h);
-}
-
 #define NOTHING_LOADED                                                                             \
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "              \
     "form-action 'none'"
 
-void pythia__html_head(struct pythia__html *h, const char *title, const char *script,
-                       unsigned refresh_s)
+void pythia__html_head(struct pythia__html *h, const char *title)
 {
     pythia__html_open(h, "head", NULL);
     pythia__html_open(h, "meta", "charset", "utf-8", NULL);
     pythia__html_close(h);
     /* Nothing else is loaded or runs, even if a name found a way to be markup. */
-    write_meta(h, "http-equiv", "Content-Security-Policy",
-               script ? NOTHING_LOADED "; script-src 'self'; connect-src 'self'" : NOTHING_LOADED);
+    write_meta(h, "http-equiv", "Content-Security-Policy", NOTHING_LOADED);
     write_meta(h, "name", "viewport", "width=device-width,initial-scale=1");
     write_meta(h, "name", "referrer", "no-referrer");
-    if (script)
-        write_script(h, script, refresh_s);
     pythia__html_leaf(h, "title", NULL, title);
     pythia__html_sheet(h);
     pythia__html_close(h);
