@@ -70,7 +70,7 @@ static void add_chrome_event(struct pythia_export_state *state, const struct pyt
 static int find_lanes(struct lanes *l, uint32_t *order, uint32_t *scratch)
 {
     uint32_t count = 0;
-    for (uint32_t i = l->trace->first_root; i != PYTHIA_NO_SPAN; i = pythia__next_span(l->trace, i))
+    for (uint32_t i = l->trace->first_root; i != PYTHIA_NO_SPAN; i = pythia_trace_next(l->trace, i))
         order[count++] = i;
     pythia_sort_indexes(order, count, scratch, starts_before, l->trace->spans);
     for (size_t lane = 0; lane < LANES_MAX; lane++)

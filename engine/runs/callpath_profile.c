@@ -105,23 +105,14 @@ static int add_span(struct pythia_callpath_profile *p, const struct pythia_trace
     return span->annotation ? PYTHIA_OK : add_call(&p->contexts[node], trace, span);
 }
 
-/* A walk along the links: spans are not in the order of the tree, and their depth has no limit. */
 int pythia_callpath_profile_add(struct pythia_callpath_profile *p, const struct pythia_trace *trace)
 {
-    const struct pythia_trace_span *spans = trace->spans;
     if (pythia_reach(&p->nodes, &p->node_capacity, trace->count, sizeof(*p->nodes)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN;) {
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = pythia_trace_next(trace, at)) {
         int status = add_span(p, trace, at);
         if (status != PYTHIA_OK)
             return status;
-        if (spans[at].first_child != PYTHIA_NO_SPAN) {
-            at = spans[at].first_child;
-            continue;
-        }
-        while (at != PYTHIA_NO_SPAN && spans[at].next_sibling == PYTHIA_NO_SPAN)
-            at = spans[at].parent;
-        at = at == PYTHIA_NO_SPAN ? at : spans[at].next_sibling;
     }
     return PYTHIA_OK;
 }

@@ -11,6 +11,7 @@
 #include "pythia/gate.h"
 #include "pythia/mem.h"
 #include "pythia/ranks.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 struct values {
@@ -91,20 +92,17 @@ static char *copy_text(const char *text)
     return text ? pythia_strndup(text, strlen(text)) : NULL;
 }
 
+static int compare_series_key(const void *series, size_t index, const void *key)
+{
+    return compare_keys(&((const struct series *)series)[index].key, key);
+}
+
 /* The series of `key`, whose texts are borrowed, made if it is new; NULL without memory. */
 static struct series *find_series(struct pythia_regress *r, const struct series_key *key)
 {
-    size_t low = 0, high = r->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare_keys(&r->series[middle].key, key);
-        if (order == 0)
-            return &r->series[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t place = pythia_sorted_place(r->count, compare_series_key, r->series, key);
+    if (place < r->count && compare_keys(&r->series[place].key, key) == 0)
+        return &r->series[place];
     struct series made = {
         .texts = {copy_text(key->benchmark), copy_text(key->group), copy_text(key->callpath)}};
     made.key = (struct series_key){made.texts[0], made.texts[1], made.texts[2], key->metric};
@@ -113,10 +111,10 @@ static struct series *find_series(struct pythia_regress *r, const struct series_
         free_series(&made);
         return NULL;
     }
-    memmove(&r->series[low + 1], &r->series[low], (r->count - low) * sizeof(*r->series));
-    r->series[low] = made;
+    memmove(&r->series[place + 1], &r->series[place], (r->count - place) * sizeof(*r->series));
+    r->series[place] = made;
     r->count++;
-    return &r->series[low];
+    return &r->series[place];
 }
 
 static int add_value(struct pythia_regress *r, const struct series_key *key, bool after,

@@ -121,21 +121,17 @@ static int compare_row(const struct pythia_shape *shape, uint32_t level,
     return compare_structures(&key, s);
 }
 
+static int compare_pair(const void *work, size_t index, const void *shape)
+{
+    const struct work *w = work;
+    const struct pair *p = &w->pairs[index];
+    return -compare_row(shape, w->t->level, p->sides[0] ? p->sides[0] : p->sides[1]);
+}
+
 static uint32_t pair_of(const struct work *w, const struct pythia_shape *shape)
 {
-    size_t low = 0, high = w->pair_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct pair *p = &w->pairs[middle];
-        int order = compare_row(shape, w->t->level, p->sides[0] ? p->sides[0] : p->sides[1]);
-        if (order == 0)
-            return (uint32_t)middle;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return PYTHIA_NONE;
+    size_t found = pythia_sorted_find(w->pair_count, compare_pair, w, shape);
+    return found == PYTHIA_SORTED_NONE ? PYTHIA_NONE : (uint32_t)found;
 }
 
 static size_t sampled_rows_of_side(const struct work *w, size_t s)

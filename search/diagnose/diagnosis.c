@@ -522,15 +522,8 @@ static int find_slow(struct diagnosing *x)
 /* Is a type looked at? */
 static bool is_type_selected(const struct diagnosing *x, const struct pythia_type *type)
 {
-    size_t low = 0, high = x->o.only_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (x->o.only[middle] < type->name)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return !x->o.only || (low < x->o.only_count && x->o.only[low] == type->name);
+    return !x->o.only || pythia_sorted_find(x->o.only_count, pythia_sorted_compare_number,
+                                            x->o.only, &type->name) != PYTHIA_SORTED_NONE;
 }
 
 static int make_types(struct diagnosing *x)

@@ -190,18 +190,18 @@ static int find_contexts(const struct columns *c, const struct pythia_cct *cct,
     return status;
 }
 
+static int compare_context_node(const void *contexts, size_t index, const void *node)
+{
+    uint32_t x = ((const struct pythia_ranked_context *)contexts)[index].node,
+             y = *(const uint32_t *)node;
+    return (x > y) - (x < y);
+}
+
 const struct pythia_ranked_context *pythia_ranking_context(const struct pythia_ranking *r,
                                                            uint32_t node)
 {
-    size_t low = 0, high = r->context_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->contexts[middle].node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < r->context_count && r->contexts[low].node == node ? &r->contexts[low] : NULL;
+    size_t found = pythia_sorted_find(r->context_count, compare_context_node, r->contexts, &node);
+    return found == PYTHIA_SORTED_NONE ? NULL : &r->contexts[found];
 }
 
 static size_t context_index(const struct pythia_ranking *r, uint32_t node)

@@ -130,21 +130,14 @@ static int find_view_edges(struct pythia_refinement *r, struct view *v)
     v->next = 0;
     for (size_t i = 0; i < v->path->count; i++) {
         const struct pythia_path_event *e = &v->path->events[i];
-        if (e->kind == PYTHIA_EVENT_START)
-            context = pythia_cct_child(r->cct, context, e->tracepoint);
-        else if (e->kind == PYTHIA_EVENT_END)
-            context = pythia_cct_parent(r->cct, context);
+        context = pythia_cct_follow(r->cct, context, e);
         if (context == PYTHIA_NONE ||
             pythia_reach(&v->edges, &v->capacity, i, sizeof(*v->edges)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         v->edges[i] = PYTHIA_NONE; /* behind the last event */
         if (i + 1 == v->path->count)
             break;
-        struct pythia_edge edge = {.context = context,
-                                   .from_tracepoint = e->tracepoint,
-                                   .from_event = e->kind,
-                                   .to_tracepoint = e[1].tracepoint,
-                                   .to_event = e[1].kind};
+        const struct pythia_edge edge = pythia_edge_from(context, e);
         v->edges[i] = pythia_cct_edge(r->cct, &edge);
         if (v->edges[i] == PYTHIA_NONE)
             return PYTHIA_ENOMEM;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pythia/mem.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 /* ---- making ---- */
@@ -164,34 +165,22 @@ uint32_t pythia_split_rule_parts(const struct pythia_split_rule *rule)
     return PYTHIA_SPLIT_FIRST + 1 + (uint32_t)more;
 }
 
-/* How many cuts are at most the number? */
-static uint32_t interval_of(const struct pythia_split_rule *rule, double number)
+/* A cut that is equal to the number stands before it. */
+static int compare_cut(const void *cuts, size_t index, const void *number)
 {
-    size_t low = 0, high = rule->cut_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rule->cuts[middle] <= number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
+    return ((const double *)cuts)[index] <= *(const double *)number ? -1 : 1;
+}
+
+static int compare_level_text(const void *rule, size_t index, const void *level)
+{
+    return pythia_text_compare(((const struct pythia_split_rule *)rule)->levels[index].text,
+                               *(const struct pythia_text *)level);
 }
 
 size_t pythia_split_rule_find(const struct pythia_split_rule *rule, struct pythia_text level)
 {
-    size_t low = 0, high = rule->level_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = pythia_text_compare(rule->levels[middle].text, level);
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return rule->level_count;
+    size_t found = pythia_sorted_find(rule->level_count, compare_level_text, rule, &level);
+    return found == PYTHIA_SORTED_NONE ? rule->level_count : found;
 }
 
 int pythia_split_rule_part(const struct pythia_split_rule *rule, struct pythia_key_reader *reader,
@@ -203,7 +192,9 @@ int pythia_split_rule_part(const struct pythia_split_rule *rule, struct pythia_k
     if (!value->present) {
         *part = PYTHIA_SPLIT_WITHOUT;
     } else if (rule->form == PYTHIA_SPLIT_CUTS) {
-        *part = value->numeric ? PYTHIA_SPLIT_FIRST + interval_of(rule, value->number)
+        *part = value->numeric ? PYTHIA_SPLIT_FIRST +
+                                     (uint32_t)pythia_sorted_place(rule->cut_count, compare_cut,
+                                                                   rule->cuts, &value->number)
                                : PYTHIA_SPLIT_NO_NUMBER;
     } else if (rule->form == PYTHIA_SPLIT_SETS) {
         status = pythia_key_reader_text(reader, &text);

@@ -120,10 +120,7 @@ static int find_path_edges(struct pythia_shape_maker *m, const struct pythia_cri
     uint32_t context = PYTHIA_CCT_ROOT;
     for (size_t i = 0; i < path->count; i++) {
         const struct pythia_path_event *e = &path->events[i];
-        if (e->kind == PYTHIA_EVENT_START)
-            context = pythia_cct_child(m->cct, context, e->tracepoint);
-        else if (e->kind == PYTHIA_EVENT_END)
-            context = pythia_cct_parent(m->cct, context);
+        context = pythia_cct_follow(m->cct, context, e);
         if (context == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
         if (e->kind != PYTHIA_EVENT_END &&
@@ -131,11 +128,7 @@ static int find_path_edges(struct pythia_shape_maker *m, const struct pythia_cri
             return PYTHIA_ENOMEM;
         if (i + 1 == path->count)
             break;
-        struct pythia_edge edge = {.context = context,
-                                   .from_tracepoint = e->tracepoint,
-                                   .from_event = e->kind,
-                                   .to_tracepoint = e[1].tracepoint,
-                                   .to_event = e[1].kind};
+        const struct pythia_edge edge = pythia_edge_from(context, e);
         if (add_gap(m, &edge, i, edge_count) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }

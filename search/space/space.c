@@ -164,16 +164,14 @@ static bool goes_on_after(const struct pythia_trace_span *span,
     return span->end_ns > parent->end_ns + slack && span->end_ns == parent->completed_ns;
 }
 
-/* Count every span at its context: a walk over the forest in the order of its lists, without
- * recursion. */
+/* Count every span at its context. */
 static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
                      const struct pythia_trace *trace)
 {
     if (pythia_reach(&s->node_of_span, &s->span_capacity, trace->count, sizeof(*s->node_of_span)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    uint32_t at = trace->first_root;
-    while (at != PYTHIA_NO_SPAN) {
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = pythia_trace_next(trace, at)) {
         const struct pythia_trace_span *span = &trace->spans[at];
         const struct pythia_trace_span *parent =
             span->parent == PYTHIA_NO_SPAN ? NULL : &trace->spans[span->parent];
@@ -190,14 +188,6 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
         n->root = n->root || !parent;
         n->outlived += parent && goes_on_after(span, parent);
         n->entry = n->entry || (parent && service_of_span(s, span) != service_of_span(s, parent));
-        if (span->first_child != PYTHIA_NO_SPAN) {
-            at = span->first_child;
-            continue;
-        }
-        while (at != PYTHIA_NO_SPAN && trace->spans[at].next_sibling == PYTHIA_NO_SPAN)
-            at = trace->spans[at].parent;
-        if (at != PYTHIA_NO_SPAN)
-            at = trace->spans[at].next_sibling;
     }
     return PYTHIA_OK;
 }
@@ -230,11 +220,7 @@ static int add_path_counts(struct pythia_space *s, struct pythia_space_type *t,
         }
         if (i + 1 == path->count)
             break;
-        struct pythia_edge edge = {.context = context,
-                                   .from_tracepoint = e->tracepoint,
-                                   .from_event = e->kind,
-                                   .to_tracepoint = e[1].tracepoint,
-                                   .to_event = e[1].kind};
+        const struct pythia_edge edge = pythia_edge_from(context, e);
         struct pythia_space_edge *known = pythia_space_edge_make(t, &edge);
         if (!known)
             return PYTHIA_ENOMEM;

@@ -22,23 +22,14 @@
 
 static int allocate_belief(struct pythia__belief *b)
 {
-    struct {
-        void *array;
-        size_t size;
-    } parts[] = {
-        {&b->own_ns, sizeof(double)},     {&b->log_prior, sizeof(double)},
-        {&b->log_weight, sizeof(double)}, {&b->saved, sizeof(double)},
-        {&b->mass, sizeof(double)},       {&b->order, sizeof(uint32_t)},
-        {&b->place, sizeof(uint32_t)},    {&b->behind, sizeof(uint32_t)},
-        {&b->nested, sizeof(bool)},       {&b->block, sizeof(uint32_t)},
+    const struct pythia_array arrays[] = {
+        {&b->own_ns, b->nodes, sizeof(double)},     {&b->log_prior, b->nodes, sizeof(double)},
+        {&b->log_weight, b->nodes, sizeof(double)}, {&b->saved, b->nodes, sizeof(double)},
+        {&b->mass, b->nodes, sizeof(double)},       {&b->order, b->nodes, sizeof(uint32_t)},
+        {&b->place, b->nodes, sizeof(uint32_t)},    {&b->behind, b->nodes, sizeof(uint32_t)},
+        {&b->nested, b->nodes, sizeof(bool)},       {&b->block, b->nodes, sizeof(uint32_t)},
     };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        void *array = pythia_calloc(b->nodes, parts[i].size);
-        if (!array)
-            return PYTHIA_ENOMEM;
-        memcpy(parts[i].array, &array, sizeof(array));
-    }
-    return PYTHIA_OK;
+    return pythia_calloc_arrays(arrays, sizeof(arrays) / sizeof(arrays[0]));
 }
 
 void pythia__belief_free(struct pythia__belief *b)

@@ -32,10 +32,7 @@ struct choosing {
 
 static int allocate_gain(struct choosing *c, size_t nodes, size_t points, size_t blocks)
 {
-    struct {
-        void *array;
-        size_t count, size;
-    } parts[] = {
+    const struct pythia_array arrays[] = {
         {&c->block, nodes, sizeof(uint32_t)},     {&c->whole, blocks, sizeof(double)},
         {&c->below, nodes, sizeof(double)},       {&c->before, nodes, sizeof(double)},
         {&c->around, nodes, sizeof(double)},      {&c->calls, points, sizeof(double)},
@@ -43,13 +40,7 @@ static int allocate_gain(struct choosing *c, size_t nodes, size_t points, size_t
         {&c->touched, blocks, sizeof(uint32_t)},  {&c->inside, blocks, sizeof(double)},
         {&c->nodes_in, blocks, sizeof(uint32_t)},
     };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        void *array = pythia_calloc(parts[i].count, parts[i].size);
-        if (!array)
-            return PYTHIA_ENOMEM;
-        memcpy(parts[i].array, &array, sizeof(array));
-    }
-    return PYTHIA_OK;
+    return pythia_calloc_arrays(arrays, sizeof(arrays) / sizeof(arrays[0]));
 }
 
 static void free_gain(struct choosing *c)

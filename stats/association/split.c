@@ -4,6 +4,7 @@
 
 #include "pythia/mem.h"
 #include "pythia/ranks.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 /* The rows in an order in which one cut parts them. Rows of one key stay together. */
@@ -193,15 +194,8 @@ int pythia_split_side(const struct pythia_split *split, const struct pythia_colu
         return present ? !split->above : split->above;
     if (!column->categorical)
         return column->numbers[row] > split->cut ? split->above : !split->above;
-    size_t low = 0, high = split->level_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (split->levels[middle] < column->levels[row])
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < split->level_count && split->levels[low] == column->levels[row];
+    return pythia_sorted_find(split->level_count, pythia_sorted_compare_number, split->levels,
+                              &column->levels[row]) != PYTHIA_SORTED_NONE;
 }
 
 void pythia_split_clear(struct pythia_split *split)

@@ -12,6 +12,7 @@
 #include "pythia/log_sample.h"
 #include "pythia/mem.h"
 #include "pythia/shares.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 /* Bandwidths of Sheather and Jones: theirs is made for the density, not for its bumps. */
@@ -32,18 +33,16 @@ struct landscape {
     double *peaks, *valleys, *peak_heights, *valley_heights;
 };
 
+static int compare_value(const void *sorted, size_t index, const void *value)
+{
+    double x = ((const double *)sorted)[index], y = *(const double *)value;
+    return (x > y) - (x < y);
+}
+
 /* How many of the ascending values are below x. */
 static size_t count_below(const double *sorted, size_t n, double x)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pythia_sorted_place(n, compare_value, sorted, &x);
 }
 
 static unsigned count_around(const struct landscape *l, double center, double half_width)

@@ -95,6 +95,7 @@ int pythia__collector_take_memory(struct pythia__collector *c, size_t bytes)
     return 0;
 }
 
+/* A table of a fixed size in memory taken at the start, whose readers take no lock. */
 static uint16_t *slot_of(uint64_t hash, const char *quoted, size_t bytes)
 {
     const struct pythia__collector *c = &pythia__collector;

@@ -29,6 +29,7 @@ struct node {
     char name[];
 };
 
+/* The library links to nothing but libc, so it has a hash table of its own. */
 static struct {
     struct node **slots; /* by hash; slot_count is a power of two */
     size_t slot_count;

@@ -4,11 +4,11 @@
 #include "document/document.h"
 #include "pythia/status.h"
 
-static const struct pythia__doc_column columns[] = {{"part of the call", false, false, 0},
-                                                    {"mean", true, false, 0},
-                                                    {"", false, false, 0},
-                                                    {"share", true, false, 0},
-                                                    {"variance", true, false, 0}};
+static const struct pythia__doc_column columns[] = {{.title = "part of the call"},
+                                                    {.title = "mean", .right = true},
+                                                    {.title = ""},
+                                                    {.title = "share", .right = true},
+                                                    {.title = "variance", .right = true}};
 
 static double mean_of(const struct pythia_exact_moments *m)
 {

@@ -36,15 +36,8 @@ void pythia__html_percent(struct pythia__html *h, double part)
 void pythia__html_chance(struct pythia__html *h, double p)
 {
     struct pythia_buf text = {0};
-    if (isfinite(p))
-        pythia__add_chance(&text, p);
-    else
-        pythia_buf_putc(&text, '-');
-    bool equal = text.bytes && strncmp(text.bytes, "= ", 2) == 0;
-    pythia__html_text(h, text.bytes ? text.bytes + (equal ? 2 : 0) : "");
-    if (text.failed)
-        h->out->failed = 1;
-    pythia_buf_free(&text);
+    pythia__add_chance_cell(&text, p);
+    put_and_clear(h, &text);
 }
 
 void pythia__html_count(struct pythia__html *h, double count)

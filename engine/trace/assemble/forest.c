@@ -110,16 +110,16 @@ static void link_children(struct pythia__forest *f)
 
 /* ---- times ---- */
 
-/* Parents before children, into `order`; every span is in it because no circle is left. */
-static void order_forest(struct pythia__forest *f)
+void pythia__forest_order(const struct pythia_trace_span *spans, uint32_t first_root,
+                          uint32_t *order)
 {
     uint32_t done = 0;
-    for (uint32_t root = f->first_root; root != PYTHIA_NO_SPAN; root = f->spans[root].next_sibling)
-        f->order[done++] = root;
+    for (uint32_t root = first_root; root != PYTHIA_NO_SPAN; root = spans[root].next_sibling)
+        order[done++] = root;
     for (uint32_t i = 0; i < done; i++)
-        for (uint32_t child = f->spans[f->order[i]].first_child; child != PYTHIA_NO_SPAN;
-             child = f->spans[child].next_sibling)
-            f->order[done++] = child;
+        for (uint32_t child = spans[order[i]].first_child; child != PYTHIA_NO_SPAN;
+             child = spans[child].next_sibling)
+            order[done++] = child;
 }
 
 /* When a child ends by the clock of its parent. */
@@ -360,7 +360,7 @@ static uint64_t find_completions(struct pythia__forest *f)
 uint64_t pythia__forest_settle(struct pythia__forest *f)
 {
     link_children(f);
-    order_forest(f);
+    pythia__forest_order(f->spans, f->first_root, f->order);
     struct pythia__clocks clocks;
     pythia__clocks_find(&clocks, f, longest_root(f));
     bool stretched = find_lost_ends(f, &clocks), moved = fit_into_parents(f, &clocks);

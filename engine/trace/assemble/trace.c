@@ -56,7 +56,7 @@ void pythia_trace_builder_destroy(struct pythia_trace_builder *b)
     if (!b)
         return;
     pythia_free(b->items);
-    pythia_free(b->slots);
+    pythia_hash_table_free(&b->by_id);
     pythia_free(b->index);
     pythia__forest_free(&b->forest);
     pythia_arena_free(&b->joined);
@@ -70,7 +70,7 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
     b->count = b->additions = 0;
     b->links = false;
     b->incomplete = b->begun = false;
-    b->slot_count = 0; /* a small trace does not pay for clearing the table of a large one */
+    pythia_hash_table_clear(&b->by_id);
     pythia_arena_clear(&b->joined);
 }
 
@@ -133,7 +133,7 @@ enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_bui
 
 size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b)
 {
-    return sizeof(*b) + b->capacity * sizeof(*b->items) + b->slot_capacity * sizeof(*b->slots) +
+    return sizeof(*b) + b->capacity * sizeof(*b->items) + pythia_hash_table_bytes(&b->by_id) +
            b->index_capacity * sizeof(*b->index) + pythia__forest_bytes(&b->forest) +
            pythia_arena_bytes(&b->joined);
 }
@@ -141,11 +141,11 @@ size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b)
 static void release_items(struct pythia_trace_builder *b)
 {
     pythia_free(b->items);
-    pythia_free(b->slots);
+    pythia_hash_table_free(&b->by_id);
     pythia_free(b->index);
     b->items = NULL;
-    b->slots = b->index = NULL;
-    b->count = b->capacity = b->slot_count = b->slot_capacity = b->index_capacity = 0;
+    b->index = NULL;
+    b->count = b->capacity = b->index_capacity = 0;
 }
 
 void pythia_trace_builder_release(struct pythia_trace_builder *b)
