@@ -50,7 +50,6 @@ static void what_is_held_does_not_grow(void **state)
                    .seed = 1,
                    .min_requests = 10},
         .names = {.strings = NAMES},
-        .window = {.remembered = 1000}, /* ids: as many as there are long before WARM */
         .cycle_requests = 40,
         .learn_requests = 5,
     };
