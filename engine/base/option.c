@@ -19,7 +19,7 @@
 #define LONG_OPTION 256
 
 /* Which word of "text|json|…" `text` is; -1: none. */
-static int choice_index(const char *choices, const char *text)
+int pythia_option_choice_index(const char *choices, const char *text)
 {
     size_t size = strlen(text);
     for (int index = 0;; index++) {
@@ -134,7 +134,7 @@ int pythia_option_set(const struct pythia_option *o, void *settings, const char 
         return PYTHIA_OK;
     }
     case PYTHIA_OPTION_CHOICE:
-        index = choice_index(o->choices, text);
+        index = pythia_option_choice_index(o->choices, text);
         if (index < 0)
             return bad_value(o, text, e);
         *(int *)member = index;

@@ -23,10 +23,7 @@ static const char *exits_of(const struct pythia__command *c)
 
 static int print_text(struct pythia_buf *text)
 {
-    int status = pythia_buf_status(text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(NULL, pythia_buf_text(text));
-    pythia_buf_free(text);
+    int status = pythia__write_text(NULL, pythia_buf_status(text), text);
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
 

@@ -299,3 +299,15 @@ void pythia_explanations_free(struct pythia_explanations *x)
     pythia_free(x->skipped);
     *x = (struct pythia_explanations){0};
 }
+
+struct pythia_key_name pythia_explained_key_name(const struct pythia_explanation *x,
+                                                 const struct pythia_vocabulary *vocabulary)
+{
+    bool visits = x->kind == PYTHIA_KEY_COUNT, visited = x->kind == PYTHIA_KEY_HAS;
+    return (struct pythia_key_name){
+        .source = visits    ? PYTHIA_KEY_VISITS
+                  : visited ? PYTHIA_KEY_VISITED
+                            : PYTHIA_KEY_OF_SPANS,
+        .text = visits || visited ? pythia_vocabulary_tracepoint_id(vocabulary, x->tracepoint)
+                                  : pythia_text_of(x->name)};
+}

@@ -27,18 +27,6 @@ struct proposing {
     size_t key_count, key_capacity;
 };
 
-static struct pythia_key_name name_explained_key(const struct pythia_explanation *x,
-                                                 const struct pythia_vocabulary *vocabulary)
-{
-    bool visits = x->kind == PYTHIA_KEY_COUNT, visited = x->kind == PYTHIA_KEY_HAS;
-    return (struct pythia_key_name){
-        .source = visits    ? PYTHIA_KEY_VISITS
-                  : visited ? PYTHIA_KEY_VISITED
-                            : PYTHIA_KEY_OF_SPANS,
-        .text = visits || visited ? pythia_vocabulary_tracepoint_id(vocabulary, x->tracepoint)
-                                  : pythia_text_of(x->name)};
-}
-
 /* ---- numbers ---- */
 
 /* The cuts of a number: those of the modes, or the explanation's. */
@@ -396,7 +384,7 @@ static int begin_proposing(struct proposing *p, const struct pythia_keys *keys,
     if (!p->names || !p->durations || !p->clipped || !p->numbers || !p->parts)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < found; i++)
-        p->names[i] = name_explained_key(&p->found->found[i], vocabulary);
+        p->names[i] = pythia_explained_key_name(&p->found->found[i], vocabulary);
     for (size_t i = 0; i < p->n; i++)
         p->durations[i] = p->clipped[i] = (double)p->rows[i]->duration_ns;
     (void)pythia_winsorise(p->clipped, p->n, PYTHIA__SPLIT_CLIPPED, PYTHIA__SPLIT_CLIPPED);

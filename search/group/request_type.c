@@ -58,6 +58,7 @@ struct pythia_request_types {
     size_t name_capacity;
     struct pythia_buf name, path;
     bool was_path;
+    uint32_t path_at;
     struct {
         uint64_t set;
         uint32_t type;
@@ -304,6 +305,10 @@ static bool by_path(struct pythia_request_types *r, const struct pythia_trace_sp
         return false;
     add_service_prefix(r, root);
     add_name_word(r, method_of(r, root));
+    if (r->options.mark_paths) {
+        pythia_buf_putc(&r->name, '\n');
+        r->path_at = (uint32_t)r->name.size;
+    }
     pythia_buf_clear(&r->path);
     r->path.failed = 0;
     add_plain_template(&r->path, pythia_url_path(url));
@@ -410,6 +415,7 @@ uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia
     pythia_buf_clear(&r->name);
     r->name.failed = 0; /* memory may be there again */
     r->was_path = false;
+    r->path_at = 0;
     const struct pythia_trace_span *root = &trace->spans[trace->first_root];
     bool named = (r->options.attribute && by_attribute(r, trace)) || by_program(r, trace) ||
                  (trace->roots == 1 && (by_route(r, root) || by_path(r, root)));
@@ -418,6 +424,11 @@ uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia
     return pythia_buf_status(&r->name) == PYTHIA_OK
                ? pythia_vocabulary_string(r->vocabulary, pythia_buf_text(&r->name))
                : PYTHIA_NONE;
+}
+
+uint32_t pythia_request_type_path_at(const struct pythia_request_types *r)
+{
+    return r->path_at;
 }
 
 bool pythia_request_type_was_path(const struct pythia_request_types *r)

@@ -6,6 +6,7 @@ import unittest
 
 import otlp
 import rig
+from test_events import Listener
 from test_roles import table
 from test_watch_only import Agent
 
@@ -52,10 +53,19 @@ class OpenApi(unittest.TestCase):
 
     def ask(self, path, method, operation, query=""):
         body = operation.get("requestBody", {}).get("content", {}).get(rig.JSON, {})
+        if "text/event-stream" in self.resolve(operation["responses"]["200"])["content"]:
+            return self.listen(operation)
         if method == "GET":
             return self.validate(self.pythiad.get(path + query), operation)
         jsonschema.Draft202012Validator({**body["schema"], "components": self.document["components"]}).validate(body["example"])
         return self.validate(self.pythiad.post(path, body["example"]), operation)
+
+    def listen(self, operation):
+        """The first event of a stream, which has no end."""
+        listener = Listener(self, self.pythiad)
+        self.assertIn("Content-Type: text/event-stream\r\n", listener.head())
+        schema = operation["responses"]["200"]["content"]["text/event-stream"]["schema"]
+        jsonschema.Draft202012Validator({**schema, "components": self.document["components"]}).validate(listener.event())
 
     def feed(self):
         slow = ("child", 40000000) if self.sent % 3 == 0 else None

@@ -39,7 +39,8 @@ uint32_t pythia__otlp_key(struct pythia__otlp_reader *r, struct pythia_text pref
     return pythia__key_below(&r->o.d, prefix, text);
 }
 
-/* Write bytes in base64, as OTLP/JSON does: the same capture in both forms gives the same values. */
+/* Write bytes in base64, as OTLP/JSON does: the same capture in both forms gives the same
+ * values. */
 static int encode_bytes(struct pythia__otlp_reader *r, struct pythia_text *bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -95,9 +95,7 @@ static int write_breakdown(const struct breaking *b)
                                                .ascii = terminal.ascii};
     struct pythia_buf text = {0};
     int status = pythia_breakdown_write(b->breakdown, &view, &text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(b->s->output, pythia_buf_text(&text));
-    pythia_buf_free(&text);
+    status = pythia__write_text(b->s->output, status, &text);
     return status;
 }
 
@@ -107,13 +105,14 @@ static int run_breakdown(const void *settings, char *const *operands, int count)
     const struct pythia_consumer consumer = {begin_breakdown, take_trace, &b};
     if (read_rules(&b) != PYTHIA_OK)
         return PYTHIA__EXIT_USAGE;
+    int code;
     int status =
         pythia__reading_begin(&b.reading, &b.s->read, (const char *const *)operands, count);
-    if (status == PYTHIA_OK)
-        status = pythia__reading_run(&b.reading, &consumer);
-    if (status == PYTHIA_OK)
-        status = write_breakdown(&b);
-    int code = pythia__reading_exit(&b.reading, status);
+    if (status != PYTHIA_OK || (status = pythia__reading_run(&b.reading, &consumer)) != PYTHIA_OK)
+        goto out;
+    status = write_breakdown(&b);
+out:
+    code = pythia__reading_exit(&b.reading, status);
     pythia_breakdown_destroy(b.breakdown);
     pythia__reading_end(&b.reading);
     return code;

@@ -71,9 +71,10 @@ static int forget_side(const struct side *side)
     int status = PYTHIA_OK;
     if (side->key)
         pythia_grouping_key_forget(side->key);
-    for (size_t i = 0; side->key && i < count && status == PYTHIA_OK; i++)
-        status = pythia_grouping_key_see(side->key, types[i].part);
-    return status;
+    for (size_t i = 0; side->key && i < count; i++)
+        if ((status = pythia_grouping_key_see(side->key, types[i].part)) != PYTHIA_OK)
+            return status;
+    return PYTHIA_OK;
 }
 
 static int begin_side(void *context)
@@ -119,23 +120,27 @@ static int find_key(struct side sides[2])
     struct pythia__reading *const readings[] = {&sides[0].reading, &sides[1].reading};
     struct pythia_grouping_key *key;
     int status = pythia__splitting_begin(&s->split, sides[0].reading.vocabulary, &key);
-    sides[0].key = sides[1].key = key;
-    if (status == PYTHIA_OK)
-        status = pythia__splitting_learn(key, readings, 2, s->rows, s->alpha, SEED);
+    sides[0].key = sides[1].key = key; /* NULL after a failure */
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__splitting_learn(key, readings, 2, s->rows, s->alpha, SEED);
+    if (status != PYTHIA_OK)
+        return status;
     for (size_t i = 0; i < 2; i++)
         sides[i].reading.groups.key = key;
-    return status;
+    return PYTHIA_OK;
 }
 
 static int read_each(struct side sides[2])
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < 2; i++) {
         struct pythia_consumer consumer = {begin_side, take_trace, &sides[i]};
         sides[i].other = i ? &sides[0] : NULL;
-        status = pythia__reading_run(&sides[i].reading, &consumer);
+        if ((status = pythia__reading_run(&sides[i].reading, &consumer)) != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* Names of parts are right when both sides have been read, and those of paths when the second has
@@ -144,19 +149,20 @@ static int read_sides(struct side sides[2])
 {
     const struct pythia__reading *first = &sides[0].reading;
     int status = find_key(sides);
+    if (status != PYTHIA_OK)
+        return status;
     uint64_t changes = pythia__reading_changes(first);
-    if (status == PYTHIA_OK)
-        status = read_each(sides);
-    if (status == PYTHIA_OK && pythia__reading_changes(first) != changes) {
-        status = pythia__reading_again(first);
-        if (status == PYTHIA_OK)
-            status = pythia__reading_again(&sides[1].reading);
-        if (status == PYTHIA_OK)
-            status = read_each(sides);
-    }
-    for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++)
-        status = pythia_side_finish(sides[i].side);
-    return status;
+    if ((status = read_each(sides)) != PYTHIA_OK)
+        return status;
+    if (pythia__reading_changes(first) != changes &&
+        ((status = pythia__reading_again(first)) != PYTHIA_OK ||
+         (status = pythia__reading_again(&sides[1].reading)) != PYTHIA_OK ||
+         (status = read_each(sides)) != PYTHIA_OK))
+        return status;
+    for (size_t i = 0; i < 2; i++)
+        if ((status = pythia_side_finish(sides[i].side)) != PYTHIA_OK)
+            return status;
+    return PYTHIA_OK;
 }
 
 static struct pythia_compare_input input_of(const struct side *side)
@@ -175,10 +181,8 @@ static int write_report(const struct settings *s, const struct side sides[2],
     int status = json ? pythia_compare_report_write(json, (enum pythia_report_format)s->format,
                                                     (size_t)s->top, colour, &text)
                       : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(s->output, pythia_buf_text(&text));
+    status = pythia__write_text(s->output, status, &text);
     json_decref(json);
-    pythia_buf_free(&text);
     return status;
 }
 
@@ -222,16 +226,17 @@ static int run_compare(const void *settings, char *const *operands, int count)
         pythia_log(PYTHIA_LOG_ERROR, "standard input (-) can be read only once");
         return PYTHIA__EXIT_USAGE;
     }
+    int code;
     int status = open_side(&sides[0], operands[0], &s->before, NULL);
-    if (status == PYTHIA_OK)
-        status = open_side(&sides[1], operands[count - 1], &s->after, &sides[0].reading);
-    if (status == PYTHIA_OK)
-        status = read_sides(sides);
-    if (status == PYTHIA_OK)
-        status = pythia_compare(sides[0].side, sides[1].side, &how, &c);
-    if (status == PYTHIA_OK)
-        status = write_report(s, sides, c);
-    int code = exit_status(sides, c, status);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = open_side(&sides[1], operands[count - 1], &s->after, &sides[0].reading);
+    if (status != PYTHIA_OK || (status = read_sides(sides)) != PYTHIA_OK ||
+        (status = pythia_compare(sides[0].side, sides[1].side, &how, &c)) != PYTHIA_OK)
+        goto out;
+    status = write_report(s, sides, c);
+out:
+    code = exit_status(sides, c, status);
     pythia_comparison_destroy(c);
     pythia_grouping_key_destroy(sides[0].key);
     for (size_t i = 2; i-- > 0;) { /* the second borrows from the first */

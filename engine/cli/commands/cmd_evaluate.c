@@ -134,12 +134,13 @@ static int choose_names(struct chosen *c, const char *list, bool (*is_default)(s
         if (!is_default || is_default(i))
             c->numbers[c->count++] = i;
     int status = PYTHIA_OK;
-    while (list && status == PYTHIA_OK) {
+    while (list) {
         size_t size = strcspn(list, ",");
-        status = choose_name(c, list, size);
+        if ((status = choose_name(c, list, size)) != PYTHIA_OK)
+            return status;
         list = list[size] ? list + size + 1 : NULL;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static void list_names(const char *title, const struct chosen *c, const char *(*help)(size_t),
@@ -168,9 +169,7 @@ static int list_all(const struct settings *s, const struct chosen *strategies,
     pythia_buf_putc(&text, '\n');
     list_names("Problems", problems, problem_help, &text);
     int status = pythia_buf_status(&text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(s->output, pythia_buf_text(&text));
-    pythia_buf_free(&text);
+    status = pythia__write_text(s->output, status, &text);
     return status;
 }
 
@@ -301,9 +300,7 @@ static int write_report(const struct settings *s, json_t *json)
     int status = json ? pythia_evaluation_report_write(
                             json, (enum pythia_evaluation_format)s->format, colour, &text)
                       : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(s->output, pythia_buf_text(&text));
-    pythia_buf_free(&text);
+    status = pythia__write_text(s->output, status, &text);
     return status;
 }
 
@@ -374,12 +371,13 @@ static int evaluate_all(const struct settings *s, const struct chosen *strategie
     for (size_t i = 0; planted && i < problems->count; i++)
         planted[i] = &pythia_trial_problems(&(size_t){0})[problems->numbers[i]];
     int status = rows && planted ? pythia_evaluation_create(&how, &v.e) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        v.trials = pythia_evaluation_trials(v.e);
-        status = run_all(&v);
-    }
-    if (status == PYTHIA_OK)
-        status = interrupted ? after_interrupt(&v) : report_evaluation(&v);
+    if (status != PYTHIA_OK)
+        goto out;
+    v.trials = pythia_evaluation_trials(v.e);
+    if ((status = run_all(&v)) != PYTHIA_OK)
+        goto out;
+    status = interrupted ? after_interrupt(&v) : report_evaluation(&v);
+out:
     pythia_evaluation_destroy(v.e);
     pythia_free(rows);
     pythia_free(planted);
@@ -397,18 +395,16 @@ static int run_evaluate(const void *settings, char *const *operands, int count)
     pythia_trial_problems(&problems.all);
     pythia_log_setup("pythia", s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
     int status = choose_names(&strategies, s->strategies, NULL);
-    if (status == PYTHIA_OK)
-        status = choose_names(&problems, s->problems, s->list ? NULL : is_small);
-    if (status == PYTHIA_OK)
-        status = s->list   ? list_all(s, &strategies, &problems)
-                 : s->from ? report_again(s)
-                           : evaluate_all(s, &strategies, &problems);
+    if (status != PYTHIA_OK ||
+        (status = choose_names(&problems, s->problems, s->list ? NULL : is_small)) != PYTHIA_OK)
+        goto out;
+    status = s->list   ? list_all(s, &strategies, &problems)
+             : s->from ? report_again(s)
+                       : evaluate_all(s, &strategies, &problems);
+out:
     pythia_free(strategies.numbers);
     pythia_free(problems.numbers);
-    return status == PYTHIA_OK       ? PYTHIA__EXIT_DONE
-           : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
-           : status == PYTHIA_ENOMEM ? pythia__fail(status)
-                                     : PYTHIA__EXIT_FAILED;
+    return pythia__exit_of(status);
 }
 
 const struct pythia__command pythia__cmd_evaluate = {

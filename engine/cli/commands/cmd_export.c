@@ -36,11 +36,12 @@ struct exporting {
     struct pythia__output output;
 };
 
-static int pass_on(struct exporting *x)
+static int write_piece(struct exporting *x)
 {
     int status = pythia_buf_status(&x->piece);
-    if (status == PYTHIA_OK)
-        status = pythia__output_add(&x->output, pythia_buf_text(&x->piece));
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__output_add(&x->output, pythia_buf_text(&x->piece));
     pythia_buf_clear(&x->piece);
     return status;
 }
@@ -63,7 +64,7 @@ static int take_trace(void *context, const struct pythia_trace *trace)
     if (status != PYTHIA_OK)
         return status;
     x->ops->trace(&x->state, trace, &x->path, &x->piece);
-    return x->piece.size < PIECE_BYTES ? pythia_buf_status(&x->piece) : pass_on(x);
+    return x->piece.size < PIECE_BYTES ? pythia_buf_status(&x->piece) : write_piece(x);
 }
 
 static int export_all(struct exporting *x)
@@ -73,7 +74,7 @@ static int export_all(struct exporting *x)
     if (status != PYTHIA_OK)
         return status;
     x->ops->end(&x->state, &x->piece);
-    return pass_on(x);
+    return write_piece(x);
 }
 
 static int run_export(const void *settings, char *const *operands, int count)
@@ -81,16 +82,18 @@ static int run_export(const void *settings, char *const *operands, int count)
     struct exporting x = {.s = settings};
     size_t formats;
     x.ops = pythia_exports(&formats)[x.s->to];
+    int code;
     int status =
         pythia__reading_begin(&x.reading, &x.s->read, (const char *const *)operands, count);
-    if (status == PYTHIA_OK) {
-        status = pythia__output_begin(&x.output, x.s->output);
-        if (status == PYTHIA_OK)
-            status = export_all(&x);
-        int ended = pythia__output_end(&x.output, status == PYTHIA_OK);
-        status = status == PYTHIA_OK ? ended : status;
+    if (status != PYTHIA_OK)
+        goto out;
+    if ((status = pythia__output_begin(&x.output, x.s->output)) != PYTHIA_OK) {
+        pythia__output_end(&x.output, status);
+        goto out;
     }
-    int code = pythia__reading_exit(&x.reading, status);
+    status = pythia__output_end(&x.output, export_all(&x));
+out:
+    code = pythia__reading_exit(&x.reading, status);
     pythia_critical_path_free(&x.path);
     pythia_buf_free(&x.piece);
     pythia__reading_end(&x.reading);

@@ -226,15 +226,16 @@ static int read_open(struct generating *g)
         char sentence[1024];
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
     }
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_create(g->vocabulary, &open);
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_read(open, pythia_buf_text(&text));
-    for (uint32_t i = 0; status == PYTHIA_OK && i < count; i++)
+    if (status != PYTHIA_OK ||
+        (status = pythia_open_points_create(g->vocabulary, &open)) != PYTHIA_OK ||
+        (status = pythia_open_points_read(open, pythia_buf_text(&text))) != PYTHIA_OK)
+        goto out;
+    for (uint32_t i = 0; i < count; i++)
         found += g->open[i] = pythia_open_points_has(open, i);
-    if (status == PYTHIA_OK && found == 0)
+    if (found == 0)
         pythia_log(PYTHIA_LOG_WARNING,
                    "%s: names no trace point of this workflow, so no span is written", g->s->open);
+out:
     pythia_open_points_destroy(open);
     pythia_buf_free(&text);
     return status;
@@ -257,58 +258,59 @@ static int take_span(void *context, const struct pythia_trace_id *trace,
 {
     struct generating *g = context;
     int status = pythia_otlp_writer_add(g->writer, trace, span);
-    return status == PYTHIA_OK && pythia_otlp_writer_spans(g->writer) >= BATCH_MOST ? flush_piece(g)
-                                                                                    : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_otlp_writer_spans(g->writer) >= BATCH_MOST ? flush_piece(g) : PYTHIA_OK;
 }
 
 static int write_requests(struct generating *g)
 {
     struct pythia_workflow_view view = {.open = g->open, .known_only = g->s->known};
     int status = PYTHIA_OK;
-    for (uint64_t i = 0; status == PYTHIA_OK && i < (uint64_t)g->s->requests; i++) {
-        status = pythia_workflow_request(g->workflow, i, &view, take_span, g);
-        if (status == PYTHIA_OK && pythia_otlp_writer_spans(g->writer) >= BATCH_SPANS)
+    for (uint64_t i = 0; i < (uint64_t)g->s->requests; i++) {
+        if ((status = pythia_workflow_request(g->workflow, i, &view, take_span, g)) != PYTHIA_OK)
+            return status;
+        if (pythia_otlp_writer_spans(g->writer) >= BATCH_SPANS)
             status = flush_piece(g);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (status == PYTHIA_OK)
-        status = pythia_otlp_writer_flush(g->writer, &g->piece);
-    return status == PYTHIA_OK ? pythia__output_add(&g->output, pythia_buf_text(&g->piece))
-                               : status;
+    if ((status = pythia_otlp_writer_flush(g->writer, &g->piece)) != PYTHIA_OK)
+        return status;
+    return pythia__output_add(&g->output, pythia_buf_text(&g->piece));
 }
 
 static int write_all(struct generating *g)
 {
     int status = pythia__output_begin(&g->output, g->s->output);
-    if (status == PYTHIA_OK)
-        status = write_requests(g);
-    int ended = pythia__output_end(&g->output, status == PYTHIA_OK);
-    status = status == PYTHIA_OK ? ended : status;
+    status = pythia__output_end(&g->output, status != PYTHIA_OK ? status : write_requests(g));
     if (status != PYTHIA_OK || !g->s->truth)
         return status;
     pythia_buf_clear(&g->piece);
     status = pythia__truth_of(g->workflow, &g->options, g->vocabulary, (uint64_t)g->s->requests,
                               &g->piece);
-    return status == PYTHIA_OK ? pythia__write_output(g->s->truth, pythia_buf_text(&g->piece))
-                               : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__write_output(g->s->truth, pythia_buf_text(&g->piece));
 }
 
 static int generate_all(struct generating *g)
 {
     struct pythia_error why = {0};
     int status = read_settings(g);
-    if (status == PYTHIA_OK)
-        status = pythia_vocabulary_create(&g->vocabulary);
-    if (status == PYTHIA_OK)
-        status = pythia_workflow_create(g->vocabulary, &g->options, &g->workflow, &why);
+    if (status != PYTHIA_OK || (status = pythia_vocabulary_create(&g->vocabulary)) != PYTHIA_OK)
+        return status;
+    status = pythia_workflow_create(g->vocabulary, &g->options, &g->workflow, &why);
     if (why.status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "--causes: %s (pythia generate --help lists the options)",
                    why.sentence);
-    if (status == PYTHIA_OK)
-        status = read_open(g);
-    if (status == PYTHIA_OK)
-        status = pythia_otlp_writer_create(
-            g->vocabulary, g->s->format ? PYTHIA_OTLP_PROTO : PYTHIA_OTLP_JSON, &g->writer);
-    return status == PYTHIA_OK ? write_all(g) : status;
+    if (status != PYTHIA_OK || (status = read_open(g)) != PYTHIA_OK)
+        return status;
+    status = pythia_otlp_writer_create(
+        g->vocabulary, g->s->format ? PYTHIA_OTLP_PROTO : PYTHIA_OTLP_JSON, &g->writer);
+    if (status != PYTHIA_OK)
+        return status;
+    return write_all(g);
 }
 
 static int run_generate(const void *settings, char *const *operands, int count)
@@ -322,10 +324,7 @@ static int run_generate(const void *settings, char *const *operands, int count)
     pythia_vocabulary_destroy(g.vocabulary);
     pythia_free(g.open);
     pythia_buf_free(&g.piece);
-    return status == PYTHIA_OK       ? PYTHIA__EXIT_DONE
-           : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
-           : status == PYTHIA_ENOMEM ? pythia__fail(status)
-                                     : PYTHIA__EXIT_FAILED;
+    return pythia__exit_of(status);
 }
 
 const struct pythia__command pythia__cmd_generate = {

@@ -154,9 +154,10 @@ static int print_profile(struct profiling *p)
         add_context(p, nodes[i], &text);
         pythia_buf_putc(&text, '\n');
     }
-    status = pythia_buf_status(&text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(p->s->output, pythia_buf_text(&text));
+    if ((status = pythia_buf_status(&text)) != PYTHIA_OK)
+        goto out;
+    status = pythia__write_output(p->s->output, pythia_buf_text(&text));
+out:
     pythia_buf_free(&text);
     pythia_free(scratch);
     pythia_free(nodes);
@@ -168,31 +169,32 @@ static int print_spans(const struct profiling *p)
     struct pythia_buf text = {0};
     int status =
         pythia__span_profile_print(p->spans, p->reading.vocabulary, (size_t)p->s->top, &text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(p->s->output, pythia_buf_text(&text));
-    pythia_buf_free(&text);
+    status = pythia__write_text(p->s->output, status, &text);
     return status;
 }
 
 static int print_paths(struct profiling *p)
 {
     int status = pythia_groups_finish(p->groups);
-    if (status == PYTHIA_OK)
-        status = add_up(p);
-    return status == PYTHIA_OK ? print_profile(p) : status;
+    if (status != PYTHIA_OK || (status = add_up(p)) != PYTHIA_OK)
+        return status;
+    return print_profile(p);
 }
 
 static int run_profile(const void *settings, char *const *operands, int count)
 {
     struct profiling p = {.s = settings};
+    int code;
     int status =
         pythia__reading_begin(&p.reading, &p.s->read, (const char *const *)operands, count);
+    if (status != PYTHIA_OK)
+        goto out;
     struct pythia_consumer consumer = {begin_profile, take_trace, &p};
-    if (status == PYTHIA_OK)
-        status = pythia__reading_run(&p.reading, &consumer);
-    if (status == PYTHIA_OK)
-        status = p.spans ? print_spans(&p) : print_paths(&p);
-    int code = pythia__reading_exit(&p.reading, status);
+    if ((status = pythia__reading_run(&p.reading, &consumer)) != PYTHIA_OK)
+        goto out;
+    status = p.spans ? print_spans(&p) : print_paths(&p);
+out:
+    code = pythia__reading_exit(&p.reading, status);
     pythia_free(p.paths);
     pythia__span_profile_destroy(p.spans);
     pythia_groups_destroy(p.groups);

@@ -138,9 +138,7 @@ static int write_series(const struct choosing *c)
     int status =
         report ? pythia_series_report_write(report, (enum pythia_series_format)c->s->format, &text)
                : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(c->s->output, pythia_buf_text(&text));
-    pythia_buf_free(&text);
+    status = pythia__write_text(c->s->output, status, &text);
     json_decref(report);
     return status;
 }
@@ -161,15 +159,18 @@ static int run_series(const void *settings, char *const *operands, int count)
     struct choosing c = {.s = settings};
     size_t problems = 0;
     pythia_log_setup("pythia", c.s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
+    int code;
     int status = pythia__series_read((const char *const *)operands, (size_t)count,
                                      c.s->follow_symlinks, &c.set, &c.input, &problems);
-    if (status == PYTHIA_OK)
-        status = choose_series(&c);
-    if (status == PYTHIA_OK && tell_missing(&c))
+    if (status != PYTHIA_OK || (status = choose_series(&c)) != PYTHIA_OK)
+        goto out;
+    if (tell_missing(&c)) {
         status = PYTHIA_ENOTFOUND;
-    if (status == PYTHIA_OK)
-        status = write_series(&c);
-    int code = exit_status(&c, status, problems);
+        goto out;
+    }
+    status = write_series(&c);
+out:
+    code = exit_status(&c, status, problems);
     pythia_free(c.chosen);
     pythia_series_set_destroy(c.set);
     return code;

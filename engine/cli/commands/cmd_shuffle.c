@@ -81,7 +81,7 @@ static void on_signal(int number)
     _exit(128 + number);
 }
 
-static int report_path(const char *path, int number)
+static int report_folder(const char *path, int number)
 {
     pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be written: %s", path, strerror(number));
     return PYTHIA_EIO;
@@ -123,19 +123,21 @@ static int make_folder(const char *out)
     if (number == 0)
         return PYTHIA_OK;
     folder[0] = '\0';
-    return report_path(out, number);
+    return report_folder(out, number);
 }
 
-static int make_parts(struct shuffling *x)
+static int create_part_files(struct shuffling *x)
 {
     const struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     int status = make_folder(x->out);
-    int at = status == PYTHIA_OK ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (status == PYTHIA_OK && at < 0)
-        status = report_path(folder, errno);
-    for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        return status;
+    int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (at < 0)
+        return report_folder(folder, errno);
+    for (size_t i = 0; i < x->count; i++) {
         struct part *p = &x->parts[i];
         snprintf(names[i], sizeof(names[i]), "part-%03u.jsonl.zst", (unsigned)i);
         p->file = openat(at, names[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -143,12 +145,12 @@ static int make_parts(struct shuffling *x)
             status = report_part(x, i, errno);
         else
             status = pythia_spans_writer_create(x->reading.vocabulary, &p->writer);
-        made = (int)i + 1;
-        if (status == PYTHIA_OK)
-            pythia_spans_writer_begin(p->writer, &p->body);
+        made = (int)i + 1; /* also a file without a writer is there to be removed */
+        if (status != PYTHIA_OK)
+            break;
+        pythia_spans_writer_begin(p->writer, &p->body);
     }
-    if (at >= 0)
-        close(at);
+    close(at);
     return status;
 }
 
@@ -183,7 +185,9 @@ static int take_span(void *context, const struct pythia_trace_id *trace,
     x->forks += span->part == PYTHIA_PART_FORK;
     p->spans++;
     int status = pythia_spans_writer_add(p->writer, trace, span);
-    return status == PYTHIA_OK && p->body.size >= x->body_bytes ? write_body(x, p) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return p->body.size >= x->body_bytes ? write_body(x, p) : PYTHIA_OK;
 }
 
 /* Close the file of a part once it is on disk: 0, or an errno. */
@@ -197,18 +201,18 @@ static int close_file(struct part *p)
 /* Write what is left, and put the folder in its place. */
 static int finish_parts(struct shuffling *x)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++) {
-        status = write_body(x, &x->parts[i]);
-        int number = status == PYTHIA_OK ? close_file(&x->parts[i]) : 0;
+    for (size_t i = 0; i < x->count; i++) {
+        int status = write_body(x, &x->parts[i]);
+        if (status != PYTHIA_OK)
+            return status;
+        int number = close_file(&x->parts[i]);
         if (number != 0)
-            status = report_part(x, i, number);
+            return report_part(x, i, number);
     }
-    if (status == PYTHIA_OK && rename(folder, x->out) != 0)
-        status = report_path(x->out, errno);
-    if (status == PYTHIA_OK)
-        folder[0] = '\0';
-    return status;
+    if (rename(folder, x->out) != 0)
+        return report_folder(x->out, errno);
+    folder[0] = '\0'; /* nothing is left to remove */
+    return PYTHIA_OK;
 }
 
 static void report_spans(const struct shuffling *x)
@@ -239,13 +243,11 @@ static int shuffle_all(struct shuffling *x)
         x->parts[i].file = -1;
     if (!x->parts || !x->packer)
         return PYTHIA_ENOMEM;
-    int status = make_parts(x);
-    if (status == PYTHIA_OK)
-        status =
-            pythia_pipeline_spans(r->vocabulary, r->input, &r->pipeline, take_span, x, &r->result);
-    if (status == PYTHIA_OK)
-        status = finish_parts(x);
+    int status = create_part_files(x);
     if (status != PYTHIA_OK)
+        return status;
+    status = pythia_pipeline_spans(r->vocabulary, r->input, &r->pipeline, take_span, x, &r->result);
+    if (status != PYTHIA_OK || (status = finish_parts(x)) != PYTHIA_OK)
         return status;
     pythia__reading_tell_losses(r);
     report_spans(x);
@@ -269,8 +271,10 @@ static int run_shuffle(const void *settings, char *const *operands, int count)
     x.body_bytes = ALL_BODIES / x.count < BODY_MAX ? ALL_BODIES / x.count : BODY_MAX;
     int status =
         pythia__reading_begin(&x.reading, &s->read, (const char *const *)operands + 1, count - 1);
-    if (status == PYTHIA_OK)
-        status = shuffle_all(&x);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = shuffle_all(&x);
+out:
     remove_files();
     int code = pythia__reading_exit(&x.reading, status);
     if (code == PYTHIA__EXIT_TOO_FEW && x.spans > 0)

@@ -28,16 +28,16 @@ static int run_build(const void *settings, char *const *operands, int count)
     struct pythia__reading reading;
     struct pythia_space *space = NULL;
     struct pythia_buf text = {0};
+    int code;
     int status = pythia__reading_begin(&reading, &s->read, (const char *const *)operands, count);
-    if (status == PYTHIA_OK)
-        status = pythia_space_create(reading.vocabulary, &space);
-    if (status == PYTHIA_OK)
-        status = pythia__space_from_traces(&reading, space);
-    if (status == PYTHIA_OK)
-        status = pythia_space_file_write(space, &text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(s->output, pythia_buf_text(&text));
-    int code = pythia__reading_exit(&reading, status);
+    if (status != PYTHIA_OK ||
+        (status = pythia_space_create(reading.vocabulary, &space)) != PYTHIA_OK ||
+        (status = pythia__space_from_traces(&reading, space)) != PYTHIA_OK ||
+        (status = pythia_space_file_write(space, &text)) != PYTHIA_OK)
+        goto out;
+    status = pythia__write_output(s->output, pythia_buf_text(&text));
+out:
+    code = pythia__reading_exit(&reading, status);
     pythia_buf_free(&text);
     pythia_space_destroy(space);
     pythia__reading_end(&reading);
@@ -122,10 +122,10 @@ static int show_all(const struct pythia_space *space, struct pythia_buf *out)
     size_t count, points = 0, kept = 0;
     const struct pythia_space_type *types = pythia_space_types(space, &count);
     bool *skeleton = pythia_space_skeleton(space), *all = pythia_space_points(space);
-    int status = skeleton && all ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t i = 0;
-         status == PYTHIA_OK && i < pythia_vocabulary_tracepoints(pythia_space_vocabulary(space));
-         i++) {
+    int status = PYTHIA_ENOMEM;
+    if (!skeleton || !all)
+        goto out;
+    for (uint32_t i = 0; i < pythia_vocabulary_tracepoints(pythia_space_vocabulary(space)); i++) {
         points += all[i];
         kept += skeleton[i];
     }
@@ -133,8 +133,11 @@ static int show_all(const struct pythia_space *space, struct pythia_buf *out)
                       "%zu request type%s, %zu trace points, %zu of them in the skeleton (marked "
                       "in brackets)\n\n",
                       count, count == 1 ? "" : "s", points, kept);
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = show_type(space, &types[i], out);
+    for (size_t i = 0; i < count; i++)
+        if ((status = show_type(space, &types[i], out)) != PYTHIA_OK)
+            goto out;
+    status = PYTHIA_OK;
+out:
     pythia_free(skeleton);
     pythia_free(all);
     return status;
@@ -164,21 +167,18 @@ static int run_show(const void *settings, char *const *operands, int count)
     struct pythia_buf text = {0};
     struct pythia_error why = {0};
     int status = pythia_vocabulary_create(&vocabulary);
-    if (status == PYTHIA_OK)
-        status = pythia_space_create(vocabulary, &space);
-    if (status == PYTHIA_OK)
-        status = pythia_space_file_read(operands[0], space, &why);
-    if (status == PYTHIA_OK)
-        status = s->skeleton ? show_skeleton(space, &text) : show_all(space, &text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(s->output, pythia_buf_text(&text));
+    if (status != PYTHIA_OK || (status = pythia_space_create(vocabulary, &space)) != PYTHIA_OK ||
+        (status = pythia_space_file_read(operands[0], space, &why)) != PYTHIA_OK)
+        goto out;
+    status = s->skeleton ? show_skeleton(space, &text) : show_all(space, &text);
+    status = pythia__write_text(s->output, status, &text);
+out:
     if (why.status != PYTHIA_OK) {
         char sentence[1024];
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
     } else if (status == PYTHIA_ENOMEM) {
         pythia__fail(status);
     }
-    pythia_buf_free(&text);
     pythia_space_destroy(space);
     pythia_vocabulary_destroy(vocabulary);
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;

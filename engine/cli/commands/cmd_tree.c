@@ -122,9 +122,7 @@ static int print_tree(const struct looking *l)
     }
     pythia_buf_puts(&all, json ? "\n]\n" : "");
     int status = pythia_buf_status(&all);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(l->s->output, pythia_buf_text(&all));
-    pythia_buf_free(&all);
+    status = pythia__write_text(l->s->output, status, &all);
     return status;
 }
 
@@ -141,14 +139,18 @@ static int run_tree(const void *settings, char *const *operands, int count)
         }
     }
     l.best = pythia_calloc((size_t)l.s->slowest, sizeof(*l.best));
+    int code;
     int status =
         pythia__reading_begin(&l.reading, &l.s->read, (const char *const *)operands, count);
+    if (status != PYTHIA_OK)
+        goto out;
     struct pythia_consumer consumer = {begin_traces, take_trace, &l};
-    if (status == PYTHIA_OK)
-        status = l.best ? pythia__reading_run(&l.reading, &consumer) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = print_tree(&l);
-    int code = pythia__reading_exit(&l.reading, status);
+    status = l.best ? pythia__reading_run(&l.reading, &consumer) : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = print_tree(&l);
+out:
+    code = pythia__reading_exit(&l.reading, status);
     if (code == PYTHIA__EXIT_DONE && l.s->trace && l.count == 0) {
         pythia_log(PYTHIA_LOG_ERROR, "There is no trace with the id %s", l.s->trace);
         code = PYTHIA__EXIT_FAILED;

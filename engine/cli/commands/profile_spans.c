@@ -92,17 +92,21 @@ int pythia__span_profile_add(struct pythia__span_profile *p, const struct pythia
 {
     const struct pythia_trace_span *spans = trace->spans;
     int status = pythia_reach(&p->levels, &p->level_capacity, trace->count, sizeof(*p->levels));
+    if (status != PYTHIA_OK)
+        return status;
     p->weight = pythia_sampling_requests(trace->weight, trace->id);
     p->requests += p->weight;
     p->seen++;
-    for (uint32_t at = trace->first_root; status == PYTHIA_OK && at != PYTHIA_NO_SPAN;
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN;
          at = pythia_trace_next(trace, at)) {
         uint32_t parent = spans[at].parent;
         p->levels[at] = parent == PYTHIA_NO_SPAN ? 1 : p->levels[parent] + 1;
         if (!spans[at].annotation)
             status = add_span(p, &spans[at], p->levels[at]);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 void pythia__add_requests_seen(struct pythia_buf *to, uint64_t requests, uint64_t seen)
@@ -142,22 +146,23 @@ int pythia__span_profile_print(struct pythia__span_profile *p,
 {
     uint32_t *order = pythia_calloc(p->count, sizeof(*order)),
              *scratch = pythia_calloc(p->count, sizeof(*scratch));
-    int status = order && scratch ? PYTHIA_OK : PYTHIA_ENOMEM;
+    int status = PYTHIA_ENOMEM;
+    if (!order || !scratch)
+        goto out;
     p->vocabulary = vocabulary;
-    for (uint32_t i = 0; status == PYTHIA_OK && i < p->count; i++)
+    for (uint32_t i = 0; i < p->count; i++)
         order[i] = i;
-    if (status == PYTHIA_OK) {
-        pythia_sort_indexes(order, p->count, scratch, row_before, p);
-        pythia__add_requests_seen(to, p->requests, p->seen);
-        pythia_buf_printf(to, ", %" PRIu64 " spans%s, %zu names%s\n", p->spans,
-                          p->by == PYTHIA__PROFILE_LEAF ? " with nothing below them" : "", p->count,
-                          p->by == PYTHIA__PROFILE_LEVEL ? " and levels" : "");
-        pythia_buf_printf(to, "%10s %12s %12s%s  trace point\n", "calls", "total s", "mean ms",
-                          p->by == PYTHIA__PROFILE_LEVEL ? "  level" : "");
-        for (size_t i = 0; i < p->count && i < top; i++)
-            add_row(p, &p->rows[order[i]], to);
-        status = pythia_buf_status(to);
-    }
+    pythia_sort_indexes(order, p->count, scratch, row_before, p);
+    pythia__add_requests_seen(to, p->requests, p->seen);
+    pythia_buf_printf(to, ", %" PRIu64 " spans%s, %zu names%s\n", p->spans,
+                      p->by == PYTHIA__PROFILE_LEAF ? " with nothing below them" : "", p->count,
+                      p->by == PYTHIA__PROFILE_LEVEL ? " and levels" : "");
+    pythia_buf_printf(to, "%10s %12s %12s%s  trace point\n", "calls", "total s", "mean ms",
+                      p->by == PYTHIA__PROFILE_LEVEL ? "  level" : "");
+    for (size_t i = 0; i < p->count && i < top; i++)
+        add_row(p, &p->rows[order[i]], to);
+    status = pythia_buf_status(to);
+out:
     pythia_free(order);
     pythia_free(scratch);
     return status;

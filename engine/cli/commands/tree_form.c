@@ -58,9 +58,10 @@ static int choose_spans(struct tree *t)
     uint32_t *place = pythia_calloc(trace->count, sizeof(*place)), /* of it, or of the one above */
         *youngest = pythia_calloc((size_t)trace->count + 1, sizeof(*youngest));
     t->list = pythia_calloc(trace->count, sizeof(*t->list));
-    int status = place && youngest && t->list ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t at = trace->first_root; status == PYTHIA_OK && at != PYTHIA_NO_SPAN;
-         at = pythia_trace_next(trace, at)) {
+    int status = PYTHIA_ENOMEM;
+    if (!place || !youngest || !t->list)
+        goto out;
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = pythia_trace_next(trace, at)) {
         const struct pythia_trace_span *span = &trace->spans[at];
         uint32_t parent = span->parent == PYTHIA_NO_SPAN ? 0 : place[span->parent];
         place[at] = parent; /* numbers from 1; 0: none */
@@ -79,6 +80,8 @@ static int choose_spans(struct tree *t)
             t->list[youngest[parent] - 1].last = false;
         youngest[parent] = place[at] = ++t->count;
     }
+    status = PYTHIA_OK;
+out:
     pythia_free(place);
     pythia_free(youngest);
     return status;
@@ -369,26 +372,27 @@ static int add_leaves(const struct tree *t, struct pythia_buf *to)
     uint32_t *order = pythia_calloc(t->count, sizeof(*order)),
              *scratch = pythia_calloc(t->count, sizeof(*scratch));
     size_t count = 0, names = 0;
-    int status = l.all && order && scratch ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t i = 0; status == PYTHIA_OK && i < t->count; i++) {
+    int status = PYTHIA_ENOMEM;
+    if (!l.all || !order || !scratch)
+        goto out;
+    for (uint32_t i = 0; i < t->count; i++) {
         const struct pythia_trace_span *span = &t->trace->spans[t->list[i].span];
         if (t->list[i].leaf)
             l.all[count++] = (struct leaf){span->tracepoint, span->end_ns - span->start_ns};
     }
     if (count)
         qsort(l.all, count, sizeof(*l.all), by_tracepoint);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (names && l.all[names - 1].tracepoint == l.all[i].tracepoint)
             l.all[names - 1].ns += l.all[i].ns;
         else
             l.all[names++] = l.all[i];
-    }
     for (uint32_t i = 0; i < names; i++)
         order[i] = i;
-    if (status == PYTHIA_OK) {
-        pythia_sort_indexes(order, names, scratch, more_time, &l);
-        add_leaf_names(&l, order, names, to);
-    }
+    pythia_sort_indexes(order, names, scratch, more_time, &l);
+    add_leaf_names(&l, order, names, to);
+    status = PYTHIA_OK;
+out:
     pythia_free(l.all);
     pythia_free(order);
     pythia_free(scratch);
@@ -492,13 +496,19 @@ int pythia__tree_add(const struct pythia__tree_how *how, const struct pythia_voc
     struct tree t = {.how = how, .vocabulary = vocabulary, .trace = trace};
     t.critical = pythia_calloc(trace->count, sizeof(*t.critical));
     int status = t.critical ? choose_spans(&t) : PYTHIA_ENOMEM;
-    for (size_t i = 0; status == PYTHIA_OK && i < path->count; i++)
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < path->count; i++)
         t.critical[path->events[i].span] = true;
-    if (status == PYTHIA_OK && how->form == PYTHIA__TREE_LIST)
+    if (how->form == PYTHIA__TREE_LIST)
         add_list(&t, to);
-    else if (status == PYTHIA_OK)
+    else
         status = how->form == PYTHIA__TREE_JSON ? add_json(&t, to) : add_shares(&t, to);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_buf_status(to);
+out:
     pythia_free(t.critical);
     pythia_free(t.list);
-    return status == PYTHIA_OK ? pythia_buf_status(to) : status;
+    return status;
 }

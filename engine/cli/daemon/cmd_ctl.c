@@ -1,4 +1,3 @@
-#include <curl/curl.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -115,7 +114,7 @@ static char *body_of(const struct settings *s, const struct action *a, char *con
 }
 
 static int write_answer(const struct settings *s, const struct action *a,
-                        const struct pythia__answer *answer)
+                        const struct pythia_web_answer *answer)
 {
     struct pythia_buf out = {0};
     json_error_t why;
@@ -136,14 +135,12 @@ static int write_answer(const struct settings *s, const struct action *a,
         json_decref(json);
     }
     int status = pythia_buf_status(&out);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(NULL, pythia_buf_text(&out));
-    pythia_buf_free(&out);
+    status = pythia__write_text(NULL, status, &out);
     return status;
 }
 
 /* What the daemon refused, in its own words. */
-static void tell_refusal(const struct pythia__answer *answer)
+static void report_refusal(const struct pythia_web_answer *answer)
 {
     json_error_t unused;
     struct pythia_buf text = {0};
@@ -189,23 +186,20 @@ static int switch_plane(const char *name, const char *option, const char *where,
     pythia_options_default(ops->options, settings);
     while (strcmp(o->name, option) != 0)
         o++;
-    int status = pythia_option_set(o, settings, where, &why);
-    if (status == PYTHIA_OK)
-        status = ops->create(settings, &plane, &why);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (status == PYTHIA_OK)
-        status =
-            ops->off(plane, off, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &why);
-    if (plane)
-        ops->destroy(plane);
-    pythia_free(settings);
-    if (status != PYTHIA_OK)
+    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    int status = pythia_option_set(o, settings, where, &why);
+    if (status != PYTHIA_OK || (status = ops->create(settings, &plane, &why)) != PYTHIA_OK ||
+        (status = ops->off(plane, off, now_ns, &why)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "Could not %s: plane=%s, where=%s, reason=%s",
                    off ? "close" : "end what is closed", name, where, why.sentence);
     else if (off)
         pythia_log(PYTHIA_LOG_INFO, "Closed everything without pythiad: plane=%s, where=%s", name,
                    where);
+    if (plane)
+        ops->destroy(plane);
+    pythia_free(settings);
     return status;
 }
 
@@ -237,13 +231,15 @@ static int close_directly(const struct settings *s)
 
 static int list_variables(const struct settings *s, const struct action *a)
 {
-    struct pythia__answer answer = {0};
+    struct pythia_web_answer answer = {0};
     struct pythia_error why = {0};
     int status = pythia_gate_variables(*s->gate ? s->gate : NULL, &answer.body, &why);
-    if (status == PYTHIA_OK)
-        status = write_answer(s, a, &answer);
-    else
+    if (status != PYTHIA_OK) {
         pythia_log(PYTHIA_LOG_ERROR, "%s", why.sentence);
+        goto out;
+    }
+    status = write_answer(s, a, &answer);
+out:
     pythia_buf_free(&answer.body);
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
@@ -254,24 +250,24 @@ static int list_variables(const struct settings *s, const struct action *a)
 static int watch_once(const struct settings *s, const char *path, bool terminal,
                       struct pythia_buf *shown)
 {
-    struct pythia__answer answer = {0};
+    struct pythia_web_answer answer = {0};
+    struct pythia_buf out = {0};
     int status = pythia__ask_daemon(&s->daemon, path, NULL, s->timeout_s, false, &answer);
-    if (status == PYTHIA_OK && (answer.status < 200 || answer.status > 299)) {
-        tell_refusal(&answer);
+    if (status != PYTHIA_OK)
+        goto out;
+    if (answer.status < 200 || answer.status > 299) {
+        report_refusal(&answer);
         status = PYTHIA_EUSAGE;
+        goto out;
     }
-    if (status == PYTHIA_OK &&
-        !pythia_text_equal(pythia_buf_text(shown), pythia_buf_text(&answer.body))) {
-        struct pythia_buf out = {0};
-        pythia_buf_puts(&out, terminal ? "\033[H\033[J" : shown->size > 0 ? "\n" : "");
-        pythia_buf_text_add(&out, pythia_buf_text(&answer.body));
-        pythia_buf_clear(shown);
-        pythia_buf_text_add(shown, pythia_buf_text(&answer.body));
-        status = pythia_buf_status(&out) == PYTHIA_OK
-                     ? pythia__write_output(NULL, pythia_buf_text(&out))
-                     : PYTHIA_ENOMEM;
-        pythia_buf_free(&out);
-    }
+    if (pythia_text_equal(pythia_buf_text(shown), pythia_buf_text(&answer.body)))
+        goto out;
+    pythia_buf_puts(&out, terminal ? "\033[H\033[J" : shown->size > 0 ? "\n" : "");
+    pythia_buf_text_add(&out, pythia_buf_text(&answer.body));
+    pythia_buf_clear(shown);
+    pythia_buf_text_add(shown, pythia_buf_text(&answer.body));
+    status = pythia__write_text(NULL, pythia_buf_status(&out), &out);
+out:
     pythia_buf_free(&answer.body);
     return status;
 }
@@ -285,11 +281,9 @@ static int watch_report(const struct settings *s, const struct action *a)
                                    (long)(1e9 * (s->interval_s - floor(s->interval_s)))};
     bool terminal = pythia__terminal_of(NULL).screen;
     snprintf(path, sizeof(path), "%s?format=%s", a->path, s->verbose ? "text" : "brief");
-    curl_global_init(CURL_GLOBAL_DEFAULT);
     while (watch_once(s, path, terminal, &shown) == PYTHIA_OK)
         nanosleep(&pause, NULL);
     pythia_buf_free(&shown);
-    curl_global_cleanup();
     return PYTHIA__EXIT_FAILED;
 }
 
@@ -350,24 +344,21 @@ static int run_ctl(const void *settings, char *const *operands, int count)
         snprintf(path, sizeof(path), "%s?count=%d", a->path, (int)s->count);
     bool off = strcmp(a->name, "off") == 0;
     char *body = a->posts ? body_of(s, a, operands + 1, count - 1) : NULL;
-    struct pythia__answer answer = {0};
+    struct pythia_web_answer answer = {0};
     int removed = strcmp(a->name, "on") == 0 && s->off_file
                       ? switch_plane("http", "off-file", s->off_file, false)
                       : PYTHIA_OK;
-    curl_global_init(CURL_GLOBAL_DEFAULT);
     int status = pythia__ask_daemon(&s->daemon, path, body, off ? (double)OFF_WAIT_S : s->timeout_s,
                                     off, &answer);
     free(body);
-    if (status == PYTHIA_EIO && off)
+    if (status == PYTHIA_EIO && off) /* the daemon is gone: the switches must close all the same */
         status = close_directly(s);
-    else if (status == PYTHIA_OK && (answer.status < 200 || answer.status > 299))
-        status = PYTHIA_EUSAGE;
     else if (status == PYTHIA_OK)
-        status = write_answer(s, a, &answer);
+        status = answer.status < 200 || answer.status > 299 ? PYTHIA_EUSAGE
+                                                            : write_answer(s, a, &answer);
     if (status == PYTHIA_EUSAGE)
-        tell_refusal(&answer);
+        report_refusal(&answer);
     pythia_buf_free(&answer.body);
-    curl_global_cleanup();
     return status == PYTHIA_OK && removed == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
 

@@ -179,12 +179,16 @@ static int write_plan(struct running *r)
     snprintf(r->report, sizeof(r->report), "%s/plan.report", r->folder);
     pythia__declarations_plan(&r->points, &plan);
     int status = pythia_buf_status(&plan);
-    if (status == PYTHIA_OK && (!made || write_file(r->plan, pythia_buf_text(&plan)) != 0 ||
-                                write_file(r->report, PYTHIA_TEXT("")) != 0)) {
+    if (status != PYTHIA_OK)
+        goto out;
+    if ((!made || write_file(r->plan, pythia_buf_text(&plan)) != 0 ||
+         write_file(r->report, PYTHIA_TEXT("")) != 0)) {
         pythia_log(PYTHIA_LOG_ERROR, "%s: the plan cannot be written there: %s", r->folder,
                    strerror(errno));
-        status = PYTHIA_EIO;
+        if ((status = PYTHIA_EIO) != PYTHIA_OK)
+            goto out;
     }
+out:
     if (!made)
         r->folder[0] = '\0';
     pythia_buf_free(&plan);
@@ -236,7 +240,7 @@ static int open_own(const struct running *r, struct pythia_buf *opened)
     service = service && *service ? service : getenv("OTEL_SERVICE_NAME");
     service = service && *service ? service : basename(program);
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < r->points.count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < r->points.count; i++) {
         const struct pythia__declaration *p = &r->points.all[i];
         char id[4608];
         if (*p->function || !p->enabled)
@@ -258,7 +262,9 @@ static int open_own(const struct running *r, struct pythia_buf *opened)
         pythia_buf_printf(opened, "opened\t%zu\t%016" PRIx64 "\t%s\n", i, bits, id);
     }
     pythia_switchboard_close(board);
-    return status == PYTHIA_OK ? pythia_buf_status(opened) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_buf_status(opened);
 }
 
 static void set_environment(const struct running *r, const char *shim)
@@ -426,13 +432,10 @@ static int prepare_run(struct running *r, const char *command, struct pythia_buf
         return code;
     r->found = pythia_calloc(r->points.count, sizeof(*r->found));
     int status = r->found ? choose_records(r) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = write_plan(r);
-    if (status == PYTHIA_OK)
-        status = open_own(r, opened);
-    if (status == PYTHIA_ENOMEM)
-        return pythia__fail(status);
-    return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
+    if (status != PYTHIA_OK || (status = write_plan(r)) != PYTHIA_OK ||
+        (status = open_own(r, opened)) != PYTHIA_OK)
+        return status == PYTHIA_ENOMEM ? pythia__fail(status) : PYTHIA__EXIT_FAILED;
+    return PYTHIA__EXIT_DONE;
 }
 
 /* Run a program whose functions are hooked. Returns an exit status if it was not started, with

@@ -188,12 +188,15 @@ static int keep_declaration(struct pythia__declarations *d, struct pythia__decla
     const struct pythia__declaration *other = NULL;
     bool right = check_names(d, p) && check_keys(d, p) && check_rest(d, p);
     int status = right ? pythia_grow(&d->all, &d->capacity, d->count, sizeof(*d->all)) : PYTHIA_OK;
-    if (right && status == PYTHIA_OK && d->count == PYTHIA__PLAN_POINTS) {
+    if (status != PYTHIA_OK)
+        goto out;
+    if (right && d->count == PYTHIA__PLAN_POINTS) {
         report_line(d, p, "there are more than %d points", PYTHIA__PLAN_POINTS);
         right = false;
     }
-    if (right && status == PYTHIA_OK)
+    if (right)
         status = find_same(d, p, &other, &same_name);
+out:
     if (other)
         report_line(d, p, "'%s' is declared already%s, at %s:%llu", p->name,
                     same_name ? "" : " by another name", other->source,
@@ -393,8 +396,8 @@ static int read_json(struct pythia__declarations *d, const char *path, struct py
     }
     json_array_foreach (list, i, object) {
         uint64_t begins = json_is_object(object) ? next_object_line(&at, end, &line) : line;
-        if (status == PYTHIA_OK)
-            status = take_object(d, path, begins, object);
+        if ((status = take_object(d, path, begins, object)) != PYTHIA_OK)
+            break;
     }
     json_decref(list);
     return status;
@@ -483,13 +486,15 @@ static int read_csv(struct pythia__declarations *d, const char *path, struct pyt
     char *all = pythia_strndup(text.bytes, text.size), *line = all;
     if (!all)
         return PYTHIA_ENOMEM;
-    while (line && *line && status == PYTHIA_OK) {
+    while (line && *line) {
         char *end = strchr(line, '\n');
         if (end)
             *end = '\0';
-        status = take_line(d, path, number++, line);
+        if ((status = take_line(d, path, number++, line)) != PYTHIA_OK)
+            goto out;
         line = end ? end + 1 : NULL;
     }
+out:
     pythia_free(all);
     return status;
 }
@@ -527,10 +532,12 @@ int pythia__declarations_read(struct pythia__declarations *d, const char *path,
 {
     struct pythia_buf bytes = {0};
     int status = read_file(path, &bytes, e);
-    if (status == PYTHIA_OK)
-        status = pythia_text_ends(pythia_text_of(path), PYTHIA_TEXT(".csv"))
-                     ? read_csv(d, path, pythia_buf_text(&bytes), e)
-                     : read_json(d, path, pythia_buf_text(&bytes), e);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_text_ends(pythia_text_of(path), PYTHIA_TEXT(".csv"))
+                 ? read_csv(d, path, pythia_buf_text(&bytes), e)
+                 : read_json(d, path, pythia_buf_text(&bytes), e);
+out:
     pythia_buf_free(&bytes);
     return status;
 }

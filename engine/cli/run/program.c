@@ -197,11 +197,11 @@ static size_t tell_unknown(const struct looking *l, const char *path)
 size_t pythia__program_look(const char *path, struct pythia__declarations *d)
 {
     struct looking l = {.d = d};
-    int status = pythia_strtab_create(&l.names);
-    char *modules = pythia_buf_reserve(&l.modules, d->count + 1);
     size_t known = d->count;
-    if (status == PYTHIA_OK && modules &&
-        pythia__symbols_read(path, NULL) == PYTHIA__FILE_DYNAMIC) {
+    if (pythia_strtab_create(&l.names) != PYTHIA_OK)
+        return known;
+    char *modules = pythia_buf_reserve(&l.modules, d->count + 1);
+    if (modules && pythia__symbols_read(path, NULL) == PYTHIA__FILE_DYNAMIC) {
         memset(modules, 0, d->count + 1);
         for (size_t i = 0; i < d->count; i++) {
             l.of_classes += *d->all[i].class_name != '\0';

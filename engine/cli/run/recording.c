@@ -97,9 +97,8 @@ static int open_store(struct pythia__recording *r)
         snprintf(path, sizeof(path), "%s", r->s->db);
     else
         status = pythia_run_store_default(true, path, sizeof(path), &why);
-    if (status == PYTHIA_OK)
-        status = pythia_run_store_open(path, true, &r->store, &why);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK ||
+        (status = pythia_run_store_open(path, true, &r->store, &why)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
     return status;
 }
@@ -115,11 +114,8 @@ int pythia__recording_begin(const struct pythia__recording_settings *settings,
     r->s = settings;
     r->profilers.commands = &settings->profilers;
     int status = check_meta(settings);
-    if (status == PYTHIA_OK)
-        status = compile_redactions(r);
-    if (status == PYTHIA_OK)
-        status = open_store(r);
-    if (status != PYTHIA_OK) {
+    if (status != PYTHIA_OK || (status = compile_redactions(r)) != PYTHIA_OK ||
+        (status = open_store(r)) != PYTHIA_OK) {
         pythia__recording_end(r);
         return status;
     }
@@ -354,13 +350,13 @@ static int read_traces(const char *records, struct trace_reading *t, struct pyth
     settings.quiet = true;
     if (access(records, R_OK) != 0)
         return PYTHIA_OK;
-    int status = pythia__reading_begin(&t->reading, &settings, &records, 1);
     struct pythia_consumer consumer = {begin_profile, take_trace, t};
-    if (status == PYTHIA_OK)
-        status = pythia__reading_run(&t->reading, &consumer);
-    if (status == PYTHIA_OK && t->profile)
-        status = pythia_callpath_profile_finish(t->profile, &run->callpaths, &run->callpath_count);
-    return status;
+    int status = pythia__reading_begin(&t->reading, &settings, &records, 1);
+    if (status != PYTHIA_OK || (status = pythia__reading_run(&t->reading, &consumer)) != PYTHIA_OK)
+        return status;
+    return t->profile
+               ? pythia_callpath_profile_finish(t->profile, &run->callpaths, &run->callpath_count)
+               : PYTHIA_OK;
 }
 
 /* ---- all of it ---- */
@@ -404,12 +400,9 @@ static int add_record(struct pythia__recording *r, const struct pythia__benchmar
     made = made && add_pairs(r, b, run) && redact_string(r, &run->description);
     if (!r->s->no_command_line)
         made = made && set_outputs(r, child->capture, run);
-    int status = made ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK && records)
-        status = read_traces(records, &traces, run);
-    if (status == PYTHIA_OK)
-        status = pythia_run_store_add(r->store, run, &run->id, &why);
-    if (status != PYTHIA_OK)
+    int status = !made ? PYTHIA_ENOMEM : records ? read_traces(records, &traces, run) : PYTHIA_OK;
+    if (status != PYTHIA_OK ||
+        (status = pythia_run_store_add(r->store, run, &run->id, &why)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "The run was not recorded: %s",
                    why.status ? pythia_error_text(&why, text, sizeof(text))
                               : pythia_status_text(status));

@@ -45,18 +45,20 @@ static int read_command(const json_t *list, char ***out)
 {
     size_t count = json_array_size(list);
     char **arguments = pythia_calloc(count + 1, sizeof(*arguments));
-    int status = arguments ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    if (!arguments)
+        return PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count; i++) {
         const json_t *word = json_array_get(list, i);
         if (!json_is_string(word))
             status = PYTHIA_EFORMAT;
         else if (!(arguments[i] =
                        pythia_strndup(json_string_value(word), json_string_length(word))))
             status = PYTHIA_ENOMEM;
-    }
-    if (status != PYTHIA_OK) {
-        free_words(arguments);
-        return status;
+        if (status != PYTHIA_OK) {
+            free_words(arguments);
+            return status;
+        }
     }
     *out = arguments;
     return PYTHIA_OK;
@@ -105,13 +107,14 @@ static int read_benchmark(const char *path, struct pythia__suite *s, json_t *o, 
     if (json_array_size(command) == 0)
         return fail_with(path, s->count - 1, "has no \"command\", a list of words");
     int status = read_command(command, &owned->arguments);
-    b->arguments = owned->arguments;
     if (status == PYTHIA_EFORMAT)
         return fail_with(path, s->count - 1, "has a \"command\" with what is no text");
-    if (status == PYTHIA_OK && meta && !json_is_object(meta))
+    if (status != PYTHIA_OK)
+        return status;
+    b->arguments = owned->arguments;
+    if (meta && !json_is_object(meta))
         return fail_with(path, s->count - 1, "has a \"meta\" that is no object");
-    if (status == PYTHIA_OK)
-        status = read_meta(meta, b, &owned->meta);
+    status = read_meta(meta, b, &owned->meta);
     if (status == PYTHIA_EFORMAT)
         return fail_with(path, s->count - 1, "has a \"meta\" value that is no text or number");
     return status;

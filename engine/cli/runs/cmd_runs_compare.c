@@ -97,7 +97,9 @@ static int take_run(void *context, const struct pythia_run *run)
     c->result.runs[c->after]++;
     c->result.failed[c->after] += run->signal != 0 || run->exit_status > 0;
     int status = pythia_regress_add(c->regress, run, c->after);
-    return status == PYTHIA_OK && c->after && c->s->escalate ? keep_subject(c, run) : status;
+    if (status != PYTHIA_OK || !c->after || !c->s->escalate)
+        return status;
+    return keep_subject(c, run);
 }
 
 static int choose_metrics(const struct settings *s, bool judged, unsigned *metrics)
@@ -122,12 +124,25 @@ static int read_sides(struct comparing *c, struct pythia__runs_filter *f)
 {
     const char *const tags[] = {c->result.base, c->result.candidate};
     int status = PYTHIA_OK;
-    for (int side = 0; side < 2 && status == PYTHIA_OK; side++) {
+    for (int side = 0; side < 2; side++) {
         f->filter.tag = tags[side];
         c->after = side == 1;
-        status = pythia__runs_each(f, PYTHIA_RUN_WITH_CALLPATHS, take_run, c);
+        if ((status = pythia__runs_each(f, PYTHIA_RUN_WITH_CALLPATHS, take_run, c)) != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
+}
+
+static int judge_tags(struct comparing *c, struct pythia__runs_filter *f,
+                      const struct pythia_regress_options *options, struct pythia_buf *text)
+{
+    int status = pythia_regress_create(options, &c->regress);
+    if (status != PYTHIA_OK || (status = read_sides(c, f)) != PYTHIA_OK)
+        return status;
+    status = pythia_regress_finish(c->regress, &c->result.rows, &c->result.count);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__compare_write(&c->result, (enum pythia__compare_form)c->s->format, text);
 }
 
 static int compare_tags(struct comparing *c, bool judged)
@@ -140,17 +155,8 @@ static int compare_tags(struct comparing *c, bool judged)
     if (code != PYTHIA__EXIT_DONE)
         return code;
     code = pythia__runs_begin(&f, &c->s->runs);
-    if (code == PYTHIA__EXIT_DONE) {
-        int status = pythia_regress_create(&options, &c->regress);
-        if (status == PYTHIA_OK)
-            status = read_sides(c, &f);
-        if (status == PYTHIA_OK)
-            status = pythia_regress_finish(c->regress, &c->result.rows, &c->result.count);
-        if (status == PYTHIA_OK)
-            status =
-                pythia__compare_write(&c->result, (enum pythia__compare_form)c->s->format, &text);
-        code = pythia__runs_write(c->s->output, &text, status);
-    }
+    if (code == PYTHIA__EXIT_DONE)
+        code = pythia__runs_write(c->s->output, &text, judge_tags(c, &f, &options, &text));
     pythia__runs_end(&f);
     return code;
 }

@@ -47,8 +47,10 @@ static int write_named(const char *folder, const char *name, struct pythia_text 
     struct pythia_buf path = {0};
     pythia_buf_printf(&path, "%s/%s", folder, name);
     int status = pythia_buf_status(&path);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(path.bytes, text);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__write_output(path.bytes, text);
+out:
     pythia_buf_free(&path);
     return status;
 }
@@ -63,14 +65,14 @@ static int write_record(const struct exporting *x, const struct pythia_run *run,
     pythia_buf_printf(&path, "%s/%s", x->folder, name);
     pythia_run_command_show(run->command, &command);
     int status = pythia_buf_status(&path);
-    if (status == PYTHIA_OK)
-        status = pythia_buf_status(&command);
-    if (status == PYTHIA_OK)
-        status = make_folder(path.bytes);
-    if (status == PYTHIA_OK)
-        status = write_named(path.bytes, "command.txt", pythia_buf_text(&command));
-    if (status == PYTHIA_OK)
-        status = write_named(path.bytes, slash + 1, record);
+    if (status != PYTHIA_OK || (status = pythia_buf_status(&command)) != PYTHIA_OK ||
+        (status = make_folder(path.bytes)) != PYTHIA_OK)
+        goto out;
+    status = write_named(path.bytes, "command.txt", pythia_buf_text(&command));
+    if (status != PYTHIA_OK)
+        goto out;
+    status = write_named(path.bytes, slash + 1, record);
+out:
     pythia_buf_free(&path);
     pythia_buf_free(&command);
     return status;
@@ -81,11 +83,11 @@ static int export_run(void *context, const struct pythia_run *run)
     struct exporting *x = context;
     struct pythia_buf name = {0}, record = {0};
     int status = pythia_run_json_name(run, &name);
-    if (status == PYTHIA_OK)
-        status = pythia_run_json_record(run, &record);
-    if (status == PYTHIA_OK)
-        status = write_record(x, run, name.bytes, pythia_buf_text(&record));
-    x->count += status == PYTHIA_OK;
+    if (status != PYTHIA_OK || (status = pythia_run_json_record(run, &record)) != PYTHIA_OK ||
+        (status = write_record(x, run, name.bytes, pythia_buf_text(&record))) != PYTHIA_OK)
+        goto out;
+    x->count++;
+out:
     pythia_buf_free(&name);
     pythia_buf_free(&record);
     return status;
@@ -100,11 +102,11 @@ static int run_export(const void *settings, char *const *operands, int count)
     int code = pythia__runs_begin(&f, &s->runs);
     if (code == PYTHIA__EXIT_DONE) {
         int status = make_folder(x.folder);
-        if (status == PYTHIA_OK)
-            status = pythia__runs_each(&f, ~0u, export_run, &x);
-        code = status != PYTHIA_OK ? PYTHIA__EXIT_FAILED
-               : x.count == 0      ? PYTHIA__EXIT_TOO_FEW
-                                   : PYTHIA__EXIT_DONE;
+        if (status != PYTHIA_OK ||
+            (status = pythia__runs_each(&f, ~0u, export_run, &x)) != PYTHIA_OK)
+            code = PYTHIA__EXIT_FAILED;
+        else
+            code = x.count == 0 ? PYTHIA__EXIT_TOO_FEW : PYTHIA__EXIT_DONE;
         pythia_log(code == PYTHIA__EXIT_DONE ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
                    "Exported %zu runs", x.count);
     }
@@ -149,18 +151,18 @@ static void import_file(struct importing *m, const char *path)
     struct pythia_error why = {0};
     struct pythia_run_parsed *parsed = NULL;
     int64_t id;
-    int status = pythia_file_read(path, &text, &why);
-    if (status == PYTHIA_OK)
-        status = pythia_run_json_parse(pythia_buf_text(&text), &parsed, &why);
-    if (status == PYTHIA_OK) {
-        struct pythia_run run = *pythia_run_parsed_run(parsed);
-        run.tag = run.tag ? run.tag : m->s->tag;
-        status = pythia_run_store_add(m->store, &run, &id, &why);
+    if (pythia_file_read(path, &text, &why) != PYTHIA_OK ||
+        pythia_run_json_parse(pythia_buf_text(&text), &parsed, &why) != PYTHIA_OK) {
+        refuse_file(m, path, &why);
+        goto out;
     }
-    if (status == PYTHIA_OK)
+    struct pythia_run run = *pythia_run_parsed_run(parsed);
+    run.tag = run.tag ? run.tag : m->s->tag;
+    if (pythia_run_store_add(m->store, &run, &id, &why) == PYTHIA_OK)
         m->count++;
     else
         refuse_file(m, path, &why);
+out:
     pythia_run_parsed_destroy(parsed);
     pythia_buf_free(&text);
 }
@@ -203,9 +205,8 @@ static int run_import(const void *settings, char *const *operands, int count)
     int status = PYTHIA_OK;
     if (!m.s->db)
         status = pythia_run_store_default(true, path, sizeof(path), &why);
-    if (status == PYTHIA_OK)
-        status = pythia_run_store_open(m.s->db ? m.s->db : path, true, &m.store, &why);
-    if (status != PYTHIA_OK) {
+    if (status != PYTHIA_OK || (status = pythia_run_store_open(m.s->db ? m.s->db : path, true,
+                                                               &m.store, &why)) != PYTHIA_OK) {
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
         return PYTHIA__EXIT_FAILED;
     }

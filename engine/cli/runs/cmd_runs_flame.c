@@ -82,16 +82,18 @@ static int take_run(void *context, const struct pythia_run *run)
              run->id, name.bytes ? name.bytes : "");
     pythia_buf_free(&name);
     int status = add_callpaths(d, run);
-    if (status == PYTHIA_OK && d->stacks == 0)
-        status = add_folded(d, run);
-    if (status == PYTHIA_OK && d->stacks == 0) {
+    if (status != PYTHIA_OK)
+        return status;
+    if (d->stacks == 0 && (status = add_folded(d, run)) != PYTHIA_OK)
+        return status;
+    if (d->stacks == 0) {
         pythia_log(PYTHIA_LOG_ERROR,
                    "run %" PRId64 " has neither traces (pythia run --points) nor folded stacks "
                    "(--profiler)",
                    run->id);
         return PYTHIA_EUSAGE;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static int read_run(struct pythia__runs_filter *f, struct drawing *d, int side, int64_t id)
@@ -101,18 +103,22 @@ static int read_run(struct pythia__runs_filter *f, struct drawing *d, int side, 
     d->runs = 0;
     int status =
         pythia__runs_each(f, PYTHIA_RUN_WITH_CALLPATHS | PYTHIA_RUN_WITH_ARTIFACTS, take_run, d);
-    if (status == PYTHIA_OK && d->runs == 0) {
+    if (status != PYTHIA_OK)
+        return status;
+    if (d->runs == 0) {
         pythia_log(PYTHIA_LOG_ERROR, "There is no run %" PRId64, id);
         return PYTHIA_EUSAGE;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static int draw_runs(const struct settings *s, struct pythia__runs_filter *f, struct drawing *d,
                      int64_t id, struct pythia_buf *text)
 {
     int status = read_run(f, d, 0, id);
-    if (status == PYTHIA_OK && s->diff)
+    if (status != PYTHIA_OK)
+        return status;
+    if (s->diff)
         status = read_run(f, d, 1, s->diff);
     if (status != PYTHIA_OK)
         return status;
@@ -137,8 +143,7 @@ static int run_flame(const void *settings, char *const *operands, int count)
         code = pythia__runs_number(operands[0], &id);
     if (code == PYTHIA__EXIT_DONE) {
         int status = pythia_flame_create(&d.flame);
-        if (status == PYTHIA_OK)
-            status = draw_runs(s, &f, &d, id, &text);
+        status = status != PYTHIA_OK ? status : draw_runs(s, &f, &d, id, &text);
         code = status == PYTHIA_EUSAGE ? PYTHIA__EXIT_TOO_FEW
                                        : pythia__runs_write(s->output, &text, status);
     }

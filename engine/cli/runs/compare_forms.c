@@ -308,5 +308,7 @@ int pythia__compare_write(const struct pythia__compared *c, enum pythia__compare
         write_junit(c, to);
     else
         write_text(c, to);
-    return status == PYTHIA_OK ? pythia_buf_status(to) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_buf_status(to);
 }

@@ -154,18 +154,19 @@ static int add_findings(const struct escalation *x, const json_t *report)
         f->place = find_place(verdict, &f->share);
         pythia_log(PYTHIA_LOG_INFO, "%s: %s", f->type ? f->type : "", f->sentence);
     }
-    int status = pythia_run_store_open(x->db, false, &store, &why);
-    if (status == PYTHIA_OK)
-        status = pythia_run_store_each(store, &last, 0, keep_last_run, &id, &why);
-    if (status == PYTHIA_OK)
-        status = pythia_run_store_add_findings(store, id, findings, count, &why);
-    if (status == PYTHIA_OK)
-        pythia_log(PYTHIA_LOG_INFO,
-                   "The verdict is recorded with run %" PRId64 ": pythia runs show", id);
-    else
+    int code = PYTHIA__EXIT_FAILED;
+    if (pythia_run_store_open(x->db, false, &store, &why) != PYTHIA_OK ||
+        pythia_run_store_each(store, &last, 0, keep_last_run, &id, &why) != PYTHIA_OK ||
+        pythia_run_store_add_findings(store, id, findings, count, &why) != PYTHIA_OK) {
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        goto out;
+    }
+    pythia_log(PYTHIA_LOG_INFO, "The verdict is recorded with run %" PRId64 ": pythia runs show",
+               id);
+    code = PYTHIA__EXIT_DONE;
+out:
     pythia_run_store_close(store);
-    return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
+    return code;
 }
 
 static int diagnose_records(const struct escalation *x)

@@ -185,13 +185,8 @@ void pythia__runs_add_time(struct pythia_buf *to, uint64_t unix_ns)
 
 int pythia__runs_write(const char *output, struct pythia_buf *text, int status)
 {
-    if (status == PYTHIA_OK) {
-        status = pythia_buf_status(text);
-        if (status == PYTHIA_ENOMEM)
-            pythia__fail(status);
-    }
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(output, pythia_buf_text(text));
-    pythia_buf_free(text);
+    if (status == PYTHIA_OK && (status = pythia_buf_status(text)) != PYTHIA_OK)
+        pythia__fail(status);
+    status = pythia__write_text(output, status, text);
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }

@@ -45,6 +45,9 @@ struct pythia__command {
     const char *words;       /* what operands can be, for the completion; NULL: files */
     const char *see_also;    /* further pages of the manual, with commas between; NULL: none */
     const struct pythia_option *options; /* its own; ends with {0} */
+    /* Options that several commands have, before its own; NULL: none. */
+    const struct pythia_option *shared_options;
+    size_t shared_offset; /* of the struct that these are put into */
     size_t
         read_offset; /* of its struct pythia__read_settings; PYTHIA__READS_NOTHING: it has none */
     size_t settings_size;           /* of the struct that the options are put into */
@@ -53,6 +56,7 @@ struct pythia__command {
 };
 
 extern const struct pythia__command pythia__cmd_replay;
+extern const struct pythia__command pythia__cmd_merge;
 extern const struct pythia__command pythia__cmd_compare;
 extern const struct pythia__command pythia__cmd_space_build;
 extern const struct pythia__command pythia__cmd_space_show;
@@ -144,8 +148,12 @@ int pythia__reading_exit(const struct pythia__reading *r, int status);
 /* Write `text` to a file, or to stdout if `path` is NULL or "-". A file is either written wholly or
  * left as it was. Returns PYTHIA_OK, or PYTHIA_EIO after saying why. */
 int pythia__write_output(const char *path, struct pythia_text text);
+/* Write a text and free it, unless making it ended with a failure, `status`, which is returned. */
+int pythia__write_text(const char *path, int status, struct pythia_buf *text);
 
 /* Say that memory is missing, or what a status means, and give the exit status for it. */
 int pythia__fail(int status);
+/* The exit status of a command that ended so; a lack of memory is logged. */
+int pythia__exit_of(int status);
 
 #endif

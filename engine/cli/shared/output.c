@@ -54,7 +54,7 @@ int pythia__write_bytes(int file, struct pythia_text text)
     return 0;
 }
 
-static int report_file(const char *path, int number)
+static int report_output(const char *path, int number)
 {
     pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be written: %s", path, strerror(number));
     return PYTHIA_EIO;
@@ -115,7 +115,7 @@ int pythia__output_begin(struct pythia__output *o, const char *path)
     if (o->file >= 0)
         return PYTHIA_OK;
     o->number = errno;
-    return report_file(kept_at(o), o->number);
+    return report_output(kept_at(o), o->number);
 }
 
 int pythia__output_add(struct pythia__output *o, struct pythia_text text)
@@ -125,7 +125,7 @@ int pythia__output_add(struct pythia__output *o, struct pythia_text text)
     if (o->number == 0 || o->told)
         return o->number == 0 ? PYTHIA_OK : PYTHIA_EIO;
     o->told = true;
-    return report_file(kept_at(o), o->number);
+    return report_output(kept_at(o), o->number);
 }
 
 int pythia__output_restart(struct pythia__output *o)
@@ -133,7 +133,7 @@ int pythia__output_restart(struct pythia__output *o)
     if (o->number == 0 && (o->replaces || o->copies) &&
         (ftruncate(o->file, 0) != 0 || lseek(o->file, 0, SEEK_SET) != 0))
         o->number = errno;
-    return o->number == 0 ? PYTHIA_OK : report_file(kept_at(o), o->number);
+    return o->number == 0 ? PYTHIA_OK : report_output(kept_at(o), o->number);
 }
 
 static int copy_to_stdout(int file)
@@ -153,9 +153,12 @@ static int copy_to_stdout(int file)
     }
 }
 
-int pythia__output_end(struct pythia__output *o, bool keep)
+/* A file that is replaced gets its name only when all is written, and on disk: a failure leaves the
+ * old one. */
+int pythia__output_end(struct pythia__output *o, int status)
 {
     int number = o->number;
+    bool keep = status == PYTHIA_OK;
     if (o->file >= 0) {
         if (keep && number == 0 && o->replaces && fsync(o->file) != 0 && errno != EINVAL)
             number = errno;
@@ -172,20 +175,27 @@ int pythia__output_end(struct pythia__output *o, bool keep)
     sigaction(SIGINT, &o->interrupt, NULL);
     sigaction(SIGTERM, &o->terminate, NULL);
     if (number != 0 && number != o->number)
-        report_file(o->path, number);
-    return number == 0 ? PYTHIA_OK : PYTHIA_EIO;
+        report_output(o->path, number);
+    return !keep || number == 0 ? status : PYTHIA_EIO;
 }
 
 int pythia__write_output(const char *path, struct pythia_text text)
 {
     if (is_stdout(path)) {
         int number = pythia__write_bytes(STDOUT_FILENO, text);
-        return number ? report_file("standard output", number) : PYTHIA_OK;
+        return number ? report_output("standard output", number) : PYTHIA_OK;
     }
     struct pythia__output o;
     int status = pythia__output_begin(&o, path);
+    if (status != PYTHIA_OK)
+        return pythia__output_end(&o, status);
+    return pythia__output_end(&o, pythia__output_add(&o, text));
+}
+
+int pythia__write_text(const char *path, int status, struct pythia_buf *text)
+{
     if (status == PYTHIA_OK)
-        status = pythia__output_add(&o, text);
-    int ended = pythia__output_end(&o, status == PYTHIA_OK);
-    return status == PYTHIA_OK ? ended : status;
+        status = pythia__write_output(path, pythia_buf_text(text));
+    pythia_buf_free(text);
+    return status;
 }

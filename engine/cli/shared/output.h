@@ -22,8 +22,9 @@ int pythia__output_begin(struct pythia__output *o, const char *path);
 int pythia__output_add(struct pythia__output *o, struct pythia_text text);
 /* Forget what was added. */
 int pythia__output_restart(struct pythia__output *o);
-/* Put it in its place if `keep`, else leave nothing. PYTHIA_OK, or PYTHIA_EIO after saying why. */
-int pythia__output_end(struct pythia__output *o, bool keep);
+/* Put the file in its place if `status` is PYTHIA_OK, else leave nothing. Returns `status`, or
+ * PYTHIA_EIO after logging why. */
+int pythia__output_end(struct pythia__output *o, int status);
 
 /* Write all bytes to a file descriptor. 0, or the errno that ended it. */
 int pythia__write_bytes(int file, struct pythia_text text);

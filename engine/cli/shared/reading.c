@@ -55,17 +55,23 @@ static const struct pythia_option read_options[] = {
     {0},
 };
 
+static void append_options(struct pythia_option *table, size_t *count,
+                           const struct pythia_option *more, size_t offset)
+{
+    for (; more && more->name; more++) {
+        assert(*count + 1 < PYTHIA__OPTIONS_MAX);
+        table[*count] = *more;
+        table[(*count)++].offset += offset;
+    }
+}
+
 void pythia__options_of(const struct pythia__command *c, struct pythia_option *table)
 {
     size_t count = 0;
-    for (const struct pythia_option *o = c->options; o->name; o++)
-        table[count++] = *o;
-    for (const struct pythia_option *o = read_options;
-         o->name && c->read_offset != PYTHIA__READS_NOTHING; o++) {
-        table[count] = *o;
-        table[count++].offset += c->read_offset;
-    }
-    assert(count < PYTHIA__OPTIONS_MAX);
+    append_options(table, &count, c->shared_options, c->shared_offset);
+    append_options(table, &count, c->options, 0);
+    if (c->read_offset != PYTHIA__READS_NOTHING)
+        append_options(table, &count, read_options, c->read_offset);
     table[count] = (struct pythia_option){0};
 }
 
@@ -159,8 +165,9 @@ static int find_clocks(struct pythia__reading *r)
     const struct pythia_consumer consumer = {begin_calls, take_nothing, r->skew};
     how.calls = r->skew;
     status = pythia_pipeline_run(r->vocabulary, r->input, &how, &consumer, &unused);
-    if (status == PYTHIA_OK)
-        status = pythia_skew_solve(r->skew);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_skew_solve(r->skew);
     if (status != PYTHIA_OK)
         return status;
     r->pipeline.told = true;
@@ -189,21 +196,27 @@ static int make_redaction(struct pythia__reading *r, const struct pythia__read_s
     struct pythia_error why = {0};
     char text[1024];
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = pythia_redaction_check(rules[i], &why);
-    if (status == PYTHIA_OK && pythia_redaction_hashes(rules, count))
+    for (size_t i = 0; i < count; i++)
+        if ((status = pythia_redaction_check(rules[i], &why)) != PYTHIA_OK)
+            goto out;
+    if (pythia_redaction_hashes(rules, count))
         status = s->redact_secret ? pythia_secret_read(s->redact_secret, &secret, &why)
                                   : pythia_error_set(&why, PYTHIA_EUSAGE,
                                                      "hashes need a secret: give --redact-secret");
-    if (status == PYTHIA_OK)
-        status = pythia_redaction_create(r->vocabulary, rules, count, &secret, &r->redaction, &why);
-    if (status != PYTHIA_OK && why.status)
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_redaction_create(r->vocabulary, rules, count, &secret, &r->redaction, &why);
+    if (status != PYTHIA_OK)
+        goto out;
     r->pipeline.redaction = r->redaction;
+    return PYTHIA_OK;
+out:
+    if (why.status)
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
     return status;
 }
 
-static void tell_links(const struct pythia_input *input)
+static void report_links(const struct pythia_input *input)
 {
     const char *first;
     size_t count = pythia_input_outward_links(input, &first);
@@ -251,24 +264,26 @@ int pythia__reading_begin_with(struct pythia__reading *r,
                                          .progress = !settings->quiet && isatty(STDERR_FILENO)};
     if (r->pipeline.progress)
         pythia__output_clears_progress();
-    int status = other ? PYTHIA_OK : pythia_vocabulary_create(&r->vocabulary);
-    if (status == PYTHIA_OK && !other)
-        status = pythia_path_templates_create(&r->groups.types.templates);
+    int status = PYTHIA_OK;
+    if (!other &&
+        ((status = pythia_vocabulary_create(&r->vocabulary)) != PYTHIA_OK ||
+         (status = pythia_path_templates_create(&r->groups.types.templates)) != PYTHIA_OK))
+        return status;
     r->pipeline.templates = r->groups.types.templates;
-    if (status == PYTHIA_OK)
-        status = make_redaction(r, settings);
-    if (status == PYTHIA_OK)
-        status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, on_problem, r,
-                                     &r->input);
-    if (status == PYTHIA_OK && is_missing(paths, count))
-        status = PYTHIA_EIO;
-    if (status == PYTHIA_OK)
-        tell_links(r->input);
-    if (status == PYTHIA_OK && settings->skew && settings->no_skew) {
+    if ((status = make_redaction(r, settings)) != PYTHIA_OK)
+        return status;
+    status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, on_problem, r,
+                                 &r->input);
+    if (status != PYTHIA_OK)
+        return status;
+    if (is_missing(paths, count))
+        return PYTHIA_EIO;
+    report_links(r->input);
+    if (settings->skew && settings->no_skew) {
         pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew do not go together");
-        status = PYTHIA_EUSAGE;
+        return PYTHIA_EUSAGE;
     }
-    return status == PYTHIA_OK && settings->skew ? find_clocks(r) : status;
+    return settings->skew ? find_clocks(r) : PYTHIA_OK;
 }
 
 void pythia__reading_tell(const struct pythia__reading *r)
@@ -342,11 +357,13 @@ int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer 
         return PYTHIA_EUSAGE;
     }
     int status = pythia_pipeline_run(r->vocabulary, r->input, &r->pipeline, consumer, &r->result);
-    if (status == PYTHIA_OK && !r->twice)
+    if (status != PYTHIA_OK)
+        return status;
+    if (!r->twice)
         pythia__reading_tell(r);
     r->pipeline.told = r->twice;
     r->twice = false;
-    return status;
+    return PYTHIA_OK;
 }
 
 uint64_t pythia__reading_changes(const struct pythia__reading *r)
@@ -391,4 +408,12 @@ int pythia__fail(int status)
 {
     pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_status_text(status));
     return PYTHIA__EXIT_FAILED;
+}
+
+int pythia__exit_of(int status)
+{
+    return status == PYTHIA_OK       ? PYTHIA__EXIT_DONE
+           : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
+           : status == PYTHIA_ENOMEM ? pythia__fail(status)
+                                     : PYTHIA__EXIT_FAILED;
 }

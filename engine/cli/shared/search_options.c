@@ -62,7 +62,7 @@ static int read_lines(struct reading *r, struct pythia_text text)
 {
     int status = PYTHIA_OK;
     const char *begin = text.bytes;
-    for (r->line = 1; text.size > 0 && status == PYTHIA_OK; r->line++) {
+    for (r->line = 1; text.size > 0; r->line++) {
         const char *newline = memchr(text.bytes, '\n', text.size);
         struct pythia_text line = {text.bytes,
                                    newline ? (size_t)(newline - text.bytes) : text.size};
@@ -72,9 +72,11 @@ static int read_lines(struct reading *r, struct pythia_text text)
             line.size--;
         if (line.size > 0 && line.bytes[0] != '#')
             status = r->take(r, line);
+        if (status != PYTHIA_OK)
+            return status;
         text = (struct pythia_text){text.bytes + step, text.size - step};
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static int read_file(struct reading *r, const char *path)
@@ -85,12 +87,15 @@ static int read_file(struct reading *r, const char *path)
     if (!*path)
         return fail_line(r, "@ without the name of a file");
     int status = pythia_file_read(path, &bytes, &why);
+    if (status != PYTHIA_OK) {
+        if (status != PYTHIA_ENOMEM)
+            pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        goto out;
+    }
     r->file = path;
-    if (status == PYTHIA_OK)
-        status = read_lines(r, pythia_buf_text(&bytes));
-    else if (status != PYTHIA_ENOMEM)
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+    status = read_lines(r, pythia_buf_text(&bytes));
     r->file = NULL;
+out:
     pythia_buf_free(&bytes);
     return status;
 }
@@ -102,10 +107,13 @@ static int read_texts(struct reading *r, const char *option,
     int status = PYTHIA_OK;
     r->option = option;
     r->take = take;
-    for (size_t i = 0; i < texts->count && status == PYTHIA_OK; i++)
+    for (size_t i = 0; i < texts->count; i++) {
         status = texts->texts[i][0] == '@' ? read_file(r, texts->texts[i] + 1)
                                            : take(r, pythia_text_of(texts->texts[i]));
-    return status;
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 /* How many trace points, of those that are known, and flagged if there are flags, an id or a
@@ -134,7 +142,7 @@ static int count_matches(const struct reading *r, struct pythia_text entry, cons
 }
 
 /* Say so if an entry means nothing. */
-static int tell_if_idle(const struct reading *r, struct pythia_text entry)
+static int warn_if_idle(const struct reading *r, struct pythia_text entry)
 {
     size_t count;
     uint32_t first;
@@ -154,7 +162,9 @@ static int tell_if_idle(const struct reading *r, struct pythia_text entry)
 static int take_always(struct reading *r, struct pythia_text entry)
 {
     int status = pythia_open_points_add(r->out->always, entry);
-    return status == PYTHIA_OK ? tell_if_idle(r, entry) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return warn_if_idle(r, entry);
 }
 
 /* The skeleton stays open. Whoever names one of its points wants something that cannot be; whoever
@@ -165,10 +175,12 @@ static int take_never(struct reading *r, struct pythia_text entry)
     uint32_t first = 0;
     char id[SHOWN + 64], sentence[1024];
     int status = pythia_open_points_add(r->out->never, entry);
-    if (status == PYTHIA_OK && r->skeleton)
-        status = count_matches(r, entry, r->skeleton, &count, &first);
-    if (status != PYTHIA_OK || count == 0)
-        return status == PYTHIA_OK ? tell_if_idle(r, entry) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    if (r->skeleton && (status = count_matches(r, entry, r->skeleton, &count, &first)) != PYTHIA_OK)
+        return status;
+    if (count == 0)
+        return warn_if_idle(r, entry);
     struct pythia_text name = pythia_vocabulary_tracepoint_id(r->vocabulary, first);
     if (pythia_text_equal(name, entry)) {
         snprintf(sentence, sizeof(sentence),
@@ -216,13 +228,15 @@ static int read_pins(struct reading *r, const struct pythia__search_settings *s)
     int status = PYTHIA_OK;
     if (s->always.count)
         status = pythia_open_points_create(r->vocabulary, &out->always);
-    if (status == PYTHIA_OK && s->never.count)
+    if (status != PYTHIA_OK)
+        return status;
+    if (s->never.count)
         status = pythia_open_points_create(r->vocabulary, &out->never);
-    if (status == PYTHIA_OK)
-        status = read_texts(r, "--always", &s->always, take_always);
-    if (status == PYTHIA_OK)
-        status = read_texts(r, "--never", &s->never, take_never);
-    return status == PYTHIA_OK && out->always && out->never ? look_for_contradictions(r) : status;
+    if (status != PYTHIA_OK ||
+        (status = read_texts(r, "--always", &s->always, take_always)) != PYTHIA_OK ||
+        (status = read_texts(r, "--never", &s->never, take_never)) != PYTHIA_OK)
+        return status;
+    return out->always && out->never ? look_for_contradictions(r) : PYTHIA_OK;
 }
 
 /* ---- prices ---- */
@@ -235,7 +249,9 @@ static int take_price(struct reading *r, struct pythia_text entry)
     if (pythia_prices_parse(entry, &point, &ns, &why) != PYTHIA_OK)
         return fail_line(r, why.sentence);
     int status = pythia_prices_set(r->out->prices, point, ns);
-    return status == PYTHIA_OK ? tell_if_idle(r, point) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return warn_if_idle(r, point);
 }
 
 int pythia__search_options_read(const struct pythia__search_settings *s,
@@ -250,10 +266,14 @@ int pythia__search_options_read(const struct pythia__search_settings *s,
                         .points = pythia_vocabulary_tracepoints(vocabulary),
                         .out = out};
     int status = space && (!known || !skeleton) ? PYTHIA_ENOMEM : read_pins(&r, s);
-    if (status == PYTHIA_OK && s->prices.count)
+    if (status != PYTHIA_OK)
+        goto out;
+    if (s->prices.count)
         status = pythia_prices_create(vocabulary, &out->prices);
-    if (status == PYTHIA_OK)
-        status = read_texts(&r, "--price", &s->prices, take_price);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = read_texts(&r, "--price", &s->prices, take_price);
+out:
     pythia_free(known);
     pythia_free(skeleton);
     return status;
@@ -282,12 +302,11 @@ int pythia__history_append(const char *path, const struct pythia_history *more)
     struct pythia_history *all = NULL;
     struct pythia_buf text = {0};
     int status = pythia__history_read(path, true, &all);
-    if (status == PYTHIA_OK)
-        status = pythia_history_merge(all, more);
-    if (status == PYTHIA_OK)
-        status = pythia_history_file_write(all, &text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(path, pythia_buf_text(&text));
+    if (status != PYTHIA_OK || (status = pythia_history_merge(all, more)) != PYTHIA_OK ||
+        (status = pythia_history_file_write(all, &text)) != PYTHIA_OK)
+        goto out;
+    status = pythia__write_output(path, pythia_buf_text(&text));
+out:
     pythia_buf_free(&text);
     pythia_history_destroy(all);
     return status;

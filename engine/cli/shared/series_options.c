@@ -59,8 +59,9 @@ int pythia__series_read(const char *const *paths, size_t count, bool follow,
 {
     struct telling telling = {0};
     int status = check_paths(paths, count);
-    if (status == PYTHIA_OK)
-        status = pythia_series_files_read(paths, count, follow, on_problem, &telling, out, r);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_series_files_read(paths, count, follow, on_problem, &telling, out, r);
     if (status != PYTHIA_OK)
         return status;
     if (telling.told > TOLD_MAX)

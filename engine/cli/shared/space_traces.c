@@ -35,10 +35,11 @@ int pythia__space_from_traces(struct pythia__reading *reading, struct pythia_spa
 {
     struct building b = {.reading = reading, .space = space};
     int status = pythia_request_types_create(reading->vocabulary, &reading->groups.types, &b.types);
-    if (status == PYTHIA_OK) {
-        struct pythia_consumer consumer = {begin_space, take_trace, &b};
-        status = pythia__reading_run(reading, &consumer);
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    struct pythia_consumer consumer = {begin_space, take_trace, &b};
+    status = pythia__reading_run(reading, &consumer);
+out:
     pythia_critical_path_free(&b.path);
     pythia_request_types_destroy(b.types);
     return status;

@@ -18,10 +18,14 @@ int pythia__splitting_begin(const struct pythia_option_texts *asked,
     struct pythia_error why = {0};
     int status = PYTHIA_OK;
     *out = NULL;
-    for (size_t i = 0; i < asked->count && status == PYTHIA_OK; i++)
+    for (size_t i = 0; i < asked->count; i++) {
         status = pythia_split_spec_read(pythia_text_of(asked->texts[i]), &specs[i], &why);
-    if (status == PYTHIA_OK && asked->count > 0)
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    if (asked->count > 0)
         status = pythia_grouping_key_create(vocabulary, specs, asked->count, out, &why);
+out:
     for (size_t i = 0; i < asked->count; i++)
         pythia_split_spec_clear(&specs[i]);
     if (why.status != PYTHIA_OK) {
@@ -66,10 +70,12 @@ static int run_survey(struct survey *s)
         pythia_log(PYTHIA_LOG_ERROR,
                    "--split looks at all requests before it parts them, unless it says how: by cut "
                    "points (KEY=3,10), by levels (KEY={a,b}) or by KEY=*");
+    if (status != PYTHIA_OK)
+        return status;
     s->reading->twice = true;
-    if (status == PYTHIA_OK)
-        status = pythia__reading_run(s->reading, &consumer);
-    return status == PYTHIA_OK ? pythia_groups_finish(s->groups) : status;
+    if ((status = pythia__reading_run(s->reading, &consumer)) != PYTHIA_OK)
+        return status;
+    return pythia_groups_finish(s->groups);
 }
 
 static void tell_rule(const struct pythia_grouping_key *key, size_t split,
@@ -128,21 +134,25 @@ int pythia__splitting_learn(struct pythia_grouping_key *key,
         return PYTHIA_OK;
     struct survey *surveys = pythia_calloc(count, sizeof(*surveys));
     const struct pythia_groups **groups = pythia_calloc(count, sizeof(struct pythia_groups *));
-    int status = surveys && groups ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+    int status = PYTHIA_ENOMEM;
+    if (!surveys || !groups)
+        goto out;
+    for (size_t i = 0; i < count; i++)
         surveys[i] = (struct survey){.reading = readings[i], .rows = (size_t)rows};
     uint64_t changes = count > 0 ? pythia__reading_changes(readings[0]) + 1 : 0;
-    while (status == PYTHIA_OK && count > 0 && pythia__reading_changes(readings[0]) != changes) {
+    while (count > 0 && pythia__reading_changes(readings[0]) != changes) {
         changes = pythia__reading_changes(readings[0]);
-        for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-            status = run_survey(&surveys[i]);
+        for (size_t i = 0; i < count; i++)
+            if ((status = run_survey(&surveys[i])) != PYTHIA_OK)
+                goto out;
     }
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+    for (size_t i = 0; i < count; i++)
         groups[i] = surveys[i].groups;
-    if (status == PYTHIA_OK)
-        status = pythia_grouping_key_learn(key, groups, count, alpha, (uint64_t)seed);
-    if (status == PYTHIA_OK)
-        tell_rules(key, surveys, count);
+    status = pythia_grouping_key_learn(key, groups, count, alpha, (uint64_t)seed);
+    if (status != PYTHIA_OK)
+        goto out;
+    tell_rules(key, surveys, count);
+out:
     for (size_t i = 0; surveys && i < count; i++)
         pythia_groups_destroy(surveys[i].groups);
     pythia_free(surveys);

@@ -131,6 +131,8 @@ static bool is_point_tripped(const struct pythia_breaker *b, uint32_t tracepoint
     return tracepoint < b->point_capacity && b->points[tracepoint].tripped;
 }
 
+/* Which second has most spans is decided by the clock of the program: batches arrive late and
+ * together. */
 int pythia_breaker_add(struct pythia_breaker *b, const struct pythia_span *span)
 {
     if (b->o.limit_ns <= 0 || span->tracepoint == PYTHIA_NONE ||
@@ -164,7 +166,7 @@ static double measured_price(const struct pythia_breaker *b, uint32_t tracepoint
     return isnan(own) && b->o.prices ? pythia_prices_of(b->o.prices, tracepoint, NAN) : own;
 }
 
-static bool is_pinned(const struct pythia_breaker *b, uint32_t tracepoint)
+static bool is_point_pinned(const struct pythia_breaker *b, uint32_t tracepoint)
 {
     return b->pinned && pythia_open_points_has(b->pinned, tracepoint);
 }
@@ -178,6 +180,9 @@ static int report_event(struct pythia_breaker *b, const struct pythia_breaker_ev
     return PYTHIA_OK;
 }
 
+/* A point trips by its busiest second, not by a mean: that is when it slows requests down. A pinned
+ * point, and one by which requests enter the program (without it nothing is seen), is only
+ * reported. */
 static int check_cost(struct pythia_breaker *b, const struct pair *pair, uint64_t now_ns)
 {
     uint32_t most = 0;
@@ -192,7 +197,7 @@ static int check_cost(struct pythia_breaker *b, const struct pair *pair, uint64_
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct point *point = &b->points[pair->tracepoint];
-    bool kept = is_pinned(b, pair->tracepoint) || pair->entries > pair->all / 2;
+    bool kept = is_point_pinned(b, pair->tracepoint) || pair->entries > pair->all / 2;
     struct pythia_breaker_event event = {.what =
                                              kept ? PYTHIA_BREAKER_KEPT : PYTHIA_BREAKER_TRIPPED,
                                          .tracepoint = pair->tracepoint,
@@ -215,7 +220,7 @@ static int check_cost(struct pythia_breaker *b, const struct pair *pair, uint64_
     return PYTHIA_OK;
 }
 
-/* What was counted of a point before it was closed is no evidence against it afterwards. */
+/* Spans that were counted before a point was closed must not close it again. */
 static void forget_counts_of(struct pythia_breaker *b, uint32_t tracepoint)
 {
     for (size_t i = 0; i < b->pair_count; i++)
@@ -238,7 +243,7 @@ static int release_point(struct pythia_breaker *b, struct point *point)
 
 static bool may_release(const struct pythia_breaker *b, const struct point *point, uint64_t now_ns)
 {
-    return b->o.limit_ns <= 0 || is_pinned(b, point->trip.tracepoint) ||
+    return b->o.limit_ns <= 0 || is_point_pinned(b, point->trip.tracepoint) ||
            (b->o.hold_ns > 0 && now_ns - point->tripped_ns >= b->o.hold_ns);
 }
 
@@ -248,19 +253,22 @@ int pythia_breaker_look(struct pythia_breaker *b, uint64_t now_ns,
     int status = PYTHIA_OK;
     b->event_count = 0;
     b->forgotten_ns = b->forgotten_ns ? b->forgotten_ns : now_ns;
-    for (size_t i = 0; i < b->point_capacity && b->numbers.tripped > 0 && status == PYTHIA_OK; i++)
-        if (b->points[i].tripped && may_release(b, &b->points[i], now_ns))
-            status = release_point(b, &b->points[i]);
-    for (size_t i = 0; i < b->touched_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < b->point_capacity && b->numbers.tripped > 0; i++)
+        if (b->points[i].tripped && may_release(b, &b->points[i], now_ns) &&
+            (status = release_point(b, &b->points[i])) != PYTHIA_OK)
+            goto out;
+    for (size_t i = 0; i < b->touched_count; i++) {
         struct pair *pair = &b->pairs[b->touched[i]];
         pair->touched = false;
-        status = b->o.limit_ns > 0 ? check_cost(b, pair, now_ns) : PYTHIA_OK;
+        if (b->o.limit_ns > 0 && (status = check_cost(b, pair, now_ns)) != PYTHIA_OK)
+            goto out;
     }
-    b->touched_count = status == PYTHIA_OK ? 0 : b->touched_count;
-    if (status == PYTHIA_OK && now_ns - b->forgotten_ns >= FORGET_NS) {
+    b->touched_count = 0;
+    if (now_ns - b->forgotten_ns >= FORGET_NS) {
         forget_counts(b);
         b->forgotten_ns = now_ns;
     }
+out: /* points that tripped before a failure are closed all the same, so that it is reported */
     *events = b->events;
     *count = b->event_count;
     return status;

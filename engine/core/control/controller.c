@@ -65,6 +65,7 @@ static uint64_t or_default(uint64_t value, uint64_t otherwise)
     return value ? value : otherwise;
 }
 
+/* The planes are taken also on failure, so that a caller never has to ask whose they are. */
 int pythia_controller_create(struct pythia_control *const *planes, size_t count,
                              const struct pythia_controller_options *options,
                              struct pythia_controller **out)
@@ -131,21 +132,23 @@ static bool is_due(uint64_t last_ns, uint64_t every_ns, uint64_t now_ns)
 
 /* ---- the inventory ---- */
 
-/* Find out what is known of a point beside what its plane says. */
-static void find_seen(const struct pythia_controller *c, struct pythia__controlled *p)
+/* Ask the owner what it has seen of a point. */
+static void update_seen(const struct pythia_controller *c, struct pythia__controlled *p)
 {
     if (c->options.see)
         p->seen_of = c->options.see(c->options.see_context, p->id);
 }
 
-/* What comes of a point from now on is counted. */
-static void begin_to_count(const struct pythia_controller *c, struct pythia__controlled *p)
+/* Count the hits of a point from now on. */
+static void begin_count(const struct pythia_controller *c, struct pythia__controlled *p)
 {
-    find_seen(c, p);
+    update_seen(c, p);
     p->spans_before = p->seen_of.spans;
     p->requests_before = p->seen_of.requests;
 }
 
+/* A point that turns up late is asked for at once (`stale`): until then its program has it as it
+ * was, and nothing is known to be in force there. */
 static int note_point(void *context, const struct pythia_control_point *point)
 {
     struct visit *v = context;
@@ -160,9 +163,9 @@ static int note_point(void *context, const struct pythia_control_point *point)
         known->pending_ns = v->now_ns;
         known->asked_version = plane->version;
         plane->stale = true;
-        begin_to_count(c, known);
+        begin_count(c, known);
     }
-    find_seen(c, known);
+    update_seen(c, known);
     if (known->open_by_default != point->open_by_default || known->pinned != point->pinned)
         plane->stale = true;
     known->seen = plane->look;
@@ -263,15 +266,15 @@ static int choose_all(struct pythia_controller *c, size_t index, struct pythia_w
 }
 
 /* The plane was told: what changed has to be seen in force from now on. */
-static void note_switches(struct pythia_controller *c, size_t index, const uint64_t *asked,
-                          uint64_t version, uint64_t now_ns)
+static void note_sent(struct pythia_controller *c, size_t index, const uint64_t *asked,
+                      uint64_t version, uint64_t now_ns)
 {
     for (size_t i = 0; i < c->table.count; i++) {
         struct pythia__controlled *p = &c->table.points[i];
         if (c->table.targets[p->target].plane != index || p->asked == asked[i] || p->pinned)
             continue;
         if (p->asked == CLOSED)
-            begin_to_count(c, p);
+            begin_count(c, p);
         if (p->had && c->planes[index].desired == c->numbers.version) /* nobody wished for it */
             c->lost_ns = now_ns;
         p->had = 0;
@@ -304,7 +307,7 @@ static void note_failure(struct pythia_controller *c, struct plane *plane, int s
     plane->failed = true;
     c->numbers.failed_applies++;
     struct pythia_error why = *e;
-    if (why.status == PYTHIA_OK)
+    if (why.status == PYTHIA_OK) /* the plane failed without a reason */
         pythia_error_set(&why, status, "%s", pythia_status_text(status));
     pythia_error_text(&why, plane->why, sizeof(plane->why));
 }
@@ -330,7 +333,7 @@ static int send_set(struct pythia_controller *c, size_t index, struct pythia_wis
     }
     c->numbers.applied++;
     c->versions += changed;
-    note_switches(c, index, asked, version, now_ns);
+    note_sent(c, index, asked, version, now_ns);
     pythia_wishes_free(&plane->told);
     plane->told = copy;
     plane->settled = plane->settled && !changed && !plane->failed;
@@ -451,8 +454,8 @@ static int note_result(void *context, struct pythia_text id, struct pythia_text 
 }
 
 /* Before a plane was told anything there is nothing to judge. */
-static int pass_over(void *context, struct pythia_text id, struct pythia_text target,
-                     enum pythia_control_result result, uint64_t version)
+static int skip_point(void *context, struct pythia_text id, struct pythia_text target,
+                      enum pythia_control_result result, uint64_t version)
 {
     (void)context, (void)id, (void)target, (void)result, (void)version;
     return PYTHIA_OK;
@@ -476,7 +479,7 @@ static int observe_plane(struct pythia_controller *c, size_t index, uint64_t now
     if ((plane->settled || !told) && !is_due(plane->observed_ns, LOOK_NS, now_ns))
         return PYTHIA_OK;
     int status =
-        plane->control->ops->observe(plane->control, now_ns, told ? note_result : pass_over, &v);
+        plane->control->ops->observe(plane->control, now_ns, told ? note_result : skip_point, &v);
     note_losses(c, plane, now_ns);
     if (status != PYTHIA_OK) {
         if (plane->settled)
@@ -506,17 +509,32 @@ static void end_quarantines(struct pythia_controller *c, uint64_t now_ns)
 
 /* ---- off ---- */
 
-static int tell_off(struct pythia_controller *c, struct plane *plane, uint64_t now_ns)
+static int send_off(struct pythia_controller *c, struct plane *plane, uint64_t now_ns)
 {
     struct pythia_error e = {0};
     int status = plane->control->ops->off(plane->control, c->off, now_ns, &e);
-    plane->off_told = status == PYTHIA_OK;
     plane->tried_ns = now_ns;
-    if (status != PYTHIA_OK)
+    plane->off_told = false;
+    if (status != PYTHIA_OK) {
         note_failure(c, plane, status, &e);
-    return status;
+        return status;
+    }
+    plane->off_told = true;
+    return PYTHIA_OK;
 }
 
+static int turn_plane(struct pythia_controller *c, size_t index, uint64_t now_ns)
+{
+    struct plane *plane = &c->planes[index];
+    plane->stale = true;
+    plane->settled = false;
+    int status = send_off(c, plane, now_ns);
+    if (status != PYTHIA_OK || !c->numbers.wished)
+        return status;
+    return reconcile_plane(c, index, now_ns);
+}
+
+/* A plane that fails must not keep the others from being turned off. */
 static int turn_all(struct pythia_controller *c, bool off, uint64_t now_ns)
 {
     int first = PYTHIA_OK;
@@ -525,12 +543,7 @@ static int turn_all(struct pythia_controller *c, bool off, uint64_t now_ns)
     for (size_t i = 0; i < c->table.count; i++) /* nothing has to hold still for this */
         c->table.points[i].switched_ns = 0;
     for (size_t i = 0; i < c->count; i++) {
-        struct plane *plane = &c->planes[i];
-        plane->stale = true;
-        plane->settled = false;
-        int status = tell_off(c, plane, now_ns);
-        if (status == PYTHIA_OK && c->numbers.wished)
-            status = reconcile_plane(c, i, now_ns);
+        int status = turn_plane(c, i, now_ns);
         first = first == PYTHIA_OK ? status : first;
     }
     return first;
@@ -558,19 +571,17 @@ static int tick_plane(struct pythia_controller *c, size_t index, uint64_t now_ns
     struct plane *plane = &c->planes[index];
     int status = PYTHIA_OK;
     if (!plane->off_told && is_due(plane->tried_ns, c->options.retry_ns, now_ns))
-        tell_off(c, plane, now_ns);
-    if (is_due(plane->looked_ns, LOOK_NS, now_ns))
-        status = read_inventory(c, index, now_ns);
+        send_off(c, plane, now_ns);
+    if (is_due(plane->looked_ns, LOOK_NS, now_ns) &&
+        (status = read_inventory(c, index, now_ns)) != PYTHIA_OK)
+        return status;
     /* Observing first lets what came since the last tick count, and what it shows be acted on. */
-    if (status == PYTHIA_OK)
-        status = observe_plane(c, index, now_ns);
-    if (status == PYTHIA_OK && c->numbers.wished) {
-        uint64_t version = plane->version;
-        status = reconcile_plane(c, index, now_ns);
-        if (status == PYTHIA_OK && plane->version != version)
-            status = observe_plane(c, index, now_ns);
-    }
-    return status;
+    if ((status = observe_plane(c, index, now_ns)) != PYTHIA_OK || !c->numbers.wished)
+        return status;
+    uint64_t version = plane->version;
+    if ((status = reconcile_plane(c, index, now_ns)) != PYTHIA_OK || plane->version == version)
+        return status;
+    return observe_plane(c, index, now_ns);
 }
 
 int pythia_controller_tick(struct pythia_controller *c, uint64_t now_ns)
@@ -617,9 +628,9 @@ static uint64_t count_rise(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* What is known of a point, wherever it is from. A price that a plane has was measured by it. */
-static struct pythia_controlled tell_of(const struct pythia_controller *c,
-                                        const struct pythia__controlled *p)
+/* Join what the plane and the owner know of a point. A price that a plane has was measured by it. */
+static struct pythia_controlled describe_point(const struct pythia_controller *c,
+                                               const struct pythia__controlled *p)
 {
     const struct pythia__controlled_target *target = &c->table.targets[p->target];
     const struct plane *plane = &c->planes[target->plane];
@@ -683,7 +694,7 @@ int pythia_controller_each(struct pythia_controller *c,
     if (shown)
         qsort(shown, t->count, sizeof(*shown), compare_shown);
     for (size_t i = 0; i < t->count && status >= 0; i++) {
-        struct pythia_controlled out = tell_of(c, shown[i].point);
+        struct pythia_controlled out = describe_point(c, shown[i].point);
         status = each(context, &out);
     }
     pythia_free(shown);
@@ -699,8 +710,8 @@ bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
     for (size_t i = 0; i < c->table.count; i++) {
         if (!pythia_text_equal(c->table.points[i].id, id))
             continue;
-        find_seen(c, &c->table.points[i]);
-        struct pythia_controlled one = tell_of(c, &c->table.points[i]);
+        update_seen(c, &c->table.points[i]);
+        struct pythia_controlled one = describe_point(c, &c->table.points[i]);
         mute += one.mute;
         hits += c->table.points[i].hits;
         if (targets++ == 0) {
@@ -760,7 +771,7 @@ struct pythia_controller_numbers pythia_controller_numbers(const struct pythia_c
     for (size_t i = 0; i < c->table.count; i++) {
         n.in_quarantine += c->table.points[i].quarantined_ns != 0;
         if (c->table.points[i].asked != CLOSED || c->table.points[i].open_by_default)
-            n.mute += tell_of(c, &c->table.points[i]).mute;
+            n.mute += describe_point(c, &c->table.points[i]).mute;
     }
     n.unknown_wishes = c->desired.count;
     /* Wishes that some point has: points of one id are few, so each is found by a search. */

@@ -130,7 +130,7 @@ void pythia_overhead_set_kept(struct pythia_overhead *o, struct pythia_open_poin
     o->fixed = fixed;
 }
 
-static bool is_kept(const struct pythia_overhead *o, uint32_t tracepoint)
+static bool is_kept_open(const struct pythia_overhead *o, uint32_t tracepoint)
 {
     return (o->pinned && pythia_open_points_has(o->pinned, tracepoint)) ||
            (o->fixed && pythia_open_points_has(o->fixed, tracepoint));
@@ -205,7 +205,7 @@ int pythia_overhead_add(struct pythia_overhead *o, uint32_t type, const struct p
     double took_ns = (double)(trace->completed_ns - trace->start_ns);
     if (pythia_reach(&o->types, &o->type_capacity, type, sizeof(*o->types)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    int status = note_spans(o, trace);
+    bool noted = note_spans(o, trace) == PYTHIA_OK;
     struct type *t = &o->types[type];
     if (t->n == 0)
         t->first_ns = took_ns;
@@ -213,9 +213,10 @@ int pythia_overhead_add(struct pythia_overhead *o, uint32_t type, const struct p
     t->n++;
     t->sum += off;
     t->squares += off * off;
+    /* Also after a failure: what note_spans has left at its points must not count twice. */
     for (size_t i = 0; i < o->touched_count; i++) {
         struct point *p = &o->points[o->touched[i]];
-        struct pair *pair = status == PYTHIA_OK ? reach_pair(o, type, o->touched[i]) : NULL;
+        struct pair *pair = noted ? reach_pair(o, type, o->touched[i]) : NULL;
         if (pair) { /* of those beyond the most, nothing is known to be explained */
             pair->sum += p->own_ns;
             pair->product += p->own_ns * off;
@@ -226,17 +227,17 @@ int pythia_overhead_add(struct pythia_overhead *o, uint32_t type, const struct p
     o->slices[NOW].time_ns += took_ns;
     o->slices[NOW].requests++;
     o->slices[NOW].spans += trace->count;
-    return status;
+    return noted ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 /* ---- what is measured ---- */
 
-static double time_of(const struct pythia_overhead *o)
+static double sum_time(const struct pythia_overhead *o)
 {
     return o->slices[NOW].time_ns + o->slices[BEFORE].time_ns;
 }
 
-static uint64_t requests_of(const struct pythia_overhead *o)
+static uint64_t sum_requests(const struct pythia_overhead *o)
 {
     return o->slices[NOW].requests + o->slices[BEFORE].requests;
 }
@@ -246,7 +247,7 @@ static double cost_of(const struct point *p)
     return p->cost_ns[NOW] + p->cost_ns[BEFORE];
 }
 
-/* What all points have cost; or but for those that are dropped, of which spans may still come. */
+/* The cost of all points, or without dropped ones, of which spans may still arrive. */
 static double cost_of_all(const struct pythia_overhead *o, bool dropped_too)
 {
     double sum = 0;
@@ -257,7 +258,7 @@ static double cost_of_all(const struct pythia_overhead *o, bool dropped_too)
 
 double pythia_overhead_request_ns(const struct pythia_overhead *o)
 {
-    return requests_of(o) ? time_of(o) / (double)requests_of(o) : NAN;
+    return sum_requests(o) ? sum_time(o) / (double)sum_requests(o) : NAN;
 }
 
 struct pythia_overhead_numbers pythia_overhead_numbers(const struct pythia_overhead *o)
@@ -265,13 +266,13 @@ struct pythia_overhead_numbers pythia_overhead_numbers(const struct pythia_overh
     struct pythia_overhead_numbers n = {.share = NAN,
                                         .limit = o->o.limit,
                                         .cost_ns = NAN,
-                                        .requests = requests_of(o),
+                                        .requests = sum_requests(o),
                                         .dropped = o->dropped,
                                         .drops = o->drops,
                                         .beyond = o->beyond};
-    if (n.requests >= o->o.min_requests && time_of(o) > 0) {
+    if (n.requests >= o->o.min_requests && sum_time(o) > 0) {
         double cost_ns = cost_of_all(o, true);
-        n.share = cost_ns / time_of(o);
+        n.share = cost_ns / sum_time(o);
         n.cost_ns = cost_ns / (double)n.requests;
     }
     return n;
@@ -294,7 +295,7 @@ static void fade_types(struct pythia_overhead *o)
     }
 }
 
-/* The slice at hand is over, if it is: the one before is forgotten. */
+/* End the current slice if it is over: the one before it is forgotten. */
 static void turn_slice(struct pythia_overhead *o, uint64_t now_ns)
 {
     if (o->slice_begun_ns == 0)
@@ -315,7 +316,7 @@ static void turn_slice(struct pythia_overhead *o, uint64_t now_ns)
 
 /* ---- what to do ---- */
 
-/* The variance of durations within types, times requests; and of it what lies in each candidate. */
+/* The variance of durations within types, times requests, and the share of it in each candidate. */
 static void explain_variance(struct pythia_overhead *o)
 {
     double all = 0;
@@ -354,20 +355,22 @@ static bool is_entry(const struct point *p)
     return p->entries > p->passes / 2;
 }
 
+/* List candidates in the order of dropping: what explains least for its cost goes first, and comes
+ * back last. Points by which requests enter a program are none: without them nothing is seen. */
 static int list_candidates(struct pythia_overhead *o, bool dropped)
 {
     o->candidate_count = 0;
     for (uint32_t i = 0; i < o->point_capacity; i++) {
         const struct point *p = &o->points[i];
         if (p->dropped != dropped ||
-            (!dropped && (is_entry(p) || cost_of(p) <= 0 || is_kept(o, i))))
+            (!dropped && (is_entry(p) || cost_of(p) <= 0 || is_kept_open(o, i))))
             continue;
         if (pythia_grow(&o->candidates, &o->candidate_capacity, o->candidate_count,
                         sizeof(*o->candidates)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         o->candidates[o->candidate_count++] =
             (struct candidate){.tracepoint = i,
-                               .share = dropped ? p->share : cost_of(p) / time_of(o),
+                               .share = dropped ? p->share : cost_of(p) / sum_time(o),
                                .id = pythia_vocabulary_tracepoint_id(o->vocabulary, i)};
     }
     if (!dropped)
@@ -382,6 +385,8 @@ static int list_candidates(struct pythia_overhead *o, bool dropped)
     return PYTHIA_OK;
 }
 
+/* The point owns the reason until it is switched again, as reports borrow it. Its share and what it
+ * explained are kept for its return: nothing is measured while it is closed. */
 static int throw_switch(struct pythia_overhead *o, const struct candidate *c, bool open,
                         const char *reason)
 {
@@ -406,7 +411,7 @@ static int throw_switch(struct pythia_overhead *o, const struct candidate *c, bo
         .problem = SIZE_MAX,
         .inside = NAN,
         .price_ns = estimate_price_ns(o, c->tracepoint),
-        .cost_ns = c->share * time_of(o) / (double)(requests_of(o) ? requests_of(o) : 1),
+        .cost_ns = c->share * sum_time(o) / (double)(sum_requests(o) ? sum_requests(o) : 1),
         .bytes_per_second = NAN,
         .reason = copy};
     return PYTHIA_OK;
@@ -416,8 +421,9 @@ static int drop_points(struct pythia_overhead *o, double share)
 {
     double left = share;
     int status = list_candidates(o, false);
-    for (size_t i = 0; i < o->candidate_count && left > FILL * o->o.limit && status == PYTHIA_OK;
-         i++) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < o->candidate_count && left > FILL * o->o.limit; i++) {
         const struct candidate *c = &o->candidates[i];
         char reason[REASON_SIZE];
         snprintf(reason, sizeof(reason),
@@ -425,30 +431,39 @@ static int drop_points(struct pythia_overhead *o, double share)
                  "%%, and %.3g %% of the variance lay in it",
                  100 * share, 100 * o->o.limit, 100 * c->share, 100 * c->explained);
         left -= c->share;
-        status = throw_switch(o, c, false, reason);
+        if ((status = throw_switch(o, c, false, reason)) != PYTHIA_OK)
+            return status;
     }
     o->beyond = left > o->o.limit;
-    return status;
+    return PYTHIA_OK;
 }
 
-/* Points that were pinned open since they were dropped come back. */
+/* Release points that were pinned open after they were dropped. */
 static int release_kept(struct pythia_overhead *o)
 {
     o->candidate_count = 0;
     int status = o->dropped ? list_candidates(o, true) : PYTHIA_OK;
-    for (size_t i = 0; i < o->candidate_count && status == PYTHIA_OK; i++)
-        if (is_kept(o, o->candidates[i].tracepoint))
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < o->candidate_count; i++) {
+        if (is_kept_open(o, o->candidates[i].tracepoint))
             status = throw_switch(o, &o->candidates[i], true,
                                   "it is pinned open, or nothing can close it");
-    return status;
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
-/* Points that may come back: one, or all that fit a limit that was raised. */
+/* Release one point, or all that fit a limit that was raised: one at a time shows what it costs
+ * before the next one follows. */
 static int release_points(struct pythia_overhead *o, double share)
 {
     bool all = o->raised;
     int status = list_candidates(o, true);
-    for (size_t i = o->candidate_count; i-- > 0 && status == PYTHIA_OK;) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = o->candidate_count; i-- > 0;) {
         const struct candidate *c = &o->candidates[i];
         char reason[REASON_SIZE] = "there is no limit any more to what tracing may take";
         if (o->o.limit > 0 && share + c->share > ROOM * o->o.limit)
@@ -459,11 +474,12 @@ static int release_points(struct pythia_overhead *o, double share)
                      "%.3g %%",
                      100 * share, 100 * o->o.limit, 100 * c->share);
         share += c->share;
-        status = throw_switch(o, c, true, reason);
+        if ((status = throw_switch(o, c, true, reason)) != PYTHIA_OK)
+            return status;
         if (!all)
             break;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 int pythia_overhead_look(struct pythia_overhead *o, uint64_t now_ns,
@@ -471,8 +487,8 @@ int pythia_overhead_look(struct pythia_overhead *o, uint64_t now_ns,
 {
     o->switch_count = 0;
     turn_slice(o, now_ns);
-    bool known = requests_of(o) >= o->o.min_requests && time_of(o) > 0;
-    double share = known ? cost_of_all(o, false) / time_of(o) : NAN;
+    bool known = sum_requests(o) >= o->o.min_requests && sum_time(o) > 0;
+    double share = known ? cost_of_all(o, false) / sum_time(o) : NAN;
     bool again = now_ns - o->changed_ns >= o->o.again_ns;
     int status = release_kept(o);
     bool released = status != PYTHIA_OK || o->switch_count > 0;

@@ -62,7 +62,8 @@ int pythia_passes_add(struct pythia_passes *p, uint32_t type, const struct pythi
 /* Requests of one type, at each point that they pass. Those that came since the last look while a
  * point was closed for their type are left out of its count for ever: a count never falls, and does
  * not jump when the point is opened for them. */
-static void look_at(struct pythia_passes *p, const struct pythia_space_type *type, uint32_t number)
+static void count_type(struct pythia_passes *p, const struct pythia_space_type *type,
+                       uint32_t number)
 {
     struct type none = {0}, *of = type->name < p->type_capacity ? &p->types[type->name] : &none;
     for (uint32_t node = 0; node < pythia_cct_nodes(type->cct); node++) {
@@ -101,11 +102,11 @@ int pythia_passes_look(struct pythia_passes *p, const struct pythia_space *space
         p->points[i].in_space = false;
     }
     for (size_t i = 0; i < count; i++)
-        look_at(p, &types[i], (uint32_t)i);
+        count_type(p, &types[i], (uint32_t)i);
     return PYTHIA_OK;
 }
 
-static uint64_t requests_of(const struct pythia_passes *p, const struct point *point)
+static uint64_t count_point_requests(const struct pythia_passes *p, const struct point *point)
 {
     if (!point || !point->in_space)
         return p->looked;
@@ -116,5 +117,5 @@ struct pythia_pass_counts pythia_passes_of(const struct pythia_passes *p, uint32
 {
     const struct point *point = tracepoint < p->point_capacity ? &p->points[tracepoint] : NULL;
     return (struct pythia_pass_counts){.spans = point ? point->spans : 0,
-                                       .requests = requests_of(p, point)};
+                                       .requests = count_point_requests(p, point)};
 }

@@ -62,6 +62,8 @@ static int begin_order(void *context)
     return PYTHIA_OK;
 }
 
+/* The type is that of the whole request, as a live stream has it: with points closed, the keys of a
+ * type may be out of sight. */
 static int add_entry(void *context, const struct pythia_trace *trace)
 {
     struct playing *p = context;
@@ -147,6 +149,7 @@ static double seconds_between(const struct playing *p, size_t from, size_t to)
 static int choose_length(struct playing *p)
 {
     double seconds = p->o->seconds > 0 ? p->o->seconds : INFINITY;
+    /* A cycle of a given time may have any number of requests; else a number bounds it. */
     size_t wanted = p->o->requests ? p->o->requests : p->o->seconds > 0 ? SIZE_MAX : REQUESTS;
     uint32_t *seen = pythia_calloc(p->types_end, sizeof(*seen));
     if (!seen)
@@ -186,8 +189,8 @@ static bool is_in_cycle(const struct playing *p, const struct entry *e)
     return (e->place + p->count - p->first % p->count) % p->count < p->length;
 }
 
-/* Does a request that was retained for this cycle belong to it anyway, because the capture is played
- * again? */
+/* Does a request that was retained for this cycle belong to it anyway, because the capture is
+ * played again? */
 static bool comes_again(void *context, const struct pythia_trace *trace)
 {
     const struct playing *p = context;
@@ -254,7 +257,7 @@ static int read_cycle(struct playing *p, struct pythia_pipeline_result *result)
 {
     struct pythia_pipeline_options how = p->o->pipeline;
     how.open = NULL;
-    how.told = true;
+    how.told = true; /* the first reading has reported what is wrong with the input */
     how.progress = false;
     struct pythia_consumer consumer = {begin_cycle, take_cycle, p};
     int status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, result);
@@ -335,7 +338,7 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     if (status != PYTHIA_OK)
         return status;
     p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;
-    p->first += begun;
+    p->first += begun; /* also past those that had not ended: they saw two sets of points */
     if (found.switch_count > 0)
         p->switched = p->first;
     pythia__rare_types_end(&p->context.rare, 0, true, p->space, found.switches, found.switch_count);
@@ -370,6 +373,7 @@ static int keep_keys_open(struct playing *p)
     bool *open = pythia_calloc(points, sizeof(*open)),
          *never = pythia_calloc(points, sizeof(*never));
     int status = PYTHIA_ENOMEM;
+    /* The key adds to `open` the points that it needs, but for those that must stay shut. */
     if (!open || !never)
         goto out;
     for (uint32_t point = 0; point < points; point++) {
@@ -519,7 +523,7 @@ static void end_playing(struct playing *p)
     pythia_free(p->foreign);
 }
 
-/* Is there anything left to search? A cycle in a quiet time of the capture begins nothing, although
+/* Is anything left to search? A cycle in a quiet time of the capture begins nothing, although
  * nothing has ended: until the capture has been played once, it goes on. */
 static bool goes_on(const struct playing *p)
 {
@@ -545,6 +549,7 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
     int status = begin_playing(&p);
     if (status != PYTHIA_OK)
         goto out;
+    /* A signal ends the run between two cycles, so that the report is of whole ones. */
     while (p.count > 0 && goes_on(&p) && loop.cycle_count < cycles &&
            !(options->stop && *options->stop))
         if ((status = play_cycle(&p, result)) != PYTHIA_OK)

@@ -13,10 +13,10 @@
 
 #define SECOND     UINT64_C(1000000000)
 #define MIB        ((uint64_t)1024 * 1024)
-#define LEARN_FEW  5    /* requests that suffice for a type when learning ends */
-#define TYPES_SEEN 2048 /* types of one cycle; all others are one type */
-#define PATIENCE   10 /* a cycle in which no type has enough requests lasts so many times longer */
-#define STRAGGLERS 4  /* wait for them so many times longer than the longest request took */
+#define LEARN_FEW  5     /* requests that suffice for a type when learning ends */
+#define TYPES_SEEN 2048  /* types of one cycle; all others are one type */
+#define PATIENCE   10    /* a cycle without a type that has enough lasts so many times longer */
+#define STRAGGLERS 4     /* wait for them so many times longer than the longest request took */
 #define LOOK_SPANS 10000 /* spans between looks at the memory of the evidence */
 #define RARE_PART  4     /* requests of rare types get this fraction of the memory for evidence */
 #define LEARN_NS   UINT64_C(50000000) /* between looks whether types have to be learnt */
@@ -116,7 +116,7 @@ static int begin_search(struct pythia_live *l)
 static int take_request(void *context, const struct pythia_trace *finished);
 
 /* The order matters: the namer needs the templates, and the types need a space. */
-static int create_parts(struct pythia_live *l)
+static int create_live_parts(struct pythia_live *l)
 {
     struct pythia_trace_taker taker = {take_request, l};
     int status = pythia_vocabulary_limit(l->vocabulary, &l->o.names);
@@ -172,7 +172,7 @@ int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space
     l->o = *options;
     l->last.leading = SIZE_MAX;
     set_defaults(&l->o);
-    int status = create_parts(l);
+    int status = create_live_parts(l);
     if (status != PYTHIA_OK) {
         pythia_live_destroy(l);
         return status;
@@ -227,8 +227,8 @@ static int measure_stage(struct pythia_live *l, struct pythia__live_stage *s)
 
 /* The name under which a request counts in a stage. An attacker, or a service with its identifiers
  * in the names of its spans, could make types without end: beyond TYPES_SEEN all are one. */
-static uint32_t choose_name(struct pythia_live *l, struct pythia__live_stage *s,
-                            struct pythia__live_type *type)
+static uint32_t name_in_stage(struct pythia_live *l, struct pythia__live_stage *s,
+                              struct pythia__live_type *type)
 {
     int which = stage_number(l, s);
     /* The numbers of stages are never used again, so that an old count needs no reset. */
@@ -272,7 +272,7 @@ static int gather_request(struct pythia_live *l, struct pythia__live_stage *s,
     int status = s->number ? PYTHIA_OK : begin_stage(l, s);
     if (status != PYTHIA_OK)
         return status;
-    uint32_t name = choose_name(l, s, type);
+    uint32_t name = name_in_stage(l, s, type);
     /* Requests of "(other)" have nothing in common: they never make a cycle full. */
     all = type->other ? 0 : type->in[stage_number(l, s)].requests;
     status = pythia__evidence_add(&l->context, &s->evidence, stage_number(l, s), name,
@@ -346,6 +346,7 @@ static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
         advance_phase(l, PYTHIA__LIVE_REQUEST);
         l->first_ns = l->now_ns;
     }
+    /* The first type that is learnt starts the time that the others have. */
     if (l->phase == PYTHIA__LIVE_LEARNING && type->requests >= l->o.learn_requests) {
         advance_phase(l, PYTHIA__LIVE_TYPE_LEARNT);
         l->learnt_ns = l->now_ns;
@@ -368,7 +369,8 @@ static int hide_closed(struct pythia_live *l, const struct pythia__live_type *ty
 /* The type of a request. When a path turns out to be that of a larger type, types of that path that
  * are being learnt are removed, as the larger one is learnt from its own requests. One that is
  * searched already gets no more requests: the search lets it rest, and its verdict stays. */
-static struct pythia__live_type *find_type(struct pythia_live *l, const struct pythia_trace *whole)
+static struct pythia__live_type *find_request_type(struct pythia_live *l,
+                                                   const struct pythia_trace *whole)
 {
     uint32_t name = whole ? pythia_request_type(l->namer, whole) : PYTHIA_NONE;
     if (name == PYTHIA_NONE)
@@ -383,8 +385,8 @@ static struct pythia__live_type *find_type(struct pythia_live *l, const struct p
     return type;
 }
 
-/* The way of a finished request (the drawing at the top). The watcher sees it first and in any case,
- * as its counts of hits must not depend on what becomes evidence. */
+/* The way of a finished request (the drawing at the top). The watcher sees it first and in any
+ * case, as its counts of hits must not depend on what becomes evidence. */
 static int take_request(void *context, const struct pythia_trace *finished)
 {
     struct pythia_live *l = context;
@@ -392,7 +394,7 @@ static int take_request(void *context, const struct pythia_trace *finished)
         *whole = pythia_request_variables_trace(l->variables, finished);
     if (whole && l->o.adder.add)
         whole = l->o.adder.add(l->o.adder.context, whole);
-    struct pythia__live_type *type = find_type(l, whole);
+    struct pythia__live_type *type = find_request_type(l, whole);
     if (!type)
         return PYTHIA_ENOMEM;
     int status = l->watch ? l->watch(l->watch_context, type->name, whole) : 0;
@@ -595,7 +597,8 @@ static void begin_settling(struct pythia_live *l, const struct pythia__live_stag
 }
 
 /* Have all requests of the cycle ended? None of them is open any more, and one of which no span has
- * arrived yet would be longer than any other. A request that is stuck must not hold up all others. */
+ * arrived yet would be longer than any other. A request that is stuck must not hold up all
+ * others. */
 static bool is_settled(const struct pythia_live *l)
 {
     uint64_t waited_ns = l->now_ns - l->settling_since_ns;
@@ -807,7 +810,7 @@ void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
     l->heard_ns = since_ns;
     pythia__lesson_applied(&l->lesson, since_ns, l->now_ns);
     if (was == PYTHIA__SET_ALIKE)
-        return;
+        return; /* searched types saw no change: their evidence stays */
     if (was == PYTHIA__SET_IN_FORCE && !joined)
         drop_evidence(l);
     l->since_ns = since_ns;
@@ -821,6 +824,7 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
     drop_evidence(l);
     pythia__lesson_break_off(&l->lesson);
     l->paused = paused;
+    /* The planes may have changed while paused: the whole set is applied again. */
     if (!paused && l->wish > 0) {
         l->wish++;
         advance_set(l, PYTHIA__SET_RESUMED);
@@ -843,6 +847,7 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
     l->o.search.always = always;
     l->o.search.never = l->context.unknown.never = never;
     l->o.search.fixed = fixed;
+    /* Pins that change nothing that is open must not cost the evidence of a cycle. */
     if (!switched) {
         if (l->lesson.active && others) /* a point that is pinned shut is not open for learning */
             desire_alike(l);

@@ -57,6 +57,7 @@ bool pythia__lesson_is_due(struct pythia__lesson *l, uint64_t now_ns)
     l->waiting = 0;
     for (size_t i = 0; i < l->types->count; i++)
         l->waiting += is_waiting(l, &l->types->types[i]);
+    /* The ring has the start of the phase that was `hourly` phases ago. */
     bool many = l->count >= l->o.hourly &&
                 now_ns - l->starts[(l->count - l->o.hourly) % PYTHIA__LESSONS_MAX] < HOUR_NS;
     return l->waiting > 0 && !many;
@@ -64,8 +65,9 @@ bool pythia__lesson_is_due(struct pythia__lesson *l, uint64_t now_ns)
 
 /* ---- the points ---- */
 
-/* Open the next batch: up to `room` of the points that may be opened, from l->next on; with `passed`
- * only points that were hit while they were open in a batch. Are any left for a later batch? */
+/* Open the next batch: up to `room` of the points that may be opened, from l->next on; with
+ * `passed` only points that were hit while they were open in a batch. Are any left for a later
+ * batch? */
 static bool open_batch(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
                        bool passed, bool *wished)
 {
@@ -140,10 +142,10 @@ int pythia__lesson_begin(struct pythia__lesson *l, const struct pythia__lesson_c
     return PYTHIA_OK;
 }
 
-/* A process reports a point only when it is first hit, so that opening points can bring up new ones.
- * These are opened too, or join the batches that are still to be tried. */
-static int add_points(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
-                      uint64_t now_ns, bool *wished)
+/* A process reports a point only when it is first hit, so that opening points can bring up new
+ * ones. These are opened too, or join the batches that are still to be tried. */
+static int add_new_points(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
+                          uint64_t now_ns, bool *wished)
 {
     uint32_t before = l->points, now = closed->points;
     if (now <= before)
@@ -185,6 +187,7 @@ static void end_lesson(struct pythia__lesson *l, bool learnt)
         if (!type->pupil)
             continue;
         type->pupil = false;
+        /* Too few requests say little of a type: it waits for the next phase. */
         type->taught = learnt && !type->refused && type->requests >= l->o.few;
         if (!type->taught && !type->refused)
             pythia__live_types_restart(l->types, type);
@@ -212,7 +215,7 @@ static bool opens_any(const struct pythia__lesson *l)
 int pythia__lesson_step(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
                         uint64_t now_ns, bool *wished)
 {
-    int status = l->active ? add_points(l, closed, now_ns, wished) : PYTHIA_OK;
+    int status = l->active ? add_new_points(l, closed, now_ns, wished) : PYTHIA_OK;
     if (!l->active || status != PYTHIA_OK)
         return status;
     bool late = now_ns - l->begun_ns >= (l->trying ? l->o.tries_ns : LATE * l->o.step_ns);
@@ -268,7 +271,7 @@ bool pythia__lesson_see(struct pythia__lesson *l, struct pythia__live_type *type
         return false;
     for (uint32_t i = 0; i < trace->count; i++) {
         uint32_t point = trace->spans[i].tracepoint;
-        if (point < l->points)
+        if (point < l->points) /* a point that is newer than the arrays joins with the next step */
             l->seen[point] |= l->open[point] ? PYTHIA__SEEN_OPENED : PYTHIA__SEEN_ANYWAY;
     }
     type->requests++;

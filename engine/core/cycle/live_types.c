@@ -71,6 +71,7 @@ struct pythia__live_type *pythia__live_types_meet(struct pythia__live_types *t, 
         return NULL;
     if (t->index[name])
         return &t->types[t->index[name] - 1];
+    /* A space that was loaded from a file may have it already. */
     bool learnt = pythia_space_type(t->space, name) != NULL;
     if (!learnt && t->count - t->learnt >= LEARNING_MAX)
         evict_types(t);

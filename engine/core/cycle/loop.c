@@ -7,7 +7,7 @@
 
 /* Switches point to problems that the next cycle overwrites, and borrow the text of their reason:
  * the log has copies. */
-static int log_switches(struct pythia_loop_cycle *c, const struct pythia_cycle *found)
+static int log_cycle_switches(struct pythia_loop_cycle *c, const struct pythia_cycle *found)
 {
     size_t opened = 0;
     for (size_t i = 0; i < found->switch_count; i++)
@@ -116,8 +116,8 @@ static int log_effects(struct pythia_loop_cycle *c, const struct pythia_cycle *f
     return PYTHIA_OK;
 }
 
-/* Log the state of the group that is followed in the leading type: the group is chosen once, so that
- * its share can be compared between cycles. */
+/* Log the state of the group that is followed in the leading type: the group is chosen once, so
+ * that its share can be compared between cycles. */
 static int follow_leading(struct pythia_loop *l, struct pythia_loop_cycle *c,
                           const struct pythia_groups *groups)
 {
@@ -143,7 +143,7 @@ int pythia__loop_log(struct pythia_loop *l, struct pythia_loop_cycle *c,
                      const struct pythia_problem *unknown, size_t unknown_count, uint64_t unix_ns)
 {
     int status = log_effects(c, found);
-    if (status != PYTHIA_OK || (status = log_switches(c, found)) != PYTHIA_OK ||
+    if (status != PYTHIA_OK || (status = log_cycle_switches(c, found)) != PYTHIA_OK ||
         (status = log_found(l, c, found)) != PYTHIA_OK ||
         (status = log_problems(l, c, found, unknown, unknown_count)) != PYTHIA_OK)
         return status;

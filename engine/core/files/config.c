@@ -12,9 +12,10 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define FILE_MAX  ((size_t)1024 * 1024)
-#define DEPTH_MAX 8
-#define NAME_MAX_ 128
+#define FILE_MAX    ((size_t)1024 * 1024)
+#define DEPTH_MAX   8
+#define NAME_MAX_   128
+#define MEMBERS_MAX 4 /* that an option names */
 
 struct pythia_config {
     const struct pythia_option *table;
@@ -48,8 +49,8 @@ static const struct pythia_option *find_option(const struct pythia_config *c, co
 }
 
 /* Set one option; a flag takes what YAML calls true and false. */
-static int set_option(struct pythia_config *c, const struct pythia_option *o, const char *text,
-                      size_t size, void *settings, struct pythia_error *e)
+static int set_config_option(struct pythia_config *c, const struct pythia_option *o,
+                             const char *text, size_t size, void *settings, struct pythia_error *e)
 {
     char *copy = pythia_arena_alloc(&c->texts, size + 1);
     if (!copy)
@@ -76,7 +77,7 @@ struct reader {
     const char *file;
     void *settings;
     struct pythia_error *e;
-    char prefix[NAME_MAX_]; /* names above, each with a - behind it */
+    char prefix[NAME_MAX_]; /* names of the maps around, each followed by a "-" */
     bool *seen;             /* by option */
 };
 
@@ -91,6 +92,8 @@ static int fail_at(struct reader *r, int status, const yaml_mark_t *at, const ch
     return status;
 }
 
+/* YAML has more than settings need: anchors could make a small file large, and tags could make a
+ * value something else than it looks like. */
 static int next_event(struct reader *r, yaml_event_t *event)
 {
     if (!yaml_parser_parse(&r->parser, event)) {
@@ -121,13 +124,14 @@ static int next_event(struct reader *r, yaml_event_t *event)
 static int set_at(struct reader *r, const struct pythia_option *o, const yaml_event_t *event)
 {
     struct pythia_error why = {0};
-    int status = set_option(r->config, o, (const char *)event->data.scalar.value,
-                            event->data.scalar.length, r->settings, &why);
-    return status == PYTHIA_OK ? status
-                               : fail_at(r, status, &event->start_mark, "%s", why.sentence);
+    int status = set_config_option(r->config, o, (const char *)event->data.scalar.value,
+                                   event->data.scalar.length, r->settings, &why);
+    if (status != PYTHIA_OK)
+        return fail_at(r, status, &event->start_mark, "%s", why.sentence);
+    return PYTHIA_OK;
 }
 
-/* The text "NAME: VALUE" that an entry of a map is. */
+/* Set an option to the text "NAME: VALUE" of an entry of a map. */
 static int set_pair(struct reader *r, const struct pythia_option *o, const yaml_event_t *name,
                     const yaml_event_t *value)
 {
@@ -137,14 +141,51 @@ static int set_pair(struct reader *r, const struct pythia_option *o, const yaml_
     pythia_buf_puts(&text, ": ");
     pythia_buf_add(&text, value->data.scalar.value, value->data.scalar.length);
     int status = pythia_buf_status(&text);
-    if (status == PYTHIA_OK)
-        status = set_option(r->config, o, text.bytes, text.size, r->settings, &why);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = set_config_option(r->config, o, text.bytes, text.size, r->settings, &why);
+out:
     pythia_buf_free(&text);
-    return status == PYTHIA_OK ? status : fail_at(r, status, &name->start_mark, "%s", why.sentence);
+    if (status != PYTHIA_OK)
+        return fail_at(r, status, &name->start_mark, "%s", why.sentence);
+    return PYTHIA_OK;
 }
 
-/* A map in a list of texts: "- a: b" is the text "a: b". */
-static int read_pairs(struct reader *r, const struct pythia_option *o)
+/* Keep the value of a member that the option names, by its place in `choices`. */
+static int keep_member(struct reader *r, const struct pythia_option *o, const yaml_event_t *name,
+                       const yaml_event_t *value, struct pythia_buf members[MEMBERS_MAX])
+{
+    int index = pythia_option_choice_index(o->choices, (const char *)name->data.scalar.value);
+    if (index < 0)
+        return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "the members are %s", o->choices);
+    if (members[index].size > 0)
+        return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "%s is set twice",
+                       (const char *)name->data.scalar.value);
+    pythia_buf_add(&members[index], value->data.scalar.value, value->data.scalar.length);
+    return pythia_buf_status(&members[index]);
+}
+
+/* The values of the members as one text, up to the first that is not there. */
+static int set_members(struct reader *r, const struct pythia_option *o, const yaml_mark_t *at,
+                       const struct pythia_buf members[MEMBERS_MAX])
+{
+    struct pythia_buf text = {0};
+    struct pythia_error why = {0};
+    for (size_t i = 0; i < MEMBERS_MAX && members[i].size > 0; i++)
+        pythia_buf_printf(&text, "%s%.*s", i > 0 ? " " : "", (int)members[i].size,
+                          members[i].bytes);
+    int status = pythia_buf_status(&text);
+    if (status != PYTHIA_OK)
+        goto out;
+    status =
+        set_config_option(r->config, o, text.bytes ? text.bytes : "", text.size, r->settings, &why);
+out:
+    pythia_buf_free(&text);
+    return status == PYTHIA_OK ? status : fail_at(r, status, at, "%s", why.sentence);
+}
+
+static int read_text_pairs(struct reader *r, const struct pythia_option *o,
+                           struct pythia_buf members[MEMBERS_MAX])
 {
     for (;;) {
         yaml_event_t name, value;
@@ -153,10 +194,12 @@ static int read_pairs(struct reader *r, const struct pythia_option *o)
             return status;
         bool ended = name.type == YAML_MAPPING_END_EVENT;
         if (!ended && (status = next_event(r, &value)) == PYTHIA_OK) {
-            status = name.type == YAML_SCALAR_EVENT && value.type == YAML_SCALAR_EVENT
-                         ? set_pair(r, o, &name, &value)
-                         : fail_at(r, PYTHIA_EUSAGE, &value.start_mark, "%s takes a list of texts",
-                                   o->name);
+            if (name.type != YAML_SCALAR_EVENT || value.type != YAML_SCALAR_EVENT)
+                status = fail_at(r, PYTHIA_EUSAGE, &value.start_mark, "%s takes a list of texts",
+                                 o->name);
+            else
+                status = o->choices ? keep_member(r, o, &name, &value, members)
+                                    : set_pair(r, o, &name, &value);
             yaml_event_delete(&value);
         }
         yaml_event_delete(&name);
@@ -165,7 +208,23 @@ static int read_pairs(struct reader *r, const struct pythia_option *o)
     }
 }
 
-static int read_list(struct reader *r, const struct pythia_option *o, const yaml_event_t *begin)
+/* A map in a list of texts: "- a: b" is the text "a: b", unless the option names members. */
+static int read_pairs_or_members(struct reader *r, const struct pythia_option *o,
+                                 const yaml_mark_t *at)
+{
+    struct pythia_buf members[MEMBERS_MAX] = {0};
+    int status = read_text_pairs(r, o, members);
+    if (status == PYTHIA_OK && o->choices)
+        status = set_members(r, o, at, members);
+    for (size_t i = 0; i < MEMBERS_MAX; i++)
+        pythia_buf_free(&members[i]);
+    return status;
+}
+
+/* Only text lists repeat; a list for another option is an error at its beginning, not at its first
+ * element. */
+static int read_text_list(struct reader *r, const struct pythia_option *o,
+                          const yaml_event_t *begin)
 {
     if (o->type != PYTHIA_OPTION_TEXTS)
         return fail_at(r, PYTHIA_EUSAGE, &begin->start_mark, "%s takes one value, not a list",
@@ -179,7 +238,7 @@ static int read_list(struct reader *r, const struct pythia_option *o, const yaml
         if (event.type == YAML_SCALAR_EVENT)
             status = set_at(r, o, &event);
         else if (event.type == YAML_MAPPING_START_EVENT)
-            status = read_pairs(r, o);
+            status = read_pairs_or_members(r, o, &event.start_mark);
         else if (!ended)
             status =
                 fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a list of texts", o->name);
@@ -191,8 +250,9 @@ static int read_list(struct reader *r, const struct pythia_option *o, const yaml
 
 static int read_map(struct reader *r, int depth);
 
-/* The value of a name, which was read as `key`. */
-static int read_value(struct reader *r, const yaml_event_t *key, int depth)
+/* Read the value of the name `key`. A map that is no option has names with that prefix: the same
+ * options as on the command line, without a second table. */
+static int read_setting(struct reader *r, const yaml_event_t *key, int depth)
 {
     char name[NAME_MAX_ * 2];
     snprintf(name, sizeof(name), "%s%s", r->prefix, (const char *)key->data.scalar.value);
@@ -216,13 +276,13 @@ static int read_value(struct reader *r, const yaml_event_t *key, int depth)
     } else if (r->seen[o - r->config->table]) {
         status = fail_at(r, PYTHIA_EUSAGE, &key->start_mark, "%s is set twice", name);
     } else if (event.type == YAML_SEQUENCE_START_EVENT) {
-        status = read_list(r, o, &event);
+        status = read_text_list(r, o, &event);
     } else if (event.type == YAML_SCALAR_EVENT) {
         status = set_at(r, o, &event);
     } else {
         status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a value", name);
     }
-    if (status == PYTHIA_OK && o)
+    if (o)
         r->seen[o - r->config->table] = true;
     yaml_event_delete(&event);
     return status;
@@ -237,7 +297,7 @@ static int read_map(struct reader *r, int depth)
             return status;
         bool ended = event.type == YAML_MAPPING_END_EVENT;
         if (event.type == YAML_SCALAR_EVENT)
-            status = read_value(r, &event, depth);
+            status = read_setting(r, &event, depth);
         else if (!ended)
             status = fail_at(r, PYTHIA_EFORMAT, &event.start_mark, "%s",
                              "there should be the name of a setting");
@@ -247,8 +307,8 @@ static int read_map(struct reader *r, int depth)
     }
 }
 
-/* One document, which is a map, or nothing at all. */
-static int read_document(struct reader *r)
+/* Read one document, which is a map, or nothing at all. */
+static int read_yaml_document(struct reader *r)
 {
     int documents = 0;
     for (;;) {
@@ -289,9 +349,27 @@ int pythia_config_parse(struct pythia_config *c, const char *name, const char *b
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", name);
     }
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)bytes, size);
-    int status = read_document(&r);
+    int status = read_yaml_document(&r);
     yaml_parser_delete(&r.parser);
     pythia_free(r.seen);
+    return status;
+}
+
+static int read_config_file(struct pythia_config *c, const char *path, FILE *file, void *settings,
+                            struct pythia_error *e)
+{
+    char *bytes = pythia_realloc(NULL, FILE_MAX + 1, 1);
+    if (!bytes)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read it");
+    int status;
+    size_t size = fread(bytes, 1, FILE_MAX + 1, file);
+    if (ferror(file))
+        status = pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(errno));
+    else if (size > FILE_MAX)
+        status = pythia_error_set(e, PYTHIA_ELIMIT, "is larger than 1 MiB");
+    else
+        status = pythia_config_parse(c, path, bytes, size, settings, e);
+    pythia_free(bytes);
     return status;
 }
 
@@ -299,24 +377,10 @@ int pythia_config_read(struct pythia_config *c, const char *path, void *settings
                        struct pythia_error *e)
 {
     FILE *file = fopen(path, "re");
-    char *bytes = file ? pythia_realloc(NULL, FILE_MAX + 1, 1) : NULL;
-    int status;
-    if (!file) {
-        status = pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
-    } else if (!bytes) {
-        status = pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read it");
-    } else {
-        size_t size = fread(bytes, 1, FILE_MAX + 1, file);
-        if (ferror(file))
-            status = pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(errno));
-        else if (size > FILE_MAX)
-            status = pythia_error_set(e, PYTHIA_ELIMIT, "is larger than 1 MiB");
-        else
-            status = pythia_config_parse(c, path, bytes, size, settings, e);
-    }
+    int status = file ? read_config_file(c, path, file, settings, e)
+                      : pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
     if (file)
         fclose(file);
-    pythia_free(bytes);
     if (status != PYTHIA_OK)
         pythia_error_place(e, path, 0, 0);
     return status;
@@ -324,7 +388,7 @@ int pythia_config_read(struct pythia_config *c, const char *path, void *settings
 
 /* ---- the environment ---- */
 
-/* OTLP_HTTP is otlp-http. */
+/* The option of a variable: OTLP_HTTP is otlp-http. */
 static const struct pythia_option *find_variable(const struct pythia_config *c, const char *name,
                                                  size_t size)
 {
@@ -339,6 +403,26 @@ static const struct pythia_option *find_variable(const struct pythia_config *c, 
     return NULL;
 }
 
+/* A list of texts is the part of a variable between commas, and replaces that of the file. */
+static int set_variable(struct pythia_config *c, const struct pythia_option *o, const char *value,
+                        void *settings, struct pythia_error *e)
+{
+    if (!o)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "there is no such setting");
+    if (o->type == PYTHIA_OPTION_TEXTS)
+        ((struct pythia_option_texts *)(void *)((char *)settings + o->offset))->count = 0;
+    for (const char *at = value;; at++) {
+        size_t size = o->type == PYTHIA_OPTION_TEXTS ? strcspn(at, ",") : strlen(at);
+        int status = set_config_option(c, o, at, size, settings, e);
+        if (status != PYTHIA_OK)
+            return status;
+        at += size;
+        if (*at == '\0')
+            return PYTHIA_OK;
+    }
+}
+
+/* The error is placed at the variable, whose name needs a copy: it stands before a "=". */
 int pythia_config_environment(struct pythia_config *c, const char *prefix, char *const *environment,
                               void *settings, struct pythia_error *e)
 {
@@ -350,19 +434,7 @@ int pythia_config_environment(struct pythia_config *c, const char *prefix, char 
         if (!value)
             continue;
         const struct pythia_option *o = find_variable(c, name, (size_t)(value - name));
-        int status = PYTHIA_OK;
-        if (!o)
-            status = pythia_error_set(e, PYTHIA_EUSAGE, "there is no such setting");
-        else if (o->type == PYTHIA_OPTION_TEXTS)
-            ((struct pythia_option_texts *)(void *)((char *)settings + o->offset))->count = 0;
-        for (const char *at = value + 1; o && status == PYTHIA_OK;) {
-            size_t size = o->type == PYTHIA_OPTION_TEXTS ? strcspn(at, ",") : strlen(at);
-            status = set_option(c, o, at, size, settings, e);
-            at += size;
-            if (*at == '\0')
-                break;
-            at++;
-        }
+        int status = set_variable(c, o, value + 1, settings, e);
         if (status != PYTHIA_OK) {
             char place[NAME_MAX_];
             snprintf(place, sizeof(place), "%.*s", (int)(value - *environment), *environment);

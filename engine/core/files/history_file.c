@@ -35,30 +35,34 @@ static json_t *write_row(const struct pythia_history *history, struct pythia_tex
     return row;
 }
 
-static int add_bytes(const char *bytes, size_t size, void *to)
+static int add_dumped(const char *bytes, size_t size, void *to)
 {
     pythia_shown_json(to, bytes, size);
     return pythia_buf_status(to) == PYTHIA_OK ? 0 : -1;
 }
 
+/* The order is that of the ids, so that equal histories are equal files. */
 int pythia_history_file_write(const struct pythia_history *history, struct pythia_buf *out)
 {
     struct pythia_text *ids = NULL;
     size_t count = 0;
     int status = pythia_history_sorted(history, &ids, &count);
+    if (status != PYTHIA_OK)
+        return status;
+    status = PYTHIA_ENOMEM;
     json_t *file = json_object(), *rows = json_array();
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+    if (json_object_set_new(file, "schema", json_string(SCHEMA)) != 0 ||
+        json_object_set(file, "trace_points", rows) != 0)
+        goto out;
+    for (size_t i = 0; i < count; i++)
         if (json_array_append_new(rows, write_row(history, ids[i])) != 0)
-            status = PYTHIA_ENOMEM;
-    bool failed = json_object_set_new(file, "schema", json_string(SCHEMA)) != 0;
-    failed = json_object_set_new(file, "trace_points", rows) != 0 || failed;
-    if (status == PYTHIA_OK &&
-        (failed || json_dump_callback(file, add_bytes, out, JSON_COMPACT) != 0))
-        status = PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        pythia_buf_putc(out, '\n');
-        status = pythia_buf_status(out);
-    }
+            goto out;
+    if (json_dump_callback(file, add_dumped, out, JSON_COMPACT) != 0)
+        goto out;
+    pythia_buf_putc(out, '\n');
+    status = pythia_buf_status(out);
+out:
+    json_decref(rows);
     json_decref(file);
     pythia_free(ids);
     return status;
@@ -73,7 +77,8 @@ static int fail_row(struct pythia_error *e, size_t row, const char *why)
                             why);
 }
 
-static int read_row(struct pythia_history *h, const json_t *row, size_t i, struct pythia_error *e)
+static int read_history_row(struct pythia_history *h, const json_t *row, size_t i,
+                            struct pythia_error *e)
 {
     const json_t *name = json_array_get(row, 0);
     uint64_t n[3];
@@ -90,15 +95,16 @@ static int read_row(struct pythia_history *h, const json_t *row, size_t i, struc
     return pythia_history_add_record(h, id, &r);
 }
 
-static int read_rows(struct pythia_history *h, const json_t *rows, struct pythia_error *e)
+static int read_history_rows(struct pythia_history *h, const json_t *rows, struct pythia_error *e)
 {
     if (!json_is_array(rows))
         return pythia_error_set(e, PYTHIA_EFORMAT,
                                 "is no record of searches that can be read: no trace_points");
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < json_array_size(rows) && status == PYTHIA_OK; i++)
-        status = read_row(h, json_array_get(rows, i), i, e);
-    return status;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        if ((status = read_history_row(h, json_array_get(rows, i), i, e)) != PYTHIA_OK)
+            return status;
+    return PYTHIA_OK;
 }
 
 static int take_rows(json_t *file, const char *name, struct pythia_history **out,
@@ -106,13 +112,14 @@ static int take_rows(json_t *file, const char *name, struct pythia_history **out
 {
     struct pythia_history *h = NULL;
     int status = pythia_history_create(&h);
-    if (status == PYTHIA_OK)
-        status = read_rows(h, json_object_get(file, "trace_points"), e);
+    if (status != PYTHIA_OK ||
+        (status = read_history_rows(h, json_object_get(file, "trace_points"), e)) != PYTHIA_OK)
+        goto out;
     json_decref(file);
-    if (status == PYTHIA_OK) {
-        *out = h;
-        return PYTHIA_OK;
-    }
+    *out = h;
+    return PYTHIA_OK;
+out:
+    json_decref(file);
     if (status == PYTHIA_ENOMEM)
         pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read it");
     pythia_error_place(e, name, 0, 0);
@@ -124,7 +131,9 @@ int pythia_history_file_read(const char *path, struct pythia_history **out, stru
 {
     json_t *file = NULL;
     int status = pythia__json_file_read(path, SCHEMA, "record of searches", &file, e);
-    return status == PYTHIA_OK ? take_rows(file, path, out, e) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return take_rows(file, path, out, e);
 }
 
 int pythia_history_file_parse(const char *name, struct pythia_text bytes,
@@ -132,5 +141,7 @@ int pythia_history_file_parse(const char *name, struct pythia_text bytes,
 {
     json_t *file = NULL;
     int status = pythia__json_parse(name, bytes, SCHEMA, "record of searches", &file, e);
-    return status == PYTHIA_OK ? take_rows(file, name, out, e) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return take_rows(file, name, out, e);
 }

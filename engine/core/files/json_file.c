@@ -32,8 +32,10 @@ int pythia__json_file_read(const char *path, const char *schema, const char *wha
 {
     struct pythia_buf bytes = {0};
     int status = pythia_file_read(path, &bytes, e);
-    if (status == PYTHIA_OK)
-        status = pythia__json_parse(path, pythia_buf_text(&bytes), schema, what, out, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__json_parse(path, pythia_buf_text(&bytes), schema, what, out, e);
+out:
     pythia_buf_free(&bytes);
     return status;
 }

@@ -15,7 +15,7 @@
 
 #define DIGITS ((size_t)2 * PYTHIA_HASH_KEY_BYTES)
 
-static int fail_file(struct pythia_error *e, const char *path, const char *what)
+static int fail_secret(struct pythia_error *e, const char *path, const char *what)
 {
     int number = errno;
     pythia_error_place(e, path, 0, 0);
@@ -31,17 +31,17 @@ static int draw_secret(struct pythia_hash_key *out, struct pythia_error *e)
 }
 
 /* 1: there is no file. */
-static int read_file(const char *path, struct pythia_hash_key *out, struct pythia_error *e)
+static int read_secret_file(const char *path, struct pythia_hash_key *out, struct pythia_error *e)
 {
     char text[DIGITS + 2];
     struct stat about;
     uint64_t high, low;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return errno == ENOENT ? 1 : fail_file(e, path, "cannot be read");
+        return errno == ENOENT ? 1 : fail_secret(e, path, "cannot be read");
     ssize_t size = read(file, text, sizeof(text));
     if (size < 0) {
-        int status = fail_file(e, path, "cannot be read");
+        int status = fail_secret(e, path, "cannot be read");
         close(file);
         return status;
     }
@@ -65,7 +65,8 @@ static int read_file(const char *path, struct pythia_hash_key *out, struct pythi
 }
 
 /* Written beside it first, and then given its name, unless another process was quicker. */
-static int make_file(const char *path, const struct pythia_hash_key *key, struct pythia_error *e)
+static int make_secret_file(const char *path, const struct pythia_hash_key *key,
+                            struct pythia_error *e)
 {
     struct pythia_buf beside = {0};
     char text[DIGITS + 2];
@@ -81,7 +82,7 @@ static int make_file(const char *path, const struct pythia_hash_key *key, struct
     int file = open(beside.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0 || write(file, text, DIGITS + 1) != (ssize_t)DIGITS + 1 || fsync(file) != 0 ||
         (link(beside.bytes, path) != 0 && errno != EEXIST))
-        status = fail_file(e, path, "cannot be made");
+        status = fail_secret(e, path, "cannot be made");
     if (file >= 0) {
         close(file);
         unlink(beside.bytes);
@@ -95,13 +96,13 @@ int pythia_secret_read(const char *path, struct pythia_hash_key *out, struct pyt
     struct pythia_hash_key key;
     if (!path)
         return draw_secret(out, e);
-    int status = read_file(path, out, e);
+    int status = read_secret_file(path, out, e);
     if (status != 1)
         return status;
-    status = draw_secret(&key, e);
-    if (status == PYTHIA_OK)
-        status = make_file(path, &key, e);
-    if (status == PYTHIA_OK)
-        status = read_file(path, out, e);
-    return status == 1 ? fail_file(e, path, "has gone again") : status;
+    if ((status = draw_secret(&key, e)) != PYTHIA_OK ||
+        (status = make_secret_file(path, &key, e)) != PYTHIA_OK)
+        return status;
+    status =
+        read_secret_file(path, out, e); /* another process may have been first: its secret counts */
+    return status == 1 ? fail_secret(e, path, "has gone again") : status;
 }

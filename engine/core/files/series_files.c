@@ -42,7 +42,7 @@ struct finding {
     bool follow;
 };
 
-static void report_file(const struct finding *f, const char *path, int number)
+static void report_unreadable(const struct finding *f, const char *path, int number)
 {
     struct pythia_error why = {0};
     pythia_error_set(&why, PYTHIA_EIO, "cannot be read: %s", strerror(number));
@@ -51,7 +51,7 @@ static void report_file(const struct finding *f, const char *path, int number)
     f->result->refused++;
 }
 
-static void on_broken(void *context, const struct pythia_error *why)
+static void report_broken(void *context, const struct pythia_error *why)
 {
     const struct finding *f = context;
     f->problem(f->context, why);
@@ -65,8 +65,8 @@ static bool ends_in(const char *name, const char *end)
     return size > last && strcmp(name + size - last, end) == 0;
 }
 
-/* Four parts with dots between them, of which the third is a number. */
-static void read_name(struct found *file)
+/* Split a name of four parts with dots between them, of which the third is a number. */
+static void split_name(struct found *file)
 {
     const char *name = strrchr(file->path, '/');
     name = name ? name + 1 : file->path;
@@ -88,7 +88,7 @@ static void read_name(struct found *file)
     file->id_size = (size_t)(dots[3] - file->id);
 }
 
-static int add_file(struct finding *f, const char *path, bool named)
+static int add_series_file(struct finding *f, const char *path, bool named)
 {
     if (pythia_grow(&f->files, &f->capacity, f->count, sizeof(*f->files)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -97,7 +97,7 @@ static int add_file(struct finding *f, const char *path, bool named)
                          .named = named};
     if (!file.path)
         return PYTHIA_ENOMEM;
-    read_name(&file);
+    split_name(&file);
     f->files[f->count++] = file;
     return PYTHIA_OK;
 }
@@ -109,16 +109,16 @@ static bool is_outward_link(const struct finding *f, const char *folder, const c
            pythia__link_leads_out(folder, path);
 }
 
-static int add_folder(struct finding *f, const char *path)
+static int add_series_folder(struct finding *f, const char *path)
 {
     DIR *folder = opendir(path);
     struct pythia_buf name = {0};
     int status = PYTHIA_OK;
     if (!folder) {
-        report_file(f, path, errno);
+        report_unreadable(f, path, errno);
         return PYTHIA_OK;
     }
-    for (const struct dirent *e; status == PYTHIA_OK && (e = readdir(folder));) {
+    for (const struct dirent *e; (e = readdir(folder));) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         if (!ends_in(e->d_name, ".csv") && !ends_in(e->d_name, ".tmp")) {
@@ -127,27 +127,28 @@ static int add_folder(struct finding *f, const char *path)
         }
         pythia_buf_clear(&name);
         pythia_buf_printf(&name, "%s%s%s", path, ends_in(path, "/") ? "" : "/", e->d_name);
-        status = pythia_buf_status(&name);
+        if ((status = pythia_buf_status(&name)) != PYTHIA_OK)
+            break;
         /* Programs that are traced may write to this folder: without the check, a link of theirs
          * would make us read, and quote in messages, a file that only our user may read. */
-        if (status == PYTHIA_OK && is_outward_link(f, path, name.bytes))
+        if (is_outward_link(f, path, name.bytes))
             f->result->outward_links++;
-        else if (status == PYTHIA_OK)
-            status = add_file(f, name.bytes, false);
+        else if ((status = add_series_file(f, name.bytes, false)) != PYTHIA_OK)
+            break;
     }
     pythia_buf_free(&name);
     closedir(folder);
     return status;
 }
 
-static int compare_texts(const char *a, size_t a_size, const char *b, size_t b_size)
+static int compare_parts(const char *a, size_t a_size, const char *b, size_t b_size)
 {
     return pythia_text_compare((struct pythia_text){a, a_size}, (struct pythia_text){b, b_size});
 }
 
 /* Temporary names first: such a file may get its own name while we look. Then those of one process
  * by their numbers. */
-static int compare_found(const void *a, const void *b)
+static int compare_series_files(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
     if (x->temporary != y->temporary)
@@ -156,9 +157,9 @@ static int compare_found(const void *a, const void *b)
         return x->prefix ? -1 : 1;
     int order = 0;
     if (x->prefix)
-        order = compare_texts(x->prefix, x->prefix_size, y->prefix, y->prefix_size);
+        order = compare_parts(x->prefix, x->prefix_size, y->prefix, y->prefix_size);
     if (!order && x->prefix)
-        order = compare_texts(x->id, x->id_size, y->id, y->id_size);
+        order = compare_parts(x->id, x->id_size, y->id, y->id_size);
     if (!order && x->prefix)
         order = (x->number > y->number) - (x->number < y->number);
     return order ? order : strcmp(x->path, y->path);
@@ -166,7 +167,7 @@ static int compare_found(const void *a, const void *b)
 
 /* ---- reading ---- */
 
-/* 0: a process holds the lock of a file; else nobody will complete it any more. */
+/* Does no process hold the lock of a file? Then none will complete it any more. */
 static bool is_left(int file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -177,14 +178,14 @@ static int load_file(struct finding *f, int file, const char *path)
 {
     pythia_buf_clear(&f->content);
     for (;;) {
-        char *room = pythia_buf_reserve(&f->content, READ_BYTES);
-        if (!room)
+        char *to = pythia_buf_reserve(&f->content, READ_BYTES);
+        if (!to)
             return PYTHIA_ENOMEM;
-        ssize_t got = read(file, room, READ_BYTES);
+        ssize_t got = read(file, to, READ_BYTES);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
-            report_file(f, path, errno);
+            report_unreadable(f, path, errno);
             return PYTHIA_EIO;
         }
         if (got == 0)
@@ -210,12 +211,14 @@ static int remember_inode(struct finding *f, const struct stat *about)
     return PYTHIA_OK;
 }
 
-static int read_open(struct finding *f, const struct found *file, int number)
+/* A file with a temporary name is read only if its process is gone; if it was completed meanwhile,
+ * it is met again under its own name, which the inode shows. */
+static int read_open_file(struct finding *f, const struct found *file, int number)
 {
     struct stat about, now;
     bool left = false;
     if (fstat(number, &about) != 0) {
-        report_file(f, file->path, errno);
+        report_unreadable(f, file->path, errno);
         return PYTHIA_OK;
     }
     if (S_ISDIR(about.st_mode)) {
@@ -234,42 +237,66 @@ static int read_open(struct finding *f, const struct found *file, int number)
             return PYTHIA_ENOMEM;
     }
     int status = load_file(f, number, file->path);
-    if (status == PYTHIA_OK)
-        status = pythia_series_csv_read(&f->csv, file->path, pythia_buf_text(&f->content), left);
-    f->result->files += status == PYTHIA_OK;
-    f->result->killed += status == PYTHIA_OK && left;
+    if (status != PYTHIA_OK)
+        return status == PYTHIA_ENOMEM ? status : PYTHIA_OK; /* else it is reported already */
+    status = pythia_series_csv_read(&f->csv, file->path, pythia_buf_text(&f->content), left);
     f->result->refused += status == PYTHIA_EFORMAT;
-    return status == PYTHIA_ENOMEM ? status : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        return status == PYTHIA_ENOMEM ? status : PYTHIA_OK;
+    f->result->files++;
+    f->result->killed += left;
+    return PYTHIA_OK;
 }
 
-static int read_file(struct finding *f, const struct found *file)
+static int read_series_file(struct finding *f, const struct found *file)
 {
     int number = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (number < 0) {
         if (errno == ENOENT && !file->named)
             f->result->gone++;
         else
-            report_file(f, file->path, errno);
+            report_unreadable(f, file->path, errno);
         return PYTHIA_OK;
     }
-    int status = read_open(f, file, number);
+    int status = read_open_file(f, file, number);
     close(number);
     return status;
 }
 
-/* Numbers that are left out between those that are there. */
+/* Count the gaps in the numbers of the files of each process. */
 static void count_missing(struct finding *f)
 {
     for (size_t i = 1; i < f->count; i++) {
         const struct found *a = &f->files[i - 1], *b = &f->files[i];
         if (!a->prefix || !b->prefix || a->temporary || b->temporary ||
-            compare_texts(a->prefix, a->prefix_size, b->prefix, b->prefix_size) != 0 ||
-            compare_texts(a->id, a->id_size, b->id, b->id_size) != 0)
+            compare_parts(a->prefix, a->prefix_size, b->prefix, b->prefix_size) != 0 ||
+            compare_parts(a->id, a->id_size, b->id, b->id_size) != 0)
             continue;
         f->result->missing += b->number > a->number ? b->number - a->number - 1 : 0;
     }
 }
 
+static int find_series_files(struct finding *f, const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct stat about;
+        if (stat(paths[i], &about) != 0) {
+            report_unreadable(f, paths[i], errno);
+            continue;
+        }
+        int status = S_ISDIR(about.st_mode) ? add_series_folder(f, paths[i])
+                                            : add_series_file(f, paths[i], true);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    if (f->count)
+        qsort(f->files, f->count, sizeof(*f->files), compare_series_files);
+    count_missing(f);
+    return PYTHIA_OK;
+}
+
+/* All files are found before the first is read: their order matters (compare_series_files), and gaps in
+ * their numbers are counted. */
 int pythia_series_files_read(const char *const *paths, size_t count, bool follow,
                              void (*problem)(void *context, const struct pythia_error *why),
                              void *context, struct pythia_series_set **out,
@@ -277,34 +304,30 @@ int pythia_series_files_read(const char *const *paths, size_t count, bool follow
 {
     struct finding f = {.problem = problem, .context = context, .result = result, .follow = follow};
     struct pythia_series_set *set = NULL;
-    struct stat about;
     *result = (struct pythia_series_files_result){0};
     int status = pythia_series_set_create(&set);
-    f.csv = (struct pythia_series_csv){.to = set, .broken = on_broken, .context = &f};
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
-        if (stat(paths[i], &about) != 0)
-            report_file(&f, paths[i], errno);
-        else
-            status =
-                S_ISDIR(about.st_mode) ? add_folder(&f, paths[i]) : add_file(&f, paths[i], true);
+    if (status != PYTHIA_OK)
+        return status;
+    f.csv = (struct pythia_series_csv){.to = set, .broken = report_broken, .context = &f};
+    if ((status = find_series_files(&f, paths, count)) != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < f.count; i++) {
+        if (i > 0 && strcmp(f.files[i].path, f.files[i - 1].path) == 0)
+            continue;
+        if ((status = read_series_file(&f, &f.files[i])) != PYTHIA_OK)
+            goto out;
     }
-    if (f.count)
-        qsort(f.files, f.count, sizeof(*f.files), compare_found);
-    count_missing(&f);
-    for (size_t i = 0; i < f.count && status == PYTHIA_OK; i++)
-        if (i == 0 || strcmp(f.files[i].path, f.files[i - 1].path) != 0)
-            status = read_file(&f, &f.files[i]);
-    if (status == PYTHIA_OK)
-        status = pythia_series_set_finish(set);
+    if ((status = pythia_series_set_finish(set)) != PYTHIA_OK)
+        goto out;
+    *out = set;
+    set = NULL;
+out:
     result->csv = f.csv.counts;
     for (size_t i = 0; i < f.count; i++)
         pythia_free(f.files[i].path);
     pythia_free(f.files);
     pythia_free(f.inodes);
     pythia_buf_free(&f.content);
-    if (status == PYTHIA_OK)
-        *out = set;
-    else
-        pythia_series_set_destroy(set);
+    pythia_series_set_destroy(set);
     return status;
 }

@@ -160,13 +160,15 @@ static json_t *write_bytes(const struct pythia_space_type *t, const struct order
     return out;
 }
 
+/* NULL when out of memory, like all of these: json_object_set_new fails with it. */
 static json_t *write_edges(const struct pythia_space_type *t, const struct order *nodes,
                            const struct order *points)
 {
     struct order edges = {0};
     json_t *out = json_array();
-    int status = order_make(&edges, pythia_cct_edges(t->cct), edge_before, t->cct);
-    for (uint32_t i = 0; i < edges.count && status == PYTHIA_OK; i++) {
+    if (order_make(&edges, pythia_cct_edges(t->cct), edge_before, t->cct) != PYTHIA_OK)
+        goto out;
+    for (uint32_t i = 0; i < edges.count; i++) {
         const struct pythia_edge *e = pythia_cct_edge_at(t->cct, edges.numbers[i]);
         const struct pythia_space_edge *known = &t->edges[edges.numbers[i]];
         uint64_t row[] = {nodes->places[e->context],
@@ -176,45 +178,42 @@ static json_t *write_edges(const struct pythia_space_type *t, const struct order
                           e->to_event,
                           known->visits,
                           known->time_ns};
-        status = json_array_append_new(out, pack_numbers(row, sizeof(row) / sizeof(row[0]))) == 0
-                     ? PYTHIA_OK
-                     : PYTHIA_ENOMEM;
+        if (json_array_append_new(out, pack_numbers(row, sizeof(row) / sizeof(row[0]))) != 0)
+            goto out;
     }
     order_free(&edges);
-    if (status != PYTHIA_OK) {
-        json_decref(out);
-        return NULL;
-    }
     return out;
+out:
+    order_free(&edges);
+    json_decref(out);
+    return NULL;
 }
 
-static json_t *write_type(const struct pythia_vocabulary *v, const struct pythia_space_type *t,
-                          const struct order *points)
+static json_t *write_type_row(const struct pythia_vocabulary *v, const struct pythia_space_type *t,
+                              const struct order *points)
 {
     struct order nodes = {0};
     json_t *out = json_object();
-    int status = order_make(&nodes, pythia_cct_nodes(t->cct), node_before, t->cct);
-    if (status == PYTHIA_OK &&
-        (json_object_set_new(out, "name", pack_text(pythia_vocabulary_text(v, t->name))) != 0 ||
-         json_object_set_new(out, "requests", json_integer((json_int_t)t->requests)) != 0 ||
-         json_object_set_new(out, "nodes", write_nodes(t, &nodes, points)) != 0 ||
-         json_object_set_new(out, "bytes", write_bytes(t, &nodes)) != 0 ||
-         json_object_set_new(out, "edges", write_edges(t, &nodes, points)) != 0))
-        status = PYTHIA_ENOMEM;
-    order_free(&nodes);
-    if (status != PYTHIA_OK) {
+    if (order_make(&nodes, pythia_cct_nodes(t->cct), node_before, t->cct) != PYTHIA_OK ||
+        json_object_set_new(out, "name", pack_text(pythia_vocabulary_text(v, t->name))) != 0 ||
+        json_object_set_new(out, "requests", json_integer((json_int_t)t->requests)) != 0 ||
+        json_object_set_new(out, "nodes", write_nodes(t, &nodes, points)) != 0 ||
+        json_object_set_new(out, "bytes", write_bytes(t, &nodes)) != 0 ||
+        json_object_set_new(out, "edges", write_edges(t, &nodes, points)) != 0) {
         json_decref(out);
-        return NULL;
+        out = NULL;
     }
+    order_free(&nodes);
     return out;
 }
 
-static int add_bytes(const char *bytes, size_t size, void *to)
+static int add_shown(const char *bytes, size_t size, void *to)
 {
     pythia_shown_json(to, bytes, size);
     return pythia_buf_status(to) == PYTHIA_OK ? 0 : -1;
 }
 
+/* The members are in the order in which the reader needs them. */
 int pythia_space_file_write(const struct pythia_space *space, struct pythia_buf *out)
 {
     const struct pythia_vocabulary *v = pythia_space_vocabulary(space);
@@ -223,39 +222,41 @@ int pythia_space_file_write(const struct pythia_space *space, struct pythia_buf 
     struct order points = {0}, types = {0};
     struct type_order context = {all, v};
     json_t *file = json_object(), *list = json_array();
-    int status = order_make(&points, pythia_vocabulary_tracepoints(v), point_before, v);
-    if (status == PYTHIA_OK)
-        status = order_make(&types, (uint32_t)count, type_before, &context);
-    for (uint32_t i = 0; i < types.count && status == PYTHIA_OK; i++)
-        if (json_array_append_new(list, write_type(v, &all[types.numbers[i]], &points)) != 0)
-            status = PYTHIA_ENOMEM;
-    bool failed = json_object_set_new(file, "schema", json_string(PYTHIA__SPACE_SCHEMA)) != 0;
-    failed = json_object_set_new(file, "trace_points",
-                                 status == PYTHIA_OK ? write_points(v, &points) : NULL) != 0 ||
-             failed;
-    failed = json_object_set_new(file, "types", list) != 0 || failed;
-    if (status != PYTHIA_OK || failed ||
-        json_dump_callback(file, add_bytes, out, JSON_COMPACT) != 0)
-        status = PYTHIA_ENOMEM;
+    int status = PYTHIA_ENOMEM;
+    if (order_make(&points, pythia_vocabulary_tracepoints(v), point_before, v) != PYTHIA_OK ||
+        order_make(&types, (uint32_t)count, type_before, &context) != PYTHIA_OK ||
+        json_object_set_new(file, "schema", json_string(PYTHIA__SPACE_SCHEMA)) != 0 ||
+        json_object_set_new(file, "trace_points", write_points(v, &points)) != 0 ||
+        json_object_set(file, "types", list) != 0)
+        goto out;
+    for (uint32_t i = 0; i < types.count; i++)
+        if (json_array_append_new(list, write_type_row(v, &all[types.numbers[i]], &points)) != 0)
+            goto out;
+    if (json_dump_callback(file, add_shown, out, JSON_COMPACT) != 0)
+        goto out;
     pythia_buf_putc(out, '\n');
+    status = pythia_buf_status(out);
+out:
+    json_decref(list);
     json_decref(file);
     order_free(&points);
     order_free(&types);
-    return status == PYTHIA_OK ? pythia_buf_status(out) : status;
+    return status;
 }
 
+/* A pipe has no size to ask for, so that the buffer grows with what is read. */
 int pythia_file_read(const char *path, struct pythia_buf *out, struct pythia_error *e)
 {
     int number = 0, file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         number = errno;
     while (number == 0) {
-        char *room = pythia_buf_reserve(out, READ_BYTES);
-        if (!room) {
+        char *to = pythia_buf_reserve(out, READ_BYTES);
+        if (!to) {
             close(file);
             return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", path);
         }
-        ssize_t got = read(file, room, READ_BYTES);
+        ssize_t got = read(file, to, READ_BYTES);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {

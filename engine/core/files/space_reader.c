@@ -46,21 +46,22 @@ static int file_read(struct pythia_source *source, void *to, size_t capacity, si
 
 /* ---- pieces ---- */
 
-/* At the value at hand. */
+/* Fail at the current value. */
 static int fail_value(struct reading *r, const char *what, size_t row)
 {
     return pythia_json_fail(r->j, PYTHIA_EFORMAT, "is no search space that can be read: %s %zu",
                             what, row);
 }
 
-/* At the beginning of a row, which is short enough to be in memory as a whole. */
+/* Fail at the beginning of a row. */
 static int wrong_row(struct reading *r, const uint32_t *mark, const char *what, size_t row)
 {
     return pythia_json_fail_at(r->j, mark, PYTHIA_EFORMAT,
                                "is no search space that can be read: %s %zu", what, row);
 }
 
-static int begin_row(struct reading *r, const uint32_t **mark)
+/* A row must be in memory as a whole, or its mark could not be used after reading it. */
+static int begin_value(struct reading *r, const uint32_t **mark)
 {
     int status = pythia_json_whole(r->j);
     *mark = pythia_json_mark(r->j);
@@ -68,53 +69,58 @@ static int begin_row(struct reading *r, const uint32_t **mark)
 }
 
 /* A whole number that is not negative; 1 if the value is something else. */
-static int read_number(struct reading *r, uint64_t *out)
+static int read_whole_number(struct reading *r, uint64_t *out)
 {
     struct pythia_json_value value;
     int status = pythia_json_value(r->j, &value);
     if (status != PYTHIA_OK)
         return status;
-    if (value.kind == PYTHIA_JSON_OBJECT || value.kind == PYTHIA_JSON_ARRAY)
-        status = pythia_json_skip(r->j);
-    if (status == PYTHIA_OK && (value.kind != PYTHIA_JSON_INTEGER || value.integer < 0))
+    if ((value.kind == PYTHIA_JSON_OBJECT || value.kind == PYTHIA_JSON_ARRAY) &&
+        (status = pythia_json_skip(r->j)) != PYTHIA_OK)
+        return status;
+    if (value.kind != PYTHIA_JSON_INTEGER || value.integer < 0)
         return 1;
     *out = (uint64_t)value.integer;
-    return status;
+    return PYTHIA_OK;
 }
 
-/* A row of ROW numbers; 1 if that is not what is there, and then the cursor is behind it. */
-static int read_row(struct reading *r, uint64_t row[ROW])
+/* A row of ROW numbers; 1 if there is something else, and then the cursor is after it. */
+static int read_space_row(struct reading *r, uint64_t row[ROW])
 {
     bool good = true;
     size_t count = 0;
     int status = pythia_json_peek(r->j);
     if (status != '[')
         return status < 0 ? status : (status = pythia_json_skip(r->j)) != PYTHIA_OK ? status : 1;
-    status = pythia_json_array(r->j);
-    while (status == PYTHIA_OK && (status = pythia_json_element(r->j)) == PYTHIA_OK) {
+    if ((status = pythia_json_array(r->j)) != PYTHIA_OK)
+        return status;
+    while ((status = pythia_json_element(r->j)) == PYTHIA_OK) {
         uint64_t ignored;
-        status = read_number(r, count < ROW ? &row[count] : &ignored);
-        good = good && status == PYTHIA_OK && count < ROW;
-        status = status == 1 ? PYTHIA_OK : status;
+        if ((status = read_whole_number(r, count < ROW ? &row[count] : &ignored)) < 0)
+            return status;
+        good = good && status != 1 && count < ROW;
         count++;
     }
     return status < 0 ? status : good && count == ROW ? PYTHIA_OK : 1;
 }
 
-/* Go through an array: `take` reads its elements, `count` of them. */
-static int read_each(struct reading *r, void *context,
-                     int (*take)(struct reading *r, void *context, size_t i), size_t *count)
+/* Read an array of *count elements by `take`. */
+static int read_space_array(struct reading *r, void *context,
+                            int (*take)(struct reading *r, void *context, size_t i), size_t *count)
 {
-    int status = pythia_json_array(r->j);
     *count = 0;
-    while (status == PYTHIA_OK && (status = pythia_json_element(r->j)) == PYTHIA_OK)
-        status = take(r, context, (*count)++);
+    int status = pythia_json_array(r->j);
+    if (status != PYTHIA_OK)
+        return status;
+    while ((status = pythia_json_element(r->j)) == PYTHIA_OK)
+        if ((status = take(r, context, (*count)++)) != PYTHIA_OK)
+            return status;
     return status < 0 ? status : PYTHIA_OK;
 }
 
 /* ---- trace points ---- */
 
-static int read_string(struct reading *r, uint32_t *out)
+static int intern_string(struct reading *r, uint32_t *out)
 {
     struct pythia_text text;
     int status = pythia_json_string(r->j, &text);
@@ -124,22 +130,22 @@ static int read_string(struct reading *r, uint32_t *out)
     return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
-static int take_point(struct reading *r, void *context, size_t i)
+/* A trace point gets the number that the vocabulary has for it: its place in the file may differ. */
+static int take_space_point(struct reading *r, void *context, size_t i)
 {
     (void)context;
     uint32_t names[3] = {0}; /* id, service, name */
     const uint32_t *mark;
-    int status = begin_row(r, &mark);
-    if (status == PYTHIA_OK)
-        status = pythia_json_array(r->j);
-    for (size_t k = 0; k < 3 && status == PYTHIA_OK; k++) {
-        status = pythia_json_element(r->j);
-        if (status == 1)
+    int status = begin_value(r, &mark);
+    if (status != PYTHIA_OK || (status = pythia_json_array(r->j)) != PYTHIA_OK)
+        return status;
+    for (size_t k = 0; k < 3; k++) {
+        if ((status = pythia_json_element(r->j)) == 1)
             return wrong_row(r, mark, "trace point", i);
-        if (status == PYTHIA_OK)
-            status = read_string(r, &names[k]);
+        if (status != PYTHIA_OK || (status = intern_string(r, &names[k])) != PYTHIA_OK)
+            return status;
     }
-    if (status == PYTHIA_OK && (status = pythia_json_element(r->j)) == PYTHIA_OK)
+    if ((status = pythia_json_element(r->j)) == PYTHIA_OK)
         return wrong_row(r, mark, "trace point", i);
     if (status < 0)
         return status;
@@ -152,14 +158,26 @@ static int take_point(struct reading *r, void *context, size_t i)
 
 /* ---- types ---- */
 
-static int take_node(struct reading *r, void *context, size_t i)
+/* Begin and read a row; 1: it is wrong, at *mark. */
+static int read_marked_row(struct reading *r, const uint32_t **mark, uint64_t row[ROW])
+{
+    int status = begin_value(r, mark);
+    return status != PYTHIA_OK ? status : read_space_row(r, row);
+}
+
+static int read_marked_number(struct reading *r, const uint32_t **mark, uint64_t *out)
+{
+    int status = begin_value(r, mark);
+    return status != PYTHIA_OK ? status : read_whole_number(r, out);
+}
+
+/* Numbers of a file are checked before they become indices: nothing in it is trusted. */
+static int take_space_node(struct reading *r, void *context, size_t i)
 {
     struct pythia_space_type *t = context;
     const uint32_t *mark;
     uint64_t row[ROW] = {0};
-    int status = begin_row(r, &mark);
-    if (status == PYTHIA_OK)
-        status = read_row(r, row);
+    int status = read_marked_row(r, &mark, row);
     if (status < 0)
         return status;
     if (status == 1 || row[0] > i || row[1] >= r->point_count)
@@ -181,14 +199,12 @@ static int take_node(struct reading *r, void *context, size_t i)
     return PYTHIA_OK;
 }
 
-static int take_bytes(struct reading *r, void *context, size_t i)
+static int take_node_bytes(struct reading *r, void *context, size_t i)
 {
     struct pythia_space_type *t = context;
     const uint32_t *mark;
     uint64_t bytes = 0;
-    int status = begin_row(r, &mark);
-    if (status == PYTHIA_OK)
-        status = read_number(r, &bytes);
+    int status = read_marked_number(r, &mark, &bytes);
     if (status < 0)
         return status;
     if (status == 1 || i + 1 >= r->node_count)
@@ -197,14 +213,13 @@ static int take_bytes(struct reading *r, void *context, size_t i)
     return PYTHIA_OK;
 }
 
+/* The nodes of the type are read already: an edge of a node that it does not have is an error. */
 static int take_edge(struct reading *r, void *context, size_t i)
 {
     struct pythia_space_type *t = context;
     const uint32_t *mark;
     uint64_t row[ROW] = {0};
-    int status = begin_row(r, &mark);
-    if (status == PYTHIA_OK)
-        status = read_row(r, row);
+    int status = read_marked_row(r, &mark, row);
     if (status < 0)
         return status;
     if (status == 1 || row[0] >= r->node_count || row[1] >= r->point_count ||
@@ -229,7 +244,7 @@ static int read_nodes(struct reading *r, struct pythia_space_type *t)
     if (pythia_grow(&r->nodes, &r->node_capacity, 0, sizeof(*r->nodes)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     r->nodes[0] = PYTHIA_CCT_ROOT;
-    int status = read_each(r, t, take_node, &count);
+    int status = read_space_array(r, t, take_space_node, &count);
     r->node_count = count + 1;
     return status;
 }
@@ -237,20 +252,22 @@ static int read_nodes(struct reading *r, struct pythia_space_type *t)
 static int read_bytes(struct reading *r, struct pythia_space_type *t)
 {
     size_t count;
-    int status = read_each(r, t, take_bytes, &count);
-    if (status == PYTHIA_OK && count + 1 != r->node_count)
+    int status = read_space_array(r, t, take_node_bytes, &count);
+    if (status != PYTHIA_OK)
+        return status;
+    if (count + 1 != r->node_count)
         return fail_value(r, "bytes end behind node", count);
-    return status;
+    return PYTHIA_OK;
 }
 
-/* One member of a type. `t` is NULL before its name was read. */
-static int read_member(struct reading *r, struct pythia_text key, struct pythia_space_type **t,
-                       uint64_t *requests, size_t i)
+/* Read one member of a type. *t is NULL before its name was read. */
+static int read_type_member(struct reading *r, struct pythia_text key, struct pythia_space_type **t,
+                            uint64_t *requests, size_t i)
 {
     size_t count;
     if (PYTHIA_TEXT_IS(key, "name")) {
         uint32_t name = PYTHIA_NONE;
-        int status = *t ? fail_value(r, "a second name of type", i) : read_string(r, &name);
+        int status = *t ? fail_value(r, "a second name of type", i) : intern_string(r, &name);
         if (status != PYTHIA_OK)
             return status;
         *t = pythia_space_type_make(r->space, name);
@@ -258,9 +275,7 @@ static int read_member(struct reading *r, struct pythia_text key, struct pythia_
     }
     if (PYTHIA_TEXT_IS(key, "requests")) {
         const uint32_t *mark;
-        int status = begin_row(r, &mark);
-        if (status == PYTHIA_OK)
-            status = read_number(r, requests);
+        int status = read_marked_number(r, &mark, requests);
         return status == 1 ? wrong_row(r, mark, "requests of type", i) : status;
     }
     bool nodes = PYTHIA_TEXT_IS(key, "nodes"), bytes = PYTHIA_TEXT_IS(key, "bytes");
@@ -270,7 +285,7 @@ static int read_member(struct reading *r, struct pythia_text key, struct pythia_
         return fail_value(r, "name and nodes have to come before what is here of type", i);
     return nodes   ? read_nodes(r, *t)
            : bytes ? read_bytes(r, *t)
-                   : read_each(r, *t, take_edge, &count);
+                   : read_space_array(r, *t, take_edge, &count);
 }
 
 static int take_type(struct reading *r, void *context, size_t i)
@@ -281,8 +296,11 @@ static int take_type(struct reading *r, void *context, size_t i)
     uint64_t requests = UINT64_MAX;
     r->node_count = 0;
     int status = pythia_json_object(r->j);
-    while (status == PYTHIA_OK && (status = pythia_json_field(r->j, &key)) == PYTHIA_OK)
-        status = read_member(r, key, &t, &requests, i);
+    if (status != PYTHIA_OK)
+        return status;
+    while ((status = pythia_json_field(r->j, &key)) == PYTHIA_OK)
+        if ((status = read_type_member(r, key, &t, &requests, i)) != PYTHIA_OK)
+            return status;
     if (status < 0)
         return status;
     if (!t || requests == UINT64_MAX)
@@ -300,43 +318,46 @@ static int no_space(struct reading *r, const char *found, size_t size)
                             PYTHIA__SPACE_SCHEMA, (int)size, found);
 }
 
+/* Members that this version does not know are skipped: a later version may add some. */
 static int read_top(struct reading *r, struct pythia_text key)
 {
     size_t count;
     if (PYTHIA_TEXT_IS(key, "schema")) {
         struct pythia_text found;
         int status = pythia_json_string(r->j, &found);
-        r->schema = status == PYTHIA_OK && PYTHIA_TEXT_IS(found, PYTHIA__SPACE_SCHEMA);
-        return status != PYTHIA_OK || r->schema
-                   ? status
-                   : no_space(r, found.bytes, found.size < 100 ? found.size : 100);
+        if (status != PYTHIA_OK)
+            return status;
+        r->schema = PYTHIA_TEXT_IS(found, PYTHIA__SPACE_SCHEMA);
+        return r->schema ? PYTHIA_OK
+                         : no_space(r, found.bytes, found.size < 100 ? found.size : 100);
     }
     if (PYTHIA_TEXT_IS(key, "trace_points")) {
-        int status = read_each(r, NULL, take_point, &r->point_count);
+        int status = read_space_array(r, NULL, take_space_point, &r->point_count);
         r->listed = true;
         return status;
     }
     if (!PYTHIA_TEXT_IS(key, "types"))
         return pythia_json_skip(r->j);
-    return r->listed ? read_each(r, NULL, take_type, &count)
+    return r->listed ? read_space_array(r, NULL, take_type, &count)
                      : pythia_json_fail(r->j, PYTHIA_EFORMAT,
                                         "is no search space that can be read: trace points have to "
                                         "come before types");
 }
 
-static int read_all(struct reading *r)
+/* Anything else than one object with the schema is another file: it gets the same message. */
+static int read_space_file(struct reading *r)
 {
     struct pythia_text key;
     int status = pythia_json_document(r->j);
-    if (status == 1)
-        return no_space(r, "none", 4);
-    if (status == PYTHIA_OK)
-        status = pythia_json_peek(r->j);
-    if (status != '{')
+    if (status < 0)
+        return status;
+    if (status == 1 || (status = pythia_json_peek(r->j)) != '{')
         return status < 0 ? status : no_space(r, "none", 4);
-    status = pythia_json_object(r->j);
-    while (status == PYTHIA_OK && (status = pythia_json_field(r->j, &key)) == PYTHIA_OK)
-        status = read_top(r, key);
+    if ((status = pythia_json_object(r->j)) != PYTHIA_OK)
+        return status;
+    while ((status = pythia_json_field(r->j, &key)) == PYTHIA_OK)
+        if ((status = read_top(r, key)) != PYTHIA_OK)
+            return status;
     if (status < 0)
         return status;
     if (!r->schema)
@@ -349,19 +370,25 @@ static int read_all(struct reading *r)
                                   "is no search space that can be read: there is more behind it");
 }
 
+/* The first cause stays; the parser has the place of its own errors. */
+static void fail_reading(const struct reading *r, const struct pythia_source *from, int status,
+                         struct pythia_error *e)
+{
+    if (!e || e->status != PYTHIA_OK)
+        return;
+    if (r->j && r->j->error.status != PYTHIA_OK)
+        *e = r->j->error;
+    else
+        pythia_error_set(e, status, "no memory to read it");
+    pythia_error_place(e, from->name, 0, 0);
+}
+
 static int read_from(struct pythia_source *from, struct pythia_space *space, struct pythia_error *e)
 {
     struct reading r = {.space = space, .vocabulary = pythia_space_vocabulary(space)};
     int status = pythia_json_create(from, 0, &r.j);
-    if (status == PYTHIA_OK)
-        status = read_all(&r);
-    if (status != PYTHIA_OK && e && e->status == PYTHIA_OK) {
-        if (r.j && r.j->error.status != PYTHIA_OK)
-            *e = r.j->error;
-        else
-            pythia_error_set(e, status, "no memory to read it");
-        pythia_error_place(e, from->name, 0, 0);
-    }
+    if (status != PYTHIA_OK || (status = read_space_file(&r)) != PYTHIA_OK)
+        fail_reading(&r, from, status, e);
     pythia_json_destroy(r.j);
     pythia_free(r.points);
     pythia_free(r.nodes);

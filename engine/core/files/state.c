@@ -27,7 +27,7 @@ static bool is_failed_read(const char *finding)
 
 /* A check that cannot be made, because a disk is full or fails, says nothing of the database: what
  * is done with it next fails for the same reason, and says so. */
-static bool is_sound(sqlite3 *db)
+static bool is_sound_database(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
     int result = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL);
@@ -70,7 +70,7 @@ static int connect_database(const char *path, sqlite3 **db)
         return FOREIGN;
     result = sqlite3_exec(*db, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;", NULL, NULL,
                           NULL);
-    return result == SQLITE_OK && !is_sound(*db) ? SQLITE_CORRUPT : result;
+    return result == SQLITE_OK && !is_sound_database(*db) ? SQLITE_CORRUPT : result;
 }
 
 static bool is_damage(int result)
@@ -101,11 +101,10 @@ static int connect_sound(struct pythia_state *s, const char *path, int *result,
     sqlite3_close(s->db);
     s->db = NULL;
     int status = pythia__state_file_put_aside(path, e);
-    if (status == PYTHIA_OK)
-        status = pythia__state_file_prepare(path, e);
-    if (status == PYTHIA_OK)
-        *result = connect_database(path, &s->db);
-    return status;
+    if (status != PYTHIA_OK || (status = pythia__state_file_prepare(path, e)) != PYTHIA_OK)
+        return status;
+    *result = connect_database(path, &s->db);
+    return PYTHIA_OK;
 }
 
 static int begin_writing(struct pythia_state *s, const char *path, struct pythia_error *e)
@@ -116,10 +115,12 @@ static int begin_writing(struct pythia_state *s, const char *path, struct pythia
                      NULL, NULL, NULL) != SQLITE_OK)
         return pythia__state_fail(e, path, s->db);
     int status = pythia__state_migrate(s->db, path, e);
-    if (status == PYTHIA_OK) /* no part of the schema: it is only slower without */
-        sqlite3_exec(s->db, "CREATE INDEX IF NOT EXISTS switch_type ON switch(request_type)", NULL,
-                     NULL, NULL);
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    /* no part of the schema: it is only slower without */
+    sqlite3_exec(s->db, "CREATE INDEX IF NOT EXISTS switch_type ON switch(request_type)", NULL,
+                 NULL, NULL);
+    return PYTHIA_OK;
 }
 
 /* The state of a newer pythiad is read as far as this one knows it, and left as it is: after a
@@ -129,7 +130,7 @@ static int begin_reading(struct pythia_state *s, const char *path, struct pythia
 {
     int version = schema_version(s->db);
     if (sqlite3_exec(s->db, "PRAGMA query_only=ON", NULL, NULL, NULL) != SQLITE_OK ||
-        !is_sound(s->db) || !pythia__state_is_readable(s->db)) {
+        !is_sound_database(s->db) || !pythia__state_is_readable(s->db)) {
         pythia_error_place(e, path, 0, 0);
         return pythia_error_set(e, PYTHIA_EFORMAT,
                                 "is state of a newer pythiad (schema %d, this one knows %d) that "
@@ -162,19 +163,25 @@ static int open_sound(struct pythia_state *s, const char *path, struct pythia_er
     return result == SQLITE_OK ? begin_writing(s, path, e) : pythia__state_fail(e, path, s->db);
 }
 
+/* Nothing of the state may be touched without its lock. */
+static int prepare_state(struct pythia_state *s, const char *path, struct pythia_error *e)
+{
+    int status = pythia__state_lock_take(path, &s->lock, e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (pythia__state_file_is_lost(path) &&
+        (status = pythia__state_file_put_aside(path, e)) != PYTHIA_OK)
+        return status;
+    return pythia__state_file_prepare(path, e);
+}
+
 int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e)
 {
     struct pythia_state *s = pythia_calloc(1, sizeof(*s));
     if (!s)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the state");
-    int status = path ? pythia__state_lock_take(path, &s->lock, e) : PYTHIA_OK;
-    if (status == PYTHIA_OK && path && pythia__state_file_is_lost(path))
-        status = pythia__state_file_put_aside(path, e);
-    if (status == PYTHIA_OK && path)
-        status = pythia__state_file_prepare(path, e);
-    if (status == PYTHIA_OK)
-        status = open_sound(s, path, e);
-    if (status != PYTHIA_OK) {
+    int status = path ? prepare_state(s, path, e) : PYTHIA_OK;
+    if (status != PYTHIA_OK || (status = open_sound(s, path, e)) != PYTHIA_OK) {
         pythia_state_close(s);
         return status;
     }

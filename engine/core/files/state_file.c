@@ -19,7 +19,7 @@
 #define HEADER_SIZE 100               /* bytes that every database begins with */
 #define BROKEN_MAX  1000              /* damaged states beside each other */
 
-static int fail_file(struct pythia_error *e, const char *path, const char *what)
+static int fail_state_file(struct pythia_error *e, const char *path, const char *what)
 {
     int number = errno;
     pythia_error_place(e, path, 0, 0);
@@ -68,6 +68,22 @@ static void write_pid(int file)
         (void)!pwrite(file, pid, (size_t)size, 0);
 }
 
+/* Open the file of the lock, and lock it. */
+static int lock_state(const char *path, const char *name, int *out, struct pythia_error *e)
+{
+    int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0)
+        return fail_state_file(e, path, "the lock of the state cannot be made");
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        int status = errno == EWOULDBLOCK ? fail_taken(e, path, file)
+                                          : fail_state_file(e, path, "the state cannot be locked");
+        close(file);
+        return status;
+    }
+    *out = file;
+    return PYTHIA_OK;
+}
+
 int pythia__state_lock_take(const char *path, struct pythia__state_lock *out,
                             struct pythia_error *e)
 {
@@ -77,23 +93,17 @@ int pythia__state_lock_take(const char *path, struct pythia__state_lock *out,
     /* The previous holder removes the file while it holds the lock. A file opened before that has
      * no name any more, and a lock on it would exclude nobody: retry with the file of that name. */
     for (;;) {
-        int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        int status =
-            file < 0 ? fail_file(e, path, "the lock of the state cannot be made") : PYTHIA_OK;
-        if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0)
-            status = errno == EWOULDBLOCK ? fail_taken(e, path, file)
-                                          : fail_file(e, path, "the state cannot be locked");
-        if (status == PYTHIA_OK && is_current(name, file)) {
-            write_pid(file);
-            *out = (struct pythia__state_lock){name, file};
-            return PYTHIA_OK;
-        }
-        if (file >= 0)
-            close(file);
+        int file, status = lock_state(path, name, &file, e);
         if (status != PYTHIA_OK) {
             pythia_free(name);
             return status;
         }
+        if (is_current(name, file)) {
+            write_pid(file);
+            *out = (struct pythia__state_lock){name, file};
+            return PYTHIA_OK;
+        }
+        close(file);
     }
 }
 
@@ -107,16 +117,17 @@ void pythia__state_lock_release(struct pythia__state_lock *lock)
     lock->path = NULL;
 }
 
+/* The file is made before SQLite sees it, as SQLite would make it readable by all. */
 int pythia__state_file_prepare(const char *path, struct pythia_error *e)
 {
     char head[sizeof(HEAD)];
     struct stat about;
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
     if (file < 0)
-        return fail_file(e, path, "cannot be opened as state");
+        return fail_state_file(e, path, "cannot be opened as state");
     bool regular = fstat(file, &about) == 0 && S_ISREG(about.st_mode);
     ssize_t size = regular ? read(file, head, sizeof(head)) : 0;
-    int status = size < 0 ? fail_file(e, path, "the state cannot be read") : PYTHIA_OK;
+    int status = size < 0 ? fail_state_file(e, path, "the state cannot be read") : PYTHIA_OK;
     close(file);
     if (status != PYTHIA_OK)
         return status;
@@ -189,27 +200,32 @@ static int rename_parts(const char *path, int number)
     return failed;
 }
 
+/* The parts of a database belong together: its log beside another database would be played into
+ * that. */
 int pythia__state_file_put_aside(const char *path, struct pythia_error *e)
 {
     struct pythia_buf name = {0};
     int number = 1;
     while (number <= BROKEN_MAX && is_used(path, number, &name))
         number++;
-    int failed = number > BROKEN_MAX ? EEXIST : rename_parts(path, number);
-    int status = name_broken(path, number, "", &name);
-    if (failed == 0 && status == PYTHIA_OK)
-        pythia_log(
-            PYTHIA_LOG_WARNING,
-            "The state is damaged and is begun anew; set its pins again, or put a copy of it "
-            "there: file=%s, put-aside=%s",
-            path, name.bytes);
+    int failed = number > BROKEN_MAX ? EEXIST : rename_parts(path, number), status = PYTHIA_OK;
+    if (failed != 0) {
+        pythia_error_place(e, path, 0, 0);
+        status = pythia_error_set(e, failed == ENOMEM ? PYTHIA_ENOMEM : PYTHIA_EIO,
+                                  "is damaged, and cannot be put aside (%s): move it away, or "
+                                  "choose another file with --state",
+                                  strerror(failed));
+        goto out;
+    }
+    if (name_broken(path, number, "", &name) != PYTHIA_OK) {
+        status = pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the state");
+        goto out;
+    }
+    pythia_log(PYTHIA_LOG_WARNING,
+               "The state is damaged and is begun anew; set its pins again, or put a copy of it "
+               "there: file=%s, put-aside=%s",
+               path, name.bytes);
+out:
     pythia_buf_free(&name);
-    if (failed == 0)
-        return status == PYTHIA_OK ? PYTHIA_OK
-                                   : pythia_error_set(e, status, "no memory for the state");
-    pythia_error_place(e, path, 0, 0);
-    return pythia_error_set(e, failed == ENOMEM ? PYTHIA_ENOMEM : PYTHIA_EIO,
-                            "is damaged, and cannot be put aside (%s): move it away, or choose "
-                            "another file with --state",
-                            strerror(failed));
+    return status;
 }

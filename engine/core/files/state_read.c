@@ -59,13 +59,14 @@ static int each_row(struct pythia_state *s, const char *query,
                     int (*each)(void *context, sqlite3_stmt *row), void *context)
 {
     sqlite3_stmt *statement = NULL;
-    int status = sqlite3_prepare_v2(s->db, query, -1, &statement, NULL) == SQLITE_OK ? PYTHIA_OK
-                                                                                     : PYTHIA_EIO;
-    int result = SQLITE_DONE;
-    while (status == PYTHIA_OK && (result = sqlite3_step(statement)) == SQLITE_ROW)
-        status = each(context, statement);
+    if (sqlite3_prepare_v2(s->db, query, -1, &statement, NULL) != SQLITE_OK)
+        return PYTHIA_EIO;
+    int status = PYTHIA_OK, result;
+    while ((result = sqlite3_step(statement)) == SQLITE_ROW)
+        if ((status = each(context, statement)) != PYTHIA_OK)
+            break;
     sqlite3_finalize(statement);
-    return status == PYTHIA_OK && result != SQLITE_DONE ? PYTHIA_EIO : status;
+    return status != PYTHIA_OK ? status : result == SQLITE_DONE ? PYTHIA_OK : PYTHIA_EIO;
 }
 
 struct desired_taker {
@@ -95,7 +96,9 @@ int pythia_state_each_desired(struct pythia_state *s,
     struct desired_taker t = {each, context};
     *version = 0;
     int status = each_row(s, queries[QUERY_VERSION], take_version, version);
-    return status == PYTHIA_OK ? each_row(s, queries[QUERY_DESIRED], take_desired, &t) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return each_row(s, queries[QUERY_DESIRED], take_desired, &t);
 }
 
 static int take_space(void *context, sqlite3_stmt *row)
@@ -150,7 +153,7 @@ struct pin_taker {
     void *context;
 };
 
-static int take_pin(void *context, sqlite3_stmt *row)
+static int take_pin_row(void *context, sqlite3_stmt *row)
 {
     const struct pin_taker *t = context;
     return t->each(t->context, column_text(row, 0), sqlite3_column_int(row, 1));
@@ -160,7 +163,7 @@ int pythia_state_each_pin(struct pythia_state *s,
                           int (*each)(void *context, struct pythia_text id, int pin), void *context)
 {
     struct pin_taker t = {each, context};
-    return each_row(s, queries[QUERY_PIN], take_pin, &t);
+    return each_row(s, queries[QUERY_PIN], take_pin_row, &t);
 }
 
 struct pin_type_taker {
@@ -168,7 +171,7 @@ struct pin_type_taker {
     void *context;
 };
 
-static int take_pin_type(void *context, sqlite3_stmt *row)
+static int take_pin_type_row(void *context, sqlite3_stmt *row)
 {
     const struct pin_type_taker *t = context;
     return t->each(t->context, column_text(row, 0), column_text(row, 1));
@@ -180,7 +183,7 @@ int pythia_state_each_pin_type(struct pythia_state *s,
                                void *context)
 {
     struct pin_type_taker t = {each, context};
-    return each_row(s, queries[QUERY_PIN_TYPE], take_pin_type, &t);
+    return each_row(s, queries[QUERY_PIN_TYPE], take_pin_type_row, &t);
 }
 
 struct history_taker {
@@ -202,7 +205,7 @@ int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out
     return each_row(s, queries[QUERY_HISTORY], take_history, &t);
 }
 
-static json_t *number_or_null(sqlite3_stmt *row, int number)
+static json_t *column_number(sqlite3_stmt *row, int number)
 {
     int type = sqlite3_column_type(row, number);
     return type == SQLITE_NULL      ? json_null()
@@ -210,7 +213,7 @@ static json_t *number_or_null(sqlite3_stmt *row, int number)
                                     : json_real(sqlite3_column_double(row, number));
 }
 
-static json_t *text_or_null(sqlite3_stmt *row, int number)
+static json_t *column_shown(sqlite3_stmt *row, int number)
 {
     struct pythia_text text = column_text(row, number);
     return sqlite3_column_type(row, number) == SQLITE_NULL ? json_null()
@@ -224,12 +227,12 @@ static int take_decision(void *context, sqlite3_stmt *row)
                        reason = column_text(row, 7);
     json_t *one = json_pack(
         "{s:o, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "cycle",
-        number_or_null(row, 0), "unix_ns", (json_int_t)sqlite3_column_int64(row, 1), "trace_point",
+        column_number(row, 0), "unix_ns", (json_int_t)sqlite3_column_int64(row, 1), "trace_point",
         point.bytes, point.size, "open", sqlite3_column_int(row, 3), "request_type", type.bytes,
-        type.size, "inside", number_or_null(row, 5), "cost_ns", sqlite3_column_double(row, 6),
-        "reason", reason.bytes, reason.size, "price_ns", number_or_null(row, 8), "price_known",
-        text_or_null(row, 9), "hits", number_or_null(row, 10), "spans", number_or_null(row, 11),
-        "requests", number_or_null(row, 12), "start_unix_ns", number_or_null(row, 13),
+        type.size, "inside", column_number(row, 5), "cost_ns", sqlite3_column_double(row, 6),
+        "reason", reason.bytes, reason.size, "price_ns", column_number(row, 8), "price_known",
+        column_shown(row, 9), "hits", column_number(row, 10), "spans", column_number(row, 11),
+        "requests", column_number(row, 12), "start_unix_ns", column_number(row, 13),
         /* of a point that a control plane had the price is known, if only as supposed */
         "switchable", sqlite3_column_type(row, 9) != SQLITE_NULL);
     return json_array_append_new(out, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
@@ -239,21 +242,21 @@ int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
 {
     char query[480];
     json_t *list = json_array();
+    struct pythia_buf shown = {0};
     snprintf(query, sizeof(query), "%s LIMIT %zu", queries[QUERY_DECISIONS], count);
     int status = list ? each_row(s, query, take_decision, list) : PYTHIA_ENOMEM;
-    char *text = status == PYTHIA_OK ? json_dumps(list, JSON_INDENT(1)) : NULL;
+    char *text = status != PYTHIA_OK ? NULL : json_dumps(list, JSON_INDENT(1));
     json_decref(list);
-    struct pythia_buf shown = {0};
-    if (text)
-        pythia_shown_json(&shown, text, strlen(text));
+    if (!text)
+        return status != PYTHIA_OK ? status : PYTHIA_ENOMEM;
+    pythia_shown_json(&shown, text, strlen(text));
     free(text);
-    if (status == PYTHIA_OK)
-        status = text ? pythia_buf_status(&shown) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        *out = shown.bytes;
-    else
+    if ((status = pythia_buf_status(&shown)) != PYTHIA_OK) {
         pythia_buf_free(&shown);
-    return status;
+        return status;
+    }
+    *out = shown.bytes;
+    return PYTHIA_OK;
 }
 
 bool pythia__state_is_readable(sqlite3 *db)

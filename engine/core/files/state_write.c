@@ -57,20 +57,20 @@ static struct row begin_insert(struct pythia_state *s, const char *query)
     return r;
 }
 
-static void put_integer(struct row *r, uint64_t number)
+static void bind_integer(struct row *r, uint64_t number)
 {
     r->bad = r->bad || sqlite3_bind_int64(r->statement, ++r->at,
                                           number > INT64_MAX ? INT64_MAX : (sqlite3_int64)number) !=
                            SQLITE_OK;
 }
 
-/* NaN is NULL to SQLite. */
-static void put_real(struct row *r, double number)
+/* SQLite stores NaN as NULL. */
+static void bind_real(struct row *r, double number)
 {
     r->bad = r->bad || sqlite3_bind_double(r->statement, ++r->at, number) != SQLITE_OK;
 }
 
-static void put_text(struct row *r, struct pythia_text text)
+static void bind_text(struct row *r, struct pythia_text text)
 {
     r->bad = r->bad || sqlite3_bind_text64(r->statement, ++r->at, text.bytes, text.size,
                                            SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK;
@@ -83,42 +83,42 @@ static bool end_insert(struct row *r)
     return good;
 }
 
-/* How a price is known, and passes; without `known`, nothing is. */
-static void put_known(struct row *r, const struct pythia_state_known *known)
+/* Bind how the price is known, and the hits; NULLs without `known`. */
+static void bind_known(struct row *r, const struct pythia_state_known *known)
 {
     if (!known) {
         r->at += 4;
         return;
     }
-    put_text(r, pythia_text_of(known->price_known));
-    put_integer(r, known->hits);
-    put_integer(r, known->spans);
-    put_integer(r, known->requests);
+    bind_text(r, pythia_text_of(known->price_known));
+    bind_integer(r, known->hits);
+    bind_integer(r, known->spans);
+    bind_integer(r, known->requests);
 }
 
-/* The price is the one by which was decided. */
-static bool add_switch(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
-                       const struct pythia_cycle *c, const struct pythia_switch *w,
-                       struct pythia_state_knower knower)
+/* The price is the one that the decision was based on, not what is known now. */
+static bool insert_switch(struct pythia_state *s, uint64_t number,
+                          const struct pythia_vocabulary *v, const struct pythia_cycle *c,
+                          const struct pythia_switch *w, struct pythia_state_knower knower)
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(v, w->tracepoint);
     struct pythia_state_known known;
     bool is_known = knower.know && knower.know(knower.context, id, &known);
     struct row r = begin_insert(s, "INSERT INTO switch VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
-    put_integer(&r, number);
-    put_text(&r, id);
-    put_integer(&r, w->open);
+    bind_integer(&r, number);
+    bind_text(&r, id);
+    bind_integer(&r, w->open);
     if (w->problem < c->problem_count)
-        put_text(&r, pythia_vocabulary_text(v, c->problems[w->problem].type));
+        bind_text(&r, pythia_vocabulary_text(v, c->problems[w->problem].type));
     else if (w->type != PYTHIA_NONE)
-        put_text(&r, pythia_vocabulary_text(v, w->type));
+        bind_text(&r, pythia_vocabulary_text(v, w->type));
     else
         r.at++;
-    put_real(&r, w->inside);
-    put_real(&r, w->cost_ns);
-    put_text(&r, pythia_text_of(w->reason));
-    put_real(&r, w->price_ns);
-    put_known(&r, is_known ? &known : NULL);
+    bind_real(&r, w->inside);
+    bind_real(&r, w->cost_ns);
+    bind_text(&r, pythia_text_of(w->reason));
+    bind_real(&r, w->price_ns);
+    bind_known(&r, is_known ? &known : NULL);
     return end_insert(&r);
 }
 
@@ -133,8 +133,9 @@ static json_t *pack_finding(const struct pythia_vocabulary *v, const struct pyth
     return out;
 }
 
-static bool add_problem(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
-                        const struct pythia_problem *p)
+/* NULLs stand for what is not known: a problem without a top place has no share of it either. */
+static bool insert_problem(struct pythia_state *s, uint64_t number,
+                           const struct pythia_vocabulary *v, const struct pythia_problem *p)
 {
     struct pythia_buf place = {0};
     json_t *causes = json_array();
@@ -142,35 +143,35 @@ static bool add_problem(struct pythia_state *s, uint64_t number, const struct py
         json_array_append_new(causes, pack_finding(v, &p->causes[i]));
     char *text = json_dumps(causes, JSON_COMPACT);
     struct row r = begin_insert(s, "INSERT INTO problem VALUES(?,?,?,?,?,?,?,?,?,?)");
-    put_integer(&r, number);
-    put_text(&r, pythia_vocabulary_text(v, p->type));
-    put_text(&r, pythia_text_of(pythia_problem_state_name(p->state)));
-    put_real(&r, p->variance_share);
+    bind_integer(&r, number);
+    bind_text(&r, pythia_vocabulary_text(v, p->type));
+    bind_text(&r, pythia_text_of(pythia_problem_state_name(p->state)));
+    bind_real(&r, p->variance_share);
     if (!isnan(p->top.share)) {
         pythia_place_add(&place, v, &p->top.place);
-        put_text(&r, pythia_buf_text(&place));
+        bind_text(&r, pythia_buf_text(&place));
     } else {
         r.at++;
     }
-    put_real(&r, p->top.share);
-    put_real(&r, p->top.low);
-    put_real(&r, p->top.high);
-    put_real(&r, p->rest);
-    put_text(&r, pythia_text_of(text ? text : "[]"));
+    bind_real(&r, p->top.share);
+    bind_real(&r, p->top.low);
+    bind_real(&r, p->top.high);
+    bind_real(&r, p->rest);
+    bind_text(&r, pythia_text_of(text ? text : "[]"));
     free(text);
     json_decref(causes);
     pythia_buf_free(&place);
     return end_insert(&r);
 }
 
-/* Is it of a type that the search space does not know? Nothing is decided for such types, and they
- * may be without number. */
+/* Does the search space lack the type? Nothing is decided for such types, and their number has no
+ * bound, so that they are not stored. */
 static bool is_unknown(const struct pythia_problem *p)
 {
     return p->state == PYTHIA_PROBLEM_UNKNOWN;
 }
 
-/* Such types, by number of a string. */
+/* The unknown types, by number of a string. */
 struct unknown_types {
     bool *is; /* owned; NULL: out of memory */
     size_t count;
@@ -187,8 +188,8 @@ static struct unknown_types list_unknown(const struct pythia_cycle *c)
     return u;
 }
 
-static bool add_types(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
-                      const struct pythia_groups *groups, const struct unknown_types *unknown)
+static bool insert_types(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
+                         const struct pythia_groups *groups, const struct unknown_types *unknown)
 {
     size_t count;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
@@ -197,11 +198,11 @@ static bool add_types(struct pythia_state *s, uint64_t number, const struct pyth
         if (types[i].name < unknown->count && unknown->is[types[i].name])
             continue;
         struct row r = begin_insert(s, "INSERT INTO type VALUES(?,?,?,?,?)");
-        put_integer(&r, number);
-        put_text(&r, pythia_vocabulary_text(v, types[i].name));
-        put_integer(&r, types[i].moments.weight);
-        put_real(&r, pythia_exact_moments_mean(&types[i].moments));
-        put_real(&r, sqrt(pythia_exact_moments_variance(&types[i].moments)));
+        bind_integer(&r, number);
+        bind_text(&r, pythia_vocabulary_text(v, types[i].name));
+        bind_integer(&r, types[i].moments.weight);
+        bind_real(&r, pythia_exact_moments_mean(&types[i].moments));
+        bind_real(&r, sqrt(pythia_exact_moments_variance(&types[i].moments)));
         good = end_insert(&r);
     }
     return good;
@@ -210,11 +211,11 @@ static bool add_types(struct pythia_state *s, uint64_t number, const struct pyth
 static bool delete_before(struct pythia_state *s, const char *query, uint64_t kept)
 {
     struct row r = begin_insert(s, query);
-    put_integer(&r, kept);
+    bind_integer(&r, kept);
     return end_insert(&r);
 }
 
-/* Of the types that there were decisions for the last ones are kept. */
+/* Retain the last decisions of each type that this cycle decided for. */
 static bool forget_decisions(struct pythia_state *s, const struct pythia_vocabulary *v,
                              const struct pythia_cycle *c)
 {
@@ -225,21 +226,21 @@ static bool forget_decisions(struct pythia_state *s, const struct pythia_vocabul
         struct row r = begin_insert(
             s, "DELETE FROM switch WHERE rowid IN (SELECT rowid FROM switch WHERE request_type = ?"
                " ORDER BY rowid DESC LIMIT -1 OFFSET ?)");
-        put_text(&r, pythia_vocabulary_text(v, c->problems[c->switches[i].problem].type));
-        put_integer(&r, KEEP_DECISIONS);
+        bind_text(&r, pythia_vocabulary_text(v, c->problems[c->switches[i].problem].type));
+        bind_integer(&r, KEEP_DECISIONS);
         good = end_insert(&r);
     }
     return good;
 }
 
-/* Keep the state within its size: what is deleted makes room for what is added next. */
+/* Keep the state within its size: the space of what is deleted is used for what is added next. */
 static bool forget_old(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
                        const struct pythia_cycle *c)
 {
     bool good = forget_decisions(s, v, c);
     if (good && number > KEEP_CYCLES) {
         struct row r = begin_insert(s, "DELETE FROM cycle WHERE number <= ?");
-        put_integer(&r, number - KEEP_CYCLES);
+        bind_integer(&r, number - KEEP_CYCLES);
         good = end_insert(&r);
     }
     return good &&
@@ -260,6 +261,8 @@ void pythia_state_set_start(struct pythia_state *s, uint64_t unix_ns)
     s->start_ns = unix_ns;
 }
 
+/* One transaction: after a crash a cycle is there with all its decisions, or not at all. Old rows go
+ * in the same one, so that the file does not grow first. */
 int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
                            const struct pythia_vocabulary *v, const struct pythia_live_cycle *cycle,
                            struct pythia_state_knower knower)
@@ -269,24 +272,24 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
     struct row r =
         begin_insert(s, "INSERT INTO cycle SELECT coalesce(max(number), 0) + 1,?,?,?,?,?,?,"
                         "nullif(?,0),nullif(?,0) FROM cycle");
-    put_integer(&r, unix_ns);
-    put_integer(&r, cycle->requests);
-    put_integer(&r, cycle->under_way);
-    put_integer(&r, cycle->spans);
-    put_integer(&r, c->open_count);
-    put_integer(&r, c->finished);
-    put_integer(&r, c->number);
-    put_integer(&r, s->start_ns);
+    bind_integer(&r, unix_ns);
+    bind_integer(&r, cycle->requests);
+    bind_integer(&r, cycle->under_way);
+    bind_integer(&r, cycle->spans);
+    bind_integer(&r, c->open_count);
+    bind_integer(&r, c->finished);
+    bind_integer(&r, c->number);
+    bind_integer(&r, s->start_ns);
     good = end_insert(&r) && good;
     uint64_t number = (uint64_t)sqlite3_last_insert_rowid(s->db);
     for (size_t i = 0; i < c->switch_count && good; i++)
-        good = add_switch(s, number, v, c, &c->switches[i], knower);
+        good = insert_switch(s, number, v, c, &c->switches[i], knower);
     for (size_t i = 0; i < c->problem_count && good; i++)
         if (!is_unknown(&c->problems[i]))
-            good = add_problem(s, number, v, &c->problems[i]);
+            good = insert_problem(s, number, v, &c->problems[i]);
     struct unknown_types unknown = list_unknown(c);
-    good =
-        good && unknown.is && (!cycle->groups || add_types(s, number, v, cycle->groups, &unknown));
+    good = good && unknown.is &&
+           (!cycle->groups || insert_types(s, number, v, cycle->groups, &unknown));
     pythia_free(unknown.is);
     return end_with(s, good && forget_old(s, number, v, c));
 }
@@ -294,20 +297,20 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
 static bool put_note(struct pythia_state *s, const char *name, struct pythia_text value)
 {
     struct row r = begin_insert(s, "INSERT OR REPLACE INTO note VALUES(?,?)");
-    put_text(&r, pythia_text_of(name));
-    put_text(&r, value);
+    bind_text(&r, pythia_text_of(name));
+    bind_text(&r, value);
     return end_insert(&r);
 }
 
 static bool put_desired(struct pythia_state *s, const struct pythia_control_wish *wish)
 {
     struct row r = begin_insert(s, "INSERT OR IGNORE INTO desired VALUES(?)");
-    put_text(&r, wish->id);
+    bind_text(&r, wish->id);
     bool good = end_insert(&r);
     for (size_t i = 0; wish->types && i < wish->type_count && good; i++) {
         r = begin_insert(s, "INSERT OR IGNORE INTO desired_type VALUES(?,?)");
-        put_text(&r, wish->id);
-        put_text(&r, wish->types[i]);
+        bind_text(&r, wish->id);
+        bind_text(&r, wish->types[i]);
         good = end_insert(&r);
     }
     return good;
@@ -339,7 +342,7 @@ static bool put_pin(struct pythia_state *s, struct pythia_text id, int pin)
 {
     struct row r = begin_insert(s, pin ? "INSERT OR REPLACE INTO pin VALUES(?1,?2)"
                                        : "DELETE FROM pin WHERE trace_point = ?1 OR ?2 = 2");
-    put_text(&r, id);
+    bind_text(&r, id);
     r.bad = r.bad || sqlite3_bind_int(r.statement, 2, pin) != SQLITE_OK;
     return end_insert(&r);
 }
@@ -357,8 +360,8 @@ int pythia_state_put_pin_for(struct pythia_state *s, struct pythia_text id,
     good = put_pin(s, id, 1) && good;
     for (size_t i = 0; i < count; i++) {
         struct row r = begin_insert(s, "INSERT OR REPLACE INTO pin_type VALUES(?1,?2)");
-        put_text(&r, id);
-        put_text(&r, types[i]);
+        bind_text(&r, id);
+        bind_text(&r, types[i]);
         good = end_insert(&r) && good;
     }
     return end_with(s, good);
@@ -384,11 +387,11 @@ int pythia_state_put_inventory(struct pythia_state *s, const struct pythia_state
                 SQLITE_OK;
     for (size_t i = 0; i < count && good; i++) {
         struct row r = begin_insert(s, "INSERT OR REPLACE INTO inventory VALUES(?,?,?,?,?,?,?,?)");
-        put_text(&r, pythia_text_of(points[i].plane));
-        put_text(&r, points[i].target);
-        put_text(&r, points[i].id);
-        put_real(&r, points[i].of.price_ns);
-        put_known(&r, &points[i].of);
+        bind_text(&r, pythia_text_of(points[i].plane));
+        bind_text(&r, points[i].target);
+        bind_text(&r, points[i].id);
+        bind_real(&r, points[i].of.price_ns);
+        bind_known(&r, &points[i].of);
         good = end_insert(&r);
     }
     return end_with(s, good);

@@ -66,11 +66,13 @@ static int confine_files(const char *const *outputs, size_t count, bool *holds)
     int status = PYTHIA_OK;
     if (made < 0)
         return PYTHIA_OK;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        if (outputs[i] && strcmp(outputs[i], "-") != 0)
-            status = allow_output((int)made, outputs[i], truncate);
-    *holds = status == PYTHIA_OK && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i] && strcmp(outputs[i], "-") != 0 &&
+            (status = allow_output((int)made, outputs[i], truncate)) != PYTHIA_OK)
+            goto out;
+    *holds = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
              syscall(SYS_landlock_restrict_self, (int)made, 0) == 0;
+out:
     close((int)made);
     return status;
 }
@@ -133,5 +135,7 @@ int pythia_confine(const char *const *outputs, size_t count, struct pythia_confi
 {
     *out = (struct pythia_confinement){0};
     int status = confine_files(outputs, count, &out->files);
-    return status == PYTHIA_OK ? confine_calls(&out->calls) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return confine_calls(&out->calls);
 }

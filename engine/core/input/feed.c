@@ -24,8 +24,8 @@
 
 /* ---- one piece ---- */
 
-/* A sink that knows what piece it is about. Of a folder of small files, to make a decoder and its
- * caches would cost more than to read a file, so it is kept where its format allows that. */
+/* A sink that knows its piece. In a folder of small files, making a decoder and its caches would
+ * cost more than reading a file, so that the decoder is used again where its format allows that. */
 struct decoding {
     struct pythia_sink sink;
     const struct pythia__piece *piece;
@@ -39,7 +39,7 @@ struct decoding {
     struct worker *worker;
 };
 
-static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
+static void log_broken(struct pythia_sink *sink, const struct pythia_error *why)
 {
     const struct decoding *d = (struct decoding *)sink;
     if (!d->again)
@@ -53,7 +53,7 @@ static void drop_adapter(struct decoding *d)
     d->adapter = NULL;
 }
 
-/* Have a decoder of that format, the last one if it will do. */
+/* Provide a decoder of that format: the last one if it may be used again. */
 static int find_adapter(struct decoding *d, struct pythia_vocabulary *vocabulary,
                         const struct pythia_adapter_ops *ops)
 {
@@ -71,9 +71,11 @@ static void log_empty(const struct decoding *d, const char *name)
     pythia__file_messages_add(d->messages, d->piece, PYTHIA_LOG_WARNING, &why);
 }
 
-/* The format of an undivided file; NULL with PYTHIA_OK: the file is passed over. */
-static int find_format(struct decoding *d, struct pythia_input_stream *stream,
-                       const struct pythia_adapter_ops **format, struct pythia_error *e)
+/* Detect the format of an undivided file; NULL with PYTHIA_OK: skip the file. Empty files, and
+ * files in a folder that are no traces, are counted and skipped; a file that the user named is an
+ * error. */
+static int detect_format(struct decoding *d, struct pythia_input_stream *stream,
+                         const struct pythia_adapter_ops **format, struct pythia_error *e)
 {
     struct pythia_text head;
     bool named = d->piece->of->file->named;
@@ -105,7 +107,7 @@ static int decode_stream(struct decoding *d, struct pythia_vocabulary *vocabular
                          struct pythia_input_stream *stream, struct pythia_error *e)
 {
     const struct pythia_adapter_ops *format = d->piece->format;
-    int status = format ? PYTHIA_OK : find_format(d, stream, &format, e);
+    int status = format ? PYTHIA_OK : detect_format(d, stream, &format, e);
     if (status != PYTHIA_OK || !format)
         return status;
     status = find_adapter(d, vocabulary, format);
@@ -125,20 +127,20 @@ static int open_piece(const struct decoding *d, _Atomic uint64_t *read_bytes,
                                    why);
 }
 
-/* Decode one piece. What is wrong with it is said and counted; negative only for what ends
- * everything. */
+/* Decode one piece. Its errors are logged and counted; a negative status ends all reading. */
 static int try_piece(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                     _Atomic uint64_t *read_bytes)
+                        _Atomic uint64_t *read_bytes)
 {
     struct pythia_error why = {0};
     struct pythia_input_stream *stream = NULL;
     struct pythia__divided_file *of = d->piece->of;
     int status = open_piece(d, read_bytes, &stream, &why);
-    if (status == PYTHIA_OK)
-        status = decode_stream(d, vocabulary, stream, &why);
-    if (stream)
-        d->totals.bytes += pythia_input_content(stream) + d->piece->gap;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = decode_stream(d, vocabulary, stream, &why);
+    d->totals.bytes += pythia_input_content(stream) + d->piece->gap;
     pythia_input_close(stream);
+out:
     if (status == PYTHIA_OK || status == PYTHIA_ENOMEM || why.status != status)
         return status;
     d->totals.failed_files += !atomic_exchange(&of->failed, true);
@@ -168,8 +170,8 @@ static void add_totals(struct pythia__feed_totals *to, const struct pythia__feed
 
 /* ---- one thread ---- */
 
-static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
-                   const struct pythia_span *span)
+static int pass_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                     const struct pythia_span *span)
 {
     struct decoding *d = (struct decoding *)sink;
     return d->taker.take(d->taker.context, trace, span);
@@ -179,9 +181,10 @@ static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia_
                       struct decoding *d, _Atomic uint64_t *read_bytes)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < pieces->count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < pieces->count; i++) {
         d->piece = &pieces->list[i];
-        status = decode_piece(d, vocabulary, read_bytes);
+        if ((status = decode_piece(d, vocabulary, read_bytes)) != PYTHIA_OK)
+            break;
     }
     drop_adapter(d);
     return status;
@@ -197,9 +200,9 @@ struct batch {
 struct shared {
     uv_mutex_t lock;
     uv_cond_t changed;
-    struct batch *first, *last, *spare; /* the queue, and batches that were used up */
+    struct batch *first, *last, *spare; /* the queue, and batches to be filled again */
     size_t queued, working;
-    int status; /* the first that ended everything */
+    int status; /* the first failure: it ends all reading */
     const struct pythia__pieces *pieces;
     size_t next, workers;
     struct pythia_vocabulary *vocabulary;
@@ -213,7 +216,7 @@ struct worker {
     uv_thread_t thread;
 };
 
-static void free_batches(struct batch *list)
+static void destroy_batches(struct batch *list)
 {
     while (list) {
         struct batch *next = list->next;
@@ -244,8 +247,9 @@ static struct batch *take_spare(struct shared *s)
     return batch;
 }
 
-/* Put the worker's batch into the queue and get another one. */
-static int pass_on(struct worker *w)
+/* Put the worker's batch into the queue and get another one. A full queue holds the worker up, so
+ * that memory is bounded when the caller is slower than its workers. */
+static int queue_batch(struct worker *w)
 {
     struct shared *s = w->shared;
     uv_mutex_lock(&s->lock);
@@ -261,43 +265,58 @@ static int pass_on(struct worker *w)
     return status;
 }
 
-static int on_span_batched(struct pythia_sink *sink, const struct pythia_trace_id *trace,
-                           const struct pythia_span *span)
+static int batch_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span)
 {
     struct worker *w = ((struct decoding *)sink)->worker;
     int status = pythia_span_batch_add(w->batch->spans, trace, span);
     return status != PYTHIA_OK || pythia_span_batch_size(w->batch->spans) < BATCH_BYTES
                ? status
-               : pass_on(w);
+               : queue_batch(w);
+}
+
+/* The next piece for a worker; NULL when there is none, or after a failure. */
+static const struct pythia__piece *next_piece(struct shared *s)
+{
+    uv_mutex_lock(&s->lock);
+    bool more = s->next < s->pieces->count && s->status == PYTHIA_OK;
+    const struct pythia__piece *piece = more ? &s->pieces->list[s->next++] : NULL;
+    uv_mutex_unlock(&s->lock);
+    return piece;
+}
+
+static int decode_pieces(struct worker *w)
+{
+    struct shared *s = w->shared;
+    while ((w->decoding.piece = next_piece(s))) {
+        int status = decode_piece(&w->decoding, s->vocabulary, s->read_bytes);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return pythia_span_batch_count(w->batch->spans) > 0 ? queue_batch(w) : PYTHIA_OK;
+}
+
+/* The first failure counts. The lock is held. */
+static void note_status(struct shared *s, int status)
+{
+    s->status = s->status == PYTHIA_OK ? status : s->status;
 }
 
 static void run_worker(void *argument)
 {
     struct worker *w = argument;
     struct shared *s = w->shared;
-    int status = PYTHIA_OK;
-    while (status == PYTHIA_OK) {
-        uv_mutex_lock(&s->lock);
-        bool more = s->next < s->pieces->count && s->status == PYTHIA_OK;
-        w->decoding.piece = more ? &s->pieces->list[s->next++] : NULL;
-        uv_mutex_unlock(&s->lock);
-        if (!more)
-            break;
-        status = decode_piece(&w->decoding, s->vocabulary, s->read_bytes);
-    }
+    int status = decode_pieces(w);
     drop_adapter(&w->decoding);
-    if (status == PYTHIA_OK && pythia_span_batch_count(w->batch->spans) > 0)
-        status = pass_on(w);
     uv_mutex_lock(&s->lock);
-    if (s->status == PYTHIA_OK)
-        s->status = status;
+    note_status(s, status);
     s->working--;
     uv_cond_broadcast(&s->changed);
     uv_mutex_unlock(&s->lock);
 }
 
-/* A piece for the caller's thread, which has no batch to unpack; NULL if there are only as many as
- * the workers will take: then there is soon a batch. The lock is held. */
+/* A piece for the caller's thread, which has no batch to unpack; NULL if the workers will take all
+ * that are left: then there is soon a batch. The lock is held. */
 static const struct pythia__piece *take_piece(struct shared *s)
 {
     bool many = s->status == PYTHIA_OK && s->pieces->count - s->next > s->workers;
@@ -305,7 +324,7 @@ static const struct pythia__piece *take_piece(struct shared *s)
 }
 
 /* The first batch of the queue; NULL if there is none. The lock is held. */
-static struct batch *take_batch(struct shared *s)
+static struct batch *pop_batch(struct shared *s)
 {
     struct batch *batch = s->first;
     if (!batch)
@@ -322,7 +341,7 @@ static int drain_batches(struct shared *s, struct decoding *own)
 {
     uv_mutex_lock(&s->lock);
     for (;;) {
-        struct batch *batch = take_batch(s);
+        struct batch *batch = pop_batch(s);
         own->piece = batch ? NULL : take_piece(s);
         if (!batch && !own->piece && s->working == 0)
             break;
@@ -337,7 +356,7 @@ static int drain_batches(struct shared *s, struct decoding *own)
         else if (status == PYTHIA_OK)
             status = pythia_span_batch_each(batch->spans, own->taker.take, own->taker.context);
         uv_mutex_lock(&s->lock);
-        s->status = s->status == PYTHIA_OK ? status : s->status;
+        note_status(s, status);
         if (batch) {
             batch->next = s->spare;
             s->spare = batch;
@@ -349,13 +368,14 @@ static int drain_batches(struct shared *s, struct decoding *own)
     return status;
 }
 
+/* One worker is enough to go on: where no more threads can be made, reading is slower. */
 static int start_workers(struct shared *s, struct worker *workers, size_t count,
                          const struct decoding *model)
 {
     for (size_t i = 0; i < count; i++) {
         struct worker *w = &workers[i];
         w->decoding = *model;
-        w->decoding.sink.span = on_span_batched;
+        w->decoding.sink.span = batch_span;
         w->decoding.sink.counts = &w->decoding.totals.counts;
         w->decoding.worker = w;
         w->shared = s;
@@ -369,14 +389,16 @@ static int start_workers(struct shared *s, struct worker *workers, size_t count,
             uv_mutex_lock(&s->lock);
             s->working--;
             uv_mutex_unlock(&s->lock);
-            free_batches(w->batch);
+            destroy_batches(w->batch);
             w->batch = NULL;
-            return i > 0 ? PYTHIA_OK : PYTHIA_ENOMEM; /* fewer will do */
+            return i > 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
         }
     }
     return PYTHIA_OK;
 }
 
+/* Workers that were started are waited for, also after a failure: they use the stack of the
+ * caller. */
 static int feed_threads(struct shared *s, struct worker *workers, struct decoding *own,
                         struct pythia__feed_totals *totals)
 {
@@ -394,10 +416,10 @@ static int feed_threads(struct shared *s, struct worker *workers, struct decodin
         if (workers[i].thread)
             uv_thread_join(&workers[i].thread);
         add_totals(totals, &workers[i].decoding.totals);
-        free_batches(workers[i].batch);
+        destroy_batches(workers[i].batch);
     }
-    free_batches(s->first);
-    free_batches(s->spare);
+    destroy_batches(s->first);
+    destroy_batches(s->spare);
     return status;
 }
 
@@ -424,6 +446,8 @@ static int feed_pieces(struct shared *s, struct decoding *own, struct pythia__fe
     return status;
 }
 
+/* What is wrong with a file is noted at the file, also after a failure, so that another pass does
+ * not log it again. */
 int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                  const struct pythia_pipeline_options *options, bool again,
                  struct pythia__feed_taker taker, _Atomic uint64_t *read_bytes,
@@ -432,22 +456,24 @@ int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input
     size_t count;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
     struct decoding own = {
-        .sink = {.span = on_span, .broken = on_broken, .redaction = options->redaction},
+        .sink = {.span = pass_span, .broken = log_broken, .redaction = options->redaction},
         .options = options,
         .again = again || options->told,
         .taker = taker};
     struct pythia__pieces pieces;
     *totals = (struct pythia__feed_totals){0};
     int status = pythia__pieces_find(files, count, options->format, &pieces);
+    if (status == PYTHIA_OK)
+        status = pythia__file_messages_create(&pieces, &own.messages);
+    if (status != PYTHIA_OK)
+        goto out;
     size_t workers = options->threads > 1 ? options->threads - 1 : 0;
     struct shared s = {.pieces = &pieces,
                        .workers = workers < pieces.count ? workers : pieces.count,
                        .vocabulary = vocabulary,
                        .read_bytes = read_bytes};
-    if (status == PYTHIA_OK)
-        status = pythia__file_messages_create(&pieces, &own.messages);
-    if (status == PYTHIA_OK)
-        status = feed_pieces(&s, &own, totals);
+    status = feed_pieces(&s, &own, totals);
+out:
     pythia__file_messages_destroy(own.messages);
     for (size_t i = 0; i < count && pieces.files; i++)
         *files[i].failed |= atomic_load(&pieces.files[i].failed);

@@ -4,15 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
+#include "decompress.h"
 #include "folder_link.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
@@ -20,7 +18,6 @@
 
 #define HEAD_BYTES   ((size_t)64 * 1024)
 #define READ_BYTES   ((size_t)128 * 1024)
-#define BOMB_BYTES   ((uint64_t)256 * 1024 * 1024) /* below so much content nobody is harmed */
 #define FOLDER_DEPTH 64
 
 /* ---- finding files ---- */
@@ -35,7 +32,7 @@ struct pythia_input {
     void *context;
 };
 
-static void report_path(const struct pythia_input *in, const char *path, int number)
+static void report_problem_path(const struct pythia_input *in, const char *path, int number)
 {
     struct pythia_error why = {0};
     pythia_error_set(&why, PYTHIA_EIO, "cannot be read: %s", strerror(number));
@@ -43,7 +40,8 @@ static void report_path(const struct pythia_input *in, const char *path, int num
     in->problem(in->context, &why);
 }
 
-static int add_file(struct pythia_input *in, const char *path, const struct stat *about, bool named)
+static int add_input_file(struct pythia_input *in, const char *path, const struct stat *about,
+                          bool named)
 {
     if (pythia_grow(&in->files, &in->capacity, in->count, sizeof(*in->files)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -59,15 +57,15 @@ static int add_file(struct pythia_input *in, const char *path, const struct stat
     return PYTHIA_OK;
 }
 
-/* A link to a folder may lead in circles; one to a file outside would have us read, and show, what
- * whoever made it may not. */
+/* A link to a folder may lead in circles; a link to a file outside of the folder would make us read,
+ * and show, what the user who made the link may not read. */
 static int add_link(struct pythia_input *in, const char *top, const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return PYTHIA_OK;
     if (in->follow || !pythia__link_leads_out(top, path))
-        return add_file(in, path, &about, false);
+        return add_input_file(in, path, &about, false);
     in->outward++;
     if (in->first_outward && strcmp(in->first_outward, path) <= 0)
         return PYTHIA_OK;
@@ -76,18 +74,19 @@ static int add_link(struct pythia_input *in, const char *top, const char *path)
     return in->first_outward ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-/* `top` is the folder that was named. */
-static int add_folder(struct pythia_input *in, const char *top, const char *path, int depth)
+/* `top` is the folder that the user named. The entries come in any order: pythia_input_create
+ * sorts. */
+static int add_input_folder(struct pythia_input *in, const char *top, const char *path, int depth)
 {
     DIR *folder = depth < FOLDER_DEPTH ? opendir(path) : NULL;
     if (!folder) {
-        report_path(in, path, depth < FOLDER_DEPTH ? errno : ELOOP);
+        report_problem_path(in, path, depth < FOLDER_DEPTH ? errno : ELOOP);
         return PYTHIA_OK;
     }
     int status = PYTHIA_OK;
     struct pythia_buf name = {0};
     const struct dirent *entry;
-    while (status == PYTHIA_OK && (entry = readdir(folder))) {
+    while ((entry = readdir(folder))) {
         struct stat about;
         if (entry->d_name[0] == '.')
             continue;
@@ -97,13 +96,15 @@ static int add_folder(struct pythia_input *in, const char *top, const char *path
         if (pythia_buf_status(&name) != PYTHIA_OK)
             status = PYTHIA_ENOMEM;
         else if (lstat(name.bytes, &about) != 0)
-            report_path(in, name.bytes, errno);
+            report_problem_path(in, name.bytes, errno);
         else if (S_ISDIR(about.st_mode))
-            status = add_folder(in, top, name.bytes, depth + 1);
+            status = add_input_folder(in, top, name.bytes, depth + 1);
         else if (S_ISLNK(about.st_mode))
             status = add_link(in, top, name.bytes);
         else if (S_ISREG(about.st_mode))
-            status = add_file(in, name.bytes, &about, false);
+            status = add_input_file(in, name.bytes, &about, false);
+        if (status != PYTHIA_OK)
+            break;
     }
     closedir(folder);
     pythia_buf_free(&name);
@@ -133,6 +134,8 @@ static void sort_files(struct pythia_input *in)
     in->count = kept;
 }
 
+/* A file that cannot be read is reported, and no failure: the others are worth reading. Files are
+ * sorted, and each is read once, so that the order of arguments does not matter. */
 int pythia_input_create(const char *const *paths, size_t count, bool follow,
                         void (*problem)(void *context, const struct pythia_error *why),
                         void *context, struct pythia_input **out)
@@ -144,29 +147,32 @@ int pythia_input_create(const char *const *paths, size_t count, bool follow,
     in->context = context;
     in->follow = follow;
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct stat about;
         if (strcmp(paths[i], "-") == 0)
-            status = add_file(in, "-", NULL, true);
+            status = add_input_file(in, "-", NULL, true);
         else if (stat(paths[i], &about) != 0)
-            report_path(in, paths[i], errno);
+            report_problem_path(in, paths[i], errno);
         else if (S_ISDIR(about.st_mode))
-            status = add_folder(in, paths[i], paths[i], 0);
+            status = add_input_folder(in, paths[i], paths[i], 0);
         else
-            status = add_file(in, paths[i], &about, true);
+            status = add_input_file(in, paths[i], &about, true);
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    if (status == PYTHIA_OK)
-        sort_files(in);
-    if (status == PYTHIA_OK && !(in->failed = pythia_calloc(in->count + 1, sizeof(*in->failed))))
+    sort_files(in);
+    in->failed = pythia_calloc(in->count + 1, sizeof(*in->failed));
+    if (!in->failed) {
         status = PYTHIA_ENOMEM;
-    if (status != PYTHIA_OK) {
-        pythia_input_destroy(in);
-        return status;
+        goto out;
     }
     for (size_t i = 0; i < in->count; i++)
         in->files[i].failed = &in->failed[i];
     *out = in;
     return PYTHIA_OK;
+out:
+    pythia_input_destroy(in);
+    return status;
 }
 
 void pythia_input_destroy(struct pythia_input *in)
@@ -193,26 +199,23 @@ const struct pythia_input_file *pythia_input_files(const struct pythia_input *in
     return in->files;
 }
 
-/* ---- reading one ---- */
+/* ---- reading a file ---- */
 
 enum coding { PLAIN, GZIP, ZSTANDARD };
 
-#define SIZE_BYTES 4 /* in front of each frame, where there is a size */
+#define SIZE_BYTES 4 /* before each frame, where there is a size */
 
 struct pythia_input_stream {
     struct pythia_source source; /* first, so that one is the other */
     int file;
     enum coding coding;
-    bool file_ended, between; /* between two gzip members, or two frames: the end may come */
-    unsigned char *raw;       /* bytes of the file, for a decompressor */
-    size_t raw_size, raw_at;
-    z_stream gzip;
-    bool gzip_ready;
-    ZSTD_DStream *zstd;
-    bool sized;         /* each frame has its size in front of it, the highest byte first */
-    unsigned size_left; /* bytes of the next size that have not come yet */
+    bool file_ended;
+    struct pythia__decompressor
+        packed;         /* its raw bytes and content are counted of plain files too */
+    bool sized;         /* each frame has its size before it, the highest byte first */
+    unsigned size_left; /* bytes of the next size that have not been read yet */
     uint32_t size;
-    uint64_t raw_total, content_total;
+    uint64_t raw_total;
     double expansion_max;
     _Atomic uint64_t *read_bytes;
     bool partial; /* only a range of the file is read: so many bytes are left of it, and these texts
@@ -223,8 +226,8 @@ struct pythia_input_stream {
     size_t head_size, head_at;
 };
 
-static int read_file(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
-                     struct pythia_error *e)
+static int read_file_bytes(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                           struct pythia_error *e)
 {
     ssize_t size;
     do
@@ -239,120 +242,62 @@ static int read_file(struct pythia_input_stream *s, void *to, size_t capacity, s
     return PYTHIA_OK;
 }
 
-static int fill_raw(struct pythia_input_stream *s, struct pythia_error *e)
+static int fill_from_file(struct pythia_input_stream *s, struct pythia_error *e)
 {
-    if (s->raw_at < s->raw_size || s->file_ended)
+    if (s->packed.raw_at < s->packed.raw_size || s->file_ended)
         return PYTHIA_OK;
-    int status = read_file(s, s->raw, READ_BYTES, &s->raw_size, e);
-    s->raw_at = 0;
-    s->file_ended = status == PYTHIA_OK && s->raw_size == 0;
-    return status;
-}
-
-static int cut_off(const struct pythia_input_stream *s, struct pythia_error *e)
-{
-    return pythia_error_set(e, PYTHIA_EFORMAT,
-                            "the compressed data end in the middle, after %" PRIu64
-                            " bytes of content",
-                            s->content_total);
-}
-
-/* One step of inflating: some bytes out, or more bytes in. */
-static int step_gzip(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
-                     struct pythia_error *e)
-{
-    if (s->between && s->raw_at < s->raw_size) { /* another member follows */
-        if (inflateReset(&s->gzip) != Z_OK)
-            return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
-        s->between = false;
-    }
-    s->gzip.next_in = s->raw + s->raw_at;
-    s->gzip.avail_in = (uInt)(s->raw_size - s->raw_at);
-    s->gzip.next_out = to;
-    s->gzip.avail_out = capacity < UINT32_MAX ? (uInt)capacity : UINT32_MAX;
-    uInt room = s->gzip.avail_out;
-    int result = inflate(&s->gzip, Z_NO_FLUSH);
-    s->raw_at = s->raw_size - s->gzip.avail_in;
-    *got = room - s->gzip.avail_out;
-    if (result == Z_STREAM_END)
-        s->between = true;
-    else if (result != Z_OK && result != Z_BUF_ERROR)
-        return pythia_error_set(
-            e, PYTHIA_EFORMAT, "broken gzip data after %" PRIu64 " bytes of content: %s",
-            s->content_total, s->gzip.msg ? s->gzip.msg : "cannot be decompressed");
+    int status = read_file_bytes(s, s->packed.raw, READ_BYTES, &s->packed.raw_size, e);
+    s->packed.raw_at = 0;
+    if (status != PYTHIA_OK)
+        return status;
+    s->file_ended = s->packed.raw_size == 0;
     return PYTHIA_OK;
 }
 
-static int step_zstd(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
-                     struct pythia_error *e)
+/* Skip the size before the next frame, as far as it has been read. Does a frame follow? One of no
+ * bytes is no frame. */
+static bool skip_size(struct pythia_input_stream *s)
 {
-    ZSTD_inBuffer in = {s->raw, s->raw_size, s->raw_at};
-    ZSTD_outBuffer out = {to, capacity, 0};
-    size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
-    s->raw_at = in.pos;
-    *got = out.pos;
-    if (ZSTD_isError(left))
-        return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "broken Zstandard data after %" PRIu64 " bytes of content: %s",
-                                s->content_total, ZSTD_getErrorName(left));
-    s->between = left == 0;
-    return PYTHIA_OK;
-}
-
-/* Pass over the size in front of the next frame, as far as it is here. True if a frame follows; one
- * of no bytes is no frame. */
-static bool pass_size(struct pythia_input_stream *s)
-{
-    while (s->size_left > 0 && s->raw_at < s->raw_size) {
-        s->size = s->size << 8 | s->raw[s->raw_at++];
+    while (s->size_left > 0 && s->packed.raw_at < s->packed.raw_size) {
+        s->size = s->size << 8 | s->packed.raw[s->packed.raw_at++];
         if (--s->size_left == 0 && s->size == 0)
             s->size_left = SIZE_BYTES;
         else if (s->size_left == 0)
-            s->between = false;
+            s->packed.between = false;
     }
     return s->size_left == 0;
 }
 
-static int check_expansion(const struct pythia_input_stream *s, struct pythia_error *e)
-{
-    if (s->content_total < BOMB_BYTES ||
-        (double)s->content_total < (double)s->raw_total * s->expansion_max)
-        return PYTHIA_OK;
-    return pythia_error_set(
-        e, PYTHIA_ELIMIT,
-        "%" PRIu64 " bytes expand to more than %.0f times as much: taken for a decompression bomb "
-        "(--max-expansion allows more)",
-        s->raw_total, s->expansion_max);
-}
-
-static int decompress_some(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+/* Each turn reads some of the file, or gives content, or ends: a frame without content is no end. */
+static int decompress_file(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
                            struct pythia_error *e)
 {
     *got = 0;
     for (;;) {
-        int status = fill_raw(s, e);
+        int status = fill_from_file(s, e);
         if (status != PYTHIA_OK)
             return status;
-        if (s->file_ended && s->between)
-            return s->size_left % SIZE_BYTES == 0 ? PYTHIA_OK : cut_off(s, e);
-        if (s->sized && !pass_size(s))
+        if (s->file_ended && s->packed.between)
+            return s->size_left % SIZE_BYTES == 0 ? PYTHIA_OK
+                                                  : pythia__decompressor_fail_cut(&s->packed, e);
+        if (s->sized && !skip_size(s))
             continue;
-        status = s->coding == GZIP ? step_gzip(s, to, capacity, got, e)
-                                   : step_zstd(s, to, capacity, got, e);
+        status = pythia__decompressor_step(&s->packed, to, capacity, got, e);
         if (status != PYTHIA_OK)
             return status;
-        s->content_total += *got;
-        if (s->sized && s->between)
+        s->packed.content_total += *got;
+        if (s->sized && s->packed.between)
             s->size_left = SIZE_BYTES;
         if (*got > 0)
-            return check_expansion(s, e);
-        if (s->file_ended && !s->between)
-            return cut_off(s, e);
+            return pythia__decompressor_check(s->raw_total, s->packed.content_total,
+                                              s->expansion_max, e);
+        if (s->file_ended && !s->packed.between)
+            return pythia__decompressor_fail_cut(&s->packed, e);
     }
 }
 
-/* Copy what fits of `from`, and shorten it by that. */
-static size_t take_text(struct pythia_text *from, void *to, size_t capacity)
+/* Move from `from` to the buffer as many bytes as fit. */
+static size_t move_text(struct pythia_text *from, void *to, size_t capacity)
 {
     size_t size = from->size < capacity ? from->size : capacity;
     memcpy(to, from->bytes, size);
@@ -361,22 +306,25 @@ static size_t take_text(struct pythia_text *from, void *to, size_t capacity)
     return size;
 }
 
-/* The range of a file, and the texts around it, which are no content of the file. */
+/* Read the range of a file, and the texts around it, which do not count as content of the file. */
 static int read_range(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
                       struct pythia_error *e)
 {
-    *got = take_text(&s->before, to, capacity);
+    *got = move_text(&s->before, to, capacity);
     if (*got > 0)
         return PYTHIA_OK;
     size_t size = capacity < s->range_left ? capacity : (size_t)s->range_left;
-    int status = size > 0 ? read_file(s, to, size, got, e) : PYTHIA_OK;
+    int status = size > 0 ? read_file_bytes(s, to, size, got, e) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        return status;
     s->range_left -= *got;
-    s->content_total += *got;
-    if (status == PYTHIA_OK && *got == 0)
-        *got = take_text(&s->after, to, capacity);
-    return status;
+    s->packed.content_total += *got;
+    if (*got == 0)
+        *got = move_text(&s->after, to, capacity);
+    return PYTHIA_OK;
 }
 
+/* What was read to find out the format (`head`) and the compression (raw bytes) comes first. */
 static int stream_read(struct pythia_source *source, void *to, size_t capacity, size_t *got,
                        struct pythia_error *e)
 {
@@ -392,55 +340,59 @@ static int stream_read(struct pythia_source *source, void *to, size_t capacity, 
     if (s->partial) {
         status = read_range(s, to, capacity, got, e);
     } else if (s->coding != PLAIN) {
-        status = decompress_some(s, to, capacity, got, e);
-    } else if (s->raw_at < s->raw_size) { /* what was read to find out that it is plain */
-        size_t left = s->raw_size - s->raw_at, size = left < capacity ? left : capacity;
-        memcpy(to, s->raw + s->raw_at, size);
-        s->raw_at += size;
+        status = decompress_file(s, to, capacity, got, e);
+    } else if (s->packed.raw_at <
+               s->packed.raw_size) { /* what was read to find out that it is plain */
+        size_t left = s->packed.raw_size - s->packed.raw_at,
+               size = left < capacity ? left : capacity;
+        memcpy(to, s->packed.raw + s->packed.raw_at, size);
+        s->packed.raw_at += size;
         *got = size;
     } else {
-        status = read_file(s, to, capacity, got, e);
+        status = read_file_bytes(s, to, capacity, got, e);
     }
     if (status != PYTHIA_OK)
         pythia_error_place(e, s->source.name, 0, 0);
     else if (s->coding == PLAIN && !s->partial)
-        s->content_total += *got;
+        s->packed.content_total += *got;
     return status;
 }
 
 /* Read enough to see whether the file is compressed: as a whole, or message by message with the
- * size of each in front of it, as the OpenTelemetry Collector's file exporter does with
+ * size before each, as the OpenTelemetry Collector's file exporter does with
  * "compression: zstd". */
 static int find_coding(struct pythia_input_stream *s, struct pythia_error *e)
 {
     static const char magic[] = {0x28, (char)0xb5, 0x2f, (char)0xfd};
     size_t got = 1;
-    while (s->raw_size < SIZE_BYTES + sizeof(magic) && got > 0) {
-        int status = read_file(s, s->raw + s->raw_size, READ_BYTES - s->raw_size, &got, e);
+    while (s->packed.raw_size < SIZE_BYTES + sizeof(magic) && got > 0) {
+        int status = read_file_bytes(s, s->packed.raw + s->packed.raw_size,
+                                     READ_BYTES - s->packed.raw_size, &got, e);
         if (status != PYTHIA_OK)
             return status;
-        s->raw_size += got;
+        s->packed.raw_size += got;
     }
-    if (s->raw_size < sizeof(magic))
+    if (s->packed.raw_size < sizeof(magic))
         return PYTHIA_OK;
-    if (s->raw[0] == 0x1f && s->raw[1] == 0x8b) {
+    if (s->packed.raw[0] == 0x1f && s->packed.raw[1] == 0x8b) {
         s->coding = GZIP;
-        s->gzip_ready = inflateInit2(&s->gzip, 15 + 16) == Z_OK;
-        return s->gzip_ready ? PYTHIA_OK
-                             : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
+        return pythia__decompressor_begin_gzip(&s->packed)
+                   ? PYTHIA_OK
+                   : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
     }
-    s->sized = s->raw_size >= SIZE_BYTES + sizeof(magic) &&
-               memcmp(s->raw + SIZE_BYTES, magic, sizeof(magic)) == 0;
+    s->sized = s->packed.raw_size >= SIZE_BYTES + sizeof(magic) &&
+               memcmp(s->packed.raw + SIZE_BYTES, magic, sizeof(magic)) == 0;
     s->size_left = s->sized ? SIZE_BYTES : 0;
-    if (s->sized || memcmp(s->raw, magic, sizeof(magic)) == 0) {
+    if (s->sized || memcmp(s->packed.raw, magic, sizeof(magic)) == 0) {
         s->coding = ZSTANDARD;
-        s->zstd = ZSTD_createDStream();
-        return s->zstd ? PYTHIA_OK : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
+        return pythia__decompressor_begin_zstd(&s->packed)
+                   ? PYTHIA_OK
+                   : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
     }
     return PYTHIA_OK;
 }
 
-/* A stream of the file, of which nothing was read. */
+/* Open a stream, and read nothing yet. *out is set also after a failure, for its name. */
 static int open_stream(const char *path, _Atomic uint64_t *read_bytes,
                        struct pythia_input_stream **out, struct pythia_error *e)
 {
@@ -458,14 +410,8 @@ static int open_stream(const char *path, _Atomic uint64_t *read_bytes,
                        : PYTHIA_OK;
 }
 
-/* Hand the stream over, or say where opening it failed. */
-static int end_opening(struct pythia_input_stream *s, int status, struct pythia_input_stream **out,
-                       struct pythia_error *e)
+static int fail_opening(struct pythia_input_stream *s, int status, struct pythia_error *e)
 {
-    if (status == PYTHIA_OK) {
-        *out = s;
-        return PYTHIA_OK;
-    }
     if (s)
         pythia_error_place(e, s->source.name, 0, 0);
     pythia_input_close(s);
@@ -478,14 +424,18 @@ int pythia_input_open(const struct pythia_input_file *file, double expansion_max
 {
     struct pythia_input_stream *s = NULL;
     int status = open_stream(file->path, read_bytes, &s, e);
-    assert(s || status != PYTHIA_OK);
-    if (status == PYTHIA_OK && !(s->raw = pythia_realloc(NULL, READ_BYTES, 1)))
-        status = pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", file->path);
-    if (status == PYTHIA_OK) {
-        s->expansion_max = expansion_max;
-        status = find_coding(s, e);
-    }
-    return end_opening(s, status, out, e);
+    if (status != PYTHIA_OK)
+        return fail_opening(s, status, e);
+    assert(s);
+    s->packed.raw = pythia_realloc(NULL, READ_BYTES, 1);
+    if (!s->packed.raw)
+        return fail_opening(
+            s, pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", file->path), e);
+    s->expansion_max = expansion_max;
+    if ((status = find_coding(s, e)) != PYTHIA_OK)
+        return fail_opening(s, status, e);
+    *out = s;
+    return PYTHIA_OK;
 }
 
 int pythia_input_open_range(const struct pythia_input_file *file,
@@ -494,16 +444,18 @@ int pythia_input_open_range(const struct pythia_input_file *file,
 {
     struct pythia_input_stream *s = NULL;
     int status = open_stream(file->path, read_bytes, &s, e);
-    assert(s || status != PYTHIA_OK);
-    if (status == PYTHIA_OK && lseek(s->file, (off_t)range->begin, SEEK_SET) < 0)
-        status = pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(errno));
-    if (status == PYTHIA_OK) {
-        s->partial = true;
-        s->range_left = range->end - range->begin;
-        s->before = range->before;
-        s->after = range->after;
-    }
-    return end_opening(s, status, out, e);
+    if (status != PYTHIA_OK)
+        return fail_opening(s, status, e);
+    assert(s);
+    if (lseek(s->file, (off_t)range->begin, SEEK_SET) < 0)
+        return fail_opening(
+            s, pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(errno)), e);
+    s->partial = true;
+    s->range_left = range->end - range->begin;
+    s->before = range->before;
+    s->after = range->after;
+    *out = s;
+    return PYTHIA_OK;
 }
 
 void pythia_input_close(struct pythia_input_stream *s)
@@ -512,10 +464,7 @@ void pythia_input_close(struct pythia_input_stream *s)
         return;
     if (s->file > STDERR_FILENO)
         close(s->file);
-    if (s->gzip_ready)
-        inflateEnd(&s->gzip);
-    ZSTD_freeDStream(s->zstd);
-    pythia_free(s->raw);
+    pythia__decompressor_free(&s->packed);
     pythia_free(s->head);
     pythia_free(s);
 }
@@ -532,7 +481,7 @@ bool pythia_input_is_packed(const struct pythia_input_stream *s)
 
 uint64_t pythia_input_content(const struct pythia_input_stream *s)
 {
-    return s->content_total;
+    return s->packed.content_total;
 }
 
 int pythia_input_head(struct pythia_input_stream *s, struct pythia_text *head,
@@ -544,15 +493,17 @@ int pythia_input_head(struct pythia_input_stream *s, struct pythia_text *head,
             return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", s->source.name);
         size_t size = 0, got = 1;
         int status = PYTHIA_OK;
-        while (size < HEAD_BYTES && got > 0 && status == PYTHIA_OK) {
+        while (size < HEAD_BYTES && got > 0) {
             status = stream_read(&s->source, s->head + size, HEAD_BYTES - size, &got, e);
-            size += status == PYTHIA_OK ? got : 0;
+            if (status != PYTHIA_OK)
+                break;
+            size += got;
         }
         s->head_size = size;
         if (status != PYTHIA_OK && size == 0)
             return status;
         if (status != PYTHIA_OK)
-            pythia_error_clear(e); /* what is there can be read; the reason comes again behind it */
+            pythia_error_clear(e); /* the head can be used; the next read fails again, after it */
     }
     *head = (struct pythia_text){s->head, s->head_size};
     return PYTHIA_OK;

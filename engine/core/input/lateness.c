@@ -175,7 +175,8 @@ static int compare_lags(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint64_t wait_of(const struct pythia__lateness *l, const struct sender *s, uint64_t now_ns)
+static uint64_t learnt_wait(const struct pythia__lateness *l, const struct sender *s,
+                            uint64_t now_ns)
 {
     uint64_t lags[SLICES];
     size_t n = s->count < SLICES ? s->count : SLICES;
@@ -211,7 +212,7 @@ static void refresh_waits(struct pythia__lateness *l, uint64_t now_ns)
                 PYTHIA_OK)
             continue;
         struct service *of = &l->services[s->service];
-        uint64_t wait_ns = wait_of(l, s, now_ns);
+        uint64_t wait_ns = learnt_wait(l, s, now_ns);
         of->last_ns = of->wait_ns == 0 || s->last_ns < of->last_ns ? s->last_ns : of->last_ns;
         of->wait_ns = wait_ns > of->wait_ns ? wait_ns : of->wait_ns;
         l->longest_ns = wait_ns > l->longest_ns ? wait_ns : l->longest_ns;

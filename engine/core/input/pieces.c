@@ -122,8 +122,8 @@ static const struct layout *find_layout(const struct pythia_adapter_ops *format,
 }
 
 /* The first place at or after `from` where the file can be divided; its size if there is none. */
-static uint64_t find_place(struct view *v, const struct layout *layout, uint64_t from,
-                           uint64_t size)
+static uint64_t find_line_break(struct view *v, const struct layout *layout, uint64_t from,
+                                uint64_t size)
 {
     while (from < size && read_block(v, from)) {
         size_t found = layout->find(v);
@@ -139,7 +139,7 @@ static uint64_t find_place(struct view *v, const struct layout *layout, uint64_t
 /* The end of the messages from `begin` on that are `PIECE_BYTES` together; the size of the file if
  * they do not fit into it: a decoder will say so. Messages of 16 MiB and more look like a single
  * one without a size. */
-static uint64_t find_frame(const struct view *v, uint64_t begin, uint64_t size)
+static uint64_t find_last_frame(const struct view *v, uint64_t begin, uint64_t size)
 {
     uint64_t at = begin;
     while (at < begin + PIECE_BYTES && at < size) {
@@ -166,9 +166,9 @@ static int add_ranges(struct pythia__pieces *p, struct view *v, const struct lay
 {
     uint64_t size = of->file->size_bytes, begin = 0;
     int status = PYTHIA_OK;
-    while (begin < size && status == PYTHIA_OK) {
-        uint64_t end = layout->find ? find_place(v, layout, begin + PIECE_BYTES, size)
-                                    : find_frame(v, begin, size);
+    while (begin < size) {
+        uint64_t end = layout->find ? find_line_break(v, layout, begin + PIECE_BYTES, size)
+                                    : find_last_frame(v, begin, size);
         const struct pythia__piece piece = {
             .of = of,
             .format = format,
@@ -177,14 +177,15 @@ static int add_ranges(struct pythia__pieces *p, struct view *v, const struct lay
                       .before = begin > 0 ? layout->before : PYTHIA_TEXT(""),
                       .after = end < size ? layout->after : PYTHIA_TEXT("")},
             .gap = end < size ? layout->gap : 0};
-        status = add_piece(p, &piece);
+        if ((status = add_piece(p, &piece)) != PYTHIA_OK)
+            return status;
         begin = end;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-/* The layout and the format of a file that is worth it; NULL: none that can be divided. What is
- * wrong with the file is found again when it is decoded. */
+/* The layout and the format of a file that is worth dividing; NULL: it is small, or cannot be
+ * divided. Errors are ignored here, as they come again when the file is decoded. */
 static const struct layout *look_at_file(const struct pythia_input_file *file,
                                          const struct pythia_adapter_ops **format)
 {
@@ -222,10 +223,14 @@ int pythia__pieces_find(const struct pythia_input_file *files, size_t count,
     struct view *v = pythia_calloc(1, sizeof(*v));
     *out = (struct pythia__pieces){.files = pythia_calloc(count + 1, sizeof(*out->files))};
     int status = v && out->files ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < count; i++) {
         out->files[i].file = &files[i];
-        status = divide_file(out, v, format, &out->files[i]);
+        if ((status = divide_file(out, v, format, &out->files[i])) != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_free(v);
     return status;
 }
@@ -239,7 +244,7 @@ void pythia__pieces_free(struct pythia__pieces *p)
 
 /* ---- places of errors ---- */
 
-static uint64_t count_lines(const char *path, uint64_t size)
+static uint64_t count_lines_before(const char *path, uint64_t size)
 {
     struct view *v = pythia_calloc(1, sizeof(*v));
     uint64_t lines_before = 0, at = 0;
@@ -265,6 +270,6 @@ void pythia__piece_place(const struct pythia__piece *piece, struct pythia_error 
     if (range->begin == 0 || (why->line == 0 && why->offset == 0))
         return;
     if (why->line > 0)
-        why->line += count_lines(piece->of->file->path, range->begin);
+        why->line += count_lines_before(piece->of->file->path, range->begin);
     why->offset += range->begin - range->before.size;
 }

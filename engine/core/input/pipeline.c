@@ -45,32 +45,35 @@ static void show_progress(struct pass *p)
     fflush(stderr);
 }
 
-static void clear_progress(const struct pass *p)
+static void erase_progress(const struct pass *p)
 {
     if (p->shown)
         fprintf(stderr, "\r%*s\r", 78, "");
 }
 
-static int take_span(void *context, const struct pythia_trace_id *trace,
-                     const struct pythia_span *span)
+static int assemble_span(void *context, const struct pythia_trace_id *trace,
+                         const struct pythia_span *span)
 {
     struct pass *p = context;
     int status = pythia_assembler_add(p->assembler, trace, span);
-    if (++p->spans % p->tick_spans == 0 && status == PYTHIA_OK)
-        status = pythia_assembler_tick(p->assembler);
+    if (status != PYTHIA_OK)
+        return status;
+    if (++p->spans % p->tick_spans == 0 &&
+        (status = pythia_assembler_tick(p->assembler)) != PYTHIA_OK)
+        return status;
     if (p->options->progress && p->spans % CHECK_EVERY == 0)
         show_progress(p);
-    return status;
+    return PYTHIA_OK;
 }
 
-/* A consumer behind what is added to each trace: variables, and series. */
+/* A consumer whose traces get variables and series first. */
 struct adding {
     struct pythia_request_variables *variables;
     struct pythia_series_join *join; /* NULL: none */
     const struct pythia_consumer *consumer;
 };
 
-static int begin_traces(void *context)
+static int restart_consumer(void *context)
 {
     const struct adding *a = context;
     if (a->join)
@@ -78,7 +81,7 @@ static int begin_traces(void *context)
     return a->consumer->begin(a->consumer->context);
 }
 
-static int take_trace(void *context, const struct pythia_trace *trace)
+static int extend_trace(void *context, const struct pythia_trace *trace)
 {
     const struct adding *a = context;
     trace = pythia_request_variables_trace(a->variables, trace);
@@ -87,7 +90,7 @@ static int take_trace(void *context, const struct pythia_trace *trace)
     return trace ? a->consumer->take(a->consumer->context, trace) : PYTHIA_ENOMEM;
 }
 
-/* Traces that are kept open from the second pass on: those that had late spans in the first. */
+/* Traces that had late spans in the first pass: they stay open until the end of the others. */
 struct pinned {
     struct pythia_trace_id *ids; /* owned */
     size_t count;
@@ -118,10 +121,12 @@ static void take_totals(const struct pythia__feed_totals *totals,
     result->empty_files = totals->empty_files;
 }
 
-static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
-                    const struct pythia_pipeline_options *options,
-                    const struct pythia_consumer *consumer, struct pinned *pinned,
-                    struct pythia_pipeline_result *result)
+/* Traces whose spans are far apart in the files would be finished too early; in the first pass they
+ * are only noted (note_late), as most captures have none, and open traces take memory. */
+static int read_once(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
+                     const struct pythia_pipeline_options *options,
+                     const struct pythia_consumer *consumer, struct pinned *pinned,
+                     struct pythia_pipeline_result *result)
 {
     struct pythia__feed_totals totals = {0};
     uint64_t quiet = options->quiet_spans ? options->quiet_spans : QUIET_SPANS;
@@ -142,20 +147,21 @@ static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_in
         &result->counts, &p.assembler);
     if (status != PYTHIA_OK)
         return status;
-    if (pinned->known)
-        status = pythia_assembler_pin(p.assembler, pinned->ids, pinned->count);
-    if (status == PYTHIA_OK)
-        status = consumer->begin(consumer->context);
-    if (status == PYTHIA_OK)
-        status = pythia__feed(vocabulary, input, options, result->read_twice,
-                              (struct pythia__feed_taker){take_span, &p}, &p.read_bytes, &totals);
-    clear_progress(&p);
-    if (status == PYTHIA_OK)
-        status = pythia_assembler_finish(p.assembler);
+    if (pinned->known &&
+        (status = pythia_assembler_pin(p.assembler, pinned->ids, pinned->count)) != PYTHIA_OK)
+        goto out;
+    if ((status = consumer->begin(consumer->context)) != PYTHIA_OK)
+        goto out;
+    status = pythia__feed(vocabulary, input, options, result->read_twice,
+                          (struct pythia__feed_taker){assemble_span, &p}, &p.read_bytes, &totals);
+    erase_progress(&p);
+    if (status != PYTHIA_OK || (status = pythia_assembler_finish(p.assembler)) != PYTHIA_OK)
+        goto out;
+    if (!pinned->known)
+        status = note_late(p.assembler, pinned);
+out:
     take_totals(&totals, result);
     pythia_assembler_open_spans(p.assembler, &result->peak_open_spans);
-    if (status == PYTHIA_OK && !pinned->known)
-        status = note_late(p.assembler, pinned);
     pythia_assembler_destroy(p.assembler);
     return status;
 }
@@ -175,8 +181,8 @@ static bool can_read_again(const struct pythia_input *input)
     return true;
 }
 
-/* Why all has to be read again, and what is lost where it cannot. */
-static void tell_why(const struct pythia_pipeline_result *result, size_t late, bool again)
+/* Log why all has to be read again, or what is lost where it cannot. */
+static void log_why(const struct pythia_pipeline_result *result, size_t late, bool again)
 {
     if (late > 0 && again)
         pythia_log(
@@ -198,8 +204,8 @@ static void tell_why(const struct pythia_pipeline_result *result, size_t late, b
                    "they had, as a stream cannot be read twice");
 }
 
-/* A pass with other traces, those that are kept open now, may change templates once more. They have
- * all paths then, and do not change again. */
+/* The second pass finishes other traces, and may change templates once more. They have seen all
+ * paths then, so that a third pass changes nothing. */
 int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                         const struct pythia_pipeline_options *options,
                         const struct pythia_consumer *consumer,
@@ -207,17 +213,21 @@ int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythi
 {
     struct pinned pinned = {.known = false};
     struct adding adding = {.join = options->join, .consumer = consumer};
-    const struct pythia_consumer behind = {begin_traces, take_trace, &adding};
+    const struct pythia_consumer behind = {restart_consumer, extend_trace, &adding};
     bool again = can_read_again(input), once_more = true;
     int status = pythia_request_variables_create(vocabulary, &adding.variables);
-    while (status == PYTHIA_OK && once_more) {
+    if (status != PYTHIA_OK)
+        return status;
+    while (once_more) {
         uint64_t changes = count_changes(options);
         bool first = !pinned.known;
-        status = run_pass(vocabulary, input, options, &behind, &pinned, result);
-        size_t late = first && status == PYTHIA_OK ? pinned.count : 0;
-        bool changed = status == PYTHIA_OK && count_changes(options) != changes;
+        status = read_once(vocabulary, input, options, &behind, &pinned, result);
+        if (status != PYTHIA_OK)
+            break;
+        size_t late = first ? pinned.count : 0;
+        bool changed = count_changes(options) != changes;
         if (late > 0 || changed)
-            tell_why(result, late, again);
+            log_why(result, late, again);
         once_more = again && (late > 0 || changed);
     }
     pythia_free(pinned.ids);

@@ -62,7 +62,9 @@ static bool is_made(struct pythia_text key)
            pythia_text_ends(key, PYTHIA_TEXT(".last"));
 }
 
-static int add_variable(struct pythia_request_variables *r, uint32_t key, struct pythia_text text)
+/* The three names are interned once: then a request costs no lookup by text. */
+static int add_request_variable(struct pythia_request_variables *r, uint32_t key,
+                                struct pythia_text text)
 {
     static const char *const ends[OFS] = {".max", ".mean", ".last"};
     struct variable v = {.key = key};
@@ -70,23 +72,23 @@ static int add_variable(struct pythia_request_variables *r, uint32_t key, struct
     if (pythia_grow(&r->all, &r->capacity, r->count, sizeof(*r->all)) != PYTHIA_OK ||
         pythia_reach(&r->of_string, &r->strings, key, sizeof(*r->of_string)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < OFS && status == PYTHIA_OK; i++) {
+    int status = PYTHIA_ENOMEM;
+    for (size_t i = 0; i < OFS; i++) {
         pythia_buf_clear(&name);
         pythia_buf_text_add(&name, text);
         pythia_buf_puts(&name, ends[i]);
-        status = pythia_buf_status(&name);
-        if (status == PYTHIA_OK)
-            v.made[i] = pythia_vocabulary_string(r->vocabulary, pythia_buf_text(&name));
+        if (pythia_buf_status(&name) != PYTHIA_OK)
+            goto out;
+        v.made[i] = pythia_vocabulary_string(r->vocabulary, pythia_buf_text(&name));
         if (v.made[i] == PYTHIA_NONE)
-            status = PYTHIA_ENOMEM;
+            goto out;
     }
-    pythia_buf_free(&name);
-    if (status != PYTHIA_OK)
-        return status;
     r->all[r->count++] = v;
     r->of_string[key] = (uint32_t)r->count;
-    return PYTHIA_OK;
+    status = PYTHIA_OK;
+out:
+    pythia_buf_free(&name);
+    return status;
 }
 
 /* Look at the names that have come since the last time. */
@@ -97,7 +99,7 @@ static int look_at_names(struct pythia_request_variables *r)
         struct pythia_text text = pythia_vocabulary_text(r->vocabulary, r->looked_at);
         if (!pythia_text_starts(text, PYTHIA_TEXT(PREFIX)) || is_made(text))
             continue;
-        if (add_variable(r, r->looked_at, text) != PYTHIA_OK)
+        if (add_request_variable(r, r->looked_at, text) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
     return PYTHIA_OK;
@@ -116,7 +118,8 @@ static void take_value(struct variable *v, double value, uint64_t at_ns)
     v->n++;
 }
 
-static bool take_span(struct pythia_request_variables *r, const struct pythia_trace_span *span)
+static bool take_span_values(struct pythia_request_variables *r,
+                             const struct pythia_trace_span *span)
 {
     struct pythia_text rest = span->attributes;
     struct pythia_attribute a;
@@ -134,6 +137,8 @@ static bool take_span(struct pythia_request_variables *r, const struct pythia_tr
     return found;
 }
 
+/* The trace is immutable: its root gets the values in a copy of the spans, which is made only for
+ * traces that have some. */
 const struct pythia_trace *pythia_request_variables_trace(struct pythia_request_variables *r,
                                                           const struct pythia_trace *trace)
 {
@@ -145,7 +150,7 @@ const struct pythia_trace *pythia_request_variables_trace(struct pythia_request_
     for (size_t i = 0; i < r->count; i++)
         r->all[i].n = 0;
     for (uint32_t i = 0; i < trace->count; i++)
-        found |= take_span(r, &trace->spans[i]);
+        found |= take_span_values(r, &trace->spans[i]);
     if (!found)
         return trace;
     if (pythia_reach(&r->spans, &r->span_capacity, trace->count, sizeof(*r->spans)) != PYTHIA_OK)

@@ -19,6 +19,7 @@ struct pythia_series_join {
     struct pythia_series_join_counts counts;
 };
 
+/* The keys are interned once: then a request costs no lookup by text. */
 int pythia_series_join_create(const struct pythia_series_set *set, uint64_t age_ns,
                               struct pythia_vocabulary *vocabulary, struct pythia_series_join **out)
 {
@@ -29,23 +30,25 @@ int pythia_series_join_create(const struct pythia_series_set *set, uint64_t age_
     j->series = pythia_series_all(set, &j->count);
     j->age_ns = age_ns;
     j->keys = pythia_calloc(j->count, sizeof(*j->keys));
-    int status = j->keys ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < j->count && status == PYTHIA_OK; i++) {
+    if (!j->keys)
+        goto out;
+    for (size_t i = 0; i < j->count; i++) {
         pythia_buf_clear(&name);
         pythia_buf_puts(&name, "series.");
         pythia_buf_text_add(&name, j->series[i].label);
-        status = pythia_buf_status(&name);
-        if (status == PYTHIA_OK)
-            j->keys[i] = pythia_vocabulary_string(vocabulary, pythia_buf_text(&name));
+        if (pythia_buf_status(&name) != PYTHIA_OK)
+            goto out;
+        j->keys[i] = pythia_vocabulary_string(vocabulary, pythia_buf_text(&name));
         if (j->keys[i] == PYTHIA_NONE)
-            status = PYTHIA_ENOMEM;
+            goto out;
     }
     pythia_buf_free(&name);
-    if (status != PYTHIA_OK)
-        pythia_series_join_destroy(j);
-    else
-        *out = j;
-    return status;
+    *out = j;
+    return PYTHIA_OK;
+out:
+    pythia_buf_free(&name);
+    pythia_series_join_destroy(j);
+    return PYTHIA_ENOMEM;
 }
 
 void pythia_series_join_destroy(struct pythia_series_join *j)
@@ -58,6 +61,7 @@ void pythia_series_join_destroy(struct pythia_series_join *j)
     pythia_free(j);
 }
 
+/* The value as of the beginning of the request: later values may be its consequence. */
 const struct pythia_trace *pythia_series_join_trace(struct pythia_series_join *j,
                                                     const struct pythia_trace *trace)
 {

@@ -22,7 +22,7 @@ static void set_default(uint64_t *value, uint64_t usual)
     *value = *value ? *value : usual;
 }
 
-static uint64_t wait_of(void *context, uint32_t kind, uint64_t now_ns)
+static uint64_t wait_for_kind(void *context, uint32_t kind, uint64_t now_ns)
 {
     return pythia__lateness_wait(context, kind, now_ns);
 }
@@ -46,11 +46,12 @@ static int make_lateness(struct pythia_window *w, const struct pythia_vocabulary
     if (w->options.wait_max_ns <= w->options.quiet_ns)
         return PYTHIA_OK;
     int status = pythia__lateness_create(vocabulary, &options, &w->lateness);
-    w->patience = (struct pythia_assembler_patience){wait_of, is_silent, note_finished, w->lateness,
-                                                     w->options.wait_max_ns};
+    w->patience = (struct pythia_assembler_patience){wait_for_kind, is_silent, note_finished,
+                                                     w->lateness, w->options.wait_max_ns};
     return status;
 }
 
+/* A soft mark above the hard one would never shed: the hard one wins. */
 int pythia_window_create(const struct pythia_vocabulary *vocabulary,
                          const struct pythia_window_options *options,
                          struct pythia_trace_taker taker, struct pythia_counts *counts,
@@ -123,9 +124,10 @@ int pythia_window_add(struct pythia_window *w, const struct pythia_trace_id *tra
 {
     pythia_assembler_now(w->assembler, now_ns);
     int status = w->lateness ? pythia__lateness_arrived(w->lateness, span, now_ns) : PYTHIA_OK;
-    if (status == PYTHIA_OK)
-        status = pythia_assembler_add(w->assembler, trace, span);
-    return status == PYTHIA_OK ? keep_below_hard_mark(w) : status;
+    if (status != PYTHIA_OK ||
+        (status = pythia_assembler_add(w->assembler, trace, span)) != PYTHIA_OK)
+        return status;
+    return keep_below_hard_mark(w);
 }
 
 void pythia_window_set_clock(struct pythia_window *w, uint64_t unix_ns, uint64_t now_ns)
@@ -149,7 +151,9 @@ static int shed_kept(struct pythia_window *w)
 int pythia_window_tick(struct pythia_window *w, uint64_t now_ns)
 {
     int status = pythia_assembler_tick_at(w->assembler, now_ns);
-    return status == PYTHIA_OK ? shed_kept(w) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return shed_kept(w);
 }
 
 int pythia_window_drain(struct pythia_window *w)

@@ -329,7 +329,8 @@ static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
     if ((status = read_secret(s->tls_key, KIND_KEY, &d->tls_key, e)) != PYTHIA_OK ||
         (status = read_secret(s->tls_certificate, KIND_PUBLIC, &d->tls_certificate, e)) !=
             PYTHIA_OK ||
-        (status = read_secret(s->tls_trust, KIND_PUBLIC, &d->tls_trust, e)) != PYTHIA_OK)
+        (status = read_secret(s->tls_trust, KIND_PUBLIC, &d->tls_trust, e)) != PYTHIA_OK ||
+        (status = read_secret(s->notify_secret, KIND_TOKEN, &d->notify_secret, e)) != PYTHIA_OK)
         return status;
     for (int i = 0; i < PYTHIA__ROLES && status == PYTHIA_OK; i++)
         status = read_secret(tokens[i], KIND_TOKEN, &d->tokens[i], e);
@@ -489,14 +490,25 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
     return status;
 }
 
-/* "NAME=HOST:PORT", with the port that it has. */
-static void add_address(struct pythia_buf *to, const char *name, const char *address, unsigned port)
+void pythia__daemon_address(const struct pythia__daemon *d, enum pythia__listener at,
+                            struct pythia_buf *to)
 {
-    const char *colon = address ? strrchr(address, ':') : NULL;
-    pythia_buf_printf(to, "%s%s=", to->size ? ", " : "", name);
+    const struct pythia__settings *s = &d->engine.s;
+    const char *const addresses[PYTHIA__LISTENERS] = {[PYTHIA__AT_OTLP_GRPC] = s->otlp_grpc,
+                                                      [PYTHIA__AT_OTLP_HTTP] = s->otlp_http,
+                                                      [PYTHIA__AT_ZIPKIN] = s->zipkin,
+                                                      [PYTHIA__AT_CONTROL] = s->control};
+    const struct pythia__http_server *const servers[PYTHIA__LISTENERS] = {
+        [PYTHIA__AT_OTLP_HTTP] = d->http[0],
+        [PYTHIA__AT_ZIPKIN] = d->http[1],
+        [PYTHIA__AT_CONTROL] = d->http[2]};
+    const char *address = addresses[at], *colon = address ? strrchr(address, ':') : NULL;
+    unsigned port = servers[at]                             ? pythia__http_port(servers[at])
+                    : at == PYTHIA__AT_OTLP_GRPC && d->grpc ? pythia__grpc_port(d->grpc)
+                                                            : 0;
     if (is_off(address))
-        pythia_buf_puts(to, "off");
-    else if (port > 0 && colon)
+        return;
+    if (port > 0 && colon)
         pythia_buf_printf(to, "%.*s:%u", (int)(colon - address), address, port);
     else
         pythia_buf_puts(to, address);
@@ -505,16 +517,16 @@ static void add_address(struct pythia_buf *to, const char *name, const char *add
 void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
 {
     struct pythia_buf text = {0};
-    unsigned ports[PYTHIA__HTTP_SERVERS];
-    for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
-        ports[i] = d->http[i] ? pythia__http_port(d->http[i]) : 0;
-    add_address(&text, "otlp-grpc", d->engine.s.otlp_grpc,
-                d->grpc ? pythia__grpc_port(d->grpc) : 0);
-    add_address(&text, "otlp-http", d->engine.s.otlp_http, ports[0]);
-    add_address(&text, "zipkin", d->engine.s.zipkin, ports[1]);
-    add_address(&text, "control", d->engine.s.control, ports[2]);
+    for (int at = 0; at < PYTHIA__LISTENERS; at++) {
+        pythia_buf_printf(&text, "%s%s=", at > 0 ? ", " : "",
+                          pythia__listener_name((enum pythia__listener)at));
+        size_t before = text.size;
+        pythia__daemon_address(d, (enum pythia__listener)at, &text);
+        if (text.size == before)
+            pythia_buf_puts(&text, "off");
+    }
     if (d->http[3])
-        add_address(&text, "control-socket", d->engine.s.control_socket, 0);
+        pythia_buf_printf(&text, ", control-socket=%s", d->engine.s.control_socket);
     pythia_log(PYTHIA_LOG_INFO, "Listens: %s", text.bytes ? text.bytes : "");
     const char *address;
     if (pythia__control_is_open(&d->engine.s, &address))
@@ -611,6 +623,9 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
                                                   .limits = pythia__settings_span_limits(s),
                                                   .record = s->record,
                                                   .redaction = d->redaction};
+    status = pythia__notify_create(&s->notify, d->notify_secret, s->notify_pause_s, &d->notify, e);
+    if (status != PYTHIA_OK)
+        return status;
     status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &taking,
                                    &d->intake, e);
     if (status != PYTHIA_OK || (status = pythia__receive_create(d->intake, (unsigned)s->retry_s,
@@ -674,6 +689,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
 {
     if (!d)
         return;
+    pythia__notify_destroy(d->notify);
     pythia__events_destroy(d->events);
     pythia__receive_destroy(d->receive);
     pythia__intake_destroy(d->intake);
@@ -687,7 +703,8 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_space_destroy(d->engine.space);
     pythia_vocabulary_destroy(d->engine.vocabulary);
     pythia_loop_free(&d->engine.story);
-    void *const owned[] = {d->control_routes, d->tls_key, d->tls_certificate, d->tls_trust};
+    void *const owned[] = {d->control_routes, d->tls_key, d->tls_certificate, d->tls_trust,
+                           d->notify_secret};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     for (int i = 0; i < PYTHIA__ROLES; i++)

@@ -12,6 +12,7 @@
 #include "shared/reporting.h"
 
 struct waiting {
+    struct pythia__daemon *d;
     uint64_t cycle;
 };
 
@@ -27,19 +28,26 @@ static bool is_told(const json_t *verdict)
            strcmp(text_of(verdict, "was"), "found") == 0;
 }
 
-static void log_verdicts(void *context, int status, const char *bytes, size_t size)
+static void announce_verdict(const struct waiting *w, const json_t *verdict)
+{
+    const char *change = text_of(verdict, "change");
+    pythia_log(PYTHIA_LOG_INFO,
+               "Verdict: request-type=%s, cycle=%" PRIu64 ", confidence=%s, verdict=%s%s%s",
+               text_of(verdict, "request_type"), w->cycle, text_of(verdict, "confidence"),
+               text_of(verdict, "sentence"), change[0] ? " " : "", change);
+    pythia__notify_verdict(w->d->notify, verdict, strcmp(text_of(verdict, "state"), "found") != 0,
+                           pythia__unix_ns());
+}
+
+static void announce_verdicts(void *context, int status, const char *bytes, size_t size)
 {
     struct waiting *w = context;
     json_t *verdicts = status == PYTHIA_OK ? json_loadb(bytes, size, 0, NULL) : NULL, *one;
     size_t i;
     json_array_foreach (verdicts, i, one) {
         uint64_t since = (uint64_t)json_integer_value(json_object_get(one, "since_cycle"));
-        const char *change = text_of(one, "change");
         if (since == w->cycle && is_told(one))
-            pythia_log(PYTHIA_LOG_INFO,
-                       "Verdict: request-type=%s, cycle=%" PRIu64 ", confidence=%s, verdict=%s%s%s",
-                       text_of(one, "request_type"), w->cycle, text_of(one, "confidence"),
-                       text_of(one, "sentence"), change[0] ? " " : "", change);
+            announce_verdict(w, one);
     }
     json_decref(verdicts);
     pythia_free(w);
@@ -59,6 +67,6 @@ void pythia__verdict_log_cycle(struct pythia__daemon *d)
     struct waiting *w = changed ? pythia_calloc(1, sizeof(*w)) : NULL;
     if (!w)
         return;
-    w->cycle = d->cycle;
-    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, log_verdicts, w);
+    *w = (struct waiting){d, d->cycle};
+    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, announce_verdicts, w);
 }

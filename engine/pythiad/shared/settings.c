@@ -5,6 +5,7 @@
 
 #include "listen/listen.h"
 #include "machine.h"
+#include "notify/notify_target.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
 #include "pythia/request_type.h"
@@ -96,6 +97,15 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("trace-url", 0, "URL", AT(trace_url),
                        "Address of a trace in another tool, such as "
                        "http://jaeger/trace/{trace_id}: reports name requests by it"),
+    {"notify", 0, PYTHIA_OPTION_TEXTS, "URL [" PYTHIA__NOTIFY_FORMATS "]", NULL, "url|format", 0, 0,
+     AT(notify),
+     "Send a request there when a verdict is new or refuted (see NOTIFICATIONS; may be given "
+     "several times; in YAML a list of {url: URL, format: FORMAT})"},
+    PYTHIA_TEXT_OPTION("notify-secret", 0, "FILE", AT(notify_secret),
+                       "File with the secret that signs these requests"),
+    PYTHIA_REAL("notify-pause-seconds", 0, "S", "1", .001, 300, AT(notify_pause_s),
+                "Pause before such a request is sent again; it doubles with each failure, up to "
+                "5 minutes"),
     BYTES("memory", NULL, KIB, 1024 * GIB, AT(memory),
           "Spans of unfinished requests, and what reports tell of past cycles, above which senders "
           "are told to come again (default: a quarter of the machine's memory or of the limit of "
@@ -368,6 +378,11 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
     for (size_t i = 0; i < s->redact.count; i++)
         if (pythia_redaction_check(s->redact.texts[i], e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;
+    for (size_t i = 0; i < s->notify.count; i++) {
+        struct pythia__notify_target target;
+        if (pythia__notify_target_read(s->notify.texts[i], &target, e) != PYTHIA_OK)
+            return PYTHIA_EUSAGE;
+    }
     if (s->memory_hard < s->memory)
         return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
     if (s->inflated_max < s->body_max)

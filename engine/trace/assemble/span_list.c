@@ -22,8 +22,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* Bytes of a whole chunk and of what malloc adds, which fill malloc's own sizes. Up to the size of a
- * common request the steps are small, because half a step of each open trace is empty. */
+/* Bytes of a whole chunk and of what malloc adds, which fill malloc's own sizes. Up to the size of
+ * a common request the steps are small, because half a step of each open trace is empty. */
 static const uint16_t chunk_sizes[PYTHIA__CHUNK_SIZES] = {
     96,  144, 192, 240, 288, 336,  384,  432,  480,  528,  576,  624,   672,  720,
     768, 816, 864, 912, 960, 1008, 1104, 1296, 1728, 2592, 5184, 10368, 20736};

@@ -466,6 +466,33 @@ int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint,
     return status;
 }
 
+bool pythia_vocabulary_cost_is_expected(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    pthread_mutex_lock(v->lock);
+    bool expected = tracepoint < v->cost_capacity && v->costs[tracepoint].expected;
+    pthread_mutex_unlock(v->lock);
+    return expected;
+}
+
+int pythia_vocabulary_cost_merge(struct pythia_vocabulary *v, uint32_t tracepoint,
+                                 struct pythia_cost cost)
+{
+    int status = PYTHIA_OK;
+    pthread_mutex_lock(v->lock);
+    struct pythia_cost *to[] = {&v->loop_cost, NULL};
+    if (tracepoint != PYTHIA_NONE) {
+        status = expect_point_cost(v, tracepoint);
+        to[0] = status == PYTHIA_OK ? &v->costs[tracepoint].cost : NULL;
+        to[1] = &v->all_cost;
+    }
+    for (size_t i = 0; i < 2 && to[0] && to[i]; i++) {
+        to[i]->passes += cost.passes;
+        to[i]->ns += cost.ns;
+    }
+    pthread_mutex_unlock(v->lock);
+    return status;
+}
+
 int pythia_vocabulary_cost_expect(struct pythia_vocabulary *v, uint32_t tracepoint)
 {
     if (tracepoint == PYTHIA_NONE)

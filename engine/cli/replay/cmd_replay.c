@@ -8,6 +8,7 @@
 
 #include "pythia/closed_loop.h"
 #include "pythia/confine.h"
+#include "pythia/evidence_write.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
@@ -16,6 +17,7 @@
 #include "pythia/shown_text.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "report_run.h"
 #include "shared/command.h"
 #include "shared/search_options.h"
 #include "shared/series_options.h"
@@ -23,47 +25,24 @@
 #include "shared/splitting.h"
 #include "shared/terminal.h"
 
-#define POINTS_MAX 64
-
 struct settings {
     struct pythia__read_settings read;
-    int format, rank_by, strategy;
-    const char *output, *space, *open;
-    int64_t seed, min_requests, rows, points;
-    double min_cov, alpha, price_ns, added_ns, bytes_per_second, cycle_seconds;
+    struct pythia__report_settings report;
+    const char *evidence, *space, *open;
+    int64_t rows;
+    double added_ns, bytes_per_second, cycle_seconds;
     struct pythia_option_texts split, series;
     double series_age_s;
-    bool closed_loop, verbose, all;
-    const char *trace_url;
+    bool closed_loop;
     int64_t cycle_requests, cycles, points_open, problems_per_cycle;
-    struct pythia__search_settings search;
 };
 
 #define OPTION(member) offsetof(struct settings, member)
 
 static const struct pythia_option options[] = {
-    PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
-                  "Form of the report"),
-    PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
-                       "Write the report to a file, wholly or not at all (default standard "
-                       "output)"),
-    PYTHIA_FLAG("verbose", 0, OPTION(verbose),
-                "Say all of it as text: every group with its edges, keys and splits, and every "
-                "cycle. Without it the report has at most 40 lines"),
-    PYTHIA_FLAG("all", 0, OPTION(all), "List all request types, in as many lines as that takes"),
-    PYTHIA_TEXT_OPTION("trace-url", 0, "URL", OPTION(trace_url),
-                       "Address of a trace in another tool, such as "
-                       "http://jaeger/trace/{trace_id}: the report names the slowest request and a "
-                       "typical one by it"),
-    PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
-                  "What to rank groups and edges by: share of the variance, variance, coefficient "
-                  "of variation, several modes, the slowest tenth, or the mean"),
-    PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, OPTION(min_requests),
-                   "Requests that a group needs to be diagnosed"),
-    PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, OPTION(min_cov),
-                "Coefficient of variation below which a group does not vary"),
-    PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, OPTION(alpha),
-                "Rate of false findings that is accepted"),
+    PYTHIA_TEXT_OPTION("evidence", 0, "FILE", OPTION(evidence),
+                       "Write what the report would be made of to a file, for pythia merge, and "
+                       "no report"),
     PYTHIA_INTEGER("rows", 0, "N", "2048", 64, 1e6, OPTION(rows),
                    "Whole requests of a type that are kept for shares, modes and explanations; "
                    "counts and quantiles are of all"),
@@ -80,12 +59,6 @@ static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("open", 0, "FILE|skeleton", OPTION(open),
                        "Hide all trace points but those in a file (one id or pattern a line), or "
                        "but the skeleton of the search space"),
-    PYTHIA_INTEGER("points", 0, "N", "3", 0, POINTS_MAX, OPTION(points),
-                   "Trace points to suggest at most"),
-    PYTHIA_CHOICE(
-        "strategy", 0, /* as pythia_strategies has them */
-        "information-gain|hierarchical|flat|binary|historic|covariance|thompson|random|all",
-        "information-gain", OPTION(strategy), "How to choose them"),
     PYTHIA_FLAG("closed-loop", 0, OPTION(closed_loop),
                 "Play the capture as if it were live: begin with the skeleton of the search space, "
                 "hide closed trace points, and decide after each cycle which to open and close"),
@@ -108,22 +81,10 @@ static const struct pythia_option options[] = {
         "Bytes that points beyond the skeleton may add to the stream of traces in a second, "
         "as OTLP; 0: any. By calls and sizes of spans in the search space (416 bytes where "
         "it does not know them) and by the requests of the last cycle"),
-    PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OPTION(price_ns),
-                "Cost of one hit of an open trace point"),
-    {"price", 0, PYTHIA_OPTION_TEXTS, "ID=NS|@FILE", NULL, NULL, 0, 0, OPTION(search.prices),
-     "Cost of one hit of a trace point, or of all that fit a pattern, where it was measured; or a "
-     "file with one of them a line; may be given several times, and the last one that fits counts, "
-     "but an id before patterns"},
-    {"always", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0, OPTION(search.always),
+    {"always", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0,
+     OPTION(report.search.always),
      "Keep trace points open, and do not charge them to any budget: an id, a pattern with * and ?, "
      "or a file with one of them a line; may be given several times"},
-    {"never", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0, OPTION(search.never),
-     "Never open trace points, nor suggest them; as for --always"},
-    PYTHIA_TEXT_OPTION("history", 0, "FILE", OPTION(search.history),
-                       "Record of earlier searches, where this one begins; what it finds is added "
-                       "to the file, which is made if it is missing"),
-    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OPTION(seed),
-                   "Seed of permutations, of jitter, and of what a strategy draws"),
     {0},
 };
 
@@ -135,11 +96,8 @@ struct replay {
     struct pythia_groups *groups;
     struct pythia_space *space;
     struct pythia_open_points *open, *skeleton;
-    struct pythia_diagnosis *diagnosis;
-    struct pythia_suggestion next[POINTS_MAX];
-    size_t next_count;
     struct pythia_loop loop;
-    struct pythia__search_given given;
+    struct pythia__report_run run;
     struct pythia_series_set *series;
     struct pythia_series_join *join;
     size_t series_problems;
@@ -156,6 +114,7 @@ static int begin_groups(void *context)
         pythia_grouping_key_forget(r->key);
     r->reading.groups.rows_per_type = (size_t)r->s->rows;
     r->reading.groups.rows = (size_t)r->s->rows * 4;
+    r->reading.groups.types.mark_paths = r->s->evidence != NULL;
     return pythia_groups_create(r->reading.vocabulary, &r->reading.groups, &r->groups);
 }
 
@@ -212,36 +171,26 @@ static bool shows_skeleton(const struct replay *r)
     return r->skeleton != NULL;
 }
 
-/* Pins, prices and history, which are asked of the trace points that are known by now. */
-static int take_options(struct replay *r)
-{
-    const struct pythia__search_settings *s = &r->s->search;
-    int status = pythia__search_options_read(s, r->reading.vocabulary, r->space, &r->given);
-    if (status == PYTHIA_OK && s->history)
-        status = pythia__history_read(s->history, r->s->closed_loop, &r->given.history);
-    return status;
-}
-
 /* The capture as if it were live: what is left at the end is the evidence of the last cycle. */
 static int play_search(struct replay *r)
 {
     struct pythia_closed_loop_options how = {
         .groups = r->reading.groups,
-        .search = {.budget = {.points_per_cycle = (size_t)r->s->points,
+        .search = {.budget = {.points_per_cycle = (size_t)r->s->report.points,
                               .points_open = (size_t)r->s->points_open,
                               .added_ns = r->s->added_ns,
                               .bytes_per_second = r->s->bytes_per_second},
-                   .price_ns = r->s->price_ns,
-                   .alpha = r->s->alpha,
-                   .min_requests = (size_t)r->s->min_requests,
-                   .min_cov = r->s->min_cov,
+                   .price_ns = r->s->report.price_ns,
+                   .alpha = r->s->report.alpha,
+                   .min_requests = (size_t)r->s->report.min_requests,
+                   .min_cov = r->s->report.min_cov,
                    .problems_per_cycle = (size_t)r->s->problems_per_cycle,
-                   .seed = (uint64_t)r->s->seed},
+                   .seed = (uint64_t)r->s->report.seed},
         .requests = (size_t)r->s->cycle_requests,
         .seconds = r->s->cycle_seconds,
         .cycles = (size_t)r->s->cycles};
     size_t count;
-    how.search.strategy = pythia_strategies(&count)[r->s->strategy];
+    how.search.strategy = pythia_strategies(&count)[r->s->report.strategy];
     how.groups.rows_per_type = (size_t)r->s->rows;
     how.groups.rows = (size_t)r->s->rows * 4;
     r->reading.twice = true;
@@ -249,12 +198,13 @@ static int play_search(struct replay *r)
     how.pipeline = r->reading.pipeline;     /* which knows now whether losses were told */
     if (status == PYTHIA_OK && r->s->space) /* else that has looked whether all can be read again */
         status = pythia__reading_again(&r->reading);
+    r->run.space = r->space; /* of which pins and prices are asked */
     if (status == PYTHIA_OK)
-        status = take_options(r);
-    how.search.always = r->given.always;
-    how.search.never = r->given.never;
-    how.search.prices = r->given.prices;
-    how.search.history = r->given.history;
+        status = pythia__report_take_options(&r->run);
+    how.search.always = r->run.given.always;
+    how.search.never = r->run.given.never;
+    how.search.prices = r->run.given.prices;
+    how.search.history = r->run.given.history;
     if (status == PYTHIA_OK)
         status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
                                         &r->loop, &r->groups, &r->open, &r->reading.result);
@@ -297,7 +247,8 @@ static int find_key(struct replay *r)
     struct pythia__reading *reading = &r->reading;
     int status = pythia__splitting_begin(&r->s->split, reading->vocabulary, &r->key);
     if (status == PYTHIA_OK)
-        status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->alpha, r->s->seed);
+        status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->report.alpha,
+                                         r->s->report.seed);
     reading->groups.key = r->key;
     return status;
 }
@@ -331,154 +282,6 @@ static int read_all(struct replay *r)
 
 /* ---- diagnosing ---- */
 
-static void tell_missing(struct pythia_text type)
-{
-    struct pythia_buf text = {0};
-    pythia_shown_add(&text, type, SIZE_MAX);
-    pythia_log(
-        PYTHIA_LOG_WARNING,
-        "The search space holds no requests of this type, so nothing can be opened for it: %s",
-        text.bytes ? text.bytes : "");
-    pythia_buf_free(&text);
-}
-
-/* Whether the search of the type has more to find. */
-static bool is_searched(const struct pythia_loop *loop, uint32_t type)
-{
-    for (size_t i = 0; i < loop->verdicts.count; i++) {
-        const struct pythia_verdict *v = &loop->verdicts.list[i];
-        if (v->type == type)
-            return v->searched || v->state == PYTHIA_VERDICT_SEARCHING ||
-                   v->state == PYTHIA_VERDICT_LEARNING;
-    }
-    return false;
-}
-
-/* A point of a type whose search has ended would not be opened, so it is not suggested either. */
-static void drop_ended(struct replay *r)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < r->next_count; i++) {
-        const struct pythia_group *group = &r->diagnosis->groups[r->next[i].group];
-        if (is_searched(&r->loop, r->diagnosis->types[group->type].type->name))
-            r->next[kept++] = r->next[i];
-        else
-            pythia_suggestion_clear(&r->next[i]);
-    }
-    r->next_count = kept;
-}
-
-static int suggest_points(struct replay *r)
-{
-    size_t count;
-    struct pythia_evidence evidence = {.space = r->space,
-                                       .groups = r->groups,
-                                       .diagnosis = r->diagnosis,
-                                       .open = r->open,
-                                       .never = r->given.never,
-                                       .price_ns = r->s->price_ns,
-                                       .prices = r->given.prices,
-                                       .history = r->given.history,
-                                       .seed = (uint64_t)r->s->seed};
-    struct pythia_buf missing = {0};
-    int status = pythia_strategy_run(pythia_strategies(&count)[r->s->strategy], &evidence,
-                                     (size_t)r->s->points, r->next, &r->next_count, &missing);
-    if (status == PYTHIA_OK && r->s->closed_loop)
-        drop_ended(r);
-    for (char *line = missing.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        if (!r->s->closed_loop)
-            tell_missing(pythia_text_of(line));
-    }
-    for (size_t i = 0; i < r->loop.problem_count; i++)
-        if (r->loop.problems[i].state == PYTHIA_PROBLEM_UNKNOWN)
-            tell_missing(pythia_vocabulary_text(r->reading.vocabulary, r->loop.problems[i].type));
-    pythia_buf_free(&missing);
-    return status;
-}
-
-static int diagnose_types(struct replay *r)
-{
-    struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
-                                           .alpha = r->s->alpha,
-                                           .min_requests = (size_t)r->s->min_requests,
-                                           .min_cov = r->s->min_cov,
-                                           .seed = (uint64_t)r->s->seed};
-    int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
-    if (status == PYTHIA_OK && !r->s->closed_loop)
-        status = take_options(r);
-    return status == PYTHIA_OK ? suggest_points(r) : status;
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Does the form leave out what there is nothing to say about? */
-static bool is_brief(const struct settings *s)
-{
-    return (s->format == PYTHIA_REPORT_TEXT && s->verbose) || s->format == PYTHIA_REPORT_MARKDOWN;
-}
-
-static int write_form(const struct settings *s, const struct pythia_report_source *source,
-                      struct pythia_buf *text)
-{
-    const struct pythia__terminal terminal = pythia__terminal_of(s->output);
-    const struct pythia_report_view view = {.width = terminal.width,
-                                            .colour = terminal.colour,
-                                            .ascii = terminal.ascii,
-                                            .all = s->all,
-                                            .trace_url = s->trace_url};
-    if (s->format == PYTHIA_REPORT_TEXT && !s->verbose)
-        return pythia_report_brief(source, &view, text);
-    json_t *json = pythia_report_json(source);
-    int status = json ? pythia_report_write(json, (enum pythia_report_format)s->format,
-                                            terminal.colour, text)
-                      : PYTHIA_ENOMEM;
-    json_decref(json);
-    return status;
-}
-
-static int write_report(struct replay *r, char *const *paths, int count)
-{
-    const char **sorted = pythia_calloc((size_t)count, sizeof(char *));
-    if (!sorted)
-        return PYTHIA_ENOMEM;
-    for (int i = 0; i < count; i++)
-        sorted[i] = paths[i];
-    qsort(sorted, (size_t)count, sizeof(char *), compare_paths);
-    struct pythia_verdicts judged = {0},
-                           *verdicts = r->s->closed_loop ? &r->loop.verdicts : &judged;
-    bool brief = is_brief(r->s);
-    int status = r->s->closed_loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
-                 : brief           ? PYTHIA_OK /* it shows verdicts of a search only */
-                                   : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
-    struct pythia_report_source source = {.paths = sorted,
-                                          .path_count = (size_t)count,
-                                          .input = &r->reading.result,
-                                          .vocabulary = r->reading.vocabulary,
-                                          .groups = r->groups,
-                                          .diagnosis = r->diagnosis,
-                                          .next = r->next,
-                                          .next_count = r->next_count,
-                                          .open = r->open,
-                                          .loop = r->s->closed_loop ? &r->loop : NULL,
-                                          .verdicts = verdicts,
-                                          .measure = (enum pythia_measure)r->s->rank_by,
-                                          .min_requests = (size_t)r->s->min_requests,
-                                          .brief = brief};
-    struct pythia_buf text = {0};
-    if (status == PYTHIA_OK)
-        status = write_form(r->s, &source, &text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(r->s->output, pythia_buf_text(&text));
-    pythia_verdicts_free(&judged);
-    pythia_buf_free(&text);
-    pythia_free(sorted);
-    return status;
-}
-
 /* Requests that would have been evidence of the next cycle too. */
 static void tell_not_carried(const struct replay *r)
 {
@@ -493,52 +296,69 @@ static void tell_not_carried(const struct replay *r)
 static int remember_found(struct replay *r)
 {
     struct pythia_history *found = NULL;
-    if (!r->s->closed_loop || !r->s->search.history)
+    if (!r->s->closed_loop || !r->s->report.search.history)
         return PYTHIA_OK;
     int status = pythia_history_create(&found);
     if (status == PYTHIA_OK)
         status = pythia_loop_remember(&r->loop, r->reading.vocabulary, found);
     if (status == PYTHIA_OK)
-        status = pythia__history_append(r->s->search.history, found);
+        status = pythia__history_append(r->s->report.search.history, found);
     pythia_history_destroy(found);
     return status;
+}
+
+/* What makes evidence depend on more than its own traces (rules and clocks that are found in all of
+ * them), or asks for a report of it. NULL: nothing does. */
+static const char *not_of_evidence(const struct settings *s)
+{
+    const struct pythia__report_settings *r = &s->report;
+    return s->closed_loop      ? "closed-loop"
+           : s->split.count    ? "split"
+           : s->space          ? "space"
+           : s->open           ? "open"
+           : s->read.skew      ? "skew"
+           : r->output         ? "output"
+           : r->format         ? "format"
+           : r->verbose        ? "verbose"
+           : r->all            ? "all"
+           : r->trace_url      ? "trace-url"
+           : r->search.history ? "history"
+                               : NULL;
 }
 
 /* Options that mean nothing to what is asked for are told instead of passed over. */
 static int check_use(const struct settings *s)
 {
-    const char *idle = s->closed_loop            ? NULL
-                       : s->search.always.count  ? "always"
-                       : s->bytes_per_second > 0 ? "bytes-per-second"
-                       : s->cycle_seconds > 0    ? "cycle-seconds"
-                                                 : NULL;
-    if (!idle)
-        return PYTHIA_OK;
-    pythia_log(PYTHIA_LOG_ERROR, "--%s is of a search: wanted --closed-loop with it", idle);
-    return PYTHIA_EUSAGE;
+    const char *idle = s->closed_loop                  ? NULL
+                       : s->report.search.always.count ? "always"
+                       : s->bytes_per_second > 0       ? "bytes-per-second"
+                       : s->cycle_seconds > 0          ? "cycle-seconds"
+                                                       : NULL;
+    const char *apart = s->evidence ? not_of_evidence(s) : NULL;
+    if (apart)
+        pythia_log(PYTHIA_LOG_ERROR, "--%s does not go together with --evidence", apart);
+    else if (idle)
+        pythia_log(PYTHIA_LOG_ERROR, "--%s is of a search: wanted --closed-loop with it", idle);
+    return apart || idle ? PYTHIA_EUSAGE : PYTHIA_OK;
 }
 
 static int exit_status(const struct replay *r, int status)
 {
     int code = pythia__reading_exit(&r->reading, status);
+    if (r->s->evidence && code == PYTHIA__EXIT_TOO_FEW)
+        code = PYTHIA__EXIT_DONE; /* other parts have traces, or none has */
     if (code != PYTHIA__EXIT_DONE)
         return code;
     if (!pythia__splitting_tell(r->key, r->open != NULL) || r->series_problems)
         return PYTHIA__EXIT_FAILED;
-    size_t enough = 0, diagnosed = 0;
-    for (size_t i = 0; i < r->diagnosis->group_count; i++) {
-        enough += r->diagnosis->groups[i].status != PYTHIA_GROUP_TOO_FEW;
-        diagnosed += r->diagnosis->groups[i].status == PYTHIA_GROUP_DIAGNOSED;
-    }
-    return diagnosed > 0 ? PYTHIA__EXIT_DONE
-           : enough > 0  ? PYTHIA__EXIT_NOTHING
-                         : PYTHIA__EXIT_TOO_FEW;
+    return r->s->evidence ? PYTHIA__EXIT_DONE : pythia__report_exit(&r->run);
 }
 
 /* Before the first byte of a file of strangers is looked at. */
 static int confine_reading(const struct settings *s)
 {
-    const char *const outputs[] = {s->output, s->closed_loop ? s->search.history : NULL};
+    const char *const outputs[] = {s->evidence ? s->evidence : s->report.output,
+                                   s->closed_loop ? s->report.search.history : NULL};
     struct pythia_hash_key secret;
     struct pythia_error why = {0};
     /* A secret that is not there is made now, because that takes a link. What is wrong with it is
@@ -553,13 +373,79 @@ static int confine_reading(const struct settings *s)
     return status;
 }
 
+/* The options that make evidence what it is, but for --rows: evidence that differs in them is not
+ * of one kind. */
+static void describe_gathering(const struct settings *s, struct pythia_buf *to)
+{
+    const struct pythia__read_settings *read = &s->read;
+    const struct {
+        const char *name;
+        const struct pythia_option_texts *given;
+    } lists[] = {{"leave-out-root", &read->left_out}, {"redact", &read->redact}};
+    if (read->latency)
+        pythia_buf_puts(to, "--latency client ");
+    if (read->no_fold)
+        pythia_buf_puts(to, "--no-fold ");
+    if (read->type_attribute)
+        pythia_buf_printf(to, "--request-type-attribute %s ", read->type_attribute);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        for (size_t k = 0; k < lists[i].given->count; k++)
+            pythia_buf_printf(to, "--%s %s ", lists[i].name, lists[i].given->texts[k]);
+    if (s->series.count > 0)
+        pythia_buf_printf(to, "--series --series-age %.17g ", s->series_age_s);
+}
+
+static int write_evidence(const struct replay *r, const char *const *paths, size_t count)
+{
+    const struct pythia__reading *reading = &r->reading;
+    struct pythia_buf asked = {0}, file = {0};
+    describe_gathering(r->s, &asked);
+    const struct pythia_evidence_input input = {.sources = paths, .source_count = count};
+    const struct pythia_evidence_source source = {
+        .vocabulary = reading->vocabulary,
+        .groups = r->groups,
+        .result = &reading->result,
+        .settings = {.fold = reading->groups.fold,
+                     .rows = (size_t)r->s->rows,
+                     .asked = asked.bytes ? asked.bytes : ""},
+        .inputs = &input,
+        .input_count = 1};
+    int status = pythia_buf_status(&asked);
+    if (status == PYTHIA_OK)
+        status = pythia_evidence_write(&source, &file);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(r->s->evidence, pythia_buf_text(&file));
+    pythia_buf_free(&asked);
+    pythia_buf_free(&file);
+    return status;
+}
+
+/* Evidence, or a report of it. */
+static int write_result(struct replay *r, const char *const *paths, size_t count)
+{
+    if (r->s->evidence)
+        return write_evidence(r, paths, count);
+    r->run.groups = r->groups;
+    r->run.space = r->space;
+    r->run.open = r->open;
+    int status = pythia__report_diagnose(&r->run);
+    if (status == PYTHIA_OK)
+        status = pythia__report_write(&r->run, paths, count);
+    return status == PYTHIA_OK ? remember_found(r) : status;
+}
+
 static int run_replay(const void *settings, char *const *operands, int count)
 {
     struct replay r = {.s = settings};
+    const char *const *paths = (const char *const *)operands;
     int status = confine_reading(r.s);
     if (status != PYTHIA_OK)
         return pythia__fail(status);
-    status = pythia__reading_begin(&r.reading, &r.s->read, (const char *const *)operands, count);
+    status = pythia__reading_begin(&r.reading, &r.s->read, paths, count);
+    r.run = (struct pythia__report_run){.s = &r.s->report,
+                                        .vocabulary = r.reading.vocabulary,
+                                        .input = &r.reading.result,
+                                        .loop = r.s->closed_loop ? &r.loop : NULL};
     if (status == PYTHIA_OK)
         status = check_use(r.s);
     if (status == PYTHIA_OK)
@@ -568,18 +454,11 @@ static int run_replay(const void *settings, char *const *operands, int count)
         status = read_all(&r);
     tell_joined(&r);
     if (status == PYTHIA_OK)
-        status = diagnose_types(&r);
-    if (status == PYTHIA_OK)
-        status = write_report(&r, operands, count);
-    if (status == PYTHIA_OK)
-        status = remember_found(&r);
+        status = write_result(&r, paths, (size_t)count);
     tell_not_carried(&r);
     int code = exit_status(&r, status);
-    for (size_t i = 0; i < r.next_count; i++)
-        pythia_suggestion_clear(&r.next[i]);
     pythia_loop_free(&r.loop);
-    pythia__search_given_free(&r.given);
-    pythia_diagnosis_destroy(r.diagnosis);
+    pythia__report_free(&r.run);
     pythia_groups_destroy(r.groups);
     pythia_grouping_key_destroy(r.key);
     pythia_open_points_destroy(r.open);
@@ -640,6 +519,8 @@ const struct pythia__command pythia__cmd_replay = {
     .see_also = "pythia-space-build(1), pythia-compare(1), pythia-tree(1), pythia-series(1), "
                 "pythia-report(5), pythiad(8)",
     .options = options,
+    .shared_options = pythia__report_options,
+    .shared_offset = offsetof(struct settings, report),
     .read_offset = offsetof(struct settings, read),
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
