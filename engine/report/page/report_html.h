@@ -56,10 +56,9 @@ void pythia__html_part_link(struct pythia__html *h, const char *id, const char *
 void pythia__html_found(struct pythia__html *h, const json_t *finding, const json_t *of);
 void pythia__html_notes(struct pythia__html *h, const json_t *finding, const json_t *of);
 
-/* A number as text, as words.h writes it: duration, percent, p-value, count. */
+/* A number as text, as words.h writes it: duration, percent, count. */
 void pythia__html_duration(struct pythia__html *h, double ns);
 void pythia__html_percent(struct pythia__html *h, double part);
-void pythia__html_chance(struct pythia__html *h, double p); /* "2e-46" */
 void pythia__html_count(struct pythia__html *h, double count);
 /* "3 requests", "1 request" */
 void pythia__html_things(struct pythia__html *h, double count, const char *one, const char *many);
@@ -95,7 +94,7 @@ void pythia__html_cell(struct pythia__html *h, const char *class, const char *la
 /* A cell with a number, as the functions above write it, or with a bar. */
 void pythia__html_duration_cell(struct pythia__html *h, const char *label, double ns);
 void pythia__html_percent_cell(struct pythia__html *h, const char *label, double part);
-void pythia__html_chance_cell(struct pythia__html *h, const char *label, double p);
+void pythia__html_chance_cell(struct pythia__html *h, const char *label, double p); /* "2e-46" */
 void pythia__html_count_cell(struct pythia__html *h, const char *label, double count);
 void pythia__html_bar_cell(struct pythia__html *h, const char *class, double value);
 /* A share of the variance of all requests, as a bar and a number: two cells. */

@@ -33,13 +33,6 @@ void pythia__html_percent(struct pythia__html *h, double part)
     put_and_clear(h, &text);
 }
 
-void pythia__html_chance(struct pythia__html *h, double p)
-{
-    struct pythia_buf text = {0};
-    pythia__add_chance_cell(&text, p);
-    put_and_clear(h, &text);
-}
-
 void pythia__html_count(struct pythia__html *h, double count)
 {
     struct pythia_buf text = {0};
@@ -237,8 +230,10 @@ void pythia__html_percent_cell(struct pythia__html *h, const char *label, double
 
 void pythia__html_chance_cell(struct pythia__html *h, const char *label, double p)
 {
+    struct pythia_buf text = {0};
     pythia__html_cell(h, "n", label);
-    pythia__html_chance(h, p);
+    pythia__add_chance_cell(&text, p);
+    put_and_clear(h, &text);
     pythia__html_close(h);
 }
 
