@@ -80,6 +80,7 @@ static int find_lanes(struct lanes *l, uint32_t *order, uint32_t *scratch)
     return (int)count;
 }
 
+/* Spans of one lane must nest, so that children that run side by side get lanes of their own. */
 static void write_chrome_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
                                const struct pythia_critical_path *path, struct pythia_buf *out)
 {

@@ -1,4 +1,4 @@
-/* What pythiad --record wrote: the bodies that came in, one behind the other, each in its own
+/* What pythiad --record wrote: the bodies that came in, one after the other, each in its own
  * format.
  *
  *     pythia recording 1
@@ -272,6 +272,8 @@ static int decode_next_body(struct recording *r, struct pythia_sink *to, struct 
     return *line ? PYTHIA_EFORMAT : PYTHIA_OK;
 }
 
+/* Where a line is not as it should be, no later body can be found: the rest is reported as one
+ * loss. */
 static int decode_recording(struct pythia_adapter *a, struct pythia_source *from,
                             struct pythia_sink *to, struct pythia_error *e)
 {

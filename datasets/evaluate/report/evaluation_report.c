@@ -43,6 +43,8 @@ static json_t *make_spread(struct writer *w, const struct pythia_spread *s)
     return out;
 }
 
+/* Every median and every rate has its interval over the seeds: a difference within it says nothing
+ * about the strategies. */
 static json_t *make_evaluation_result(struct writer *w, const char *problem, const char *strategy,
                                       const struct pythia_score *s)
 {
@@ -99,6 +101,7 @@ static json_t *make_evaluation_results(struct writer *w, size_t *trials)
 
 /* ---- what was asked ---- */
 
+/* Each problem has the options of `pythia generate` with which its traces can be made again. */
 static json_t *make_evaluation_problems(struct writer *w)
 {
     static const char *const shapes[] = {"bushy", "deep", "openstack"};
@@ -184,6 +187,7 @@ static json_t *make_evaluation_notes(struct writer *w, size_t trials)
     return out;
 }
 
+/* All other forms are made from this one, so that --from gives the same bytes later. */
 json_t *pythia_evaluation_report_json(const struct pythia_evaluation *e, bool times)
 {
     struct writer w = {.e = e, .o = pythia_evaluation_options_of(e), .times = times};
@@ -216,12 +220,13 @@ json_t *pythia_evaluation_report_json(const struct pythia_evaluation *e, bool ti
 
 /* ---- forms ---- */
 
-static int add_json(const char *bytes, size_t size, void *data)
+static int append_json_chunk(const char *bytes, size_t size, void *data)
 {
     pythia_shown_json(data, bytes, size);
     return pythia_buf_status(data) == PYTHIA_OK ? 0 : -1;
 }
 
+/* The form is only chosen here; each has a function that takes the JSON. */
 int pythia_evaluation_report_write(const json_t *report, enum pythia_evaluation_format format,
                                    bool colour, struct pythia_buf *out)
 {
@@ -231,8 +236,8 @@ int pythia_evaluation_report_write(const json_t *report, enum pythia_evaluation_
         pythia__evaluation_text(report, colour, out);
         break;
     case PYTHIA_EVALUATION_JSON:
-        if (json_dump_callback(report, add_json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) !=
-            0)
+        if (json_dump_callback(report, append_json_chunk, out,
+                               JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0)
             return PYTHIA_ENOMEM;
         pythia_buf_putc(out, '\n');
         break;

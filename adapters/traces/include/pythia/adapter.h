@@ -44,8 +44,8 @@ struct pythia_adapter_ops {
     int (*create)(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out);
 
     /* Read a source to its end and give each span to the sink. A record that cannot be read is
-     * told to the sink, counted and passed over. Returns PYTHIA_OK, or negative with the reason in
-     * `e` when the rest could not be read; what was read until then has been delivered. May be
+     * reported to the sink, counted and passed over. Returns PYTHIA_OK, or negative with the reason
+     * in `e` when the rest could not be read; what was read until then has been delivered. May be
      * called again with another source. */
     int (*decode)(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                   struct pythia_error *e);
