@@ -178,8 +178,7 @@ static int find_space(struct replay *r)
         return pythia__space_from_traces(&r->reading, r->space);
     status = pythia_space_file_read(r->s->space, r->space, &why);
     if (status != PYTHIA_OK) {
-        char text[1024];
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
         return status;
     }
     return pythia_space_teach_paths(r->space, r->reading.groups.types.templates);
@@ -196,8 +195,7 @@ static int read_open_points(struct replay *r)
         return status;
     status = pythia_file_read(r->s->open, &text, &why);
     if (status != PYTHIA_OK) {
-        char sentence[1024];
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
         goto out;
     }
     status = pythia_open_points_read(r->open, pythia_buf_text(&text));
@@ -271,7 +269,7 @@ static int play_search(struct replay *r)
 }
 
 /* Measurements that requests are joined with. */
-static int find_series(struct replay *r)
+static int read_joined_series(struct replay *r)
 {
     const struct settings *s = r->s;
     struct pythia_series_files_result files;
@@ -302,7 +300,7 @@ static void report_joined(const struct replay *r)
 }
 
 /* What requests are parted by, beside their type and structure. */
-static int find_key(struct replay *r)
+static int make_split_key(struct replay *r)
 {
     struct pythia__reading *reading = &r->reading;
     int status = pythia__splitting_begin(&r->s->split, reading->vocabulary, &r->key);
@@ -315,9 +313,9 @@ static int find_key(struct replay *r)
     return PYTHIA_OK;
 }
 
-static int read_all(struct replay *r)
+static int read_requests(struct replay *r)
 {
-    int status = find_key(r);
+    int status = make_split_key(r);
     if (status != PYTHIA_OK)
         return status;
     if (r->s->closed_loop)
@@ -343,7 +341,7 @@ static int read_all(struct replay *r)
 
 /* ---- diagnosing ---- */
 
-static void tell_missing(struct pythia_text type)
+static void warn_of_missing_type(struct pythia_text type)
 {
     struct pythia_buf text = {0};
     pythia_shown_add(&text, type, SIZE_MAX);
@@ -403,16 +401,17 @@ out:
     for (char *line = missing.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         if (!r->s->closed_loop)
-            tell_missing(pythia_text_of(line));
+            warn_of_missing_type(pythia_text_of(line));
     }
     for (size_t i = 0; i < r->loop.problem_count; i++)
         if (r->loop.problems[i].state == PYTHIA_PROBLEM_UNKNOWN)
-            tell_missing(pythia_vocabulary_text(r->reading.vocabulary, r->loop.problems[i].type));
+            warn_of_missing_type(
+                pythia_vocabulary_text(r->reading.vocabulary, r->loop.problems[i].type));
     pythia_buf_free(&missing);
     return status;
 }
 
-static int diagnose_types(struct replay *r)
+static int diagnose_and_suggest(struct replay *r)
 {
     struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
                                            .alpha = r->s->alpha,
@@ -433,13 +432,13 @@ static int compare_paths(const void *a, const void *b)
 }
 
 /* Does the form leave out what there is nothing to say about? */
-static bool is_brief(const struct settings *s)
+static bool wants_brief(const struct settings *s)
 {
     return (s->format == PYTHIA_REPORT_TEXT && s->verbose) || s->format == PYTHIA_REPORT_MARKDOWN;
 }
 
-static int write_form(const struct settings *s, const struct pythia_report_source *source,
-                      struct pythia_buf *text)
+static int write_report_form(const struct settings *s, const struct pythia_report_source *source,
+                             struct pythia_buf *text)
 {
     const struct pythia__terminal terminal = pythia__terminal_of(s->output);
     const struct pythia_report_view view = {.width = terminal.width,
@@ -457,7 +456,7 @@ static int write_form(const struct settings *s, const struct pythia_report_sourc
     return status;
 }
 
-static int write_report(struct replay *r, char *const *paths, int count)
+static int write_replay_report(struct replay *r, char *const *paths, int count)
 {
     const char **sorted = pythia_calloc((size_t)count, sizeof(char *));
     if (!sorted)
@@ -468,7 +467,7 @@ static int write_report(struct replay *r, char *const *paths, int count)
     struct pythia_buf text = {0};
     struct pythia_verdicts judged = {0},
                            *verdicts = r->s->closed_loop ? &r->loop.verdicts : &judged;
-    bool brief = is_brief(r->s);
+    bool brief = wants_brief(r->s);
     int status = r->s->closed_loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
                  : brief           ? PYTHIA_OK /* it shows verdicts of a search only */
                                    : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
@@ -488,7 +487,7 @@ static int write_report(struct replay *r, char *const *paths, int count)
                                           .measure = (enum pythia_measure)r->s->rank_by,
                                           .min_requests = (size_t)r->s->min_requests,
                                           .brief = brief};
-    if ((status = write_form(r->s, &source, &text)) != PYTHIA_OK)
+    if ((status = write_report_form(r->s, &source, &text)) != PYTHIA_OK)
         goto out;
     status = pythia__write_output(r->s->output, pythia_buf_text(&text));
 out:
@@ -538,7 +537,7 @@ static int check_use(const struct settings *s)
     return PYTHIA_EUSAGE;
 }
 
-static int exit_status(const struct replay *r, int status)
+static int exit_of_replay(const struct replay *r, int status)
 {
     int code = pythia__reading_exit(&r->reading, status);
     if (code != PYTHIA__EXIT_DONE)
@@ -583,16 +582,16 @@ static int run_replay(const void *settings, char *const *operands, int count)
         return pythia__fail(status);
     status = pythia__reading_begin(&r.reading, &r.s->read, (const char *const *)operands, count);
     if (status != PYTHIA_OK || (status = check_use(r.s)) != PYTHIA_OK ||
-        (status = find_series(&r)) != PYTHIA_OK || (status = read_all(&r)) != PYTHIA_OK)
+        (status = read_joined_series(&r)) != PYTHIA_OK || (status = read_requests(&r)) != PYTHIA_OK)
         goto out;
     report_joined(&r);
-    if ((status = diagnose_types(&r)) != PYTHIA_OK ||
-        (status = write_report(&r, operands, count)) != PYTHIA_OK)
+    if ((status = diagnose_and_suggest(&r)) != PYTHIA_OK ||
+        (status = write_replay_report(&r, operands, count)) != PYTHIA_OK)
         goto out;
     status = remember_found(&r);
 out:
     tell_not_carried(&r);
-    int code = exit_status(&r, status);
+    int code = exit_of_replay(&r, status);
     for (size_t i = 0; i < r.next_count; i++)
         pythia_suggestion_clear(&r.next[i]);
     pythia_loop_free(&r.loop);

@@ -242,7 +242,7 @@ static json_t *initialize(const struct settings *s, const json_t *parameters)
                            "verdicts. All tools are read-only.");
 }
 
-static json_t *fail_with(const json_t *id, int code, const char *why)
+static json_t *make_rpc_error(const json_t *id, int code, const char *why)
 {
     return json_pack("{s:s, s:o, s:{s:i, s:s}}", "jsonrpc", "2.0", "id",
                      json_is_string(id)    ? json_string(json_string_value(id))
@@ -264,7 +264,7 @@ static json_t *answer_message(const struct settings *s, const json_t *message)
         return NULL;
     if (!json_is_object(message) || !version || strcmp(version, "2.0") != 0 || !method ||
         !(json_is_string(id) || json_is_integer(id)))
-        return fail_with(id, NOT_A_REQUEST, "that is no request of JSON-RPC 2.0");
+        return make_rpc_error(id, NOT_A_REQUEST, "that is no request of JSON-RPC 2.0");
     if (strcmp(method, "initialize") == 0)
         result = initialize(s, parameters);
     else if (strcmp(method, "ping") == 0)
@@ -274,9 +274,9 @@ static json_t *answer_message(const struct settings *s, const json_t *message)
     else if (strcmp(method, "tools/call") == 0)
         result = call_tool(s, parameters, &wrong);
     else
-        return fail_with(id, NO_SUCH_METHOD, "there is no such method");
+        return make_rpc_error(id, NO_SUCH_METHOD, "there is no such method");
     if (wrong)
-        return fail_with(id, WRONG_PARAMETERS, wrong);
+        return make_rpc_error(id, WRONG_PARAMETERS, wrong);
     return json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result);
 }
 
@@ -290,16 +290,16 @@ static bool write_message(json_t *message)
     return done;
 }
 
-static bool take_line(const struct settings *s, const char *line, size_t size)
+static bool handle_rpc_line(const struct settings *s, const char *line, size_t size)
 {
     json_error_t why;
     if (size > LINE_MAX_BYTES)
-        return write_message(fail_with(NULL, NOT_A_REQUEST, "a message has more than 1 MiB"));
+        return write_message(make_rpc_error(NULL, NOT_A_REQUEST, "a message has more than 1 MiB"));
     if (line[strspn(line, " \t\r\n")] == '\0' && strlen(line) == size)
         return true;
     json_t *message = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
     if (!message)
-        return write_message(fail_with(NULL, NOT_JSON, "that is not JSON"));
+        return write_message(make_rpc_error(NULL, NOT_JSON, "that is not JSON"));
     json_t *answer = answer_message(s, message);
     json_decref(message);
     return !answer || write_message(answer);
@@ -307,7 +307,7 @@ static bool take_line(const struct settings *s, const char *line, size_t size)
 
 /* A line at most LINE_MAX_BYTES + 1 bytes long is kept; the rest of a longer one is skipped.
  * Returns its size without the newline, or -1 at the end. */
-static ptrdiff_t read_line(struct pythia_buf *line)
+static ptrdiff_t read_rpc_line(struct pythia_buf *line)
 {
     int c = EOF;
     pythia_buf_clear(line);
@@ -324,8 +324,8 @@ static int run_mcp(const void *settings, char *const *operands, int count)
     (void)operands;
     (void)count;
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    for (ptrdiff_t size; (size = read_line(&line)) >= 0;)
-        if (!take_line(s, line.bytes ? line.bytes : "", (size_t)size))
+    for (ptrdiff_t size; (size = read_rpc_line(&line)) >= 0;)
+        if (!handle_rpc_line(s, line.bytes ? line.bytes : "", (size_t)size))
             break;
     curl_global_cleanup();
     int code = pythia_buf_status(&line) == PYTHIA_OK && !ferror(stdout) ? PYTHIA__EXIT_DONE

@@ -13,7 +13,7 @@
 #define SOCKET      "unix:" SOCKET_PATH
 #define ADDRESS     "127.0.0.1:4319"
 
-static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+static size_t take_answer_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct pythia__answer *a = context;
     pythia_buf_add(&a->body, bytes, size * count);
@@ -43,8 +43,7 @@ static int set_up_request(CURL *curl, const struct pythia__daemon_settings *s, c
         struct pythia_error why = {0};
         int status = pythia_file_read(s->token, &token, &why);
         if (status != PYTHIA_OK) {
-            char text[1024];
-            pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+            pythia_log_error(PYTHIA_LOG_ERROR, &why);
             return status;
         }
         while (token.size > 0 && strchr(" \t\r\n", token.bytes[token.size - 1]))
@@ -69,7 +68,7 @@ int pythia__ask_daemon(const struct pythia__daemon_settings *s, const char *path
         goto out;
     curl_easy_setopt(curl, CURLOPT_URL, url.bytes);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");

@@ -75,12 +75,11 @@ void pythia__read_defaults(struct pythia__read_settings *settings)
     pythia_options_default(read_options, settings);
 }
 
-static void on_problem(void *context, const struct pythia_error *why)
+static void log_input_problem(void *context, const struct pythia_error *why)
 {
     struct pythia__reading *r = context;
-    char text[1024];
     r->problems++;
-    pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(why, text, sizeof(text)));
+    pythia_log_error(PYTHIA_LOG_ERROR, why);
 }
 
 /* Is a path that was named not there? It has been told; a report without it would answer another
@@ -182,13 +181,12 @@ static int find_clocks(struct pythia__reading *r)
 }
 
 /* The same input has to give the same output, so that a secret for one run alone would not do. */
-static int make_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
+static int create_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
 {
     const char *const *rules = s->redact.texts;
     size_t count = s->redact.count;
     struct pythia_hash_key secret = {{0}};
     struct pythia_error why = {0};
-    char text[1024];
     int status = PYTHIA_OK;
     for (size_t i = 0; i < count; i++)
         if ((status = pythia_redaction_check(rules[i], &why)) != PYTHIA_OK)
@@ -206,7 +204,7 @@ static int make_redaction(struct pythia__reading *r, const struct pythia__read_s
     return PYTHIA_OK;
 out:
     if (why.status)
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
     return status;
 }
 
@@ -264,10 +262,10 @@ int pythia__reading_begin_with(struct pythia__reading *r,
          (status = pythia_path_templates_create(&r->groups.types.templates)) != PYTHIA_OK))
         return status;
     r->pipeline.templates = r->groups.types.templates;
-    if ((status = make_redaction(r, settings)) != PYTHIA_OK)
+    if ((status = create_redaction(r, settings)) != PYTHIA_OK)
         return status;
-    status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, on_problem, r,
-                                 &r->input);
+    status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, log_input_problem,
+                                 r, &r->input);
     if (status != PYTHIA_OK)
         return status;
     if (is_missing(paths, count))

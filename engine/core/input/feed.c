@@ -38,11 +38,6 @@ struct decoding {
     struct worker *worker;
 };
 
-static void log_error(enum pythia_log_level level, const struct pythia_error *why)
-{
-    char text[1024];
-    pythia_log(level, "%s", pythia_error_text(why, text, sizeof(text)));
-}
 
 static void log_broken(struct pythia_sink *sink, const struct pythia_error *why)
 {
@@ -52,7 +47,7 @@ static void log_broken(struct pythia_sink *sink, const struct pythia_error *why)
         return;
     struct pythia_error placed = *why;
     pythia__piece_place(d->piece, &placed);
-    log_error(PYTHIA_LOG_WARNING, &placed);
+    pythia_log_error(PYTHIA_LOG_WARNING, &placed);
 }
 
 static void drop_adapter(struct decoding *d)
@@ -159,7 +154,7 @@ out:
     d->totals.failed_files += !atomic_exchange(&of->failed, true);
     pythia__piece_place(d->piece, &why);
     if (!d->again || !*of->file->failed) /* it may fail when it is read again, and only then */
-        log_error(PYTHIA_LOG_ERROR, &why);
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
     return PYTHIA_OK;
 }
 
