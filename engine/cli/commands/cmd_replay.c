@@ -313,6 +313,8 @@ static int make_split_key(struct replay *r)
     return PYTHIA_OK;
 }
 
+/* The order matters: the space has to be known before points can be chosen from it, and both
+ * before the traces are read, as the reader leaves out what is closed. */
 static int read_requests(struct replay *r)
 {
     int status = make_split_key(r);
@@ -574,6 +576,7 @@ static int confine_reading(const struct settings *s)
     return PYTHIA_OK;
 }
 
+/* The process gives up its rights before it opens the first file that somebody else has written. */
 static int run_replay(const void *settings, char *const *operands, int count)
 {
     struct replay r = {.s = settings};

@@ -303,6 +303,8 @@ static int report_unknown_action(const char *word)
     return PYTHIA__EXIT_USAGE;
 }
 
+/* Wrong use ends before anything is sent. "off" must work also if the daemon is gone: then the
+ * switches are closed directly. */
 static int run_ctl(const void *settings, char *const *operands, int count)
 {
     static const char *const formats[] = {"text", "json", "markdown", "html"};

@@ -374,6 +374,7 @@ static void report_run(const struct pythia_run *run)
                run->signal ? run->signal : run->exit_status);
 }
 
+/* The record borrows all its texts until it is stored: they are freed here, whatever failed. */
 static int add_record(struct pythia__recording *r, const struct pythia__benchmark *b,
                       const struct pythia__child *child, const char *records,
                       const struct pythia__child_result *result, struct pythia_run *run, bool quiet)

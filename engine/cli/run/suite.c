@@ -92,6 +92,7 @@ static int read_benchmark_meta(json_t *meta, struct pythia__benchmark *b,
     return PYTHIA_OK;
 }
 
+/* The benchmark is counted before it is checked, so that a failure frees what it has been given. */
 static int read_benchmark(const char *path, struct pythia__suite *s, json_t *o, const char *suite)
 {
     struct pythia__benchmark *b = &s->benchmarks[s->count];

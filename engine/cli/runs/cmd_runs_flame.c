@@ -70,6 +70,8 @@ static int add_folded(struct drawing *d, const struct pythia_run *run)
     return PYTHIA_OK;
 }
 
+/* Call paths come from traces and folded stacks from a profiler; where a run has both, its call
+ * paths count. */
 static int add_flame_run(void *context, const struct pythia_run *run)
 {
     struct drawing *d = context;

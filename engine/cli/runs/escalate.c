@@ -131,6 +131,8 @@ static int keep_last_run(void *context, const struct pythia_run *run)
     return PYTHIA_OK;
 }
 
+/* The verdicts go to the last run with this tag, which is the traced one that was recorded just
+ * now. */
 static int record_findings(const struct escalation *x, const json_t *report)
 {
     struct pythia_run_finding findings[FINDINGS_MAX];

@@ -225,6 +225,8 @@ int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_s
     return pythia__reading_begin_with(r, settings, paths, count, NULL);
 }
 
+/* A second reading borrows vocabulary and path templates of the first, so that equal names have
+ * equal numbers and requests of both sides equal types. */
 int pythia__reading_begin_with(struct pythia__reading *r,
                                const struct pythia__read_settings *settings,
                                const char *const *paths, int count,

@@ -52,6 +52,8 @@ static int check_paths(const char *const *paths, size_t count)
     return status;
 }
 
+/* Everything that was left out is logged with its number: a series with a gap looks like one
+ * without. */
 int pythia__series_read(const char *const *paths, size_t count, bool follow,
                         struct pythia_series_set **out, struct pythia_series_files_result *r,
                         size_t *problems)

@@ -15,7 +15,7 @@ struct waiting {
     uint64_t cycle;
 };
 
-static const char *text_of(const json_t *verdict, const char *member)
+static const char *get_verdict_text(const json_t *verdict, const char *member)
 {
     const char *text = json_string_value(json_object_get(verdict, member));
     return text ? text : "";
@@ -23,8 +23,8 @@ static const char *text_of(const json_t *verdict, const char *member)
 
 static bool is_told(const json_t *verdict)
 {
-    return strcmp(text_of(verdict, "state"), "found") == 0 ||
-           strcmp(text_of(verdict, "was"), "found") == 0;
+    return strcmp(get_verdict_text(verdict, "state"), "found") == 0 ||
+           strcmp(get_verdict_text(verdict, "was"), "found") == 0;
 }
 
 static void log_verdicts(void *context, int status, const char *bytes, size_t size)
@@ -34,12 +34,13 @@ static void log_verdicts(void *context, int status, const char *bytes, size_t si
     size_t i;
     json_array_foreach (verdicts, i, one) {
         uint64_t since = (uint64_t)json_integer_value(json_object_get(one, "since_cycle"));
-        const char *change = text_of(one, "change");
+        const char *change = get_verdict_text(one, "change");
         if (since == w->cycle && is_told(one))
             pythia_log(PYTHIA_LOG_INFO,
                        "Verdict: request-type=%s, cycle=%" PRIu64 ", confidence=%s, verdict=%s%s%s",
-                       text_of(one, "request_type"), w->cycle, text_of(one, "confidence"),
-                       text_of(one, "sentence"), change[0] ? " " : "", change);
+                       get_verdict_text(one, "request_type"), w->cycle,
+                       get_verdict_text(one, "confidence"), get_verdict_text(one, "sentence"),
+                       change[0] ? " " : "", change);
     }
     json_decref(verdicts);
     pythia_free(w);

@@ -26,7 +26,7 @@ void pythia__heap_setup(void)
     mallopt(M_ARENA_MAX, 2);
 }
 
-static uint64_t read_clock(void)
+static uint64_t read_heap_clock(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -47,8 +47,8 @@ void pythia__heap_tick(struct pythia__heap *h, uint64_t now_ns)
 {
     if (now_ns < h->next_ns)
         return;
-    uint64_t begin_ns = read_clock();
+    uint64_t begin_ns = read_heap_clock();
     h->left = trim_heap(h->left);
-    uint64_t rest_ns = (read_clock() - begin_ns) * RESTS;
+    uint64_t rest_ns = (read_heap_clock() - begin_ns) * RESTS;
     h->next_ns = now_ns + (rest_ns > LOOK_NS ? rest_ns : LOOK_NS);
 }

@@ -112,7 +112,7 @@ void pythia__reporting_destroy(struct pythia__reporting *r)
 
 /* ---- on a worker's thread ---- */
 
-static int diagnose_types(const struct job *j, struct pythia_diagnosis **out)
+static int diagnose_job(const struct job *j, struct pythia_diagnosis **out)
 {
     struct pythia_diagnosis_options how = j->r->how;
     uint32_t *names;
@@ -127,11 +127,13 @@ static int diagnose_types(const struct job *j, struct pythia_diagnosis **out)
     return status;
 }
 
+/* Runs on a worker thread, with evidence of its own: diagnosing a thousand types takes longer
+ * than the loop may wait. */
 static int make_document(struct job *j)
 {
     static const char *const paths[] = {"pythiad"};
     struct pythia_diagnosis *diagnosis = NULL;
-    int status = diagnose_types(j, &diagnosis);
+    int status = diagnose_job(j, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
@@ -178,6 +180,8 @@ static int write_brief(const struct job *j, struct pythia_buf *to)
     return pythia_buf_status(to);
 }
 
+/* Only the forms that somebody waits for are written; the document is made once for all of them,
+ * and again when the evidence is newer. */
 static void make_report(uv_work_t *request)
 {
     static const enum pythia_report_format formats[PYTHIA__REPORT_BRIEF] = {
@@ -250,7 +254,7 @@ static void end_going(uv_work_t *request, int cancelled)
 
 /* A thousand types have so many rows that freeing them takes longer than a decision: a worker does
  * it, and the loop itself only where there is no memory for that. */
-static void let_go(struct pythia__reporting *r, struct evidence *e)
+static void release_evidence(struct pythia__reporting *r, struct evidence *e)
 {
     struct going *g = e->groups ? pythia_calloc(1, sizeof(*g)) : NULL;
     if (g) {
@@ -285,7 +289,7 @@ static void finish_report(uv_work_t *request, int cancelled)
     if (latest)
         r->latest = j->of;
     else
-        let_go(r, &j->of);
+        release_evidence(r, &j->of);
     pythia_loop_free(&j->story);
     json_decref(j->overhead);
     begin_report(r);
@@ -328,7 +332,7 @@ static void begin_report(struct pythia__reporting *r)
 void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *groups,
                              uint64_t look, const struct pythia_pipeline_result *input)
 {
-    let_go(r, &r->latest);
+    release_evidence(r, &r->latest);
     forget_forms(r);
     r->latest = (struct evidence){.groups = groups, .input = *input, .look = look};
     r->look = look;
