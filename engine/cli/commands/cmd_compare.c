@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "pythia/compare.h"
 #include "pythia/compare_report.h"
 #include "pythia/log.h"
@@ -175,14 +173,16 @@ static int write_comparison(const struct settings *s, const struct side sides[2]
                             const struct pythia_comparison *c)
 {
     struct pythia_compare_input before = input_of(&sides[0]), after = input_of(&sides[1]);
+    const struct pythia_compare_source source = {c, sides[0].reading.vocabulary, &before, &after,
+                                                 (size_t)s->top};
+    const struct pythia__terminal terminal = pythia__terminal_of(s->output);
+    const struct pythia_report_view view = {terminal.width, terminal.colour, terminal.ascii};
     struct pythia_buf text = {0};
-    json_t *json = pythia_compare_report_json(c, sides[0].reading.vocabulary, &before, &after);
-    bool colour = pythia__terminal_of(s->output).colour;
-    int status = json ? pythia_compare_report_write(json, (enum pythia_report_format)s->format,
-                                                    (size_t)s->top, colour, &text)
-                      : PYTHIA_ENOMEM;
-    status = pythia__write_text(s->output, status, &text);
-    json_decref(json);
+    int status =
+        pythia_compare_report_write(&source, (enum pythia_report_format)s->format, &view, &text);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(s->output, pythia_buf_text(&text));
+    pythia_buf_free(&text);
     return status;
 }
 

@@ -1,14 +1,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/series_report.h"
 #include "pythia/status.h"
 #include "shared/command.h"
 #include "shared/series_options.h"
+#include "shared/terminal.h"
 
 struct settings {
     int format, of;
@@ -121,25 +120,21 @@ static int write_chosen_series(const struct choosing *c)
                                         .plotted = c->s->over ||
                                                    c->s->format == PYTHIA_SERIES_HTML ||
                                                    c->s->format == PYTHIA_SERIES_SVG};
+    const struct pythia__terminal terminal = pythia__terminal_of(c->s->output);
+    const struct pythia_report_view view = {terminal.width, terminal.colour, terminal.ascii};
     struct pythia_buf text = {0};
-    bool too_many;
     if (c->s->over && !(asked.over = find_over(c))) {
         pythia_log(PYTHIA_LOG_ERROR, "There is no series '%s' to divide by", c->s->over);
         return PYTHIA_ENOTFOUND;
     }
-    json_t *report = pythia_series_report_json(&asked, &too_many);
-    if (!report && too_many) {
+    int status =
+        pythia_series_report_write(&asked, (enum pythia_series_format)c->s->format, &view, &text);
+    if (status == PYTHIA_EUSAGE)
         pythia_log(
             PYTHIA_LOG_ERROR,
             "--resample %g makes more than %d intervals: choose longer ones, or fewer series",
             c->s->step_s, PYTHIA_SERIES_INTERVALS);
-        return PYTHIA_EUSAGE;
-    }
-    int status =
-        report ? pythia_series_report_write(report, (enum pythia_series_format)c->s->format, &text)
-               : PYTHIA_ENOMEM;
     status = pythia__write_text(c->s->output, status, &text);
-    json_decref(report);
     return status;
 }
 

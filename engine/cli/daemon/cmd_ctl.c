@@ -280,7 +280,8 @@ static int watch_report(const struct settings *s, const struct action *a)
     const struct timespec pause = {(time_t)s->interval_s,
                                    (long)(1e9 * (s->interval_s - floor(s->interval_s)))};
     bool terminal = pythia__terminal_of(NULL).screen;
-    snprintf(path, sizeof(path), "%s?format=%s", a->path, s->verbose ? "text" : "brief");
+    snprintf(path, sizeof(path), "%s?format=%s&width=%zu", a->path, s->verbose ? "text" : "brief",
+             pythia__terminal_of(NULL).width);
     while (watch_once(s, path, terminal, &shown) == PYTHIA_OK)
         nanosleep(&pause, NULL);
     pythia_buf_free(&shown);
@@ -340,8 +341,9 @@ static int run_ctl(const void *settings, char *const *operands, int count)
     char path[128];
     snprintf(path, sizeof(path), "%s", a->path);
     if (!a->show)
-        snprintf(path, sizeof(path), "%s?format=%s", a->path,
-                 s->format == 0 && !s->verbose ? "brief" : formats[s->format]);
+        snprintf(path, sizeof(path), "%s?format=%s&width=%zu", a->path,
+                 s->format == 0 && !s->verbose ? "brief" : formats[s->format],
+                 pythia__terminal_of(NULL).width);
     else if (strcmp(a->name, "decisions") == 0)
         snprintf(path, sizeof(path), "%s?count=%d", a->path, (int)s->count);
     bool off = strcmp(a->name, "off") == 0;

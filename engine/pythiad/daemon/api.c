@@ -25,11 +25,12 @@
 #include "switching/inventory.h"
 #include "switching/pin_order.h"
 
-#define JSON_TYPE   "application/json"
-#define HTML_TYPE   "text/html; charset=utf-8"
-#define REPORT_PAGE "/report"
-#define BODY_MAX    ((size_t)1024 * 1024)
-#define IDS_MAX     PYTHIA__PINS_MAX /* in one request */
+#define JSON_TYPE        "application/json"
+#define HTML_TYPE        "text/html; charset=utf-8"
+#define REPORT_PAGE      "/report"
+#define REPORT_WIDTH_MAX 1000
+#define BODY_MAX         ((size_t)1024 * 1024)
+#define IDS_MAX          PYTHIA__PINS_MAX /* in one request */
 
 /* ---- answers ---- */
 
@@ -54,6 +55,11 @@ static void answer_control_json(struct pythia__http_exchange *x, unsigned status
 static void answer_refusal(struct pythia__http_exchange *x, unsigned status, const char *why)
 {
     answer_control_json(x, status, json_pack("{s:s}", "error", why));
+}
+
+static json_t *pack_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
 static json_t *pack_text(struct pythia_text text)
@@ -262,8 +268,8 @@ static void answer_report(void *context, int status, const char *bytes, size_t s
                     status == PYTHIA_OK ? pythia_strndup(bytes, size) : NULL, size);
 }
 
-static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x,
-                       enum pythia__report_form form, const char *type)
+static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x, unsigned form,
+                       size_t width, const char *type)
 {
     struct waiting *w = pythia_calloc(1, sizeof(*w));
     if (!w) {
@@ -271,40 +277,44 @@ static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x
         return;
     }
     *w = (struct waiting){x, type};
-    pythia__reporting_ask(d->engine.reporting, form, answer_report, w);
+    pythia__reporting_ask(d->engine.reporting, form, width, answer_report, w);
 }
 
 static void handle_report(void *context, struct pythia__http_exchange *x)
 {
     static const struct {
         const char *name, *type;
-    } forms[] = {[PYTHIA__REPORT_JSON] = {"json", JSON_TYPE},
-                 [PYTHIA__REPORT_TEXT] = {"text", "text/plain; charset=utf-8"},
-                 [PYTHIA__REPORT_MARKDOWN] = {"markdown", "text/markdown; charset=utf-8"},
-                 [PYTHIA__REPORT_HTML] = {"html", HTML_TYPE},
-                 [PYTHIA__REPORT_BRIEF] = {"brief", "text/plain; charset=utf-8"}};
+    } forms[] = {[PYTHIA_REPORT_JSON] = {"json", JSON_TYPE},
+                 [PYTHIA_REPORT_TEXT] = {"text", "text/plain; charset=utf-8"},
+                 [PYTHIA_REPORT_MARKDOWN] = {"markdown", "text/markdown; charset=utf-8"},
+                 [PYTHIA_REPORT_HTML] = {"html", HTML_TYPE},
+                 [PYTHIA_REPORT_BRIEF] = {"brief", "text/plain; charset=utf-8"}};
     struct pythia__daemon *d = context;
     bool page = strcmp(pythia__http_path(x), REPORT_PAGE) == 0;
-    const char *wanted = pythia__http_query(x, "format");
+    const char *wanted = pythia__http_query(x, "format"), *width = pythia__http_query(x, "width");
+    unsigned long columns = width ? strtoul(width, NULL, 10) : 0;
     wanted = wanted ? wanted : page ? "html" : "json";
     if (pythia__reports_begin(d) != PYTHIA_OK) {
         pythia__http_say(x, 503, "out of memory\n");
         return;
     }
+    if (width && (columns < PYTHIA_REPORT_WIDTH_MIN || columns > REPORT_WIDTH_MAX)) {
+        answer_refusal(x, 400, "width is a number from 72 to 1000");
+        return;
+    }
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
         if (strcmp(forms[i].name, wanted) == 0) {
-            ask_report(d, x, (enum pythia__report_form)i, forms[i].type);
+            ask_report(d, x, (unsigned)i, columns, forms[i].type);
             return;
         }
     answer_refusal(x, 400, "format is one of json, brief, text, markdown and html");
 }
 
 /* A part of the report; empty before the first cycle has ended. */
-static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *x,
-                        enum pythia__report_form form)
+static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *x, unsigned form)
 {
     if (pythia__reporting_has(d->engine.reporting))
-        ask_report(d, x, form, JSON_TYPE);
+        ask_report(d, x, form, 0, JSON_TYPE);
     else
         answer_control_json(x, 200, json_array());
 }
@@ -444,12 +454,11 @@ static int pack_point(void *context, const struct pythia_controlled *p)
     json_t *one = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:o, s:b, s:b, s:b, s:s, s:o}",
         "plane", p->plane, "trace_point", pack_text(p->id), "target", pack_text(p->target),
-        "price_ns", pythia__pack_real(p->price_ns), "price_known",
-        pythia_price_known_name(p->price_known), "hits", (json_int_t)p->hits, "spans",
-        (json_int_t)p->spans, "requests", (json_int_t)p->requests, "wanted", p->wanted, "mute",
-        p->mute, "pinned", p->pinned, "pin", pin_of(l, p->id), "quarantined", p->quarantined,
-        "open_by_default", p->open_by_default, "switchable", 1, "result", results[p->result],
-        "types", types_of(l->d, p->id));
+        "price_ns", pack_real(p->price_ns), "price_known", pythia_price_known_name(p->price_known),
+        "hits", (json_int_t)p->hits, "spans", (json_int_t)p->spans, "requests",
+        (json_int_t)p->requests, "wanted", p->wanted, "mute", p->mute, "pinned", p->pinned, "pin",
+        pin_of(l, p->id), "quarantined", p->quarantined, "open_by_default", p->open_by_default,
+        "switchable", 1, "result", results[p->result], "types", types_of(l->d, p->id));
     return json_array_append_new(l->list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
@@ -465,7 +474,7 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
     json_t *one =
         json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}",
                   "plane", "", "trace_point", pack_text(id), "target", pack_text(service),
-                  "price_ns", pythia__pack_real(seen.price_ns), "price_known",
+                  "price_ns", pack_real(seen.price_ns), "price_known",
                   pythia_price_known_name(seen.price_known), "hits", (json_int_t)seen.spans,
                   "spans", (json_int_t)seen.spans, "requests", (json_int_t)seen.requests, "wanted",
                   pythia_live_is_open(d->engine.live, point), "mute", 0, "pinned", 0, "quarantined",
@@ -652,13 +661,13 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
         struct pythia_bill_item *item = &items[count];
         *item = (struct pythia_bill_item){p.price_ns, calls};
         struct pythia_bill_forecast one = pythia_bill_forecast(item, 1, d->engine.s.price_ns, NAN);
-        json_array_append_new(
-            list, json_pack("{s:s, s:b, s:o, s:o, s:s, s:b, s:I, s:o}", "trace_point", id, "known",
-                            known, "calls_per_request", pythia__pack_real(calls), "price_ns",
-                            pythia__pack_real(item->price_ns), "price_known",
-                            pythia_price_known_name(p.price_known), "price_supposed",
-                            isnan(item->price_ns), "hits", (json_int_t)p.hits,
-                            "added_ns_per_request", pythia__pack_real(one.cost_ns)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:b, s:o, s:o, s:s, s:b, s:I, s:o}", "trace_point",
+                                        id, "known", known, "calls_per_request", pack_real(calls),
+                                        "price_ns", pack_real(item->price_ns), "price_known",
+                                        pythia_price_known_name(p.price_known), "price_supposed",
+                                        isnan(item->price_ns), "hits", (json_int_t)p.hits,
+                                        "added_ns_per_request", pack_real(one.cost_ns)));
         count += isnan(calls) ? 0 : 1;
     }
     json_decref(body);
@@ -668,8 +677,7 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
     answer_control_json(x, 200,
                         json_pack("{s:o, s:f, s:o, s:o}", "trace_points", list,
                                   "added_ns_per_request", all.cost_ns, "request_ns",
-                                  pythia__pack_real(request_ns), "added_share",
-                                  pythia__pack_real(all.share)));
+                                  pack_real(request_ns), "added_share", pack_real(all.share)));
 }
 
 static void handle_off(void *context, struct pythia__http_exchange *x)

@@ -70,5 +70,5 @@ void pythia__verdict_log_cycle(struct pythia__daemon *d)
     if (!w)
         return;
     *w = (struct waiting){d, d->cycle};
-    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, announce_verdicts, w);
+    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, 0, announce_verdicts, w);
 }

@@ -7,6 +7,7 @@
 #include "inventory.h"
 #include "pins.h"
 #include "pythia/log.h"
+#include "pythia/mem.h"
 #include "pythia/status.h"
 
 #define LOOK_NS UINT64_C(250000000)
@@ -59,42 +60,34 @@ int pythia__budget_tick(struct pythia__switching *w, uint64_t now)
 
 /* ---- what is told ---- */
 
-json_t *pythia__pack_real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-struct listing {
-    const struct pythia__switching *w;
-    json_t *list;
-};
-
 static int list_dropped(void *context, const struct pythia_overhead_dropped *p)
 {
-    const struct listing *l = context;
-    struct pythia_text id = pythia_vocabulary_tracepoint_id(l->w->e->vocabulary, p->tracepoint);
-    json_t *one = json_pack("{s:s%, s:o, s:o, s:s}", "trace_point", id.bytes, id.size, "share",
-                            pythia__pack_real(p->share), "variance_share",
-                            pythia__pack_real(p->explained), "reason", p->reason);
-    return json_array_append_new(l->list, one) == 0 && json_array_size(l->list) < ROWS ? 0 : 1;
+    struct pythia_report_overhead *o = context;
+    o->dropped[o->listed].tracepoint = p->tracepoint;
+    o->dropped[o->listed].share = p->share;
+    o->dropped[o->listed].explained = p->explained;
+    o->dropped[o->listed].reason = p->reason;
+    return ++o->listed < PYTHIA_REPORT_DROPPED ? 0 : 1;
 }
 
 void pythia__budget_report(struct pythia__switching *w)
 {
     struct pythia_overhead_numbers n = pythia_overhead_numbers(w->overhead);
-    struct listing l = {w, NULL};
-    if (n.limit == 0) { /* a report of the same requests is the same, however they came */
-        pythia__reporting_set_overhead(w->e->reporting, NULL);
-        return;
+    struct pythia_report_overhead *o = NULL;
+    if (n.limit != 0) { /* else a report of the same requests is the same, however they came */
+        o = pythia_calloc(1, sizeof(*o));
+        if (!o)
+            return;
+        o->share = n.share;
+        o->limit = n.limit;
+        o->cost_ns = n.cost_ns;
+        o->requests = n.requests;
+        o->beyond_limit = n.beyond;
+        o->dropped_count = n.dropped;
+        (void)pythia_overhead_each(w->overhead, list_dropped, o);
     }
-    l.list = json_array();
-    (void)pythia_overhead_each(w->overhead, list_dropped, &l);
-    json_t *out = json_pack(
-        "{s:o, s:f, s:o, s:I, s:b, s:I, s:o}", "share", pythia__pack_real(n.share), "limit",
-        n.limit, "cost_ns", pythia__pack_real(n.cost_ns), "requests", (json_int_t)n.requests,
-        "beyond_limit", n.beyond, "dropped_count", (json_int_t)n.dropped, "dropped", l.list);
-    if (out)
-        pythia__reporting_set_overhead(w->e->reporting, out);
+    pythia__reporting_set_overhead(w->e->reporting, o);
+    pythia_free(o);
 }
 
 static void write_budget_head(struct pythia_buf *to, const char *name, const char *type,

@@ -10,9 +10,6 @@
 /* Begin to measure, with the limit of the settings. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__budget_create(struct pythia__switching *w);
 
-/* A number for JSON: null where it is not finite. */
-json_t *pythia__pack_real(double value);
-
 /* Drop points, or let them come back, as is due; each is logged, and recorded as a decision. */
 int pythia__budget_tick(struct pythia__switching *w, uint64_t now);
 
