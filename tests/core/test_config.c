@@ -78,9 +78,9 @@ static void a_file_sets_what_it_says_and_leaves_the_rest(void **state)
 static void a_map_in_a_list_is_one_text_where_the_option_names_members(void **state)
 {
     static const char *const wrong[][2] = {
-        {"notify: [{address: x}]", "x.yaml:1: column 11: the members are url|format"},
-        {"notify: [{url: x, url: y}]", "x.yaml:1: column 19: url is set twice"},
-        {"notify: [{url: [x]}]", "x.yaml:1: column 16: notify takes a list of texts"}};
+        {"notify: [{address: x}]", "column 11: the members are url|format"},
+        {"notify: [{url: x, url: y}]", "column 19: url is set twice"},
+        {"notify: [{url: [x]}]", "column 16: notify takes a list of texts"}};
     struct test t;
     begin(&t);
     assert_int_equal(parse(&t, "notify:\n- {format: slack, url: a}\n- url: b\n- c json\n"),
@@ -91,10 +91,9 @@ static void a_map_in_a_list_is_one_text_where_the_option_names_members(void **st
     assert_string_equal(t.s.notify.texts[2], "c json");
     pythia_config_destroy(t.config);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        char text[256];
         begin(&t);
         assert_int_equal(parse(&t, wrong[i][0]), PYTHIA_EUSAGE);
-        assert_string_equal(pythia_error_text(&t.why, text, sizeof(text)), wrong[i][1]);
+        assert_string_equal(t.why.sentence, wrong[i][1]);
         pythia_config_destroy(t.config);
     }
     (void)state;
