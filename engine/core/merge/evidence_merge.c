@@ -161,7 +161,7 @@ static int find_string(struct pythia_evidence_merge *m, struct pythia_text text,
 static int read_path(struct pythia_evidence_merge *m, struct pythia_text message)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     int status;
     if (pythia_grow(&m->paths, &m->path_capacity, m->path_count, sizeof(*m->paths)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -208,7 +208,7 @@ static const struct input *find_twin(const struct pythia_evidence_merge *m, uint
 static int read_input(struct pythia_evidence_merge *m, struct pythia_text message, const char *file)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     int status;
     if (pythia_grow(&m->inputs, &m->input_capacity, m->input_count, sizeof(*m->inputs)) !=
         PYTHIA_OK)
@@ -264,7 +264,7 @@ static int read_count(struct pythia_evidence_merge *m, struct pythia_text messag
 {
     struct pythia__evidence_count_row rows[PYTHIA__EVIDENCE_COUNTS];
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text name = {NULL, 0};
     uint64_t number = 0;
     int status;
@@ -293,7 +293,7 @@ static int read_header(struct pythia_evidence_merge *m, struct pythia_text messa
                        const char *file, bool looking)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text asked = {"", 0};
     struct pythia_cost loop = {0};
     uint64_t rows = 0, fold = 0;
@@ -370,7 +370,7 @@ static int add_point(struct pythia_evidence_merge *m, uint32_t id, const struct 
 static int read_point(struct pythia_evidence_merge *m, struct pythia_text message, bool looking)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text texts[3] = {{"", 0}, {"", 0}, {"", 0}};
     struct pythia_cost cost = {0};
     bool measured = false;
@@ -397,7 +397,7 @@ static int read_point(struct pythia_evidence_merge *m, struct pythia_text messag
 static int read_key(struct pythia_evidence_merge *m, struct pythia_text message)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text attribute = {"", 0}, service = {"", 0};
     struct pythia_keys *keys = pythia_groups_merge_keys(m->groups);
     struct pythia__evidence_names *names = &m->names;
@@ -471,7 +471,7 @@ static int read_sketch(struct pythia_evidence_merge *m, struct pythia_text messa
                        struct pythia_sketch **out)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text bins = {"", 0};
     uint64_t min = 0, max = 0;
     int status;
@@ -498,7 +498,7 @@ static int read_structure(struct pythia_evidence_merge *m, struct pythia_text me
                           const struct pythia_type *type, struct renaming named)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_structure s = {.moments = type->moments, .level = PYTHIA_SHAPE_LEVELS};
     int status;
     while ((status = next_field(m, &p, &f)) == PYTHIA_OK) {
@@ -560,7 +560,7 @@ static int read_type_fields(struct pythia_evidence_merge *m, struct pythia_text 
                             struct pythia_type *type, struct renaming *named)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     int status;
     while ((status = next_field(m, &p, &f)) == PYTHIA_OK) {
         if (is_bytes(&f, TYPE_NAME) || is_number(&f, TYPE_PATH))
@@ -590,7 +590,7 @@ static int read_type_fields(struct pythia_evidence_merge *m, struct pythia_text 
 static int read_type(struct pythia_evidence_merge *m, struct pythia_text message)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_type type = {.name = PYTHIA_NONE};
     struct renaming named = {0};
     int status = read_type_fields(m, message, &type, &named);
@@ -634,7 +634,7 @@ static int read_content(struct pythia_evidence_merge *m, struct pythia_source *f
                         const char *file, bool looking)
 {
     struct pythia_protobuf_stream s = {0};
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text message;
     bool begun = false;
     int status = PYTHIA_OK;

@@ -99,7 +99,7 @@ static double real_of(uint64_t bits)
 static int measure_message(struct reading *r, struct pythia_text message, bool one_root)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     int status;
     while ((status = pythia_protobuf_next(&m, &f)) == PYTHIA_OK) {
         bool bytes = f.type == PYTHIA_PROTOBUF_BYTES;
@@ -142,7 +142,7 @@ static void read_ids(struct reading *r, struct pythia_text ids)
 static int read_columns(struct reading *r, struct pythia_text message)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     size_t edge = 0, weights = 0;
     bool ids = false, good = true;
     while (good && pythia_protobuf_next(&m, &f) == PYTHIA_OK) {
@@ -192,7 +192,7 @@ static void add_durations(struct reading *r)
 static int note_key_column(struct reading *r, struct key_column *c)
 {
     struct pythia_protobuf m = pythia_protobuf_of(c->message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     uint64_t place = UINT64_MAX;
     c->all = true;
     int status;
@@ -299,7 +299,7 @@ static int place_values(struct reading *r)
 static int read_texts(struct reading *r, const struct key_column *c, double *reals)
 {
     struct pythia_protobuf m = pythia_protobuf_of(c->message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     size_t texts = 0, numbers = 0;
     if (c->texts > 0 &&
         pythia_reach(&r->texts, &r->text_capacity, c->texts - 1, sizeof(*r->texts)) != PYTHIA_OK)
