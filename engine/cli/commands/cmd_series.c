@@ -53,7 +53,7 @@ struct choosing {
     size_t count;
 };
 
-static bool is_wanted(const struct settings *s, const struct pythia_series *series)
+static bool is_wanted_series(const struct settings *s, const struct pythia_series *series)
 {
     bool wanted = s->labels.count == 0;
     for (size_t i = 0; i < s->labels.count && !wanted; i++)
@@ -76,7 +76,7 @@ static int choose_series(struct choosing *c)
     if (!c->chosen)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < count; i++)
-        if (is_wanted(c->s, &all[i]))
+        if (is_wanted_series(c->s, &all[i]))
             c->chosen[c->count++] = all[i];
     return PYTHIA_OK;
 }
@@ -95,7 +95,7 @@ static const struct pythia_series *find_over(const struct choosing *c)
 }
 
 /* Names that were asked for and are not there. */
-static bool tell_missing(const struct choosing *c)
+static bool report_missing_labels(const struct choosing *c)
 {
     bool missing = false;
     for (size_t i = 0; i < c->s->labels.count; i++) {
@@ -111,7 +111,7 @@ static bool tell_missing(const struct choosing *c)
     return missing;
 }
 
-static int write_series(const struct choosing *c)
+static int write_chosen_series(const struct choosing *c)
 {
     struct pythia_series_asked asked = {.series = c->chosen,
                                         .count = c->count,
@@ -143,7 +143,7 @@ static int write_series(const struct choosing *c)
     return status;
 }
 
-static int exit_status(const struct choosing *c, int status, size_t problems)
+static int exit_of_series(const struct choosing *c, int status, size_t problems)
 {
     if (status == PYTHIA_EUSAGE)
         return PYTHIA__EXIT_USAGE;
@@ -164,13 +164,13 @@ static int run_series(const void *settings, char *const *operands, int count)
                                      c.s->follow_symlinks, &c.set, &c.input, &problems);
     if (status != PYTHIA_OK || (status = choose_series(&c)) != PYTHIA_OK)
         goto out;
-    if (tell_missing(&c)) {
+    if (report_missing_labels(&c)) {
         status = PYTHIA_ENOTFOUND;
         goto out;
     }
-    status = write_series(&c);
+    status = write_chosen_series(&c);
 out:
-    code = exit_status(&c, status, problems);
+    code = exit_of_series(&c, status, problems);
     pythia_free(c.chosen);
     pythia_series_set_destroy(c.set);
     return code;

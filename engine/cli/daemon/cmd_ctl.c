@@ -287,7 +287,7 @@ static int watch_report(const struct settings *s, const struct action *a)
     return PYTHIA__EXIT_FAILED;
 }
 
-static int tell_unknown(const char *word)
+static int report_unknown_action(const char *word)
 {
     struct pythia_nearest near = {.wanted = pythia_text_of(word)};
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
@@ -300,6 +300,8 @@ static int tell_unknown(const char *word)
     return PYTHIA__EXIT_USAGE;
 }
 
+/* Wrong use ends before anything is sent. "off" must work also if the daemon is gone: then the
+ * switches are closed directly. */
 static int run_ctl(const void *settings, char *const *operands, int count)
 {
     static const char *const formats[] = {"text", "json", "markdown", "html"};
@@ -312,7 +314,7 @@ static int run_ctl(const void *settings, char *const *operands, int count)
     bool hashes = a && a->show == pythia__show_hash;
     bool fits = a && (hashes ? count == 2 : a->takes_ids == (count > 1 || (plans && s->open)));
     if (!a)
-        return tell_unknown(operands[0]);
+        return report_unknown_action(operands[0]);
     if (!fits || (s->open && !plans)) {
         pythia_log(PYTHIA_LOG_ERROR,
                    s->open && !plans ? "pythia ctl %s takes no --open"

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "output.h"
+#include "pythia/adapter.h"
 #include "pythia/log.h"
 #include "pythia/redaction.h"
 #include "pythia/secret_file.h"
@@ -17,9 +18,8 @@
 #define MEMBER(member) offsetof(struct pythia__read_settings, member)
 
 static const struct pythia_option read_options[] = {
-    PYTHIA_CHOICE("input-format", 0,
-                  "auto|hiq|jaeger|native|osprofiler|otlp|otlp-proto|recording|spans|zipkin",
-                  "auto", MEMBER(input_format),
+    PYTHIA_CHOICE("input-format", 0, "auto" PYTHIA_FORMATS(PYTHIA_FORMAT_CHOICE), "auto",
+                  MEMBER(input_format),
                   "Format of the traces; auto looks at the first bytes of each file"),
     PYTHIA_CHOICE("latency", 0, "completion|client", "completion", MEMBER(latency),
                   "What a request's duration is: until all its work has ended, or only what its "
@@ -81,12 +81,11 @@ void pythia__read_defaults(struct pythia__read_settings *settings)
     pythia_options_default(read_options, settings);
 }
 
-static void on_problem(void *context, const struct pythia_error *why)
+static void log_input_problem(void *context, const struct pythia_error *why)
 {
     struct pythia__reading *r = context;
-    char text[1024];
     r->problems++;
-    pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(why, text, sizeof(text)));
+    pythia_log_error(PYTHIA_LOG_ERROR, why);
 }
 
 /* Is a path that was named not there? It has been told; a report without it would answer another
@@ -188,13 +187,12 @@ static int find_clocks(struct pythia__reading *r)
 }
 
 /* The same input has to give the same output, so that a secret for one run alone would not do. */
-static int make_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
+static int create_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
 {
     const char *const *rules = s->redact.texts;
     size_t count = s->redact.count;
     struct pythia_hash_key secret = {{0}};
     struct pythia_error why = {0};
-    char text[1024];
     int status = PYTHIA_OK;
     for (size_t i = 0; i < count; i++)
         if ((status = pythia_redaction_check(rules[i], &why)) != PYTHIA_OK)
@@ -212,7 +210,7 @@ static int make_redaction(struct pythia__reading *r, const struct pythia__read_s
     return PYTHIA_OK;
 out:
     if (why.status)
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
     return status;
 }
 
@@ -233,13 +231,15 @@ int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_s
     return pythia__reading_begin_with(r, settings, paths, count, NULL);
 }
 
+/* A second reading borrows vocabulary and path templates of the first, so that equal names have
+ * equal numbers and requests of both sides equal types. */
 int pythia__reading_begin_with(struct pythia__reading *r,
                                const struct pythia__read_settings *settings,
                                const char *const *paths, int count,
                                const struct pythia__reading *other)
 {
-    static const char *const formats[] = {NULL,   "hiq",        "jaeger",    "native", "osprofiler",
-                                          "otlp", "otlp-proto", "recording", "spans",  "zipkin"};
+    size_t count_of_formats;
+    const struct pythia_adapter_ops *const *formats = pythia_adapters(&count_of_formats);
     *r = (struct pythia__reading){.vocabulary = other ? other->vocabulary : NULL,
                                   .borrows = other != NULL};
     pythia_log_setup("pythia", settings->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
@@ -256,9 +256,9 @@ int pythia__reading_begin_with(struct pythia__reading *r,
                   .left_out = r->left_out,
                   .left_out_count = left_out,
                   .templates = other ? other->groups.types.templates : NULL}};
-    const char *format = formats[settings->input_format];
+    int format = settings->input_format; /* 0: auto */
     r->pipeline =
-        (struct pythia_pipeline_options){.format = format ? pythia_adapter_named(format) : NULL,
+        (struct pythia_pipeline_options){.format = format > 0 ? formats[format - 1] : NULL,
                                          .threads = choose_threads(settings->threads),
                                          .expansion_max = settings->max_expansion,
                                          .progress = !settings->quiet && isatty(STDERR_FILENO)};
@@ -270,10 +270,10 @@ int pythia__reading_begin_with(struct pythia__reading *r,
          (status = pythia_path_templates_create(&r->groups.types.templates)) != PYTHIA_OK))
         return status;
     r->pipeline.templates = r->groups.types.templates;
-    if ((status = make_redaction(r, settings)) != PYTHIA_OK)
+    if ((status = create_redaction(r, settings)) != PYTHIA_OK)
         return status;
-    status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, on_problem, r,
-                                 &r->input);
+    status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, log_input_problem,
+                                 r, &r->input);
     if (status != PYTHIA_OK)
         return status;
     if (is_missing(paths, count))
