@@ -40,7 +40,7 @@ struct merging {
 typedef int read_evidence(struct pythia_evidence_merge *m, const char *name,
                           struct pythia_text file, struct pythia_error *e);
 
-static int read_file(struct merging *x, const char *path, read_evidence *read)
+static int read_part(struct merging *x, const char *path, read_evidence *read)
 {
     struct pythia_error why = {0};
     struct pythia_buf file = {0};
@@ -60,9 +60,9 @@ static int merge_files(struct merging *x, const char *const *paths, size_t count
     if (status == PYTHIA_OK)
         status = pythia_evidence_merge_create(x->vocabulary, x->s->evidence != NULL, &x->merge);
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = read_file(x, paths[i], pythia_evidence_merge_look);
+        status = read_part(x, paths[i], pythia_evidence_merge_look);
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = read_file(x, paths[i], pythia_evidence_merge_add);
+        status = read_part(x, paths[i], pythia_evidence_merge_add);
     return status == PYTHIA_OK ? pythia_evidence_merge_finish(x->merge) : status;
 }
 
@@ -77,7 +77,7 @@ static int write_merged(const struct merging *x, const struct pythia_evidence_so
 }
 
 /* The report is on all paths that the replays were given. */
-static int write_report(struct merging *x, const struct pythia_evidence_source *source)
+static int report_merged(struct merging *x, const struct pythia_evidence_source *source)
 {
     size_t count = 0;
     for (size_t i = 0; i < source->input_count; i++)
@@ -100,14 +100,14 @@ static int write_report(struct merging *x, const struct pythia_evidence_source *
     return status;
 }
 
-static int write_result(struct merging *x)
+static int write_merge_result(struct merging *x)
 {
     const struct pythia_evidence_source source = pythia_evidence_merge_source(x->merge);
     pythia_log(PYTHIA_LOG_INFO,
                "Merged evidence of %" PRIu64 " spans: inputs=%zu, traces=%" PRIu64 ", files=%zu",
                source.result->counts.kept, source.input_count, source.result->counts.traces,
                source.result->files);
-    return x->s->evidence ? write_merged(x, &source) : write_report(x, &source);
+    return x->s->evidence ? write_merged(x, &source) : report_merged(x, &source);
 }
 
 /* As of a replay of everything, whose input may have been read in part only. */
@@ -133,7 +133,7 @@ static int run_merge(const void *settings, char *const *operands, int count)
     if (status == PYTHIA_OK)
         status = merge_files(&x, (const char *const *)operands, (size_t)count);
     if (status == PYTHIA_OK)
-        status = write_result(&x);
+        status = write_merge_result(&x);
     int code = find_exit(&x, status);
     pythia__report_free(&x.run);
     pythia_evidence_merge_destroy(x.merge);

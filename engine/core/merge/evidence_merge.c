@@ -64,7 +64,7 @@ struct pythia_evidence_merge {
     struct pythia_buf name;
 };
 
-static int refuse(struct pythia_evidence_merge *m, const char *what)
+static int refuse_evidence(struct pythia_evidence_merge *m, const char *what)
 {
     return pythia_error_set(m->e, PYTHIA_EFORMAT, "broken evidence: %s", what);
 }
@@ -127,7 +127,7 @@ static int next_field(struct pythia_evidence_merge *m, struct pythia_protobuf *m
                       struct pythia_protobuf_field *f)
 {
     int status = pythia_protobuf_next(message, f);
-    return status < 0 ? refuse(m, "a message that is no message") : status;
+    return status < 0 ? refuse_evidence(m, "a message that is no message") : status;
 }
 
 static bool is_bytes(const struct pythia_protobuf_field *f, uint32_t number)
@@ -140,7 +140,7 @@ static bool is_number(const struct pythia_protobuf_field *f, uint32_t number)
     return f->number == number && f->type == PYTHIA_PROTOBUF_VARINT;
 }
 
-static int copy_text(struct pythia_text text, char **out)
+static int copy_evidence_text(struct pythia_text text, char **out)
 {
     char *copy = pythia_strndup(text.bytes, text.size);
     if (!copy)
@@ -150,7 +150,8 @@ static int copy_text(struct pythia_text text, char **out)
     return PYTHIA_OK;
 }
 
-static int find_string(struct pythia_evidence_merge *m, struct pythia_text text, uint32_t *out)
+static int find_evidence_string(struct pythia_evidence_merge *m, struct pythia_text text,
+                                uint32_t *out)
 {
     *out = pythia_vocabulary_string(m->vocabulary, text);
     return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
@@ -161,7 +162,7 @@ static int find_string(struct pythia_evidence_merge *m, struct pythia_text text,
 static int read_path(struct pythia_evidence_merge *m, struct pythia_text message)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     int status;
     if (pythia_grow(&m->paths, &m->path_capacity, m->path_count, sizeof(*m->paths)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -169,9 +170,9 @@ static int read_path(struct pythia_evidence_merge *m, struct pythia_text message
     *path = (struct path){NULL, NULL};
     while ((status = next_field(m, &p, &f)) == PYTHIA_OK) {
         if (is_bytes(&f, PATH_PREFIX))
-            status = copy_text(f.bytes, &path->prefix);
+            status = copy_evidence_text(f.bytes, &path->prefix);
         else if (is_bytes(&f, PATH_TEMPLATE))
-            status = copy_text(f.bytes, &path->template);
+            status = copy_evidence_text(f.bytes, &path->template);
         if (status != PYTHIA_OK)
             return status;
     }
@@ -179,11 +180,12 @@ static int read_path(struct pythia_evidence_merge *m, struct pythia_text message
         return status;
     return path->prefix && path->template && path->template[0] == '/'
                ? PYTHIA_OK
-               : refuse(m, "a path that is no path");
+               : refuse_evidence(m, "a path that is no path");
 }
 
 /* The name of a path as it is known by now. */
-static int name_path(struct pythia_evidence_merge *m, const struct path *path, uint32_t *path_at)
+static int name_evidence_path(struct pythia_evidence_merge *m, const struct path *path,
+                              uint32_t *path_at)
 {
     pythia_buf_clear(&m->name);
     m->name.failed = 0;
@@ -208,14 +210,14 @@ static const struct input *find_twin(const struct pythia_evidence_merge *m, uint
 static int read_input(struct pythia_evidence_merge *m, struct pythia_text message, const char *file)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     int status;
     if (pythia_grow(&m->inputs, &m->input_capacity, m->input_count, sizeof(*m->inputs)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct input *input = &m->inputs[m->input_count++];
     *input = (struct input){0};
-    status = copy_text(pythia_text_of(file), &input->file);
+    status = copy_evidence_text(pythia_text_of(file), &input->file);
     while (status == PYTHIA_OK && (status = next_field(m, &p, &f)) == PYTHIA_OK) {
         if (f.number == INPUT_ID && f.type == PYTHIA_PROTOBUF_FIXED64)
             input->id = f.value;
@@ -226,7 +228,7 @@ static int read_input(struct pythia_evidence_merge *m, struct pythia_text messag
         if (status != PYTHIA_OK)
             break;
         input->sources[input->source_count] = NULL;
-        status = copy_text(f.bytes, &input->sources[input->source_count++]);
+        status = copy_evidence_text(f.bytes, &input->sources[input->source_count++]);
     }
     if (status < 0)
         return status;
@@ -239,17 +241,17 @@ static int read_input(struct pythia_evidence_merge *m, struct pythia_text messag
 }
 
 /* The settings of the first file are those of all. */
-static int read_settings(struct pythia_evidence_merge *m, struct pythia_text asked, uint64_t rows,
-                         bool fold, const char *file)
+static int check_settings(struct pythia_evidence_merge *m, struct pythia_text asked, uint64_t rows,
+                          bool fold, const char *file)
 {
     if (rows == 0 || rows > 1000000)
-        return refuse(m, "no number of rows");
+        return refuse_evidence(m, "no number of rows");
     if (!m->settled) {
         m->settled = true;
         m->rows = rows;
         m->fold = fold;
-        int status = copy_text(asked, &m->asked);
-        return status == PYTHIA_OK ? copy_text(pythia_text_of(file), &m->first) : status;
+        int status = copy_evidence_text(asked, &m->asked);
+        return status == PYTHIA_OK ? copy_evidence_text(pythia_text_of(file), &m->first) : status;
     }
     if (pythia_text_equal(asked, pythia_text_of(m->asked)) && rows == m->rows && fold == m->fold)
         return PYTHIA_OK;
@@ -260,11 +262,11 @@ static int read_settings(struct pythia_evidence_merge *m, struct pythia_text ask
                             m->rows, m->asked);
 }
 
-static int read_count(struct pythia_evidence_merge *m, struct pythia_text message)
+static int add_count(struct pythia_evidence_merge *m, struct pythia_text message)
 {
     struct pythia__evidence_count_row rows[PYTHIA__EVIDENCE_COUNTS];
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text name = {NULL, 0};
     uint64_t number = 0;
     int status;
@@ -289,11 +291,11 @@ static int read_count(struct pythia_evidence_merge *m, struct pythia_text messag
 }
 
 /* Look: the settings, the inputs and the paths. Add: the counts, and the paths again. */
-static int read_header(struct pythia_evidence_merge *m, struct pythia_text message,
-                       const char *file, bool looking)
+static int read_evidence_header(struct pythia_evidence_merge *m, struct pythia_text message,
+                                const char *file, bool looking)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text asked = {"", 0};
     struct pythia_cost loop = {0};
     uint64_t rows = 0, fold = 0;
@@ -312,7 +314,7 @@ static int read_header(struct pythia_evidence_merge *m, struct pythia_text messa
         else if (is_bytes(&f, HEADER_PATH))
             status = read_path(m, f.bytes);
         else if (is_bytes(&f, HEADER_COUNT) && !looking)
-            status = read_count(m, f.bytes);
+            status = add_count(m, f.bytes);
         else if (is_bytes(&f, HEADER_INPUT) && looking)
             status = read_input(m, f.bytes, file);
         if (status != PYTHIA_OK)
@@ -320,10 +322,10 @@ static int read_header(struct pythia_evidence_merge *m, struct pythia_text messa
     }
     if (status < 0 || !looking)
         return status < 0 ? status : pythia_vocabulary_cost_merge(m->vocabulary, PYTHIA_NONE, loop);
-    status = read_settings(m, asked, rows, fold != 0, file);
+    status = check_settings(m, asked, rows, fold != 0, file);
     for (size_t i = 0; i < m->path_count && status == PYTHIA_OK; i++) {
         uint32_t unused;
-        status = name_path(m, &m->paths[i], &unused);
+        status = name_evidence_path(m, &m->paths[i], &unused);
     }
     return status;
 }
@@ -338,7 +340,8 @@ static void lower_name(const struct pythia_evidence_merge *m, uint32_t *name, ui
 }
 
 /* Look: how the trace point is called in all files. */
-static int meet_point(struct pythia_evidence_merge *m, uint32_t id, uint32_t service, uint32_t name)
+static int meet_evidence_point(struct pythia_evidence_merge *m, uint32_t id, uint32_t service,
+                               uint32_t name)
 {
     if (pythia_reach(&m->homes, &m->home_capacity, id, sizeof(*m->homes)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -351,12 +354,13 @@ static int meet_point(struct pythia_evidence_merge *m, uint32_t id, uint32_t ser
 }
 
 /* Add: the trace point itself, and what it costs. */
-static int add_point(struct pythia_evidence_merge *m, uint32_t id, const struct pythia_cost *cost)
+static int add_evidence_point(struct pythia_evidence_merge *m, uint32_t id,
+                              const struct pythia_cost *cost)
 {
     struct pythia__evidence_names *names = &m->names;
     const struct home *home = id < m->home_capacity ? &m->homes[id] : NULL;
     if (!home || !home->known)
-        return refuse(m, "a trace point that is not among the first");
+        return refuse_evidence(m, "a trace point that is not among the first");
     uint32_t point = pythia_vocabulary_tracepoint_of_id(
         m->vocabulary, pythia_vocabulary_text(m->vocabulary, id), home->service, home->name);
     if (point == PYTHIA_NONE ||
@@ -370,7 +374,7 @@ static int add_point(struct pythia_evidence_merge *m, uint32_t id, const struct 
 static int read_point(struct pythia_evidence_merge *m, struct pythia_text message, bool looking)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text texts[3] = {{"", 0}, {"", 0}, {"", 0}};
     struct pythia_cost cost = {0};
     bool measured = false;
@@ -387,17 +391,17 @@ static int read_point(struct pythia_evidence_merge *m, struct pythia_text messag
         }
     }
     for (size_t i = 0; i < 3 && status == 1; i++)
-        status = find_string(m, texts[i], &strings[i]) == PYTHIA_OK ? 1 : PYTHIA_ENOMEM;
+        status = find_evidence_string(m, texts[i], &strings[i]) == PYTHIA_OK ? 1 : PYTHIA_ENOMEM;
     if (status != 1)
         return status;
-    return looking ? meet_point(m, strings[0], strings[1], strings[2])
-                   : add_point(m, strings[0], measured ? &cost : NULL);
+    return looking ? meet_evidence_point(m, strings[0], strings[1], strings[2])
+                   : add_evidence_point(m, strings[0], measured ? &cost : NULL);
 }
 
-static int read_key(struct pythia_evidence_merge *m, struct pythia_text message)
+static int read_evidence_key(struct pythia_evidence_merge *m, struct pythia_text message)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text attribute = {"", 0}, service = {"", 0};
     struct pythia_keys *keys = pythia_groups_merge_keys(m->groups);
     struct pythia__evidence_names *names = &m->names;
@@ -413,9 +417,9 @@ static int read_key(struct pythia_evidence_merge *m, struct pythia_text message)
             place = f.value;
     }
     if (status < 0 || place > names->point_count)
-        return status < 0 ? status : refuse(m, "a key of no trace point");
-    if (find_string(m, attribute, &strings[0]) != PYTHIA_OK ||
-        find_string(m, service, &strings[1]) != PYTHIA_OK)
+        return status < 0 ? status : refuse_evidence(m, "a key of no trace point");
+    if (find_evidence_string(m, attribute, &strings[0]) != PYTHIA_OK ||
+        find_evidence_string(m, service, &strings[1]) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t key = place > 0 ? pythia_keys_at_point(keys, names->points[place - 1], strings[0])
                              : pythia_keys_of_service(keys, strings[1], strings[0]);
@@ -437,7 +441,7 @@ static int read_moments(struct pythia_evidence_merge *m, struct pythia_text pack
         &out->squares[2]};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (!pythia__column_varint(&packed, words[i]))
-            return refuse(m, "moments that are not nine numbers");
+            return refuse_evidence(m, "moments that are not nine numbers");
     return PYTHIA_OK;
 }
 
@@ -464,19 +468,19 @@ static int read_bins(struct pythia_evidence_merge *m, struct pythia_text packed,
                                               count, out)
                       : PYTHIA_EINVAL;
     pythia_free(bins);
-    return status == PYTHIA_EINVAL ? refuse(m, "a sketch that cannot be") : status;
+    return status == PYTHIA_EINVAL ? refuse_evidence(m, "a sketch that cannot be") : status;
 }
 
 static int read_sketch(struct pythia_evidence_merge *m, struct pythia_text message,
                        struct pythia_sketch **out)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text bins = {"", 0};
     uint64_t min = 0, max = 0;
     int status;
     if (*out)
-        return refuse(m, "a sketch twice");
+        return refuse_evidence(m, "a sketch twice");
     while ((status = next_field(m, &p, &f)) == PYTHIA_OK) {
         if (is_number(&f, SKETCH_MIN))
             min = f.value;
@@ -498,7 +502,7 @@ static int read_structure(struct pythia_evidence_merge *m, struct pythia_text me
                           const struct pythia_type *type, struct renaming named)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_structure s = {.moments = type->moments, .level = PYTHIA_SHAPE_LEVELS};
     int status;
     while ((status = next_field(m, &p, &f)) == PYTHIA_OK) {
@@ -523,7 +527,7 @@ static int read_structure(struct pythia_evidence_merge *m, struct pythia_text me
     if (status == 1)
         status = s.level < PYTHIA_SHAPE_LEVELS
                      ? pythia_groups_merge_structure(m->groups, m->type, &s)
-                     : refuse(m, "a structure without a level");
+                     : refuse_evidence(m, "a structure without a level");
     pythia_sketch_destroy(own);
     return status;
 }
@@ -537,9 +541,9 @@ static int read_name(struct pythia_evidence_merge *m, const struct pythia_protob
     type->path_at = 0;
     if (m->one_root) {
         if (f->value == 0 || f->value > m->path_count)
-            return refuse(m, "a type of no path");
+            return refuse_evidence(m, "a type of no path");
         const struct path *path = &m->paths[f->value - 1];
-        int status = name_path(m, path, &type->path_at);
+        int status = name_evidence_path(m, path, &type->path_at);
         if (status != PYTHIA_OK)
             return status;
         text = pythia_buf_text(&m->name);
@@ -553,14 +557,14 @@ static int read_name(struct pythia_evidence_merge *m, const struct pythia_protob
     named->new_type = pythia_hash_bytes(text.bytes, text.size);
     if (!m->one_root)
         named->old_type = named->new_type;
-    return find_string(m, text, &type->name);
+    return find_evidence_string(m, text, &type->name);
 }
 
 static int read_type_fields(struct pythia_evidence_merge *m, struct pythia_text message,
                             struct pythia_type *type, struct renaming *named)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     int status;
     while ((status = next_field(m, &p, &f)) == PYTHIA_OK) {
         if (is_bytes(&f, TYPE_NAME) || is_number(&f, TYPE_PATH))
@@ -584,13 +588,13 @@ static int read_type_fields(struct pythia_evidence_merge *m, struct pythia_text 
         return status;
     return type->name != PYTHIA_NONE && type->sketch && isfinite(type->heaviest)
                ? PYTHIA_OK
-               : refuse(m, "a type without a name or a sketch");
+               : refuse_evidence(m, "a type without a name or a sketch");
 }
 
 static int read_type(struct pythia_evidence_merge *m, struct pythia_text message)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_type type = {.name = PYTHIA_NONE};
     struct renaming named = {0};
     int status = read_type_fields(m, message, &type, &named);
@@ -606,22 +610,22 @@ static int read_type(struct pythia_evidence_merge *m, struct pythia_text message
 
 /* ---- files ---- */
 
-static int read_message(struct pythia_evidence_merge *m, uint32_t number,
-                        struct pythia_text message, const char *file, bool looking)
+static int read_evidence_message(struct pythia_evidence_merge *m, uint32_t number,
+                                 struct pythia_text message, const char *file, bool looking)
 {
     switch (number) {
     case EVIDENCE_HEADER:
-        return read_header(m, message, file, looking);
+        return read_evidence_header(m, message, file, looking);
     case EVIDENCE_POINT:
         return read_point(m, message, looking);
     case EVIDENCE_KEY:
-        return looking ? 1 : read_key(m, message);
+        return looking ? 1 : read_evidence_key(m, message);
     case EVIDENCE_TYPE:
         return looking ? 1 : read_type(m, message);
     case EVIDENCE_ROWS:
         if (looking)
             return 1;
-        return m->type == PYTHIA_NONE ? refuse(m, "rows of no type")
+        return m->type == PYTHIA_NONE ? refuse_evidence(m, "rows of no type")
                                       : pythia__evidence_read_rows(message, &m->names, m->groups,
                                                                    m->type, m->one_root, m->e);
     default:
@@ -634,7 +638,7 @@ static int read_content(struct pythia_evidence_merge *m, struct pythia_source *f
                         const char *file, bool looking)
 {
     struct pythia_protobuf_stream s = {0};
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     struct pythia_text message;
     bool begun = false;
     int status = PYTHIA_OK;
@@ -645,15 +649,15 @@ static int read_content(struct pythia_evidence_merge *m, struct pythia_source *f
             continue;
         status = pythia_protobuf_stream_take(&s, &f, &message);
         if (status == PYTHIA_OK && begun == (f.number == EVIDENCE_HEADER))
-            status = refuse(m, "a header that is missing, or there twice");
+            status = refuse_evidence(m, "a header that is missing, or there twice");
         else if (status == PYTHIA_OK)
-            status = read_message(m, f.number, message, file, looking);
+            status = read_evidence_message(m, f.number, message, file, looking);
         begun = true;
     }
     if (s.error.status != PYTHIA_OK)
         status = pythia_error_set(m->e, s.error.status, "broken evidence: %s", s.error.sentence);
     else if (status == 1)
-        status = begun ? PYTHIA_OK : refuse(m, "it is empty");
+        status = begun ? PYTHIA_OK : refuse_evidence(m, "it is empty");
     pythia_protobuf_stream_free(&s);
     return status;
 }
@@ -672,7 +676,7 @@ static int check_version(struct pythia_evidence_merge *m, struct pythia_text *fi
          at++)
         version = version * 10 + (uint64_t)(file->bytes[at] - '0');
     if (at == file->size || file->bytes[at] != '\n' || version == 0)
-        return refuse(m, "a first line without a version");
+        return refuse_evidence(m, "a first line without a version");
     if (version != PYTHIA__EVIDENCE_VERSION)
         return pythia_error_set(m->e, PYTHIA_EUSAGE,
                                 "is evidence of version %" PRIu64
@@ -683,8 +687,8 @@ static int check_version(struct pythia_evidence_merge *m, struct pythia_text *fi
     return PYTHIA_OK;
 }
 
-static int read_file(struct pythia_evidence_merge *m, const char *name, struct pythia_text file,
-                     bool looking, struct pythia_error *e)
+static int read_evidence_file(struct pythia_evidence_merge *m, const char *name,
+                              struct pythia_text file, bool looking, struct pythia_error *e)
 {
     const struct pythia_unpack_limits limits = {.expansion_max = EXPANSION_MAX};
     struct pythia_memory_source packed;
@@ -706,11 +710,11 @@ static int read_file(struct pythia_evidence_merge *m, const char *name, struct p
 int pythia_evidence_merge_look(struct pythia_evidence_merge *m, const char *name,
                                struct pythia_text file, struct pythia_error *e)
 {
-    return read_file(m, name, file, true, e);
+    return read_evidence_file(m, name, file, true, e);
 }
 
 /* Groups are as large as the settings say. */
-static int make_groups(struct pythia_evidence_merge *m)
+static int make_merged_groups(struct pythia_evidence_merge *m)
 {
     const struct pythia_groups_options options = {
         .fold = m->fold, .rows_per_type = (size_t)m->rows, .rows = (size_t)m->rows * 4};
@@ -720,8 +724,8 @@ static int make_groups(struct pythia_evidence_merge *m)
 int pythia_evidence_merge_add(struct pythia_evidence_merge *m, const char *name,
                               struct pythia_text file, struct pythia_error *e)
 {
-    int status = make_groups(m);
-    return status == PYTHIA_OK ? read_file(m, name, file, false, e) : status;
+    int status = make_merged_groups(m);
+    return status == PYTHIA_OK ? read_evidence_file(m, name, file, false, e) : status;
 }
 
 static int compare_inputs(const void *a, const void *b)
@@ -739,7 +743,7 @@ static int compare_inputs(const void *a, const void *b)
 
 int pythia_evidence_merge_finish(struct pythia_evidence_merge *m)
 {
-    int status = make_groups(m);
+    int status = make_merged_groups(m);
     m->listed = pythia_calloc(m->input_count, sizeof(*m->listed));
     if (!m->listed)
         status = PYTHIA_ENOMEM;

@@ -38,7 +38,7 @@ struct reading {
     size_t text_capacity;
 };
 
-static int refuse(struct reading *r, const char *what)
+static int refuse_rows(struct reading *r, const char *what)
 {
     return pythia_error_set(r->e, PYTHIA_EFORMAT, "broken evidence: %s", what);
 }
@@ -61,14 +61,14 @@ static bool is_nested(const struct pythia_critical_path *path, bool one_root, ui
     return true;
 }
 
-static int read_events(struct reading *r, struct pythia_text events, bool one_root)
+static int read_row_events(struct reading *r, struct pythia_text events, bool one_root)
 {
     struct pythia_critical_path *p = &r->path;
     uint64_t event;
     while (events.size > 0) {
         if (!pythia__column_varint(&events, &event) || event >> 2 >= r->names->point_count ||
             (event & 3) > PYTHIA_EVENT_ANNOTATION)
-            return refuse(r, "an event of no trace point");
+            return refuse_rows(r, "an event of no trace point");
         if (pythia_grow(&p->events, &p->capacity, p->count, sizeof(*p->events)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         p->events[p->count++] = (struct pythia_path_event){
@@ -77,12 +77,12 @@ static int read_events(struct reading *r, struct pythia_text events, bool one_ro
     uint32_t *open = pythia_calloc(p->count, sizeof(*open));
     bool nested = open && p->count > 0 && is_nested(p, one_root, open);
     pythia_free(open);
-    return !open ? PYTHIA_ENOMEM : nested ? PYTHIA_OK : refuse(r, "a path that is not nested");
+    return !open ? PYTHIA_ENOMEM : nested ? PYTHIA_OK : refuse_rows(r, "a path that is not nested");
 }
 
 /* ---- what stands before the values ---- */
 
-static bool read_number(struct pythia_protobuf_field f, uint64_t *to)
+static bool read_place(struct pythia_protobuf_field f, uint64_t *to)
 {
     *to = f.value;
     return f.type == PYTHIA_PROTOBUF_VARINT;
@@ -99,7 +99,7 @@ static double real_of(uint64_t bits)
 static int measure_message(struct reading *r, struct pythia_text message, bool one_root)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     int status;
     while ((status = pythia_protobuf_next(&m, &f)) == PYTHIA_OK) {
         bool bytes = f.type == PYTHIA_PROTOBUF_BYTES;
@@ -108,15 +108,15 @@ static int measure_message(struct reading *r, struct pythia_text message, bool o
         r->edges += f.number == ROWS_TIMES && bytes;
         r->column_capacity += f.number == ROWS_VALUES && bytes;
         if (f.number == ROWS_EVENTS && bytes && r->path.count == 0) {
-            status = read_events(r, f.bytes, one_root);
+            status = read_row_events(r, f.bytes, one_root);
             if (status != PYTHIA_OK)
                 return status;
         }
     }
     if (status < 0 || r->rows == 0 || r->path.count == 0)
-        return refuse(r, "rows without ids or a path");
+        return refuse_rows(r, "rows without ids or a path");
     if (r->rows > 1 && r->edges > PYTHIA__EVIDENCE_ROWS_MAX / r->rows)
-        return refuse(r, "more rows than a message may have");
+        return refuse_rows(r, "more rows than a message may have");
     r->row = pythia_calloc(r->rows, sizeof(*r->row));
     r->times = pythia_calloc(r->rows * r->edges, sizeof(*r->times));
     r->numbers = pythia_calloc(r->rows, sizeof(*r->numbers));
@@ -125,7 +125,7 @@ static int measure_message(struct reading *r, struct pythia_text message, bool o
     return r->row && r->times && r->numbers && r->columns && r->order ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-static void read_ids(struct reading *r, struct pythia_text ids)
+static void read_row_ids(struct reading *r, struct pythia_text ids)
 {
     for (size_t i = 0; i < r->rows; i++) {
         uint64_t words[2] = {0};
@@ -142,7 +142,7 @@ static void read_ids(struct reading *r, struct pythia_text ids)
 static int read_columns(struct reading *r, struct pythia_text message)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     size_t edge = 0, weights = 0;
     bool ids = false, good = true;
     while (good && pythia_protobuf_next(&m, &f) == PYTHIA_OK) {
@@ -150,7 +150,7 @@ static int read_columns(struct reading *r, struct pythia_text message)
         if (f.number == ROWS_IDS && bytes) {
             good = !ids && f.bytes.size == 16 * r->rows;
             if (good)
-                read_ids(r, f.bytes);
+                read_row_ids(r, f.bytes);
             ids = true;
         } else if (f.number == ROWS_WEIGHTS) {
             double weight = real_of(f.value);
@@ -173,7 +173,7 @@ static int read_columns(struct reading *r, struct pythia_text message)
     }
     return good && ids && (weights == 0 || weights == r->rows)
                ? PYTHIA_OK
-               : refuse(r, "a column of rows that does not fit");
+               : refuse_rows(r, "a column of rows that does not fit");
 }
 
 /* The times of a request's edges add up to its duration, modulo 2^64 as they were subtracted. */
@@ -192,14 +192,14 @@ static void add_durations(struct reading *r)
 static int note_key_column(struct reading *r, struct key_column *c)
 {
     struct pythia_protobuf m = pythia_protobuf_of(c->message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     uint64_t place = UINT64_MAX;
     c->all = true;
     int status;
     while ((status = pythia_protobuf_next(&m, &f)) == PYTHIA_OK) {
         bool bytes = f.type == PYTHIA_PROTOBUF_BYTES;
-        if (f.number == VALUES_KEY && !read_number(f, &place))
-            return refuse(r, "values of no key");
+        if (f.number == VALUES_KEY && !read_place(f, &place))
+            return refuse_rows(r, "values of no key");
         if (f.number == VALUES_PRESENT && bytes) {
             c->present = f.bytes;
             c->all = false;
@@ -212,7 +212,7 @@ static int note_key_column(struct reading *r, struct key_column *c)
         c->reals += f.number == VALUES_REAL && f.type == PYTHIA_PROTOBUF_FIXED64;
     }
     if (status < 0 || place >= r->names->key_count)
-        return refuse(r, "values of no key");
+        return refuse_rows(r, "values of no key");
     c->key = r->names->keys[place];
     return PYTHIA_OK;
 }
@@ -235,7 +235,7 @@ static int order_key_columns(struct reading *r)
                         key_column_precedes, r->columns);
     for (size_t i = 1; i < r->column_count; i++)
         if (r->columns[r->order[i]].key == r->columns[r->order[i - 1]].key)
-            return refuse(r, "a key twice");
+            return refuse_rows(r, "a key twice");
     return PYTHIA_OK;
 }
 
@@ -259,13 +259,13 @@ static int read_present(struct reading *r, struct key_column *c)
     c->count = c->all ? r->rows : count_column(c->present, r->rows);
     if (c->count == 0 || c->count > r->rows ||
         (!c->all && !pythia__column_read(c->present, r->numbers, c->count, 1)))
-        return refuse(r, "values of rows that are not there");
+        return refuse_rows(r, "values of rows that are not there");
     for (size_t i = 0; i < c->count; i++) {
         if (c->all)
             r->numbers[i] = (int64_t)i;
         if (r->numbers[i] < 0 || (uint64_t)r->numbers[i] >= r->rows ||
             (i > 0 && r->numbers[i] <= r->numbers[i - 1]))
-            return refuse(r, "values of rows that are not there");
+            return refuse_rows(r, "values of rows that are not there");
     }
     return PYTHIA_OK;
 }
@@ -281,7 +281,7 @@ static int place_values(struct reading *r)
             r->row[r->numbers[k]].value_count++;
         r->value_count += r->columns[i].count;
         if (r->rows > 1 && r->value_count > PYTHIA__EVIDENCE_ROWS_MAX)
-            return refuse(r, "more values than a message may have");
+            return refuse_rows(r, "more values than a message may have");
     }
     r->values = pythia_calloc(r->value_count, sizeof(*r->values));
     if (!r->values)
@@ -296,10 +296,10 @@ static int place_values(struct reading *r)
 }
 
 /* The texts of a column, and its real numbers one after the other. */
-static int read_texts(struct reading *r, const struct key_column *c, double *reals)
+static int read_row_texts(struct reading *r, const struct key_column *c, double *reals)
 {
     struct pythia_protobuf m = pythia_protobuf_of(c->message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {.number = 0};
     size_t texts = 0, numbers = 0;
     if (c->texts > 0 &&
         pythia_reach(&r->texts, &r->text_capacity, c->texts - 1, sizeof(*r->texts)) != PYTHIA_OK)
@@ -311,7 +311,7 @@ static int read_texts(struct reading *r, const struct key_column *c, double *rea
             continue;
         reals[numbers] = real_of(f.value);
         if (isnan(reals[numbers++]))
-            return refuse(r, "a value that is not a number");
+            return refuse_rows(r, "a value that is not a number");
     }
     return PYTHIA_OK;
 }
@@ -326,17 +326,17 @@ static int decode_column(struct reading *r, const struct key_column *c, struct d
 {
     size_t numbers = 0;
     if (c->codes.bytes && !pythia__column_read(c->codes, d->codes, c->count, 1))
-        return refuse(r, "values without codes");
+        return refuse_rows(r, "values without codes");
     for (size_t i = 0; i < c->count; i++) {
         d->codes[i] = c->codes.bytes ? d->codes[i] : 0;
         if (d->codes[i] < 0 || (uint64_t)d->codes[i] > c->texts)
-            return refuse(r, "a value of no text");
+            return refuse_rows(r, "a value of no text");
         numbers += d->codes[i] == 0;
     }
     bool whole = numbers > 0 && c->whole.bytes;
     if (whole ? !pythia__column_read(c->whole, d->whole, numbers, 1) : numbers != c->reals)
-        return refuse(r, "values without numbers");
-    return read_texts(r, c, d->reals);
+        return refuse_rows(r, "values without numbers");
+    return read_row_texts(r, c, d->reals);
 }
 
 static int read_key_column(struct reading *r, struct key_column *c, struct decoded *d)
@@ -362,7 +362,7 @@ static int read_key_column(struct reading *r, struct key_column *c, struct decod
     return status;
 }
 
-static int read_values(struct reading *r)
+static int read_row_values(struct reading *r)
 {
     size_t reals = 0;
     int status = order_key_columns(r);
@@ -395,12 +395,12 @@ int pythia__evidence_read_rows(struct pythia_text message,
         status = read_columns(&r, message);
     if (status == PYTHIA_OK) {
         add_durations(&r);
-        status = read_values(&r);
+        status = read_row_values(&r);
     }
     if (status == PYTHIA_OK)
         status = pythia_groups_merge_rows(groups, type, &r.path, (uint32_t)r.edges, r.row, r.rows);
     if (status == PYTHIA_EINVAL)
-        status = refuse(&r, "times of edges that the path does not have");
+        status = refuse_rows(&r, "times of edges that the path does not have");
     pythia_critical_path_free(&r.path);
     void *const owned[] = {r.row, r.times, r.numbers, r.values, r.columns, r.order, r.texts};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)

@@ -147,7 +147,7 @@ static int order_keys(struct writing *w)
     return PYTHIA_OK;
 }
 
-static struct pythia_text text_of(const struct writing *w, uint32_t string)
+static struct pythia_text evidence_text(const struct writing *w, uint32_t string)
 {
     return pythia_vocabulary_text(w->s->vocabulary, string);
 }
@@ -158,9 +158,9 @@ static void put_points(struct writing *w)
     const struct pythia_vocabulary *v = w->s->vocabulary;
     for (size_t i = 0; i < w->point_count; i++) {
         const struct pythia_tracepoint *point = pythia_vocabulary_tracepoint_at(v, w->points[i]);
-        pythia_protobuf_put_bytes(&w->message, POINT_ID, text_of(w, point->id));
-        pythia_protobuf_put_bytes(&w->message, POINT_SERVICE, text_of(w, point->service));
-        pythia_protobuf_put_bytes(&w->message, POINT_NAME, text_of(w, point->name));
+        pythia_protobuf_put_bytes(&w->message, POINT_ID, evidence_text(w, point->id));
+        pythia_protobuf_put_bytes(&w->message, POINT_SERVICE, evidence_text(w, point->service));
+        pythia_protobuf_put_bytes(&w->message, POINT_NAME, evidence_text(w, point->name));
         if (pythia_vocabulary_cost_is_expected(v, w->points[i])) {
             struct pythia_cost cost = pythia_vocabulary_cost(v, w->points[i]);
             pythia_protobuf_put_number(&w->message, POINT_PASSES, cost.passes);
@@ -222,9 +222,9 @@ static void put_path(struct writing *w, struct pythia_text name, uint32_t path_a
 static void put_type(struct writing *w, const struct pythia_type *t)
 {
     if (t->path_at)
-        put_path(w, text_of(w, t->name), t->path_at);
+        put_path(w, evidence_text(w, t->name), t->path_at);
     else
-        pythia_protobuf_put_bytes(&w->message, TYPE_NAME, text_of(w, t->name));
+        pythia_protobuf_put_bytes(&w->message, TYPE_NAME, evidence_text(w, t->name));
     put_moments(&w->message, TYPE_MOMENTS, &t->moments);
     put_moments(&w->message, TYPE_CLIENT, &t->client);
     put_sketch(&w->message, TYPE_SKETCH, t->sketch);
@@ -332,7 +332,7 @@ static void put_texts(struct writing *w, const struct values *v)
     put_numbers(w, &w->part, VALUES_CODES, v->count);
 }
 
-static bool is_whole(double number)
+static bool is_whole_number(double number)
 {
     return fabs(number) <= 0x1p53 && number == trunc(number) && !(number == 0 && signbit(number));
 }
@@ -342,7 +342,8 @@ static void put_value_numbers(struct writing *w, const struct values *v)
     size_t numbers = 0;
     bool whole = true;
     for (size_t i = 0; i < v->count; i++)
-        whole = whole && (v->list[i]->size != PYTHIA_ROW_NUMBER || is_whole(v->list[i]->number));
+        whole =
+            whole && (v->list[i]->size != PYTHIA_ROW_NUMBER || is_whole_number(v->list[i]->number));
     for (size_t i = 0; i < v->count; i++) {
         if (v->list[i]->size != PYTHIA_ROW_NUMBER)
             continue;
@@ -549,7 +550,7 @@ static int put_body(struct writing *w)
 }
 
 /* One frame, which says its size and has a checksum: what is cut off or changed is noticed. */
-static int pack(struct pythia_buf *content, struct pythia_buf *out)
+static int pack_evidence(struct pythia_buf *content, struct pythia_buf *out)
 {
     ZSTD_CCtx *packer = ZSTD_createCCtx();
     size_t bound = ZSTD_compressBound(content->size), size = 0;
@@ -579,7 +580,7 @@ int pythia_evidence_write(const struct pythia_evidence_source *source, struct py
         status = pythia_buf_status(&content);
     }
     if (status == PYTHIA_OK)
-        status = pack(&content, out);
+        status = pack_evidence(&content, out);
     struct pythia_buf *bufs[] = {&w.header, &w.body, &w.message, &w.part, &w.column, &content};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         pythia_buf_free(bufs[i]);
