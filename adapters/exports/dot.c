@@ -36,6 +36,8 @@ static void add_dot_label(struct pythia_buf *out, struct pythia_text name)
     }
 }
 
+/* A cluster for each trace keeps several of them apart in one drawing; the critical path is bold.
+ */
 static void write_dot_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
                             const struct pythia_critical_path *path, struct pythia_buf *out)
 {

@@ -126,7 +126,7 @@ static int compare_series(const void *a, const void *b)
     return order ? order : (x->process > y->process) - (x->process < y->process);
 }
 
-/* Series of one label, of all its processes: one behind the other, then in order. */
+/* Series of one label, of all its processes: one after the other, then in order. */
 static void merge_processes(struct pythia_series_set *s)
 {
     struct pythia_series_point *to = s->merged_points;
@@ -152,6 +152,7 @@ static void merge_processes(struct pythia_series_set *s)
     }
 }
 
+/* Points may come from several files in any order, so that they are sorted once, at the end. */
 int pythia_series_set_finish(struct pythia_series_set *s)
 {
     size_t points = 0;

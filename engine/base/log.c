@@ -55,5 +55,5 @@ void pythia_log(enum pythia_log_level level, const char *format, ...)
     blank_unseen(line, size);
     line[size++] = '\n';
     if (write(STDERR_FILENO, line, size) < 0)
-        return; /* there is nobody left to tell */
+        return; /* nobody is left to report it to */
 }

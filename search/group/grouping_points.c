@@ -70,6 +70,7 @@ static void count_served(const struct pythia_grouping_key *k, const bool *open, 
         for (size_t p = 0; p < k->sets[i].count; p++)
             served[k->sets[i].points[p]] = 0;
     for (size_t i = 0; i < k->set_count; i++)
+        /* Greedy cover: a set that an open point serves already adds to nobody. */
         for (size_t p = 0; p < k->sets[i].count && !is_served(&k->sets[i], open); p++)
             served[k->sets[i].points[p]] += k->sets[i].requests;
     for (size_t i = 0; i < k->set_count; i++)

@@ -125,6 +125,7 @@ struct pythia_type *pythia__groups_type(struct pythia_groups *g, uint32_t unspli
         return &g->types[g->type_of_part[part] - 1];
     if (pythia_grow(&g->types, &g->type_capacity, g->type_count, sizeof(*g->types)) != PYTHIA_OK)
         return NULL;
+    /* The name and not its number: hashes must be the same in every run. */
     struct pythia_text text = pythia_vocabulary_text(g->vocabulary, unsplit);
     struct pythia_type type = {.name = unsplit,
                                .unsplit = unsplit,
@@ -239,27 +240,29 @@ static int add_entry_totals(struct pythia_groups *g, struct pythia_groups_entry 
         total->time_ns += e->times_ns[i];
         total->visits += e->shape->repeats[i] * e->moments.weight;
         total->requests += e->moments.weight;
+        /* Added once: the entry may stay in the cache and gather more. */
         e->times_ns[i] = 0;
     }
     return PYTHIA_OK;
 }
 
-/* Hand on to structures what the shape has gathered; nothing is added to it any more. Where memory
- * runs out the next call goes on. */
+/* Add what the shape has gathered to the structures; nothing is added to the shape any more. Where
+ * memory runs out, the next call continues at the structure that failed. */
 static int flush_entry_totals(struct pythia_type *t, struct pythia_groups_entry *e)
 {
     uint32_t last = e->shape->level_count - 1;
-    int status = PYTHIA_OK;
     if (e->moments.n == 0)
         return PYTHIA_OK;
-    while (e->handed < last && e->handed + 1 < t->levels && status == PYTHIA_OK) {
-        status = add_structure(t, e, e->handed + 1, false);
-        e->handed += status == PYTHIA_OK;
+    for (; e->handed < last && e->handed + 1 < t->levels; e->handed++) {
+        int status = add_structure(t, e, e->handed + 1, false);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (last < t->levels && status == PYTHIA_OK)
-        status = add_structure(t, e, last, true);
-    if (status != PYTHIA_OK)
-        return status;
+    if (last < t->levels) {
+        int status = add_structure(t, e, last, true);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     e->moments = (struct pythia_exact_moments){0};
     pythia_sketch_destroy(e->sketch);
     e->sketch = NULL;
@@ -335,12 +338,14 @@ static void remove_from_ring(struct pythia_groups *g, const struct pythia_groups
     last->place = place;
 }
 
-/* Take an entry out of the cache. */
+/* Take an entry out of the cache, also where memory runs out for its totals. */
 static int unlist_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
     int status = add_entry_totals(g, e);
-    if (status == PYTHIA_OK)
-        status = flush_entry_totals(&g->types[e->type], e);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = flush_entry_totals(&g->types[e->type], e);
+out:
     remove_from_ring(g, e);
     e->listed = false;
     if (e->rows == 0)
@@ -377,7 +382,9 @@ static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t 
     }
     e->shape = shape;
     e->type = type;
+    /* One block: the times are read with the entry. */
     e->times_ns = (uint64_t *)(void *)(e + 1);
+    /* The cache is bounded by bytes, because shapes differ a thousandfold in size. */
     g->shape_bytes += estimate_entry_bytes(shape);
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
         pythia_grow(&g->entries, &g->entry_capacity, g->entry_count,
@@ -490,9 +497,12 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
                                       weight);
     pythia_exact_moments_add_weighted(&g->moments, duration, weight);
     int status = pythia_sketch_add(e->sketch, (double)duration, weight);
-    if (status == PYTHIA_OK)
-        status = pythia_sketch_add(t->sketch, (double)duration, weight);
-    return status == PYTHIA_OK ? add_group_row(g, t, e, trace, path, &lineage) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_sketch_add(t->sketch, (double)duration, weight);
+    if (status != PYTHIA_OK)
+        return status;
+    return add_group_row(g, t, e, trace, path, &lineage);
 }
 
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
@@ -501,11 +511,14 @@ int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
     int status = name == PYTHIA_NONE
                      ? PYTHIA_ENOMEM
                      : pythia_critical_path_find(&g->path, trace, g->options.latency);
-    if (status == PYTHIA_OK)
-        status = pythia_groups_add_typed(g, name, trace, &g->path);
-    if (status == PYTHIA_OK && g->options.types.mark_paths)
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_groups_add_typed(g, name, trace, &g->path);
+    if (status != PYTHIA_OK)
+        return status;
+    if (g->options.types.mark_paths)
         g->types[g->type_of_part[g->last] - 1].path_at = pythia_request_type_path_at(g->namer);
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- the end ---- */
@@ -641,15 +654,17 @@ int pythia_type_leave_fair(const struct pythia_type *t, const struct pythia_row 
         return PYTHIA_OK;
     const struct pythia_row **old = pythia_calloc(c.n, sizeof(struct pythia_row *));
     int status = old ? list_sample_candidates(t, rows, &c) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        pythia_sort_indexes(c.order, c.n, c.order + c.n, is_ahead, c.position);
-        if (c.n > 0)
-            memcpy(old, rows, c.n * sizeof(struct pythia_row *));
-        *count = 0;
-        for (size_t i = 0; i < c.n; i++)
-            if (c.keep[c.order[i]])
-                rows[(*count)++] = old[c.order[i]];
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    /* By their keys heavy rows come first; whoever takes the first rows has to get a sample. */
+    pythia_sort_indexes(c.order, c.n, c.order + c.n, is_ahead, c.position);
+    if (c.n > 0)
+        memcpy(old, rows, c.n * sizeof(struct pythia_row *));
+    *count = 0;
+    for (size_t i = 0; i < c.n; i++)
+        if (c.keep[c.order[i]])
+            rows[(*count)++] = old[c.order[i]];
+out:
     pythia_free(old);
     pythia_free(c.weight);
     pythia_free(c.order);
@@ -670,11 +685,12 @@ static int find_fair_rows(struct pythia_type *t)
         rows[i] = pythia_sample_row(t->rows, i);
     t->fair_count = n;
     int status = pythia_type_leave_fair(t, rows, &t->fair_count);
-    if (status == PYTHIA_OK && t->fair_count < n)
-        t->fair = rows;
-    else
+    if (status != PYTHIA_OK || t->fair_count == n) {
         pythia_free(rows);
-    return status;
+        return status;
+    }
+    t->fair = rows;
+    return PYTHIA_OK;
 }
 
 void pythia_groups_carried(struct pythia_groups *g, uint64_t cycles)
@@ -701,11 +717,13 @@ int pythia_groups_close(struct pythia_groups *g)
         g->entries[i]->next = t->unsettled;
         t->unsettled = g->entries[i];
     }
-    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < g->type_count; i++) {
         pythia_sample_sort_when_read(g->types[i].rows);
         status = find_fair_rows(&g->types[i]);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status == PYTHIA_OK ? sort_types(g) : status;
+    return sort_types(g);
 }
 
 int pythia_groups_settle(const struct pythia_groups *g, size_t index)
@@ -721,20 +739,29 @@ int pythia_groups_settle(const struct pythia_groups *g, size_t index)
             return status;
     }
     int status = sort_structures(t);
-    t->settled = status == PYTHIA_OK;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    t->settled = true;
+    return PYTHIA_OK;
 }
 
 int pythia_groups_finish(struct pythia_groups *g)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
+    for (size_t i = 0; i < g->entry_count; i++) {
         status = add_entry_totals(g, g->entries[i]);
-    if (status == PYTHIA_OK)
-        status = pythia_groups_close(g);
-    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++)
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    status = pythia_groups_close(g);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < g->type_count; i++) {
         status = pythia_groups_settle(g, i);
-    return status;
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, size_t *count)

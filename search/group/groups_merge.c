@@ -39,12 +39,14 @@ int pythia_groups_merge_rows(struct pythia_groups *g, uint32_t type,
 {
     struct pythia_type *t = merged_type(g, type);
     struct pythia_groups_entry *e = pythia__groups_entry(g, (uint32_t)(t - g->types), path);
-    int status = e ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (e && e->shape->edge_count != edge_count)
+    int status = PYTHIA_OK;
+    if (!e)
+        return PYTHIA_ENOMEM;
+    if (e->shape->edge_count != edge_count)
         return PYTHIA_EINVAL;
     /* Nothing is looked up while rows of the entry are added: it stays, even if none of them is
      * kept. */
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count && !status; i++) {
         if (!pythia_sample_wants(t->rows, pythia_row_key(rows[i].hash, rows[i].weight)))
             continue;
         struct pythia_row *row = pythia_row_copy(g->rows, &rows[i], e->shape);

@@ -140,6 +140,8 @@ static bool find_in_trace(const struct pythia_request_types *r, const struct pyt
     const struct pythia_trace_span *first = NULL;
     for (uint32_t i = 0; i < t->count; i++) {
         const struct pythia_trace_span *span = &t->spans[i];
+        /* A service that was called may have an attribute of the same name, with another meaning.
+         */
         if (own && span->resource != t->spans[t->first_root].resource)
             continue;
         if (first && (span->start_ns > first->start_ns ||
@@ -300,6 +302,7 @@ static void add_plain_template(struct pythia_buf *to, struct pythia_text path)
 static bool by_path(struct pythia_request_types *r, const struct pythia_trace_span *root)
 {
     struct pythia_text url;
+    /* A route template, where the framework gives one, is better than any that can be derived. */
     if (http_name_of(r, root).kind != PYTHIA_HTTP_NAME_BARE ||
         !first_text_of(r, root, URL_PATH, HTTP_URL, &url) || pythia_url_path(url).size == 0)
         return false;

@@ -155,7 +155,7 @@ const struct pythia_row_value *pythia_row_find(const struct pythia_row_value *va
 
 /* ---- rows ---- */
 
-/* What one key has been seen with in the request at hand. */
+/* What one key has been seen with in the current request. */
 struct seen {
     uint32_t key, number_count;
     double sum;

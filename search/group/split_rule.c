@@ -46,6 +46,7 @@ int pythia_split_rule_sets(const struct pythia_split_level *levels, size_t count
         copy[i] = (struct pythia_split_level){{room, text.size}, levels[i].set};
         room += text.size;
     }
+    /* In order of text, because each request's value is looked up in it. */
     qsort(copy, count, sizeof(*copy), compare_rule_levels);
     for (size_t i = 1; i < count; i++)
         if (pythia_text_equal(copy[i - 1].text, copy[i].text)) {
@@ -187,24 +188,27 @@ int pythia_split_rule_part(const struct pythia_split_rule *rule, struct pythia_k
                            const struct pythia_key_value *value, uint32_t *part)
 {
     struct pythia_text text;
-    int status = PYTHIA_OK;
-    size_t level, set = rule->set_count; /* of all others */
     if (!value->present) {
         *part = PYTHIA_SPLIT_WITHOUT;
-    } else if (rule->form == PYTHIA_SPLIT_CUTS) {
+        return PYTHIA_OK;
+    }
+    if (rule->form == PYTHIA_SPLIT_CUTS) {
         *part = value->numeric ? PYTHIA_SPLIT_FIRST +
                                      (uint32_t)pythia_sorted_place(rule->cut_count, compare_cut,
                                                                    rule->cuts, &value->number)
                                : PYTHIA_SPLIT_NO_NUMBER;
-    } else if (rule->form == PYTHIA_SPLIT_SETS) {
-        status = pythia_key_reader_text(reader, &text);
-        if (status == PYTHIA_OK && (level = pythia_split_rule_find(rule, text)) < rule->level_count)
-            set = rule->levels[level].set;
-        *part = PYTHIA_SPLIT_FIRST + (uint32_t)set;
-    } else {
-        *part = PYTHIA_SPLIT_FIRST;
+        return PYTHIA_OK;
     }
-    return status;
+    *part = PYTHIA_SPLIT_FIRST;
+    if (rule->form != PYTHIA_SPLIT_SETS)
+        return PYTHIA_OK;
+    int status = pythia_key_reader_text(reader, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    size_t level = pythia_split_rule_find(rule, text);
+    /* The set after the last one has all levels that no set names. */
+    *part += (uint32_t)(level < rule->level_count ? rule->levels[level].set : rule->set_count);
+    return PYTHIA_OK;
 }
 
 /* ---- words ---- */

@@ -25,7 +25,7 @@ struct choosing {
                                                  and of the nodes above it */
     double *calls;                           /* by trace point, in a request */
     uint32_t *first, *next;                  /* nodes by trace point: index lists, + 0 is none */
-    uint32_t *touched;                       /* blocks of the point at hand */
+    uint32_t *touched;                       /* blocks of the current point */
     double *inside;                          /* by block */
     uint32_t *nodes_in;                      /* by block: nodes of the point */
 };
@@ -184,11 +184,11 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
     uint32_t points = pythia_vocabulary_tracepoints(v);
     int status = allocate_gain(&c, b->nodes, points, b->region_count + 1 + 2 * budget);
     *count = 0;
-    if (status == PYTHIA_OK) {
-        memcpy(c.block, b->block, b->nodes * sizeof(*c.block));
-        list_nodes(&c);
-    }
-    while (status == PYTHIA_OK && *count < budget) {
+    if (status != PYTHIA_OK)
+        goto out;
+    memcpy(c.block, b->block, b->nodes * sizeof(*c.block));
+    list_nodes(&c);
+    while (*count < budget) {
         struct pythia__pick best = {.tracepoint = PYTHIA_NONE};
         double most = 0;
         measure_block_mass(&c);
@@ -229,6 +229,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
             best.block = b->block[c.first[best.tracepoint]];
         out[(*count)++] = best;
     }
+out:
     free_gain(&c);
     return status;
 }

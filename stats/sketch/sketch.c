@@ -280,7 +280,9 @@ int pythia_sketch_restore(double alpha, double min, double max,
 {
     struct pythia_sketch *s = NULL;
     int status = pythia_sketch_create(alpha, &s);
-    if (status == PYTHIA_OK && count > 0)
+    if (status != PYTHIA_OK)
+        return status;
+    if (count > 0)
         status = are_bins_of(s, min, max, bins, count) ? restore_bins(s, min, max, bins, count)
                                                        : PYTHIA_EINVAL;
     if (status != PYTHIA_OK) {

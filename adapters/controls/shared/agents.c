@@ -180,6 +180,8 @@ int pythia__agents_agent(struct pythia__agents *a, struct pythia_text service,
     return PYTHIA_OK;
 }
 
+/* Points are in order of id, so that a list and its etag are the same whoever reported them first.
+ * Limits apply to new points only: what is known stays. */
 int pythia__agents_point(struct pythia__agents *a, struct pythia__agent_service *service,
                          struct pythia_text id, bool make, struct pythia__agent_point **out)
 {
@@ -226,6 +228,8 @@ bool pythia__agents_seen(struct pythia__agents *a, struct pythia_text service,
     return true;
 }
 
+/* A point that was known before a restart is taken without a report, so that the search can go on
+ * before the agents come back. */
 int pythia__agents_remember(struct pythia__agents *a, struct pythia_text service,
                             struct pythia_text id, uint64_t hits, uint64_t now_ns)
 {
@@ -491,6 +495,8 @@ static enum pythia_control_result find_point_state(const struct pythia__agents *
                                     : PYTHIA_CONTROL_PENDING;
 }
 
+/* A wish that no service has a point for is reported as refused: otherwise the controller would
+ * wait for it for ever. */
 int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
                            int (*each)(void *context, struct pythia_text id,
                                        struct pythia_text target, enum pythia_control_result result,

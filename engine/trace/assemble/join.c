@@ -238,6 +238,8 @@ static void meet_stop(const struct pythia_trace_builder *b, struct pythia__item 
 {
     bool same = s->start_ns == item->stop_ns, better = s->start_ns > item->stop_ns;
     if (same) {
+        /* Two ends at one time differ only in what they carry. The choice must be the same
+         * whichever came first, so contents decide. */
         int order =
             pythia__join_compare_attributes(b->vocabulary, s->attributes, item->stop_attributes);
         if (!order && !item->started)
@@ -287,6 +289,8 @@ static struct pythia__item *reach_item(struct pythia_trace_builder *b,
     uint32_t head = find_item(b, &key);
     if (head != PYTHIA_NO_SPAN) {
         const struct pythia__item *first = &b->items[head];
+        /* The head may itself have the wanted name. Then there is no second entry for it, because a
+         * head is found by its id alone. */
         key.name = find_name(b, (uint8_t)span->part, span->tracepoint);
         if (key.name == find_name(b, first->part, first->span.tracepoint))
             return &b->items[head];
@@ -296,6 +300,8 @@ static struct pythia__item *reach_item(struct pythia_trace_builder *b,
             return &b->items[named];
     }
     uint32_t number = (uint32_t)b->count;
+    /* The table comes first: an item that is in no table could not be found again, while an entry
+     * is easily taken back. */
     if (pythia_hash_table_add(&b->by_id, hash_item_key(&key), number) != PYTHIA_OK)
         return NULL;
     struct pythia__item *item = new_item(b, span);
@@ -350,6 +356,7 @@ int pythia__join_attributes(struct pythia_trace_builder *b, struct pythia__item 
     char *joined = pythia_arena_alloc(&b->joined, first->size + second.size);
     if (!joined)
         return PYTHIA_ENOMEM;
+    /* Both texts may be borrowed from the list of spans, so that neither can grow in place. */
     memcpy(joined, first->bytes, first->size);
     memcpy(joined + first->size, second.bytes, second.size);
     *first = (struct pythia_text){joined, first->size + second.size};

@@ -37,7 +37,7 @@ static inline void *pythia_without_const(const void *p)
     return (void *)(uintptr_t)p; /* NOLINT(performance-no-int-to-ptr): it was one */
 }
 
-/* A copy of `size` bytes with a NUL behind them, owned by the caller; NULL when out of memory. */
+/* A copy of `size` bytes with a NUL after them, owned by the caller; NULL when out of memory. */
 char *pythia_strndup(const char *text, size_t size);
 
 /* Make room for one more element in a growing array: the address of the pointer to its first

@@ -18,7 +18,7 @@ enum pythia_option_type {
     PYTHIA_OPTION_INTEGER, /* int64_t within low and high */
     PYTHIA_OPTION_REAL,    /* double within low and high */
     PYTHIA_OPTION_BYTES,   /* uint64_t within low and high (high 0: any); K, M and G (1024 each) may
-                              stand behind the number */
+                              come after the number */
 };
 
 struct pythia_option {
