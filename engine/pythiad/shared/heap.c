@@ -15,12 +15,14 @@
 #include "heap.h"
 
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LARGE_BYTES (2 * 1024 * 1024) /* a piece of its own, which goes back when it is freed */
-#define STEP_BYTES  (2 * 1024 * 1024)
+#define STEP_BYTES  ((int64_t)2 * 1024 * 1024)
 #define LOOK_NS     UINT64_C(100000000)
 #define RESTS       200
 
@@ -42,13 +44,16 @@ static uint64_t read_cpu_clock(void)
 /* Bytes in memory that are of no file; 0 where it cannot be told. */
 static int64_t count_resident_bytes(void)
 {
-    long long pages, resident = 0, shared = 0;
+    char line[128], *at = line;
     FILE *file = fopen("/proc/self/statm", "re");
     if (!file)
         return 0;
-    if (fscanf(file, "%lld %lld %lld", &pages, &resident, &shared) != 3)
-        resident = shared = 0;
+    bool is_there = fgets(line, sizeof(line), file) != NULL;
     fclose(file);
+    if (!is_there)
+        return 0;
+    (void)strtoll(at, &at, 10); /* what is mapped */
+    int64_t resident = strtoll(at, &at, 10), shared = strtoll(at, &at, 10);
     return (resident - shared) * sysconf(_SC_PAGESIZE);
 }
 
