@@ -84,8 +84,8 @@ void pythia__html_group_anchor(struct pythia_buf *to, const char *id);
 void pythia__html_bar(struct pythia__html *h, const char *class, double value, double low,
                       double high);
 
-/* Begin a table of that class, with its head and its body, and end it. A label that begins with '>' is of a column of numbers, one with '=' of two
- * columns: of a bar, and of its number. */
+/* Begin a table of that class, with its head and its body, and end it. A label that begins with '>'
+ * is of a column of numbers, one with '=' of two columns: of a bar, and of its number. */
 void pythia__html_table_begin(struct pythia__html *h, const char *class, const char *const *labels,
                               size_t count);
 void pythia__html_table_end(struct pythia__html *h);
@@ -94,7 +94,7 @@ void pythia__html_cell(struct pythia__html *h, const char *class, const char *la
 /* A cell with a number, as the functions above write it, or with a bar. */
 void pythia__html_duration_cell(struct pythia__html *h, const char *label, double ns);
 void pythia__html_percent_cell(struct pythia__html *h, const char *label, double part);
-void pythia__html_chance_cell(struct pythia__html *h, const char *label, double p); /* "2e-46" */
+void pythia__html_chance_cell(struct pythia__html *h, const char *label, double p);
 void pythia__html_count_cell(struct pythia__html *h, const char *label, double count);
 void pythia__html_bar_cell(struct pythia__html *h, const char *class, double value);
 /* A share of the variance of all requests, as a bar and a number: two cells. */
