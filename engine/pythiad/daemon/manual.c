@@ -226,7 +226,10 @@ static const char controlling[] =
     "times a second; a comment every 15 s shows that the connection lives. 32 clients may listen; "
     "one more is answered with 503, and one that does not read is closed, and counted. There are "
     "further /metrics for Prometheus, /healthz and /readyz. /openapi.json describes all routes for "
-    "programs (OpenAPI 3.1).\n\n";
+    "programs (OpenAPI 3.1). An assistant can ask by the Model Context Protocol: POST /mcp takes "
+    "its "
+    "messages (streamable HTTP, with JSON as answers), and has the tools of *pythia-mcp*(1), each "
+    "with the role of its route; those that change something are offered to the role control.\n\n";
 
 static const char starting[] =
     "# STARTING AGAIN\n\n"
@@ -268,11 +271,12 @@ static const char starting[] =
     "Look, and switch nothing:\n\n"
     "```\n$ pythiad --observe-only\n```\n\n"
     "# SEE ALSO\n\n"
-    "*pythia*(1), *pythia-ctl*(1), *pythia-control-http*(7), *pythia-control-osprofiler*(7), "
+    "*pythia*(1), *pythia-ctl*(1), *pythia-mcp*(1), *pythia-control-http*(7), "
+    "*pythia-control-osprofiler*(7), "
     "*libpythia-tracepoints*(3), *pythia-report*(5)\n";
 
 /* A row of the table: what is done to a value whose key fits. */
-static void write_rule(const char *rule, struct pythia_buf *to)
+static void write_redaction_rule(const char *rule, struct pythia_buf *to)
 {
     static const char *const words[][2] = {{"keep", "kept"},
                                            {"url", "kept without user info, query and fragment"},
@@ -296,7 +300,7 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia__access_manual(to);
     pythia_buf_puts(to, redacting);
     for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
-        write_rule(*rule, to);
+        write_redaction_rule(*rule, to);
     pythia_buf_putc(to, '\n');
     pythia_buf_puts(to, controlling);
     pythia_buf_puts(to, notifying);
