@@ -36,6 +36,8 @@ static void add_dot_label(struct pythia_buf *out, struct pythia_text name)
     }
 }
 
+/* A cluster for each trace keeps several of them apart in one drawing; the critical path is bold.
+ */
 static void write_dot_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
                             const struct pythia_critical_path *path, struct pythia_buf *out)
 {
@@ -50,7 +52,7 @@ static void write_dot_trace(struct pythia_export_state *state, const struct pyth
     pythia_buf_printf(out, "  subgraph cluster_%zu {\n    label=\"", number);
     pythia__add_trace_id(out, trace->id);
     pythia_buf_puts(out, "\";\n");
-    for (uint32_t i = trace->first_root; i != PYTHIA_NO_SPAN; i = pythia__next_span(trace, i)) {
+    for (uint32_t i = trace->first_root; i != PYTHIA_NO_SPAN; i = pythia_trace_next(trace, i)) {
         const struct pythia_trace_span *span = &trace->spans[i];
         const char *bold = critical[i] ? ", style=bold, color=\"#b03000\"" : "";
         pythia_buf_printf(out, "    t%zus%u [label=\"", number, i);

@@ -27,6 +27,8 @@ static void add_folded_frame(struct pythia_buf *out, struct pythia_text name)
     }
 }
 
+/* Each gap of the critical path becomes a line with the spans that are open then: the widths of the
+ * flame graph add up to the duration of the request. */
 static void write_folded_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
                                const struct pythia_critical_path *path, struct pythia_buf *out)
 {

@@ -21,8 +21,4 @@ void pythia__add_json_attributes(struct pythia_buf *out, const struct pythia_voc
 /* The trace id as 32 hexadecimal digits. */
 void pythia__add_trace_id(struct pythia_buf *out, struct pythia_trace_id id);
 
-/* The spans of a trace, parents before children, siblings in order: start with span =
- * trace->first_root; PYTHIA_NO_SPAN is the end. */
-uint32_t pythia__next_span(const struct pythia_trace *trace, uint32_t span);
-
 #endif

@@ -54,12 +54,3 @@ void pythia__add_trace_id(struct pythia_buf *out, struct pythia_trace_id id)
 {
     pythia_buf_printf(out, "%016" PRIx64 "%016" PRIx64, id.high, id.low);
 }
-
-uint32_t pythia__next_span(const struct pythia_trace *trace, uint32_t span)
-{
-    if (trace->spans[span].first_child != PYTHIA_NO_SPAN)
-        return trace->spans[span].first_child;
-    while (span != PYTHIA_NO_SPAN && trace->spans[span].next_sibling == PYTHIA_NO_SPAN)
-        span = trace->spans[span].parent;
-    return span == PYTHIA_NO_SPAN ? span : trace->spans[span].next_sibling;
-}

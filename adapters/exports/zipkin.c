@@ -54,7 +54,7 @@ static void write_zipkin_trace(struct pythia_export_state *state, const struct p
     (void)path;
     const struct pythia_vocabulary *v = state->vocabulary;
     bool first = state->traces++ == 0;
-    for (uint32_t i = trace->first_root; i != PYTHIA_NO_SPAN; i = pythia__next_span(trace, i)) {
+    for (uint32_t i = trace->first_root; i != PYTHIA_NO_SPAN; i = pythia_trace_next(trace, i)) {
         const struct pythia_trace_span *span = &trace->spans[i];
         pythia_buf_puts(out, first ? "\n{\"traceId\":\"" : ",\n{\"traceId\":\"");
         first = false;

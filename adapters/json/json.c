@@ -69,7 +69,7 @@ int pythia_json_array(struct pythia_json *j)
     return enter_bracket(j, '[', "an array");
 }
 
-/* Between the members of a container: 0 at the next one, 1 behind its end. */
+/* Between the members of a container: 0 at the next one, 1 after its end. */
 static int step_to_member(struct pythia_json *j, char end)
 {
     int c = peek_inside(j);
@@ -112,7 +112,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Where the scalar at hand ends: behind it comes the next structure, with white space between. */
+/* Where the current scalar ends: after it comes the next structure, with white space between. */
 static const char *find_scalar_end(const struct pythia_json *j)
 {
     const char *end = j->window + (j->at + 1 < j->last ? j->at[1] : j->input->cut);
@@ -274,6 +274,8 @@ bool pythia_json_match(struct pythia_json *j, const char *shape, struct pythia_j
         } else if (*shape != *begin) {
             return false;
         } else if (*shape == '"') {
+            /* A name of the shape is compared to its closing quote; $ stands for a scalar of any
+             * value. */
             while (*++begin == *++shape && *shape != '"')
                 ;
             if (*shape != '"' || *begin != '"')
@@ -285,7 +287,7 @@ bool pythia_json_match(struct pythia_json *j, const char *shape, struct pythia_j
     return true;
 }
 
-/* Is the end of the value at hand, which is there, indexed as well? */
+/* Is the end of the current value, which is there, indexed as well? */
 static bool is_value_indexed(const struct pythia_json *j)
 {
     size_t depth = 0;
@@ -369,6 +371,7 @@ int pythia_json_value(struct pythia_json *j, struct pythia_json_value *out)
     case '"':
         out->kind = PYTHIA_JSON_STRING;
         return parse_json_string(j, &out->text);
+    /* A container is only announced: the caller decides whether to enter it. */
     case '{':
         out->kind = PYTHIA_JSON_OBJECT;
         return PYTHIA_OK;
@@ -396,7 +399,7 @@ int pythia_json_string(struct pythia_json *j, struct pythia_text *out)
     return parse_json_string(j, out);
 }
 
-/* Pass over the value at hand, whose text, or whose string's text, should be a whole number. */
+/* Pass over the current value, whose text, or whose string's text, should be a whole number. */
 static int read_whole_number(struct pythia_json *j, struct pythia_text *text)
 {
     struct pythia_json_value value = {.kind = PYTHIA_JSON_NULL, .text = {"", 0}};

@@ -8,6 +8,7 @@
 
 #define NUMBER_BYTES ((size_t)1100) /* of a number that is not whole: no double needs more */
 
+/* Escapes of code points become UTF-8, because all text in memory is UTF-8. */
 static int encode_utf8(uint32_t code, char *to)
 {
     if (code < 0x80) {
@@ -41,7 +42,7 @@ static int32_t read_hex4(const char *from, const char *end)
     return (int32_t)low;
 }
 
-/* Replace one escape, behind its backslash; returns where the text goes on, NULL if it is none.
+/* Replace one escape, after its backslash; returns where the text goes on, NULL if it is none.
  * Half a surrogate pair becomes U+FFFD, as browsers do, and so does U+0000, which no name needs and
  * which would cut short whatever passes it on as a C string; *repaired is set for both. */
 static const char *unescape_one(const char *from, const char *end, char **to, bool *repaired)
@@ -119,6 +120,8 @@ static const char *skip_digits(const char *c, const char *end)
     return c;
 }
 
+/* The grammar of RFC 8259, section 6: strtod would also take hexadecimal numbers, "inf", and what
+ * the locale allows. */
 bool pythia__json_is_number(struct pythia_text text)
 {
     const char *c = text.bytes, *end = text.bytes + text.size, *from;

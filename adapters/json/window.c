@@ -3,8 +3,8 @@
  *     discarded | window: indexed up to `cut`            | read, not yet indexed | not yet read
  *               0                     at ──> cut      filled                  capacity
  *
- * The window is cut where no string can be open: behind its last newline (JSON allows none inside
- * a string), or, in a line longer than the window, behind its last { } [ ] : or comma. Text that
+ * The window is cut where no string can be open: after its last newline (JSON allows none inside
+ * a string), or, in a line longer than the window, after its last { } [ ] : or comma. Text that
  * simdjson refuses (a control character in a string, a string without its end) is cut in front of
  * the string at fault: what stands before it is read, and it is an error once the cursor gets
  * there. */
@@ -21,6 +21,8 @@
 #define STEP_MIN     ((size_t)512)
 #define SEARCH_BYTES ((size_t)4096) /* of text searched for a newline at a time */
 
+/* The window begins small and grows with the largest value seen; the padding after it lets simdjson
+ * read whole vectors. */
 int pythia_json_create(struct pythia_source *from, size_t limit, struct pythia_json **out)
 {
     struct pythia_json *j = pythia_calloc(1, sizeof(*j));
@@ -223,7 +225,7 @@ static void fill_window(struct pythia_json *j, bool more)
         memset(in->buffer, ' ', 3); /* a byte order mark, which says nothing in UTF-8 */
 }
 
-/* What is behind the last newline of a text; 0 if there is none. In a document of one line there is
+/* What is after the last newline of a text; 0 if there is none. In a document of one line there is
  * none, and all of the window is searched: by memchr, block by block from the end. */
 static size_t find_after_last_newline(const char *text, size_t size)
 {

@@ -18,13 +18,13 @@ struct pythia__json_input {
     uint64_t offset, line;     /* of buffer[0] */
     size_t counted;            /* lines have been counted up to here ... */
     uint64_t counted_lines;    /* ... and these were found */
-    uint64_t document;         /* offset at which the document at hand begins */
+    uint64_t document;         /* offset at which the current document begins */
     bool line_starts;          /* buffer[0] is the first byte of a line */
     bool ended;                /* the source has no more */
     struct pythia_error cause; /* why the source failed: told once what was read is used up */
 };
 
-/* Offset in the window of the value at hand. */
+/* Offset in the window of the current value. */
 static inline size_t pythia__json_here(const struct pythia_json *j)
 {
     return j->at < j->last ? *j->at : j->input->cut;

@@ -30,7 +30,7 @@ struct group_walk {
     bool is_broken; /* it does not end before the message because it cannot, however it went on */
 };
 
-/* Pass over one tag, with what stands behind it: where that ends, or NULL. */
+/* Pass over one tag, with what comes after it: where that ends, or NULL. */
 static const char *walk_field(struct group_walk *w, struct pythia_protobuf m)
 {
     char why[200];
@@ -98,6 +98,8 @@ static bool value_fault(struct pythia_protobuf m, uint32_t number, unsigned type
     return type <= PYTHIA_PROTOBUF_FIXED32 && type != PYTHIA_PROTOBUF_GROUP_END && !too_long;
 }
 
+/* Says what is wrong with the field that begins here, and whether more bytes could mend it: then
+ * the reader refills its window instead of giving up. */
 bool pythia_protobuf_fault(struct pythia_protobuf m, char *out, size_t size)
 {
     struct pythia_protobuf_varint tag = pythia_protobuf_varint(m.at, m.end);

@@ -4,7 +4,7 @@
 
 #include "pythia/protobuf.h"
 
-static char *write_varint(char *to, uint64_t number)
+static char *write_protobuf_varint(char *to, uint64_t number)
 {
     for (; number >= 0x80; number >>= 7)
         *to++ = (char)(number | 0x80);
@@ -14,7 +14,7 @@ static char *write_varint(char *to, uint64_t number)
 
 static char *put_tag(char *to, uint32_t field, enum pythia_protobuf_type type)
 {
-    return write_varint(to, (uint64_t)field << 3 | type);
+    return write_protobuf_varint(to, (uint64_t)field << 3 | type);
 }
 
 /* A tag and a varint. */
@@ -22,7 +22,7 @@ static void put_head(struct pythia_buf *to, uint32_t field, enum pythia_protobuf
                      uint64_t number)
 {
     char head[PYTHIA_PROTOBUF_TAG_MAX + PYTHIA_PROTOBUF_VARINT_MAX];
-    const char *end = write_varint(put_tag(head, field, type), number);
+    const char *end = write_protobuf_varint(put_tag(head, field, type), number);
     pythia_buf_add(to, head, (size_t)(end - head));
 }
 

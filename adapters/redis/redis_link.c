@@ -77,6 +77,8 @@ static bool parse_number(const char *from, const char *end, long most, int *out)
     return true;
 }
 
+/* Only numeric addresses: looking a name up could block the event loop for seconds. A password is
+ * not repeated in the message about its own URL. */
 static int parse_url(struct pythia__redis *r, const char *url, struct pythia_error *e)
 {
     struct in6_addr any;
@@ -332,6 +334,8 @@ static uint64_t clock_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Work is bounded by steps, because a server that answers without end must not hold the event loop.
+ * A link that does not answer for a second is dropped and made anew. */
 bool pythia__redis_pump(struct pythia__redis *r, uint64_t now_ns, int wait_ms, bool *connected_anew)
 {
     uint64_t end_ms = wait_ms > 0 ? clock_ms() + (uint64_t)wait_ms : 0;

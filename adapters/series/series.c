@@ -5,6 +5,7 @@
 
 #include "pythia/hash_table.h"
 #include "pythia/mem.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 #include "pythia/strtab.h"
 
@@ -59,7 +60,7 @@ static uint64_t hash_series(uint32_t label, uint32_t process)
     return (uint64_t)label << 32 | process;
 }
 
-static bool is_series(const void *set, uint32_t index, const void *key)
+static bool is_growing_series(const void *set, uint32_t index, const void *key)
 {
     const struct growing *g = &((const struct pythia_series_set *)set)->all[index];
     return hash_series(g->label, g->process) == *(const uint64_t *)key;
@@ -77,7 +78,7 @@ static struct growing *reach_series(struct pythia_series_set *s, struct pythia_t
     if (number == PYTHIA_STRTAB_NONE)
         return NULL;
     uint64_t key = hash_series(number, process);
-    uint32_t found = pythia_hash_table_find(&s->by_label, key, is_series, s, &key);
+    uint32_t found = pythia_hash_table_find(&s->by_label, key, is_growing_series, s, &key);
     if (found == PYTHIA_HASH_TABLE_NONE) {
         found = (uint32_t)s->count;
         if (pythia_grow(&s->all, &s->capacity, found, sizeof(*s->all)) != PYTHIA_OK ||
@@ -125,7 +126,7 @@ static int compare_series(const void *a, const void *b)
     return order ? order : (x->process > y->process) - (x->process < y->process);
 }
 
-/* Series of one label, of all its processes: one behind the other, then in order. */
+/* Series of one label, of all its processes: one after the other, then in order. */
 static void merge_processes(struct pythia_series_set *s)
 {
     struct pythia_series_point *to = s->merged_points;
@@ -151,6 +152,7 @@ static void merge_processes(struct pythia_series_set *s)
     }
 }
 
+/* Points may come from several files in any order, so that they are sorted once, at the end. */
 int pythia_series_set_finish(struct pythia_series_set *s)
 {
     size_t points = 0;
@@ -189,16 +191,18 @@ const struct pythia_series *pythia_series_all(const struct pythia_series_set *s,
     return s->merged;
 }
 
+/* A point of that time stands before it: what is wanted is the last one not after it. */
+static int compare_point_time(const void *points, size_t index, const void *time_ns)
+{
+    return ((const struct pythia_series_point *)points)[index].time_ns <= *(const uint64_t *)time_ns
+               ? -1
+               : 1;
+}
+
 const struct pythia_series_point *pythia_series_as_of(const struct pythia_series *s,
                                                       uint64_t time_ns, uint64_t age_ns)
 {
-    size_t low = 0, high = s->count;
-    while (low < high) { /* the first behind it */
-        size_t middle = low + (high - low) / 2;
-        if (s->points[middle].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && time_ns - s->points[low - 1].time_ns <= age_ns ? &s->points[low - 1] : NULL;
+    size_t after = pythia_sorted_place(s->count, compare_point_time, s->points, &time_ns);
+    return after > 0 && time_ns - s->points[after - 1].time_ns <= age_ns ? &s->points[after - 1]
+                                                                         : NULL;
 }

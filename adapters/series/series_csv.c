@@ -53,7 +53,7 @@ static struct pythia_text trim_text(struct pythia_text t)
 
 /* ---- fields ---- */
 
-/* A quoted field into `raw`; r->at is behind its opening quote. NULL, or what is wrong. */
+/* A quoted field into `raw`; r->at is after its opening quote. NULL, or what is wrong. */
 static const char *take_quoted(struct reading *r, const char **at, struct pythia_text *field)
 {
     size_t used = 0;
@@ -255,6 +255,8 @@ static uint64_t count_line_breaks(const char *from, const char *to)
     return lines;
 }
 
+/* A last line without a newline is being written at this moment, and counts as cut; any other row
+ * that cannot be read is broken, is reported, and costs only itself. */
 static int read_csv_rows(struct reading *r, bool unfinished)
 {
     while (r->at < r->end) {

@@ -73,8 +73,10 @@ int pythia_evaluation_run(struct pythia_evaluation *e, size_t number, struct pyt
                                  .stopped = e->o.stopped,
                                  .story = story};
     int status = pythia_trial_run(&trial, &e->outcomes[number], why);
-    e->done[number] = status == PYTHIA_OK;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    e->done[number] = true;
+    return PYTHIA_OK;
 }
 
 /* ---- scores ---- */
@@ -176,13 +178,15 @@ int pythia_evaluation_score(const struct pythia_evaluation *e, size_t strategy, 
     s.outcomes = pythia_calloc(e->o.seeds, sizeof(const struct pythia_trial_outcome *));
     s.values = pythia_calloc(e->o.seeds, sizeof(*s.values));
     int status = s.outcomes && s.values ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t seed = 0; seed < e->o.seeds && status == PYTHIA_OK; seed++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t seed = 0; seed < e->o.seeds; seed++) {
         size_t number = (seed * e->o.problem_count + problem) * e->o.strategy_count + strategy;
         if (e->done[number])
             s.outcomes[s.count++] = &e->outcomes[number];
     }
-    if (status == PYTHIA_OK)
-        score_trials(&s, out);
+    score_trials(&s, out);
+out:
     pythia_free(s.outcomes);
     pythia_free(s.values);
     return status;

@@ -21,8 +21,8 @@
 
 /* ---- requests ---- */
 
-static int take_span(void *context, const struct pythia_trace_id *trace,
-                     const struct pythia_span *span)
+static int add_trial_span(void *context, const struct pythia_trace_id *trace,
+                          const struct pythia_span *span)
 {
     struct pythia__world *w = context;
     struct pythia_span copy = *span;
@@ -44,8 +44,10 @@ static int make_request(struct pythia__world *w, struct pythia_workflow *workflo
 {
     pythia_arena_clear(&w->arena);
     pythia_trace_builder_begin(w->builder, pythia_workflow_trace(workflow, number));
-    int status = pythia_workflow_request(workflow, number, view, take_span, w);
-    return status == PYTHIA_OK ? pythia_trace_builder_finish(w->builder, &w->counts, out) : status;
+    int status = pythia_workflow_request(workflow, number, view, add_trial_span, w);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_trace_builder_finish(w->builder, &w->counts, out);
 }
 
 /* ---- the world ---- */
@@ -57,17 +59,23 @@ static int profile_requests(struct pythia__world *w, struct pythia_workflow *wor
     struct pythia_workflow_view view = {.known_only = true};
     pythia_critical_path_init(&path);
     int status = pythia_space_create(w->vocabulary, &w->space);
-    for (uint64_t i = 0; i < PROFILED && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (uint64_t i = 0; i < PROFILED; i++) {
         const struct pythia_trace *trace = NULL;
         status = make_request(w, workflow, PROFILED_FROM + i, &view, &trace);
-        if (status == PYTHIA_OK)
-            status = pythia_critical_path_find(&path, trace, PYTHIA_LATENCY_COMPLETION);
         if (status != PYTHIA_OK)
-            break;
+            goto out;
+        status = pythia_critical_path_find(&path, trace, PYTHIA_LATENCY_COMPLETION);
+        if (status != PYTHIA_OK)
+            goto out;
         uint32_t type = pythia_request_type(w->types, trace);
         status =
             type == PYTHIA_NONE ? PYTHIA_ENOMEM : pythia_space_add(w->space, type, trace, &path);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_critical_path_free(&path);
     return status;
 }
@@ -84,23 +92,30 @@ static int make_space(struct pythia__world *w, enum pythia_trial_profile from,
         return profile_requests(w, w->workflow);
     options.cause_count = 0;
     int status = pythia_workflow_create(w->vocabulary, &options, &before, e);
-    if (status == PYTHIA_OK)
-        status = profile_requests(w, before);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = profile_requests(w, before);
+out:
     pythia_workflow_destroy(before);
     return status;
 }
 
+/* The vocabulary, the workflow and the space are made once for each trial: trials run in parallel
+ * and share nothing. */
 static int make_world(const struct pythia_trial *t, struct pythia__world *w, struct pythia_error *e)
 {
     static const struct pythia_request_type_options types;
     pythia_trial_workflow(t->problem, t->seed, &w->options);
     int status = pythia_vocabulary_create(&w->vocabulary);
-    if (status == PYTHIA_OK)
-        status = pythia_workflow_create(w->vocabulary, &w->options, &w->workflow, e);
-    if (status == PYTHIA_OK)
-        status = pythia_trace_builder_create(w->vocabulary, NULL, &w->builder);
-    if (status == PYTHIA_OK)
-        status = pythia_request_types_create(w->vocabulary, &types, &w->types);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_workflow_create(w->vocabulary, &w->options, &w->workflow, e);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_trace_builder_create(w->vocabulary, NULL, &w->builder);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_request_types_create(w->vocabulary, &types, &w->types);
     if (status != PYTHIA_OK)
         return status;
     w->points = pythia_vocabulary_tracepoints(w->vocabulary);
@@ -159,7 +174,7 @@ static void end_hunt(struct pythia__hunt *h)
 }
 
 /* Which points are open in the cycle that begins, and what that costs. */
-static void look_at_open(struct pythia__hunt *h)
+static void count_open_calls(struct pythia__hunt *h)
 {
     size_t open = 0;
     double added_ns = 0;
@@ -176,7 +191,7 @@ static void look_at_open(struct pythia__hunt *h)
 }
 
 /* The requests of a cycle, as they are seen. */
-static int gather_cycle(struct pythia__hunt *h)
+static int gather_trial_cycle(struct pythia__hunt *h)
 {
     struct pythia__world *w = h->world;
     struct pythia_groups_options how = {.fold = true};
@@ -186,16 +201,21 @@ static int gather_cycle(struct pythia__hunt *h)
     pythia_groups_destroy(h->groups);
     h->groups = NULL;
     int status = pythia_groups_create(w->vocabulary, &how, &h->groups);
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
         const struct pythia_trace *trace = NULL;
         status = make_request(w, w->workflow, h->number++, &view, &trace);
-        if (status == PYTHIA_OK)
-            status = pythia_groups_add(h->groups, trace);
+        if (status != PYTHIA_OK)
+            return status;
+        status = pythia_groups_add(h->groups, trace);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status == PYTHIA_OK ? pythia_groups_finish(h->groups) : status;
+    return pythia_groups_finish(h->groups);
 }
 
-static int decide_cycle(struct pythia__hunt *h, struct pythia_cycle *cycle)
+static int decide_trial_cycle(struct pythia__hunt *h, struct pythia_cycle *cycle)
 {
     uint64_t (*now_ns)(void) = h->trial->now_ns;
     uint64_t begun_ns = now_ns ? now_ns() : 0;
@@ -206,7 +226,7 @@ static int decide_cycle(struct pythia__hunt *h, struct pythia_cycle *cycle)
 
 /* Requests go on where nothing is searched because they do not vary, or not yet: each further cycle
  * is one more chance to find what grows, or what is not there. */
-static bool is_over(const struct pythia__hunt *h, const struct pythia_cycle *cycle)
+static bool is_hunt_over(const struct pythia__hunt *h, const struct pythia_cycle *cycle)
 {
     bool over = false;
     if (h->trial->problem->through && h->number <= h->trial->problem->drift_requests)
@@ -217,27 +237,31 @@ static bool is_over(const struct pythia__hunt *h, const struct pythia_cycle *cyc
     return cycle->finished && over;
 }
 
+/* The search decides after each cycle; what it opens takes effect in the next one, as it would
+ * live. */
 static int run_hunt(struct pythia__hunt *h, struct pythia_cycle *cycle)
 {
-    int status = PYTHIA_OK;
     *cycle = (struct pythia_cycle){.finished = false};
-    while (status == PYTHIA_OK && h->cycles < h->trial->cycles && !is_over(h, cycle)) {
+    while (h->cycles < h->trial->cycles && !is_hunt_over(h, cycle)) {
         if (h->trial->stopped && h->trial->stopped())
             return PYTHIA_ESTOPPED;
-        look_at_open(h);
-        status = gather_cycle(h);
-        if (status == PYTHIA_OK)
-            status = decide_cycle(h, cycle);
+        count_open_calls(h);
+        int status = gather_trial_cycle(h);
         if (status != PYTHIA_OK)
-            break;
+            return status;
+        status = decide_trial_cycle(h, cycle);
+        if (status != PYTHIA_OK)
+            return status;
         for (size_t i = 0; i < cycle->switch_count; i++)
             if (cycle->switches[i].open)
                 h->ever[cycle->switches[i].tracepoint] = true;
         status = pythia__hunt_judge(h, cycle);
+        if (status != PYTHIA_OK)
+            return status;
         if (h->trial->story)
             pythia__hunt_tell(h, cycle, h->trial->story);
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* One cycle with everything open, as of a capture. */
@@ -246,7 +270,7 @@ static int run_capture(struct pythia__hunt *h)
     for (uint32_t point = 0; point < h->world->points; point++)
         h->open[point] = true;
     h->decide_ns[h->cycles++] = NAN;
-    return gather_cycle(h);
+    return gather_trial_cycle(h);
 }
 
 /* ---- what came before ---- */
@@ -254,8 +278,7 @@ static int run_capture(struct pythia__hunt *h)
 /* What a search tells those after it: of each point that it opened, whether it was the cause. */
 static int record_history(const struct pythia__hunt *h, struct pythia_history *history)
 {
-    int status = PYTHIA_OK;
-    for (uint32_t point = 0; point < h->world->points && status == PYTHIA_OK; point++) {
+    for (uint32_t point = 0; point < h->world->points; point++) {
         double explained = 0;
         bool localised = false;
         for (size_t i = 0; i < h->named_count; i++)
@@ -263,11 +286,31 @@ static int record_history(const struct pythia__hunt *h, struct pythia_history *h
                 localised = true;
                 explained = fmax(explained, h->named[i].share);
             }
-        if (h->ever[point])
-            status = pythia_history_add(
+        if (h->ever[point]) {
+            int status = pythia_history_add(
                 history, pythia_vocabulary_tracepoint_id(h->world->vocabulary, point), explained,
                 localised);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
+    return PYTHIA_OK;
+}
+
+static int search_once_before(struct pythia__world *w, const struct pythia_trial *earlier,
+                              uint64_t first, struct pythia_history *history)
+{
+    struct pythia__hunt h;
+    struct pythia_cycle cycle;
+    int status = begin_hunt(w, earlier, first, NULL, &h);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = run_hunt(&h, &cycle);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = record_history(&h, history);
+out:
+    end_hunt(&h);
     return status;
 }
 
@@ -278,18 +321,13 @@ static int search_before(struct pythia__world *w, const struct pythia_trial *t,
     earlier.strategy = pythia_strategies(&(size_t){0})[0];
     earlier.story = NULL;
     earlier.now_ns = NULL;
-    int status = PYTHIA_OK;
-    for (uint64_t i = 1; i <= PYTHIA_TRIAL_EARLIER && status == PYTHIA_OK; i++) {
-        struct pythia__hunt h;
-        struct pythia_cycle cycle;
-        status = begin_hunt(w, &earlier, t->problem->first_request + i * EARLIER_APART, NULL, &h);
-        if (status == PYTHIA_OK)
-            status = run_hunt(&h, &cycle);
-        if (status == PYTHIA_OK)
-            status = record_history(&h, history);
-        end_hunt(&h);
+    for (uint64_t i = 1; i <= PYTHIA_TRIAL_EARLIER; i++) {
+        int status =
+            search_once_before(w, &earlier, t->problem->first_request + i * EARLIER_APART, history);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- the whole ---- */
@@ -317,6 +355,8 @@ static int sum_up(struct pythia__hunt *h, struct pythia_trial_outcome *out)
                                        : pythia__hunt_explain(h, out);
 }
 
+/* The historic strategy gets the history of earlier searches in the same world, with other
+ * requests: it would have none otherwise, and be no different from its fallback. */
 int pythia_trial_run(const struct pythia_trial *t, struct pythia_trial_outcome *out,
                      struct pythia_error *e)
 {
@@ -326,21 +366,31 @@ int pythia_trial_run(const struct pythia_trial *t, struct pythia_trial_outcome *
     struct pythia_trial_outcome outcome;
     struct pythia_cycle cycle;
     int status = make_world(t, &world, e);
-    if (status == PYTHIA_OK && strcmp(t->strategy->name, WITH_A_HISTORY) == 0) {
+    if (status != PYTHIA_OK)
+        goto out;
+    if (strcmp(t->strategy->name, WITH_A_HISTORY) == 0) {
         status = pythia_history_create(&history);
-        if (status == PYTHIA_OK)
-            status = search_before(&world, t, history);
+        if (status != PYTHIA_OK)
+            goto out;
+        status = search_before(&world, t, history);
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    if (status == PYTHIA_OK)
-        status = begin_hunt(&world, t, t->problem->first_request, history, &h);
-    if (status == PYTHIA_OK)
-        status = t->problem->captured ? run_capture(&h) : run_hunt(&h, &cycle);
-    if (status == PYTHIA_OK)
-        status = sum_up(&h, &outcome);
-    if (status == PYTHIA_OK && t->story)
-        status = pythia_buf_status(t->story);
-    if (status == PYTHIA_OK)
-        *out = outcome;
+    status = begin_hunt(&world, t, t->problem->first_request, history, &h);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = t->problem->captured ? run_capture(&h) : run_hunt(&h, &cycle);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = sum_up(&h, &outcome);
+    if (status != PYTHIA_OK)
+        goto out;
+    if (t->story && pythia_buf_status(t->story) != PYTHIA_OK) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    *out = outcome;
+out:
     end_hunt(&h);
     pythia_history_destroy(history);
     free_world(&world);

@@ -61,8 +61,8 @@ static bool is_member(const struct pythia_explanation *x, struct pythia_text key
            name.bytes[name.size - value.size - 1] == ' ';
 }
 
-static bool is_at(const struct pythia__world *w, const struct pythia_ranked_edge *e,
-                  const struct pythia_cct *cct, uint32_t node)
+static bool is_edge_at_place(const struct pythia__world *w, const struct pythia_ranked_edge *e,
+                             const struct pythia_cct *cct, uint32_t node)
 {
     return pythia_place_of(cct, e->edge).context == pythia_workflow_tracepoint(w->workflow, node);
 }
@@ -74,7 +74,7 @@ static bool is_first_edge(const struct pythia__hunt *h, const struct pythia_diag
 {
     const struct pythia_ranking *r = d->group_count > 0 ? &d->groups[0].ranking : NULL;
     return r && r->edge_count > 0 && !r->edges[0].few &&
-           is_at(h->world, &r->edges[0], pythia_groups_cct(h->groups), p->node);
+           is_edge_at_place(h->world, &r->edges[0], pythia_groups_cct(h->groups), p->node);
 }
 
 /* Is the rare call marked wherever it is an edge, and after all edges that are not marked? */
@@ -84,7 +84,8 @@ static bool is_marked_last(const struct pythia__hunt *h, const struct pythia_dia
     const struct pythia_ranking *r = d->group_count > 0 ? &d->groups[0].ranking : NULL;
     bool seen = false, after = false, right = true;
     for (size_t e = 0; r && e < r->edge_count; e++) {
-        bool there = is_at(h->world, &r->edges[e], pythia_groups_cct(h->groups), p->node);
+        bool there =
+            is_edge_at_place(h->world, &r->edges[e], pythia_groups_cct(h->groups), p->node);
         seen = seen || there;
         after = after || r->edges[e].few;
         right = right && (r->edges[e].few || (!there && !after));

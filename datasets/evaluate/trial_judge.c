@@ -18,8 +18,8 @@ static uint32_t seen_as(const struct pythia_workflow *w, uint32_t node)
 }
 
 /* One segment of an own time is not all of it. */
-static bool is_at(const struct pythia_workflow *w, const struct pythia_planted *p,
-                  const struct pythia_place *place)
+static bool is_place_of_cause(const struct pythia_workflow *w, const struct pythia_planted *p,
+                              const struct pythia_place *place)
 {
     if (p->kind == PYTHIA_PLANTED_OWN_TIME && !place->own)
         return false;
@@ -29,7 +29,7 @@ static bool is_at(const struct pythia_workflow *w, const struct pythia_planted *
     return at;
 }
 
-static bool is_known(const struct pythia__hunt *h, const struct pythia_place *place)
+static bool is_cause_known(const struct pythia__hunt *h, const struct pythia_place *place)
 {
     for (size_t i = 0; i < h->named_count; i++)
         if (pythia_place_equal(&h->named[i].place, place))
@@ -41,7 +41,7 @@ static bool is_known(const struct pythia__hunt *h, const struct pythia_place *pl
  */
 static int take_cause(struct pythia__hunt *h, const struct pythia_finding *cause)
 {
-    if (is_known(h, &cause->place))
+    if (is_cause_known(h, &cause->place))
         return PYTHIA_OK;
     if (pythia_grow(&h->named, &h->named_capacity, h->named_count, sizeof(*h->named)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -50,7 +50,7 @@ static int take_cause(struct pythia__hunt *h, const struct pythia_finding *cause
     for (size_t c = 0; c < h->world->options.cause_count; c++) {
         struct pythia_planted p;
         pythia_workflow_planted(h->world->workflow, c, h->number - 1, &p);
-        if (!is_at(h->world->workflow, &p, &cause->place))
+        if (!is_place_of_cause(h->world->workflow, &p, &cause->place))
             continue;
         *(named->cause == SIZE_MAX ? &named->cause : &named->also_cause) = c;
     }
@@ -67,15 +67,17 @@ static bool is_found(const struct pythia__hunt *h, size_t cause)
 
 int pythia__hunt_judge(struct pythia__hunt *h, const struct pythia_cycle *cycle)
 {
-    int status = PYTHIA_OK;
     for (size_t i = 0; i < cycle->problem_count; i++)
-        for (size_t c = 0; c < cycle->problems[i].cause_count && status == PYTHIA_OK; c++)
-            status = take_cause(h, &cycle->problems[i].causes[c]);
+        for (size_t c = 0; c < cycle->problems[i].cause_count; c++) {
+            int status = take_cause(h, &cycle->problems[i].causes[c]);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     struct pythia_trial_outcome now;
     pythia__hunt_count(h, &now);
     if (h->localised == 0 && now.causes > 0 && now.found == now.causes)
         h->localised = h->cycles;
-    return status;
+    return PYTHIA_OK;
 }
 
 void pythia__hunt_count(const struct pythia__hunt *h, struct pythia_trial_outcome *out)
@@ -128,7 +130,7 @@ int pythia__hunt_explain(const struct pythia__hunt *h, struct pythia_trial_outco
     struct pythia_diagnosis_options how = {.seed = h->trial->seed};
     struct pythia_diagnosis *d = NULL;
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < h->named_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < h->named_count; i++) {
         const struct pythia__named *named = &h->named[i];
         struct pythia_planted p = {.key = 0};
         bool before = false; /* was it found in another place already? */
@@ -138,14 +140,16 @@ int pythia__hunt_explain(const struct pythia__hunt *h, struct pythia_trial_outco
             pythia_workflow_planted(h->world->workflow, named->cause, h->number - 1, &p);
         if (!p.key)
             continue;
-        if (!d)
+        if (!d) {
             status = pythia_diagnose(h->groups, &how, &d);
-        if (status != PYTHIA_OK)
-            break;
+            if (status != PYTHIA_OK)
+                goto out;
+        }
         out->keys++;
         out->keys_first +=
             is_explained(h, d, &named->place, pythia_vocabulary_text(h->world->vocabulary, p.key));
     }
+out:
     pythia_diagnosis_destroy(d);
     return status;
 }
@@ -161,6 +165,8 @@ static void tell_finding(const struct pythia__hunt *h, const char *what,
     pythia_buf_putc(to, '\n');
 }
 
+/* With --verbose a person follows the search: what it saw, what it believes, and why it opened what
+ * it did. */
 void pythia__hunt_tell(const struct pythia__hunt *h, const struct pythia_cycle *cycle,
                        struct pythia_buf *to)
 {

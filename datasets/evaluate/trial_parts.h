@@ -19,7 +19,7 @@ struct pythia__world {
     struct pythia_space *space;
     struct pythia_trace_builder *builder;
     struct pythia_request_types *types;
-    struct pythia_arena arena; /* attributes of the request at hand */
+    struct pythia_arena arena; /* attributes of the current request */
     struct pythia_counts counts;
     uint32_t points; /* trace points */
     uint64_t *hits;  /* by trace point: spans in a cycle */

@@ -124,6 +124,7 @@ const struct pythia_trial_problem *pythia_trial_problems(size_t *count)
 
 #define DISTRACTORS 2
 
+/* A problem states only what differs from the default workflow. */
 void pythia_trial_workflow(const struct pythia_trial_problem *problem, uint64_t seed,
                            struct pythia_workflow_options *out)
 {

@@ -69,6 +69,8 @@ size_t pythia_otlp_writer_spans(const struct pythia_otlp_writer *o)
 
 /* ---- groups ---- */
 
+/* Spans are grouped by resource, as an exporter sends them; buffers of earlier requests are reused.
+ */
 static struct group *group_of(struct pythia_otlp_writer *o, uint32_t resource)
 {
     if (resource >= o->resource_capacity) {
@@ -98,6 +100,7 @@ static struct group *group_of(struct pythia_otlp_writer *o, uint32_t resource)
 
 /* ---- JSON ---- */
 
+/* 64-bit integers are strings in OTLP/JSON, because JavaScript has no such numbers. */
 static void json_value(struct pythia_buf *to, const struct pythia_attribute *a)
 {
     switch (a->kind) {
@@ -267,7 +270,7 @@ static void put_batch(struct pythia_otlp_writer *o, struct pythia_buf *to)
 
 /* ---- both ---- */
 
-static int status_of(const struct pythia_otlp_writer *o, const struct pythia_buf *to)
+static int find_writer_status(const struct pythia_otlp_writer *o, const struct pythia_buf *to)
 {
     return to->failed || o->message.failed || o->inner.failed || o->value.failed ? PYTHIA_ENOMEM
                                                                                  : PYTHIA_OK;
@@ -290,7 +293,7 @@ int pythia_otlp_writer_add(struct pythia_otlp_writer *o, const struct pythia_tra
     }
     g->count++;
     o->spans++;
-    return status_of(o, &g->spans);
+    return find_writer_status(o, &g->spans);
 }
 
 int pythia_otlp_writer_flush(struct pythia_otlp_writer *o, struct pythia_buf *to)
@@ -304,5 +307,5 @@ int pythia_otlp_writer_flush(struct pythia_otlp_writer *o, struct pythia_buf *to
     for (size_t i = 0; i < o->used; i++)
         o->group_of[o->groups[i].resource] = 0;
     o->used = o->spans = 0;
-    return status_of(o, to);
+    return find_writer_status(o, to);
 }

@@ -33,6 +33,7 @@ void pythia_workflow_options_default(struct pythia_workflow_options *o)
 
 /* ---- options ---- */
 
+/* The ranges are a table, because a message has to name the range that was left. */
 static int check_ranges(const struct pythia_workflow_options *o, struct pythia_error *e)
 {
     const struct {
@@ -113,16 +114,16 @@ struct making {
     uint32_t *longest; /* of a parallel node: the child that ends last */
 };
 
-static uint32_t count_of(const struct making *m)
+static uint32_t count_nodes(const struct making *m)
 {
     return m->w->options.nodes;
 }
 
 static void count_sizes(struct making *m)
 {
-    for (uint32_t i = 0; i < count_of(m); i++)
+    for (uint32_t i = 0; i < count_nodes(m); i++)
         m->sizes[i] = 1;
-    for (uint32_t i = count_of(m); i-- > 1;)
+    for (uint32_t i = count_nodes(m); i-- > 1;)
         m->sizes[m->saplings[i].parent] += m->sizes[i];
 }
 
@@ -163,10 +164,10 @@ static void choose_async(struct making *m)
 
 /* A subtree is a range: in it, children that are called stand at its front, in the order in which
  * they were made, and async ones at its back. Parents come first, so one pass does it. */
-static void put_in_order(struct making *m)
+static void order_children(struct making *m)
 {
     struct pythia__node *nodes = m->w->nodes;
-    for (uint32_t i = 0; i < count_of(m); i++) {
+    for (uint32_t i = 0; i < count_nodes(m); i++) {
         const struct pythia__sapling *s = &m->saplings[i];
         uint32_t at = 0, parent = PYTHIA_NONE;
         if (i > 0 && s->async)
@@ -198,7 +199,7 @@ static void choose_forks(struct making *m)
 {
     struct pythia__node *nodes = m->w->nodes;
     uint32_t eligible = 0;
-    for (uint32_t i = 0; i < count_of(m); i++)
+    for (uint32_t i = 0; i < count_nodes(m); i++)
         if (nodes[i].gaps > 2)
             m->order[eligible++] = i;
     uint32_t wanted = wanted_of(m->w->options.forks, eligible);
@@ -214,7 +215,7 @@ static void choose_forks(struct making *m)
 static void count_async(struct making *m)
 {
     uint32_t before = 0;
-    for (uint32_t i = 0; i < count_of(m); i++) {
+    for (uint32_t i = 0; i < count_nodes(m); i++) {
         m->free[i] = before;
         before += (m->w->nodes[i].flags & PYTHIA__ASYNC) != 0;
     }
@@ -223,7 +224,7 @@ static void count_async(struct making *m)
 static bool has_async(const struct making *m, uint32_t node)
 {
     uint32_t behind = m->w->nodes[node].behind;
-    uint32_t before = behind < count_of(m) ? m->free[behind] : m->w->facts.async;
+    uint32_t before = behind < count_nodes(m) ? m->free[behind] : m->w->facts.async;
     return before > m->free[node];
 }
 
@@ -265,7 +266,7 @@ static void choose_repeated(struct making *m)
 static void choose_unknown(struct making *m)
 {
     struct pythia__node *nodes = m->w->nodes;
-    uint32_t count = count_of(m), wanted = wanted_of(m->w->options.unknown, count - 1);
+    uint32_t count = count_nodes(m), wanted = wanted_of(m->w->options.unknown, count - 1);
     uint32_t left = wanted, largest = wanted / 5 > 1 ? wanted / 5 : 1;
     for (uint32_t i = 1; i < count; i++)
         m->order[i - 1] = i;
@@ -298,7 +299,7 @@ static double calls_of(const struct pythia__node *node)
 static double schedule_calls(struct making *m, uint32_t *last)
 {
     struct pythia__node *nodes = m->w->nodes;
-    uint32_t count = count_of(m);
+    uint32_t count = count_nodes(m);
     for (uint32_t i = 0; i < count; i++) {
         m->spent[i] = 0;
         m->longest[i] = PYTHIA_NONE;
@@ -344,17 +345,17 @@ static void give_times(struct making *m)
 {
     struct pythia_workflow *w = m->w;
     uint32_t last = 0;
-    for (uint32_t i = 0; i < count_of(m); i++)
+    for (uint32_t i = 0; i < count_nodes(m); i++)
         w->nodes[i].own_ns = exp(w->options.spread * pythia_random_normal(&m->random));
     double scale = w->options.duration_ns / schedule_calls(m, &last);
-    for (uint32_t i = 0; i < count_of(m); i++)
+    for (uint32_t i = 0; i < count_nodes(m); i++)
         w->nodes[i].own_ns *= scale;
     w->facts.duration_ns = schedule_calls(m, &last);
 
     /* On what the end of `last` depends: on all that it called; on the begin of it, and so on what
      * its parent did before, up to the root. */
     struct pythia__node *nodes = w->nodes;
-    bool whole = true; /* the end of the node at hand counts, not only its begin */
+    bool whole = true; /* the end of the current node counts, not only its begin */
     for (uint32_t i = last;; i = nodes[i].parent) {
         nodes[i].flags |= PYTHIA__CRITICAL;
         m->order[i] = whole;
@@ -366,7 +367,7 @@ static void give_times(struct making *m)
             for (uint32_t before = parent + 1; before != i; before = nodes[before].behind)
                 m->order[before] = true;
     }
-    for (uint32_t i = 0; i < count_of(m); i++) {
+    for (uint32_t i = 0; i < count_nodes(m); i++) {
         uint32_t parent = nodes[i].parent;
         if (i > 0 && m->order[parent] && !(nodes[i].flags & PYTHIA__ASYNC) &&
             (!(nodes[parent].flags & PYTHIA__PARALLEL) || m->longest[parent] == i))
@@ -384,8 +385,8 @@ static void count_facts(struct making *m)
 {
     struct pythia_workflow *w = m->w;
     double time_ns = 0;
-    w->facts.nodes = count_of(m);
-    for (uint32_t i = 0; i < count_of(m); i++) { /* sizes: now the depth */
+    w->facts.nodes = count_nodes(m);
+    for (uint32_t i = 0; i < count_nodes(m); i++) { /* sizes: now the depth */
         const struct pythia__node *node = &w->nodes[i];
         w->calls[i] = i ? w->calls[node->parent] * calls_of(node) : 1;
         m->sizes[i] = i ? m->sizes[node->parent] + 1 : 1;
@@ -436,11 +437,11 @@ static int make_workflow(struct making *m, struct pythia_error *e)
     pythia__grow_shape(&w->options, &m->random, m->saplings);
     count_sizes(m);
     choose_async(m);
-    put_in_order(m);
+    order_children(m);
     choose_forks(m);
     choose_repeated(m);
     choose_unknown(m);
-    memset(m->order, 0, count_of(m) * sizeof(*m->order));
+    memset(m->order, 0, count_nodes(m) * sizeof(*m->order));
     give_times(m);
     count_facts(m);
     w->frames = pythia_calloc(w->facts.depth, sizeof(*w->frames));
@@ -450,6 +451,8 @@ static int make_workflow(struct making *m, struct pythia_error *e)
     return pythia__plant(w, e);
 }
 
+/* All scratch is allocated here, and freed after the workflow is made, whether or not that
+ * succeeds. */
 static int create_parts(struct pythia_workflow *w, struct pythia_error *e)
 {
     size_t n = w->options.nodes, hosts = (size_t)w->facts.services * w->options.hosts;
@@ -488,14 +491,16 @@ static int create_parts(struct pythia_workflow *w, struct pythia_error *e)
     return status;
 }
 
+/* Options are checked as a whole before anything is allocated. */
 int pythia_workflow_create(struct pythia_vocabulary *vocabulary,
                            const struct pythia_workflow_options *options,
                            struct pythia_workflow **out, struct pythia_error *e)
 {
     struct pythia_workflow_options checked = *options;
     int status = check_ranges(&checked, e);
-    if (status == PYTHIA_OK)
-        status = pythia__check_causes(&checked, e);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__check_causes(&checked, e);
     if (status != PYTHIA_OK)
         return status;
     if (checked.interval_ns == 0)
@@ -507,11 +512,12 @@ int pythia_workflow_create(struct pythia_vocabulary *vocabulary,
     w->options = checked;
     w->facts.services = pythia__services(&checked);
     status = create_parts(w, e);
-    if (status == PYTHIA_OK)
-        *out = w;
-    else
+    if (status != PYTHIA_OK) {
         pythia_workflow_destroy(w);
-    return status;
+        return status;
+    }
+    *out = w;
+    return PYTHIA_OK;
 }
 
 void pythia_workflow_destroy(struct pythia_workflow *w)

@@ -45,6 +45,8 @@ const char *pythia_planted_name(enum pythia_planted_kind kind)
     return (unsigned)kind < PYTHIA_PLANTED_KINDS ? kinds[kind].name : NULL;
 }
 
+/* A cause that cannot act in this workflow would be planted, never be found, and be counted against
+ * every strategy. */
 int pythia__check_causes(struct pythia_workflow_options *o, struct pythia_error *e)
 {
     if (o->cause_count > PYTHIA_WORKFLOW_CAUSES)
@@ -212,6 +214,8 @@ static uint32_t failing_node(const struct pythia_workflow *w, uint32_t node)
     return node > 0 && node + 1 == w->options.nodes ? node - 1 : node;
 }
 
+/* The truth of a cause: where it is and which key goes with it. Only the judge of an evaluation
+ * asks for it. */
 void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint64_t number,
                              struct pythia_planted *out)
 {
@@ -341,6 +345,8 @@ static void draw_replicas(struct drawing *d, size_t which, double size_ns)
     }
 }
 
+/* Both random numbers are drawn for every kind, so that one cause more or less does not change the
+ * times of the others. */
 static void draw_cause(struct drawing *d, size_t which, uint64_t number, double size_ns)
 {
     struct pythia_workflow *w = d->w;

@@ -21,7 +21,7 @@ enum {
 #define PYTHIA__RETRY_CHANCE 0.05
 #define PYTHIA__RETRIES_MAX  2
 
-/* A node, in preorder; children that are async stand behind those that are not. */
+/* A node, in preorder; children that are async come after those that are not. */
 struct pythia__node {
     uint32_t parent, behind;
     uint32_t tracepoint;
@@ -43,7 +43,7 @@ struct pythia__sapling {
     bool async;
 };
 
-/* Time that a cause adds to a node in the request at hand, and the key that its span then has. */
+/* Time that a cause adds to a node in the current request, and the key that its span then has. */
 struct pythia__extra {
     uint32_t node;
     uint32_t key; /* number of a string; 0: none */
@@ -95,7 +95,7 @@ struct pythia_workflow {
     uint32_t cause_keys[PYTHIA_WORKFLOW_CAUSES], other_keys[PYTHIA_WORKFLOW_CAUSES], host_key;
     uint32_t slow_plan;   /* number of a string */
     uint32_t *host_names; /* [services * hosts]: numbers of strings */
-    /* of the request at hand */
+    /* of the current request */
     uint32_t *serving; /* by service: which of its hosts */
     uint32_t fails_at; /* the node after which nothing more is called; PYTHIA_NONE */
     uint32_t left_out[PYTHIA_WORKFLOW_CAUSES]; /* nodes that are not called */

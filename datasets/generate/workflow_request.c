@@ -90,7 +90,7 @@ static uint64_t span_id(const struct walk *k, uint64_t call)
     return pythia_span_id_fold(0, pythia_hash_mix(k->trace.high ^ k->trace.low, call));
 }
 
-static enum pythia_span_kind kind_of(const struct pythia__node *node)
+static enum pythia_span_kind find_node_kind(const struct pythia__node *node)
 {
     if (node->flags & PYTHIA__ASYNC)
         return PYTHIA_SPAN_CONSUMER;
@@ -120,11 +120,12 @@ static struct pythia_text attributes_of(struct walk *k, const struct pythia__fra
     return pythia_buf_text(&w->attributes);
 }
 
+/* Times are cut to the tick of the clock, as clocks of real hosts are. */
 static int give_span(struct walk *k, const struct pythia__frame *f)
 {
     const struct pythia_workflow *w = k->w;
     const struct pythia__node *node = &w->nodes[f->node];
-    enum pythia_span_kind kind = kind_of(node);
+    enum pythia_span_kind kind = find_node_kind(node);
     uint64_t tick = w->options.tick_ns > 1 ? w->options.tick_ns : 1;
     uint32_t host = f->extra ? f->extra->host : PYTHIA_NONE;
     uint64_t start_ns = f->start_ns - f->start_ns % tick, end_ns = f->end_ns - f->end_ns % tick;
@@ -151,8 +152,8 @@ static int give_span(struct walk *k, const struct pythia__frame *f)
 
 /* Call a node at a time; `above` is the nearest span that is seen. Fills *f up to where its first
  * child is called, or to its end if it has none. */
-static void begin_call(struct walk *k, uint32_t number, uint64_t at_ns, uint64_t above, bool error,
-                       struct pythia__frame *f)
+static void begin_node_call(struct walk *k, uint32_t number, uint64_t at_ns, uint64_t above,
+                            bool error, struct pythia__frame *f)
 {
     const struct pythia_workflow *w = k->w;
     const struct pythia__node *node = &w->nodes[number];
@@ -229,7 +230,7 @@ static void call_next(struct walk *k, struct pythia__frame *f, struct pythia__fr
     }
     bool error = f->failing > 0;
     f->failing -= error;
-    begin_call(k, f->next, at_ns, f->id ? f->id : f->above, error, child);
+    begin_node_call(k, f->next, at_ns, f->id ? f->id : f->above, error, child);
 }
 
 static bool is_left_out(const struct pythia_workflow *w, uint32_t node)
@@ -250,11 +251,12 @@ static void skip_left_out(struct walk *k, struct pythia__frame *f, uint32_t behi
     }
 }
 
+/* A stack of frames instead of recursion: workflows may be thousands of calls deep. */
 static int walk_request(struct walk *k, uint64_t start_ns)
 {
     const struct pythia__node *nodes = k->w->nodes;
     struct pythia__frame *frames = k->w->frames;
-    begin_call(k, 0, start_ns, 0, false, &frames[0]);
+    begin_node_call(k, 0, start_ns, 0, false, &frames[0]);
     k->depth = 1;
     while (k->depth > 0) {
         struct pythia__frame *f = &frames[k->depth - 1];

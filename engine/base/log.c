@@ -56,7 +56,7 @@ void pythia_log(enum pythia_log_level level, const char *format, ...)
     blank_unseen(line, size);
     line[size++] = '\n';
     if (write(STDERR_FILENO, line, size) < 0)
-        return; /* there is nobody left to tell */
+        return; /* nobody is left to report it to */
 }
 
 void pythia_log_error(enum pythia_log_level level, const struct pythia_error *e)

@@ -73,6 +73,17 @@ void *pythia_calloc(size_t count, size_t size)
                                         : NULL);
 }
 
+int pythia_calloc_arrays(const struct pythia_array *arrays, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *made = pythia_calloc(arrays[i].count, arrays[i].size);
+        if (!made)
+            return PYTHIA_ENOMEM;
+        memcpy(arrays[i].array, &made, sizeof(made)); /* the caller's pointer has its own type */
+    }
+    return PYTHIA_OK;
+}
+
 void *pythia_realloc(void *p, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)

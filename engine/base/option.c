@@ -19,7 +19,7 @@
 #define LONG_OPTION 256
 
 /* Which word of "text|json|…" `text` is; -1: none. */
-static int choice_index(const char *choices, const char *text)
+int pythia_option_choice_index(const char *choices, const char *text)
 {
     size_t size = strlen(text);
     for (int index = 0;; index++) {
@@ -113,6 +113,8 @@ static bool parse_real(const char *text, double low, double high, double *out)
     return true;
 }
 
+/* The type of the option decides how its text is read, so that all commands and the configuration
+ * accept the same spellings. */
 int pythia_option_set(const struct pythia_option *o, void *settings, const char *text,
                       struct pythia_error *e)
 {
@@ -134,7 +136,7 @@ int pythia_option_set(const struct pythia_option *o, void *settings, const char 
         return PYTHIA_OK;
     }
     case PYTHIA_OPTION_CHOICE:
-        index = choice_index(o->choices, text);
+        index = pythia_option_choice_index(o->choices, text);
         if (index < 0)
             return bad_value(o, text, e);
         *(int *)member = index;
@@ -155,6 +157,7 @@ static void show_texts(const struct pythia_option_texts *list, struct pythia_buf
         pythia_buf_printf(to, "%s%s", i ? "," : "", list->texts[i]);
 }
 
+/* Writes a value so that pythia_option_set reads the same value again. */
 void pythia_option_show(const struct pythia_option *o, const void *settings, struct pythia_buf *to)
 {
     const void *member = (const char *)settings + o->offset;
@@ -317,7 +320,7 @@ static void add_wrapped(struct pythia_buf *to, size_t column, const char *text)
     }
 }
 
-/* What stands behind the name of an option: " FILE", or " text|json" for a choice. */
+/* What comes after the name of an option: " FILE", or " text|json" for a choice. */
 static const char *value_name(const struct pythia_option *o)
 {
     return o->type == PYTHIA_OPTION_CHOICE && !o->value ? o->choices : o->value;

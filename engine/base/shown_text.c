@@ -114,7 +114,7 @@ bool pythia_shown_add(struct pythia_buf *to, struct pythia_text text, size_t lim
 
 /* ---- JSON ---- */
 
-static void add_code(struct pythia_buf *to, uint32_t c)
+static void add_code_point(struct pythia_buf *to, uint32_t c)
 {
     if (c > 0xFFFF) { /* a pair of surrogates */
         pythia_buf_printf(to, "\\u%04x", 0xD800 + (unsigned)((c - 0x10000) >> 10));
@@ -153,7 +153,7 @@ static void add_escaped(struct pythia_buf *to, struct pythia_text rest, bool str
         if (quoted || code) {
             pythia_buf_add(to, plain, (size_t)(rest.bytes - plain));
             if (code)
-                add_code(to, c);
+                add_code_point(to, c);
             else
                 pythia_buf_putc(to, '\\');
             plain = code ? rest.bytes + size : rest.bytes;

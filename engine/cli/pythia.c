@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cblas.h>
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 
@@ -74,8 +73,6 @@ int main(int argc, char **argv)
     pythia_log_setup("pythia", PYTHIA_LOG_INFO);
     json_set_alloc_funcs(pythia_malloc, free_command_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
-    openblas_set_num_threads(
-        1); /* matrices are small, and sums must not depend on how many threads there are */
     if (argc < 2)
         return pythia__help_unknown("");
     int code;

@@ -1,8 +1,9 @@
 #include "pythia/run_json.h"
 
-#include <gnutls/crypto.h>
 #include <inttypes.h>
 #include <math.h>
+#include <nettle/md5.h>
+#include <nettle/sha2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,10 @@ static void write_hex(const unsigned char *bytes, size_t count, char *out)
 void pythia_run_key(const char *text, char key[65])
 {
     unsigned char digest[32] = {0};
-    gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), digest);
+    struct sha256_ctx sha256;
+    sha256_init(&sha256);
+    sha256_update(&sha256, strlen(text), (const uint8_t *)text);
+    sha256_digest(&sha256, sizeof(digest), digest);
     write_hex(digest, sizeof(digest), key);
 }
 
@@ -299,7 +303,10 @@ int pythia_run_json_name(const struct pythia_run *run, struct pythia_buf *to)
     pythia_run_command_show(run->command, &command);
     int status = pythia_buf_status(&command);
     struct pythia_text text = pythia_buf_text(&command);
-    gnutls_hash_fast(GNUTLS_DIG_MD5, text.bytes, text.size, digest);
+    struct md5_ctx md5;
+    md5_init(&md5);
+    md5_update(&md5, text.size, (const uint8_t *)text.bytes);
+    md5_digest(&md5, sizeof(digest), digest);
     pythia_buf_free(&command);
     write_hex(digest, sizeof(digest), hex);
     pythia_buf_printf(to, "%s/%" PRIu64 ".%09" PRIu64 ".json", hex, run->started_ns / 1000000000,

@@ -47,17 +47,24 @@ static int merge_tree(struct pythia__compare *c, size_t s)
     uint32_t *node_of = pythia_calloc(nodes, sizeof(*node_of));
     c->edges[s] = pythia_calloc(edges, sizeof(*c->edges[s]));
     int status = node_of && c->edges[s] ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t i = 1; i < nodes && status == PYTHIA_OK; i++) { /* parents come first */
+    if (status != PYTHIA_OK)
+        goto out;
+    for (uint32_t i = 1; i < nodes; i++) { /* parents come first */
         node_of[i] = pythia_cct_child(to, node_of[pythia_cct_parent(from, i)],
                                       pythia_cct_tracepoint(from, i));
         status = node_of[i] == PYTHIA_NONE ? PYTHIA_ENOMEM : status;
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    for (uint32_t e = 0; e < edges && status == PYTHIA_OK; e++) {
+    for (uint32_t e = 0; e < edges; e++) {
         struct pythia_edge edge = *pythia_cct_edge_at(from, e);
         edge.context = node_of[edge.context];
         c->edges[s][e] = pythia_cct_edge(to, &edge);
         status = c->edges[s][e] == PYTHIA_NONE ? PYTHIA_ENOMEM : status;
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_free(node_of);
     return status;
 }
@@ -129,10 +136,13 @@ static int compare_type(struct pythia__compare *c, struct pythia_compared_type *
     if (t->status == PYTHIA_COMPARED_SAME) {
         status = pythia__compare_edges(c, t);
         c->out->compared++;
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (status == PYTHIA_OK)
-        status = pythia__compare_paths(c, t);
-    return status == PYTHIA_OK ? pythia__compare_points(c, t, sides[0], sides[1]) : status;
+    status = pythia__compare_paths(c, t);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__compare_points(c, t, sides[0], sides[1]);
 }
 
 /* Match the types of both sides, which are in order of name. */
@@ -152,8 +162,8 @@ static int match_types(struct pythia__compare *c)
     c->out->types = pythia_calloc(counts[0] + counts[1], sizeof(*c->out->types));
     if (!c->out->types)
         return PYTHIA_ENOMEM;
-    int status = PYTHIA_OK;
-    while ((at[0] < counts[0] || at[1] < counts[1]) && status == PYTHIA_OK) {
+    while (at[0] < counts[0] || at[1] < counts[1]) {
+        /* A merge of two sorted lists: a type that one side lacks is new, or gone. */
         int order =
             at[0] == counts[0] ? 1
             : at[1] == counts[1]
@@ -166,11 +176,13 @@ static int match_types(struct pythia__compare *c)
         t->before = order <= 0 ? &types[0][at[0]] : NULL;
         t->after = order >= 0 ? &types[1][at[1]] : NULL;
         t->name = order <= 0 ? types[0][at[0]].name : types[1][at[1]].name;
-        status = compare_type(c, t, sides, n);
+        int status = compare_type(c, t, sides, n);
+        if (status != PYTHIA_OK)
+            return status;
         at[0] += order <= 0;
         at[1] += order >= 0;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- what is not chance ---- */
@@ -181,6 +193,7 @@ static void each_test(struct pythia_compared_type *t,
                       void (*visit)(void *context, double p, double *q), void *context)
 {
     visit(context, t->count.p, &t->count.q);
+    /* Tests that cannot find anything would only weaken the correction of the others. */
     if (t->status == PYTHIA_COMPARED_TOO_FEW)
         return;
     visit(context, t->failed.p, &t->failed.q);
@@ -248,8 +261,10 @@ static int correct_p_values(struct pythia_comparison *c)
         return PYTHIA_ENOMEM;
     each_test_of_all(c, &all, take_p);
     int status = pythia_gate_benjamini_hochberg(all.p, all.count, all.p);
-    if (status == PYTHIA_OK)
-        each_test_of_all(c, &all, give_q);
+    if (status != PYTHIA_OK)
+        goto out;
+    each_test_of_all(c, &all, give_q);
+out:
     pythia_free(all.p);
     return status;
 }
@@ -285,7 +300,9 @@ static int conclude_comparison(struct pythia__compare *c)
 {
     struct pythia_comparison *out = c->out;
     int status = correct_p_values(out);
-    for (size_t i = 0; i < out->type_count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < out->type_count; i++) {
         struct pythia_compared_type *t = &out->types[i];
         double lowest = INFINITY;
         each_test(t, find_lowest, &lowest);
@@ -297,13 +314,17 @@ static int conclude_comparison(struct pythia__compare *c)
         status = pythia__compare_sort(&t->edges, t->edge_count, sizeof(*t->edges),
                                       compared_edge_precedes,
                                       &(struct edge_order){t->edges, out->alpha});
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (status == PYTHIA_OK)
-        status = pythia__compare_sort(&out->types, out->type_count, sizeof(*out->types),
-                                      compared_type_precedes, out->types);
-    if (status == PYTHIA_OK)
-        status = pythia__compare_attribute(c);
-    return status == PYTHIA_OK ? pythia__compare_services(c) : status;
+    status = pythia__compare_sort(&out->types, out->type_count, sizeof(*out->types),
+                                  compared_type_precedes, out->types);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__compare_attribute(c);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__compare_services(c);
 }
 
 int pythia_compare(const struct pythia_side *before, const struct pythia_side *after,
@@ -326,17 +347,24 @@ int pythia_compare(const struct pythia_side *before, const struct pythia_side *a
     /* Both trees are merged into one first, so that an edge has one number on both sides, and an
      * edge that only one side has is compared with zero time. */
     int status = pythia_cct_create(c.vocabulary, &c.out->cct);
-    for (size_t s = 0; s < 2 && status == PYTHIA_OK; s++)
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t s = 0; s < 2; s++) {
         status = merge_tree(&c, s);
-    if (status == PYTHIA_OK)
-        status = match_types(&c);
-    if (status == PYTHIA_OK)
-        status = conclude_comparison(&c);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    status = match_types(&c);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = conclude_comparison(&c);
+out:
     pythia_free(c.edges[0]);
     pythia_free(c.edges[1]);
-    if (status == PYTHIA_OK)
-        *out = c.out;
-    else
+    if (status != PYTHIA_OK) {
         pythia_comparison_destroy(c.out);
-    return status;
+        return status;
+    }
+    *out = c.out;
+    return PYTHIA_OK;
 }

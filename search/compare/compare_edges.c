@@ -26,7 +26,7 @@ struct rows {
     size_t *first;           /* [edges + 1]: its entries are entries[first[e]], … */
     struct entry *entries;   /* by edge, then by row */
     double *total, *clipped; /* durations, centred: as they came, and the sums of clipped times */
-    double *column;          /* times on the edge at hand */
+    double *column;          /* times on the current edge */
     double total_mean, clipped_mean;
 };
 
@@ -50,6 +50,7 @@ static int find_common_edges(struct work *w)
         for (size_t i = 0; i < w->sides[s].n; i++) {
             const struct pythia_row *row = pythia_type_row(w->sides[s].type, i);
             for (uint32_t k = 0; k < row->shape->edge_count; k++) {
+                /* Numbers of the merged tree, which both sides share. */
                 uint32_t number = w->c->edges[s][row->shape->edges[k]];
                 if (w->indexes[number])
                     continue;
@@ -260,13 +261,10 @@ static void type_as_a_whole(struct work *w)
 
 static int compare_all_edges(struct work *w)
 {
-    int status = find_common_edges(w);
-    if (status == PYTHIA_OK)
-        status = sort_edges_by_name(w);
-    for (size_t s = 0; s < 2 && status == PYTHIA_OK; s++)
-        status = fill_entries(w, s);
-    struct pythia_compared_edge *out =
-        status == PYTHIA_OK ? pythia_calloc(w->edges, sizeof(*out)) : NULL;
+    if (find_common_edges(w) != PYTHIA_OK || sort_edges_by_name(w) != PYTHIA_OK ||
+        fill_entries(w, 0) != PYTHIA_OK || fill_entries(w, 1) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    struct pythia_compared_edge *out = pythia_calloc(w->edges, sizeof(*out));
     if (!out)
         return PYTHIA_ENOMEM;
     /* Two passes: the covariance of an edge with the clipped total needs the total of all

@@ -18,6 +18,7 @@ int pythia__compare_sort(void *array, size_t count, size_t size,
         pythia_free(sorted);
         return PYTHIA_ENOMEM;
     }
+    /* Arrays of several types are sorted here: their pointers are moved as bytes. */
     memcpy(&old, array, sizeof(old));
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;

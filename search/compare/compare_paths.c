@@ -34,7 +34,7 @@ struct work {
     struct pair *pairs;
     size_t pair_count;
     uint32_t *rows[2]; /* of each sampled request: its pair */
-    uint32_t *counts;  /* by trace point: how many requests of the pair at hand pass it */
+    uint32_t *counts;  /* by trace point: how many requests of the current pair pass it */
     uint32_t *of_base; /* the same of the commonest pair of before */
     size_t base, base_rows;
 };
@@ -82,6 +82,7 @@ static size_t pair_up(const struct work *w, uint32_t level, struct pair *pairs)
         }
         if (!next[0] && !next[1])
             return count;
+        /* A merge of two sorted lists, as of types. */
         int order = !next[0] ? 1 : !next[1] ? -1 : compare_structures(next[0], next[1]);
         pairs[count++] = (struct pair){{order <= 0 ? next[0] : NULL, order >= 0 ? next[1] : NULL}};
         at[0] += order <= 0;
@@ -121,21 +122,17 @@ static int compare_row(const struct pythia_shape *shape, uint32_t level,
     return compare_structures(&key, s);
 }
 
+static int compare_pair(const void *work, size_t index, const void *shape)
+{
+    const struct work *w = work;
+    const struct pair *p = &w->pairs[index];
+    return -compare_row(shape, w->t->level, p->sides[0] ? p->sides[0] : p->sides[1]);
+}
+
 static uint32_t pair_of(const struct work *w, const struct pythia_shape *shape)
 {
-    size_t low = 0, high = w->pair_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct pair *p = &w->pairs[middle];
-        int order = compare_row(shape, w->t->level, p->sides[0] ? p->sides[0] : p->sides[1]);
-        if (order == 0)
-            return (uint32_t)middle;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return PYTHIA_NONE;
+    size_t found = pythia_sorted_find(w->pair_count, compare_pair, w, shape);
+    return found == PYTHIA_SORTED_NONE ? PYTHIA_NONE : (uint32_t)found;
 }
 
 static size_t sampled_rows_of_side(const struct work *w, size_t s)
@@ -219,9 +216,9 @@ static int describe_path(struct work *w, size_t pair, struct pythia_compared_pat
         return PYTHIA_OK;
     int status =
         tell_apart(w, w->counts, n, w->of_base, w->base_rows, &out->passes, &out->pass_count);
-    return status == PYTHIA_OK ? tell_apart(w, w->of_base, w->base_rows, w->counts, n, &out->lacks,
-                                            &out->lack_count)
-                               : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return tell_apart(w, w->of_base, w->base_rows, w->counts, n, &out->lacks, &out->lack_count);
 }
 
 static bool path_before(const void *context, uint32_t a, uint32_t b)
@@ -276,12 +273,12 @@ static int compare_path_pairs(struct work *w)
      * all its points would bury the two or three that matter. */
     w->base = find_commonest_pair(w);
     w->base_rows = count_points(w, w->base, w->of_base);
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < w->pair_count && status == PYTHIA_OK; i++)
-        status = describe_path(w, i, &t->paths[i]);
-    return status == PYTHIA_OK ? pythia__compare_sort(&t->paths, t->path_count, sizeof(*t->paths),
-                                                      path_before, t->paths)
-                               : status;
+    for (size_t i = 0; i < w->pair_count; i++) {
+        int status = describe_path(w, i, &t->paths[i]);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return pythia__compare_sort(&t->paths, t->path_count, sizeof(*t->paths), path_before, t->paths);
 }
 
 int pythia__compare_paths(struct pythia__compare *c, struct pythia_compared_type *t)

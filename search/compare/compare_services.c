@@ -167,48 +167,62 @@ static uint32_t callee_of_edge(const struct work *w, const struct pythia_edge *e
     return node->works ? PYTHIA_NONE : node->callee;
 }
 
-/* The wait that an edge is a part of; NULL if it is none. */
-static struct wait *find_wait(struct work *w, const struct pythia_edge *edge, int *status)
+/* Name the wait that an edge is a part of; false if it is part of none. */
+static bool name_wait(const struct work *w, const struct pythia_edge *edge, struct wait *out)
 {
-    uint32_t callee = callee_of_edge(w, edge);
+    uint32_t callee = callee_of_edge(w, edge), caller = service_of_node(w, edge->context);
     if (callee == PYTHIA_NONE)
-        return NULL;
-    uint32_t caller = service_of_node(w, edge->context);
+        return false;
     uint32_t from = service_of_point(w, edge->from_tracepoint),
              to = service_of_point(w, edge->to_tracepoint);
     enum direction direction = from == caller && to == callee   ? CALL
                                : from == callee && to == caller ? REPLY
                                                                 : BETWEEN;
+    *out = (struct wait){.caller = caller, .callee = callee, .direction = direction, .common = NAN};
+    return true;
+}
+
+static struct wait *find_wait(const struct work *w, const struct wait *named)
+{
     for (size_t i = 0; i < w->wait_count; i++) {
         struct wait *known = &w->waits[i];
-        if (known->caller == caller && known->callee == callee && known->direction == direction)
+        if (known->caller == named->caller && known->callee == named->callee &&
+            known->direction == named->direction)
             return known;
     }
-    *status = pythia_grow(&w->waits, &w->wait_capacity, w->wait_count, sizeof(*w->waits));
-    if (*status != PYTHIA_OK)
+    return NULL;
+}
+
+static struct wait *reach_wait(struct work *w, const struct wait *named)
+{
+    struct wait *known = find_wait(w, named);
+    if (known)
+        return known;
+    if (pythia_grow(&w->waits, &w->wait_capacity, w->wait_count, sizeof(*w->waits)) != PYTHIA_OK)
         return NULL;
-    w->waits[w->wait_count] =
-        (struct wait){.caller = caller, .callee = callee, .direction = direction, .common = NAN};
+    w->waits[w->wait_count] = *named;
     return &w->waits[w->wait_count++];
 }
 
 static int gather_waits(struct work *w)
 {
     const struct pythia_comparison *out = w->c->out;
-    int status = PYTHIA_OK;
     for (size_t i = 0; i < out->type_count; i++)
-        for (size_t e = 0; e < out->types[i].edge_count && status == PYTHIA_OK; e++) {
+        for (size_t e = 0; e < out->types[i].edge_count; e++) {
             const struct pythia_compared_type *t = &out->types[i];
             const struct pythia_compared_edge *edge = &t->edges[e];
-            struct wait *wait = find_wait(w, pythia_cct_edge_at(w->cct, edge->edge), &status);
-            if (!wait)
+            struct wait named;
+            if (!name_wait(w, pythia_cct_edge_at(w->cct, edge->edge), &named))
                 continue;
+            struct wait *wait = reach_wait(w, &named);
+            if (!wait)
+                return PYTHIA_ENOMEM;
             wait->times[0] += edge->clipped_before * (double)t->count.before;
             wait->times[1] += edge->clipped_after * (double)t->count.after;
             wait->calls[0] += edge->visits.before * (double)t->count.before;
             wait->calls[1] += edge->visits.after * (double)t->count.after;
         }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* The lower median of what the waits of one caller have grown by: at least half of the callees had
@@ -238,9 +252,9 @@ static int find_common(struct work *w)
 
 static void attribute_edge(struct work *w, struct pythia_compared_edge *edge)
 {
-    int status = PYTHIA_OK;
+    struct wait named;
     const struct pythia_edge *e = pythia_cct_edge_at(w->cct, edge->edge);
-    const struct wait *wait = find_wait(w, e, &status); /* all waits are known by now */
+    const struct wait *wait = name_wait(w, e, &named) ? find_wait(w, &named) : NULL;
     if (!wait) {
         edge->service = e->context == PYTHIA_CCT_ROOT ? service_of_point(w, e->to_tracepoint)
                                                       : service_of_node(w, e->context);
@@ -252,23 +266,29 @@ static void attribute_edge(struct work *w, struct pythia_compared_edge *edge)
     edge->service = edge->common ? wait->caller : wait->callee;
 }
 
+/* A call that takes longer may be the callee's fault or the network's: the waits of one caller are
+ * compared before a service is named. */
 int pythia__compare_attribute(struct pythia__compare *c)
 {
     struct work w = {.c = c, .cct = c->out->cct};
     w.kinds = pythia_calloc(pythia_vocabulary_tracepoints(c->vocabulary), sizeof(*w.kinds));
     w.nodes = pythia_calloc(pythia_cct_nodes(w.cct), sizeof(*w.nodes));
     int status = w.kinds && w.nodes ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        gather_kinds(&w);
-        gather_visits(&w);
-        find_calls(&w);
-        status = gather_waits(&w);
-    }
-    if (status == PYTHIA_OK)
-        status = find_common(&w);
-    for (size_t i = 0; i < c->out->type_count && status == PYTHIA_OK; i++)
+    if (status != PYTHIA_OK)
+        goto out;
+    gather_kinds(&w);
+    gather_visits(&w);
+    find_calls(&w);
+    status = gather_waits(&w);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = find_common(&w);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < c->out->type_count; i++)
         for (size_t e = 0; e < c->out->types[i].edge_count; e++)
             attribute_edge(&w, &c->out->types[i].edges[e]);
+out:
     pythia_free(w.kinds);
     pythia_free(w.nodes);
     pythia_free(w.waits);

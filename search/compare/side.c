@@ -14,7 +14,7 @@ struct minute {
     uint64_t number, first_ns, last_ns;
 };
 
-/* What the trace at hand has of a trace point. */
+/* What the current trace has of a trace point. */
 struct visit {
     uint32_t spans, kinds;
     bool failed;
@@ -29,7 +29,7 @@ struct pythia_side {
     struct minute *minutes; /* in order of time */
     size_t minute_count, minute_capacity;
     struct visit *visits; /* by number of a trace point; all 0 between traces */
-    uint32_t *touched;    /* trace points of the trace at hand */
+    uint32_t *touched;    /* trace points of the current trace */
     size_t visit_capacity, touched_capacity, touched_count;
 };
 
@@ -96,14 +96,14 @@ static struct pythia_side_point *find_side_point(struct pythia_side_type *t, uin
 
 /* ---- adding ---- */
 
-/* Room for a visit to any trace point there is. */
+/* Make the tables of visits large enough for any trace point there is. */
 static int reserve_visits(struct pythia_side *s)
 {
     size_t last = pythia_vocabulary_tracepoints(s->vocabulary);
     int status = pythia_reach(&s->visits, &s->visit_capacity, last, sizeof(*s->visits));
-    return status == PYTHIA_OK
-               ? pythia_reach(&s->touched, &s->touched_capacity, last, sizeof(*s->touched))
-               : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_reach(&s->touched, &s->touched_capacity, last, sizeof(*s->touched));
 }
 
 /* Returns whether some span failed. */
@@ -123,22 +123,24 @@ static bool count_side_hits(struct pythia_side *s, const struct pythia_trace *tr
     return failed;
 }
 
+/* All visits are cleared, also where memory runs out: the next request must not have them. */
 static int flush_visits(struct pythia_side *s, struct pythia_side_type *t, uint64_t weight)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < s->touched_count; i++) {
-        struct visit *v = &s->visits[s->touched[i]];
-        struct pythia_side_point *p =
-            status == PYTHIA_OK ? find_side_point(t, s->touched[i]) : NULL;
-        if (p) {
-            p->requests += weight;
-            p->failed_requests += v->failed ? weight : 0;
-            p->kinds |= v->kinds;
-            pythia_exact_moments_add_weighted(&p->visits, v->spans, weight);
-        } else {
+        struct visit v = s->visits[s->touched[i]];
+        s->visits[s->touched[i]] = (struct visit){0};
+        if (status != PYTHIA_OK)
+            continue;
+        struct pythia_side_point *p = find_side_point(t, s->touched[i]);
+        if (!p) {
             status = PYTHIA_ENOMEM;
+            continue;
         }
-        *v = (struct visit){0};
+        p->requests += weight;
+        p->failed_requests += v.failed ? weight : 0;
+        p->kinds |= v.kinds;
+        pythia_exact_moments_add_weighted(&p->visits, v.spans, weight);
     }
     return status;
 }
@@ -175,7 +177,9 @@ int pythia_side_add(struct pythia_side *s, const struct pythia_trace *trace)
     uint64_t weight = pythia_sampling_requests(trace->weight, trace->id);
     t->failed_requests += count_side_hits(s, trace) ? weight : 0;
     status = flush_visits(s, t, weight);
-    return status == PYTHIA_OK ? add_minute(s, trace->start_ns) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return add_minute(s, trace->start_ns);
 }
 
 /* ---- the end ---- */
@@ -224,23 +228,24 @@ static int sort_side_points(const struct pythia_vocabulary *vocabulary, struct p
 int pythia_side_finish(struct pythia_side *s)
 {
     size_t count;
-    int status = pythia_groups_finish(s->groups);
+    if (pythia_groups_finish(s->groups) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     const struct pythia_type *types = pythia_groups_types(s->groups, &count);
     struct pythia_side_type *sorted = pythia_calloc(s->type_count, sizeof(*sorted));
-    if (!sorted || status != PYTHIA_OK) {
-        pythia_free(sorted);
+    if (!sorted)
         return PYTHIA_ENOMEM;
-    }
     for (size_t i = 0; i < count; i++)
         sorted[i] = s->types[s->type_of_part[types[i].part] - 1];
     pythia_free(s->types);
     s->types = sorted;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct pythia_side_type *t = &s->types[i];
         t->failed_requests = pythia_exact_moments_count(&types[i].moments, t->failed_requests);
-        status = sort_side_points(s->vocabulary, t, &types[i].moments);
+        int status = sort_side_points(s->vocabulary, t, &types[i].moments);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 const struct pythia_groups *pythia_side_groups(const struct pythia_side *s)

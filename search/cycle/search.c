@@ -40,6 +40,8 @@ void pythia__search_count_calls(struct pythia_search *s)
     }
 }
 
+/* Points that are always or never open are decided here once; prices and calls of the points are
+ * arrays, because each decision reads them for all points. */
 int pythia_search_create(const struct pythia_space *space,
                          const struct pythia_search_options *options, struct pythia_search **out)
 {
@@ -145,8 +147,6 @@ static int list_seen(const struct pythia_search *s, const uint64_t *hits, size_t
     return status;
 }
 
-/* ---- decisions ---- */
-
 /* ---- a cycle ---- */
 
 /* Is a problem searched, or will it be as soon as there are requests again? */
@@ -158,7 +158,7 @@ static bool is_search_pending(const struct pythia_search *s, size_t problem)
             s->keeping[problem].starved < STARVED_MAX);
 }
 
-/* No request passed a point: it is not opened again for the type until durations change. */
+/* No request hit a point: it is not opened again for the type until durations change. */
 static int retire_silent_point(struct pythia_search *s, const struct pythia__search_type *t,
                                uint32_t point)
 {
@@ -196,8 +196,8 @@ static struct need *find_needs(const struct pythia_search *s)
     return needs;
 }
 
-/* Nothing was seen of a point in the types that it is open for: before it is closed it is opened
- * for all, because the program may have taken these requests for others, or have known too late
+/* No span came from a point in the types that it is open for: before it is closed it is opened for
+ * all, because the program may have taken these requests for others, or may have known too late
  * which they are. */
 static int widen_point(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
                        size_t problem)
@@ -206,44 +206,57 @@ static int widen_point(struct pythia_search *s, struct pythia__search_type *t, u
     pythia_buf_puts(&reason, "no request of the type gave a span of it, and a program may take "
                              "them for others: it is open for all types");
     int status = pythia__search_decide(s, t, point, true, problem, 0, &reason);
-    if (status == PYTHIA_OK) {
-        s->switches[s->switch_count - 1].widens = true;
-        s->wide[point] = true;
-        pythia__search_settle(s, point);
-    }
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    s->switches[s->switch_count - 1].widens = true;
+    s->wide[point] = true;
+    pythia__search_settle(s, point);
+    return PYTHIA_OK;
 }
 
-/* A point that nothing was seen of while requests of its type were, or that no search needs any
+/* Close a point that no span came from while requests of its type came, or that no search needs any
  * more. */
 static int close_if_idle(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
                          const struct need *n, bool seen)
 {
-    bool mute = n->due && !seen;
+    bool silent = n->due && !seen;
     bool needed = n->searched || pythia__search_bounds_cause(s, t, point);
-    if (mute && needed && s->o.may_widen && !s->wide[point])
+    /* Widening comes before closing, because the program may only have named its requests
+     * otherwise. */
+    if (silent && needed && s->o.may_widen && !s->wide[point])
         return widen_point(s, t, point, n->owner - 1);
-    int status = mute ? retire_silent_point(s, t, point) : PYTHIA_OK;
-    if (status == PYTHIA_OK && (mute || !needed))
-        status = pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
-                                      mute ? "no request passed it" : "its search has ended");
-    return status;
+    if (silent) {
+        /* Otherwise the belief, which has learnt nothing, would open it again in the next cycle. */
+        int status = retire_silent_point(s, t, point);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    if (!silent && needed)
+        return PYTHIA_OK;
+    return pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
+                                silent ? "no request passed it" : "its search has ended");
 }
 
 static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)
 {
     struct need *needs = find_needs(s);
-    int status = needs ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++) {
+    int status = PYTHIA_OK;
+    if (!needs)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < s->points; point++) {
         bool seen = point < hit_count && hits[point] > 0;
-        for (size_t i = 0; s->open_for[point] > 0 && !s->skeleton[point] && i < s->type_count &&
-                           status == PYTHIA_OK;
+        /* Closing a point for its last type ends the loop: nothing is open then. */
+        for (size_t i = 0; s->open_for[point] > 0 && !s->skeleton[point] && i < s->type_count;
              i++) {
             struct pythia__search_type *t = &s->types[i];
-            if (pythia__search_was_opened(t, point) && !pythia__search_is_decided(s, t, point))
-                status = close_if_idle(s, t, point, &needs[i], seen);
+            if (!pythia__search_was_opened(t, point) || pythia__search_is_decided(s, t, point))
+                continue;
+            status = close_if_idle(s, t, point, &needs[i], seen);
+            if (status != PYTHIA_OK)
+                goto out;
         }
     }
+out:
     pythia_free(needs);
     return status;
 }
@@ -266,7 +279,8 @@ static bool may_open(const struct pythia_search *s, size_t problem, uint32_t poi
            !pythia__search_is_retired(s, problem, point);
 }
 
-/* Open what a strategy of the table suggests, as far as it may be opened. */
+/* Open what a strategy suggests, as far as it may be opened: a strategy knows nothing of pins,
+ * prices and budgets. */
 static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis *d,
                           const struct pythia_suggestion *list, size_t count, const bool *taken,
                           bool *answered)
@@ -278,6 +292,8 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
         if (number == SIZE_MAX || !taken[number] || !may_open(s, number, point))
             continue;
         struct pythia__search_type *t = pythia__search_type_at(s, number);
+        /* An answer counts even if nothing of it fits the budget now: the problem is not given up
+         * for that. */
         answered[number] = true;
         if (!pythia__search_is_worth(s, number, point, 1) ||
             !pythia__search_take(s, t, point, &room))
@@ -290,11 +306,12 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
     return PYTHIA_OK;
 }
 
-/* The same evidence, as a strategy wants it. A problem that it has nothing for is given up in the
- * end. */
+/* Give the evidence to a strategy of the table, which takes it as a diagnosis. A problem for which
+ * it suggests nothing for some cycles is given up. */
 static int ask_strategy(struct pythia_search *s, const struct pythia_groups *groups,
                         struct pythia_open_points *open, const bool *asked)
 {
+    /* Four times what may be opened, because pins, prices and budgets will refuse some of it. */
     size_t budget = s->o.budget.points_per_cycle, wanted = 4 * budget, count = 0;
     struct pythia_diagnosis *d = NULL;
     struct pythia_diagnosis_options how = {.alpha = s->o.alpha,
@@ -307,29 +324,38 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
     bool *answered = pythia_calloc(s->problem_count + 1, sizeof(*answered));
     uint32_t *only = pythia__search_names(s, asked, &how.only_count);
     how.only = only;
-    int status = list && answered && only ? pythia_diagnose(groups, &how, &d) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        struct pythia_evidence evidence = {.space = s->space,
-                                           .groups = groups,
-                                           .diagnosis = d,
-                                           .open = open,
-                                           .never = s->o.never,
-                                           .price_ns = s->o.price_ns,
-                                           .prices = s->o.prices,
-                                           .history = s->o.history,
-                                           .seed = s->o.seed,
-                                           .cycle = s->cycle};
-        status = pythia_strategy_run(s->o.strategy, &evidence, wanted, list, &count, NULL);
-    }
-    if (status == PYTHIA_OK && budget > 0)
+    int status = PYTHIA_ENOMEM;
+    if (!list || !answered || !only)
+        goto out;
+    status = pythia_diagnose(groups, &how, &d);
+    if (status != PYTHIA_OK)
+        goto out;
+    struct pythia_evidence evidence = {.space = s->space,
+                                       .groups = groups,
+                                       .diagnosis = d,
+                                       .open = open,
+                                       .never = s->o.never,
+                                       .price_ns = s->o.price_ns,
+                                       .prices = s->o.prices,
+                                       .history = s->o.history,
+                                       .seed = s->o.seed,
+                                       .cycle = s->cycle};
+    status = pythia_strategy_run(s->o.strategy, &evidence, wanted, list, &count, NULL);
+    if (status != PYTHIA_OK)
+        goto out;
+    if (budget > 0) {
         status = open_suggested(s, d, list, count, asked, answered);
-    for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++) {
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    for (size_t i = 0; i < s->problem_count; i++) {
         if (s->problems[i].state != PYTHIA_PROBLEM_SEARCHING || !asked[i])
             continue;
         s->keeping[i].unanswered = answered[i] ? 0 : s->keeping[i].unanswered + 1;
         if (s->keeping[i].unanswered >= PYTHIA__SEARCH_IDLE)
             s->problems[i].state = PYTHIA_PROBLEM_GIVEN_UP;
     }
+out:
     for (size_t i = 0; i < count; i++)
         pythia_suggestion_clear(&list[i]);
     pythia_free(list);
@@ -339,55 +365,78 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
     return status;
 }
 
-/* Those that are searched, the one that varies most first. */
+/* Inspect the problems that are searched, the one that varies most first: it takes what it needs of
+ * the budget before the others. */
 static int inspect_searched(struct pythia_search *s, const struct pythia_groups *groups,
                             struct pythia_open_points *open, const bool *taken, size_t *leading)
 {
     size_t count = 0, budget = s->o.budget.points_per_cycle;
     uint32_t *order = pythia__search_order(s, taken, &count);
-    int status = order ? PYTHIA_OK : PYTHIA_ENOMEM;
-    *leading = order && count > 0 ? order[0] : SIZE_MAX;
-    for (size_t i = 0; status == PYTHIA_OK && i < count; i++)
+    int status = PYTHIA_OK;
+    if (!order)
+        return PYTHIA_ENOMEM;
+    /* The report and the strategies speak of the problem that leads. */
+    *leading = count > 0 ? order[0] : SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
         status =
             pythia__search_look(s, order[i], s->keeping[order[i]].evidence, groups, open, &budget);
+        if (status != PYTHIA_OK)
+            break;
+    }
     pythia_free(order);
     return status;
 }
 
-/* A point that nothing was seen of parts nothing: what there is lies between the others. */
+/* Inspect the problems whose turn it is. A point without spans divides nothing: the problems see
+ * only the open points that something was seen of. */
 static int inspect_problems(struct pythia_search *s, const struct pythia_groups *groups,
                             const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
 {
     struct pythia_open_points *open = NULL;
     bool *taken = pythia_calloc(s->problem_count + 1, sizeof(*taken));
-    int status = taken ? pythia__search_take_turns(s, taken, &out->waiting) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = list_seen(s, hits, hit_count, &open);
-    for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++)
-        if (taken[i])
-            status = pythia__search_watch(s, i, s->keeping[i].evidence, groups, open);
-    if (status == PYTHIA_OK)
-        status = inspect_searched(s, groups, open, taken, &out->leading);
-    if (status == PYTHIA_OK && s->o.strategy && out->leading != SIZE_MAX) {
-        status = pythia__search_choose_asked(s, taken);
-        if (status == PYTHIA_OK)
-            status = ask_strategy(s, groups, open, taken);
+    if (!taken)
+        return PYTHIA_ENOMEM;
+    int status = pythia__search_take_turns(s, taken, &out->waiting);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = list_seen(s, hits, hit_count, &open);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < s->problem_count; i++) {
+        if (!taken[i])
+            continue;
+        /* Problems that have ended are watched before the others are searched: one that begins
+         * again takes part in this cycle's budget. */
+        status = pythia__search_watch(s, i, s->keeping[i].evidence, groups, open);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+    status = inspect_searched(s, groups, open, taken, &out->leading);
+    if (status != PYTHIA_OK || !s->o.strategy || out->leading == SIZE_MAX)
+        goto out;
+    status = pythia__search_choose_asked(s, taken);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = ask_strategy(s, groups, open, taken);
+out:
     pythia_open_points_destroy(open);
     pythia_free(taken);
     return status;
 }
 
-/* What was given up is not searched again before durations change from what they are now. */
+/* A problem that was given up is not searched again before durations change from what they are now.
+ */
 static int remember_given_up(struct pythia_search *s)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < s->problem_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < s->problem_count; i++) {
         bool was = i < s->known && s->before[i].problem.state == PYTHIA_PROBLEM_GIVEN_UP;
-        if (s->problems[i].state == PYTHIA_PROBLEM_GIVEN_UP && !was && s->keeping[i].evidence)
-            status = pythia__search_remember(s, i, s->keeping[i].evidence);
+        if (s->problems[i].state != PYTHIA_PROBLEM_GIVEN_UP || was || !s->keeping[i].evidence)
+            continue;
+        int status = pythia__search_remember(s, i, s->keeping[i].evidence);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* A cycle that fails leaves everything as it was. */
@@ -404,39 +453,54 @@ static void revert_cycle(struct pythia_search *s)
     s->cycle--;
 }
 
+/* Do all of a cycle that may fail. found->spent is what this cycle's evidence has cost: the
+ * spending before any switch. */
+static int stage_cycle(struct pythia_search *s, const struct pythia_groups *groups,
+                       const uint64_t *hits, size_t hit_count, struct pythia_cycle *found)
+{
+    size_t count;
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    int status = pythia__search_meet(s, types, count);
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__search_meet_rates(s);
+    /* Before any switch of this cycle. */
+    found->spent = pythia__search_spending(s);
+    status = inspect_problems(s, groups, hits, hit_count, found);
+    if (status != PYTHIA_OK)
+        return status;
+    status = remember_given_up(s);
+    if (status != PYTHIA_OK)
+        return status;
+    /* After the inspection, which may have given a problem up, and before its points are closed,
+     * which would hide the reason. */
+    status = pythia__search_say_why(s);
+    if (status != PYTHIA_OK)
+        return status;
+    status = close_idle(s, hits, hit_count);
+    if (status != PYTHIA_OK)
+        return status;
+    /* Last: all closings above may have freed what a budget demands. */
+    return pythia__search_keep_within(s);
+}
+
+/* All state of a cycle is staged until nothing can fail any more: a failed allocation leaves the
+ * search as it was after the previous cycle, so that the caller can play this one again. */
 int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
                         const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
 {
-    size_t count;
     struct pythia_cycle found = {.leading = SIZE_MAX};
-    const struct pythia_type *types = pythia_groups_types(groups, &count);
     if (pythia__search_begin(s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     clear_switches(s);
     s->cycle++;
-    int status = pythia__search_meet(s, types, count);
-    if (status == PYTHIA_OK)
-        pythia__search_meet_rates(s);
-    /* The spending before any switch is what this cycle's evidence has cost; the plan for the
-     * next cycle is computed after the last switch. */
-    struct pythia_spending spent = pythia__search_spending(s);
-    if (status == PYTHIA_OK)
-        status = inspect_problems(s, groups, hits, hit_count, &found);
-    if (status == PYTHIA_OK)
-        status = remember_given_up(s);
-    if (status == PYTHIA_OK)
-        status = pythia__search_say_why(s);
-    if (status == PYTHIA_OK)
-        status = close_idle(s, hits, hit_count);
-    if (status == PYTHIA_OK)
-        status = pythia__search_keep_within(s);
-    /* All state of a cycle is staged until here: a failed allocation leaves the search as it was
-     * after the previous cycle, so that the caller can play this one again. */
+    int status = stage_cycle(s, groups, hits, hit_count, &found);
     if (status != PYTHIA_OK) {
         revert_cycle(s);
         return status;
     }
     pythia__search_commit(s);
+    /* The plan for the next cycle is computed after the last switch. */
     *out = (struct pythia_cycle){.number = s->cycle,
                                  .switches = s->switches,
                                  .switch_count = s->switch_count,
@@ -444,7 +508,7 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
                                  .problem_count = s->problem_count,
                                  .leading = found.leading,
                                  .waiting = found.waiting,
-                                 .spent = spent,
+                                 .spent = found.spent,
                                  .planned = pythia__search_spending(s),
                                  .finished = true};
     out->effects = pythia__search_take_told(s, &out->effect_count);

@@ -139,6 +139,8 @@ static double *find_best_use(struct pythia_search *s)
             continue;
         double *use = pythia__search_use(s, i);
         for (uint32_t point = 0; use && point < s->points; point++)
+            /* A point serves all problems whose requests hit it: the one that needs it most
+             * decides. */
             all[point] = fmax(all[point], use[point]);
         if (!use) {
             pythia_free(all);
@@ -148,6 +150,7 @@ static double *find_best_use(struct pythia_search *s)
     }
     for (uint32_t point = 0; all && point < s->points; point++)
         if (s->open_for[point] > 0 && !s->skeleton[point] && bounds_any_cause(s, point))
+            /* Without it a cause that was found could not be seen to remain or to go. */
             all[point] = BOUNDS;
     return all;
 }
@@ -192,12 +195,14 @@ static size_t find_point_owner(const struct pythia_search *s, const struct pythi
 /* Close a point for all types that it was opened for. */
 static int close_for_all(struct pythia_search *s, uint32_t point, const char *why)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < s->type_count && status == PYTHIA_OK; i++)
-        if (pythia__search_was_opened(&s->types[i], point))
-            status = pythia__search_close(s, &s->types[i], point, find_point_owner(s, &s->types[i]),
-                                          why);
-    return status;
+    for (size_t i = 0; i < s->type_count; i++)
+        if (pythia__search_was_opened(&s->types[i], point)) {
+            int status = pythia__search_close(s, &s->types[i], point,
+                                              find_point_owner(s, &s->types[i]), why);
+            if (status != PYTHIA_OK)
+                return status;
+        }
+    return PYTHIA_OK;
 }
 
 int pythia__search_keep_within(struct pythia_search *s)
@@ -208,15 +213,21 @@ int pythia__search_keep_within(struct pythia_search *s)
         return PYTHIA_OK;
     double *use = find_best_use(s);
     int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
-    while (status == PYTHIA_OK && describe_exceeded_limit(s, &now, words, sizeof(words))) {
+    if (status != PYTHIA_OK)
+        goto out;
+    while (describe_exceeded_limit(s, &now, words, sizeof(words))) {
+        /* One at a time: each closing changes what is spent, and no more is closed than must be. */
         uint32_t least = find_least(s, use);
         if (least == PYTHIA_NONE)
             break;
         char why[256];
         snprintf(why, sizeof(why), "%s: it tells least", words);
         status = close_for_all(s, least, why);
+        if (status != PYTHIA_OK)
+            goto out;
         now = pythia__search_spending(s);
     }
+out:
     pythia_free(use);
     return status;
 }

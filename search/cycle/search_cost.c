@@ -27,6 +27,8 @@ int pythia__search_find_rates(const struct pythia_search *s, const struct pythia
     uint32_t points = pythia_vocabulary_tracepoints(pythia_space_vocabulary(s->space));
     double requests = (double)(of->requests ? of->requests : 1), mean = pythia_space_mean_bytes(of);
     uint32_t *place = pythia_calloc(points, sizeof(*place));
+    /* Only the points of the type get a rate: there are thousands of types, and each has few of all
+     * points. */
     if (place)
         t->rate_count = number_points(of->cct, place, points);
     t->rates = place ? pythia_calloc(t->rate_count, sizeof(*t->rates)) : NULL;
@@ -126,9 +128,12 @@ void pythia__search_meet_rates(struct pythia_search *s)
         const struct pythia__search_type *t = &s->types[i];
         for (size_t k = 0; (t->open || any_wide) && k < t->rate_count; k++) {
             const struct pythia__search_rate *rate = &t->rates[k];
+            /* A point that is open for other types costs this type nothing. */
             if (!costs_in(s, t, rate->tracepoint))
                 continue;
             double *calls = &s->spent_calls[rate->tracepoint];
+            /* The limit on added time is that of one request: the type that it slows most counts.
+             */
             *calls = fmax(*calls, rate->calls);
             s->spent_bytes[rate->tracepoint] += t->requests * rate->bytes;
         }

@@ -40,6 +40,7 @@ void pythia__search_add_effect(const struct pythia_search *s, const struct pythi
                                uint32_t point, struct pythia_buf *reason)
 {
     struct pythia_buf words = {0};
+    /* From the newest back: a point may have been opened more than once. */
     for (size_t i = s->effect_count; i-- > 0 && words.size == 0;) {
         const struct pythia_effect *e = &s->effects[i];
         if (e->tracepoint != point || !is_effect_of_type(s, e, t))

@@ -54,6 +54,7 @@ static int fill_point_arrays(const struct pythia_search *s, uint32_t count, bool
         p->never[point] = !fixed && s->o.never && pythia_open_points_has(s->o.never, point);
         bool always = fixed || (s->o.always && !p->never[point] &&
                                 pythia_open_points_has(s->o.always, point));
+        /* New pins may release what old pins kept open; new points must not close anything. */
         bool kept = known && !pinned && s->skeleton[point];
         p->skeleton[point] = p->skeleton[point] || always || kept;
         p->open[point] = p->skeleton[point];
@@ -76,6 +77,8 @@ static int prepare_types(struct pythia_search *s, uint32_t count, const struct p
 {
     size_t types;
     const struct pythia_space_type *known = pythia_space_types(s->space, &types);
+    /* A released point becomes open for each type by itself, so that the search can close it type
+     * by type. */
     bool released = false;
     for (uint32_t point = 0; point < s->points && !released; point++)
         released = is_released(s, p, point);
@@ -163,12 +166,32 @@ static void replace_point_arrays(struct pythia_search *s, uint32_t count, const 
     s->spent_bytes = p->spent_bytes;
     s->open_for = p->open_for;
     s->wide = p->wide;
+    /* Everything below reads the new arrays. */
     s->points = count;
     s->o.budget.points_per_cycle = s->per_cycle < count ? s->per_cycle : count;
     pythia__search_count_calls(s);
     for (uint32_t point = 0; point < count; point++)
         if (s->open_for[point] > 0)
             pythia__search_settle(s, point);
+}
+
+/* Make the arrays for new pins, or for new points, beside those in use: nothing is changed before
+ * all memory is there. On failure `made` has been freed. */
+static int stage_points(struct pythia_search *s, uint32_t count, bool pins, struct points *made)
+{
+    int status = fill_point_arrays(s, count, pins, made);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = lengthen_retired(s, count);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = prepare_types(s, count, made);
+    if (status != PYTHIA_OK)
+        goto out;
+    return PYTHIA_OK;
+out:
+    free_point_arrays(made);
+    return status;
 }
 
 int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *always,
@@ -181,16 +204,11 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
     s->o.always = always;
     s->o.never = never;
     s->o.fixed = fixed;
-    int status = fill_point_arrays(s, count, true, &pinned);
-    if (status == PYTHIA_OK)
-        status = lengthen_retired(s, count);
-    if (status == PYTHIA_OK)
-        status = prepare_types(s, count, &pinned);
+    int status = stage_points(s, count, true, &pinned);
     if (status != PYTHIA_OK) {
         s->o.always = before[0];
         s->o.never = before[1];
         s->o.fixed = before[2];
-        free_point_arrays(&pinned);
         return status;
     }
     switch_types(s, before[0], &pinned);
@@ -212,15 +230,9 @@ int pythia_search_grow(struct pythia_search *s)
     for (size_t i = 0; i < s->problem_count; i++)
         if (s->keeping[i].belief.nodes) /* types may have moved */
             s->keeping[i].belief.type = pythia_space_type(s->space, s->problems[i].unsplit);
-    int status = fill_point_arrays(s, count, false, &grown);
-    if (status == PYTHIA_OK)
-        status = lengthen_retired(s, count);
-    if (status == PYTHIA_OK)
-        status = prepare_types(s, count, &grown);
-    if (status != PYTHIA_OK) {
-        free_point_arrays(&grown);
+    int status = stage_points(s, count, false, &grown);
+    if (status != PYTHIA_OK)
         return status;
-    }
     switch_types(s, NULL, &grown);
     replace_point_arrays(s, count, &grown);
     return PYTHIA_OK;

@@ -29,6 +29,7 @@ static int find_or_add_problem(struct pythia_search *s, const struct pythia_type
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
     size_t at = s->problem_of[type->name];
+    /* A cycle that failed may have left a number here of a problem that was taken back. */
     if (at > 0 && at <= s->problem_count && s->problems[at - 1].type == type->name) {
         *out = at - 1;
         return PYTHIA_OK;
@@ -74,6 +75,7 @@ static enum pythia_problem_state judge_problem_state(const struct pythia_search 
         return PYTHIA_PROBLEM_UNKNOWN;
     if (pythia_type_evidence(k->evidence) < (double)s->o.min_requests)
         return PYTHIA_PROBLEM_TOO_FEW;
+    /* Also if it is NaN: then all durations are 0. */
     if (!(cov >= s->o.min_cov)) {
         k->judged = false;
         return PYTHIA_PROBLEM_QUIET;

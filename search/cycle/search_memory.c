@@ -55,6 +55,7 @@ void pythia__search_take_back(struct pythia_search *s)
         for (uint32_t point = 0; now->retired && point < s->points; point++)
             if (now->retired[point] == s->cycle)
                 now->retired[point] = 0;
+        /* The cycle replaced them; the old ones are in `then`. */
         if (now->log_durations != then->log_durations)
             pythia_free(now->log_durations);
         if (then->belief.nodes == 0)
@@ -62,6 +63,8 @@ void pythia__search_take_back(struct pythia_search *s)
         else if (s->before[i].touched)
             pythia__belief_restore(&now->belief);
         s->problems[i] = s->before[i].problem;
+        /* Both own the same arrays, which have been restored in place; what the cycle allocated
+         * stays for the next one. */
         then->belief = now->belief;
         then->retired = now->retired;
         *now = *then;
@@ -121,18 +124,22 @@ int pythia__search_has_changed(const struct pythia_search *s, size_t problem,
     double *x = pythia_calloc(all, sizeof(*x));
     uint32_t *side = pythia_calloc(all, sizeof(*side));
     struct pythia_test_result test = {.p = NAN};
-    int status = x && side ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < all && status == PYTHIA_OK; i++) {
+    int status = PYTHIA_ENOMEM;
+    if (!x || !side)
+        goto out;
+    for (size_t i = 0; i < all; i++) {
         const struct pythia_row *row = i < old ? NULL : pythia_type_row(t, i - old);
         /* Durations are compared as logarithms: a program that became twice as fast, with the
          * same relative spread, has not changed what the search looks for. */
         x[i] = row ? log((double)row->duration_ns + 1) : k->log_durations[i];
         side[i] = i >= old;
     }
-    if (status == PYTHIA_OK)
-        status = pythia_dispersion_brown_forsythe(x, side, all, 2, &test);
+    status = pythia_dispersion_brown_forsythe(x, side, all, 2, &test);
+    if (status != PYTHIA_OK)
+        goto out;
     /* The level falls with the number of cycles, because the test is repeated in each of them. */
-    *changed = status == PYTHIA_OK && test.p <= pythia_gate_alpha(s->o.alpha, s->cycle);
+    *changed = test.p <= pythia_gate_alpha(s->o.alpha, s->cycle);
+out:
     pythia_free(x);
     pythia_free(side);
     return status;

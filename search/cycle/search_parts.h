@@ -47,7 +47,7 @@ struct pythia__search_keeping {
     size_t against;        /* cycles in a row whose shares say the opposite of `matters` */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
     size_t past; /* cycles in a row in which a cause that was found has no share any more */
-    const struct pythia_type *evidence; /* of the cycle at hand; NULL: there is none */
+    const struct pythia_type *evidence; /* of the current cycle; NULL: there is none */
 };
 
 /* A problem and what is kept of it, as they were when a cycle began. */

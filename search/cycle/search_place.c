@@ -37,15 +37,15 @@ static int measure_own_time(const struct pythia__looking *l, struct pythia_findi
 {
     struct pythia_own_time t;
     int status = pythia_own_time_measure(&l->ranking, l->seen, cause->place.context, l->level, &t);
-    if (status == PYTHIA_OK)
-        *cause = target_of_own_time(&t).finding;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    *cause = target_of_own_time(&t).finding;
+    return PYTHIA_OK;
 }
 
 int pythia__look_mark(struct pythia__looking *l)
 {
-    int status = PYTHIA_OK;
-    for (size_t c = 0; c < l->p->cause_count && status == PYTHIA_OK; c++) {
+    for (size_t c = 0; c < l->p->cause_count; c++) {
         struct pythia_finding *cause = &l->p->causes[c];
         bool passed = false;
         for (size_t e = 0; e < l->ranking.edge_count; e++) {
@@ -53,12 +53,17 @@ int pythia__look_mark(struct pythia__looking *l)
                 continue;
             l->explained[e] = passed = true;
             if (!cause->place.own)
+                /* The share of a known cause is brought up to date, so that one that fades is seen
+                 * to fade. */
                 *cause = target_of_edge(l, e).finding;
         }
-        if (cause->place.own && passed)
-            status = measure_own_time(l, cause);
+        if (cause->place.own && passed) {
+            int status = measure_own_time(l, cause);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 bool pythia__look_is_past(const struct pythia__looking *l, const struct pythia_finding *cause)
@@ -82,6 +87,7 @@ int pythia__look_find(struct pythia__looking *l, struct pythia__target *edge,
         double share = l->ranking.edges[e].share.share;
         if (l->explained[e] || isnan(share))
             continue;
+        /* What no cause explains is reported, although only the largest edge decides. */
         rest += share;
         if (top == SIZE_MAX || share > l->ranking.edges[top].share.share)
             top = e;
@@ -171,6 +177,7 @@ static double probability_of(const struct pythia__looking *l, const struct pythi
             ? pythia_cct_edge_at(l->seen, l->ranking.edges[target->edge].edge)->context
             : PYTHIA_NONE;
     for (uint32_t node = 1; node < l->k->belief.nodes; node++) {
+        /* An own time has several contexts: those of its trace point anywhere. */
         bool there = context != PYTHIA_NONE ? l->map.masked[node] == context
                                             : pythia_cct_tracepoint(l->type->cct, node) ==
                                                   target->finding.place.context;

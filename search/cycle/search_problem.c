@@ -33,8 +33,9 @@
 #define KNOWN_LOG 20   /* a place whose cause is known is less probable by that (grid) */
 #define MASS_MIN  .002 /* a point that divides less mass is no longer informative (grid) */
 
-/* A cause was found: what lies there need not be looked for any more, and the search for what is
- * left begins anew. */
+/* A cause was found: what lies there need not be searched any more, and the search for the rest
+ * begins anew. Nodes of a known cause are made improbable and not impossible, because the ranking
+ * of one cycle may be wrong about where the cause ends. */
 static void reset_belief_around_causes(struct pythia__looking *l)
 {
     struct pythia__belief *belief = &l->k->belief;
@@ -82,6 +83,8 @@ static void end_search(struct pythia__looking *l, bool above)
                        ? l->p->top.share >= ENDED
                        : l->p->top.share >= PYTHIA_FINDING_MIN && l->p->top.low > 0;
     bool large = l->p->cause_count > 0 || l->p->top.share >= PYTHIA__SEARCH_LARGE;
+    /* One cycle may be chance, in either direction; the counter starts anew only where a share is
+     * large. */
     if (!above || !matters)
         l->k->idle++;
     else if (large)
@@ -118,31 +121,34 @@ static void record_cause(struct pythia__looking *l, const struct pythia__target 
     reset_belief_around_causes(l);
 }
 
-/* Take away causes as long as there is one that stands out with nothing closed behind it. */
+/* Take away one cause after the other, as long as there is one that stands out with nothing closed
+ * after it: the largest hides the others in the same ranking. */
 static int find_causes(struct pythia__looking *l)
 {
     struct pythia__target edge, own;
-    const struct pythia__target *cause = NULL, *top;
-    int status = PYTHIA_OK;
-    do {
-        if (cause) {
-            record_cause(l, cause);
-            /* Recording a cause resets the belief, so the evidence of this cycle is applied
-             * again to what is left. */
-            status = update_belief(l);
-        }
-        if (status == PYTHIA_OK)
-            status = pythia__look_find(l, &edge, &own);
+    const struct pythia__target *cause, *top;
+    for (;;) {
+        int status = pythia__look_find(l, &edge, &own);
         if (status != PYTHIA_OK)
             return status;
         top = pythia__look_top(&edge, &own);
         l->p->top = top->finding;
         cause = choose_cause(l, &edge, &own);
-    } while (cause);
+        if (!cause)
+            break;
+        record_cause(l, cause);
+        /* Recording a cause resets the belief, so the evidence of this cycle is applied again to
+         * what is left. */
+        status = update_belief(l);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     end_search(l, top->finding.share > ABOVE * top->se);
     return PYTHIA_OK;
 }
 
+/* Each decision records its reason with the numbers it was made from: they are not known later, and
+ * the log of decisions is what an operator checks the search by. */
 static int open_picks(struct pythia__looking *l, const struct pythia__pick *picks, size_t count)
 {
     struct pythia_search *s = l->s;
@@ -177,14 +183,16 @@ static bool may_close_point(const struct pythia__looking *l, uint32_t point)
            !pythia__search_bounds_cause(s, l->t, point);
 }
 
-/* Close the points that part little from little, or cost more than they may explain. */
+/* Close the points that divide little from little, or cost more than they may explain. */
 static int close_useless(struct pythia__looking *l)
 {
     struct pythia_search *s = l->s;
     double *use = pythia__look_use(l);
-    int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
     bool retired = false;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++) {
+    if (!use)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < s->points; point++) {
         bool useless = use[point] < MASS_MIN;
         if (!may_close_point(l, point) ||
             (!useless && pythia__search_is_worth(s, l->number, point, use[point])))
@@ -193,15 +201,19 @@ static int close_useless(struct pythia__looking *l)
         /* Retired points are not opened again with the evidence of this search; otherwise the
          * same point would be opened and closed in turn. */
         status = pythia__search_retire(s, l->number, point);
-        if (status == PYTHIA_OK)
-            status =
-                pythia__search_close(s, l->t, point, l->number,
-                                     useless ? "the cause is neither in it nor around it"
-                                             : "it adds more to a request than it may explain");
+        if (status != PYTHIA_OK)
+            goto out;
+        status = pythia__search_close(s, l->t, point, l->number,
+                                      useless ? "the cause is neither in it nor around it"
+                                              : "it adds more to a request than it may explain");
+        if (status != PYTHIA_OK)
+            goto out;
     }
+    if (retired)
+        status = pythia__search_remember(s, l->number, l->evidence);
+out:
     pythia_free(use);
-    return status == PYTHIA_OK && retired ? pythia__search_remember(s, l->number, l->evidence)
-                                          : status;
+    return status;
 }
 
 static bool may_free_capacity(const struct pythia__looking *l, uint32_t point)
@@ -209,21 +221,23 @@ static bool may_free_capacity(const struct pythia__looking *l, uint32_t point)
     return may_close_point(l, point) && pythia__search_frees(l->s, point);
 }
 
-/* The budget is used up: close the points that part least, about half of them at most, so that
+/* The budget is used up: close the points that divide least, about half of them at most, so that
  * others may be opened. They may be opened again. */
 static int close_least_useful(struct pythia__looking *l, size_t *closed)
 {
     struct pythia_search *s = l->s;
     double *use = pythia__look_use(l);
     size_t most = 0;
-    int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
     *closed = 0;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
+    if (!use)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < s->points; point++)
         most += may_free_capacity(l, point);
     /* At most half, because the belief is coarse: closing everything would lose the edges that
      * the next decision is compared with. */
     most = (most + 1) / 2 < l->budget ? (most + 1) / 2 : l->budget;
-    while (status == PYTHIA_OK && *closed < most) {
+    while (*closed < most) {
         uint32_t least = PYTHIA_NONE;
         for (uint32_t point = 0; point < s->points; point++)
             if (may_free_capacity(l, point) && (least == PYTHIA_NONE || use[point] < use[least]))
@@ -232,6 +246,8 @@ static int close_least_useful(struct pythia__looking *l, size_t *closed)
             break;
         status = pythia__search_close(s, l->t, least, l->number,
                                       "others tell more, and the budget is used up");
+        if (status != PYTHIA_OK)
+            break;
         ++*closed;
     }
     pythia_free(use);
@@ -247,9 +263,10 @@ static int find_best_pick(const struct pythia__looking *l, const bool *may,
                                &count);
 }
 
-/* Where budgets are small, what fits them may tell next to nothing: how many bits is it worth to
- * open something for, beside the best of all that may be opened? And is there such a thing that
- * would fit if less were open? `may` by trace point becomes what would fit then. */
+/* With a small budget, what fits it may be next to uninformative. *least: the bits for which it is
+ * worth to open something, a part of those of the best point that may be opened. *would_fit: is
+ * there such a point that would fit if less were open? `may`, by trace point, becomes what would
+ * fit then. */
 static int compare_with_best(const struct pythia__looking *l, bool *may, double *least,
                              bool *would_fit)
 {
@@ -259,16 +276,20 @@ static int compare_with_best(const struct pythia__looking *l, bool *may, double 
     if (!pythia__search_is_limited(l->s))
         return PYTHIA_OK;
     int status = find_best_pick(l, may, &best);
+    if (status != PYTHIA_OK)
+        return status;
+    /* Relative to the best point, because bits differ a hundredfold between problems. */
     *least = PYTHIA__PART_MIN * best.bits;
     for (uint32_t point = 0; point < l->s->points; point++)
         may[point] = may[point] && pythia__search_fits_alone(l->s, l->t, point);
-    if (status == PYTHIA_OK)
-        status = find_best_pick(l, may, &best);
+    status = find_best_pick(l, may, &best);
+    if (status != PYTHIA_OK)
+        return status;
     *would_fit = best.bits > 0 && best.bits >= *least;
-    return status;
+    return PYTHIA_OK;
 }
 
-/* Choose what fits the budgets. */
+/* Choose the most informative points that fit the budgets. */
 static int choose_picks(struct pythia__looking *l, struct pythia__pick *picks, size_t *count,
                         bool *would_fit)
 {
@@ -277,8 +298,10 @@ static int choose_picks(struct pythia__looking *l, struct pythia__pick *picks, s
     size_t chosen = 0;
     double least = 0;
     bool *may = pythia_calloc(s->points, sizeof(*may));
-    int status = may ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t node = 1; status == PYTHIA_OK && node < pythia_cct_nodes(l->type->cct); node++) {
+    if (!may)
+        return PYTHIA_ENOMEM;
+    for (uint32_t node = 1; node < pythia_cct_nodes(l->type->cct); node++) {
+        /* Only points that requests of the type hit can tell anything about it. */
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
         may[point] = !s->open[point] && !s->never[point] &&
                      !pythia__search_is_retired(l->s, l->number, point) &&
@@ -287,30 +310,39 @@ static int choose_picks(struct pythia__looking *l, struct pythia__pick *picks, s
     }
     /* The best of all points is measured before budgets apply. A small budget must not be spent
      * on points that are hardly informative. */
-    if (status == PYTHIA_OK)
-        status = compare_with_best(l, may, &least, would_fit);
-    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
+    int status = compare_with_best(l, may, &least, would_fit);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (uint32_t point = 0; point < s->points; point++)
         may[point] = may[point] && pythia__search_fits(s, l->t, point, &room);
-    if (status == PYTHIA_OK && room.switches > 0)
+    if (room.switches > 0) {
         status = pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, s->relative,
                                      room.switches, picks, &chosen);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
     *count = 0; /* together they must fit as well */
     while (*count < chosen && picks[*count].bits >= least &&
            pythia__search_take(s, l->t, picks[*count].tracepoint, &room))
         ++*count;
+out:
     pythia_free(may);
     return status;
 }
 
-/* By trace point: what is believed to be in those that lie behind the place with the largest share,
- * and may be opened. `mass` is all 0. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* By trace point: the probability that the cause is in one that lies after the place with the
+ * largest share, and may be opened. `mass` is all 0. PYTHIA_OK or PYTHIA_ENOMEM. */
 static int find_mass(struct pythia__looking *l, double *mass)
 {
     struct pythia__target edge, own;
     const struct pythia__belief *b = &l->k->belief;
     bool *counted = pythia_calloc(b->nodes, sizeof(*counted)); /* a node may be behind several */
-    int status = counted ? pythia__look_find(l, &edge, &own) : PYTHIA_ENOMEM;
-    for (size_t e = 0; status == PYTHIA_OK && e < l->ranking.edge_count; e++) {
+    if (!counted)
+        return PYTHIA_ENOMEM;
+    int status = pythia__look_find(l, &edge, &own);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
         const struct pythia_edge *at = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
         /* Only segments of the leading place; the regions of two of its edges may share nodes,
          * which count once. */
@@ -326,12 +358,14 @@ static int find_mass(struct pythia__looking *l, double *mass)
             counted[node] = true;
         }
     }
+out:
     pythia_free(counted);
     return status;
 }
 
-/* Nothing would tell more by what is believed, and yet the place with the largest share has closed
- * points behind it: open those that the cause is most probably in, and see. */
+/* No point is informative by the belief, and yet the place with the largest share has closed points
+ * after it: open those that most probably hold the cause. Without that the search would end with a
+ * cause that is only the smallest region it happened to see. */
 static int confirm_largest_share(struct pythia__looking *l, struct pythia__pick *picks,
                                  size_t *count)
 {
@@ -372,25 +406,38 @@ static int confirm_largest_share(struct pythia__looking *l, struct pythia__pick 
     return PYTHIA_OK;
 }
 
+/* Nothing to open is not the end: the next requests may make a point informative. Only after
+ * several such cycles the problem is given up. */
 static int open_more(struct pythia__looking *l)
 {
     size_t count = 0, closed = 0;
     bool would_fit = false;
     struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
-    int status = picks ? choose_picks(l, picks, &count, &would_fit) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK && count == 0 && would_fit) {
+    if (!picks)
+        return PYTHIA_ENOMEM;
+    int status = choose_picks(l, picks, &count, &would_fit);
+    if (status != PYTHIA_OK)
+        goto out;
+    /* Less useful points make place for a better one, if there is one that would fit. */
+    if (count == 0 && would_fit) {
         status = close_least_useful(l, &closed);
-        if (status == PYTHIA_OK && closed > 0)
+        if (status != PYTHIA_OK)
+            goto out;
+        if (closed > 0)
             status = choose_picks(l, picks, &count, &would_fit);
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    if (status == PYTHIA_OK && count == 0)
+    if (count == 0) {
         status = confirm_largest_share(l, picks, &count);
-    /* nothing to open: further requests may still tell, up to a point */
+        if (status != PYTHIA_OK)
+            goto out;
+    }
     l->k->unanswered = count > 0 || closed > 0 ? 0 : l->k->unanswered + 1;
     if (l->k->unanswered >= PYTHIA__SEARCH_IDLE)
         l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
-    if (status == PYTHIA_OK)
-        status = open_picks(l, picks, count);
+    status = open_picks(l, picks, count);
+out:
     pythia_free(picks);
     return status;
 }
@@ -437,39 +484,59 @@ static void expire_past_causes(struct pythia__looking *l)
         drop_past_causes(l);
 }
 
-/* Go on from there: causes, belief, what to open and what to close. */
-static int inspect_problem(struct pythia__looking *l)
+/* Apply the evidence of a cycle to what is known of the problem. */
+static int apply_evidence(struct pythia__looking *l)
 {
     struct pythia_search *s = l->s;
     bool changed = false;
-    l->p->cycles++;
-    l->k->sd_ns = sqrt(pythia_exact_moments_variance(&l->evidence->moments));
     int status = pythia__search_has_changed(s, l->number, l->evidence, &changed);
+    if (status != PYTHIA_OK)
+        return status;
     if (changed)
         pythia__search_forget(s, l->number);
-    if (status == PYTHIA_OK && l->k->belief.nodes == 0)
+    if (l->k->belief.nodes == 0) {
         status = pythia__belief_create_with(l->type, s->o.history, &l->k->belief);
-    if (status == PYTHIA_OK)
-        status = pythia__region_map_create(l->type, l->seen, l->open, &l->map);
-    if (status == PYTHIA_OK)
-        status = rank_problem_edges(l);
-    if (status == PYTHIA_OK)
-        expire_past_causes(l);
-    if (status == PYTHIA_OK)
-        status = update_belief(l);
-    if (status == PYTHIA_OK)
-        status = find_causes(l);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    status = pythia__region_map_create(l->type, l->seen, l->open, &l->map);
+    if (status != PYTHIA_OK)
+        return status;
+    status = rank_problem_edges(l);
+    if (status != PYTHIA_OK)
+        return status;
+    expire_past_causes(l);
+    status = update_belief(l);
+    if (status != PYTHIA_OK)
+        return status;
+    return find_causes(l);
+}
+
+/* Continue the search: causes first, because a cause that is found ends it, or changes what is
+ * informative; then what to open, and last what to close, so that a point that was opened a moment
+ * ago is judged like the others. */
+static int inspect_problem(struct pythia__looking *l)
+{
+    struct pythia_search *s = l->s;
+    l->p->cycles++;
+    /* Problems are ordered by how much their durations differ. */
+    l->k->sd_ns = sqrt(pythia_exact_moments_variance(&l->evidence->moments));
+    int status = apply_evidence(l);
+    if (status != PYTHIA_OK)
+        return status;
     if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles - l->k->looked >= s->o.patience)
         l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
-    if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0 &&
-        !s->o.strategy)
+    if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0 && !s->o.strategy) {
         status = open_more(l);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     if (s->o.budget.points_per_cycle == 0 && !s->o.strategy && /* nothing can ever be opened */
         l->p->state == PYTHIA_PROBLEM_SEARCHING && ++l->k->unanswered >= PYTHIA__SEARCH_IDLE)
         l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
-    if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING)
-        status = close_useless(l);
-    return status;
+    if (l->p->state != PYTHIA_PROBLEM_SEARCHING)
+        return PYTHIA_OK;
+    return close_useless(l);
 }
 
 /* Where all was explained: has something come up that is not, or is nothing left of what was? */
@@ -477,11 +544,13 @@ static int watch_causes(struct pythia__looking *l, bool *again)
 {
     struct pythia__target edge, own;
     int status = rank_problem_edges(l);
-    if (status == PYTHIA_OK)
-        status = pythia__look_find(l, &edge, &own);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__look_find(l, &edge, &own);
     if (status != PYTHIA_OK)
         return status;
     const struct pythia_finding *top = &pythia__look_top(&edge, &own)->finding;
+    /* The lower bound, because the search would otherwise begin again after every unlucky cycle. */
     *again = top->low > AGAIN_LOW && top->share >= PYTHIA_FINDING_MIN;
     expire_past_causes(l);
     if (*again)
@@ -506,6 +575,7 @@ static int watch_problem(struct pythia__looking *l)
     return PYTHIA_OK;
 }
 
+/* Lend `work` what inspecting and watching a problem both need, and free it afterwards. */
 static int run_with_rows(struct pythia__looking *l, int (*work)(struct pythia__looking *l))
 {
     l->p = &l->s->problems[l->number];
@@ -513,6 +583,7 @@ static int run_with_rows(struct pythia__looking *l, int (*work)(struct pythia__l
     l->t = pythia__search_type_at(l->s, l->number);
     l->type = pythia_space_type(l->s->space, l->evidence->unsplit);
     l->n = pythia_type_rows(l->evidence);
+    /* Whatever `work` changes can be taken back if the cycle fails. */
     pythia__search_touch(l->s, l->number);
     l->rows = pythia_calloc(l->n + 1, sizeof(struct pythia_row *));
     if (!l->rows)
@@ -535,29 +606,35 @@ int pythia__search_watch(struct pythia_search *s, size_t number, const struct py
     struct pythia__search_hidden hidden;
     if (!settled || pythia_type_evidence(t) < (double)s->o.min_requests)
         return PYTHIA_OK;
-    int status = pythia__search_hide(s, number, &hidden);
     struct pythia__looking l = {
         .s = s, .number = number, .evidence = t, .seen = pythia_groups_cct(groups), .open = open};
-    if (status == PYTHIA_OK)
-        status = run_with_rows(&l, watch_problem);
+    int status = pythia__search_hide(s, number, &hidden);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = run_with_rows(&l, watch_problem);
+out:
     pythia__search_show(&hidden);
     return status;
 }
 
+/* While a problem is inspected, points that are open for other types only are hidden: its requests
+ * cannot show them. */
 int pythia__search_look(struct pythia_search *s, size_t number, const struct pythia_type *t,
                         const struct pythia_groups *groups, struct pythia_open_points *open,
                         size_t *budget)
 {
     struct pythia__search_hidden hidden;
-    int status = pythia__search_hide(s, number, &hidden);
     struct pythia__looking l = {.s = s,
                                 .number = number,
                                 .evidence = t,
                                 .seen = pythia_groups_cct(groups),
                                 .open = open,
                                 .budget = *budget};
-    if (status == PYTHIA_OK)
-        status = run_with_rows(&l, inspect_problem);
+    int status = pythia__search_hide(s, number, &hidden);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = run_with_rows(&l, inspect_problem);
+out:
     pythia__search_show(&hidden);
     *budget = l.budget;
     return status;

@@ -89,16 +89,18 @@ static int share_turns(const struct pythia_search *s, bool *taken)
 int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *waiting)
 {
     size_t due = 0;
-    int status = PYTHIA_OK;
     for (size_t i = 0; i < s->problem_count; i++)
         due += needs_turn(s, i);
     bool all = s->o.problems_per_cycle == 0 || due <= s->o.problems_per_cycle;
     for (size_t i = 0; all && i < s->problem_count; i++)
         taken[i] = needs_turn(s, i);
-    if (!all)
-        status = share_turns(s, taken);
+    if (!all) {
+        int status = share_turns(s, taken);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     *waiting = 0;
-    for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++) {
+    for (size_t i = 0; i < s->problem_count; i++) {
         struct pythia_problem *p = &s->problems[i];
         bool waits = needs_turn(s, i) && !taken[i];
         *waiting += waits;
@@ -107,7 +109,7 @@ int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *wait
         else if (p->state != PYTHIA_PROBLEM_TOO_FEW) /* who has none now keeps the place in line */
             p->waited = 0;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- of them, those that a strategy is asked about ---- */

@@ -82,13 +82,18 @@ static int add_type_limits(const struct pythia_search *s, struct pythia_open_poi
         s->skeleton[point] ? pythia_open_points_types(s->o.always, point, &count) : NULL;
     struct pythia_text id =
         pythia_vocabulary_tracepoint_id(pythia_space_vocabulary(s->space), point);
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = pythia_open_points_add_id_for(to, id, types[i]);
-    for (size_t i = 0; !types && i < s->type_count && status == PYTHIA_OK; i++)
-        if (pythia__search_was_opened(&s->types[i], point))
-            status = pythia_open_points_add_for(to, point, s->types[i].name);
-    return status;
+    for (size_t i = 0; i < count; i++) {
+        int status = pythia_open_points_add_id_for(to, id, types[i]);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    for (size_t i = 0; !types && i < s->type_count; i++)
+        if (pythia__search_was_opened(&s->types[i], point)) {
+            int status = pythia_open_points_add_for(to, point, s->types[i].name);
+            if (status != PYTHIA_OK)
+                return status;
+        }
+    return PYTHIA_OK;
 }
 
 /* Is a point open for all types? */
@@ -104,20 +109,30 @@ int pythia__search_list_open(const struct pythia_search *s, const bool *shown,
 {
     struct pythia_open_points *open = NULL;
     bool *all = pythia_calloc(s->points, sizeof(*all));
-    int status =
-        all ? pythia_open_points_create(pythia_space_vocabulary(s->space), &open) : PYTHIA_ENOMEM;
-    for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
+    if (!all)
+        return PYTHIA_ENOMEM;
+    int status = pythia_open_points_create(pythia_space_vocabulary(s->space), &open);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (uint32_t point = 0; point < s->points; point++)
+        /* Points that are open for all types come first: the set is then closed for what it does
+         * not name. */
         all[point] = is_for_all(s, point) && (!shown || shown[point]);
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_add_flagged(open, all, s->points);
-    for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
-        if (s->open[point] && !all[point] && (!shown || shown[point]))
-            status = add_type_limits(s, open, point);
+    status = pythia_open_points_add_flagged(open, all, s->points);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (uint32_t point = 0; point < s->points; point++) {
+        if (!s->open[point] || all[point] || (shown && !shown[point]))
+            continue;
+        status = add_type_limits(s, open, point);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    *out = open;
+    open = NULL;
+out:
     pythia_free(all);
-    if (status == PYTHIA_OK)
-        *out = open;
-    else
-        pythia_open_points_destroy(open);
+    pythia_open_points_destroy(open);
     return status;
 }
 

@@ -37,7 +37,9 @@ static int find_best_by_bar(const struct pythia_search *s, size_t number, struct
     struct pythia__search_room room = pythia__search_room(s, s->o.budget.points_per_cycle);
     bool *closed = pythia_calloc(s->points, sizeof(*closed));
     int status = closed ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (enum bar bar = BAR_NONE; bar < BARS && status == PYTHIA_OK; bar++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (enum bar bar = BAR_NONE; bar < BARS; bar++) {
         size_t count;
         for (uint32_t node = 1; node < pythia_cct_nodes(cct); node++) {
             uint32_t point = pythia_cct_tracepoint(cct, node);
@@ -47,7 +49,10 @@ static int find_best_by_bar(const struct pythia_search *s, size_t number, struct
         best[bar] = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
         status = pythia__gain_choose(&k->belief, closed, PYTHIA__CALL_PRICE, s->relative, 1,
                                      &best[bar], &count);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_free(closed);
     return status;
 }
@@ -181,8 +186,10 @@ static int run_as_type(struct pythia_search *s, size_t number,
 {
     struct pythia__search_hidden hidden;
     int status = pythia__search_hide(s, number, &hidden);
-    if (status == PYTHIA_OK)
-        status = look(s, number);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = look(s, number);
+out:
     pythia__search_show(&hidden);
     return status;
 }
@@ -205,8 +212,10 @@ static int find_why(struct pythia_search *s, size_t number)
 
 int pythia__search_say_why(struct pythia_search *s)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < s->problem_count && status == PYTHIA_OK; i++)
-        status = find_why(s, i);
-    return status;
+    for (size_t i = 0; i < s->problem_count; i++) {
+        int status = find_why(s, i);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }

@@ -87,11 +87,14 @@ static struct pythia_level measure_level(const struct diagnosing *x, const struc
         const struct pythia_structure *s = &t->structures[i];
         if (!is_group_at(s, level))
             continue;
+        /* Variance splits exactly into that between the groups and that within them. */
         between += squares_between(&s->moments, mean);
         if (is_enough(x, &s->moments)) {
             out.groups++;
             out.requests += s->moments.weight;
         } else {
+            /* A group with too few requests loses its own variance, and its distance from the
+             * others. */
             lost += squares_between(&s->moments, mean) + pythia_exact_moments_squares(&s->moments);
         }
     }
@@ -190,6 +193,8 @@ static int gather_rows(const struct pythia_type *t, uint32_t level,
         if (is_row_in_structure(row, level, s))
             rows[kept++] = row;
     }
+    /* A sampled trace stands for several requests: rows are thinned until each stands for as many.
+     */
     int status = pythia_type_leave_fair(t, rows, &kept);
     if (status != PYTHIA_OK) {
         pythia_free(rows);
@@ -200,20 +205,24 @@ static int gather_rows(const struct pythia_type *t, uint32_t level,
     return PYTHIA_OK;
 }
 
-/* Its rows; where a request outweighs most of them they may be too few after all. */
+/* Gather the rows of a group. Where a request outweighs most of them they may be too few after all.
+ */
 static int fill_group(const struct diagnosing *x, const struct pythia_type *t, uint32_t level,
                       const struct pythia_structure *s, struct pythia_group *g)
 {
     int status = gather_rows(t, level, s, &g->rows, &g->sampled);
-    if (status == PYTHIA_OK && g->seen != g->count && g->sampled < x->o.min_requests)
+    if (status != PYTHIA_OK)
+        return status;
+    if (g->seen != g->count && g->sampled < x->o.min_requests)
         g->status = PYTHIA_GROUP_TOO_FEW;
-    return status;
+    return PYTHIA_OK;
 }
 
 static int make_groups(struct diagnosing *x, size_t type)
 {
     const struct pythia_type_result *r = &x->d->types[type];
     const struct pythia_type *t = r->type;
+    /* Paths make no difference, or there are too few requests on each. */
     if (r->level == 0) {
         struct pythia_group *g = add_group(x, type, 0, 0, &t->moments, t->sketch, &t->lineage);
         return g ? fill_group(x, t, 0, NULL, g) : PYTHIA_ENOMEM;
@@ -271,40 +280,51 @@ static double *durations_of(const struct pythia_group *g)
 }
 
 /* Test every group that is large enough, together; then find the modes of those that have several.
- */
+ * One family of tests: q controls false modes over the whole report and not within a group. */
 static int find_group_modes(struct diagnosing *x)
 {
     struct pythia_diagnosis *d = x->d;
-    double *p = pythia_calloc(d->group_count, sizeof(*p));
-    int status = p ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
+    double *p = pythia_calloc(d->group_count, sizeof(*p)), *durations = NULL;
+    int status = PYTHIA_ENOMEM;
+    if (!p)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < d->group_count; i++) {
         struct pythia_group *g = &d->groups[i];
         p[i] = NAN;
         if (g->status == PYTHIA_GROUP_TOO_FEW || g->sampled < x->o.min_requests)
             continue;
-        /* The durations are copied again: to retain the copies of all groups until here would
-         * double the memory of the samples. */
-        double *durations = durations_of(g);
-        status = durations ? pythia_tail_dip(durations, g->sampled, x->o.seed ^ g->id, &g->dip)
-                           : PYTHIA_ENOMEM;
+        /* The durations are copied again below: to retain the copies of all groups until then
+         * would double the memory of the samples. */
+        durations = durations_of(g);
+        if (!durations)
+            goto out;
+        status = pythia_tail_dip(durations, g->sampled, x->o.seed ^ g->id, &g->dip);
+        if (status != PYTHIA_OK)
+            goto out;
         pythia_free(durations);
-        p[i] = status == PYTHIA_OK ? g->dip.p : NAN;
+        p[i] = g->dip.p;
     }
-    /* One family of tests: every group is tested for a second mode, so that q controls false
-     * modes over the whole report and not within a group. */
-    if (status == PYTHIA_OK)
-        status = pythia_gate_benjamini_hochberg(p, d->group_count, p);
-    for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
+    durations = NULL;
+    status = pythia_gate_benjamini_hochberg(p, d->group_count, p);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < d->group_count; i++) {
         struct pythia_group *g = &d->groups[i];
         g->modes_q = p[i];
         if (!(p[i] <= d->alpha))
             continue;
-        double *durations = durations_of(g);
-        status = durations
-                     ? pythia_modes_find(durations, g->sampled, x->o.seed ^ g->id, 2, &g->modes)
-                     : PYTHIA_ENOMEM;
+        durations = durations_of(g);
+        status = PYTHIA_ENOMEM;
+        if (!durations)
+            goto out;
+        status = pythia_modes_find(durations, g->sampled, x->o.seed ^ g->id, 2, &g->modes);
+        if (status != PYTHIA_OK)
+            goto out;
         pythia_free(durations);
+        durations = NULL;
     }
+out:
+    pythia_free(durations);
     pythia_free(p);
     return status;
 }
@@ -314,6 +334,7 @@ static int find_group_modes(struct diagnosing *x)
 static int rank_group(struct diagnosing *x, struct pythia_group *g)
 {
     size_t *labels = NULL;
+    /* With modes, an edge can also be ranked by how much of the slowest mode it carries. */
     if (g->modes.count > 1) {
         labels = pythia_calloc(g->sampled, sizeof(*labels));
         if (!labels)
@@ -361,11 +382,14 @@ static bool is_own_time_rare(const struct pythia_ranking *r, const struct pythia
     return true;
 }
 
+/* The own time is reported only where it matters, is surely above chance, and does not rest on a
+ * handful of requests. */
 static int find_own_time(const struct diagnosing *x, struct pythia_group *g)
 {
     const struct pythia_cct *cct = pythia_groups_cct(x->groups);
     const struct pythia_ranking *r = &g->ranking;
     struct pythia_own_time t;
+    /* Outliers have the variance: shares of what clipping leaves would mislead. */
     if (!pythia_ranking_has_shares(r))
         return PYTHIA_OK;
     int status = pythia_own_time_find(r, cct, NULL, 1 - x->d->alpha, &t);
@@ -374,9 +398,11 @@ static int find_own_time(const struct diagnosing *x, struct pythia_group *g)
         is_own_time_rare(r, cct, t.tracepoint))
         return status;
     status = pythia_own_time_localise(r, cct, 1 - x->d->alpha, &t);
-    if (status == PYTHIA_OK && (t.localised || t.share.low >= LOCALISED))
+    if (status != PYTHIA_OK)
+        return status;
+    if (t.localised || t.share.low >= LOCALISED)
         g->own = t;
-    return status;
+    return PYTHIA_OK;
 }
 
 static enum pythia_cause_kind classify_cause(const struct pythia_group *g)
@@ -392,6 +418,8 @@ static enum pythia_cause_kind classify_cause(const struct pythia_group *g)
     return first ? PYTHIA_CAUSE_KEY : PYTHIA_CAUSE_NONE;
 }
 
+/* From cheap to expensive: a group with too few requests, or whose latency hardly varies, has
+ * nothing to explain. */
 static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
 {
     const struct pythia_cct *cct = pythia_groups_cct(x->groups);
@@ -399,27 +427,30 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
     if (g->status == PYTHIA_GROUP_TOO_FEW || g->sampled < x->o.min_requests)
         return PYTHIA_OK;
     int status = rank_group(x, g);
-    /* A group whose latency hardly varies has nothing to explain. The comparison also stops at
-     * NaN. */
-    if (status != PYTHIA_OK || !(g->cov >= x->o.min_cov))
+    if (status != PYTHIA_OK || !(g->cov >= x->o.min_cov)) /* also stops at NaN */
         return status;
     g->inclusive = find_inclusive(&g->ranking, cct);
     status = find_own_time(x, g);
-    if (status == PYTHIA_OK)
-        status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct,
-                                x->d->alpha, x->o.seed ^ g->id, x->o.values_max, &g->explanations);
-    if (status == PYTHIA_OK)
-        status = pythia_split_propose(g->rows, g->sampled, &g->modes, &g->explanations,
-                                      pythia_groups_keys(x->groups), x->vocabulary,
-                                      pythia_groups_key(x->groups),
-                                      x->d->types[g->type].type->unsplit, x->d->alpha, &g->splits);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct, x->d->alpha,
+                            x->o.seed ^ g->id, x->o.values_max, &g->explanations);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_split_propose(g->rows, g->sampled, &g->modes, &g->explanations,
+                                  pythia_groups_keys(x->groups), x->vocabulary,
+                                  pythia_groups_key(x->groups), x->d->types[g->type].type->unsplit,
+                                  x->d->alpha, &g->splits);
+    if (status != PYTHIA_OK)
+        return status;
     g->cause = classify_cause(g);
     if (g->cause != PYTHIA_CAUSE_NONE)
         g->status = PYTHIA_GROUP_DIAGNOSED;
-    return status;
+    return PYTHIA_OK;
 }
 
-/* Where paths make a difference, what makes it is asked of all requests of the type. */
+/* Where paths account for a part of the variance, the keys that go with them are looked for among
+ * all requests of the type: within a group, which is one path, they cannot be seen. */
 static int explain_type(struct diagnosing *x, struct pythia_type_result *r)
 {
     if (r->level == 0 || !(r->between_share >= BETWEEN_TOLD) || r->levels[r->level].groups < 2)
@@ -435,12 +466,13 @@ static int explain_type(struct diagnosing *x, struct pythia_type_result *r)
     if (status != PYTHIA_OK)
         return status;
     status = pythia_rank(rows, count, pythia_groups_cct(x->groups), &options, &ranking);
-    if (status == PYTHIA_OK) {
-        status = pythia_explain(rows, &ranking, pythia_groups_keys(x->groups),
-                                pythia_groups_cct(x->groups), x->d->alpha,
-                                x->o.seed ^ r->type->hash, x->o.values_max, &r->explanations);
-        pythia_ranking_free(&ranking);
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    status =
+        pythia_explain(rows, &ranking, pythia_groups_keys(x->groups), pythia_groups_cct(x->groups),
+                       x->d->alpha, x->o.seed ^ r->type->hash, x->o.values_max, &r->explanations);
+    pythia_ranking_free(&ranking);
+out:
     pythia_free(rows);
     return status;
 }
@@ -508,6 +540,8 @@ static int find_slow(struct diagnosing *x)
         if (d->groups[i].status != PYTHIA_GROUP_TOO_FEW)
             means[count++] = d->groups[i].mean_ns;
     qsort(means, count, sizeof(*means), compare_rising);
+    /* Quiet groups are compared with all groups, because a report of slow groups alone would have
+     * nothing to compare with. */
     double limit =
         count >= SLOW_GROUPS ? pythia_ranks_quantile(means, count, x->o.slow_quantile) : NAN;
     for (size_t i = 0; i < d->group_count; i++)
@@ -522,15 +556,8 @@ static int find_slow(struct diagnosing *x)
 /* Is a type looked at? */
 static bool is_type_selected(const struct diagnosing *x, const struct pythia_type *type)
 {
-    size_t low = 0, high = x->o.only_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (x->o.only[middle] < type->name)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return !x->o.only || (low < x->o.only_count && x->o.only[low] == type->name);
+    return !x->o.only || pythia_sorted_find(x->o.only_count, pythia_sorted_compare_number,
+                                            x->o.only, &type->name) != PYTHIA_SORTED_NONE;
 }
 
 static int make_types(struct diagnosing *x)
@@ -549,8 +576,7 @@ static int make_types(struct diagnosing *x)
     d->sd_ns = pythia_exact_moments_sd(all);
     x->sum_of_squares = pythia_exact_moments_squares(all);
     double between = 0;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct pythia_type_result *r = &d->types[i];
         *r = (struct pythia_type_result){
             .type = &types[i],
@@ -566,11 +592,11 @@ static int make_types(struct diagnosing *x)
             d->not_asked++;
             continue;
         }
-        status = pythia_groups_settle(x->groups, i);
+        int status = pythia_groups_settle(x->groups, i);
+        if (status != PYTHIA_OK)
+            return status;
         choose_structure_level(x, r);
     }
-    if (status != PYTHIA_OK)
-        return status;
     d->between_types_share = share_or_nan(between, x->sum_of_squares);
     qsort(d->types, count, sizeof(*d->types), compare_type_results);
     return PYTHIA_OK;
@@ -582,24 +608,57 @@ static int check_stop(const struct diagnosing *x)
                                                                               : PYTHIA_OK;
 }
 
-/* What takes long: each group, and then each type. */
+/* Do what takes long: each group, and then each type. A caller that shuts down can stop it between
+ * two of them. */
 static int diagnose_all(struct diagnosing *x)
 {
     struct pythia_diagnosis *d = x->d;
     int status = check_stop(x);
-    if (status == PYTHIA_OK && !x->o.without_modes)
+    if (status != PYTHIA_OK)
+        return status;
+    if (!x->o.without_modes) {
+        /* Modes first, for all groups together: their tests share one correction. */
         status = find_group_modes(x);
-    for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
-        status = check_stop(x);
-        if (status == PYTHIA_OK)
-            status = diagnose_group(x, &d->groups[i]);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    for (size_t i = 0; i < d->type_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < d->group_count; i++) {
         status = check_stop(x);
-        if (status == PYTHIA_OK && is_type_selected(x, d->types[i].type))
-            status = explain_type(x, &d->types[i]);
+        if (status != PYTHIA_OK)
+            return status;
+        status = diagnose_group(x, &d->groups[i]);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    for (size_t i = 0; i < d->type_count; i++) {
+        status = check_stop(x);
+        if (status != PYTHIA_OK)
+            return status;
+        if (!is_type_selected(x, d->types[i].type))
+            continue;
+        status = explain_type(x, &d->types[i]);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
+}
+
+static int run_diagnosis(struct diagnosing *x)
+{
+    int status = make_types(x);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < x->d->type_count; i++) {
+        if (!is_type_selected(x, x->d->types[i].type))
+            continue;
+        status = make_groups(x, i);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    status = diagnose_all(x);
+    if (status != PYTHIA_OK)
+        return status;
+    return find_slow(x);
 }
 
 int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis_options *options,
@@ -617,14 +676,7 @@ int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis
     x.o.slow_quantile = options->slow_quantile > 0 ? options->slow_quantile : .95;
     x.o.alpha = options->alpha > 0 ? options->alpha : .05;
     x.d->alpha = options->look ? pythia_gate_alpha(x.o.alpha, options->look) : x.o.alpha;
-    int status = make_types(&x);
-    for (size_t i = 0; i < x.d->type_count && status == PYTHIA_OK; i++)
-        if (is_type_selected(&x, x.d->types[i].type))
-            status = make_groups(&x, i);
-    if (status == PYTHIA_OK)
-        status = diagnose_all(&x);
-    if (status == PYTHIA_OK)
-        status = find_slow(&x);
+    int status = run_diagnosis(&x);
     if (status != PYTHIA_OK) {
         pythia_diagnosis_destroy(x.d);
         return status;

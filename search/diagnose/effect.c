@@ -109,12 +109,14 @@ static int share_effect_variance(struct measuring *m)
     if (m->stretches == 0 || m->columns == 0)
         return PYTHIA_OK;
     int status = pythia_shares(m->coarse_ns, m->n, m->stretches, &how, m->coarse);
-    if (status == PYTHIA_OK)
-        status = pythia_shares(m->fine_ns, m->n, m->columns, &how, m->fine);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_shares(m->fine_ns, m->n, m->columns, &how, m->fine);
     if (status != PYTHIA_OK)
         return status;
     memcpy(m->clipped, m->fine_ns, m->columns * m->n * sizeof(double));
     for (size_t c = 0; c < m->columns; c++) {
+        /* Inside times are sums of clipped parts: then their shares add up to that of the whole. */
         pythia_winsorise(m->clipped + c * m->n, m->n, how.clip_top, how.clip_bottom);
         for (size_t i = 0; i < m->n; i++)
             m->total[i] += m->clipped[c * m->n + i];
@@ -133,6 +135,7 @@ static int tie_part_to_point(struct measuring *m, const uint32_t *effects, size_
         return PYTHIA_OK;
     what.effect = effects[tracepoint] - 1;
     size_t at = from;
+    /* A part has ties with the few points of its own context: a list is faster than a table. */
     while (at < m->tie_count && m->ties[at].effect != what.effect)
         at++;
     if (at < m->tie_count) {
@@ -153,16 +156,23 @@ static int tie_part(struct measuring *m, const uint32_t *effects, uint32_t part)
 {
     const struct pythia_edge *edge = pythia_cct_edge_at(m->cct, m->parts[part].fine);
     size_t from = m->tie_count;
+    /* A part that begins at the end of a span lies after it, not in it. */
     bool ended = edge->from_event == PYTHIA_EVENT_END;
     struct tie left = {.part = part, .touches = true, .starts = !ended, .ends = ended},
                reached = {.part = part, .touches = true}, inside = {.part = part, .inside = true};
     int status = tie_part_to_point(m, effects, from, edge->from_tracepoint, left);
-    if (status == PYTHIA_OK)
-        status = tie_part_to_point(m, effects, from, edge->to_tracepoint, reached);
-    for (uint32_t node = edge->context; status == PYTHIA_OK && node != PYTHIA_CCT_ROOT;
-         node = pythia_cct_parent(m->cct, node))
+    if (status != PYTHIA_OK)
+        return status;
+    status = tie_part_to_point(m, effects, from, edge->to_tracepoint, reached);
+    if (status != PYTHIA_OK)
+        return status;
+    for (uint32_t node = edge->context; node != PYTHIA_CCT_ROOT;
+         node = pythia_cct_parent(m->cct, node)) {
         status = tie_part_to_point(m, effects, from, pythia_cct_tracepoint(m->cct, node), inside);
-    return status;
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 /* Put the ties of each effect together, in order of part: by counting. */
@@ -175,6 +185,8 @@ static int sort_ties(struct measuring *m, size_t count)
         return PYTHIA_ENOMEM;
     }
     for (size_t i = 0; i < m->tie_count; i++)
+        /* Counting by effect, shifted by two: after the second pass first[e] is where effect e
+         * begins. */
         m->first[m->ties[i].effect + 2]++;
     for (size_t e = 2; e < count + 2; e++)
         m->first[e] += m->first[e - 1];
@@ -189,14 +201,23 @@ static int find_ties(struct measuring *m, const struct pythia_effect *effects, s
 {
     uint32_t points = pythia_vocabulary_tracepoints(pythia_cct_vocabulary(m->cct));
     uint32_t *index = pythia_calloc(points, sizeof(*index));
-    int status = index ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t e = 0; status == PYTHIA_OK && e < count; e++)
+    int status = PYTHIA_OK;
+    if (!index)
+        return PYTHIA_ENOMEM;
+    for (size_t e = 0; e < count; e++)
         index[effects[e].tracepoint] = (uint32_t)e + 1;
-    for (uint32_t i = 0; status == PYTHIA_OK && i < m->part_count; i++)
-        if (m->stretch[i] != PYTHIA_NONE && m->column[i] != PYTHIA_NONE)
-            status = tie_part(m, index, i);
+    for (uint32_t i = 0; i < m->part_count; i++) {
+        /* Requests left the part out: it has no column in the matrix. */
+        if (m->stretch[i] == PYTHIA_NONE || m->column[i] == PYTHIA_NONE)
+            continue;
+        status = tie_part(m, index, i);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    status = sort_ties(m, count);
+out:
     pythia_free(index);
-    return status == PYTHIA_OK ? sort_ties(m, count) : status;
+    return status;
 }
 
 /* ---- one point ---- */
@@ -248,6 +269,7 @@ static void measure_inside(const struct measuring *m, const struct tie *ties, si
         for (size_t k = 0; k < m->n; k++)
             sum[k] += times[k];
     }
+    /* The point has no time of its own there: NaN stays, which is not the same as 0. */
     if (!any)
         return;
     pythia_slope_hc3(sum, m->total, m->n, m->o->level, &slope);
@@ -285,6 +307,8 @@ static int measure_split(const struct measuring *m, const struct tie *ties, size
     count_passes(m, ties, count, stretch, passes);
     for (size_t k = 0; k < m->n; k++) {
         e->passed += passes[k] > 0;
+        /* Folded, only whether a request hit the point counts; else how often, up to a bound that
+         * keeps the groups few. */
         uint32_t most = m->o->fold ? 1 : COUNTS_MAX - 1;
         passes[k] = passes[k] < most ? passes[k] : most;
         several = several || passes[k] != passes[0];
@@ -325,6 +349,7 @@ static int measure_point(const struct measuring *m, size_t number, double *sum, 
     e->fine = finding_of(m, m->parts[largest].fine, &m->fine[m->column[largest]]);
     measure_inside(m, ties, count, stretch, sum, e);
     int status = measure_split(m, ties, count, stretch, passes, e);
+    /* A point in a stretch that hardly varies explains nothing, however well it divides it. */
     bool matters = e->coarse.share >= LEAST && e->coarse.low > 0;
     e->by_inside = matters && e->inside_low > 0 && e->inside >= TENTH * e->coarse.share;
     e->by_part = matters && narrows_segment(m, ties, count, stretch, largest);
@@ -360,31 +385,52 @@ static void clear_effect(const struct measuring *m, struct pythia_effect *e)
         e->rerouted += pythia_refinement_row(m->r, i)->rerouted;
 }
 
+/* Measure all points with matrices that are made once: shares are of all edges together, whichever
+ * point is asked for. */
+static int measure_points(struct measuring *m, struct pythia_effect *effects, size_t count)
+{
+    double *sum = pythia_calloc(m->n, sizeof(*sum));
+    uint32_t *passes = pythia_calloc(2 * m->n, sizeof(*passes));
+    /* One pair of scratch arrays serves all points. */
+    int status = PYTHIA_ENOMEM;
+    if (!sum || !passes)
+        goto out;
+    status = fill_effect_matrix(m);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = share_effect_variance(m);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = find_ties(m, effects, count);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t e = 0; e < count; e++) {
+        status = measure_point(m, e, sum, passes, &effects[e]);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+out:
+    pythia_free(sum);
+    pythia_free(passes);
+    return status;
+}
+
 int pythia_effect_measure(const struct pythia_refinement *r,
                           const struct pythia_effect_options *options,
                           struct pythia_effect *effects, size_t count)
 {
     struct measuring m = {.r = r, .o = options, .cct = pythia_refinement_cct(r)};
     int status = find_effect_columns(&m);
-    bool enough = m.n > 0 && m.n >= options->min_requests;
-    for (size_t e = 0; status == PYTHIA_OK && e < count; e++)
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t e = 0; e < count; e++)
         clear_effect(&m, &effects[e]);
-    if (status == PYTHIA_OK && enough)
-        status = fill_effect_matrix(&m);
-    if (status == PYTHIA_OK && enough)
-        status = share_effect_variance(&m);
-    if (status == PYTHIA_OK && enough)
-        status = find_ties(&m, effects, count);
-    double *sum = pythia_calloc(m.n, sizeof(*sum));
-    uint32_t *passes = pythia_calloc(2 * m.n, sizeof(*passes));
-    if (!sum || !passes)
-        status = PYTHIA_ENOMEM;
-    for (size_t e = 0; status == PYTHIA_OK && enough && e < count; e++)
-        status = measure_point(&m, e, sum, passes, &effects[e]);
+    if (m.n > 0 && m.n >= options->min_requests)
+        status = measure_points(&m, effects, count);
+out:;
     /* Every step may have failed halfway; the arrays are NULL where it never began. */
-    void *const owned[] = {m.stretch, m.column,  m.edges, m.coarse_ns, m.fine_ns,
-                           m.visits,  m.clipped, m.total, m.coarse,    m.fine,
-                           m.ties,    m.first,   sum,     passes};
+    void *const owned[] = {m.stretch, m.column, m.edges,  m.coarse_ns, m.fine_ns, m.visits,
+                           m.clipped, m.total,  m.coarse, m.fine,      m.ties,    m.first};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     return status;

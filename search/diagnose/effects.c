@@ -99,12 +99,17 @@ static int find_coarser(const struct pythia_effects *e, struct pythia_open_point
                         struct looked_at *l)
 {
     int status = pythia_open_points_create_without(open, &l->coarser);
-    for (size_t i = 0; status == PYTHIA_OK && i < e->pending_count; i++)
-        if (e->pending[i].type == l->type)
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < e->pending_count; i++)
+        if (e->pending[i].type == l->type) {
             status = pythia_open_points_add_id(
                 l->coarser,
                 pythia_vocabulary_tracepoint_id(e->vocabulary, e->pending[i].tracepoint));
-    return status;
+            if (status != PYTHIA_OK)
+                return status;
+        }
+    return PYTHIA_OK;
 }
 
 static struct looked_at *find_inspected_type(const struct pythia_effects *e, uint32_t type)
@@ -120,27 +125,33 @@ static int add_inspected_type(struct pythia_effects *e, uint32_t type,
 {
     struct pythia_refinement_options how = {.latency = e->o.latency, .rows = e->o.rows};
     struct looked_at made = {.type = type};
+    /* Several pending points of one type are measured by one refinement. */
     if (find_inspected_type(e, type))
         return PYTHIA_OK;
     if (pythia_grow(&e->types, &e->type_capacity, e->type_count, sizeof(*e->types)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     int status = find_coarser(e, open, &made);
-    if (status == PYTHIA_OK)
-        status = pythia_refinement_create(e->vocabulary, made.coarser, &how, &made.refinement);
-    if (status == PYTHIA_OK)
-        e->types[e->type_count++] = made;
-    else
-        pythia_open_points_destroy(made.coarser);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_refinement_create(e->vocabulary, made.coarser, &how, &made.refinement);
+    if (status != PYTHIA_OK)
+        goto out;
+    e->types[e->type_count++] = made;
+    return PYTHIA_OK;
+out:
+    pythia_open_points_destroy(made.coarser);
     return status;
 }
 
 int pythia_effects_begin(struct pythia_effects *e, struct pythia_open_points *open)
 {
-    int status = PYTHIA_OK;
     forget_cycle(e);
-    for (size_t i = 0; status == PYTHIA_OK && i < e->pending_count; i++)
-        status = add_inspected_type(e, e->pending[i].type, open);
-    return status;
+    for (size_t i = 0; i < e->pending_count; i++) {
+        int status = add_inspected_type(e, e->pending[i].type, open);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 int pythia_effects_add(struct pythia_effects *e, const struct pythia_trace *trace, uint32_t type,
@@ -162,7 +173,9 @@ static int measure_type_effects(const struct pythia_effects *e, const struct loo
         if (e->pending[i].type == l->type)
             list[count++] = e->pending[i];
     int status = pythia_refinement_finish(l->refinement);
-    return status == PYTHIA_OK ? pythia_effect_measure(l->refinement, &how, list, count) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_effect_measure(l->refinement, &how, list, count);
 }
 
 int pythia_effects_finish(struct pythia_effects *e, uint64_t cycle,
@@ -171,12 +184,17 @@ int pythia_effects_finish(struct pythia_effects *e, uint64_t cycle,
     struct pythia_effect *list = pythia_calloc(e->pending_count, sizeof(*list));
     struct pythia_effect *measured = pythia_calloc(e->pending_count, sizeof(*measured));
     int status = list && measured ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t t = 0; status == PYTHIA_OK && t < e->type_count; t++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t t = 0; t < e->type_count; t++) {
         status = measure_type_effects(e, &e->types[t], cycle, list);
-        for (size_t i = 0, k = 0; status == PYTHIA_OK && i < e->pending_count; i++)
+        if (status != PYTHIA_OK)
+            goto out;
+        for (size_t i = 0, k = 0; i < e->pending_count; i++)
             if (e->pending[i].type == e->types[t].type)
                 measured[i] = list[k++];
     }
+out:
     pythia_free(list);
     if (status != PYTHIA_OK) {
         pythia_free(measured);

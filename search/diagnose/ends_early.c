@@ -27,12 +27,14 @@ static bool rejoins_after(const struct pythia_shape *shape, const struct pythia_
         uint32_t to = edge->to_tracepoint;
         if (i == 0)
             seen[edge->from_tracepoint] = true;
+        /* Only the first event of a point says that the path has come back. */
         if (edge->to_event == PYTHIA_EVENT_END || seen[to])
             continue;
         seen[to] = true;
         rejoins = after && 2 * passing[to] > without;
         after = after || to == tracepoint;
     }
+    /* The caller reuses the scratch for the next shape. */
     for (uint32_t k = 0; k < shape->point_count; k++)
         seen[shape->points[k]] = false;
     return rejoins;
@@ -45,9 +47,11 @@ int pythia__ends_early(const struct pythia_row *const *rows, size_t count,
     size_t points = pythia_vocabulary_tracepoints(pythia_cct_vocabulary(cct)), rejoining = 0;
     size_t *passing = pythia_calloc(points, sizeof(*passing));
     bool *seen = pythia_calloc(points, sizeof(*seen)), rejoins = false;
-    int status = passing && seen ? PYTHIA_OK : PYTHIA_ENOMEM;
     size_t lacking = 0;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    int status = PYTHIA_ENOMEM;
+    if (!passing || !seen)
+        goto out;
+    for (size_t i = 0; i < count; i++) {
         const struct pythia_shape *shape = rows[i]->shape;
         if (passes_point(shape, tracepoint))
             continue;
@@ -56,7 +60,7 @@ int pythia__ends_early(const struct pythia_row *const *rows, size_t count,
             passing[shape->points[k]]++;
     }
     const struct pythia_shape *last = NULL;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct pythia_shape *shape = rows[i]->shape;
         if (!passes_point(shape, tracepoint))
             continue;
@@ -66,14 +70,14 @@ int pythia__ends_early(const struct pythia_row *const *rows, size_t count,
         rejoining += rejoins;
         last = shape;
     }
-    pythia_free(passing);
-    pythia_free(seen);
-    if (status != PYTHIA_OK)
-        return status;
     *without = lacking;
     /* A request that lacks the point has ended early only if the requests that hit it do not
      * come back to the common path; otherwise the point is an ordinary branch. */
     *early = lacking > 0 && lacking < count && (double)lacking <= WITHOUT_MOST * (double)count &&
              2 * rejoining < count - lacking;
-    return PYTHIA_OK;
+    status = PYTHIA_OK;
+out:
+    pythia_free(passing);
+    pythia_free(seen);
+    return status;
 }

@@ -227,8 +227,11 @@ static int test_candidates(struct pythia__explainer *x, double alpha, uint64_t s
     struct question q = {0};
     struct pythia_association *association = NULL;
     int status = make_question(x, chosen, edges, &q);
-    if (status == PYTHIA_OK)
-        status = pythia_association_create(&association);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_association_create(&association);
+    if (status != PYTHIA_OK)
+        goto out;
     struct pythia_association_input input = {PYTHIA_ASSOCIATION_DEFAULTS,
                                              .rows = x->n,
                                              .edges = edges + 1,
@@ -241,18 +244,19 @@ static int test_candidates(struct pythia__explainer *x, double alpha, uint64_t s
                                              .block = block_size(x),
                                              .seed = seed};
     input.alpha = alpha;
-    if (status == PYTHIA_OK)
-        status = pythia_association_run(association, &input);
-    if (status == PYTHIA_OK) {
-        const struct pythia_association_result *results =
-            pythia_association_results(association, &count);
-        out->edges = edges + 1;
-        memcpy(out->chosen, chosen, edges * sizeof(*chosen));
-        status = collect_explanations(x, results, count, out);
-        /* The joint search reads the results of single keys; it adds no test to their family. */
-        if (status == PYTHIA_OK)
-            status = pythia__explain_joint(&input, results, count, out);
-    }
+    status = pythia_association_run(association, &input);
+    if (status != PYTHIA_OK)
+        goto out;
+    const struct pythia_association_result *results =
+        pythia_association_results(association, &count);
+    out->edges = edges + 1;
+    memcpy(out->chosen, chosen, edges * sizeof(*chosen));
+    status = collect_explanations(x, results, count, out);
+    if (status != PYTHIA_OK)
+        goto out;
+    /* The joint search reads the results of single keys; it adds no test to their family. */
+    status = pythia__explain_joint(&input, results, count, out);
+out:
     pythia_association_destroy(association);
     free_question(&q);
     return status;
@@ -272,9 +276,12 @@ int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ran
     struct pythia_explanations found = {.rows = x.n};
     assert(x.values_max >= 2 && x.values_max <= PYTHIA_PROFILE_BINS);
     int status = pythia__candidates_find(&x);
+    if (status != PYTHIA_OK)
+        goto out;
     /* Two rows determine any line: no test has a degree of freedom left. */
-    if (status == PYTHIA_OK && x.count > 0 && x.n > 2)
+    if (x.count > 0 && x.n > 2)
         status = test_candidates(&x, alpha, seed, &found);
+out:
     pythia__candidates_free(&x);
     if (status != PYTHIA_OK) {
         pythia_explanations_free(&found);
@@ -298,4 +305,16 @@ void pythia_explanations_free(struct pythia_explanations *x)
     pythia_free(x->found);
     pythia_free(x->skipped);
     *x = (struct pythia_explanations){0};
+}
+
+struct pythia_key_name pythia_explained_key_name(const struct pythia_explanation *x,
+                                                 const struct pythia_vocabulary *vocabulary)
+{
+    bool visits = x->kind == PYTHIA_KEY_COUNT, visited = x->kind == PYTHIA_KEY_HAS;
+    return (struct pythia_key_name){
+        .source = visits    ? PYTHIA_KEY_VISITS
+                  : visited ? PYTHIA_KEY_VISITED
+                            : PYTHIA_KEY_OF_SPANS,
+        .text = visits || visited ? pythia_vocabulary_tracepoint_id(vocabulary, x->tracepoint)
+                                  : pythia_text_of(x->name)};
 }

@@ -72,10 +72,11 @@ char *pythia__candidate_name(const struct pythia__explainer *x, const struct pyt
             pythia_buf_text_add(&name, c->member);
         }
     }
-    if (pythia_buf_status(&name) == PYTHIA_OK)
-        return name.bytes;
-    pythia_buf_free(&name);
-    return NULL;
+    if (pythia_buf_status(&name) != PYTHIA_OK) {
+        pythia_buf_free(&name);
+        return NULL;
+    }
+    return name.bytes;
 }
 
 /* ---- candidates: key-values ---- */
@@ -117,6 +118,7 @@ static int find_candidate_keys(struct pythia__explainer *x)
             struct pythia__candidate *c = &x->candidates[x->places[v->key] - 1];
             if (!pythia_row_number(v, &c->numbers[i])) {
                 c->numbers[i] = NAN;
+                /* One value that is no number makes levels of all of them. */
                 c->kind = PYTHIA_KEY_CATEGORICAL;
             }
         }
@@ -153,7 +155,9 @@ static int make_levels(struct pythia__explainer *x, struct pythia__candidate *c)
     c->levels = pythia_calloc(n, sizeof(*c->levels));
     c->texts = pythia_calloc(n, sizeof(*c->texts));
     int status = texts && order && c->levels && c->texts ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < n && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < n; i++) {
         const struct pythia_row_value *v =
             pythia_row_find(x->rows[i]->values, x->rows[i]->value_count, c->key);
         c->levels[i] = PYTHIA_COLUMN_MISSING;
@@ -161,21 +165,22 @@ static int make_levels(struct pythia__explainer *x, struct pythia__candidate *c)
             continue;
         texts[present] = spell_row_value(x, v);
         status = texts[present].bytes ? PYTHIA_OK : PYTHIA_ENOMEM;
+        if (status != PYTHIA_OK)
+            goto out;
         order[present] = (uint32_t)present;
         rows[present++] = (uint32_t)i;
     }
     /* Levels are numbered in the order of their texts, so that the result does not depend on the
      * order in which requests arrived. */
-    if (status == PYTHIA_OK) {
-        pythia_sort_indexes(order, present, order + n, value_text_precedes,
-                            &(struct level_order){texts});
-        for (size_t i = 0; i < present; i++) {
-            struct pythia_text text = texts[order[i]];
-            if (c->level_count == 0 || !pythia_text_equal(c->texts[c->level_count - 1], text))
-                c->texts[c->level_count++] = text;
-            c->levels[rows[order[i]]] = c->level_count - 1;
-        }
+    pythia_sort_indexes(order, present, order + n, value_text_precedes,
+                        &(struct level_order){texts});
+    for (size_t i = 0; i < present; i++) {
+        struct pythia_text text = texts[order[i]];
+        if (c->level_count == 0 || !pythia_text_equal(c->texts[c->level_count - 1], text))
+            c->texts[c->level_count++] = text;
+        c->levels[rows[order[i]]] = c->level_count - 1;
     }
+out:
     pythia_free(texts);
     pythia_free(order);
     return status;
@@ -230,16 +235,19 @@ static int add_members(struct pythia__explainer *x, uint32_t key, struct pythia_
     }
     int status = differs ? add_taken(x, made, &m->counts) : PYTHIA_OK;
     made.kind = PYTHIA_KEY_MEMBER;
-    for (size_t i = 0; i < m->count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < m->count; i++) {
         made.member = m->list[i].text;
         status = add_taken(x, made, &m->list[i].numbers);
+        if (status != PYTHIA_OK)
+            return status;
     }
     x->members += m->count;
-    if (status == PYTHIA_OK)
-        status = add_untested(x, key, m->beyond, "more values than are tested");
-    if (status == PYTHIA_OK)
-        status = add_untested(x, key, m->uneven, "in too few or nearly all requests");
-    return status;
+    status = add_untested(x, key, m->beyond, "more values than are tested");
+    if (status != PYTHIA_OK)
+        return status;
+    return add_untested(x, key, m->uneven, "in too few or nearly all requests");
 }
 
 /* A key of which requests have several values becomes one key a value. *replaced: most requests
@@ -264,8 +272,14 @@ static int split_members(struct pythia__explainer *x, size_t which, bool *replac
      * are so many that hardly any is repeated; a few stable combinations are levels worth
      * testing. */
     *replaced = m.count > 0 && 2 * m.several > m.present && 5 * (size_t)c->level_count > m.present;
-    if (status == PYTHIA_OK && m.count + m.beyond > 0)
+    if (status != PYTHIA_OK)
+        goto out;
+    if (m.count + m.beyond > 0) {
         status = add_members(x, key, &m);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+out:
     pythia__members_free(&m);
     pythia_free(values);
     return status;
@@ -276,13 +290,14 @@ static int split_members(struct pythia__explainer *x, size_t which, bool *replac
 static int split_all_members(struct pythia__explainer *x)
 {
     size_t all = x->count, kept = 0;
-    int status = PYTHIA_OK;
-    bool replaced = false;
-    for (size_t i = 0; i < all && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < all; i++) {
+        bool replaced = false;
         if (x->candidates[i].kind != PYTHIA_KEY_CATEGORICAL)
             continue;
-        status = split_members(x, i, &replaced);
-        x->candidates[i].replaced = status == PYTHIA_OK && replaced;
+        int status = split_members(x, i, &replaced);
+        if (status != PYTHIA_OK)
+            return status;
+        x->candidates[i].replaced = replaced;
     }
     /* Remove the replaced candidates after all were visited: members are appended to the same
      * array. */
@@ -292,7 +307,7 @@ static int split_all_members(struct pythia__explainer *x)
         else
             x->candidates[kept++] = x->candidates[i];
     x->count = kept;
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- candidates: structure ---- */
@@ -392,7 +407,7 @@ static bool is_same_key(const struct pythia__explainer *x, const struct pythia__
  * by side. */
 static void merge_candidates(struct pythia__explainer *x)
 {
-    size_t kept = 0, first = 0; /* first: of those kept, the first with the attribute at hand */
+    size_t kept = 0, first = 0; /* first: of those kept, the first with the current attribute */
     for (size_t i = 0; i < x->count; i++) {
         struct pythia__candidate *c = &x->candidates[i];
         bool same = false;
@@ -452,6 +467,7 @@ static int sort_candidates(struct pythia__explainer *x)
     }
     for (size_t i = 0; i < x->count; i++)
         order[i] = (uint32_t)i;
+    /* Results must not depend on the order in which keys were seen first. */
     pythia_sort_indexes(order, x->count, order + x->count, candidate_before, x);
     for (size_t i = 0; i < x->count; i++)
         sorted[i] = x->candidates[order[i]];
@@ -469,20 +485,27 @@ int pythia__candidates_find(struct pythia__explainer *x)
     if (!x->places)
         return PYTHIA_ENOMEM;
     int status = find_candidate_keys(x);
-    for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++)
-        if (x->candidates[i].kind == PYTHIA_KEY_CATEGORICAL)
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < x->count; i++)
+        if (x->candidates[i].kind == PYTHIA_KEY_CATEGORICAL) {
             status = make_levels(x, &x->candidates[i]);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     /* Members need levels, and merging needs neighbours that are equal: the order of these steps
      * is fixed. */
-    if (status == PYTHIA_OK)
-        status = split_all_members(x);
-    if (status == PYTHIA_OK)
-        status = find_points(x);
-    if (status == PYTHIA_OK)
-        status = sort_candidates(x);
-    if (status == PYTHIA_OK)
-        merge_candidates(x);
-    return status;
+    status = split_all_members(x);
+    if (status != PYTHIA_OK)
+        return status;
+    status = find_points(x);
+    if (status != PYTHIA_OK)
+        return status;
+    status = sort_candidates(x);
+    if (status != PYTHIA_OK)
+        return status;
+    merge_candidates(x);
+    return PYTHIA_OK;
 }
 
 void pythia__candidates_free(struct pythia__explainer *x)

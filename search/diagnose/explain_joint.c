@@ -91,8 +91,10 @@ int pythia__explain_joint(const struct pythia_association_input *asked,
     /* The joint search numbers the surviving keys; its caller numbers all explanations. */
     for (size_t k = 0; k < joint.count; k++)
         joint.keys[k] = s.found[joint.keys[k]];
-    if (status == PYTHIA_OK)
-        out->joint = joint;
+    if (status != PYTHIA_OK)
+        goto out;
+    out->joint = joint;
+out:
     pythia_free(s.numbers);
     return status;
 }

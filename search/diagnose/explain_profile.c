@@ -142,7 +142,7 @@ static int profile_levels(const struct pythia__explainer *x, const struct pythia
         counts[c->levels[i] == PYTHIA_COLUMN_MISSING ? c->level_count : c->levels[i]][0]++;
     qsort(counts, c->level_count + 1, sizeof(*counts), compare_counts);
     int status = PYTHIA_OK;
-    for (size_t k = 0; k <= c->level_count && counts[k][0] > 0 && status == PYTHIA_OK; k++) {
+    for (size_t k = 0; k <= c->level_count && counts[k][0] > 0; k++) {
         /* The last bin takes all levels that are left. */
         bool rest = found->profile_bins + 1 == x->values_max;
         size_t count = 0;
@@ -159,9 +159,12 @@ static int profile_levels(const struct pythia__explainer *x, const struct pythia
         if (rest && k < c->level_count && counts[k + 1][0] > 0)
             name = PYTHIA_TEXT("(others)");
         status = add_bin(found, pythia_strndup(name.bytes, name.size), points, count);
+        if (status != PYTHIA_OK)
+            goto out;
         if (rest)
             break;
     }
+out:
     pythia_free(counts);
     return status;
 }
@@ -171,21 +174,24 @@ int pythia__explain_profile(const struct pythia__explainer *x, const struct pyth
 {
     struct point *points = pythia_calloc(x->n, sizeof(*points));
     size_t count = 0, without = 0;
+    int status;
     if (!points)
         return PYTHIA_ENOMEM;
-    int status;
     if (c->kind == PYTHIA_KEY_CATEGORICAL) {
         status = profile_levels(x, c, found, points);
-    } else {
-        for (size_t i = 0; i < x->n; i++) {
-            double number = c->numbers[i], duration_ns = (double)x->rows[i]->duration_ns;
-            size_t at = isnan(number) ? x->n - ++without : count++; /* those without at the end */
-            points[at] = (struct point){number, duration_ns};
-        }
-        status = profile_numbers(found, points, count, x->values_max - (without > 0));
-        if (status == PYTHIA_OK && without > 0)
-            status = add_bin(found, pythia_strndup("(none)", 6), points + count, without);
+        goto out;
     }
+    for (size_t i = 0; i < x->n; i++) {
+        double number = c->numbers[i], duration_ns = (double)x->rows[i]->duration_ns;
+        size_t at = isnan(number) ? x->n - ++without : count++; /* those without at the end */
+        points[at] = (struct point){number, duration_ns};
+    }
+    status = profile_numbers(found, points, count, x->values_max - (without > 0));
+    if (status != PYTHIA_OK)
+        goto out;
+    if (without > 0)
+        status = add_bin(found, pythia_strndup("(none)", 6), points + count, without);
+out:
     pythia_free(points);
     return status;
 }

@@ -149,7 +149,8 @@ int pythia_own_time_localise(const struct pythia_ranking *r, const struct pythia
     }
     int status = pythia_gate_localise(times, n, count, level, &found, &top);
     pythia_free(times);
-    if (status == PYTHIA_OK)
-        t->localised = found && top == 0;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    t->localised = found && top == 0;
+    return PYTHIA_OK;
 }

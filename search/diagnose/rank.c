@@ -49,7 +49,7 @@ static int add_columns(struct columns *c, const struct pythia_shape *shape)
     return PYTHIA_OK;
 }
 
-/* Most rows have a shape that one of the last had, whose edges are known then. */
+/* Most rows have the shape of a recent row, whose edges are known then. */
 static int find_rank_columns(const struct pythia_row *const *rows, size_t count,
                              const struct pythia_cct *cct, struct pythia_rank_memory *memory,
                              struct columns *c)
@@ -59,18 +59,22 @@ static int find_rank_columns(const struct pythia_row *const *rows, size_t count,
     int status =
         pythia_reach(&memory->indexes, &memory->index_capacity, edges, sizeof(*memory->indexes));
     c->indexes = memory->indexes;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
         const struct pythia_shape *shape = rows[i]->shape;
         const struct pythia_shape **place = &known[shape->hash % KNOWN];
         if (*place == shape)
             continue;
         *place = shape;
         status = add_columns(c, shape);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-/* Leave the memory as the next ranking wants it. */
+/* Free the columns, and leave the memory zeroed, as the next ranking expects it. */
 static void free_columns(struct columns *c)
 {
     for (size_t e = 0; c->indexes && e < c->count; e++)
@@ -118,7 +122,7 @@ static void count_edge_hits(const struct pythia_row *const *rows, const struct c
     }
 }
 
-/* The rows of a sample lie anywhere in memory: have those fetched that come next, by a tile. */
+/* The rows of a sample lie anywhere in memory: fetch those that come next, a tile ahead. */
 static void prefetch_rows(const struct pythia_row *const *rows, size_t from, size_t count)
 {
     for (size_t i = from; i < from + TILE && i < count; i++) {
@@ -129,10 +133,9 @@ static void prefetch_rows(const struct pythia_row *const *rows, size_t from, siz
 }
 
 /* Turn rows into columns. A column is as long as there are rows, often a power of 2 of bytes, and
- * then one place in all of them meets in one set of the cache: so some rows are turned in a tile of
- * their own, `tile` of TILE numbers for each column, and written out by the line. `places` has
- * room for an index by column: where the edges of the last shape are, because the next row mostly
- * has it too. */
+ * then the same row of all columns falls into one set of the cache: so TILE rows at a time are
+ * turned in a tile, TILE numbers for each column, and written out by the line. `places` holds, for
+ * each edge of the last shape, its index in the tile: the next row mostly has the same shape. */
 static void fill_rank_matrix(const struct pythia_row *const *rows, const struct columns *c,
                              double *tile, uint32_t *places, struct pythia_ranking *out)
 {
@@ -162,14 +165,17 @@ static bool number_before(const void *context, uint32_t a, uint32_t b)
     return a < b;
 }
 
+/* Ancestors without an edge of their own are contexts too: variance below them is theirs. */
 static int find_contexts(const struct columns *c, const struct pythia_cct *cct,
                          struct pythia_ranking *out)
 {
     uint32_t *nodes = pythia_calloc(2 * (size_t)pythia_cct_nodes(cct), sizeof(*nodes));
     bool *seen = pythia_calloc(pythia_cct_nodes(cct), sizeof(*seen));
     size_t count = 0;
-    int status = nodes && seen ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t e = 0; e < c->count && status == PYTHIA_OK; e++)
+    int status = PYTHIA_ENOMEM;
+    if (!nodes || !seen)
+        goto out;
+    for (size_t e = 0; e < c->count; e++)
         for (uint32_t node = pythia_cct_edge_at(cct, c->edges[e])->context;
              /* An ancestor that was seen has all of its own ancestors listed already, which
               * keeps the walk linear in the nodes. */
@@ -177,31 +183,32 @@ static int find_contexts(const struct columns *c, const struct pythia_cct *cct,
             seen[node] = true;
             nodes[count++] = node;
         }
-    if (status == PYTHIA_OK) {
-        pythia_sort_indexes(nodes, count, nodes + count, number_before, NULL);
-        out->contexts = pythia_calloc(count, sizeof(*out->contexts));
-        status = out->contexts ? PYTHIA_OK : PYTHIA_ENOMEM;
-    }
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+    pythia_sort_indexes(nodes, count, nodes + count, number_before, NULL);
+    out->contexts = pythia_calloc(count, sizeof(*out->contexts));
+    if (!out->contexts)
+        goto out;
+    for (size_t i = 0; i < count; i++)
         out->contexts[i].node = nodes[i];
-    out->context_count = status == PYTHIA_OK ? count : 0;
+    out->context_count = count;
+    status = PYTHIA_OK;
+out:
     pythia_free(nodes);
     pythia_free(seen);
     return status;
 }
 
+static int compare_context_node(const void *contexts, size_t index, const void *node)
+{
+    uint32_t x = ((const struct pythia_ranked_context *)contexts)[index].node,
+             y = *(const uint32_t *)node;
+    return (x > y) - (x < y);
+}
+
 const struct pythia_ranked_context *pythia_ranking_context(const struct pythia_ranking *r,
                                                            uint32_t node)
 {
-    size_t low = 0, high = r->context_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->contexts[middle].node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < r->context_count && r->contexts[low].node == node ? &r->contexts[low] : NULL;
+    size_t found = pythia_sorted_find(r->context_count, compare_context_node, r->contexts, &node);
+    return found == PYTHIA_SORTED_NONE ? NULL : &r->contexts[found];
 }
 
 static size_t context_index(const struct pythia_ranking *r, uint32_t node)
@@ -248,8 +255,8 @@ static int add_contexts_below(const struct pythia_cct *cct, double *sums,
     return PYTHIA_OK;
 }
 
-/* Share of every context: the slope of the sum of clipped rows below it. `clipped` is the matrix,
- * clipped. */
+/* Find the share of every context: the slope of the sum of clipped rows below it, over the sum of
+ * all. `clipped` is the matrix, clipped. */
 static int share_contexts(const struct columns *c, const struct pythia_cct *cct,
                           const double *clipped, double level, struct pythia_ranking *out)
 {
@@ -271,26 +278,35 @@ static int share_contexts(const struct columns *c, const struct pythia_cct *cct,
         add_row_times(sums + k * n, clipped + e * n, n);
     }
     int status = add_contexts_below(cct, sums, out);
-    for (size_t k = 0; k < out->context_count && status == PYTHIA_OK; k++)
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t k = 0; k < out->context_count; k++)
         pythia_slope_hc3(sums + k * n, total, n, level, &out->contexts[k].share);
+out:
     pythia_free(total);
     return status;
 }
 
 /* ---- edges ---- */
 
+/* The search ranks thousands of types a cycle, and needs no tails, contexts or localisation. */
 static int share_edges_briefly(double level, struct pythia_ranking *out)
 {
     size_t k = out->edge_count;
     struct pythia_share_options clip = PYTHIA_SHARE_OPTIONS_DEFAULT;
     struct pythia_share *shares = pythia_calloc(k, sizeof(*shares));
+    if (!shares)
+        return PYTHIA_ENOMEM;
     clip.level = level;
     clip.brief = true;
-    int status = shares ? pythia_shares(out->times_ns, out->rows, k, &clip, shares) : PYTHIA_ENOMEM;
-    for (size_t e = 0; e < k && status == PYTHIA_OK; e++) {
+    int status = pythia_shares(out->times_ns, out->rows, k, &clip, shares);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t e = 0; e < k; e++) {
         out->edges[e].share = shares[e];
         out->edges[e].tail_share = NAN;
     }
+out:
     pythia_free(shares);
     return status;
 }
@@ -327,23 +343,30 @@ bool pythia_ranking_has_shares(const struct pythia_ranking *r)
     return !(r->kept < PYTHIA_RANKING_KEPT_MIN);
 }
 
+/* A share is a slope of clipped times. Where clipping leaves little of the variance, outliers have
+ * it, and shares of the rest would mislead: then none is given (pythia_ranking_has_shares). */
 static int share_edges(const struct columns *c, const struct pythia_cct *cct, double level,
                        struct pythia_ranking *out)
 {
-    size_t n = out->rows, k = c->count;
+    size_t n = out->rows, k = c->count, top = 0;
     struct pythia_share_options clip = PYTHIA_SHARE_OPTIONS_DEFAULT;
     clip.level = level;
     struct pythia_share *shares = pythia_calloc(k, sizeof(*shares));
     double *tails = pythia_calloc(k, sizeof(*tails)),
            *clipped = pythia_calloc(k * n, sizeof(*clipped));
-    int status = shares && tails && clipped ? pythia_shares(out->times_ns, n, k, &clip, shares)
-                                            : PYTHIA_ENOMEM;
-    size_t top = 0;
-    if (status == PYTHIA_OK)
-        status = pythia_gate_localise(out->times_ns, n, k, level, &out->localised, &top);
-    if (status == PYTHIA_OK)
-        status = pythia_tail_shares(out->times_ns, n, k, TAIL_HIGH, TAIL_LOW, tails);
-    for (size_t e = 0; e < k && status == PYTHIA_OK; e++) {
+    int status = PYTHIA_ENOMEM;
+    if (!shares || !tails || !clipped)
+        goto out;
+    status = pythia_shares(out->times_ns, n, k, &clip, shares);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_gate_localise(out->times_ns, n, k, level, &out->localised, &top);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_tail_shares(out->times_ns, n, k, TAIL_HIGH, TAIL_LOW, tails);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t e = 0; e < k; e++) {
         out->edges[e].share = shares[e];
         out->edges[e].tail_share = tails[e];
         memcpy(clipped + e * n, out->times_ns + e * n, n * sizeof(*clipped));
@@ -351,11 +374,12 @@ static int share_edges(const struct columns *c, const struct pythia_cct *cct, do
          * edge hide the variance of another. */
         pythia_winsorise(clipped + e * n, n, clip.clip_top, clip.clip_bottom);
     }
-    if (status == PYTHIA_OK)
-        status = measure_clipping(clipped, out);
+    status = measure_clipping(clipped, out);
+    if (status != PYTHIA_OK)
+        goto out;
     out->localised = out->localised && !out->edges[top].few && pythia_ranking_has_shares(out);
-    if (status == PYTHIA_OK)
-        status = share_contexts(c, cct, clipped, level, out);
+    status = share_contexts(c, cct, clipped, level, out);
+out:
     pythia_free(shares);
     pythia_free(tails);
     pythia_free(clipped);
@@ -363,7 +387,7 @@ static int share_edges(const struct columns *c, const struct pythia_cct *cct, do
 }
 
 /* Which edge carries the slowest mode: its part of the difference between the mean of that mode and
- * that of the rest. */
+ * the mean of the rest. */
 static void share_modes(const struct pythia_rank_options *o, struct pythia_ranking *out)
 {
     size_t n = out->rows, slow = 0;
@@ -427,7 +451,8 @@ static bool scored_before(const void *context, uint32_t a, uint32_t b)
     return x > y || (!isnan(x) && isnan(y));
 }
 
-/* Ask those edges for their modes that have most of what the measure is about. */
+/* Test the edges that have most of what the measure is about for several modes. The test is the
+ * dearest statistic here, and an edge further down the list is not reported anyway. */
 static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint32_t *scratch,
                      struct pythia_ranking *out)
 {
@@ -452,8 +477,9 @@ static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint3
     return PYTHIA_OK;
 }
 
-/* Put edge order[e] and its times in place e, for each e, along the circles that the order is made
- * of: one edge is set aside for each of them. `order` is used up. */
+/* Put edge order[e] and its times in place e, for each e, along the cycles of the permutation: one
+ * edge is set aside for each of them, because a second matrix would double the memory. `order` is
+ * used up. */
 static void move_edges(uint32_t *order, double *aside, struct pythia_ranking *out)
 {
     size_t n = out->rows;
@@ -482,31 +508,38 @@ static int sort_ranked_edges(const struct pythia_rank_options *o, struct pythia_
     size_t k = out->edge_count;
     uint32_t *order = pythia_calloc(2 * k, sizeof(*order));
     double *aside = pythia_calloc(out->rows, sizeof(*aside));
-    int status = order && aside ? ask_modes(o, order, order + k, out) : PYTHIA_ENOMEM;
-    for (size_t e = 0; e < k && status == PYTHIA_OK; e++) {
+    int status = PYTHIA_ENOMEM;
+    if (!order || !aside)
+        goto out;
+    status = ask_modes(o, order, order + k, out);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t e = 0; e < k; e++) {
         order[e] = (uint32_t)e;
         out->edges[e].score = score_of(&out->edges[e], o);
     }
-    if (status == PYTHIA_OK) {
-        pythia_sort_indexes(order, k, order + k, scored_before, &(struct order){out->edges, false});
-        move_edges(order, aside, out);
-    }
+    pythia_sort_indexes(order, k, order + k, scored_before, &(struct order){out->edges, false});
+    move_edges(order, aside, out);
+out:
     pythia_free(order);
     pythia_free(aside);
     return status;
 }
 
-/* Room for the matrix and a tile. */
+/* Allocate the matrix and a tile, or reuse those of the last ranking. */
 static int reserve_rank_memory(const struct pythia_rank_options *o,
                                struct pythia_rank_memory *memory, struct pythia_ranking *r)
 {
     size_t numbers = r->edge_count * r->rows;
+    r->borrows = o->memory != NULL;
     int status = pythia_reach(&memory->tile, &memory->tile_capacity, r->edge_count * TILE,
                               sizeof(*memory->tile));
-    if (status == PYTHIA_OK)
-        status = pythia_reach(&memory->places, &memory->place_capacity, r->edge_count,
-                              sizeof(*memory->places));
-    r->borrows = o->memory != NULL;
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_reach(&memory->places, &memory->place_capacity, r->edge_count,
+                          sizeof(*memory->places));
+    if (status != PYTHIA_OK)
+        return status;
     if (r->borrows && numbers > memory->time_capacity) {
         pythia_free(memory->times_ns);
         memory->times_ns = pythia_calloc(numbers, sizeof(*memory->times_ns));
@@ -514,7 +547,32 @@ static int reserve_rank_memory(const struct pythia_rank_options *o,
     }
     r->edges = pythia_calloc(r->edge_count, sizeof(*r->edges));
     r->times_ns = r->borrows ? memory->times_ns : pythia_calloc(numbers, sizeof(*r->times_ns));
-    return r->edges && r->times_ns ? status : PYTHIA_ENOMEM;
+    return r->edges && r->times_ns ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* Rank the edges of columns that are sorted, with r->rows of the rows. */
+static int rank_columns(const struct pythia_row *const *rows, const struct columns *c,
+                        const struct pythia_cct *cct, const struct pythia_rank_options *options,
+                        struct pythia_rank_memory *memory, struct pythia_ranking *r)
+{
+    int status = reserve_rank_memory(options, memory, r);
+    if (status != PYTHIA_OK)
+        return status;
+    count_edge_hits(rows, c, r);
+    fill_rank_matrix(rows, c, memory->tile, memory->places, r);
+    if (!options->brief) {
+        status = find_contexts(c, cct, r);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    if (c->count > 0) {
+        status = options->brief ? share_edges_briefly(options->level, r)
+                                : share_edges(c, cct, options->level, r);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    share_modes(options, r);
+    return sort_ranked_edges(options, r);
 }
 
 int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct pythia_cct *cct,
@@ -524,27 +582,18 @@ int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct
     struct pythia_rank_memory own = {0}, *memory = options->memory ? options->memory : &own;
     struct columns c = {0};
     int status = find_rank_columns(rows, count, cct, memory, &c);
-    if (status == PYTHIA_OK)
-        status = sort_columns(&c, cct);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = sort_columns(&c, cct);
+    if (status != PYTHIA_OK)
+        goto out;
     /* The matrix is bounded by using fewer requests, not fewer edges: a missing edge could be
      * the cause, whereas fewer requests only widen the intervals. */
     r.rows = c.count > 0 && count > MATRIX_MAX / c.count ? MATRIX_MAX / c.count : count;
     r.edge_count = c.count;
     r.kept = NAN;
-    if (status == PYTHIA_OK)
-        status = reserve_rank_memory(options, memory, &r);
-    if (status == PYTHIA_OK) {
-        count_edge_hits(rows, &c, &r);
-        fill_rank_matrix(rows, &c, memory->tile, memory->places, &r);
-        status = options->brief ? PYTHIA_OK : find_contexts(&c, cct, &r);
-    }
-    if (status == PYTHIA_OK && c.count > 0)
-        status = options->brief ? share_edges_briefly(options->level, &r)
-                                : share_edges(&c, cct, options->level, &r);
-    if (status == PYTHIA_OK) {
-        share_modes(options, &r);
-        status = sort_ranked_edges(options, &r);
-    }
+    status = rank_columns(rows, &c, cct, options, memory, &r);
+out:
     free_columns(&c);
     pythia_rank_memory_free(&own);
     if (status != PYTHIA_OK) {

@@ -36,8 +36,8 @@ struct pythia_refinement {
     struct pythia_refinement_part *parts;
     size_t part_count, part_capacity;
     struct pythia_hash_table by_edges; /* of the parts */
-    uint32_t *seen;                    /* by part: index + 1 in times, of the request at hand */
-    struct pythia_refined_time *times; /* of the request at hand */
+    uint32_t *seen;                    /* by part: index + 1 in times, of the current request */
+    struct pythia_refined_time *times; /* of the current request */
     size_t seen_capacity, time_count, time_capacity;
     struct pythia_sample *rows;
     uint64_t requests, unseen;
@@ -130,21 +130,14 @@ static int find_view_edges(struct pythia_refinement *r, struct view *v)
     v->next = 0;
     for (size_t i = 0; i < v->path->count; i++) {
         const struct pythia_path_event *e = &v->path->events[i];
-        if (e->kind == PYTHIA_EVENT_START)
-            context = pythia_cct_child(r->cct, context, e->tracepoint);
-        else if (e->kind == PYTHIA_EVENT_END)
-            context = pythia_cct_parent(r->cct, context);
+        context = pythia_cct_follow(r->cct, context, e);
         if (context == PYTHIA_NONE ||
             pythia_reach(&v->edges, &v->capacity, i, sizeof(*v->edges)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         v->edges[i] = PYTHIA_NONE; /* behind the last event */
         if (i + 1 == v->path->count)
             break;
-        struct pythia_edge edge = {.context = context,
-                                   .from_tracepoint = e->tracepoint,
-                                   .from_event = e->kind,
-                                   .to_tracepoint = e[1].tracepoint,
-                                   .to_event = e[1].kind};
+        const struct pythia_edge edge = pythia_edge_from(context, e);
         v->edges[i] = pythia_cct_edge(r->cct, &edge);
         if (v->edges[i] == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
@@ -237,11 +230,40 @@ static int keep_row(struct pythia_refinement *r, const struct pythia_trace *trac
     return pythia_sample_add(r->rows, sample_key_of_trace(trace), trace->id.low, row);
 }
 
+/* Walk both views of a request, the coarse and the fine one, in one pass over the time: each
+ * stretch of the coarse view is divided among the events of the fine one. */
+static int refine_request(struct pythia_refinement *r, const struct pythia_trace *trace,
+                          const struct pythia_trace *left, const struct pythia_critical_path *path)
+{
+    bool rerouted = false;
+    int status;
+    r->fine.path = r->coarse.path = path;
+    /* If the hider removed nothing, both views are the same path and the coarse one need not be
+     * searched for. */
+    if (left != trace) {
+        r->coarse.path = &r->path;
+        status = pythia_critical_path_find(&r->path, left, r->latency);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    status = find_view_edges(r, &r->fine);
+    if (status != PYTHIA_OK)
+        return status;
+    status = find_view_edges(r, &r->coarse);
+    if (status != PYTHIA_OK)
+        return status;
+    while (peek_view_event(&r->coarse) || peek_view_event(&r->fine)) {
+        status = advance_paths(r, &rerouted);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return keep_row(r, trace, rerouted);
+}
+
 int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace *trace,
                           const struct pythia_critical_path *path)
 {
     const struct pythia_trace *left;
-    bool rerouted = false;
     r->requests++;
     r->weighted = r->weighted || trace->weight > 1;
     if (!pythia_sample_wants(r->rows, sample_key_of_trace(trace)))
@@ -253,21 +275,7 @@ int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace
     }
     if (status != PYTHIA_OK)
         return status;
-    r->fine.path = r->coarse.path = path;
-    /* If the hider removed nothing, both views are the same path and the coarse one need not be
-     * searched for. */
-    if (left != trace) {
-        status = pythia_critical_path_find(&r->path, left, r->latency);
-        r->coarse.path = &r->path;
-    }
-    if (status == PYTHIA_OK)
-        status = find_view_edges(r, &r->fine);
-    if (status == PYTHIA_OK)
-        status = find_view_edges(r, &r->coarse);
-    while (status == PYTHIA_OK && (peek_view_event(&r->coarse) || peek_view_event(&r->fine)))
-        status = advance_paths(r, &rerouted);
-    if (status == PYTHIA_OK)
-        status = keep_row(r, trace, rerouted);
+    status = refine_request(r, trace, left, path);
     /* Clear only the entries in use: a reset of the whole table would cost its size for each
      * request. */
     for (size_t i = 0; i < r->time_count; i++)
@@ -344,15 +352,18 @@ static int leave_fair_rows(struct pythia_refinement *r)
                           ? 0x1p64 / (double)(pythia_sample_hash(r->rows, n - 1) | 1)
                           : 1;
     int status = weight && keep ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < n && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < n; i++) {
         const struct pythia_refined *row = pythia_sample_row(r->rows, i);
         weight[i] = row->weight > smallest ? row->weight : smallest;
         weight[n + i] = (double)row->fine_ns;
     }
-    if (status == PYTHIA_OK)
-        status = pythia_fair_sample(weight, weight + n, n, keep);
-    if (status == PYTHIA_OK)
-        pythia_sample_leave(r->rows, keep);
+    status = pythia_fair_sample(weight, weight + n, n, keep);
+    if (status != PYTHIA_OK)
+        goto out;
+    pythia_sample_leave(r->rows, keep);
+out:
     pythia_free(weight);
     pythia_free(keep);
     return status;
@@ -363,15 +374,19 @@ int pythia_refinement_finish(struct pythia_refinement *r)
     uint32_t *place = pythia_calloc(r->part_count, sizeof(*place));
     pythia_sample_sort(r->rows);
     int status = place ? leave_fair_rows(r) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = sort_parts(r, place);
-    for (size_t i = 0; status == PYTHIA_OK && i < pythia_sample_count(r->rows); i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    status = sort_parts(r, place);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < pythia_sample_count(r->rows); i++) {
         struct pythia_refined *row = pythia_sample_row(r->rows, i);
         for (uint32_t k = 0; k < row->count; k++)
             row->times[k].part = place[row->times[k].part];
         if (row->count)
             qsort(row->times, row->count, sizeof(row->times[0]), compare_event_times);
     }
+out:
     pythia_free(place);
     return status;
 }

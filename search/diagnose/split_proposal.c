@@ -10,7 +10,7 @@
 #include "pythia/shares.h"
 #include "pythia/status.h"
 
-/* The requests, and the values of the key at hand. */
+/* The requests, and the values of the current key. */
 struct proposing {
     const struct pythia_row *const *rows;
     size_t n;
@@ -27,34 +27,22 @@ struct proposing {
     size_t key_count, key_capacity;
 };
 
-static struct pythia_key_name name_explained_key(const struct pythia_explanation *x,
-                                                 const struct pythia_vocabulary *vocabulary)
-{
-    bool visits = x->kind == PYTHIA_KEY_COUNT, visited = x->kind == PYTHIA_KEY_HAS;
-    return (struct pythia_key_name){
-        .source = visits    ? PYTHIA_KEY_VISITS
-                  : visited ? PYTHIA_KEY_VISITED
-                            : PYTHIA_KEY_OF_SPANS,
-        .text = visits || visited ? pythia_vocabulary_tracepoint_id(vocabulary, x->tracepoint)
-                                  : pythia_text_of(x->name)};
-}
-
 /* ---- numbers ---- */
 
-/* The cuts of a number: those of the modes, or the explanation's. */
+/* Cut a number where the modes of the durations change, or else where the explanation cuts it. */
 static int cut_numbers(struct proposing *p, size_t which, struct pythia_split_proposal *out)
 {
     const struct pythia_split *s = &p->found->found[which].result.split;
     double cuts[PYTHIA_MODES_MAX];
     size_t count = 0;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < p->n && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < p->n; i++) {
         struct pythia_key_value value;
-        status = pythia_key_reader_row(p->reader, which, p->rows[i], &value);
-        p->numbers[i] = status == PYTHIA_OK && value.numeric ? value.number : NAN;
+        int status = pythia_key_reader_row(p->reader, which, p->rows[i], &value);
+        if (status != PYTHIA_OK)
+            return status;
+        p->numbers[i] = value.numeric ? value.number : NAN;
     }
-    if (status == PYTHIA_OK)
-        status = pythia__split_by_modes(p->numbers, p->durations, p->n, p->modes, cuts, &count);
+    int status = pythia__split_by_modes(p->numbers, p->durations, p->n, p->modes, cuts, &count);
     if (status != PYTHIA_OK)
         return status;
     out->of_modes = count > 0;
@@ -104,29 +92,9 @@ static void free_levels(struct levels *l, size_t n)
     pythia_free(l->all);
 }
 
-static int read_levels(struct proposing *p, size_t which, struct levels *l)
+/* Merge the levels, which are sorted by text: one entry for each, with its sum. */
+static void merge_levels(struct levels *l, size_t n)
 {
-    size_t n = 0;
-    l->texts = pythia_calloc(p->n, sizeof(*l->texts));
-    l->all = pythia_calloc(p->n, sizeof(*l->all));
-    int status = l->texts && l->all ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < p->n && status == PYTHIA_OK; i++) {
-        struct pythia_key_value value;
-        struct pythia_text text;
-        status = pythia_key_reader_row(p->reader, which, p->rows[i], &value);
-        p->numbers[i] = NAN;
-        if (status != PYTHIA_OK || !value.present)
-            continue;
-        p->numbers[i] = 0; /* it has one; which, comes below */
-        status = pythia_key_reader_text(p->reader, &text);
-        if (status == PYTHIA_OK) {
-            pythia_buf_text_add(&l->texts[i], text);
-            status = pythia_buf_status(&l->texts[i]);
-        }
-        l->all[n++] = (struct level){pythia_buf_text(&l->texts[i]), p->clipped[i], 1};
-    }
-    if (n > 0)
-        qsort(l->all, n, sizeof(*l->all), compare_part_texts);
     for (size_t i = 0; i < n; i++) {
         struct level *last = l->count ? &l->all[l->count - 1] : NULL;
         if (last && pythia_text_equal(last->text, l->all[i].text)) {
@@ -136,7 +104,38 @@ static int read_levels(struct proposing *p, size_t which, struct levels *l)
             l->all[l->count++] = l->all[i];
         }
     }
-    return status;
+}
+
+/* The texts are copied, because the reader reuses its buffer for the next row. */
+static int read_levels(struct proposing *p, size_t which, struct levels *l)
+{
+    size_t n = 0;
+    l->texts = pythia_calloc(p->n, sizeof(*l->texts));
+    l->all = pythia_calloc(p->n, sizeof(*l->all));
+    if (!l->texts || !l->all)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < p->n; i++) {
+        struct pythia_key_value value;
+        struct pythia_text text;
+        p->numbers[i] = NAN;
+        int status = pythia_key_reader_row(p->reader, which, p->rows[i], &value);
+        if (status != PYTHIA_OK)
+            return status;
+        if (!value.present)
+            continue;
+        p->numbers[i] = 0; /* it has one; place_levels finds which */
+        status = pythia_key_reader_text(p->reader, &text);
+        if (status != PYTHIA_OK)
+            return status;
+        pythia_buf_text_add(&l->texts[i], text);
+        if (pythia_buf_status(&l->texts[i]) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        l->all[n++] = (struct level){pythia_buf_text(&l->texts[i]), p->clipped[i], 1};
+    }
+    if (n > 0)
+        qsort(l->all, n, sizeof(*l->all), compare_part_texts);
+    merge_levels(l, n);
+    return PYTHIA_OK;
 }
 
 static void place_levels(struct proposing *p, struct levels *l)
@@ -184,23 +183,33 @@ static int slow_set(const struct pythia_explanation *x, struct pythia_split_rule
     return status;
 }
 
+/* Levels are put in the order of their mean durations, and cut as numbers are: levels of one mode
+ * form one set. Without modes the set of slow levels that the explanation found is the split. */
 static int part_levels(struct proposing *p, size_t which, struct pythia_split_proposal *out)
 {
     const struct pythia_explanation *x = &p->found->found[which];
     struct levels l = {0};
     double cuts[PYTHIA_MODES_MAX];
     size_t count = 0;
-    int status = p->modes->count > 1 ? read_levels(p, which, &l) : PYTHIA_OK;
-    if (status == PYTHIA_OK && l.count > 0) {
+    int status = PYTHIA_OK;
+    if (p->modes->count > 1) {
+        status = read_levels(p, which, &l);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    if (l.count > 0) {
         place_levels(p, &l);
         status = pythia__split_by_modes(p->numbers, p->durations, p->n, p->modes, cuts, &count);
+        if (status != PYTHIA_OK)
+            goto out;
     }
     out->of_modes = count > 0;
     out->rule.form = PYTHIA_SPLIT_PRESENT;
-    if (status == PYTHIA_OK && count > 0)
+    if (count > 0)
         status = sets_of(&l, cuts, count, &out->rule);
-    else if (status == PYTHIA_OK && x->slow_level_count > 0)
+    else if (x->slow_level_count > 0)
         status = slow_set(x, &out->rule);
+out:
     free_levels(&l, p->n);
     return status;
 }
@@ -212,9 +221,13 @@ static int find_row_part(struct proposing *p, size_t which, const struct pythia_
 {
     struct pythia_key_value value;
     int status = pythia_key_reader_row(p->reader, which, p->rows[row], &value);
-    return status == PYTHIA_OK ? pythia_split_rule_part(rule, p->reader, &value, out) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_split_rule_part(rule, p->reader, &value, out);
 }
 
+/* Only parts that some request is in are proposed: a rule may have intervals that none falls into.
+ */
 static int count_proposed_parts(const struct proposing *p, struct pythia_split_proposal *out)
 {
     uint32_t most = pythia_split_rule_parts(&out->rule);
@@ -259,10 +272,11 @@ static char *format_split(const struct pythia_key_name *key, const struct pythia
     const struct pythia_split_spec spec = {*key, *rule};
     struct pythia_buf text = {0};
     pythia_split_spec_write(&spec, &text);
-    if (pythia_buf_status(&text) == PYTHIA_OK)
-        return text.bytes;
-    pythia_buf_free(&text);
-    return NULL;
+    if (pythia_buf_status(&text) != PYTHIA_OK) {
+        pythia_buf_free(&text);
+        return NULL;
+    }
+    return text.bytes;
 }
 
 /* The split so far of the key; NULL: it is in no grouping key. */
@@ -282,21 +296,21 @@ static const struct pythia_split_spec *split_so_far(const struct proposing *p,
     return NULL;
 }
 
-/* The key may be parted already: then the rule becomes that of both, to be put in the place of the
- * first; *good: there is one of both. */
+/* The key may be split already: then the rule becomes that of both, to replace the first; *good:
+ * there is one of both. */
 static int refine_existing_split(const struct proposing *p, struct pythia_split_proposal *out,
                                  bool *good)
 {
     const struct pythia_split_rule *rule = NULL;
     const struct pythia_split_spec *before = split_so_far(p, &out->key, &rule);
     struct pythia_split_rule refined;
-    int status = PYTHIA_OK;
     *good = true;
     if (before && rule) {
-        status = pythia_split_rule_refine(rule, &out->rule, &refined);
-        *good = status == PYTHIA_OK;
-        if (status != PYTHIA_OK)
+        int status = pythia_split_rule_refine(rule, &out->rule, &refined);
+        if (status != PYTHIA_OK) {
+            *good = false;
             return status == PYTHIA_EINVAL ? PYTHIA_OK : status;
+        }
         pythia_split_rule_clear(&out->rule);
         out->rule = refined;
     }
@@ -305,32 +319,46 @@ static int refine_existing_split(const struct proposing *p, struct pythia_split_
     return out->text && (out->instead || !before) ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-/* The split that an explanation leads to; *good: it is worth proposing. */
-static int propose_split(struct proposing *p, size_t which, struct pythia_split_proposal *out,
-                         bool *good)
+/* Make the rule that an explanation leads to; *good: there is one. */
+static int make_proposed_rule(struct proposing *p, size_t which, struct pythia_split_proposal *out,
+                              bool *good)
 {
     const struct pythia_explanation *x = &p->found->found[which];
     int status = PYTHIA_OK;
-    *good = false;
-    *out = (struct pythia_split_proposal){.explanation = which, .key = p->names[which]};
     if (x->kind == PYTHIA_KEY_MEMBER || x->kind == PYTHIA_KEY_VALUES)
         return PYTHIA_OK; /* no rule can say it */
     if (x->kind == PYTHIA_KEY_HAS)
         out->rule.form = PYTHIA_SPLIT_PRESENT;
+    else if (x->kind == PYTHIA_KEY_CATEGORICAL)
+        status = part_levels(p, which, out);
     else
-        status = x->kind == PYTHIA_KEY_CATEGORICAL ? part_levels(p, which, out)
-                                                   : cut_numbers(p, which, out);
-    if (status == PYTHIA_OK)
-        status = refine_existing_split(p, out, good);
+        status = cut_numbers(p, which, out);
+    if (status != PYTHIA_OK)
+        return status;
+    return refine_existing_split(p, out, good);
+}
+
+/* Make the split that an explanation leads to; *good: it is worth proposing. The explanation was
+ * found with all values; what the rule retains of it is measured again, between its parts. */
+static int propose_split(struct proposing *p, size_t which, struct pythia_split_proposal *out,
+                         bool *good)
+{
+    *good = false;
+    *out = (struct pythia_split_proposal){.explanation = which, .key = p->names[which]};
+    int status = make_proposed_rule(p, which, out, good);
     if (status != PYTHIA_OK || !*good)
         return status;
-    for (size_t i = 0; i < p->n && status == PYTHIA_OK; i++)
+    for (size_t i = 0; i < p->n; i++) {
         status = find_row_part(p, which, &out->rule, i, &p->parts[i]);
-    if (status == PYTHIA_OK)
-        status = pythia_between(p->clipped, p->parts, p->n, pythia_split_rule_parts(&out->rule),
-                                1 - p->alpha, &out->between);
-    *good = status == PYTHIA_OK && out->between.low >= PYTHIA_SPLIT_SHARE_MIN;
-    return *good ? count_proposed_parts(p, out) : status;
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    status = pythia_between(p->clipped, p->parts, p->n, pythia_split_rule_parts(&out->rule),
+                            1 - p->alpha, &out->between);
+    if (status != PYTHIA_OK)
+        return status;
+    *good = out->between.low >= PYTHIA_SPLIT_SHARE_MIN;
+    return *good ? count_proposed_parts(p, out) : PYTHIA_OK;
 }
 
 /* ---- all of them ---- */
@@ -349,18 +377,19 @@ static bool is_proposal_wanted(const struct proposing *p,
 
 static int propose_all(struct proposing *p, struct pythia_split_proposals *out)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < p->found->found_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < p->found->found_count; i++) {
+        struct pythia_split_proposal *next = &out->all[out->count];
         bool good;
         if (!is_proposal_wanted(p, out, i))
             continue;
-        status = propose_split(p, i, &out->all[out->count], &good);
-        if (status == PYTHIA_OK && good)
-            out->count++;
-        else
-            clear_proposal(&out->all[out->count]);
+        int status = propose_split(p, i, next, &good);
+        if (status != PYTHIA_OK || !good)
+            clear_proposal(next);
+        if (status != PYTHIA_OK)
+            return status;
+        out->count += good;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* Find the keys that any row has. Among thousands of request types they are a small part of all
@@ -384,6 +413,8 @@ static int find_present_keys(struct proposing *p)
     return PYTHIA_OK;
 }
 
+/* Durations are kept twice: as they are, for their modes, and clipped, for shares and means, which
+ * one outlier could decide otherwise. */
 static int begin_proposing(struct proposing *p, const struct pythia_keys *keys,
                            const struct pythia_vocabulary *vocabulary)
 {
@@ -396,16 +427,19 @@ static int begin_proposing(struct proposing *p, const struct pythia_keys *keys,
     if (!p->names || !p->durations || !p->clipped || !p->numbers || !p->parts)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < found; i++)
-        p->names[i] = name_explained_key(&p->found->found[i], vocabulary);
+        p->names[i] = pythia_explained_key_name(&p->found->found[i], vocabulary);
     for (size_t i = 0; i < p->n; i++)
         p->durations[i] = p->clipped[i] = (double)p->rows[i]->duration_ns;
     (void)pythia_winsorise(p->clipped, p->n, PYTHIA__SPLIT_CLIPPED, PYTHIA__SPLIT_CLIPPED);
     int status = find_present_keys(p);
-    if (status == PYTHIA_OK)
-        status = pythia_key_reader_create(vocabulary, keys, p->names, found, &p->reader);
-    if (status == PYTHIA_OK && p->keys)
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_key_reader_create(vocabulary, keys, p->names, found, &p->reader);
+    if (status != PYTHIA_OK)
+        return status;
+    if (p->keys)
         pythia_key_reader_among(p->reader, p->keys, p->key_count);
-    return status;
+    return PYTHIA_OK;
 }
 
 int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
@@ -423,23 +457,28 @@ int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
                           .alpha = alpha};
     struct pythia_split_proposals all = {.all =
                                              pythia_calloc(found->found_count, sizeof(*all.all))};
-    int status = all.all ? PYTHIA_OK : PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
+    if (!all.all)
+        return PYTHIA_ENOMEM;
     /* Only keys that were found to correlate are tried: a cut by any other key would be chosen
      * among thousands and would fit noise. */
-    if (status == PYTHIA_OK && count > 0 && found->found_count > 0) {
+    if (count > 0 && found->found_count > 0) {
         status = begin_proposing(&p, keys, vocabulary);
-        if (status == PYTHIA_OK)
-            status = propose_all(&p, &all);
+        if (status != PYTHIA_OK)
+            goto out;
+        status = propose_all(&p, &all);
     }
+out:;
     void *const owned[] = {p.names, p.durations, p.clipped, p.numbers, p.parts, p.keys};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_key_reader_destroy(p.reader);
-    if (status == PYTHIA_OK)
-        *out = all;
-    else
+    if (status != PYTHIA_OK) {
         pythia_split_proposals_free(&all);
-    return status;
+        return status;
+    }
+    *out = all;
+    return PYTHIA_OK;
 }
 
 void pythia_split_proposals_free(struct pythia_split_proposals *p)

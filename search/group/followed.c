@@ -34,6 +34,7 @@ static struct member *list_members(const struct pythia_type *type, size_t *count
         const struct pythia_row *row = pythia_type_row(type, i);
         uint32_t last = row->shape->level_count - 1;
         list[i] = (struct member){.group = row->parent,
+                                  /* The deepest level: the whole path, as far as it is named. */
                                   .structure =
                                       pythia_lineage_id(type->hash, last, row->shape->levels[last]),
                                   .duration_ns = (double)row->duration_ns};
@@ -63,24 +64,31 @@ static size_t size_of_group(const struct member *list, size_t count, size_t from
     return to - from;
 }
 
-/* How much of the variance lies between the structures. */
+/* Measure how much of the variance lies between the structures. */
 static int measure_structures(const struct member *list, size_t count, struct pythia_followed *out)
 {
     double *x = pythia_calloc(count, sizeof(*x));
     uint32_t *structure = pythia_calloc(count, sizeof(*structure));
     struct pythia_test_result test = {.effect = NAN, .p = NAN};
     int status = x && structure ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; status == PYTHIA_OK && i < count; i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < count; i++) {
         out->structures += i == 0 || list[i].structure != list[i - 1].structure;
         structure[i] = (uint32_t)out->structures - 1;
         x[i] = list[i].duration_ns;
     }
-    if (status == PYTHIA_OK && out->structures > 1)
+    if (out->structures > 1) {
         status = pythia_dispersion_anova(x, structure, count, out->structures, &test);
-    else if (out->sd_ns > 0)
+        if (status != PYTHIA_OK)
+            goto out;
+    } else if (out->sd_ns > 0) {
+        /* One structure: nothing lies between structures, which is certain. */
         test = (struct pythia_test_result){.effect = 0, .p = 1};
+    }
     out->eta_squared = test.effect;
     out->p = test.p;
+out:
     pythia_free(x);
     pythia_free(structure);
     return status;
@@ -125,7 +133,8 @@ int pythia_followed_find(const struct pythia_type *type, uint64_t id, struct pyt
         status = measure_structures(list + at, size, &found);
     }
     pythia_free(list);
-    if (status == PYTHIA_OK)
-        *out = found;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    *out = found;
+    return PYTHIA_OK;
 }

@@ -20,7 +20,8 @@ const char *pythia_split_origin_name(enum pythia_split_origin origin)
 
 /* ---- making ---- */
 
-/* One that is asked for twice is told. */
+/* Two splits by one key would part requests twice, and their parts could contradict each other: the
+ * user is asked to merge them. */
 static int check_split_keys(const struct pythia_split_spec *splits, size_t count,
                             struct pythia_error *e)
 {
@@ -46,15 +47,16 @@ static int copy_split(const struct pythia_split_spec *from, struct pythia__group
     to->point = PYTHIA_NONE;
     to->spec.key = from->key;
     to->spec.key.text.bytes = pythia_strndup(from->key.text.bytes, from->key.text.size);
-    int status = to->spec.key.text.bytes ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = pythia_split_rule_copy(&from->rule, &to->spec.rule);
-    if (status == PYTHIA_OK)
-        to->seen_parts =
-            pythia_calloc(pythia_split_rule_parts(&from->rule), sizeof(*to->seen_parts));
-    if (status == PYTHIA_OK)
-        to->seen_levels = pythia_calloc(from->rule.level_count, sizeof(*to->seen_levels));
-    return status == PYTHIA_OK && to->seen_parts && to->seen_levels ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (!to->spec.key.text.bytes)
+        return PYTHIA_ENOMEM;
+    int status = pythia_split_rule_copy(&from->rule, &to->spec.rule);
+    if (status != PYTHIA_OK)
+        return status;
+    to->seen_parts = pythia_calloc(pythia_split_rule_parts(&from->rule), sizeof(*to->seen_parts));
+    if (!to->seen_parts)
+        return PYTHIA_ENOMEM;
+    to->seen_levels = pythia_calloc(from->rule.level_count, sizeof(*to->seen_levels));
+    return to->seen_levels ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 struct pythia_key_name *pythia__grouping_names(const struct pythia_grouping_key *k)
@@ -65,53 +67,65 @@ struct pythia_key_name *pythia__grouping_names(const struct pythia_grouping_key 
     return names;
 }
 
-/* Of the key-values of requests only those are looked at that some split may mean. */
+/* Tell the row maker which key-values of requests some split may mean: the others are skipped,
+ * which are most of a span's attributes. */
 static int choose_attributes(struct pythia_grouping_key *k)
 {
     uint32_t *all = NULL;
     size_t count = 0;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < k->count && status == PYTHIA_OK; i++) {
+    int status;
+    for (size_t i = 0; i < k->count; i++) {
         size_t more;
         if (k->splits[i].spec.key.source != PYTHIA_KEY_OF_SPANS)
             continue;
+        /* One name may be an attribute of many services. */
         uint32_t *some = pythia_key_attributes(k->vocabulary, k->splits[i].spec.key.text, &more);
         uint32_t *grown = some ? pythia_realloc(all, count + more, sizeof(*all)) : NULL;
-        if (grown) {
-            memcpy(grown + count, some, more * sizeof(*some));
-            all = grown;
-            count += more;
+        if (!grown) {
+            pythia_free(some);
+            status = PYTHIA_ENOMEM;
+            goto out;
         }
-        status = grown ? PYTHIA_OK : PYTHIA_ENOMEM;
+        memcpy(grown + count, some, more * sizeof(*some));
+        all = grown;
+        count += more;
         pythia_free(some);
     }
-    if (status == PYTHIA_OK)
-        status = pythia_row_maker_only(k->rows, all, count);
+    status = pythia_row_maker_only(k->rows, all, count);
+out:
     pythia_free(all);
     return status;
 }
 
+/* After a failure the caller destroys the half-made key. */
 static int fill_grouping_splits(struct pythia_grouping_key *k,
                                 const struct pythia_split_spec *splits, size_t count)
 {
     k->at_hand = pythia_calloc(count + 1, sizeof(*k->at_hand));
     k->splits = pythia_calloc(count, sizeof(*k->splits));
-    int status = k->at_hand && k->splits ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (!k->at_hand || !k->splits)
+        return PYTHIA_ENOMEM;
     /* The count is set before the copies: destroy frees this many splits, and those that were
      * not copied are zero. */
-    k->count = k->splits ? count : 0;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = copy_split(&splits[i], &k->splits[i]);
-    if (status == PYTHIA_OK)
-        status = pythia_keys_create(k->vocabulary, &k->keys);
-    if (status == PYTHIA_OK)
-        status = pythia_row_maker_create(k->vocabulary, k->keys, &k->rows);
-    if (status == PYTHIA_OK)
-        status = choose_attributes(k);
-    struct pythia_key_name *names = status == PYTHIA_OK ? pythia__grouping_names(k) : NULL;
-    if (status == PYTHIA_OK)
-        status = names ? pythia_key_reader_create(k->vocabulary, k->keys, names, count, &k->reader)
-                       : PYTHIA_ENOMEM;
+    k->count = count;
+    for (size_t i = 0; i < count; i++) {
+        int status = copy_split(&splits[i], &k->splits[i]);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    int status = pythia_keys_create(k->vocabulary, &k->keys);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_row_maker_create(k->vocabulary, k->keys, &k->rows);
+    if (status != PYTHIA_OK)
+        return status;
+    status = choose_attributes(k);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_key_name *names = pythia__grouping_names(k);
+    if (!names)
+        return PYTHIA_ENOMEM;
+    status = pythia_key_reader_create(k->vocabulary, k->keys, names, count, &k->reader);
     pythia_free(names);
     return status;
 }
@@ -128,11 +142,12 @@ int pythia_grouping_key_create(struct pythia_vocabulary *vocabulary,
         return PYTHIA_ENOMEM;
     k->vocabulary = vocabulary;
     status = fill_grouping_splits(k, splits, count);
-    if (status == PYTHIA_OK)
-        *out = k;
-    else
+    if (status != PYTHIA_OK) {
         pythia_grouping_key_destroy(k);
-    return status;
+        return status;
+    }
+    *out = k;
+    return PYTHIA_OK;
 }
 
 static void free_split(struct pythia__grouping_split *s)
@@ -200,21 +215,27 @@ static int note_reporting_points(struct pythia_grouping_key *k,
         count = value->present && value->number > 0;
         process = false;
     }
-    return count > 0 && !process ? pythia__grouping_note(k, points, count) : PYTHIA_OK;
+    if (count == 0 || process)
+        return PYTHIA_OK;
+    return pythia__grouping_note(k, points, count);
 }
 
-/* Remember that the value found last is one of the levels that were given. */
+/* Remember that the value found last is one of the levels that were given: those that no request
+ * had are reported as a likely typing error. */
 static int mark_level(struct pythia_grouping_key *k, struct pythia__grouping_split *s)
 {
     struct pythia_text text;
     int status = pythia_key_reader_text(k->reader, &text);
-    size_t level = status == PYTHIA_OK ? pythia_split_rule_find(&s->spec.rule, text) : 0;
-    if (status == PYTHIA_OK && level < s->spec.rule.level_count)
+    if (status != PYTHIA_OK)
+        return status;
+    size_t level = pythia_split_rule_find(&s->spec.rule, text);
+    if (level < s->spec.rule.level_count)
         s->seen_levels[level] = true;
-    return status;
+    return PYTHIA_OK;
 }
 
-/* The part of one split that the request at hand is in, into *part. */
+/* Find the part of one split that a request is in, and note on the way what the report says about
+ * the split: the points that report its key, and the levels that occurred. */
 static int find_split_part(struct pythia_grouping_key *k, size_t split, uint32_t type,
                            const struct pythia_critical_path *path,
                            const struct pythia_row_value *values, uint32_t value_count,
@@ -228,12 +249,19 @@ static int find_split_part(struct pythia_grouping_key *k, size_t split, uint32_t
         status = pythia_key_reader_values(k->reader, split, values, value_count, &value);
     else
         value = pythia_key_reader_visits(k->reader, split, count_split_hits(k, s, path));
-    if (status == PYTHIA_OK && k->note)
-        status = note_reporting_points(k, s, &value);
-    if (status == PYTHIA_OK && value.present && s->spec.rule.form == PYTHIA_SPLIT_SETS)
-        status = mark_level(k, s);
     if (status != PYTHIA_OK)
         return status;
+    /* Only a grouping key that may open points needs to know which points report it. */
+    if (k->note) {
+        status = note_reporting_points(k, s, &value);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    if (value.present && s->spec.rule.form == PYTHIA_SPLIT_SETS) {
+        status = mark_level(k, s);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     return pythia_split_rule_part(rule, k->reader, &value, part);
 }
 
@@ -251,10 +279,12 @@ static int mark_seen_part(struct pythia__grouping_split *s, uint32_t type, uint3
 int pythia_grouping_key_see(struct pythia_grouping_key *k, uint32_t part)
 {
     const uint32_t *of = k->parts + (size_t)part * (k->count + 1);
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < k->count && status == PYTHIA_OK; i++)
-        status = mark_seen_part(&k->splits[i], of[0], of[i + 1]);
-    return status;
+    for (size_t i = 0; i < k->count; i++) {
+        int status = mark_seen_part(&k->splits[i], of[0], of[i + 1]);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 void pythia_grouping_key_forget(struct pythia_grouping_key *k)
@@ -307,14 +337,16 @@ uint32_t pythia_grouping_key_part(struct pythia_grouping_key *k, uint32_t type,
 {
     const struct pythia_row_value *values;
     uint32_t count;
-    int status = pythia_row_values(k->rows, trace, path, &values, &count);
+    if (pythia_row_values(k->rows, trace, path, &values, &count) != PYTHIA_OK)
+        return PYTHIA_NONE;
     k->at_hand[0] = type;
-    for (size_t i = 0; i < k->count && status == PYTHIA_OK; i++) {
-        status = find_split_part(k, i, type, path, values, count, &k->at_hand[i + 1]);
-        if (status == PYTHIA_OK)
-            status = mark_seen_part(&k->splits[i], type, k->at_hand[i + 1]);
+    for (size_t i = 0; i < k->count; i++) {
+        uint32_t *part = &k->at_hand[i + 1];
+        if (find_split_part(k, i, type, path, values, count, part) != PYTHIA_OK ||
+            mark_seen_part(&k->splits[i], type, *part) != PYTHIA_OK)
+            return PYTHIA_NONE;
     }
-    return status == PYTHIA_OK ? number_current_parts(k) : PYTHIA_NONE;
+    return number_current_parts(k);
 }
 
 /* ---- names ---- */
@@ -330,6 +362,8 @@ static bool is_part_reported(const struct pythia__grouping_split *s, uint32_t ty
                                         : !only || (seen & PYTHIA__SEEN_WITHOUT) != 0;
 }
 
+/* A name says only what distinguishes: "has the key" is left out where all requests of the type
+ * have it, and a request without the key is named so only where others have it. */
 uint32_t pythia_grouping_key_name(struct pythia_grouping_key *k, uint32_t part)
 {
     const uint32_t *of = k->parts + (size_t)part * (k->count + 1);
@@ -341,15 +375,16 @@ uint32_t pythia_grouping_key_name(struct pythia_grouping_key *k, uint32_t part)
         const struct pythia__grouping_split *s = &k->splits[i];
         if (!is_part_reported(s, of[0], of[i + 1]))
             continue;
+        /* The brackets follow the name of the type, so that parts sort after it. */
         pythia_buf_puts(&k->name, told++ ? ", " : " [");
         pythia_split_rule_label(rule_of(s, of[0]), &s->spec.key, of[i + 1], &k->name);
     }
     if (told == 0)
         return of[0];
     pythia_buf_putc(&k->name, ']');
-    return pythia_buf_status(&k->name) == PYTHIA_OK
-               ? pythia_vocabulary_string(k->vocabulary, pythia_buf_text(&k->name))
-               : PYTHIA_NONE;
+    if (pythia_buf_status(&k->name) != PYTHIA_OK)
+        return PYTHIA_NONE;
+    return pythia_vocabulary_string(k->vocabulary, pythia_buf_text(&k->name));
 }
 
 /* ---- what it is ---- */

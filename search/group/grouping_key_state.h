@@ -44,7 +44,7 @@ struct pythia_grouping_key {
     uint32_t *parts; /* of each number: the type, and a part of each split */
     size_t part_count, part_capacity;
     struct pythia_hash_table by_parts;
-    uint32_t *at_hand; /* [1 + count]: of the request at hand */
+    uint32_t *at_hand; /* [1 + count]: of the current request */
     bool note;
     struct pythia__point_set *sets; /* by hash */
     size_t set_count, set_capacity;
@@ -54,7 +54,7 @@ struct pythia_grouping_key {
 /* A key as a reader takes it. */
 struct pythia_key_name *pythia__grouping_names(const struct pythia_grouping_key *k);
 
-/* Remember that these points report a key of the request at hand: in any order, each once.
+/* Remember that these points report a key of the current request: in any order, each once.
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__grouping_note(struct pythia_grouping_key *k, const uint32_t *points, size_t count);
 

@@ -66,16 +66,18 @@ static int add_type_rows(struct requests *r, const struct pythia_type *t, size_t
 
 static int gather_requests(const struct learning *l, uint32_t type, struct requests *r)
 {
-    int status = PYTHIA_OK;
-    for (size_t g = 0; g < l->group_count && status == PYTHIA_OK; g++) {
+    for (size_t g = 0; g < l->group_count; g++) {
         size_t count;
         const struct pythia_type *types = pythia_groups_types(l->groups[g], &count);
-        for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-            if (types[i].name == type)
-                status = add_type_rows(r, &types[i], g);
+        for (size_t i = 0; i < count; i++) {
+            if (types[i].name != type)
+                continue;
+            int status = add_type_rows(r, &types[i], g);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
-    if (status != PYTHIA_OK)
-        return status;
+    /* Allocated when the number of rows of all sets is known. */
     r->durations = pythia_calloc(r->count, sizeof(*r->durations));
     r->numbers = pythia_calloc(r->count, sizeof(*r->numbers));
     r->texts = pythia_calloc(r->count, sizeof(*r->texts));
@@ -94,18 +96,20 @@ static void free_requests(struct requests *r)
         pythia_free(owned[i]);
 }
 
+/* A key is numeric only if all its values are: one text among numbers makes levels of them. */
 static int read_values(struct learning *l, size_t split, struct requests *r)
 {
-    int status = PYTHIA_OK;
     r->present_count = 0;
     r->numeric = true;
     pythia_arena_clear(&l->texts);
-    for (size_t i = 0; i < r->count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < r->count; i++) {
         struct pythia_key_value value;
         struct pythia_text text;
         struct pythia_key_reader *reader = l->readers[r->set[i]];
-        status = pythia_key_reader_row(reader, split, r->rows[i], &value);
-        r->present[i] = status == PYTHIA_OK && value.present;
+        int status = pythia_key_reader_row(reader, split, r->rows[i], &value);
+        if (status != PYTHIA_OK)
+            return status;
+        r->present[i] = value.present;
         r->numbers[i] = NAN;
         if (!r->present[i])
             continue;
@@ -114,16 +118,18 @@ static int read_values(struct learning *l, size_t split, struct requests *r)
         if (value.numeric)
             r->numbers[i] = value.number;
         status = pythia_key_reader_text(reader, &text);
+        if (status != PYTHIA_OK)
+            return status;
         /* The reader reuses its buffer for the next row; cuts are chosen after all rows were
          * read. */
-        char *copy = status == PYTHIA_OK ? pythia_arena_alloc(&l->texts, text.size + 1) : NULL;
+        char *copy = pythia_arena_alloc(&l->texts, text.size + 1);
         if (!copy)
             return PYTHIA_ENOMEM;
         if (text.size)
             memcpy(copy, text.bytes, text.size);
         r->texts[i] = (struct pythia_text){copy, text.size};
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- numbers ---- */
@@ -134,9 +140,9 @@ static int find_duration_modes(const struct learning *l, const struct requests *
     struct pythia_tail_dip dip;
     *modes = (struct pythia_modes){.count = 1};
     int status = pythia_tail_dip(r->durations, r->count, seed, &dip);
-    if (status == PYTHIA_OK && dip.p <= l->alpha)
-        status = pythia_modes_find(r->durations, r->count, seed, 2, modes);
-    return status;
+    if (status != PYTHIA_OK || !(dip.p <= l->alpha))
+        return status;
+    return pythia_modes_find(r->durations, r->count, seed, 2, modes);
 }
 
 /* One cut, where most of the variance lies between; *share: how much, NaN if there is no cut. */
@@ -154,43 +160,68 @@ static int find_duration_cut(const double *numbers, const double *durations, siz
     return PYTHIA_OK;
 }
 
-/* The best cut of durations in random order says what chance can do. */
-static int cut_by_variance(const struct learning *l, const struct requests *r, uint64_t seed,
-                           double *cut, size_t *count)
+/* Count the random orders of the durations whose best cut is at least as good: what chance can do.
+ * `mixed` is scratch. */
+static int count_chance_cuts(const struct requests *r, const double *clipped, double *mixed,
+                             uint64_t seed, double share, size_t *at_least)
 {
-    double share = NAN, other = NAN, unused;
-    size_t n = r->count, at_least = 0;
-    double *clipped = pythia_calloc(n, sizeof(*clipped));
-    double *mixed = pythia_calloc(n, sizeof(*mixed));
-    size_t *order = pythia_calloc(n, sizeof(*order));
+    size_t *order = pythia_calloc(r->count, sizeof(*order));
     struct pythia_random random;
-    int status = clipped && mixed && order ? PYTHIA_OK : PYTHIA_ENOMEM;
-    *count = 0;
-    if (status == PYTHIA_OK) {
-        memcpy(clipped, r->durations, n * sizeof(*clipped));
-        (void)pythia_winsorise(clipped, n, PYTHIA__SPLIT_CLIPPED, PYTHIA__SPLIT_CLIPPED);
-        status = find_duration_cut(r->numbers, clipped, n, cut, &share);
-    }
-    pythia_random_init(&random, seed);
-    for (size_t i = 0; status == PYTHIA_OK && i < n; i++)
+    double other = NAN, unused;
+    int status = PYTHIA_OK;
+    *at_least = 0;
+    if (!order)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < r->count; i++)
         order[i] = i;
-    for (size_t p = 0; status == PYTHIA_OK && !isnan(share) && p < PERMUTATIONS; p++) {
-        pythia_random_shuffle(&random, order, n);
-        for (size_t i = 0; i < n; i++)
+    pythia_random_init(&random, seed);
+    for (size_t p = 0; p < PERMUTATIONS; p++) {
+        /* Durations keep their values and lose their order, so that only the key's part in them is
+         * gone. */
+        pythia_random_shuffle(&random, order, r->count);
+        for (size_t i = 0; i < r->count; i++)
             mixed[i] = clipped[order[i]];
-        status = find_duration_cut(r->numbers, mixed, n, &unused, &other);
-        at_least += other >= share;
+        status = find_duration_cut(r->numbers, mixed, r->count, &unused, &other);
+        if (status != PYTHIA_OK)
+            break;
+        *at_least += other >= share;
     }
-    if (status == PYTHIA_OK && !isnan(share))
-        *count = pythia_gate_permutation_p(at_least, PERMUTATIONS) <= l->alpha;
-    if (*count)
-        pythia__split_tidy(r->numbers, n, cut, 1);
-    pythia_free(clipped);
-    pythia_free(mixed);
     pythia_free(order);
     return status;
 }
 
+/* The best of many cuts looks good by chance, so that it is compared with the best cuts of
+ * durations in random order. */
+static int cut_by_variance(const struct learning *l, const struct requests *r, uint64_t seed,
+                           double *cut, size_t *count)
+{
+    double share = NAN;
+    size_t n = r->count, at_least = 0;
+    double *clipped = pythia_calloc(n, sizeof(*clipped));
+    double *mixed = pythia_calloc(n, sizeof(*mixed));
+    int status = PYTHIA_ENOMEM;
+    *count = 0;
+    if (!clipped || !mixed)
+        goto out;
+    memcpy(clipped, r->durations, n * sizeof(*clipped));
+    (void)pythia_winsorise(clipped, n, PYTHIA__SPLIT_CLIPPED, PYTHIA__SPLIT_CLIPPED);
+    status = find_duration_cut(r->numbers, clipped, n, cut, &share);
+    if (status != PYTHIA_OK || isnan(share))
+        goto out;
+    status = count_chance_cuts(r, clipped, mixed, seed, share, &at_least);
+    if (status != PYTHIA_OK)
+        goto out;
+    /* No cut at all is better than one that noise would have given. */
+    *count = pythia_gate_permutation_p(at_least, PERMUTATIONS) <= l->alpha;
+    if (*count)
+        pythia__split_tidy(r->numbers, n, cut, 1);
+out:
+    pythia_free(clipped);
+    pythia_free(mixed);
+    return status;
+}
+
+/* Cuts at the modes of the durations come first: they are where an operator would cut. */
 static int learn_numbers(const struct learning *l, const struct requests *r, uint64_t seed,
                          struct pythia__learnt_rule *out)
 {
@@ -198,15 +229,19 @@ static int learn_numbers(const struct learning *l, const struct requests *r, uin
     double cuts[PYTHIA_MODES_MAX];
     size_t count = 0;
     int status = find_duration_modes(l, r, seed, &modes);
-    if (status == PYTHIA_OK)
-        status = pythia__split_by_modes(r->numbers, r->durations, r->count, &modes, cuts, &count);
-    out->origin = PYTHIA_SPLIT_OF_MODES;
-    if (status == PYTHIA_OK && count == 0) {
-        out->origin = PYTHIA_SPLIT_OF_VARIANCE;
-        status = cut_by_variance(l, r, seed, cuts, &count);
-    }
     if (status != PYTHIA_OK)
         return status;
+    out->origin = PYTHIA_SPLIT_OF_MODES;
+    status = pythia__split_by_modes(r->numbers, r->durations, r->count, &modes, cuts, &count);
+    if (status != PYTHIA_OK)
+        return status;
+    /* No modes, or the key does not separate them. */
+    if (count == 0) {
+        out->origin = PYTHIA_SPLIT_OF_VARIANCE;
+        status = cut_by_variance(l, r, seed, cuts, &count);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     out->rule = (struct pythia_split_rule){.form = PYTHIA_SPLIT_PRESENT};
     if (count > 0)
         return pythia_split_rule_cuts(cuts, count, &out->rule);
@@ -246,6 +281,7 @@ static struct level *count_text_levels(const struct requests *r, size_t *count)
     if (n > 0)
         qsort(all, n, sizeof(*all), compare_level_texts);
     for (size_t i = 0; i < n; i++) {
+        /* Equal texts are neighbours after sorting. */
         if (kept > 0 && pythia_text_equal(all[kept - 1].text, all[i].text))
             all[kept - 1].requests++;
         else
@@ -277,21 +313,24 @@ static int learn_levels(const struct requests *r, struct pythia__learnt_rule *ou
 
 /* ---- all of it ---- */
 
-/* The rule of one split for a type, unless no request of it has the key. */
+/* Learn the rule of one split for a type, unless no request of it has the key. */
 static int learn_split(struct learning *l, size_t split, uint32_t type, struct requests *r)
 {
     struct pythia__grouping_split *s = &l->k->splits[split];
     struct pythia_text name = pythia_vocabulary_text(l->k->vocabulary, type),
                        key = s->spec.key.text;
+    /* By names, not numbers: the result is the same whichever type was seen first. */
     uint64_t seed = pythia_hash_mix(l->seed, pythia_hash_bytes(name.bytes, name.size)) ^
                     pythia_hash_bytes(key.bytes, key.size);
     struct pythia__learnt_rule learnt = {.known = true};
     int status = read_values(l, split, r);
     if (status != PYTHIA_OK || r->present_count == 0)
         return status;
+    /* The place for the rule comes first, so that nothing fails once it is learnt. */
+    status = pythia_reach(&s->learnt, &s->learnt_count, type, sizeof(*s->learnt));
+    if (status != PYTHIA_OK)
+        return status;
     status = r->numeric ? learn_numbers(l, r, seed, &learnt) : learn_levels(r, &learnt);
-    if (status == PYTHIA_OK)
-        status = pythia_reach(&s->learnt, &s->learnt_count, type, sizeof(*s->learnt));
     if (status != PYTHIA_OK) {
         pythia_split_rule_clear(&learnt.rule);
         return status;
@@ -305,33 +344,48 @@ static int learn_type(struct learning *l, uint32_t type)
 {
     struct requests r = {0};
     int status = gather_requests(l, type, &r);
-    for (size_t i = 0; i < l->k->count && status == PYTHIA_OK; i++)
-        if (l->k->splits[i].spec.rule.form == PYTHIA_SPLIT_LEARNT)
-            status = learn_split(l, i, type, &r);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < l->k->count; i++) {
+        if (l->k->splits[i].spec.rule.form != PYTHIA_SPLIT_LEARNT)
+            continue;
+        status = learn_split(l, i, type, &r);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+out:
     free_requests(&r);
     return status;
 }
 
-/* Every type of every set of groups, once. */
+/* Has one of the first `before` sets of groups the type too? */
+static bool is_type_learnt(const struct learning *l, size_t before, uint32_t type)
+{
+    for (size_t g = 0; g < before; g++) {
+        size_t count;
+        const struct pythia_type *types = pythia_groups_types(l->groups[g], &count);
+        for (size_t i = 0; i < count; i++)
+            if (types[i].name == type)
+                return true;
+    }
+    return false;
+}
+
+/* Learn every type of every set of groups, once. */
 static int learn_all(struct learning *l)
 {
-    int status = PYTHIA_OK;
     for (size_t g = 0; g < l->group_count; g++) {
         size_t count;
         const struct pythia_type *types = pythia_groups_types(l->groups[g], &count);
-        for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
-            bool before = false;
-            for (size_t h = 0; h < g && !before; h++) {
-                size_t others;
-                const struct pythia_type *other = pythia_groups_types(l->groups[h], &others);
-                for (size_t j = 0; j < others; j++)
-                    before = before || other[j].name == types[i].name;
-            }
-            if (!before)
-                status = learn_type(l, types[i].name);
+        for (size_t i = 0; i < count; i++) {
+            if (is_type_learnt(l, g, types[i].name))
+                continue;
+            int status = learn_type(l, types[i].name);
+            if (status != PYTHIA_OK)
+                return status;
         }
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 bool pythia_grouping_key_learns(const struct pythia_grouping_key *k)
@@ -342,6 +396,7 @@ bool pythia_grouping_key_learns(const struct pythia_grouping_key *k)
     return false;
 }
 
+/* A reader for each set of groups, because each has numbers of its own for the same keys. */
 int pythia_grouping_key_learn(struct pythia_grouping_key *k,
                               const struct pythia_groups *const *groups, size_t count, double alpha,
                               uint64_t seed)
@@ -350,12 +405,17 @@ int pythia_grouping_key_learn(struct pythia_grouping_key *k,
         .k = k, .groups = groups, .group_count = count, .alpha = alpha, .seed = seed};
     struct pythia_key_name *names = pythia__grouping_names(k);
     l.readers = pythia_calloc(count, sizeof(struct pythia_key_reader *));
-    int status = names && l.readers ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+    int status = PYTHIA_ENOMEM;
+    if (!names || !l.readers)
+        goto out;
+    for (size_t i = 0; i < count; i++) {
         status = pythia_key_reader_create(k->vocabulary, pythia_groups_keys(groups[i]), names,
                                           k->count, &l.readers[i]);
-    if (status == PYTHIA_OK)
-        status = learn_all(&l);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    status = learn_all(&l);
+out:
     for (size_t i = 0; l.readers && i < count; i++)
         pythia_key_reader_destroy(l.readers[i]);
     pythia_free(l.readers);

@@ -8,6 +8,7 @@
 #include "grouping_key_state.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 void pythia_grouping_key_note_points(struct pythia_grouping_key *k, bool note)
@@ -21,18 +22,10 @@ static int compare_point_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Where a set of that hash is, or would be. */
-static size_t slot_of_point_set(const struct pythia_grouping_key *k, uint64_t hash)
+static int compare_set_hash(const void *sets, size_t index, const void *hash)
 {
-    size_t low = 0, high = k->set_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (k->sets[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint64_t x = ((const struct pythia__point_set *)sets)[index].hash, y = *(const uint64_t *)hash;
+    return (x > y) - (x < y);
 }
 
 int pythia__grouping_note(struct pythia_grouping_key *k, const uint32_t *points, size_t count)
@@ -40,7 +33,7 @@ int pythia__grouping_note(struct pythia_grouping_key *k, const uint32_t *points,
     uint64_t hash = count; /* the sum does not depend on their order */
     for (size_t i = 0; i < count; i++)
         hash += pythia_hash_mix(0, points[i]);
-    size_t at = slot_of_point_set(k, hash);
+    size_t at = pythia_sorted_place(k->set_count, compare_set_hash, k->sets, &hash);
     if (at < k->set_count && k->sets[at].hash == hash) {
         k->sets[at].requests++;
         return PYTHIA_OK;
@@ -77,6 +70,7 @@ static void count_served(const struct pythia_grouping_key *k, const bool *open, 
         for (size_t p = 0; p < k->sets[i].count; p++)
             served[k->sets[i].points[p]] = 0;
     for (size_t i = 0; i < k->set_count; i++)
+        /* Greedy cover: a set that an open point serves already adds to nobody. */
         for (size_t p = 0; p < k->sets[i].count && !is_served(&k->sets[i], open); p++)
             served[k->sets[i].points[p]] += k->sets[i].requests;
     for (size_t i = 0; i < k->set_count; i++)

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "groups_parts.h"
 #include "pythia/fair_sample.h"
 #include "pythia/hash_table.h"
 #include "pythia/mem.h"
@@ -22,45 +23,6 @@
 #define ENTRY_BYTES     512  /* of what gathers for a shape, with its sketch */
 #define TYPE_BYTES      2048 /* of a type, with its sketch and its sample */
 #define STRUCTURE_BYTES 512
-
-/* A shape in the cache, and what requests that took it add up to since it came. */
-struct pythia_groups_entry {
-    struct pythia_shape *shape;
-    uint32_t type;
-    uint32_t rows;     /* that hold it */
-    bool used, listed; /* since the clock's hand was here; in the cache at all */
-    size_t place;      /* in the clock's ring, if it is listed */
-    uint32_t handed;   /* levels whose structures have got what it has gathered already */
-    struct pythia_groups_entry *next; /* of the same type, once closed */
-    struct pythia_exact_moments moments;
-    struct pythia_sketch *sketch;
-    struct pythia_lineage lineage;
-    uint64_t *times_ns; /* [edge_count] */
-};
-
-struct pythia_groups {
-    struct pythia_vocabulary *vocabulary;
-    struct pythia_groups_options options;
-    struct pythia_cct *cct;
-    struct pythia_keys *keys;
-    struct pythia_request_types *namer;
-    struct pythia_shape_maker *shapes;
-    struct pythia_row_maker *rows;
-    struct pythia_lineages *lineages; /* NULL: the skeleton is not known */
-    struct pythia_critical_path path;
-    struct pythia_exact_moments moments;
-    struct pythia_type *types;
-    uint32_t *type_of_part; /* type + 1 */
-    size_t type_count, type_capacity, part_capacity;
-    uint32_t last; /* part */
-    size_t rows_per_type, row_count, shape_bytes;
-    struct pythia_groups_entry **entries; /* the clock's ring */
-    size_t entry_count, entry_capacity, hand;
-    size_t held; /* of the entries in the ring: by rows, which would keep them alive anyway */
-    struct pythia_hash_table by_shape; /* of the ring, by type and shape */
-    struct pythia_edge_total *totals;
-    size_t total_capacity;
-};
 
 int pythia_groups_create(struct pythia_vocabulary *vocabulary,
                          const struct pythia_groups_options *options, struct pythia_groups **out)
@@ -154,7 +116,7 @@ static void return_group_row(void *context, void *row)
 
 /* Structures and shapes are named after the request type, so that a type that nothing parts has the
  * same names with a grouping key as without one. */
-static struct pythia_type *find_group_type(struct pythia_groups *g, uint32_t unsplit, uint32_t part)
+struct pythia_type *pythia__groups_type(struct pythia_groups *g, uint32_t unsplit, uint32_t part)
 {
     if (pythia_reach(&g->type_of_part, &g->part_capacity, part, sizeof(*g->type_of_part)) !=
         PYTHIA_OK)
@@ -163,6 +125,7 @@ static struct pythia_type *find_group_type(struct pythia_groups *g, uint32_t uns
         return &g->types[g->type_of_part[part] - 1];
     if (pythia_grow(&g->types, &g->type_capacity, g->type_count, sizeof(*g->types)) != PYTHIA_OK)
         return NULL;
+    /* The name and not its number: hashes must be the same in every run. */
     struct pythia_text text = pythia_vocabulary_text(g->vocabulary, unsplit);
     struct pythia_type type = {.name = unsplit,
                                .unsplit = unsplit,
@@ -192,8 +155,7 @@ static bool is_structure_named(const void *type, uint32_t index, const void *key
     return a->name == b->name && a->level == b->level && a->whole == b->whole;
 }
 
-/* Forget the structures at `level` and below: there are too many of them. */
-static void cut_levels(struct pythia_type *t, uint32_t level)
+void pythia__groups_cut(struct pythia_type *t, uint32_t level)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->structure_count; i++) {
@@ -233,19 +195,30 @@ static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t n
     return &t->structures[t->structure_count - 1];
 }
 
-/* All of it or nothing. */
+int pythia__groups_add_structure(struct pythia_type *t, const struct pythia_structure *part)
+{
+    struct pythia_structure *s = find_structure(t, part->name, part->level, part->whole);
+    int status = s ? pythia_sketch_merge(s->sketch, part->sketch) : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        return status;
+    pythia_exact_moments_merge(&s->moments, &part->moments);
+    pythia_lineage_meet(&s->lineage, &part->lineage);
+    if (t->level_counts[part->level] > STRUCTURES_MAX)
+        pythia__groups_cut(t, part->level);
+    return PYTHIA_OK;
+}
+
+/* Add what an entry has gathered to its structure at one level. */
 static int add_structure(struct pythia_type *t, const struct pythia_groups_entry *e, uint32_t level,
                          bool whole)
 {
-    struct pythia_structure *s = find_structure(t, e->shape->levels[level], level, whole);
-    int status = s ? pythia_sketch_merge(s->sketch, e->sketch) : PYTHIA_ENOMEM;
-    if (status != PYTHIA_OK)
-        return status;
-    pythia_exact_moments_merge(&s->moments, &e->moments);
-    pythia_lineage_meet(&s->lineage, &e->lineage);
-    if (t->level_counts[level] > STRUCTURES_MAX)
-        cut_levels(t, level);
-    return PYTHIA_OK;
+    return pythia__groups_add_structure(t,
+                                        &(struct pythia_structure){.name = e->shape->levels[level],
+                                                                   .level = level,
+                                                                   .whole = whole,
+                                                                   .moments = e->moments,
+                                                                   .sketch = e->sketch,
+                                                                   .lineage = e->lineage});
 }
 
 /* ---- shapes ---- */
@@ -267,27 +240,29 @@ static int add_entry_totals(struct pythia_groups *g, struct pythia_groups_entry 
         total->time_ns += e->times_ns[i];
         total->visits += e->shape->repeats[i] * e->moments.weight;
         total->requests += e->moments.weight;
+        /* Added once: the entry may stay in the cache and gather more. */
         e->times_ns[i] = 0;
     }
     return PYTHIA_OK;
 }
 
-/* Hand on to structures what the shape has gathered; nothing is added to it any more. Where memory
- * runs out the next call goes on. */
+/* Add what the shape has gathered to the structures; nothing is added to the shape any more. Where
+ * memory runs out, the next call continues at the structure that failed. */
 static int flush_entry_totals(struct pythia_type *t, struct pythia_groups_entry *e)
 {
     uint32_t last = e->shape->level_count - 1;
-    int status = PYTHIA_OK;
     if (e->moments.n == 0)
         return PYTHIA_OK;
-    while (e->handed < last && e->handed + 1 < t->levels && status == PYTHIA_OK) {
-        status = add_structure(t, e, e->handed + 1, false);
-        e->handed += status == PYTHIA_OK;
+    for (; e->handed < last && e->handed + 1 < t->levels; e->handed++) {
+        int status = add_structure(t, e, e->handed + 1, false);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (last < t->levels && status == PYTHIA_OK)
-        status = add_structure(t, e, last, true);
-    if (status != PYTHIA_OK)
-        return status;
+    if (last < t->levels) {
+        int status = add_structure(t, e, last, true);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     e->moments = (struct pythia_exact_moments){0};
     pythia_sketch_destroy(e->sketch);
     e->sketch = NULL;
@@ -363,12 +338,14 @@ static void remove_from_ring(struct pythia_groups *g, const struct pythia_groups
     last->place = place;
 }
 
-/* Take an entry out of the cache. */
+/* Take an entry out of the cache, also where memory runs out for its totals. */
 static int unlist_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
     int status = add_entry_totals(g, e);
-    if (status == PYTHIA_OK)
-        status = flush_entry_totals(&g->types[e->type], e);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = flush_entry_totals(&g->types[e->type], e);
+out:
     remove_from_ring(g, e);
     e->listed = false;
     if (e->rows == 0)
@@ -405,7 +382,9 @@ static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t 
     }
     e->shape = shape;
     e->type = type;
+    /* One block: the times are read with the entry. */
     e->times_ns = (uint64_t *)(void *)(e + 1);
+    /* The cache is bounded by bytes, because shapes differ a thousandfold in size. */
     g->shape_bytes += estimate_entry_bytes(shape);
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
         pythia_grow(&g->entries, &g->entry_capacity, g->entry_count,
@@ -416,8 +395,8 @@ static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t 
     return e;
 }
 
-static struct pythia_groups_entry *find_shape_entry(struct pythia_groups *g, uint32_t type,
-                                                    const struct pythia_critical_path *path)
+struct pythia_groups_entry *pythia__groups_entry(struct pythia_groups *g, uint32_t type,
+                                                 const struct pythia_critical_path *path)
 {
     uint64_t hash = pythia_shape_hash(path);
     const struct entry_key key = {type, hash};
@@ -459,6 +438,18 @@ static void shrink_samples(struct pythia_groups *g)
     }
 }
 
+int pythia__groups_keep_row(struct pythia_groups *g, struct pythia_type *t,
+                            struct pythia_groups_entry *e, struct pythia_row *row)
+{
+    row->holder = e;
+    g->held += e->rows++ == 0 && e->listed;
+    g->row_count++;
+    int status =
+        pythia_sample_add(t->rows, pythia_row_key(row->hash, row->weight), row->trace.low, row);
+    shrink_samples(g);
+    return status;
+}
+
 static int add_group_row(struct pythia_groups *g, struct pythia_type *t,
                          struct pythia_groups_entry *e, const struct pythia_trace *trace,
                          const struct pythia_critical_path *path,
@@ -470,13 +461,8 @@ static int add_group_row(struct pythia_groups *g, struct pythia_type *t,
     struct pythia_row *row = pythia_row_make(g->rows, trace, path, e->shape);
     if (!row)
         return PYTHIA_ENOMEM;
-    row->holder = e;
     row->parent = pythia_lineage_parent(lineage);
-    g->held += e->rows++ == 0 && e->listed;
-    g->row_count++;
-    int status = pythia_sample_add(t->rows, hash, trace->id.low, row);
-    shrink_samples(g);
-    return status;
+    return pythia__groups_keep_row(g, t, e, row);
 }
 
 int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
@@ -485,8 +471,9 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
 {
     uint32_t part =
         g->options.key ? pythia_grouping_key_part(g->options.key, name, trace, path) : name;
-    struct pythia_type *t = part == PYTHIA_NONE ? NULL : find_group_type(g, name, part);
-    struct pythia_groups_entry *e = t ? find_shape_entry(g, (uint32_t)(t - g->types), path) : NULL;
+    struct pythia_type *t = part == PYTHIA_NONE ? NULL : pythia__groups_type(g, name, part);
+    struct pythia_groups_entry *e =
+        t ? pythia__groups_entry(g, (uint32_t)(t - g->types), path) : NULL;
     struct pythia_lineage lineage = {0};
     if (!e || (g->lineages &&
                pythia_lineages_find(g->lineages, trace, path, t->hash, &lineage) != PYTHIA_OK))
@@ -510,9 +497,12 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
                                       weight);
     pythia_exact_moments_add_weighted(&g->moments, duration, weight);
     int status = pythia_sketch_add(e->sketch, (double)duration, weight);
-    if (status == PYTHIA_OK)
-        status = pythia_sketch_add(t->sketch, (double)duration, weight);
-    return status == PYTHIA_OK ? add_group_row(g, t, e, trace, path, &lineage) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_sketch_add(t->sketch, (double)duration, weight);
+    if (status != PYTHIA_OK)
+        return status;
+    return add_group_row(g, t, e, trace, path, &lineage);
 }
 
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
@@ -521,7 +511,14 @@ int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
     int status = name == PYTHIA_NONE
                      ? PYTHIA_ENOMEM
                      : pythia_critical_path_find(&g->path, trace, g->options.latency);
-    return status == PYTHIA_OK ? pythia_groups_add_typed(g, name, trace, &g->path) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_groups_add_typed(g, name, trace, &g->path);
+    if (status != PYTHIA_OK)
+        return status;
+    if (g->options.types.mark_paths)
+        g->types[g->type_of_part[g->last] - 1].path_at = pythia_request_type_path_at(g->namer);
+    return PYTHIA_OK;
 }
 
 /* ---- the end ---- */
@@ -657,15 +654,17 @@ int pythia_type_leave_fair(const struct pythia_type *t, const struct pythia_row 
         return PYTHIA_OK;
     const struct pythia_row **old = pythia_calloc(c.n, sizeof(struct pythia_row *));
     int status = old ? list_sample_candidates(t, rows, &c) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        pythia_sort_indexes(c.order, c.n, c.order + c.n, is_ahead, c.position);
-        if (c.n > 0)
-            memcpy(old, rows, c.n * sizeof(struct pythia_row *));
-        *count = 0;
-        for (size_t i = 0; i < c.n; i++)
-            if (c.keep[c.order[i]])
-                rows[(*count)++] = old[c.order[i]];
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    /* By their keys heavy rows come first; whoever takes the first rows has to get a sample. */
+    pythia_sort_indexes(c.order, c.n, c.order + c.n, is_ahead, c.position);
+    if (c.n > 0)
+        memcpy(old, rows, c.n * sizeof(struct pythia_row *));
+    *count = 0;
+    for (size_t i = 0; i < c.n; i++)
+        if (c.keep[c.order[i]])
+            rows[(*count)++] = old[c.order[i]];
+out:
     pythia_free(old);
     pythia_free(c.weight);
     pythia_free(c.order);
@@ -686,11 +685,12 @@ static int find_fair_rows(struct pythia_type *t)
         rows[i] = pythia_sample_row(t->rows, i);
     t->fair_count = n;
     int status = pythia_type_leave_fair(t, rows, &t->fair_count);
-    if (status == PYTHIA_OK && t->fair_count < n)
-        t->fair = rows;
-    else
+    if (status != PYTHIA_OK || t->fair_count == n) {
         pythia_free(rows);
-    return status;
+        return status;
+    }
+    t->fair = rows;
+    return PYTHIA_OK;
 }
 
 void pythia_groups_carried(struct pythia_groups *g, uint64_t cycles)
@@ -717,11 +717,13 @@ int pythia_groups_close(struct pythia_groups *g)
         g->entries[i]->next = t->unsettled;
         t->unsettled = g->entries[i];
     }
-    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < g->type_count; i++) {
         pythia_sample_sort_when_read(g->types[i].rows);
         status = find_fair_rows(&g->types[i]);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status == PYTHIA_OK ? sort_types(g) : status;
+    return sort_types(g);
 }
 
 int pythia_groups_settle(const struct pythia_groups *g, size_t index)
@@ -737,20 +739,29 @@ int pythia_groups_settle(const struct pythia_groups *g, size_t index)
             return status;
     }
     int status = sort_structures(t);
-    t->settled = status == PYTHIA_OK;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    t->settled = true;
+    return PYTHIA_OK;
 }
 
 int pythia_groups_finish(struct pythia_groups *g)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
+    for (size_t i = 0; i < g->entry_count; i++) {
         status = add_entry_totals(g, g->entries[i]);
-    if (status == PYTHIA_OK)
-        status = pythia_groups_close(g);
-    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++)
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    status = pythia_groups_close(g);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < g->type_count; i++) {
         status = pythia_groups_settle(g, i);
-    return status;
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, size_t *count)

@@ -307,5 +307,7 @@ int pythia_key_reader_text(struct pythia_key_reader *r, struct pythia_text *out)
         return PYTHIA_ENOMEM;
     *out = (struct pythia_text){"", 0};
     int status = r->place_count ? join_span_texts(r, out) : PYTHIA_OK;
-    return status == PYTHIA_OK ? pythia_buf_status(&r->spelt) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_buf_status(&r->spelt);
 }

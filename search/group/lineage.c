@@ -102,12 +102,14 @@ int pythia_lineages_find(struct pythia_lineages *l, const struct pythia_trace *t
         *out = (struct pythia_lineage){.count = 1, .ids = {pythia_lineage_id(type_hash, 0, 0)}};
         return PYTHIA_OK;
     }
-    if (status == PYTHIA_OK && left != trace) {
-        status = pythia_critical_path_find(&l->path, left, l->latency);
-        path = &l->path;
-    }
     if (status != PYTHIA_OK)
         return status;
+    if (left != trace) {
+        status = pythia_critical_path_find(&l->path, left, l->latency);
+        if (status != PYTHIA_OK)
+            return status;
+        path = &l->path;
+    }
     uint64_t hash = pythia_shape_hash(path);
     struct known *k = &l->known[pythia_hash_mix(hash, type_hash) & (CACHED - 1)];
     if (k->hash != hash || k->type_hash != type_hash || k->events != path->count) {

@@ -206,18 +206,20 @@ int pythia__members_find(const struct pythia_text *values, size_t n, size_t most
                         .cut = pythia_calloc(n, sizeof(*f.cut))};
     m.counts = pythia_calloc(n, sizeof(*m.counts));
     int status = f.last && f.cut && m.counts ? take_all_apart(&f) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        count_values(&f, &m);
+    if (status != PYTHIA_OK)
+        goto out;
+    count_values(&f, &m);
     /* With fewer lists of several members no member could be tested, and finding runs is the
      * expensive step. */
-    if (status == PYTHIA_OK && m.several >= PYTHIA_COLUMN_LEVEL_MIN) {
-        find_runs(&f);
-        choose_runs(&f, most, &m);
-        status = make_members(&f, &m);
-    } else {
+    if (m.several < PYTHIA_COLUMN_LEVEL_MIN) {
         pythia_free(m.counts);
         m.counts = NULL;
+        goto out;
     }
+    find_runs(&f);
+    choose_runs(&f, most, &m);
+    status = make_members(&f, &m);
+out:
     pythia_free(f.tokens);
     pythia_free(f.order);
     pythia_free(f.runs);

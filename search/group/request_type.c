@@ -58,6 +58,7 @@ struct pythia_request_types {
     size_t name_capacity;
     struct pythia_buf name, path;
     bool was_path;
+    uint32_t path_at;
     struct {
         uint64_t set;
         uint32_t type;
@@ -139,6 +140,8 @@ static bool find_in_trace(const struct pythia_request_types *r, const struct pyt
     const struct pythia_trace_span *first = NULL;
     for (uint32_t i = 0; i < t->count; i++) {
         const struct pythia_trace_span *span = &t->spans[i];
+        /* A service that was called may have an attribute of the same name, with another meaning.
+         */
         if (own && span->resource != t->spans[t->first_root].resource)
             continue;
         if (first && (span->start_ns > first->start_ns ||
@@ -299,11 +302,16 @@ static void add_plain_template(struct pythia_buf *to, struct pythia_text path)
 static bool by_path(struct pythia_request_types *r, const struct pythia_trace_span *root)
 {
     struct pythia_text url;
+    /* A route template, where the framework gives one, is better than any that can be derived. */
     if (http_name_of(r, root).kind != PYTHIA_HTTP_NAME_BARE ||
         !first_text_of(r, root, URL_PATH, HTTP_URL, &url) || pythia_url_path(url).size == 0)
         return false;
     add_service_prefix(r, root);
     add_name_word(r, method_of(r, root));
+    if (r->options.mark_paths) {
+        pythia_buf_putc(&r->name, '\n');
+        r->path_at = (uint32_t)r->name.size;
+    }
     pythia_buf_clear(&r->path);
     r->path.failed = 0;
     add_plain_template(&r->path, pythia_url_path(url));
@@ -410,6 +418,7 @@ uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia
     pythia_buf_clear(&r->name);
     r->name.failed = 0; /* memory may be there again */
     r->was_path = false;
+    r->path_at = 0;
     const struct pythia_trace_span *root = &trace->spans[trace->first_root];
     bool named = (r->options.attribute && by_attribute(r, trace)) || by_program(r, trace) ||
                  (trace->roots == 1 && (by_route(r, root) || by_path(r, root)));
@@ -418,6 +427,11 @@ uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia
     return pythia_buf_status(&r->name) == PYTHIA_OK
                ? pythia_vocabulary_string(r->vocabulary, pythia_buf_text(&r->name))
                : PYTHIA_NONE;
+}
+
+uint32_t pythia_request_type_path_at(const struct pythia_request_types *r)
+{
+    return r->path_at;
 }
 
 bool pythia_request_type_was_path(const struct pythia_request_types *r)

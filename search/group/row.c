@@ -91,6 +91,16 @@ static uint32_t find_key_after_last(struct pythia_keys *k, uint64_t pair)
     return key;
 }
 
+uint32_t pythia_keys_at_point(struct pythia_keys *k, uint32_t tracepoint, uint32_t attribute)
+{
+    return find_key_number(k, (uint64_t)tracepoint << 32 | attribute);
+}
+
+uint32_t pythia_keys_of_service(struct pythia_keys *k, uint32_t service, uint32_t attribute)
+{
+    return find_key_number(k, OF_SERVICE | (uint64_t)service << 32 | attribute);
+}
+
 struct pythia_text pythia_keys_attribute(const struct pythia_keys *k, uint32_t key)
 {
     return pythia_vocabulary_text(k->vocabulary, (uint32_t)k->list[key].pair);
@@ -130,23 +140,22 @@ bool pythia_row_number(const struct pythia_row_value *value, double *out)
     return *end == '\0' && isfinite(*out);
 }
 
+static int compare_value_key(const void *values, size_t index, const void *key)
+{
+    uint32_t x = ((const struct pythia_row_value *)values)[index].key, y = *(const uint32_t *)key;
+    return (x > y) - (x < y);
+}
+
 const struct pythia_row_value *pythia_row_find(const struct pythia_row_value *values,
                                                uint32_t count, uint32_t key)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (values[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && values[low].key == key ? &values[low] : NULL;
+    size_t found = pythia_sorted_find(count, compare_value_key, values, &key);
+    return found == PYTHIA_SORTED_NONE ? NULL : &values[found];
 }
 
 /* ---- rows ---- */
 
-/* What one key has been seen with in the request at hand. */
+/* What one key has been seen with in the current request. */
 struct seen {
     uint32_t key, number_count;
     double sum;
@@ -160,7 +169,7 @@ struct seen {
 /* A further text of a key. */
 struct extra {
     struct pythia_text text;
-    uint64_t hash;      /* of the text */
+    uint64_t hash;      /* of the text, in this process */
     uint32_t key, next; /* next: + 1; 0: none */
 };
 
@@ -414,7 +423,7 @@ static int join_row_texts(struct pythia_row_maker *m, struct seen *s)
     if (s->texts > TEXTS_MAX || m->joined.size - from > PYTHIA_ROW_TEXT_MAX) {
         uint64_t hash = pythia_hash_bytes(s->text.bytes, s->text.size); /* a sum has no order */
         for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
-            hash += m->extras[i - 1].hash;
+            hash += pythia_hash_bytes(m->extras[i - 1].text.bytes, m->extras[i - 1].text.size);
         pythia_row_cut(&m->joined, from, hash);
     }
     s->text = (struct pythia_text){NULL, m->joined.size - from}; /* its place comes with the row */
@@ -564,6 +573,39 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
         row->times_ns[shape->slots[i]] +=
             (int64_t)(path->events[i + 1].at_ns - path->events[i].at_ns);
     fill_values(m, row, room + times + values);
+    return row;
+}
+
+struct pythia_row *pythia_row_copy(struct pythia_row_maker *m, const struct pythia_row *from,
+                                   const struct pythia_shape *shape)
+{
+    size_t times = shape->edge_count * sizeof(*from->times_ns),
+           values = from->value_count * sizeof(*from->values), texts = 0;
+    for (uint32_t i = 0; i < from->value_count; i++)
+        texts += from->values[i].size == PYTHIA_ROW_NUMBER ? 0 : from->values[i].size;
+    size_t bytes = sizeof(*from) + times + values + texts;
+    struct pythia_row *row = pythia__row_pool_take(&m->pool, &bytes);
+    if (!row)
+        return NULL;
+    *row = *from;
+    row->bytes = bytes;
+    row->shape = shape;
+    row->times_ns = (int64_t *)(void *)(row + 1);
+    row->values = (struct pythia_row_value *)(void *)((char *)row->times_ns + times);
+    if (times)
+        memcpy(row->times_ns, from->times_ns, times);
+    if (values)
+        memcpy(row->values, from->values, values);
+    char *text = (char *)row->values + values;
+    for (uint32_t i = 0; i < row->value_count; i++) {
+        struct pythia_row_value *v = &row->values[i];
+        if (v->size == PYTHIA_ROW_NUMBER)
+            continue;
+        if (v->size)
+            memcpy(text, v->text, v->size);
+        v->text = text;
+        text += v->size;
+    }
     return row;
 }
 

@@ -37,6 +37,7 @@ int pythia__split_by_modes(const double *values, const double *durations, size_t
 {
     struct pythia_mode_cuts found;
     *count = 0;
+    /* One mode has nothing that a cut could separate. */
     if (modes->count < 2)
         return PYTHIA_OK;
     size_t *labels = pythia_calloc(n, sizeof(*labels));
@@ -51,6 +52,7 @@ int pythia__split_by_modes(const double *values, const double *durations, size_t
     for (size_t i = 0; i < found.count; i++)
         cuts[i] = found.cuts[i];
     *count = found.count;
+    /* Between two values any cut is as good: a round number reads best. */
     pythia__split_tidy(values, n, cuts, found.count);
     return PYTHIA_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pythia/mem.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 /* ---- making ---- */
@@ -45,6 +46,7 @@ int pythia_split_rule_sets(const struct pythia_split_level *levels, size_t count
         copy[i] = (struct pythia_split_level){{room, text.size}, levels[i].set};
         room += text.size;
     }
+    /* In order of text, because each request's value is looked up in it. */
     qsort(copy, count, sizeof(*copy), compare_rule_levels);
     for (size_t i = 1; i < count; i++)
         if (pythia_text_equal(copy[i - 1].text, copy[i].text)) {
@@ -164,56 +166,49 @@ uint32_t pythia_split_rule_parts(const struct pythia_split_rule *rule)
     return PYTHIA_SPLIT_FIRST + 1 + (uint32_t)more;
 }
 
-/* How many cuts are at most the number? */
-static uint32_t interval_of(const struct pythia_split_rule *rule, double number)
+/* A cut that is equal to the number stands before it. */
+static int compare_cut(const void *cuts, size_t index, const void *number)
 {
-    size_t low = 0, high = rule->cut_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rule->cuts[middle] <= number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
+    return ((const double *)cuts)[index] <= *(const double *)number ? -1 : 1;
+}
+
+static int compare_level_text(const void *rule, size_t index, const void *level)
+{
+    return pythia_text_compare(((const struct pythia_split_rule *)rule)->levels[index].text,
+                               *(const struct pythia_text *)level);
 }
 
 size_t pythia_split_rule_find(const struct pythia_split_rule *rule, struct pythia_text level)
 {
-    size_t low = 0, high = rule->level_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = pythia_text_compare(rule->levels[middle].text, level);
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return rule->level_count;
+    size_t found = pythia_sorted_find(rule->level_count, compare_level_text, rule, &level);
+    return found == PYTHIA_SORTED_NONE ? rule->level_count : found;
 }
 
 int pythia_split_rule_part(const struct pythia_split_rule *rule, struct pythia_key_reader *reader,
                            const struct pythia_key_value *value, uint32_t *part)
 {
     struct pythia_text text;
-    int status = PYTHIA_OK;
-    size_t level, set = rule->set_count; /* of all others */
     if (!value->present) {
         *part = PYTHIA_SPLIT_WITHOUT;
-    } else if (rule->form == PYTHIA_SPLIT_CUTS) {
-        *part = value->numeric ? PYTHIA_SPLIT_FIRST + interval_of(rule, value->number)
-                               : PYTHIA_SPLIT_NO_NUMBER;
-    } else if (rule->form == PYTHIA_SPLIT_SETS) {
-        status = pythia_key_reader_text(reader, &text);
-        if (status == PYTHIA_OK && (level = pythia_split_rule_find(rule, text)) < rule->level_count)
-            set = rule->levels[level].set;
-        *part = PYTHIA_SPLIT_FIRST + (uint32_t)set;
-    } else {
-        *part = PYTHIA_SPLIT_FIRST;
+        return PYTHIA_OK;
     }
-    return status;
+    if (rule->form == PYTHIA_SPLIT_CUTS) {
+        *part = value->numeric ? PYTHIA_SPLIT_FIRST +
+                                     (uint32_t)pythia_sorted_place(rule->cut_count, compare_cut,
+                                                                   rule->cuts, &value->number)
+                               : PYTHIA_SPLIT_NO_NUMBER;
+        return PYTHIA_OK;
+    }
+    *part = PYTHIA_SPLIT_FIRST;
+    if (rule->form != PYTHIA_SPLIT_SETS)
+        return PYTHIA_OK;
+    int status = pythia_key_reader_text(reader, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    size_t level = pythia_split_rule_find(rule, text);
+    /* The set after the last one has all levels that no set names. */
+    *part += (uint32_t)(level < rule->level_count ? rule->levels[level].set : rule->set_count);
+    return PYTHIA_OK;
 }
 
 /* ---- words ---- */

@@ -97,15 +97,17 @@ static int read_key(struct reader *r, struct pythia_key_name *key)
     int status = decode_spec_text(r, "=", &key->text);
     /* Say what is missing where it is missing: an empty option is a different mistake from
      * "=3,10". */
-    if (status == PYTHIA_OK && key->text.size == 0 && r->all.size == 0)
+    if (status != PYTHIA_OK)
+        return status;
+    if (key->text.size == 0 && r->all.size == 0)
         return wrong(r, 0, "it is empty: give a key such as queue_length, or queue_length=3,10");
-    if (status == PYTHIA_OK && key->text.size == 0)
+    if (key->text.size == 0)
         return wrong(r, from, "there is no %s: give one, as in %s",
                      key->source == PYTHIA_KEY_OF_SPANS ? "key" : "trace point",
                      key->source == PYTHIA_KEY_OF_SPANS ? "queue_length=3,10"
                      : key->source == PYTHIA_KEY_VISITS ? "count:api:retry=2"
                                                         : "has:api:retry");
-    return status;
+    return PYTHIA_OK;
 }
 
 static int read_cut(struct reader *r)
@@ -148,11 +150,15 @@ static int read_cut(struct reader *r)
 static int read_cuts(struct reader *r, struct pythia_split_rule *rule)
 {
     int status = read_cut(r);
-    while (status == PYTHIA_OK && is_reader_at(r, ',')) {
+    if (status != PYTHIA_OK)
+        return status;
+    while (is_reader_at(r, ',')) {
         r->at++;
         status = read_cut(r);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status == PYTHIA_OK ? pythia_split_rule_cuts(r->cuts, r->cut_count, rule) : status;
+    return pythia_split_rule_cuts(r->cuts, r->cut_count, rule);
 }
 
 static int read_level(struct reader *r, size_t open)
@@ -166,6 +172,7 @@ static int read_level(struct reader *r, size_t open)
         return wrong(r, open,
                      "this brace is not closed: levels stand as in {a,b},{c}; a brace in "
                      "a level is %%7B or %%7D");
+    /* Quadratic, but a user types them. */
     for (size_t i = 0; i < r->level_count; i++)
         if (pythia_text_equal(r->levels[i].text, text))
             return wrong(r, from, "this level is there twice: each can be in one part");
@@ -180,31 +187,38 @@ static int read_set(struct reader *r)
 {
     size_t open = r->at++;
     int status = read_level(r, open);
-    while (status == PYTHIA_OK && is_reader_at(r, ',')) {
+    if (status != PYTHIA_OK)
+        return status;
+    while (is_reader_at(r, ',')) {
         r->at++;
         status = read_level(r, open);
+        if (status != PYTHIA_OK)
+            return status;
     }
     r->at++; /* the brace that closes */
     r->sets++;
-    return status;
+    return PYTHIA_OK;
 }
 
 static int read_sets(struct reader *r, struct pythia_split_rule *rule)
 {
     int status = read_set(r);
-    while (status == PYTHIA_OK && !is_reader_at_end(r)) {
+    if (status != PYTHIA_OK)
+        return status;
+    while (!is_reader_at_end(r)) {
         if (!is_reader_at(r, ',') || r->at + 1 == r->all.size || r->all.bytes[r->at + 1] != '{')
             return wrong(r, r->at,
                          "behind a brace that closes comes nothing more, or ,{ and more "
                          "levels");
         r->at++;
         status = read_set(r);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status == PYTHIA_OK ? pythia_split_rule_sets(r->levels, r->level_count, r->sets, rule)
-                               : status;
+    return pythia_split_rule_sets(r->levels, r->level_count, r->sets, rule);
 }
 
-/* What stands behind the key: nothing, or "=" and how to part. */
+/* What comes after the key: nothing, or "=" and how to part. */
 static int read_rule(struct reader *r, enum pythia_key_source source,
                      struct pythia_split_rule *rule)
 {
@@ -239,18 +253,24 @@ int pythia_split_spec_read(struct pythia_text text, struct pythia_split_spec *ou
     struct reader r = {.all = text, .e = e};
     struct pythia_split_spec s = {0};
     int status = pythia_buf_reserve(&r.bytes, text.size + 1) ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = read_key(&r, &s.key);
-    if (status == PYTHIA_OK)
-        status = read_rule(&r, s.key.source, &s.rule);
-    if (status == PYTHIA_OK) {
-        s.key.text.bytes = pythia_strndup(s.key.text.bytes, s.key.text.size);
-        status = s.key.text.bytes ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = read_key(&r, &s.key);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = read_rule(&r, s.key.source, &s.rule);
+    if (status != PYTHIA_OK)
+        goto out;
+    s.key.text.bytes = pythia_strndup(s.key.text.bytes, s.key.text.size);
+    if (!s.key.text.bytes) {
+        status = PYTHIA_ENOMEM;
+        goto out;
     }
-    if (status == PYTHIA_OK)
-        *out = s;
-    else
-        pythia_split_rule_clear(&s.rule);
+    *out = s;
+    /* It is the caller's now. */
+    s.rule = (struct pythia_split_rule){0};
+out:
+    pythia_split_rule_clear(&s.rule);
     pythia_free(r.levels);
     pythia_free(r.cuts);
     pythia_buf_free(&r.bytes);
@@ -304,6 +324,7 @@ void pythia_split_spec_write(const struct pythia_split_spec *s, struct pythia_bu
     const struct pythia_split_rule *rule = &s->rule;
     write_key(&s->key, to);
     if (rule->form == PYTHIA_SPLIT_PRESENT && s->key.source == PYTHIA_KEY_OF_SPANS)
+        /* Without it the text would mean a rule that is still to be learnt. */
         pythia_buf_puts(to, "=*");
     for (size_t i = 0; rule->form == PYTHIA_SPLIT_CUTS && i < rule->cut_count; i++) {
         pythia_buf_putc(to, i ? ',' : '=');

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "pythia/critical_path.h"
 #include "pythia/hash_table.h"
 #include "pythia/mem.h"
 #include "pythia/sort.h"
@@ -157,6 +158,23 @@ uint32_t pythia_cct_edge(struct pythia_cct *c, const struct pythia_edge *edge)
         return PYTHIA_NONE;
     c->edges[c->edge_count++] = *edge;
     return number;
+}
+
+uint32_t pythia_cct_follow(struct pythia_cct *c, uint32_t context,
+                           const struct pythia_path_event *event)
+{
+    if (event->kind == PYTHIA_EVENT_START)
+        return pythia_cct_child(c, context, event->tracepoint);
+    return event->kind == PYTHIA_EVENT_END ? pythia_cct_parent(c, context) : context;
+}
+
+struct pythia_edge pythia_edge_from(uint32_t context, const struct pythia_path_event *event)
+{
+    return (struct pythia_edge){.context = context,
+                                .from_tracepoint = event[0].tracepoint,
+                                .from_event = event[0].kind,
+                                .to_tracepoint = event[1].tracepoint,
+                                .to_event = event[1].kind};
 }
 
 uint32_t pythia_cct_edges(const struct pythia_cct *c)

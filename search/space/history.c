@@ -73,13 +73,14 @@ int pythia_history_add(struct pythia_history *h, struct pythia_text id, double e
 
 int pythia_history_merge(struct pythia_history *h, const struct pythia_history *other)
 {
-    int status = PYTHIA_OK;
-    for (uint32_t i = 0; i < pythia_strtab_count(other->ids) && status == PYTHIA_OK; i++)
+    for (uint32_t i = 0; i < pythia_strtab_count(other->ids); i++)
         if (i < other->capacity && other->records[i].opened) {
             struct pythia_history_record r = other->records[i]; /* it may be the same history */
-            status = pythia_history_add_record(h, pythia_strtab_text(other->ids, i), &r);
+            int status = pythia_history_add_record(h, pythia_strtab_text(other->ids, i), &r);
+            if (status != PYTHIA_OK)
+                return status;
         }
-    return status;
+    return PYTHIA_OK;
 }
 
 struct pythia_history_record pythia_history_find(const struct pythia_history *h,

@@ -47,19 +47,21 @@ int pythia_path_templates_create(struct pythia_path_templates **out)
     if (!t)
         return PYTHIA_ENOMEM;
     int status = pythia_strtab_create(&t->strings);
-    if (status == PYTHIA_OK) {
-        t->variable = pythia_strtab_intern(t->strings, VARIABLE);
-        status = t->variable == PYTHIA_STRTAB_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
-    }
-    if (status == PYTHIA_OK)
-        status = pythia_grow(&t->nodes, &t->node_capacity, 0, sizeof(*t->nodes));
-    if (status != PYTHIA_OK) {
-        pythia_path_templates_destroy(t);
-        return status;
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    t->variable = pythia_strtab_intern(t->strings, VARIABLE);
+    status = t->variable == PYTHIA_STRTAB_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_grow(&t->nodes, &t->node_capacity, 0, sizeof(*t->nodes));
+    if (status != PYTHIA_OK)
+        goto out;
     t->nodes[t->node_count++] = (struct node){0};
     *out = t;
     return PYTHIA_OK;
+out:
+    pythia_path_templates_destroy(t);
+    return status;
 }
 
 void pythia_path_templates_destroy(struct pythia_path_templates *t)
@@ -235,12 +237,14 @@ static int meet_child(struct pythia_path_templates *t, uint32_t node, struct pyt
                                           : find_segment_child(t, node, number);
     if (*out != NO_NODE)
         return PYTHIA_OK;
+    /* So many different segments in one place are values, such as ids, and not names. */
     bool variable = number == t->variable || t->nodes[node].count == PYTHIA_PATH_VALUES;
     if (variable && t->nodes[node].count > 0) {
         make_variable(t, node);
         *out = t->nodes[node].first;
         return PYTHIA_OK;
     }
+    /* Memory is bounded: beyond that, paths share the variable. */
     if (is_full(t))
         return PYTHIA_OK;
     number = pythia_strtab_intern(t->strings, segment);
@@ -259,17 +263,23 @@ int pythia_path_templates_add(struct pythia_path_templates *t, struct pythia_tex
     struct pythia_text segment;
     uint32_t node;
     int status = find_family_root(t, prefix, path, &node);
-    while (status == PYTHIA_OK && cut_segment(&c, &segment)) {
+    if (status != PYTHIA_OK)
+        return status;
+    while (cut_segment(&c, &segment)) {
         uint32_t child = NO_NODE;
-        if (node != NO_NODE)
+        if (node != NO_NODE) {
             status = meet_child(t, node, segment, &child);
+            if (status != PYTHIA_OK)
+                return status;
+        }
+        /* Below a segment that is not stored nothing is stored either. */
         node = child;
         pythia_buf_putc(out, '/');
         pythia_buf_text_add(out, node == NO_NODE
                                      ? VARIABLE
                                      : pythia_strtab_text(t->strings, t->nodes[node].segment));
     }
-    return status == PYTHIA_OK ? pythia_buf_status(out) : status;
+    return pythia_buf_status(out);
 }
 
 /* ---- names ---- */

@@ -17,10 +17,7 @@ static uint32_t event_of(const struct pythia_cct *cct, uint32_t context, uint32_
 
 static int allocate_region_map(struct pythia__region_map *m, size_t nodes, size_t edges)
 {
-    struct {
-        void *array;
-        size_t count, size;
-    } parts[] = {
+    const struct pythia_array arrays[] = {
         {&m->masked, nodes, sizeof(uint32_t)},       {&m->open, nodes, sizeof(bool)},
         {&m->first, 2 * nodes, sizeof(uint32_t)},    {&m->next, edges, sizeof(uint32_t)},
         {&m->first_in, 2 * nodes, sizeof(uint32_t)}, {&m->next_in, edges, sizeof(uint32_t)},
@@ -28,13 +25,7 @@ static int allocate_region_map(struct pythia__region_map *m, size_t nodes, size_
         {&m->forth, 2 * nodes, sizeof(bool)},        {&m->back, 2 * nodes, sizeof(bool)},
         {&m->queue, 2 * nodes, sizeof(uint32_t)},    {&m->inside, nodes, sizeof(uint64_t)},
     };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        void *array = pythia_calloc(parts[i].count, parts[i].size);
-        if (!array)
-            return PYTHIA_ENOMEM;
-        memcpy(parts[i].array, &array, sizeof(array));
-    }
-    return PYTHIA_OK;
+    return pythia_calloc_arrays(arrays, sizeof(arrays) / sizeof(arrays[0]));
 }
 
 int pythia__region_map_create(const struct pythia_space_type *type, const struct pythia_cct *seen,

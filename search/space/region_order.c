@@ -59,6 +59,7 @@ static uint32_t find_start(const struct pythia__region_map *m)
         for (uint32_t e = m->first[event]; e; e = m->next[e - 1])
             if (is_edge_in_region(m, e - 1)) {
                 uint64_t more = m->type->edges[e - 1].visits;
+                /* Counts come from files; a sum that wrapped would choose the rarest start. */
                 visits = visits > UINT64_MAX - more ? UINT64_MAX : visits + more;
                 any = true;
             }
@@ -80,26 +81,27 @@ int pythia__region_order(const struct pythia__region_map *m, uint32_t **nodes, s
                      .passed = pythia_calloc(2 * all, sizeof(*w.passed)),
                      .nodes = pythia_calloc(all, sizeof(*w.nodes))};
     int status = w.stack && w.passed && w.nodes ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        uint32_t start = find_start(m);
-        w.scratch = w.stack + edges;
-        if (start != PYTHIA_NONE)
-            push_event(&w, start);
-        while (w.height) {
-            uint32_t event = m->to[w.stack[--w.height]];
-            if (m->open[event / 2])
-                break; /* the event that ends it */
-            if (w.passed[event])
-                continue;
-            w.passed[event] = true;
-            if (event > 1 && event % 2 == 0 && pythia__region_has(m, event / 2))
-                w.nodes[w.count++] = event / 2;
-            push_event(&w, event);
-        }
-        *nodes = w.nodes;
-        *count = w.count;
-        w.nodes = NULL;
+    if (status != PYTHIA_OK)
+        goto out;
+    uint32_t start = find_start(m);
+    w.scratch = w.stack + edges;
+    if (start != PYTHIA_NONE)
+        push_event(&w, start);
+    while (w.height) {
+        uint32_t event = m->to[w.stack[--w.height]];
+        if (m->open[event / 2])
+            break; /* the event that ends it */
+        if (w.passed[event])
+            continue;
+        w.passed[event] = true;
+        if (event > 1 && event % 2 == 0 && pythia__region_has(m, event / 2))
+            w.nodes[w.count++] = event / 2;
+        push_event(&w, event);
     }
+    *nodes = w.nodes;
+    *count = w.count;
+    w.nodes = NULL;
+out:
     pythia_free(w.stack);
     pythia_free(w.passed);
     pythia_free(w.nodes);

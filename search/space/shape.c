@@ -18,7 +18,7 @@ struct visit {
             uint32_t parent; /* a visit; visit 0 is the request */
             uint32_t last;   /* child */
         };                   /* while visits are added */
-        uint64_t name;       /* hash at the level at hand, afterwards */
+        uint64_t name;       /* hash at the current level, afterwards */
     };
     uint64_t deeper; /* hash at the level before */
 };
@@ -84,6 +84,7 @@ static int add_gap(struct pythia_shape_maker *m, const struct pythia_edge *edge,
             PYTHIA_OK ||
         pythia_reach(&m->slots, &m->slots_capacity, gap, sizeof(*m->slots)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    /* A loop goes over one edge many times: it has one slot, with its repeats. */
     if (m->seen_edges[number] == 0) {
         m->edges[*edge_count] = number;
         m->repeats[*edge_count] = 0;
@@ -120,22 +121,16 @@ static int find_path_edges(struct pythia_shape_maker *m, const struct pythia_cri
     uint32_t context = PYTHIA_CCT_ROOT;
     for (size_t i = 0; i < path->count; i++) {
         const struct pythia_path_event *e = &path->events[i];
-        if (e->kind == PYTHIA_EVENT_START)
-            context = pythia_cct_child(m->cct, context, e->tracepoint);
-        else if (e->kind == PYTHIA_EVENT_END)
-            context = pythia_cct_parent(m->cct, context);
+        context = pythia_cct_follow(m->cct, context, e);
         if (context == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
         if (e->kind != PYTHIA_EVENT_END &&
             add_shape_point(m, e->tracepoint, point_count) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
+        /* The last event has no gap after it. */
         if (i + 1 == path->count)
             break;
-        struct pythia_edge edge = {.context = context,
-                                   .from_tracepoint = e->tracepoint,
-                                   .from_event = e->kind,
-                                   .to_tracepoint = e[1].tracepoint,
-                                   .to_event = e[1].kind};
+        const struct pythia_edge edge = pythia_edge_from(context, e);
         if (add_gap(m, &edge, i, edge_count) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
@@ -181,6 +176,7 @@ static int find_visits(struct pythia_shape_maker *m, const struct pythia_critica
         if (add_visit(m, at, e->tracepoint) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         deepest = depth + 1 > deepest ? depth + 1 : deepest;
+        /* An annotation is a visit without anything in it. */
         if (e->kind == PYTHIA_EVENT_START) {
             at = visit;
             depth++;
@@ -250,6 +246,7 @@ static int find_levels(struct pythia_shape_maker *m, int depth, uint64_t type_ha
                 return PYTHIA_ENOMEM;
         }
         for (size_t i = 0; i < m->visit_count; i++)
+            /* A level is named by the names of the level above it, so that each costs one walk. */
             m->visits[i].deeper = m->visits[i].name;
         shape->levels[level] = m->visits[0].name;
     }
@@ -258,43 +255,56 @@ static int find_levels(struct pythia_shape_maker *m, int depth, uint64_t type_ha
 
 /* ---- all of it ---- */
 
+/* Allocate a shape with its arrays after it, in one block: a shape is made once and read often. */
+static struct pythia_shape *copy_shape(const struct pythia_shape_maker *m, uint32_t gaps,
+                                       uint32_t edges, uint32_t points)
+{
+    struct pythia_shape *shape = pythia_calloc(
+        1, sizeof(*shape) + sizeof(uint32_t) * (gaps + 2 * (size_t)edges + 2 * (size_t)points));
+    if (!shape)
+        return NULL;
+    /* The arrays follow the struct in the order of the table below. */
+    uint32_t *array = (uint32_t *)(void *)(shape + 1);
+    const struct {
+        uint32_t **to;
+        const uint32_t *from;
+        uint32_t count;
+    } parts[] = {{&shape->slots, m->slots, gaps},
+                 {&shape->edges, m->edges, edges},
+                 {&shape->repeats, m->repeats, edges},
+                 {&shape->points, m->points, points},
+                 {&shape->point_counts, m->point_counts, points}};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        *parts[i].to = array;
+        if (parts[i].count)
+            memcpy(array, parts[i].from, parts[i].count * sizeof(*array));
+        array += parts[i].count;
+    }
+    shape->gap_count = gaps;
+    shape->edge_count = edges;
+    shape->point_count = points;
+    return shape;
+}
+
 struct pythia_shape *pythia_shape_make(struct pythia_shape_maker *m,
                                        const struct pythia_critical_path *path, uint64_t type_hash)
 {
-    uint32_t edges = 0, points = 0, gaps = (uint32_t)path->count - 1;
+    uint32_t edges = 0, points = 0;
     struct pythia_shape *shape = NULL;
-    int depth = PYTHIA_ENOMEM, status = find_path_edges(m, path, &edges, &points);
-    if (status == PYTHIA_OK)
-        depth = find_visits(m, path);
-    if (depth >= 0)
-        shape = pythia_calloc(
-            1, sizeof(*shape) + sizeof(uint32_t) * (gaps + 2 * (size_t)edges + 2 * (size_t)points));
-    if (shape) {
-        uint32_t *room = (uint32_t *)(void *)(shape + 1);
-        struct {
-            uint32_t **to;
-            const uint32_t *from;
-            uint32_t count;
-        } parts[] = {{&shape->slots, m->slots, gaps},
-                     {&shape->edges, m->edges, edges},
-                     {&shape->repeats, m->repeats, edges},
-                     {&shape->points, m->points, points},
-                     {&shape->point_counts, m->point_counts, points}};
-        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-            *parts[i].to = room;
-            if (parts[i].count)
-                memcpy(room, parts[i].from, parts[i].count * sizeof(*room));
-            room += parts[i].count;
-        }
-        shape->hash = pythia_shape_hash(path);
-        shape->gap_count = gaps;
-        shape->edge_count = edges;
-        shape->point_count = points;
-        if (find_levels(m, depth, type_hash, shape) != PYTHIA_OK) {
-            pythia_free(shape);
-            shape = NULL;
-        }
+    if (find_path_edges(m, path, &edges, &points) != PYTHIA_OK)
+        goto out;
+    int depth = find_visits(m, path);
+    if (depth < 0)
+        goto out;
+    shape = copy_shape(m, (uint32_t)path->count - 1, edges, points);
+    if (!shape)
+        goto out;
+    shape->hash = pythia_shape_hash(path);
+    if (find_levels(m, depth, type_hash, shape) != PYTHIA_OK) {
+        pythia_free(shape);
+        shape = NULL;
     }
+out:
     for (uint32_t i = 0; i < edges; i++) /* the marks are for one shape */
         m->seen_edges[m->edges[i]] = 0;
     for (uint32_t i = 0; i < points; i++)

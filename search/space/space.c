@@ -74,6 +74,7 @@ struct pythia_space_type *pythia_space_type_make(struct pythia_space *s, uint32_
     struct pythia_space_type made = {.name = name};
     if (pythia_cct_create(s->vocabulary, &made.cct) != PYTHIA_OK)
         return NULL;
+    /* The root has a node from the start, so that node numbers are those of the tree. */
     if (pythia_reach(&made.nodes, &made.node_capacity, 0, sizeof(*made.nodes)) != PYTHIA_OK) {
         pythia_cct_destroy(made.cct);
         return NULL;
@@ -128,11 +129,13 @@ void pythia_space_remove(struct pythia_space *s, uint32_t name)
 
 int pythia_space_teach_paths(const struct pythia_space *s, struct pythia_path_templates *to)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < s->count && status == PYTHIA_OK; i++)
-        status =
-            pythia_path_templates_know(to, pythia_vocabulary_text(s->vocabulary, s->types[i].name));
-    return status;
+    for (size_t i = 0; i < s->count; i++) {
+        struct pythia_text name = pythia_vocabulary_text(s->vocabulary, s->types[i].name);
+        int status = pythia_path_templates_know(to, name);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }
 
 int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32_t name)
@@ -164,16 +167,14 @@ static bool goes_on_after(const struct pythia_trace_span *span,
     return span->end_ns > parent->end_ns + slack && span->end_ns == parent->completed_ns;
 }
 
-/* Count every span at its context: a walk over the forest in the order of its lists, without
- * recursion. */
+/* Count every span at its context. */
 static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
                      const struct pythia_trace *trace)
 {
     if (pythia_reach(&s->node_of_span, &s->span_capacity, trace->count, sizeof(*s->node_of_span)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    uint32_t at = trace->first_root;
-    while (at != PYTHIA_NO_SPAN) {
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = pythia_trace_next(trace, at)) {
         const struct pythia_trace_span *span = &trace->spans[at];
         const struct pythia_trace_span *parent =
             span->parent == PYTHIA_NO_SPAN ? NULL : &trace->spans[span->parent];
@@ -185,19 +186,13 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
         s->node_of_span[at] = node;
         n->calls++;
         n->bytes += pythia_span_bytes(s->vocabulary, span);
+        /* A request counts once at a node, however often it calls it. */
         n->requests += t->last_request[node] != t->requests;
         t->last_request[node] = t->requests;
         n->root = n->root || !parent;
         n->outlived += parent && goes_on_after(span, parent);
+        /* Here a request enters a service: such points are always open. */
         n->entry = n->entry || (parent && service_of_span(s, span) != service_of_span(s, parent));
-        if (span->first_child != PYTHIA_NO_SPAN) {
-            at = span->first_child;
-            continue;
-        }
-        while (at != PYTHIA_NO_SPAN && trace->spans[at].next_sibling == PYTHIA_NO_SPAN)
-            at = trace->spans[at].parent;
-        if (at != PYTHIA_NO_SPAN)
-            at = trace->spans[at].next_sibling;
     }
     return PYTHIA_OK;
 }
@@ -219,6 +214,7 @@ static int add_path_counts(struct pythia_space *s, struct pythia_space_type *t,
             n->visits++;
             s->entered[depth++] = e->at_ns;
         } else if (e->kind == PYTHIA_EVENT_END) {
+            /* Time is added when the span is left, with all that was within it. */
             t->nodes[context].time_ns += e->at_ns - s->entered[--depth];
             context = pythia_cct_parent(t->cct, context);
         } else {
@@ -230,11 +226,7 @@ static int add_path_counts(struct pythia_space *s, struct pythia_space_type *t,
         }
         if (i + 1 == path->count)
             break;
-        struct pythia_edge edge = {.context = context,
-                                   .from_tracepoint = e->tracepoint,
-                                   .from_event = e->kind,
-                                   .to_tracepoint = e[1].tracepoint,
-                                   .to_event = e[1].kind};
+        const struct pythia_edge edge = pythia_edge_from(context, e);
         struct pythia_space_edge *known = pythia_space_edge_make(t, &edge);
         if (!known)
             return PYTHIA_ENOMEM;
@@ -252,7 +244,9 @@ int pythia_space_add(struct pythia_space *s, uint32_t type, const struct pythia_
         return PYTHIA_ENOMEM;
     t->requests++;
     int status = add_spans(s, t, trace);
-    return status == PYTHIA_OK ? add_path_counts(s, t, path) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return add_path_counts(s, t, path);
 }
 
 double pythia_space_mean_bytes(const struct pythia_space_type *t)
@@ -317,6 +311,7 @@ bool *pythia_space_skeleton(const struct pythia_space *s)
             if (is_root(n, calls[point]) || n->entry || pythia_space_node_outlives(n))
                 flags[point] = true;
         }
+        /* Takes the counts back: the array serves the next type. */
         count_calls(t, true, calls);
     }
     if (!calls) {
@@ -327,21 +322,28 @@ bool *pythia_space_skeleton(const struct pythia_space *s)
     return flags;
 }
 
+/* The flags as a set of ids, which stays right when the vocabulary grows. */
 int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_open_points **out)
 {
     bool *flags = pythia_space_skeleton(s);
     struct pythia_open_points *open = NULL;
-    int status = flags ? pythia_open_points_create(s->vocabulary, &open) : PYTHIA_ENOMEM;
-    for (uint32_t i = 0; status == PYTHIA_OK && i < pythia_vocabulary_tracepoints(s->vocabulary);
-         i++)
-        if (flags[i])
-            status =
-                pythia_open_points_add_id(open, pythia_vocabulary_tracepoint_id(s->vocabulary, i));
+    if (!flags)
+        return PYTHIA_ENOMEM;
+    int status = pythia_open_points_create(s->vocabulary, &open);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (uint32_t i = 0; i < pythia_vocabulary_tracepoints(s->vocabulary); i++) {
+        if (!flags[i])
+            continue;
+        status = pythia_open_points_add_id(open, pythia_vocabulary_tracepoint_id(s->vocabulary, i));
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    *out = open;
+    open = NULL;
+out:
     pythia_free(flags);
-    if (status == PYTHIA_OK)
-        *out = open;
-    else
-        pythia_open_points_destroy(open);
+    pythia_open_points_destroy(open);
     return status;
 }
 

@@ -22,23 +22,14 @@
 
 static int allocate_belief(struct pythia__belief *b)
 {
-    struct {
-        void *array;
-        size_t size;
-    } parts[] = {
-        {&b->own_ns, sizeof(double)},     {&b->log_prior, sizeof(double)},
-        {&b->log_weight, sizeof(double)}, {&b->saved, sizeof(double)},
-        {&b->mass, sizeof(double)},       {&b->order, sizeof(uint32_t)},
-        {&b->place, sizeof(uint32_t)},    {&b->behind, sizeof(uint32_t)},
-        {&b->nested, sizeof(bool)},       {&b->block, sizeof(uint32_t)},
+    const struct pythia_array arrays[] = {
+        {&b->own_ns, b->nodes, sizeof(double)},     {&b->log_prior, b->nodes, sizeof(double)},
+        {&b->log_weight, b->nodes, sizeof(double)}, {&b->saved, b->nodes, sizeof(double)},
+        {&b->mass, b->nodes, sizeof(double)},       {&b->order, b->nodes, sizeof(uint32_t)},
+        {&b->place, b->nodes, sizeof(uint32_t)},    {&b->behind, b->nodes, sizeof(uint32_t)},
+        {&b->nested, b->nodes, sizeof(bool)},       {&b->block, b->nodes, sizeof(uint32_t)},
     };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        void *array = pythia_calloc(b->nodes, parts[i].size);
-        if (!array)
-            return PYTHIA_ENOMEM;
-        memcpy(parts[i].array, &array, sizeof(array));
-    }
-    return PYTHIA_OK;
+    return pythia_calloc_arrays(arrays, sizeof(arrays) / sizeof(arrays[0]));
 }
 
 void pythia__belief_free(struct pythia__belief *b)
@@ -82,6 +73,8 @@ static int begin_ordering(const struct pythia_cct *cct, struct ordering *o)
     uint32_t count;
     *o = (struct ordering){.cct = cct};
     int status = pythia_cct_sorted_nodes(cct, &o->sorted, &count);
+    if (status != PYTHIA_OK)
+        return status;
     o->first = pythia_calloc(nodes, sizeof(*o->first));
     o->in = pythia_calloc(nodes, sizeof(*o->in));
     o->to = pythia_calloc(edges, sizeof(*o->to));
@@ -94,9 +87,10 @@ static int begin_ordering(const struct pythia_cct *cct, struct ordering *o)
     o->entry = pythia_calloc(nodes, sizeof(*o->entry));
     o->child = pythia_calloc(nodes, sizeof(*o->child));
     o->sibling = pythia_calloc(nodes, sizeof(*o->sibling));
+    /* One test for all: what was allocated is freed by free_ordering in any case. */
     bool all = o->first && o->in && o->to && o->from && o->next && o->next_in && o->post &&
                o->stack && o->seen && o->entry && o->child && o->sibling;
-    return status == PYTHIA_OK && !all ? PYTHIA_ENOMEM : status;
+    return all ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 /* Edges from sibling to sibling, those that leave a node in falling order of the other's name. */
@@ -168,27 +162,28 @@ static int set_places(struct pythia__belief *b)
 {
     struct ordering o;
     int status = begin_ordering(b->type->cct, &o);
-    if (status == PYTHIA_OK) {
-        list_edges(&o);
-        search_depth_first(&o);
-        uint32_t place = 0;
-        for (uint32_t node = PYTHIA_CCT_ROOT;;) { /* down, along, and up again */
-            b->place[node] = place;
-            b->order[place++] = node;
-            if (o.child[node]) {
-                node = o.child[node];
-                continue;
-            }
-            b->behind[node] = place;
-            while (node != PYTHIA_CCT_ROOT && !o.sibling[node]) {
-                node = pythia_cct_parent(o.cct, node);
-                b->behind[node] = place;
-            }
-            if (node == PYTHIA_CCT_ROOT)
-                break;
-            node = o.sibling[node];
+    if (status != PYTHIA_OK)
+        goto out;
+    list_edges(&o);
+    search_depth_first(&o);
+    uint32_t place = 0;
+    for (uint32_t node = PYTHIA_CCT_ROOT;;) { /* down, along, and up again */
+        b->place[node] = place;
+        b->order[place++] = node;
+        if (o.child[node]) {
+            node = o.child[node];
+            continue;
         }
+        b->behind[node] = place;
+        while (node != PYTHIA_CCT_ROOT && !o.sibling[node]) {
+            node = pythia_cct_parent(o.cct, node);
+            b->behind[node] = place;
+        }
+        if (node == PYTHIA_CCT_ROOT)
+            break;
+        node = o.sibling[node];
     }
+out:
     free_ordering(&o);
     return status;
 }
@@ -237,14 +232,10 @@ static void normalise_belief(struct pythia__belief *b)
 int pythia__belief_create(const struct pythia_space_type *type, struct pythia__belief *out)
 {
     struct pythia__belief b = {.type = type, .nodes = pythia_cct_nodes(type->cct)};
-    int status = allocate_belief(&b);
-    if (status == PYTHIA_OK)
-        status = set_places(&b);
-    if (status == PYTHIA_OK)
-        status = find_nested(&b);
-    if (status != PYTHIA_OK) {
+    if (allocate_belief(&b) != PYTHIA_OK || set_places(&b) != PYTHIA_OK ||
+        find_nested(&b) != PYTHIA_OK) {
         pythia__belief_free(&b);
-        return status;
+        return PYTHIA_ENOMEM;
     }
     double whole = 0, all = b.nodes > 1 ? b.nodes - 1 : 1;
     for (uint32_t e = 0; e < pythia_cct_edges(type->cct); e++) {
@@ -317,6 +308,7 @@ static void find_spreads(const double *rows, size_t n, double *spreads)
         of_c += (c[i] - mean_c) * (c[i] - mean_c);
         of_d += (d[i] - mean_d) * (d[i] - mean_d);
     }
+    /* A spread is not divided by n: only ratios of them are used. */
     spreads[0] = sqrt(of_a);
     spreads[1] = sqrt(of_b);
     spreads[2] = sqrt(of_c);
@@ -462,13 +454,18 @@ static int vote_for_regions(struct pythia__belief *b, const struct rows *rows,
     double *weights = pythia_calloc(rows->n, TOGETHER * sizeof(*weights)), squares[TOGETHER];
     size_t votes[PYTHIA__BELIEF_REGIONS] = {0};
     int status = weights ? draw_bootstraps(drawn, rows->n, seed) : PYTHIA_ENOMEM;
-    for (size_t k = 0; status == PYTHIA_OK && k < BOOTSTRAPS; k += TOGETHER) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t k = 0; k < BOOTSTRAPS; k += TOGETHER) {
         weigh_draws(rows, drawn->times + k * rows->n, weights, squares);
+        /* Which edge would lead, had other requests of the same kind come? */
         for (size_t one = 0; one < TOGETHER; one++)
             count_leaders(rows, weights + one * rows->n, squares[one], b->region_count, votes);
     }
+    /* Smoothed, because a region that led in no draw is improbable and not impossible. */
     for (uint32_t k = 0; k < b->region_count; k++)
         b->regions[k].probability = ((double)votes[k] + SMOOTHING) / (BOOTSTRAPS + 2 * SMOOTHING);
+out:
     pythia_free(weights);
     pythia__draws_free(&own);
     return status;
@@ -486,6 +483,7 @@ static void choose_top_edges(struct pythia__belief *b, const struct pythia_ranki
             continue;
         while (at > 0 && share > r->edges[chosen[at - 1]].share.share)
             at--;
+        /* Insertion into a short list: regions beyond it would hardly ever lead a draw. */
         if (at == PYTHIA__BELIEF_REGIONS)
             continue;
         b->region_count += b->region_count < PYTHIA__BELIEF_REGIONS;
@@ -560,16 +558,22 @@ int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *m
     size_t chosen[PYTHIA__BELIEF_REGIONS + 1];
     struct rows rows = {0};
     double *scratch = pythia_calloc((size_t)b->nodes * 3, sizeof(*scratch));
-    int status = scratch ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (!scratch)
+        return PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
     choose_top_edges(b, r, explained, chosen);
-    if (status == PYTHIA_OK && b->region_count > 0)
-        status = clip_edge_times(b, r, explained, chosen, &rows);
-    if (status == PYTHIA_OK && b->region_count > 0)
-        status = vote_for_regions(b, &rows, draws, seed);
-    if (status == PYTHIA_OK && b->region_count > 0) {
-        weigh_nodes(b, map, scratch, scratch + 2 * (size_t)b->nodes);
-        normalise_belief(b);
-    }
+    /* Nothing has a share: the evidence says nothing about where the cause is. */
+    if (b->region_count == 0)
+        goto out;
+    status = clip_edge_times(b, r, explained, chosen, &rows);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = vote_for_regions(b, &rows, draws, seed);
+    if (status != PYTHIA_OK)
+        goto out;
+    weigh_nodes(b, map, scratch, scratch + 2 * (size_t)b->nodes);
+    normalise_belief(b);
+out:
     pythia_free(rows.edges);
     pythia_free(rows.total);
     pythia_free(scratch);

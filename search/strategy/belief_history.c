@@ -45,32 +45,32 @@ int pythia__belief_create_with(const struct pythia_space_type *type,
                                const struct pythia_history *history, struct pythia__belief *out)
 {
     struct pythia__belief b;
+    if (!history)
+        return pythia__belief_create(type, out);
     int status = pythia__belief_create(type, &b);
-    if (status != PYTHIA_OK || !history) {
-        if (status == PYTHIA_OK)
-            *out = b;
+    if (status != PYTHIA_OK)
         return status;
-    }
     uint32_t points = pythia_vocabulary_tracepoints(pythia_cct_vocabulary(type->cct));
     double *own_ns = pythia_calloc(points, sizeof(*own_ns));
     double *nodes = pythia_calloc(points, sizeof(*nodes));
     double *known = pythia_calloc(b.nodes, sizeof(*known));
     status = own_ns && nodes && known ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t place = 1; status == PYTHIA_OK && place < b.nodes; place++) {
+    if (status != PYTHIA_OK) {
+        pythia__belief_free(&b);
+        goto out;
+    }
+    for (uint32_t place = 1; place < b.nodes; place++) {
         uint32_t node = b.order[place], point = pythia_cct_tracepoint(type->cct, node);
         /* History knows trace points, the belief has contexts: sums by point let each context
          * have its part of what the point is known for. */
         own_ns[point] += b.own_ns[node];
         nodes[point]++;
     }
-    if (status == PYTHIA_OK)
-        blend_history(&b, history, own_ns, nodes, known);
+    blend_history(&b, history, own_ns, nodes, known);
+    *out = b;
+out:
     pythia_free(own_ns);
     pythia_free(nodes);
     pythia_free(known);
-    if (status == PYTHIA_OK)
-        *out = b;
-    else
-        pythia__belief_free(&b);
     return status;
 }

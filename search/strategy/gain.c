@@ -25,17 +25,14 @@ struct choosing {
                                                  and of the nodes above it */
     double *calls;                           /* by trace point, in a request */
     uint32_t *first, *next;                  /* nodes by trace point: index lists, + 0 is none */
-    uint32_t *touched;                       /* blocks of the point at hand */
+    uint32_t *touched;                       /* blocks of the current point */
     double *inside;                          /* by block */
     uint32_t *nodes_in;                      /* by block: nodes of the point */
 };
 
 static int allocate_gain(struct choosing *c, size_t nodes, size_t points, size_t blocks)
 {
-    struct {
-        void *array;
-        size_t count, size;
-    } parts[] = {
+    const struct pythia_array arrays[] = {
         {&c->block, nodes, sizeof(uint32_t)},     {&c->whole, blocks, sizeof(double)},
         {&c->below, nodes, sizeof(double)},       {&c->before, nodes, sizeof(double)},
         {&c->around, nodes, sizeof(double)},      {&c->calls, points, sizeof(double)},
@@ -43,13 +40,7 @@ static int allocate_gain(struct choosing *c, size_t nodes, size_t points, size_t
         {&c->touched, blocks, sizeof(uint32_t)},  {&c->inside, blocks, sizeof(double)},
         {&c->nodes_in, blocks, sizeof(uint32_t)},
     };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        void *array = pythia_calloc(parts[i].count, parts[i].size);
-        if (!array)
-            return PYTHIA_ENOMEM;
-        memcpy(parts[i].array, &array, sizeof(array));
-    }
-    return PYTHIA_OK;
+    return pythia_calloc_arrays(arrays, sizeof(arrays) / sizeof(arrays[0]));
 }
 
 static void free_gain(struct choosing *c)
@@ -193,11 +184,11 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
     uint32_t points = pythia_vocabulary_tracepoints(v);
     int status = allocate_gain(&c, b->nodes, points, b->region_count + 1 + 2 * budget);
     *count = 0;
-    if (status == PYTHIA_OK) {
-        memcpy(c.block, b->block, b->nodes * sizeof(*c.block));
-        list_nodes(&c);
-    }
-    while (status == PYTHIA_OK && *count < budget) {
+    if (status != PYTHIA_OK)
+        goto out;
+    memcpy(c.block, b->block, b->nodes * sizeof(*c.block));
+    list_nodes(&c);
+    while (*count < budget) {
         struct pythia__pick best = {.tracepoint = PYTHIA_NONE};
         double most = 0;
         measure_block_mass(&c);
@@ -238,6 +229,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
             best.block = b->block[c.first[best.tracepoint]];
         out[(*count)++] = best;
     }
+out:
     free_gain(&c);
     return status;
 }

@@ -8,8 +8,7 @@ static int inspect_all_row(struct pythia__parts *p)
 {
     const struct pythia_cct *cct = p->map.type->cct;
     double requests = p->requests;
-    int status = PYTHIA_OK;
-    for (uint32_t node = 1; node < pythia_cct_nodes(cct) && status == PYTHIA_OK; node++) {
+    for (uint32_t node = 1; node < pythia_cct_nodes(cct); node++) {
         uint32_t tracepoint = pythia_cct_tracepoint(cct, node);
         if (p->map.open[node])
             continue;
@@ -20,9 +19,11 @@ static int inspect_all_row(struct pythia__parts *p)
                                       .order =
                                           -((double)p->points[tracepoint].calls / requests * price),
                                       .then = pythia__parts_worth(p, part)};
-        status = pythia__parts_offer(p, &c);
+        int status = pythia__parts_offer(p, &c);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static void add_all_reason(const struct pythia__parts *p, const struct pythia__candidate *c,

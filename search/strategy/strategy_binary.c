@@ -14,7 +14,7 @@ struct halving {
     uint32_t *first; /* by trace point: a context + 1 */
     uint32_t *piece; /* by node: the nearest chosen node above, or itself; or the root */
     double *below;   /* by node: time inside it, without what is in pieces below it */
-    double *inside;  /* by piece: of the trace point at hand; else 0 */
+    double *inside;  /* by piece: of the current trace point; else 0 */
 };
 
 static int begin_halving(struct halving *h, struct pythia__parts *p)
@@ -33,6 +33,8 @@ static int begin_halving(struct halving *h, struct pythia__parts *p)
     for (uint32_t node = 1; node < nodes; node++)
         if (pythia__region_has(&p->map, node)) {
             uint32_t *first = &h->first[pythia_cct_tracepoint(cct, node)];
+            /* Nodes are chained by their trace point, because a point is opened in all its contexts
+             * at once. */
             h->next[node] = *first;
             *first = node + 1;
         }
@@ -109,7 +111,9 @@ static int inspect_binary_row(struct pythia__parts *p)
 {
     struct halving h;
     int status = begin_halving(&h, p);
-    while (status == PYTHIA_OK && p->count < p->budget) {
+    if (status != PYTHIA_OK)
+        goto out;
+    while (p->count < p->budget) {
         uint32_t best = PYTHIA_NONE;
         double best_cut[2] = {0};
         /* Each pick divides the region, so the next one is chosen for what is left after it. */
@@ -130,7 +134,10 @@ static int inspect_binary_row(struct pythia__parts *p)
         struct pythia__candidate c = {
             .tracepoint = best, .part = pythia__parts_part(p, best), .order = -(double)p->count};
         status = pythia__parts_offer(p, &c);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     end_halving(&h);
     return status;
 }

@@ -64,14 +64,19 @@ static int inspect_covariance_row(struct pythia__parts *p)
                       .by_point = pythia_calloc(pythia_vocabulary_tracepoints(p->vocabulary),
                                                 sizeof(*m.by_point))};
     int status = m.own && m.by_point ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        add_model_totals(&m, p);
-    for (size_t i = 0; i < p->here_count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    add_model_totals(&m, p);
+    for (size_t i = 0; i < p->here_count; i++) {
+        /* The covariances of all points add up to the variance of the region. */
         double part = m.all ? (double)m.by_point[p->here[i]] / (double)m.all : 0;
         struct pythia__candidate c = {
             .tracepoint = p->here[i], .part = part, .order = pythia__parts_worth(p, part)};
         status = pythia__parts_offer(p, &c);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_free(m.own);
     pythia_free(m.by_point);
     return status;

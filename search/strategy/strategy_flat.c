@@ -33,7 +33,7 @@ static int inspect_flat_row(struct pythia__parts *p)
         return status;
     count = keep_new(p, row, count);
     size_t left = p->budget - p->count, wanted = left < count ? left : count;
-    for (size_t i = 1; i <= wanted && status == PYTHIA_OK; i++) {
+    for (size_t i = 1; i <= wanted; i++) {
         /* Cut number i of `wanted`; all of them are 1, 2, …, count. */
         size_t place = i * (count + 1) / (wanted + 1);
         struct pythia__candidate c = {.tracepoint = row[place - 1],
@@ -42,7 +42,10 @@ static int inspect_flat_row(struct pythia__parts *p)
                                       .number = place,
                                       .of = count};
         status = pythia__parts_offer(p, &c);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_free(row);
     return status;
 }

@@ -9,8 +9,7 @@
 
 static int inspect_historic_row(struct pythia__parts *p)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; p->e->history && i < p->here_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; p->e->history && i < p->here_count; i++) {
         struct pythia_history_record known = pythia__parts_record(p, p->here[i]);
         if (!known.localised)
             continue;
@@ -19,9 +18,11 @@ static int inspect_historic_row(struct pythia__parts *p)
                                       .part = part,
                                       .order = (double)known.localised / ((double)known.opened + 1),
                                       .then = pythia__parts_worth(p, part)};
-        status = pythia__parts_offer(p, &c);
+        int status = pythia__parts_offer(p, &c);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status == PYTHIA_OK ? pythia__parts_offer_direct(p) : status;
+    return pythia__parts_offer_direct(p);
 }
 
 static void add_historic_reason(const struct pythia__parts *p, const struct pythia__candidate *c,

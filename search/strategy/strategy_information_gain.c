@@ -108,15 +108,26 @@ static int look_at_group(struct choosing *c, size_t group)
     size_t count = 0;
     int status = picks ? pythia__belief_create_with(t, c->e->history, &b) : PYTHIA_ENOMEM;
     find_closed(c, t);
-    if (status == PYTHIA_OK)
-        status = pythia__region_map_create(t, seen, c->e->open, &map);
-    if (status == PYTHIA_OK)
-        status = pythia__belief_update(&b, &map, &g->ranking, NULL, c->e->seed, NULL);
-    if (status == PYTHIA_OK && b.region_count > 0)
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__region_map_create(t, seen, c->e->open, &map);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__belief_update(&b, &map, &g->ranking, NULL, c->e->seed, NULL);
+    if (status != PYTHIA_OK)
+        goto out;
+    if (b.region_count > 0) {
         status = pythia__gain_choose(&b, c->closed, PYTHIA__CALL_PRICE, c->prices, c->budget, picks,
                                      &count);
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    for (size_t i = 0; i < count; i++) {
         status = take_pick(c, group, &b, seen, &picks[i]);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+out:
     pythia__region_map_free(&map);
     pythia__belief_free(&b);
     pythia_free(picks);
@@ -159,17 +170,23 @@ static int suggest_information_gain(const struct pythia_evidence *e, size_t budg
                          .prices = pythia_calloc(points, sizeof(double))};
     int status = c.worth && c.closed && c.prices ? PYTHIA_OK : PYTHIA_ENOMEM;
     *count = 0;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
+    if (status != PYTHIA_OK)
+        goto out;
+    for (uint32_t point = 0; point < points; point++)
         c.prices[point] = pythia_prices_relative(e->prices, point, e->price_ns);
-    for (size_t i = 0; i < budget && status == PYTHIA_OK; i++)
+    for (size_t i = 0; i < budget; i++)
         out[i] = (struct pythia_suggestion){0};
-    for (size_t g = 0; budget > 0 && status == PYTHIA_OK && g < e->diagnosis->group_count; g++)
+    for (size_t g = 0; budget > 0 && g < e->diagnosis->group_count; g++) {
         status = look_at_group(&c, g);
-    if (status == PYTHIA_OK)
-        drop_negligible(&c);
-    for (size_t i = 0; status != PYTHIA_OK && i < c.count; i++)
-        pythia_suggestion_clear(&out[i]);
-    *count = status == PYTHIA_OK ? c.count : 0;
+        if (status != PYTHIA_OK) {
+            for (size_t i = 0; i < c.count; i++)
+                pythia_suggestion_clear(&out[i]);
+            goto out;
+        }
+    }
+    drop_negligible(&c);
+    *count = c.count;
+out:
     pythia_free(c.worth);
     pythia_free(c.closed);
     pythia_free(c.prices);

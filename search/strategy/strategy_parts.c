@@ -201,16 +201,22 @@ int pythia__parts_offer_direct(struct pythia__parts *p)
         return status;
     count = keep_direct(p, nodes, count);
     double middle = ((double)count - 1) / 2;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         double off = fabs((double)i - middle);
         if ((double)i > middle)
             off += .25; /* of two at one distance the earlier one */
         status = offer_direct(p, pythia_cct_tracepoint(p->map.type->cct, nodes[i]), off);
+        if (status != PYTHIA_OK)
+            goto out;
     }
     /* What is not on that order has no place in it. */
-    for (size_t i = 0; i < p->here_count && status == PYTHIA_OK; i++)
-        if (p->points[p->here[i]].direct && !p->points[p->here[i]].passed)
+    for (size_t i = 0; i < p->here_count; i++)
+        if (p->points[p->here[i]].direct && !p->points[p->here[i]].passed) {
             status = offer_direct(p, p->here[i], INFINITY);
+            if (status != PYTHIA_OK)
+                goto out;
+        }
+out:
     pythia_free(nodes);
     return status;
 }
@@ -224,6 +230,7 @@ static int note_node(struct pythia__parts *p, uint32_t node)
     struct pythia__point *point = &p->points[tracepoint];
     if (point->pinned)
         return PYTHIA_OK;
+    /* A point is listed once, and its times are added over its contexts. */
     if (!point->here) {
         if (pythia_grow(&p->here, &p->here_capacity, p->here_count, sizeof(*p->here)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
@@ -252,15 +259,16 @@ static void forget_region(struct pythia__parts *p)
  * and what it costs is every call of it. */
 static int look_behind(struct pythia__parts *p, const struct pythia__strategy_row *row)
 {
-    int status = PYTHIA_OK;
     pythia__region_find(&p->map, pythia_cct_edge_at(p->map.seen, p->ranked->edge));
     p->region_ns = (double)pythia__region_time(&p->map, PYTHIA_CCT_ROOT);
     forget_region(p);
-    for (uint32_t node = 1; node < pythia_cct_nodes(p->map.type->cct) && status == PYTHIA_OK;
-         node++)
-        if (pythia__region_has(&p->map, node))
-            status = note_node(p, node);
-    return status == PYTHIA_OK ? row->look(p) : status;
+    for (uint32_t node = 1; node < pythia_cct_nodes(p->map.type->cct); node++)
+        if (pythia__region_has(&p->map, node)) {
+            int status = note_node(p, node);
+            if (status != PYTHIA_OK)
+                return status;
+        }
+    return row->look(p);
 }
 
 /* The map of a type; that of the edge before serves if it is of the same one. */
@@ -285,8 +293,7 @@ static int mark_bounds(struct pythia__parts *p)
     const struct pythia_edge *edge = pythia_cct_edge_at(cct, p->ranked->edge);
     const uint32_t points[] = {edge->from_tracepoint, edge->to_tracepoint};
     const struct pythia_group *g = &p->e->diagnosis->groups[p->group];
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < 2; i++) {
         if (i == 1 && points[1] == points[0])
             break;
         uint64_t visits = 0;
@@ -296,11 +303,14 @@ static int mark_bounds(struct pythia__parts *p)
                     visits += g->rows[r]->shape->point_counts[k];
         struct pythia__candidate c = {
             .tracepoint = points[i], .part = NAN, .order = pythia__parts_worth(p, 1)};
-        if (pythia_cct_find(cct, PYTHIA_CCT_ROOT, points[i]) == PYTHIA_NONE)
-            status = take_candidate(
+        if (pythia_cct_find(cct, PYTHIA_CCT_ROOT, points[i]) == PYTHIA_NONE) {
+            int status = take_candidate(
                 p, &c, (double)visits / (double)g->sampled); /* roots are open anyway */
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- all edges ---- */
@@ -358,7 +368,9 @@ static int look_at_edge(struct pythia__parts *p, const struct pythia__strategy_r
     if (!t || !p->e->open)
         return mark_bounds(p);
     int status = find_map(p, t);
-    return status == PYTHIA_OK ? look_behind(p, row) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return look_behind(p, row);
 }
 
 static int offer_row_edges(struct pythia__parts *p, const struct pythia__strategy_row *row)
@@ -366,15 +378,19 @@ static int offer_row_edges(struct pythia__parts *p, const struct pythia__strateg
     struct turns turns = {0};
     uint32_t *order = NULL;
     int status = find_turns(p, &turns);
-    if (status == PYTHIA_OK && turns.count) {
+    if (status != PYTHIA_OK)
+        goto out;
+    if (turns.count) {
         order = pythia_calloc(2 * turns.count, sizeof(*order));
         status = order ? PYTHIA_OK : PYTHIA_ENOMEM;
+        if (status != PYTHIA_OK)
+            goto out;
     }
     for (size_t i = 0; order && i < turns.count; i++)
         order[i] = (uint32_t)i;
     if (order)
         pythia_sort_indexes(order, turns.count, order + turns.count, turn_before, turns.all);
-    for (size_t i = 0; i < turns.count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < turns.count; i++) {
         /* Edges are in falling order of their worth, so that the budget cuts off what matters
          * least. */
         if (row->in_turn && p->count >= p->budget)
@@ -382,7 +398,10 @@ static int offer_row_edges(struct pythia__parts *p, const struct pythia__strateg
         p->group = turns.all[order[i]].group;
         p->ranked = turns.all[order[i]].ranked;
         status = look_at_edge(p, row);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_free(order);
     pythia_free(turns.all);
     return status;
@@ -430,21 +449,23 @@ static int take_best(const struct pythia__parts *p, const struct pythia__strateg
     for (size_t i = left / 2; i-- > 0;)
         sift_down(p, heap, left, i);
     int status = PYTHIA_OK;
-    while (left && *count < p->budget && status == PYTHIA_OK) {
+    while (left && *count < p->budget) {
         const struct pythia__candidate *c = &p->found[heap[0]];
         char *reason = make_candidate_reason(p, row, c);
-        if (reason)
-            out[(*count)++] = (struct pythia_suggestion){.tracepoint = c->tracepoint,
-                                                         .group = c->group,
-                                                         .edge = c->ranked->edge,
-                                                         .gain = c->gain,
-                                                         .cost_ns = c->cost_ns,
-                                                         .reason = reason};
-        else
+        if (!reason) {
             status = PYTHIA_ENOMEM;
+            goto out;
+        }
+        out[(*count)++] = (struct pythia_suggestion){.tracepoint = c->tracepoint,
+                                                     .group = c->group,
+                                                     .edge = c->ranked->edge,
+                                                     .gain = c->gain,
+                                                     .cost_ns = c->cost_ns,
+                                                     .reason = reason};
         heap[0] = heap[--left];
         sift_down(p, heap, left, 0);
     }
+out:
     pythia_free(heap);
     return status;
 }
@@ -461,12 +482,15 @@ int pythia__parts_suggest(const struct pythia__strategy_row *row,
     *count = 0;
     p.points = pythia_calloc(points, sizeof(*p.points));
     for (uint32_t i = 0; p.points && evidence->never && i < points; i++)
+        /* Pinned points are not offered; to refuse them later would waste the budget. */
         p.points[i].pinned = pythia_open_points_has(evidence->never, i);
     int status = p.points ? offer_row_edges(&p, row) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = take_best(&p, row, out, count);
-    while (status != PYTHIA_OK && *count)
+    if (status != PYTHIA_OK)
+        goto out;
+    status = take_best(&p, row, out, count);
+    while (status != PYTHIA_OK && *count > 0)
         pythia_suggestion_clear(&out[--*count]);
+out:
     pythia__region_map_free(&p.map);
     pythia_free(p.found);
     pythia_free(p.points);

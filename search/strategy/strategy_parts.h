@@ -29,7 +29,7 @@ struct pythia__point {
     bool pinned;    /* it is not to be suggested */
     size_t found;   /* index + 1 of its candidate */
     uint64_t calls; /* in all contexts of the request type at hand */
-    /* in the region at hand */
+    /* in the current region */
     bool here, direct; /* a span begins there, and it is not pinned; and not inside another such one
                           of the region */
     bool passed;       /* on the most frequent order, when that is gone through */
@@ -43,7 +43,7 @@ struct pythia__parts {
     struct pythia__candidate *found;
     size_t count, capacity;
     struct pythia__point *points; /* by trace point */
-    /* the edge at hand, and what lies behind it */
+    /* the current edge, and what lies behind it */
     size_t group;
     const struct pythia_ranked_edge *ranked;
     struct pythia__region_map map;
@@ -54,7 +54,7 @@ struct pythia__parts {
 };
 
 struct pythia__strategy_row {
-    /* Offer candidates for the edge at hand. PYTHIA_OK or PYTHIA_ENOMEM. */
+    /* Offer candidates for the current edge. PYTHIA_OK or PYTHIA_ENOMEM. */
     int (*look)(struct pythia__parts *p);
     /* Say the second half of a candidate's reason: "84 % of the time there …". */
     void (*reason)(const struct pythia__parts *p, const struct pythia__candidate *c,
@@ -70,14 +70,14 @@ int pythia__parts_suggest(const struct pythia__strategy_row *row,
                           const struct pythia_evidence *evidence, size_t budget,
                           struct pythia_suggestion *out, size_t *count);
 
-/* Take a candidate for the edge at hand, unless the same point is there with a better order. */
+/* Take a candidate for the current edge, unless the same point is there with a better order. */
 int pythia__parts_offer(struct pythia__parts *p, const struct pythia__candidate *candidate);
 
 /* The part of the region's time that lies in a point, 0 to 1: one of its contexts may be below
  * another one, so it is cut there. */
 double pythia__parts_part(const struct pythia__parts *p, uint32_t tracepoint);
 
-/* How much of the variance of all requests such a part of the edge at hand is. */
+/* How much of the variance of all requests such a part of the current edge is. */
 double pythia__parts_worth(const struct pythia__parts *p, double part);
 
 /* Offer the direct points, their worth as `then`; of what is worth and costs the same, that in the

@@ -8,8 +8,7 @@
 
 static int inspect_random_row(struct pythia__parts *p)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < p->here_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < p->here_count; i++) {
         struct pythia_random random;
         pythia_random_init(&random, pythia__parts_seed(p, p->here[i]));
         double part = pythia__parts_part(p, p->here[i]);
@@ -18,9 +17,11 @@ static int inspect_random_row(struct pythia__parts *p)
                                       .order = pythia_random_unit(&random),
                                       .then = pythia__parts_worth(p, part),
                                       .of = p->here_count};
-        status = pythia__parts_offer(p, &c);
+        int status = pythia__parts_offer(p, &c);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static void add_random_reason(const struct pythia__parts *p, const struct pythia__candidate *c,

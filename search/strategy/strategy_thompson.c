@@ -40,17 +40,18 @@ static double draw_point_probability(const struct pythia__parts *p, uint32_t tra
 
 static int inspect_thompson_row(struct pythia__parts *p)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < p->here_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < p->here_count; i++) {
         double part = pythia__parts_part(p, p->here[i]);
         struct pythia__candidate c = {.tracepoint = p->here[i],
                                       .part = part,
                                       .order = draw_point_probability(p, p->here[i]) *
                                                pythia__parts_worth(p, 1),
                                       .then = pythia__parts_worth(p, part)};
-        status = pythia__parts_offer(p, &c);
+        int status = pythia__parts_offer(p, &c);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static void add_thompson_reason(const struct pythia__parts *p, const struct pythia__candidate *c,

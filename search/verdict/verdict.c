@@ -89,9 +89,11 @@ static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *
         if (!now)
             continue;
         bool fresh = is_new_evidence(now, &place.finding);
+        /* What leads the verdict is given up only for evidence that is surely against it. */
         bool against = i == leading ? now->high < PYTHIA_FINDING_MIN : !finding_matters(now, false);
         if (fresh)
             place.doubts = against ? place.doubts + 1 : 0;
+        /* Several cycles against it, because one may be chance. */
         if (place.doubts >= PYTHIA_VERDICT_DOUBTS)
             continue;
         place.finding = *now;
@@ -200,6 +202,7 @@ static enum pythia_verdict_state judge_verdict_state(const struct pythia_verdict
     case PYTHIA_PROBLEM_UNKNOWN:
         return PYTHIA_VERDICT_LEARNING;
     case PYTHIA_PROBLEM_TOO_FEW:
+        /* A verdict that stands is not withdrawn because requests are missing for a while. */
         return first || v->state == PYTHIA_VERDICT_FOUND || v->state == PYTHIA_VERDICT_LEARNING
                    ? PYTHIA_VERDICT_TOO_FEW
                    : v->state;
@@ -327,7 +330,7 @@ static struct pythia_verdict *append_verdict(struct pythia_verdicts *v, uint32_t
     return &v->list[v->count++];
 }
 
-/* Types that the search space does not know stand behind the others, and are not always the same.
+/* Types that the search space does not know come after the others, and are not always the same.
  */
 static struct pythia_verdict *find_type_verdict(struct pythia_verdicts *v, size_t at, uint32_t type)
 {
@@ -361,6 +364,7 @@ static void settle_places(struct pythia_verdict *v, uint64_t cycle)
         v->looks = 1;
     }
     v->confidence = derive_confidence(v);
+    /* The key was that of another place. */
     if (!has_same_first(&before, v))
         forget_key(v);
 }
@@ -452,16 +456,18 @@ static int set_key(struct pythia_verdict *v, const struct pythia_group *group)
 int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                             const struct pythia_groups *g)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < v->count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < v->count; i++) {
         struct pythia_verdict *one = &v->list[i];
         const struct pythia_group *group = leading_group(
             d, g, one->type, one->found_count > 0 ? &one->found[0].finding.place : NULL);
         one->group = group ? group->id : 0;
-        if (group && one->found_count > 0)
-            status = set_key(one, group);
+        if (group && one->found_count > 0) {
+            int status = set_key(one, group);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from)
@@ -508,6 +514,7 @@ static void judge_places(struct pythia_verdict *v, const struct pythia_group *gr
         group->status != PYTHIA_GROUP_DIAGNOSED)
         return;
     const struct pythia_slope *own = &group->own.share;
+    /* Its segments would be reported one by one otherwise. */
     if (group->own.tracepoint != PYTHIA_NONE) {
         v->found[v->found_count++].finding = (struct pythia_finding){
             pythia_place_own(group->own.tracepoint), own->slope, own->low, own->high};
@@ -541,12 +548,14 @@ int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnos
 {
     const struct pythia_group **leading = leading_groups(d);
     int status = leading ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < d->type_count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < d->type_count; i++) {
         const struct pythia_group *group = leading[i];
         struct pythia_verdict *one = append_verdict(v, d->types[i].type->name);
         if (!one) {
             status = PYTHIA_ENOMEM;
-            break;
+            goto out;
         }
         one->requests = d->types[i].type->moments.n;
         one->looks = 1;
@@ -558,9 +567,13 @@ int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnos
         judge_places(one, group, pythia_groups_cct(g));
         one->state = one->was = state_of_group(group, one);
         one->confidence = derive_confidence(one);
-        if (one->state == PYTHIA_VERDICT_FOUND)
+        if (one->state == PYTHIA_VERDICT_FOUND) {
             status = set_key(one, group);
+            if (status != PYTHIA_OK)
+                goto out;
+        }
     }
+out:
     pythia_free(leading);
     return status;
 }

@@ -72,39 +72,54 @@ static bool is_association_valid(const struct pythia_association_input *in)
            (!in->time || are_totals_finite(in->time, in->rows));
 }
 
-/* Encode all confounders and make one basis of them. */
+/* Append the code of one confounder to the columns so far. */
+static int append_confounder(const struct pythia_column *column, size_t n, double **values,
+                             size_t *columns)
+{
+    struct pythia_column_code code = {0};
+    /* Without places in time: a clock may be a confounder. */
+    int status = pythia_column_encode(column, n, NULL, &code);
+    if (status != PYTHIA_OK)
+        return status;
+    double *more = pythia_realloc(*values, *columns + code.columns, n * sizeof(**values));
+    if (!more) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    *values = more;
+    if (code.columns > 0)
+        memcpy(more + *columns * n, code.values, code.columns * n * sizeof(*more));
+    *columns += code.columns;
+out:
+    pythia_column_code_clear(&code);
+    return status;
+}
+
+/* Encode all confounders and make one basis of them: they are taken out of every key at once. */
 static int take_confounders(struct pythia__keys *run)
 {
     const struct pythia_association_input *in = run->input;
     size_t n = in->rows, columns = 0;
     double *values = NULL;
     int status = PYTHIA_OK;
-    for (size_t k = 0; k < in->columns && status == PYTHIA_OK; k++) {
-        struct pythia_column_code code = {0};
+    for (size_t k = 0; k < in->columns; k++) {
         if (!in->keys[k].confounder)
             continue;
-        /* Without places in time: a clock may be a confounder. */
-        status = pythia_column_encode(&in->keys[k], n, NULL, &code);
-        double *more = status == PYTHIA_OK
-                           ? pythia_realloc(values, columns + code.columns, n * sizeof(*values))
-                           : NULL;
-        if (more) {
-            values = more;
-            if (code.columns > 0)
-                memcpy(values + columns * n, code.values, code.columns * n * sizeof(*values));
-            columns += code.columns;
-        } else {
-            status = PYTHIA_ENOMEM;
-        }
-        pythia_column_code_clear(&code);
+        status = append_confounder(&in->keys[k], n, &values, &columns);
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    if (status == PYTHIA_OK && columns > 0) {
-        status = pythia__basis_init(&run->confounders, n, columns);
-        struct pythia__matrix m = {values, n, columns, 1, n};
-        if (status == PYTHIA_OK)
-            status = pythia__basis_fit(&run->confounders, &m, NULL);
-        run->lost = run->confounders.rank;
-    }
+    /* An empty basis takes nothing out, and costs nothing in every test. */
+    if (columns == 0)
+        goto out;
+    status = pythia__basis_init(&run->confounders, n, columns);
+    if (status != PYTHIA_OK)
+        goto out;
+    struct pythia__matrix m = {values, n, columns, 1, n};
+    status = pythia__basis_fit(&run->confounders, &m, NULL);
+    /* Every later test has that many degrees of freedom fewer. */
+    run->lost = run->confounders.rank;
+out:
     pythia_free(values);
     return status;
 }
@@ -113,10 +128,9 @@ static int fit_one(struct pythia__keys *run, const double *column, struct pythia
 {
     size_t n = run->input->rows;
     int status = pythia__basis_init(out, n, 1);
-    return status == PYTHIA_OK
-               ? pythia__basis_fit(out, &(struct pythia__matrix){column, n, 1, 1, n},
-                                   &run->confounders)
-               : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__basis_fit(out, &(struct pythia__matrix){column, n, 1, 1, n}, &run->confounders);
 }
 
 /* The ranks of the edges and of the total, and the total clipped: an outlier must not decide what
@@ -128,22 +142,28 @@ static int take_durations(struct pythia__keys *run, const double *total)
     double *ranks = pythia_calloc(n, (q + 2) * sizeof(*ranks));
     if (!ranks)
         return PYTHIA_ENOMEM;
+    /* Shares of the total are of clipped time, tests are of ranks. */
     double *clipped = ranks + (q + 1) * n;
     int status = PYTHIA_OK;
-    for (size_t e = 0; e <= q && status == PYTHIA_OK; e++)
+    for (size_t e = 0; e <= q; e++) {
         status = pythia_ranks_mid(e < q ? in->durations + e * n : total, n, ranks + e * n);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_init(&run->y, n, q);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_fit(&run->y, &(struct pythia__matrix){ranks, n, q, 1, n},
-                                   &run->confounders);
-    if (status == PYTHIA_OK)
-        status = fit_one(run, ranks + q * n, &run->total);
-    if (status == PYTHIA_OK) {
-        memcpy(clipped, total, n * sizeof(*clipped));
-        (void)pythia_winsorise(clipped, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
-        status = fit_one(run, clipped, &run->clipped);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+    status = pythia__basis_init(&run->y, n, q);
+    if (status != PYTHIA_OK)
+        goto out;
+    status =
+        pythia__basis_fit(&run->y, &(struct pythia__matrix){ranks, n, q, 1, n}, &run->confounders);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = fit_one(run, ranks + q * n, &run->total);
+    if (status != PYTHIA_OK)
+        goto out;
+    memcpy(clipped, total, n * sizeof(*clipped));
+    (void)pythia_winsorise(clipped, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
+    status = fit_one(run, clipped, &run->clipped);
+out:
     pythia_free(ranks);
     return status;
 }
@@ -160,6 +180,35 @@ static void take_weights(struct pythia__keys *run)
         run->weights[e] = sum > 0 ? run->weights[e] / sum : 1 / (double)in->edges;
 }
 
+/* Make the basis of a key; one of which the confounders leave nothing is not tested. */
+static int take_key(struct pythia__keys *run, const struct pythia_column *column,
+                    const struct pythia_column_code *code, struct pythia_association_result *r)
+{
+    size_t n = run->input->rows;
+    struct pythia__key *key = &run->keys[run->count];
+    struct pythia__matrix m = {code->values, n, code->columns, 1, n};
+    run->count++;
+    key->result = r;
+    key->ranked = !column->categorical && code->distinct > 1;
+    key->partly = column->present_only && code->distinct > 1 && code->present < n;
+    int status = pythia__basis_init(&key->x, n, code->columns);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__basis_fit(&key->x, &m, &run->confounders);
+    if (status != PYTHIA_OK)
+        return status;
+    r->regressors = key->x.rank;
+    /* The confounders account for all of it: to test what is left would be to test rounding. */
+    if (key->x.rank == 0) {
+        r->skip = PYTHIA_COLUMN_CONFOUNDED;
+        pythia__basis_free(&key->x);
+        run->count--;
+    } else if (code->columns > run->widest) {
+        run->widest = code->columns;
+    }
+    return PYTHIA_OK;
+}
+
 /* Encode the keys that are to be tested, and give all results what is known before. */
 static int take_keys(struct pythia__keys *run, const double *places,
                      struct pythia_association_result *results)
@@ -169,34 +218,20 @@ static int take_keys(struct pythia__keys *run, const double *places,
     if (!run->keys)
         return PYTHIA_ENOMEM;
     for (size_t k = 0; k < in->columns; k++) {
+        const struct pythia_column *column = &in->keys[k];
+        struct pythia_association_result *r = &results[k];
         struct pythia_column_code code = {0};
-        struct pythia__key *key = &run->keys[run->count];
-        int status = pythia_column_encode(&in->keys[k], in->rows,
-                                          in->keys[k].confounder ? NULL : places, &code);
+        int status =
+            pythia_column_encode(column, in->rows, column->confounder ? NULL : places, &code);
+        /* The code is of this call only; the basis holds what is needed of it. */
         if (status != PYTHIA_OK)
             return status;
-        results[k].skip = in->keys[k].confounder ? PYTHIA_COLUMN_CONFOUNDER : code.skip;
-        results[k].present = code.present;
-        results[k].support = code.support;
-        results[k].few = pythia_rests_on_few(code.support, in->rows);
-        if (results[k].skip == PYTHIA_COLUMN_USED) {
-            run->count++;
-            key->result = &results[k];
-            key->ranked = !in->keys[k].categorical && code.distinct > 1;
-            key->partly = in->keys[k].present_only && code.distinct > 1 && code.present < in->rows;
-            struct pythia__matrix m = {code.values, in->rows, code.columns, 1, in->rows};
-            status = pythia__basis_init(&key->x, in->rows, code.columns);
-            if (status == PYTHIA_OK)
-                status = pythia__basis_fit(&key->x, &m, &run->confounders);
-            results[k].regressors = key->x.rank;
-            if (key->x.rank == 0) {
-                results[k].skip = PYTHIA_COLUMN_CONFOUNDED;
-                pythia__basis_free(&key->x);
-                run->count--;
-            } else if (code.columns > run->widest) {
-                run->widest = code.columns;
-            }
-        }
+        r->skip = column->confounder ? PYTHIA_COLUMN_CONFOUNDER : code.skip;
+        r->present = code.present;
+        r->support = code.support;
+        r->few = pythia_rests_on_few(code.support, in->rows);
+        if (r->skip == PYTHIA_COLUMN_USED)
+            status = take_key(run, column, &code, r);
         pythia_column_code_clear(&code);
         if (status != PYTHIA_OK)
             return status;
@@ -230,6 +265,8 @@ static void set_variate(struct pythia__keys *run, struct pythia__key *key)
     for (size_t i = 0; i < y->rank; i++)
         key->variate[i] = run->room.v[i * count];
     pythia__basis_loadings(y, key->variate, 1, r->loadings);
+    /* A number has a direction, and its loadings follow it; levels have none, and are turned so
+     * that more time is positive. */
     if (!key->ranked) {
         for (size_t e = 0; e < y->columns; e++)
             sign += r->loadings[e];
@@ -254,8 +291,9 @@ static int test_key(struct pythia__keys *run, struct pythia__key *key)
     if (y->rank == 0 || run->input->rows <= run->lost + 1)
         return PYTHIA_OK; /* nothing varies, or nothing is left: p stays NaN */
     int status = pythia__keys_explain(run, key);
-    if (status == PYTHIA_OK)
-        status = pythia__keys_correlate(run, x, y);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__keys_correlate(run, x, y);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_cca_root t;
@@ -280,16 +318,21 @@ static int test_key(struct pythia__keys *run, struct pythia__key *key)
     if (key->partly) {
         r->p_bartlett = NAN;
         status = pythia__keys_p_where_present(run, key, NULL, &r->p);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (status == PYTHIA_OK && isnan(r->p)) {
+    if (isnan(r->p)) {
         size_t permutations =
             run->input->permutations > 0 ? run->input->permutations : PERMUTATIONS;
         status = pythia__keys_permutation_p(run, key, permutations, &r->p);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-/* q values, and which of them are significant. */
+/* Find the q values, and which of them are significant. The threshold is the p that the procedure
+ * of Benjamini and Hochberg leads to: relations and stability are judged by the same one. */
 static int adjust_p_values(struct pythia__keys *run)
 {
     double *p = pythia_calloc(run->count, sizeof(*p));
@@ -298,15 +341,19 @@ static int adjust_p_values(struct pythia__keys *run)
     for (size_t k = 0; k < run->count; k++)
         p[k] = run->keys[k].result->p;
     int status = pythia_gate_benjamini_hochberg(p, run->count, p);
+    if (status != PYTHIA_OK)
+        goto out;
     size_t tested = 0, significant = 0;
-    for (size_t k = 0; k < run->count && status == PYTHIA_OK; k++) {
+    for (size_t k = 0; k < run->count; k++) {
         struct pythia_association_result *r = run->keys[k].result;
         r->q = p[k];
         r->significant = r->q <= run->input->alpha;
         tested += isnan(r->q) ? 0 : 1;
         significant += r->significant ? 1 : 0;
     }
+    /* alpha * significant / tested is the largest p that the procedure accepts. */
     run->threshold = tested > 0 ? run->input->alpha * (double)significant / (double)tested : NAN;
+out:
     pythia_free(p);
     return status;
 }
@@ -342,6 +389,8 @@ static int compare_results(const void *a, const void *b)
         return isnan(x->q) - isnan(y->q);
     bool x_proxy = x->proxy_of != PYTHIA_ASSOCIATION_NONE;
     bool y_proxy = y->proxy_of != PYTHIA_ASSOCIATION_NONE;
+    /* A proxy says nothing that a better key does not say: it comes after all keys that stand on
+     * their own. */
     if (x_proxy != y_proxy)
         return x_proxy - y_proxy;
     if (x->significant && x->few != y->few)
@@ -396,6 +445,7 @@ static void compare_split_groups(const struct pythia_split *split,
         sums[side] += clipped[i];
         counts[side]++;
     }
+    /* Two passes, because the mean is that of both sides together. */
     double mean = (sums[0] + sums[1]) / (counts[0] + counts[1]);
     for (size_t i = 0; i < n; i++)
         if (pythia_split_side(split, column, i) >= 0)
@@ -421,36 +471,44 @@ static int split_keys(struct pythia__keys *run, const double *total)
     memcpy(clipped, total, n * sizeof(*clipped));
     (void)pythia_winsorise(clipped, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
     int status = PYTHIA_OK;
-    for (size_t k = 0; k < run->count && status == PYTHIA_OK; k++) {
+    for (size_t k = 0; k < run->count; k++) {
         struct pythia_association_result *r = run->keys[k].result;
         const struct pythia__basis *y = pythia__key_y(run, &run->keys[k]);
         const struct pythia_column *column = &run->input->keys[r->column];
         if (!r->significant)
             continue;
+        /* The variate weighs the edges by what they have to do with the key; noise of the others
+         * would blur the cut in the total. */
         for (size_t i = 0; i < n; i++) {
             scores[i] = 0;
             for (size_t j = 0; j < y->rank; j++)
                 scores[i] += y->q[i * y->rank + j] * run->keys[k].variate[j];
         }
         status = pythia_split_find(column, scores, n, &r->split);
-        if (status == PYTHIA_OK && !isnan(r->split.share))
+        if (status != PYTHIA_OK)
+            goto out;
+        if (!isnan(r->split.share))
             compare_split_groups(&r->split, column, total, clipped, n, r);
     }
+out:
     pythia_free(clipped);
     return status;
 }
 
-/* Test, relate and confirm the keys of a prepared run. */
+/* Test, relate and confirm the keys of a prepared run. Relating and confirming cost far more than a
+ * test, so that only significant keys come to them. */
 static int ask_all(struct pythia__keys *run)
 {
     struct pythia__key **order = pythia_calloc(run->count, sizeof(struct pythia__key *));
     if (!order)
         return PYTHIA_ENOMEM;
     int status = PYTHIA_OK;
-    for (size_t k = 0; k < run->count && status == PYTHIA_OK; k++)
+    for (size_t k = 0; k < run->count; k++) {
         status = test_key(run, &run->keys[k]);
-    if (status == PYTHIA_OK)
-        status = adjust_p_values(run);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+    status = adjust_p_values(run);
     if (status != PYTHIA_OK)
         goto out;
     size_t significant = 0;
@@ -460,13 +518,13 @@ static int ask_all(struct pythia__keys *run)
     if (significant > 0) {
         qsort(order, significant, sizeof(struct pythia__key *), compare_key_results);
         status = pythia__keys_relate(run, order, significant);
+        if (status != PYTHIA_OK)
+            goto out;
         /* Now proxies go to the end. */
         qsort(order, significant, sizeof(struct pythia__key *), compare_key_results);
     }
-    if (status == PYTHIA_OK) {
-        size_t asked = run->input->confirmed < significant ? run->input->confirmed : significant;
-        status = pythia__keys_confirm(run, order, asked);
-    }
+    size_t asked = run->input->confirmed < significant ? run->input->confirmed : significant;
+    status = pythia__keys_confirm(run, order, asked);
 out:
     pythia_free(order);
     return status;
@@ -509,17 +567,24 @@ static int fill_results(const struct pythia_association_input *in, const double 
 {
     struct pythia__keys run = {.input = in, .widest = in->edges};
     take_weights(&run);
+    /* Confounders first: durations and keys are fitted to what these leave. */
     int status = take_confounders(&run);
-    if (status == PYTHIA_OK)
-        status = take_durations(&run, total);
-    if (status == PYTHIA_OK)
-        status = take_keys(&run, places, results);
-    if (status == PYTHIA_OK)
-        status = allocate_association(&run);
-    if (status == PYTHIA_OK)
-        status = ask_all(&run);
-    if (status == PYTHIA_OK)
-        status = split_keys(&run, total);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = take_durations(&run, total);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = take_keys(&run, places, results);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = allocate_association(&run);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = ask_all(&run);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = split_keys(&run, total);
+out:
     free_run(&run);
     return status;
 }
@@ -545,15 +610,17 @@ int pythia_association_run(struct pythia_association *a,
         for (size_t e = 0; e < input->edges && !input->total; e++)
             total[i] += input->durations[e * n + i];
     }
-    if (input->time)
+    if (input->time) {
         /* Time enters by rank: a pause between two bursts must not weigh as much as the bursts. */
         status = pythia_ranks_mid(input->time, n, places);
-    if (status == PYTHIA_OK)
-        status = fill_results(input, total, input->time ? places : NULL, a->results);
-    if (status == PYTHIA_OK) {
-        qsort(a->results, a->count, sizeof(*a->results), compare_results);
-        number_ranks(a->results, a->count);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+    status = fill_results(input, total, input->time ? places : NULL, a->results);
+    if (status != PYTHIA_OK)
+        goto out;
+    qsort(a->results, a->count, sizeof(*a->results), compare_results);
+    number_ranks(a->results, a->count);
 out:
     pythia_free(total);
     if (status != PYTHIA_OK)

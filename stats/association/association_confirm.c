@@ -41,9 +41,13 @@ static int shuffle_init(struct shuffle *s, const struct pythia_association_input
     s->pieces = s->moved + n;
     s->starts = s->pieces + n;
     for (size_t i = 0; i < n; i++)
+        /* Requests close in time are alike; moved one by one, they would make every shuffled order
+         * look too random. */
         keys[i] = s->whole ? in->time[i] : in->strata ? in->strata[i] : 0;
     status = pythia_ranks_order(keys, n, s->line);
-    for (size_t i = 0; i < n && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < n; i++) {
         bool starts =
             s->whole ? i % in->block == 0 : i == 0 || keys[s->line[i]] != keys[s->line[i - 1]];
         if (starts)
@@ -58,6 +62,7 @@ out:
 /* A random order: row i is to meet row order[i]. */
 static void shuffle_draw(struct shuffle *s, struct pythia_random *r, size_t *order)
 {
+    /* Blocks move as wholes: what is within them stays together. */
     if (s->whole) {
         size_t at = 0;
         for (size_t k = 0; k < s->parts; k++)
@@ -91,6 +96,7 @@ static double log_lambda(const double *m, size_t rows, size_t columns, double *g
                 g -= m[a * step + k * stride] * m[b * step + k * stride];
             for (size_t k = 0; k < b; k++)
                 g -= gram[a * s + k] * gram[b * s + k];
+            /* The correlation is 1 up to rounding: no shuffled order can reach it. */
             if (a == b && !(g > 0))
                 return -INFINITY;
             gram[a * s + b] = a == b ? sqrt(g) : g / gram[b * s + b];
@@ -142,32 +148,40 @@ static int take_basis_rows(const struct pythia__basis *of, const size_t *rows, s
     return pythia__basis_fit(out, &m, NULL);
 }
 
-/* In how many random halves does each key pass the threshold? */
+/* Count the random halves of the rows in which each key passes the threshold. */
 static int count_stable(struct pythia__keys *run, struct pythia__key **order, size_t count)
 {
     size_t n = run->input->rows, half = n / 2, widest = run->widest;
     struct pythia__basis x = {0}, y = {0};
+    struct pythia_random r;
     size_t *rows = pythia_calloc(n, sizeof(*rows));
     double *values = pythia_calloc(half, widest * sizeof(*values));
     int status = rows && values ? pythia__basis_init(&x, half, widest) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = pythia__basis_init(&y, half, widest);
-    struct pythia_random r;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__basis_init(&y, half, widest);
+    if (status != PYTHIA_OK)
+        goto out;
     /* No column has that number. */
     pythia_random_init(&r, pythia_hash_mix(run->input->seed, UINT64_MAX));
-    for (size_t i = 0; i < n && status == PYTHIA_OK; i++)
+    for (size_t i = 0; i < n; i++)
         rows[i] = i;
-    for (size_t h = 0; h < run->input->halves && status == PYTHIA_OK; h++) {
+    for (size_t h = 0; h < run->input->halves; h++) {
         pythia_random_shuffle(&r, rows, n);
         status = take_basis_rows(&run->y, rows, half, values, &y);
-        for (size_t k = 0; k < count && status == PYTHIA_OK; k++) {
+        if (status != PYTHIA_OK)
+            goto out;
+        for (size_t k = 0; k < count; k++) {
             status = take_basis_rows(&order[k]->x, rows, half, values, &x);
-            if (status == PYTHIA_OK && pythia__keys_p(run, &x, &y, half, 0) <= run->threshold)
+            if (status != PYTHIA_OK)
+                goto out;
+            if (pythia__keys_p(run, &x, &y, half, 0) <= run->threshold)
                 order[k]->result->stability++;
         }
     }
     for (size_t k = 0; k < count; k++)
         order[k]->result->stability /= (double)run->input->halves;
+out:
     pythia__basis_free(&y);
     pythia__basis_free(&x);
     pythia_free(values);

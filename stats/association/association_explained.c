@@ -40,6 +40,7 @@ static double explain_edges(struct pythia__keys *run, const struct pythia__key *
                 sum += projections[k * y->rank + i] * t[i];
             squares += sum * sum;
         }
+        /* An edge that the confounders account for entirely has nothing left to explain. */
         if (length > 0)
             explained += run->weights[y->pivot[j]] *
                          adjust_for_regressors(squares / length, rows, (double)key->x.rank);
@@ -58,14 +59,17 @@ static int explain_by_line(struct pythia__keys *run, const struct pythia__key *k
     size_t n = in->rows;
     double *numbers = pythia_calloc(n, sizeof(*numbers));
     int status = numbers ? pythia__basis_init(&line, n, 1) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        memcpy(numbers, in->keys[key->result->column].numbers, n * sizeof(*numbers));
-        (void)pythia_winsorise(numbers, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
-        status = pythia__basis_fit(&line, &(struct pythia__matrix){numbers, n, 1, 1, n},
-                                   &run->confounders);
-    }
-    if (status == PYTHIA_OK)
-        *share = squares_on(run, &line, &run->clipped);
+    if (status != PYTHIA_OK)
+        goto out;
+    memcpy(numbers, in->keys[key->result->column].numbers, n * sizeof(*numbers));
+    /* A few huge numbers would decide the slope of the line. */
+    (void)pythia_winsorise(numbers, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
+    status =
+        pythia__basis_fit(&line, &(struct pythia__matrix){numbers, n, 1, 1, n}, &run->confounders);
+    if (status != PYTHIA_OK)
+        goto out;
+    *share = squares_on(run, &line, &run->clipped);
+out:
     pythia__basis_free(&line);
     pythia_free(numbers);
     return status;

@@ -28,10 +28,15 @@ static int fit_present(const struct pythia__matrix *m, const double *marks, size
     double *ranks = scratch + rows * m->columns;
     int status = pythia__basis_init(out, rows, m->columns);
     take_present(m, marks, scratch);
-    for (size_t c = 0; ranked && c < m->columns && status == PYTHIA_OK; c++)
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t c = 0; ranked && c < m->columns; c++) {
         status = pythia_ranks_mid(scratch + c * rows, rows, ranks + c * rows);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     struct pythia__matrix present = {ranked ? ranks : scratch, rows, m->columns, 1, rows};
-    return status == PYTHIA_OK ? pythia__basis_fit(out, &present, without) : status;
+    return pythia__basis_fit(out, &present, without);
 }
 
 static struct pythia__matrix matrix_of(const struct pythia__basis *b)
@@ -50,7 +55,9 @@ static int fit_others(const struct pythia__basis *confounders, const struct pyth
     take_present(&a, marks, scratch);
     take_present(&b, marks, scratch + rows * a.columns);
     int status = pythia__basis_init(out, rows, all.columns);
-    return status == PYTHIA_OK ? pythia__basis_fit(out, &all, NULL) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__basis_fit(out, &all, NULL);
 }
 
 /* For each row a number that is NaN where the column has no value. */
@@ -87,12 +94,16 @@ int pythia__keys_p_where_present(struct pythia__keys *run, const struct pythia__
     struct pythia__matrix durations = {in->durations, n, in->edges, 1, n},
                           numbers = {marks, n, 1, 1, n}, levels = matrix_of(&key->x);
     status = fit_others(&run->confounders, others, marks, rows, scratch, &without);
-    if (status == PYTHIA_OK)
-        status = fit_present(&durations, marks, rows, true, &without, scratch, &y);
-    if (status == PYTHIA_OK)
-        status = fit_present(column->categorical ? &levels : &numbers, marks, rows,
-                             !column->categorical, &without, scratch, &x);
-    if (status == PYTHIA_OK && x.rank > 0 && y.rank > 0)
+    if (status != PYTHIA_OK)
+        goto out;
+    status = fit_present(&durations, marks, rows, true, &without, scratch, &y);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = fit_present(column->categorical ? &levels : &numbers, marks, rows,
+                         !column->categorical, &without, scratch, &x);
+    if (status != PYTHIA_OK)
+        goto out;
+    if (x.rank > 0 && y.rank > 0)
         *p = pythia__keys_p(run, &x, &y, rows,
                             /* pythia__keys_p subtracts run->lost, the degrees of freedom of the
                              * confounders, by itself; only those beyond are given here. */

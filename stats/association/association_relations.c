@@ -49,6 +49,7 @@ static int gather_bases(struct pythia__key *const *keys, size_t count,
             memcpy(values + i * columns + at, x->q + i * x->rank, x->rank * sizeof(*values));
         at += x->rank;
     }
+    /* Bases of several keys are not orthogonal to each other: they are made one basis again. */
     struct pythia__matrix m = {values, rows, columns, columns, 1};
     status = pythia__basis_fit(all, &m, NULL);
 out:
@@ -79,17 +80,23 @@ static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
 {
     struct pythia__basis others = {0}, x = {0}, y = {0};
     int status = gather_bases(keys, count, key, run->y.rows, &others);
-    if (status == PYTHIA_OK)
-        status = remove_basis(&key->x, &others, &x);
-    if (status == PYTHIA_OK)
-        status = remove_basis(&run->y, &others, &y);
-    if (status == PYTHIA_OK)
-        *p = x.rank > 0 ? pythia__keys_p(run, &x, &y, run->y.rows, others.rank) : 1;
-    if (status == PYTHIA_OK && !(*p <= run->threshold) && is_not_always_there(run, key)) {
+    if (status != PYTHIA_OK)
+        goto out;
+    status = remove_basis(&key->x, &others, &x);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = remove_basis(&run->y, &others, &y);
+    if (status != PYTHIA_OK)
+        goto out;
+    *p = x.rank > 0 ? pythia__keys_p(run, &x, &y, run->y.rows, others.rank) : 1;
+    if (!(*p <= run->threshold) && is_not_always_there(run, key)) {
         double where_present;
         status = pythia__keys_p_where_present(run, key, &others, &where_present);
+        if (status != PYTHIA_OK)
+            goto out;
         *p = where_present <= run->threshold ? where_present : *p;
     }
+out:
     pythia__basis_free(&y);
     pythia__basis_free(&x);
     pythia__basis_free(&others);
@@ -123,7 +130,7 @@ static double part_within(struct pythia__keys *run, const struct pythia__key *pa
     return part->x.rank > 0 ? sum / (double)part->x.rank : 0;
 }
 
-/* Whatever stood behind a key stands behind another one. */
+/* Whatever stood behind a key comes after another one. */
 static void redirect_proxies(struct pythia__key **order, size_t count, size_t gone, size_t cause)
 {
     for (size_t k = 0; k < count; k++) {
@@ -153,6 +160,7 @@ static int replace_partial_number(struct pythia__keys *run, struct pythia__key *
     while (kept->keys[at] != whole)
         at++;
     kept->keys[at] = key;
+    /* With the part in its place, does the whole still add something? */
     int status = partial_p(run, whole, kept->keys, kept->count, &p);
     if (status != PYTHIA_OK || p <= run->threshold) {
         kept->keys[at] = whole;
@@ -173,6 +181,8 @@ static int consider_key(struct pythia__keys *run, struct pythia__key **order, si
     struct pythia__key *key = order[before];
     struct pythia_association_result *r = key->result;
     for (size_t k = 0; k < kept->count; k++)
+        /* One key under two names: testing either beside the other would find that neither adds
+         * anything. */
         if (measure_likeness(run, key, kept->keys[k]) > SAME) {
             r->cluster = kept->keys[k]->result->column;
             return PYTHIA_OK;
@@ -183,6 +193,8 @@ static int consider_key(struct pythia__keys *run, struct pythia__key **order, si
         if (status != PYTHIA_OK)
             return status;
     }
+    /* Too many regressors for the rows fit anything; keys after that are called proxies of what
+     * fits already. */
     size_t regressors = kept->regressors + key->x.rank;
     bool full =
         kept->count == KEPT_MAX || (kept->count > 0 && ROWS_EACH * regressors > run->y.rows);
@@ -197,7 +209,7 @@ static int consider_key(struct pythia__keys *run, struct pythia__key **order, si
 }
 
 /* Give up kept keys that add nothing to the others, the least one first; whatever stood behind such
- * a key now stands behind the one it is a proxy of. */
+ * a key now comes after the one it is a proxy of. */
 static int drop_redundant_keys(struct pythia__keys *run, struct kept *kept,
                                struct pythia__key **order, size_t count)
 {
@@ -211,6 +223,8 @@ static int drop_redundant_keys(struct pythia__keys *run, struct kept *kept,
             if (*p > kept->keys[least]->result->p_partial)
                 least = k;
         }
+        /* One key at a time: without it the others have to be tested again, for each may have
+         * hidden another. */
         struct pythia__key *gone = kept->keys[least];
         if (gone->result->p_partial <= run->input->alpha)
             return PYTHIA_OK;

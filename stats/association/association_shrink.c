@@ -40,6 +40,8 @@ static double correlate_columns(const double *z, size_t n, size_t width, double 
                 products += w * w;
             }
             r[a * width + b] = r[b * width + a] = sum;
+            /* The less certain the correlations are beside their size, the more they are shrunk
+             * (Schäfer and Strimmer, 2005). */
             if (a != b) {
                 variances += (products - sum * sum / (double)n) * (double)n / (double)(n - 1);
                 squares += sum * sum;
@@ -69,6 +71,7 @@ static int whiten_columns(struct pythia__basis *b, const double *z, size_t n, si
             const double *t = b->t + k * b->columns_max;
             q[k] = z[i * width + at + (size_t)b->pivot[k]];
             for (size_t m = 0; m < k; m++)
+                /* Forward substitution with the triangle of the shrunken correlations. */
                 q[k] -= t[m] * q[m];
             q[k] /= t[k];
         }
@@ -83,11 +86,10 @@ int pythia__keys_shrink(const struct pythia__basis *x, const struct pythia__basi
 {
     size_t n = x->rows, p = x->columns, q = y->columns, width = p + q;
     double *z = pythia_calloc(n, width * sizeof(*z)), *r = pythia_calloc(width, width * sizeof(*r));
-    int status = z && r ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = pythia__basis_init(shrunk_x, n, p);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_init(shrunk_y, n, q);
+    int status = z && r ? pythia__basis_init(shrunk_x, n, p) : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__basis_init(shrunk_y, n, q);
     if (status != PYTHIA_OK)
         goto out;
     rebuild_columns(x, z, width, 0);
@@ -96,8 +98,9 @@ int pythia__keys_shrink(const struct pythia__basis *x, const struct pythia__basi
     /* One lambda for both sides: the estimate is of the joint correlation matrix, of which the
      * two blocks are a part. */
     status = whiten_columns(shrunk_x, z, n, width, 0, p, r, lambda, 1 - lambda);
-    if (status == PYTHIA_OK)
-        status = whiten_columns(shrunk_y, z, n, width, p, q, r, lambda, 1);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = whiten_columns(shrunk_y, z, n, width, p, q, r, lambda, 1);
 out:
     if (status != PYTHIA_OK) {
         pythia__basis_free(shrunk_x);

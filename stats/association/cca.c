@@ -91,6 +91,8 @@ static int solve_cca(struct pythia_cca *c, struct pythia_cca_result *out)
     pythia__basis_coefficients(&c->y, c->v, count, c->y_coefficients);
     pythia__basis_loadings(&c->x, c->u, count, c->x_loadings);
     pythia__basis_loadings(&c->y, c->v, count, c->y_loadings);
+    /* A pair of variates may be turned as a whole: without a rule equal input could give opposite
+     * signs. */
     fix_signs(c, count);
     *out = (struct pythia_cca_result){.rows = c->x.rows,
                                       .p = c->x.columns,
@@ -112,8 +114,9 @@ int pythia_cca_fit(struct pythia_cca *c, const double *x, size_t p, const double
     if (n < 1 || n > c->x.rows_max || p < 1 || p > c->p || q < 1 || q > c->q)
         return PYTHIA_EINVAL;
     int status = pythia__basis_fit(&c->x, &(struct pythia__matrix){x, n, p, p, 1}, NULL);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_fit(&c->y, &(struct pythia__matrix){y, n, q, q, 1}, NULL);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__basis_fit(&c->y, &(struct pythia__matrix){y, n, q, q, 1}, NULL);
     if (status != PYTHIA_OK)
         return status;
     pythia__basis_cross(&c->x, &c->y, NULL, c->cosines);

@@ -70,6 +70,7 @@ static int collect_numbers(const struct pythia_column *c, size_t n, const double
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(c->numbers[i]))
             continue;
+        /* Whole numbers may be counts or codes, and are judged differently (judge_numbers). */
         out->whole = out->whole && c->numbers[i] == floor(c->numbers[i]);
         out->places[out->count] = places ? places[i] : 0;
         out->values[out->count++] = c->numbers[i];
@@ -101,8 +102,9 @@ static int encode_numbers(const struct pythia_column *c, size_t n, const double 
     struct numbers x = {0};
     size_t most = 0;
     int status = collect_numbers(c, n, places, &x);
-    if (status == PYTHIA_OK)
-        status = count_distinct(x.ranks, x.count, &code->distinct, &most);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = count_distinct(x.ranks, x.count, &code->distinct, &most);
     if (status != PYTHIA_OK)
         goto out;
     size_t missing = n - x.count;
@@ -189,6 +191,8 @@ static size_t assign_regressors(struct levels *l, size_t count)
         pooled += rare ? l->rows[k] : 0;
         l->regressor[k] = k == frequent ? REFERENCE : rare ? POOL : next++;
     }
+    /* Rare levels share a regressor; if even together they are rare, they are part of the
+     * reference. */
     size_t pool = pooled < PYTHIA_COLUMN_LEVEL_MIN ? REFERENCE : next++;
     for (size_t k = 0; k < count; k++)
         if (l->regressor[k] == POOL)
@@ -256,9 +260,10 @@ int pythia_column_encode(const struct pythia_column *column, size_t n, const dou
     struct pythia_column_code code = {.rows = n};
     int status = column->categorical ? encode_levels(column, n, &code)
                                      : encode_numbers(column, n, places, &code);
-    if (status == PYTHIA_OK)
-        *out = code;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    *out = code;
+    return PYTHIA_OK;
 }
 
 void pythia_column_code_clear(struct pythia_column_code *code)

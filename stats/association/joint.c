@@ -89,17 +89,24 @@ static int make_joint(struct joint *j)
     j->r = j->v + square;
     j->work = j->r + wide;
     int status = make_sample(&j->all, n, p, q);
-    if (status == PYTHIA_OK)
-        status = make_sample(&j->half, n / 2, p, q);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_init(&j->some, n, p);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_init(&j->x, n, p);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_init(&j->y, n, q);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_init(&j->t, n, 1);
-    return status == PYTHIA_OK ? pythia_cca_create(n, p, q, &j->cca) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    status = make_sample(&j->half, n / 2, p, q);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__basis_init(&j->some, n, p);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__basis_init(&j->x, n, p);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__basis_init(&j->y, n, q);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__basis_init(&j->t, n, 1);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_cca_create(n, p, q, &j->cca);
 }
 
 /* ---- rows ---- */
@@ -110,20 +117,24 @@ static int take_all(struct joint *j)
     const struct pythia_joint_input *in = j->in;
     struct sample *s = &j->all;
     size_t n = in->rows;
-    int status = PYTHIA_OK;
     memcpy(s->numbers, in->numbers, in->keys * n * sizeof(*s->numbers));
     memcpy(s->durations, in->durations, in->edges * n * sizeof(*s->durations));
-    for (size_t k = 0; k < in->keys && status == PYTHIA_OK; k++) {
-        status = pythia_ranks_mid(s->numbers + k * n, n, s->number_ranks + k * n);
+    for (size_t k = 0; k < in->keys; k++) {
+        int status = pythia_ranks_mid(s->numbers + k * n, n, s->number_ranks + k * n);
+        if (status != PYTHIA_OK)
+            return status;
+        /* Ranks come before clipping, which would make ties of the values that it clips. */
         (void)pythia_winsorise(s->numbers + k * n, n, CLIPPED, CLIPPED);
     }
-    for (size_t e = 0; e < in->edges && status == PYTHIA_OK; e++) {
-        status = pythia_ranks_mid(s->durations + e * n, n, s->duration_ranks + e * n);
+    for (size_t e = 0; e < in->edges; e++) {
+        int status = pythia_ranks_mid(s->durations + e * n, n, s->duration_ranks + e * n);
+        if (status != PYTHIA_OK)
+            return status;
         (void)pythia_winsorise(s->durations + e * n, n, CLIPPED, CLIPPED);
         for (size_t i = 0; i < n; i++)
             s->total[i] += s->durations[e * n + i];
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static void take_columns(const struct joint *j, const double *from, size_t columns, double *to)
@@ -171,9 +182,9 @@ static int explain_total(struct joint *j, const struct sample *s, const struct s
 {
     double rows = (double)s->rows - 1, explained = 0;
     int status = fit_set(j, s->numbers, s->rows, keys, &j->some);
-    if (status == PYTHIA_OK)
-        status =
-            pythia__basis_fit(&j->t, &(struct pythia__matrix){s->total, s->rows, 1, 1, 1}, NULL);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__basis_fit(&j->t, &(struct pythia__matrix){s->total, s->rows, 1, 1, 1}, NULL);
     if (status != PYTHIA_OK)
         return status;
     pythia__basis_cross(&j->some, &j->t, NULL, j->cosines);
@@ -190,15 +201,18 @@ static int test_addition(struct joint *j, const struct sample *s, const struct s
 {
     struct set others = copy_set_without(keys, at);
     size_t n = s->rows, q = j->in->edges;
-    int status = fit_set(j, s->number_ranks, n, &others, &j->some);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_fit(
-            &j->x, &(struct pythia__matrix){s->number_ranks + keys->keys[at] * n, n, 1, 1, n},
-            &j->some);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_fit(&j->y, &(struct pythia__matrix){s->duration_ranks, n, q, 1, n},
-                                   &j->some);
     *p = 1;
+    int status = fit_set(j, s->number_ranks, n, &others, &j->some);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__basis_fit(
+        &j->x, &(struct pythia__matrix){s->number_ranks + keys->keys[at] * n, n, 1, 1, n},
+        &j->some);
+    if (status != PYTHIA_OK)
+        return status;
+    status =
+        pythia__basis_fit(&j->y, &(struct pythia__matrix){s->duration_ranks, n, q, 1, n}, &j->some);
+    /* The others account for all of the key, or of the edges. */
     if (status != PYTHIA_OK || j->x.rank == 0 || j->y.rank == 0 || n <= j->some.rank + 1)
         return status;
     struct pythia_cca_root t;
@@ -221,21 +235,27 @@ static int find_superfluous(struct joint *j, const struct set *keys, size_t *at,
     double all, least = INFINITY, largest = 0;
     size_t weakest = 0, doubtful = 0;
     int status = explain_total(j, &j->all, keys, &all);
-    for (size_t k = 0; k < keys->count && status == PYTHIA_OK; k++) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t k = 0; k < keys->count; k++) {
         double rest = 0, p = 1;
         struct set others = copy_set_without(keys, k);
         status = explain_total(j, &j->all, &others, &rest);
-        if (status == PYTHIA_OK)
-            status = test_addition(j, &j->all, keys, k, &p);
+        if (status != PYTHIA_OK)
+            return status;
+        status = test_addition(j, &j->all, keys, k, &p);
+        if (status != PYTHIA_OK)
+            return status;
         weakest = all - rest < least ? k : weakest;
         least = fmin(least, all - rest);
         doubtful = p > largest ? k : doubtful;
         largest = fmax(largest, p);
     }
+    /* By all keys that were tested, because this one was chosen among them. */
     bool unlikely = largest * (double)j->in->tested > j->in->alpha;
     *at = least < PYTHIA_JOINT_ADDS_MIN ? weakest : unlikely ? doubtful : keys->count;
     *largest_p = largest;
-    return status;
+    return PYTHIA_OK;
 }
 
 /* The keys of which each adds to the others; fewer than two: none. */
@@ -258,13 +278,16 @@ static int compare_joint_groups(struct joint *j, const struct set *keys, struct 
 {
     int status = explain_total(j, &j->all, keys, &found->share);
     found->single_share = j->in->single_share;
-    for (size_t k = 0; k < j->in->keys && status == PYTHIA_OK; k++) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t k = 0; k < j->in->keys; k++) {
         double share;
         status = explain_total(j, &j->all, &(struct set){1, {k}}, &share);
-        if (status == PYTHIA_OK)
-            found->single_share = fmax(found->single_share, share);
+        if (status != PYTHIA_OK)
+            return status;
+        found->single_share = fmax(found->single_share, share);
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- fit ---- */
@@ -352,11 +375,15 @@ static int is_stable(struct joint *j, const struct set *keys, const double *weig
     double again[PYTHIA_JOINT_KEYS_MAX], r, p = 0;
     int status = fit_joint_weights(j, &j->half, keys, again, &r);
     *stable = true;
-    for (size_t k = 0; k < keys->count && *stable && status == PYTHIA_OK; k++) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t k = 0; k < keys->count && *stable; k++) {
         status = test_addition(j, &j->half, keys, k, &p);
+        if (status != PYTHIA_OK)
+            return status;
         *stable = p <= j->in->alpha && again[k] * weights[k] > 0;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static int confirm_joint_weights(struct joint *j, const struct set *keys, const double *weights,
@@ -370,6 +397,7 @@ static int confirm_joint_weights(struct joint *j, const struct set *keys, const 
     for (size_t h = 0; h < j->in->halves; h++) {
         bool one;
         pythia_random_shuffle(&random, j->order, j->in->rows);
+        /* Weights that hold only in the rows they were fitted to would be another's next week. */
         take_half(j);
         int status = is_stable(j, keys, weights, &one);
         if (status != PYTHIA_OK)
@@ -396,42 +424,56 @@ static bool is_joint_valid(const struct pythia_joint_input *in)
            are_durations_finite(in->numbers, in->rows * in->keys);
 }
 
+/* Find what the keys explain together. `found` has keys only if that is worth its harder reading,
+ * and holds in both halves of the rows. */
+static int find_joint(struct joint *j, struct pythia_joint *found)
+{
+    struct set keys;
+    double weights[PYTHIA_JOINT_KEYS_MAX], largest_p = 1;
+    int status = make_joint(j);
+    if (status != PYTHIA_OK)
+        return status;
+    status = take_all(j);
+    if (status != PYTHIA_OK)
+        return status;
+    status = choose_joint_keys(j, &keys, &largest_p);
+    if (status != PYTHIA_OK || keys.count < 2)
+        return status;
+    status = compare_joint_groups(j, &keys, found);
+    if (status != PYTHIA_OK)
+        return status;
+    /* Several keys always explain at least as much as one. They are reported together only if the
+     * gain is worth the harder reading. */
+    if (!(found->share >= found->single_share + PYTHIA_JOINT_GAIN_MIN))
+        return PYTHIA_OK;
+    status = fit_joint_weights(j, &j->all, &keys, weights, &found->r);
+    if (status != PYTHIA_OK)
+        return status;
+    status = confirm_joint_weights(j, &keys, weights, &found->stability);
+    if (status != PYTHIA_OK || !(found->stability >= PYTHIA_JOINT_STABLE_MIN))
+        return status;
+    found->count = keys.count;
+    /* Bonferroni by all keys that were tested, not by the survivors: the survivors were chosen by
+     * the same rows. */
+    found->q = fmin(1, largest_p * (double)j->in->tested);
+    scale_coefficients(j, &keys, weights, found);
+    return PYTHIA_OK;
+}
+
 int pythia_joint_find(const struct pythia_joint_input *input, struct pythia_joint *out)
 {
     struct joint j = {.in = input};
     struct pythia_joint found = {0};
-    struct set keys;
-    double weights[PYTHIA_JOINT_KEYS_MAX], largest_p = 1;
     if (!is_joint_valid(input))
         return PYTHIA_EINVAL;
     if (input->keys < 2 || input->rows < PYTHIA_JOINT_ROWS_EACH * (input->keys + input->edges)) {
         *out = found;
         return PYTHIA_OK;
     }
-    int status = make_joint(&j);
-    if (status == PYTHIA_OK)
-        status = take_all(&j);
-    if (status == PYTHIA_OK)
-        status = choose_joint_keys(&j, &keys, &largest_p);
-    if (status == PYTHIA_OK && keys.count > 1)
-        status = compare_joint_groups(&j, &keys, &found);
-    if (status == PYTHIA_OK && keys.count > 1 &&
-        /* Several keys always explain at least as much as one. They are reported together only
-         * if the gain is worth the harder reading. */
-        found.share >= found.single_share + PYTHIA_JOINT_GAIN_MIN) {
-        status = fit_joint_weights(&j, &j.all, &keys, weights, &found.r);
-        if (status == PYTHIA_OK)
-            status = confirm_joint_weights(&j, &keys, weights, &found.stability);
-        if (status == PYTHIA_OK && found.stability >= PYTHIA_JOINT_STABLE_MIN) {
-            found.count = keys.count;
-            /* Bonferroni by all keys that were tested, not by the survivors: the survivors were
-             * chosen by the same rows. */
-            found.q = fmin(1, largest_p * (double)input->tested);
-            scale_coefficients(&j, &keys, weights, &found);
-        }
-    }
+    int status = find_joint(&j, &found);
     free_joint(&j);
-    if (status == PYTHIA_OK)
-        *out = found.count > 0 ? found : (struct pythia_joint){0};
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    *out = found.count > 0 ? found : (struct pythia_joint){0};
+    return PYTHIA_OK;
 }

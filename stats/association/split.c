@@ -4,6 +4,7 @@
 
 #include "pythia/mem.h"
 #include "pythia/ranks.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 /* The rows in an order in which one cut parts them. Rows of one key stay together. */
@@ -34,6 +35,7 @@ static size_t find_best_cut(const struct line *l, struct pythia_split *s)
     for (size_t i = 0; i + 1 < l->count; i++) {
         double k = (double)(i + 1);
         below += l->responses[i] - mean;
+        /* Not between equal keys, and not where one side is a handful of rows. */
         if (l->keys[i] == l->keys[i + 1] || i + 1 < PYTHIA_SPLIT_ROWS_MIN ||
             l->count - i - 1 < PYTHIA_SPLIT_ROWS_MIN)
             continue;
@@ -80,9 +82,12 @@ static int split_by_keys(const double *keys, const double *response, size_t n,
 {
     struct line l = {0};
     int status = line_up(keys, response, n, &l);
-    size_t below = status == PYTHIA_OK ? find_best_cut(&l, s) : 0;
+    if (status != PYTHIA_OK)
+        goto out;
+    size_t below = find_best_cut(&l, s);
     if (below > 0)
         s->cut = l.keys[below - 1] + (l.keys[below] - l.keys[below - 1]) / 2;
+out:
     pythia_free(l.keys);
     return status;
 }
@@ -106,6 +111,7 @@ static int split_levels(const struct pythia_column *c, const double *response, s
             counts[c->levels[i]]++;
         }
     for (size_t k = 0; k < levels; k++)
+        /* A level without rows has no place in the order. */
         means[k] = counts[k] > 0 ? means[k] / counts[k] : NAN;
     status = pythia_ranks_order(means, levels, order);
     if (status != PYTHIA_OK)
@@ -126,6 +132,7 @@ static int split_levels(const struct pythia_column *c, const double *response, s
         if (counts[k] > 0 && places[k] > s->cut)
             s->levels[s->level_count++] = k;
 out:
+    /* The cut was a place in the order of levels, which means nothing outside. */
     s->cut = NAN;
     pythia_free(order);
     pythia_free(keys);
@@ -178,9 +185,10 @@ int pythia_split_find(const struct pythia_column *column, const double *response
     s.by_absence = is_constant(column, n);
     int status = column->categorical && !s.by_absence ? split_levels(column, response, n, &s)
                                                       : split_numbers(column, response, n, &s);
-    if (status == PYTHIA_OK)
-        *out = s;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    *out = s;
+    return PYTHIA_OK;
 }
 
 int pythia_split_side(const struct pythia_split *split, const struct pythia_column *column,
@@ -193,15 +201,8 @@ int pythia_split_side(const struct pythia_split *split, const struct pythia_colu
         return present ? !split->above : split->above;
     if (!column->categorical)
         return column->numbers[row] > split->cut ? split->above : !split->above;
-    size_t low = 0, high = split->level_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (split->levels[middle] < column->levels[row])
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < split->level_count && split->levels[low] == column->levels[row];
+    return pythia_sorted_find(split->level_count, pythia_sorted_compare_number, split->levels,
+                              &column->levels[row]) != PYTHIA_SORTED_NONE;
 }
 
 void pythia_split_clear(struct pythia_split *split)

@@ -49,7 +49,9 @@ static int make_blocks(struct cutting *c, const double *keys, const size_t *mode
     size_t *order = pythia_calloc(n, sizeof(*order));
     c->blocks = pythia_calloc(n, sizeof(*c->blocks));
     int status = order && c->blocks ? pythia_ranks_order(keys, n, order) : PYTHIA_ENOMEM;
-    for (size_t i = 0; status == PYTHIA_OK && i < n && !isnan(keys[order[i]]); i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < n && !isnan(keys[order[i]]); i++) {
         double key = keys[order[i]];
         struct block *b = &c->blocks[c->count ? c->count - 1 : 0];
         assert(modes[order[i]] < c->modes);
@@ -61,6 +63,7 @@ static int make_blocks(struct cutting *c, const double *keys, const size_t *mode
         b->of[modes[order[i]]]++;
     }
     c->places = c->count ? c->count - 1 : 0;
+out:
     pythia_free(order);
     return status;
 }
@@ -120,6 +123,7 @@ static void compare_all(struct cutting *c)
             rows += c->blocks[begin].rows;
             for (size_t m = 0; m < c->modes; m++)
                 of[m] += c->blocks[begin].of[m];
+            /* An interval of a few rows is pure by chance. */
             if (rows < PYTHIA_MODE_CUTS_ROWS_MIN)
                 continue;
             double own = code_length_nats(c, of, rows);
@@ -146,6 +150,8 @@ static void choose_mode_cuts(const struct cutting *c, double rows, struct pythia
 {
     size_t width = c->count + 1, most = 0;
     double whole = c->best[c->count], least = whole;
+    /* What it costs to write a cut down: its place, and the modes of one interval more (Rissanen,
+     * 1978). More cuts always fit better; only those that pay for themselves are taken. */
     double price = log((double)c->places) + .5 * (double)(c->modes - 1) * log(rows);
     for (size_t k = 1; k < c->modes; k++) {
         double all = c->best[k * width + c->count] + price * (double)k;
@@ -170,31 +176,36 @@ int pythia_mode_cuts_find(const double *keys, const size_t *modes, size_t n, siz
     struct pythia_mode_cuts found = {.information = NAN};
     size_t rows = 0;
     int status = make_blocks(&c, keys, modes, n);
+    if (status != PYTHIA_OK)
+        goto out;
     for (size_t i = 0; i < c.count; i++)
         rows += c.blocks[i].rows;
-    if (status == PYTHIA_OK && c.places > 0 && rows >= PYTHIA_MODE_CUTS_ROWS_MIN) {
-        /* Fewer blocks before the dynamic program, which is quadratic in them: an optimal cut
-         * never lies within a run of one mode (Fayyad and Irani, 1992). */
-        join_pure(&c);
-        join_small(&c, rows);
-        c.x_log_x = pythia_calloc(rows + 1, sizeof(*c.x_log_x));
-        c.best = pythia_calloc(mode_count * (c.count + 1), sizeof(*c.best));
-        c.from = pythia_calloc(mode_count * (c.count + 1), sizeof(*c.from));
-        status = c.x_log_x && c.best && c.from ? PYTHIA_OK : PYTHIA_ENOMEM;
-        /* A table of x log x: the dynamic program needs it for every pair of blocks, and counts
-         * are whole numbers. */
-        for (size_t i = 2; status == PYTHIA_OK && i <= rows; i++)
-            c.x_log_x[i] = (double)i * log((double)i);
-        if (status == PYTHIA_OK) {
-            compare_all(&c);
-            choose_mode_cuts(&c, (double)rows, &found);
-        }
+    if (c.places == 0 || rows < PYTHIA_MODE_CUTS_ROWS_MIN) {
+        *out = found;
+        goto out;
     }
+    /* Fewer blocks before the dynamic program, which is quadratic in them: an optimal cut never
+     * lies within a run of one mode (Fayyad and Irani, 1992). */
+    join_pure(&c);
+    join_small(&c, rows);
+    c.x_log_x = pythia_calloc(rows + 1, sizeof(*c.x_log_x));
+    c.best = pythia_calloc(mode_count * (c.count + 1), sizeof(*c.best));
+    c.from = pythia_calloc(mode_count * (c.count + 1), sizeof(*c.from));
+    if (!c.x_log_x || !c.best || !c.from) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    /* A table of x log x: the dynamic program needs it for every pair of blocks, and counts are
+     * whole numbers. */
+    for (size_t i = 2; i <= rows; i++)
+        c.x_log_x[i] = (double)i * log((double)i);
+    compare_all(&c);
+    choose_mode_cuts(&c, (double)rows, &found);
+    *out = found;
+out:
     pythia_free(c.blocks);
     pythia_free(c.x_log_x);
     pythia_free(c.best);
     pythia_free(c.from);
-    if (status == PYTHIA_OK)
-        *out = found;
     return status;
 }

@@ -12,6 +12,7 @@
 #include "pythia/log_sample.h"
 #include "pythia/mem.h"
 #include "pythia/shares.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 /* Bandwidths of Sheather and Jones: theirs is made for the density, not for its bumps. */
@@ -32,18 +33,16 @@ struct landscape {
     double *peaks, *valleys, *peak_heights, *valley_heights;
 };
 
+static int compare_value(const void *sorted, size_t index, const void *value)
+{
+    double x = ((const double *)sorted)[index], y = *(const double *)value;
+    return (x > y) - (x < y);
+}
+
 /* How many of the ascending values are below x. */
 static size_t count_below(const double *sorted, size_t n, double x)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pythia_sorted_place(n, compare_value, sorted, &x);
 }
 
 static unsigned count_around(const struct landscape *l, double center, double half_width)
@@ -141,6 +140,7 @@ static int set_variance_share(const double *sorted, size_t n, struct pythia_mode
     if (!clipped)
         return PYTHIA_ENOMEM;
     memcpy(clipped, sorted, n * sizeof(*clipped));
+    /* One slow request would be a mode with most of the variance. */
     (void)pythia_winsorise(clipped, n, CLIPPED, CLIPPED);
     double mean = 0, total = 0, sums[PYTHIA_MODES_MAX] = {0}, between = 0;
     size_t counts[PYTHIA_MODES_MAX] = {0};
@@ -167,9 +167,9 @@ static int survey_modes(struct landscape *l, double bandwidth, size_t at_least)
     size_t most = g.count / 2 + 1, *places = pythia_calloc(most, 2 * sizeof(*places));
     double *density = pythia_calloc(g.count, sizeof(*density));
     double *peaks = pythia_calloc(most, 4 * sizeof(*peaks));
-    int status = density && places && peaks ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = pythia_kde_estimate(l->logs, l->n, bandwidth, &g, density);
+    int status = density && places && peaks
+                     ? pythia_kde_estimate(l->logs, l->n, bandwidth, &g, density)
+                     : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         goto out;
     pythia_free(l->peaks); /* of a larger bandwidth */
@@ -231,8 +231,9 @@ int pythia_modes_find(const double *durations, size_t n, uint64_t seed, size_t a
             m.cuts[i] = exp(l.valleys[i]);
     }
     status = set_variance_share(s->durations, s->n, &m);
-    if (status == PYTHIA_OK)
-        *out = m;
+    if (status != PYTHIA_OK)
+        goto out;
+    *out = m;
 out:
     pythia_free(l.peaks);
     pythia_log_sample_destroy(s);

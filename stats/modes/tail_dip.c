@@ -16,6 +16,7 @@ static int test_tail(const struct pythia_log_sample *s, size_t size, struct pyth
     if (status != PYTHIA_OK)
         return status;
     double p = pythia_dip_p(d.dip, size);
+    /* The table ends at its smallest p, which several parts may reach. */
     double excess = sqrt((double)size) * d.dip, most = sqrt((double)best->tail_size) * best->dip;
     bool beyond = p == best->p && p == PYTHIA_DIP_P_MIN && excess > most;
     if (best->parts == 0 || p < best->p || beyond) {

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <lapacke.h>
-
+#include "lapack.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -14,6 +13,8 @@
 int pythia__basis_init(struct pythia__basis *b, size_t rows, size_t columns)
 {
     *b = (struct pythia__basis){.rows_max = rows, .columns_max = columns};
+    if (!pythia__lapack_load())
+        return PYTHIA_EIO;
     b->q = pythia_calloc(rows, columns * sizeof(*b->q));
     b->t = pythia_calloc(columns, columns * sizeof(*b->t));
     b->pivot = pythia_calloc(columns, sizeof(*b->pivot));
@@ -80,8 +81,8 @@ static int factor_qr(struct pythia__basis *b, double *a, double *reflectors, dou
     size_t n = b->rows, p = b->columns, least = n < p ? n : p;
     int rows = (int)n, columns = (int)p, room = (int)((b->columns_max + 1) * (BLOCK + 3));
     memset(b->pivot, 0, p * sizeof(*b->pivot)); /* all columns are free to move */
-    if (LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, a, rows, b->pivot, reflectors, scratch,
-                            room) != 0)
+    if (pythia__lapack.geqp3(LAPACK_COL_MAJOR, rows, columns, a, rows, b->pivot, reflectors,
+                             scratch, room) != 0)
         return PYTHIA_EINVAL;
     while (b->rank < least && fabs(a[b->rank * n + b->rank]) > TOLERANCE)
         b->rank++;
@@ -91,8 +92,8 @@ static int factor_qr(struct pythia__basis *b, double *a, double *reflectors, dou
             b->t[j * b->columns_max + i] = i <= j ? a[j * n + i] : 0;
     }
     int rank = (int)b->rank;
-    if (rank > 0 && LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, rank, rank, a, rows, reflectors,
-                                        scratch, room) != 0)
+    if (rank > 0 && pythia__lapack.orgqr(LAPACK_COL_MAJOR, rows, rank, rank, a, rows, reflectors,
+                                         scratch, room) != 0)
         return PYTHIA_EINVAL;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < b->rank; k++)
@@ -135,8 +136,8 @@ int pythia__basis_fit_correlation(struct pythia__basis *b, const double *matrix,
     if (columns == 0)
         return PYTHIA_OK;
     /* A positive status says that the rank is not full. */
-    if (LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'U', (int)columns, b->t, (int)b->columns_max,
-                            b->pivot, &rank, TOLERANCE, b->work) < 0)
+    if (pythia__lapack.pstrf(LAPACK_COL_MAJOR, 'U', (int)columns, b->t, (int)b->columns_max,
+                             b->pivot, &rank, TOLERANCE, b->work) < 0)
         return PYTHIA_EINVAL;
     b->rank = (size_t)rank;
     for (size_t j = 0; j < columns; j++) {
@@ -175,8 +176,8 @@ int pythia__basis_svd(double *m, size_t rows, size_t columns, double *r, double 
      * ones. */
     double *left = work, *right = left + columns * count, *scratch = right + rows * count;
     size_t room = pythia__basis_svd_work(rows, columns) - (rows + columns) * count;
-    if (LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'S', 'S', (int)columns, (int)rows, m, (int)columns, r,
-                            left, (int)columns, right, (int)count, scratch, (int)room) != 0)
+    if (pythia__lapack.gesvd(LAPACK_COL_MAJOR, 'S', 'S', (int)columns, (int)rows, m, (int)columns,
+                             r, left, (int)columns, right, (int)count, scratch, (int)room) != 0)
         return PYTHIA_EINVAL;
     for (size_t k = 0; k < count; k++) {
         r[k] = fmin(r[k], 1); /* beyond 1 is rounding */

@@ -36,8 +36,10 @@ int pythia_dispersion_brown_forsythe(const double *x, const uint32_t *group, siz
     double *deviations = pythia_calloc(n, sizeof(*deviations));
     int status =
         deviations ? pythia__samples_deviations(x, group, n, groups, deviations) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = pythia_dispersion_anova(deviations, group, n, groups, out);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_dispersion_anova(deviations, group, n, groups, out);
+out:
     pythia_free(deviations);
     return status;
 }

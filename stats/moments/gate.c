@@ -69,18 +69,19 @@ int pythia_gate_localise(const double *x, size_t n, size_t k, double level, bool
     bool both = true;
     int status = PYTHIA_OK;
     clip.level = level;
-    for (int pass = 0; pass < 2 && both && status == PYTHIA_OK; pass++) {
+    for (int pass = 0; pass < 2 && both; pass++) {
         status = pythia_shares(x, n, k, &clip, shares);
-        both = status == PYTHIA_OK && find_separated(shares, k, pass ? &second : &first);
+        if (status != PYTHIA_OK)
+            goto out;
+        both = find_separated(shares, k, pass ? &second : &first);
         /* The edge must be the same after three times as much is clipped: a share that rests on
          * a few slow requests changes, a real cause does not. */
         clip.clip_top *= 3;
     }
-    pythia_free(shares);
-    if (status != PYTHIA_OK)
-        return status;
     *found = both && first == second;
     if (*found)
         *top = first;
-    return PYTHIA_OK;
+out:
+    pythia_free(shares);
+    return status;
 }

@@ -209,8 +209,10 @@ int pythia_rank_sum(const double *before, size_t n, const double *after, size_t 
     struct sorted_samples s = {sorted, sorted + n, n, m};
     struct pythia_shift result = {0};
     int status = compare_sorted(&s, level, &result);
-    if (status == PYTHIA_OK)
-        *out = result;
+    if (status != PYTHIA_OK)
+        goto out;
+    *out = result;
+out:
     pythia_free(sorted);
     return status;
 }

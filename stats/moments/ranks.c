@@ -77,13 +77,16 @@ int pythia_ranks_mid(const double *x, size_t n, double *ranks)
 {
     size_t *order = pythia_calloc(n, sizeof(*order));
     int status = order ? pythia_ranks_order(x, n, order) : PYTHIA_ENOMEM;
-    for (size_t first = 0, end; status == PYTHIA_OK && first < n; first = end) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t first = 0, end; first < n; first = end) {
         double value = x[order[first]];
         for (end = first + 1; end < n && x[order[end]] == value;)
             end++;
         for (size_t i = first; i < end; i++)
             ranks[order[i]] = isnan(value) ? NAN : (double)(first + end + 1) / 2;
     }
+out:
     pythia_free(order);
     return status;
 }

@@ -373,20 +373,20 @@ int pythia_shares(const double *x, size_t n, size_t k, const struct pythia_share
     double *totals = pythia_calloc(n, 3 * sizeof(*totals));
     struct part *parts = pythia_calloc(k, sizeof(*parts));
     int status = totals && parts ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        struct work w = {.n = n,
-                         .total = totals,
-                         .raw_total = totals + n,
-                         .weights = totals + 2 * n,
-                         .parts = parts};
-        /* The total is the sum of clipped parts, not the clipped sum, so that shares add up to
-         * one. */
-        sum_parts(&w, x, k, clip_of(n, o->clip_top, o->clip_bottom), o->brief);
-        double width = student_width(&w.freedom, o->level, n);
-        for (size_t e = 0; e < k; e++)
-            (o->brief ? share_of_clipped : estimate_share)(&w, x + e * n, &parts[e], width,
-                                                           &out[e]);
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    struct work w = {.n = n,
+                     .total = totals,
+                     .raw_total = totals + n,
+                     .weights = totals + 2 * n,
+                     .parts = parts};
+    /* The total is the sum of clipped parts, not the clipped sum, so that shares add up to
+     * one. */
+    sum_parts(&w, x, k, clip_of(n, o->clip_top, o->clip_bottom), o->brief);
+    double width = student_width(&w.freedom, o->level, n);
+    for (size_t e = 0; e < k; e++)
+        (o->brief ? share_of_clipped : estimate_share)(&w, x + e * n, &parts[e], width, &out[e]);
+out:
     pythia_free(parts);
     pythia_free(totals);
     return status;

@@ -53,6 +53,11 @@ static uint64_t count_at(const struct pythia_sketch *s, size_t bin)
     return s->wide ? s->counts.wide[bin] : s->counts.narrow[bin];
 }
 
+static int32_t index_of(const struct pythia_sketch *s, double value)
+{
+    return value > 0 ? (int32_t)ceil(log(value) * s->bins_per_e) : PYTHIA_SKETCH_ZEROS;
+}
+
 /* The upper end of the bin of this index. */
 static double bound_of(const struct pythia_sketch *s, double index)
 {
@@ -130,7 +135,7 @@ int pythia_sketch_add(struct pythia_sketch *s, double value, uint64_t count)
     if (count == 0)
         return PYTHIA_OK;
     if (value > 0) {
-        int32_t index = (int32_t)ceil(log(value) * s->bins_per_e);
+        int32_t index = index_of(s, value);
         bool covered = s->bins > 0 && index >= s->first && index - s->first < (int32_t)s->bins;
         uint64_t there = covered ? count_at(s, (size_t)(index - s->first)) : 0;
         bool wide = s->wide || count > UINT32_MAX || there + count > UINT32_MAX;
@@ -219,7 +224,7 @@ int pythia_sketch_next(const struct pythia_sketch *s, size_t *position,
     if (*position == 0) { /* position p > 0 is bin p - 1 */
         ++*position;
         if (s->zeros > 0) {
-            *out = (struct pythia_sketch_bin){0, 0, 0, s->zeros};
+            *out = (struct pythia_sketch_bin){.index = PYTHIA_SKETCH_ZEROS, .count = s->zeros};
             return PYTHIA_OK;
         }
     }
@@ -228,10 +233,62 @@ int pythia_sketch_next(const struct pythia_sketch *s, size_t *position,
         double index = (double)s->first + (double)i;
         uint64_t count = count_at(s, i);
         if (count > 0) {
-            *out = (struct pythia_sketch_bin){bound_of(s, index - 1), middle_of(s, index),
-                                              bound_of(s, index), count};
+            *out = (struct pythia_sketch_bin){s->first + (int32_t)i, bound_of(s, index - 1),
+                                              middle_of(s, index), bound_of(s, index), count};
             return PYTHIA_OK;
         }
     }
     return 1;
+}
+
+/* The bins rise from that of the lowest value to that of the highest, and none of them is empty. */
+static bool are_bins_of(const struct pythia_sketch *s, double min, double max,
+                        const struct pythia_sketch_bin *bins, size_t count)
+{
+    if (!(min >= 0 && min <= max && isfinite(max)) || bins[0].index != index_of(s, min) ||
+        bins[count - 1].index != index_of(s, max))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (bins[i].count == 0 || (i > 0 && bins[i].index <= bins[i - 1].index))
+            return false;
+    return true;
+}
+
+static int restore_bins(struct pythia_sketch *s, double min, double max,
+                        const struct pythia_sketch_bin *bins, size_t count)
+{
+    bool wide = false, zeros = bins[0].index == PYTHIA_SKETCH_ZEROS;
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (bins[i].count > UINT64_MAX - total)
+            return PYTHIA_ELIMIT;
+        total += bins[i].count;
+        wide = wide || (bins[i].count > UINT32_MAX && bins[i].index != PYTHIA_SKETCH_ZEROS);
+    }
+    if (count > zeros && cover_bins(s, bins[zeros].index, bins[count - 1].index, wide) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    s->zeros = zeros ? bins[0].count : 0;
+    for (size_t i = zeros; i < count; i++)
+        count_more(s, (size_t)(bins[i].index - s->first), bins[i].count);
+    widen_range(s, total, min, max);
+    return PYTHIA_OK;
+}
+
+int pythia_sketch_restore(double alpha, double min, double max,
+                          const struct pythia_sketch_bin *bins, size_t count,
+                          struct pythia_sketch **out)
+{
+    struct pythia_sketch *s = NULL;
+    int status = pythia_sketch_create(alpha, &s);
+    if (status != PYTHIA_OK)
+        return status;
+    if (count > 0)
+        status = are_bins_of(s, min, max, bins, count) ? restore_bins(s, min, max, bins, count)
+                                                       : PYTHIA_EINVAL;
+    if (status != PYTHIA_OK) {
+        pythia_sketch_destroy(s);
+        return status;
+    }
+    *out = s;
+    return PYTHIA_OK;
 }

@@ -122,11 +122,22 @@ static void each_process_has_seeded_hashes_of_its_own(void **state)
     assert_int_not_equal(pythia_hash_seed(), 0);
 }
 
+static void unmixing_gives_back_what_was_mixed(void **state)
+{
+    const uint64_t numbers[] = {
+        0, 1, 2, UINT64_C(0x8000000000000000), UINT64_MAX, UINT64_C(0x0123456789abcdef)};
+    for (size_t i = 0; i < 6; i++)
+        for (size_t k = 0; k < 6; k++)
+            assert_int_equal(pythia_hash_unmix(numbers[i], pythia_hash_mix(numbers[i], numbers[k])),
+                             numbers[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_process_has_seeded_hashes_of_its_own),
         cmocka_unit_test(the_hash_is_xxh3),
+        cmocka_unit_test(unmixing_gives_back_what_was_mixed),
         cmocka_unit_test(known_strings_have_their_known_hashes),
         cmocka_unit_test(where_the_bytes_stand_does_not_matter),
         cmocka_unit_test(mixing_ends_as_splitmix_does),

@@ -93,9 +93,26 @@ static void what_is_not_costs_n_log_n(void **state)
     assert_true(check_sort(of, N) < (size_t)N * 19);
 }
 
+/* In 0, 0, 0, 2, 2, 2, 4, … an even number k is first at k / 2 * 3, and an odd one is not there. */
+static void the_place_of_a_key_is_that_of_the_first_equal_entry(void **state)
+{
+    uint32_t numbers[100];
+    for (uint32_t i = 0; i < 100; i++)
+        numbers[i] = i / 3 * 2; /* even ones alone */
+    for (size_t n = 0; n <= 100; n++)
+        for (uint32_t key = 0; key < 70; key++) {
+            size_t before = (key + 1) / 2 * (size_t)3, place = before < n ? before : n;
+            assert_int_equal(pythia_sorted_place(n, pythia_sorted_compare_number, numbers, &key),
+                             place);
+            assert_int_equal(pythia_sorted_find(n, pythia_sorted_compare_number, numbers, &key),
+                             key % 2 == 0 && place < n ? place : PYTHIA_SORTED_NONE);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_place_of_a_key_is_that_of_the_first_equal_entry),
         cmocka_unit_test(every_size_is_sorted_and_stable),
         cmocka_unit_test(sorted_and_reversed_of_every_size),
         cmocka_unit_test(what_is_sorted_costs_a_comparison_or_two_each),

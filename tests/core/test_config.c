@@ -13,7 +13,7 @@ struct settings {
     double alpha;
     uint64_t memory;
     int format;
-    struct pythia_option_texts never;
+    struct pythia_option_texts never, notify;
 };
 
 static const struct pythia_option table[] = {
@@ -27,6 +27,8 @@ static const struct pythia_option table[] = {
     PYTHIA_CHOICE("format", 0, "text|json", "text", offsetof(struct settings, format), "form"),
     {"never", 0, PYTHIA_OPTION_TEXTS, "ID", NULL, NULL, 0, 0, offsetof(struct settings, never),
      "not these"},
+    {"notify", 0, PYTHIA_OPTION_TEXTS, "URL", NULL, "url|format", 0, 0,
+     offsetof(struct settings, notify), "those"},
     {0},
 };
 
@@ -71,6 +73,31 @@ static void a_file_sets_what_it_says_and_leaves_the_rest(void **state)
     assert_string_equal(t.s.never.texts[1], "c:*");
     assert_rel_equal(t.s.alpha, .05, 0); /* not said */
     pythia_config_destroy(t.config);
+}
+
+static void a_map_in_a_list_is_one_text_where_the_option_names_members(void **state)
+{
+    static const char *const wrong[][2] = {
+        {"notify: [{address: x}]", "x.yaml:1: column 11: the members are url|format"},
+        {"notify: [{url: x, url: y}]", "x.yaml:1: column 19: url is set twice"},
+        {"notify: [{url: [x]}]", "x.yaml:1: column 16: notify takes a list of texts"}};
+    struct test t;
+    begin(&t);
+    assert_int_equal(parse(&t, "notify:\n- {format: slack, url: a}\n- url: b\n- c json\n"),
+                     PYTHIA_OK);
+    assert_int_equal(t.s.notify.count, 3);
+    assert_string_equal(t.s.notify.texts[0], "a slack");
+    assert_string_equal(t.s.notify.texts[1], "b");
+    assert_string_equal(t.s.notify.texts[2], "c json");
+    pythia_config_destroy(t.config);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char text[256];
+        begin(&t);
+        assert_int_equal(parse(&t, wrong[i][0]), PYTHIA_EUSAGE);
+        assert_string_equal(pythia_error_text(&t.why, text, sizeof(text)), wrong[i][1]);
+        pythia_config_destroy(t.config);
+    }
+    (void)state;
 }
 
 static void an_empty_file_changes_nothing(void **state)
@@ -180,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_sets_what_it_says_and_leaves_the_rest),
+        cmocka_unit_test(a_map_in_a_list_is_one_text_where_the_option_names_members),
         cmocka_unit_test(an_empty_file_changes_nothing),
         cmocka_unit_test(what_is_wrong_is_told_with_line_and_column),
         cmocka_unit_test(the_environment_sets_the_same),

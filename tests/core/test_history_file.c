@@ -195,6 +195,34 @@ static void each_failed_allocation_is_told(void **state)
     json_set_alloc_funcs(malloc, free);
 }
 
+static long json_allocations; /* until the one that fails */
+
+static void *fail_one_allocation(size_t size)
+{
+    return json_allocations-- == 0 ? NULL : malloc(size);
+}
+
+/* Those after it succeed, so that nothing else tells. */
+static void one_failed_allocation_leaves_out_no_number(void **state)
+{
+    struct pythia_history *h = make();
+    assert_int_equal(pythia_history_add(h, PYTHIA_TEXT("db:SELECT"), .5, true), PYTHIA_OK);
+    int status = PYTHIA_ENOMEM, failures = -1;
+    for (; status != PYTHIA_OK; failures++) {
+        struct pythia_buf out = {0};
+        json_allocations = failures + 1;
+        json_set_alloc_funcs(fail_one_allocation, free);
+        status = pythia_history_file_write(h, &out);
+        json_set_alloc_funcs(malloc, free);
+        assert_true(status == PYTHIA_ENOMEM || json_allocations >= 0);
+        pythia_buf_free(&out);
+    }
+    assert_in_range(failures, 7, 100); /* a row and its four members, the file, its rows */
+    assert_written(h, "{\"schema\":\"pythia.history/1\",\"trace_points\":"
+                      "[[\"db:SELECT\",1,500000000,1]]}\n");
+    pythia_history_destroy(h);
+}
+
 /* Files are made in a folder of their own. */
 static int enter(void **state)
 {
@@ -217,6 +245,7 @@ int main(void)
         cmocka_unit_test(what_is_no_record_is_refused_with_place_and_reason),
         cmocka_unit_test(a_file_that_is_not_there_is_told),
         cmocka_unit_test(each_failed_allocation_is_told),
+        cmocka_unit_test(one_failed_allocation_leaves_out_no_number),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -43,6 +43,7 @@ static void what_is_held_does_not_grow(void **state)
 {
     struct stream s;
     const struct pythia_live_options o = {
+        .window = {.remembered = 4096}, /* ids of finished requests: full long before it is WARM */
         .groups = {.fold = true},
         .search = {.budget = {.points_per_cycle = 3},
                    .price_ns = 1000,

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "pythia/mem.h"
+#include "search/requests.h"
 #include "trial_parts.h"
 #include "trials.h"
 #include "workflow_nodes.h"
@@ -255,6 +256,41 @@ static void two_causes_at_one_place_are_both_found(void **state)
     end(&j);
 }
 
+/* Two types: the one that varies most goes with another key, and does not pass the cause. */
+static void the_key_is_looked_for_where_the_cause_is(void **state)
+{
+    struct judging j;
+    struct pythia_trial trial = {.seed = 1};
+    struct pythia_trial_outcome out = {.causes = 0};
+    struct pythia_workflow_options o = options_of(1);
+    o.causes[0] = (struct pythia_workflow_cause){PYTHIA_PLANTED_NUMERIC, 0, .3, 10};
+    begin(&j, &o);
+    name_node(&j, 10);
+    assert_int_equal(judged(&j).found, 1);
+    struct requests r = {.vocabulary = j.world.vocabulary};
+    assert_int_equal(pythia_trace_builder_create(r.vocabulary, NULL, &r.builder), PYTHIA_OK);
+    requests_group(&r, &(struct pythia_groups_options){.fold = true});
+    const char *cause = pythia_vocabulary_tracepoint_id(
+                            r.vocabulary, pythia_workflow_tracepoint(j.world.workflow, 10))
+                            .bytes;
+    for (int i = 0; i < 100; i++) {
+        requests_add(&r, "loud{1 x(other=%d){%d} 1}", i * 37 % 100, 100000 * (1 + i * 37 % 100));
+        requests_add(&r, "quiet{1 %s(item_count=%d){%d} 1}", cause, i * 53 % 100,
+                     100 * (1 + i * 53 % 100));
+    }
+    size_t types;
+    (void)requests_finish(&r, &types);
+    assert_int_equal(types, 2);
+    j.hunt.trial = &trial;
+    j.hunt.groups = r.groups;
+    assert_int_equal(pythia__hunt_explain(&j.hunt, &out), PYTHIA_OK);
+    assert_int_equal(out.keys, 1);
+    assert_int_equal(out.keys_first, 1);
+    r.vocabulary = NULL; /* it is not ours */
+    requests_end(&r);
+    end(&j);
+}
+
 static void a_key_is_known_by_its_name(void **state)
 {
     static const struct {
@@ -286,6 +322,7 @@ int main(void)
         cmocka_unit_test(each_place_of_a_lock_is_right),
         cmocka_unit_test(what_moves_counts_where_it_was_when_it_was_named),
         cmocka_unit_test(two_causes_at_one_place_are_both_found),
+        cmocka_unit_test(the_key_is_looked_for_where_the_cause_is),
         cmocka_unit_test(a_key_is_known_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -419,6 +419,9 @@ static void a_number_grows_with_what_it_adds(void **state)
     for (size_t i = 0; i < N; i++) {
         assert_true(k.added[i] > -10 && k.added[i] < 2 * SIZE + 10);
         mean += k.added[i] / N;
+        /* From 10 items to e^5 times as many, the logarithm in proportion; times are whole ns. */
+        double items = 10 * exp(5 * k.added[i] / (2 * SIZE));
+        assert_true(fabs(k.numbers[i] - items) < 1 + items / 1000);
     }
     assert_true(fabs(mean - SIZE) < 4 * 2 * SIZE / sqrt(12 * N));
     keyed_end(&k);

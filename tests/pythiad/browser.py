@@ -81,9 +81,42 @@ class Browser:
         self.call("Page.navigate", url=url)
         rig.until(lambda: self.run(f"location.href === {json.dumps(url)} && document.readyState === 'complete'"), 30)
 
-    def look(self, width, dark=False):
+    def wait(self, expression, seconds=30):
+        """Wait until an expression is something: what it is."""
+        return rig.until(lambda: self.run(expression), seconds, lambda: f"not so: {expression}\n{self.text()}")
+
+    def text(self):
+        return self.run("document.body ? document.body.innerText : ''")
+
+    def shows(self, *texts):
+        """Wait until the page shows all of these."""
+        def missing():
+            shown = " ".join(self.text().split())
+            return [text for text in texts if text not in shown]
+        rig.until(lambda: not missing(), 30, lambda: f"{missing()} is not in:\n{self.text()}")
+
+    def click(self, selector):
+        """Press and release the mouse in the middle of the first element, as a person does: once nothing covers it."""
+        x, y = self.wait(f"(() => {{const e = document.querySelector({json.dumps(selector)}); e?.scrollIntoView({{block: 'center'}});"
+                         "const r = e?.getBoundingClientRect(), at = r && [r.x + r.width / 2, r.y + r.height / 2];"
+                         "return at && e.contains(document.elementFromPoint(...at)) && at})()")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def press(self, key, text=None):
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowRight": 39, "ArrowLeft": 37}
+        more = {"text": text or ("\r" if key == "Enter" else "")} if text or key == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=codes.get(key, 0), **more)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=codes.get(key, 0))
+
+    def type(self, text):
+        self.call("Input.insertText", text=text)
+
+    def look(self, width, dark=False, motion=True):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "no-preference" if motion else "reduce"}])
 
     def screenshot(self, path):
         picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]

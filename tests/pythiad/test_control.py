@@ -304,7 +304,10 @@ class Pages(Case):
     def test_there_is_a_page_before_there_is_a_report(self):
         page = self.pythiad.get("/")
         self.assertEqual(page.status, 200)
-        self.assertIn("It waits: no span has come yet.", page.text)
+        self.assertEqual(page.headers["Content-Type"], "text/html; charset=utf-8")
+        for file in re.findall(r'(?:src|href)="(/page/[^"]+)"', page.text):
+            self.assertEqual(self.pythiad.get(file).status, 200, file)
+        self.assertEqual(self.pythiad.get("/page/passwd").status, 404)
 
     def test_there_is_a_report_before_a_cycle_has_ended(self):
         """Of what has arrived so far, in each form and anew each time."""
@@ -334,8 +337,8 @@ class Pages(Case):
         rig.until(lambda: any(p["trace_point"] == opened for p in self.pythiad.get("/v1/points").json), 5)
         self.assertEqual(self.pythiad.post("/v1/open", {"trace_points": [opened]}).status, 200)
         unseen = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff]")
-        for path in ("/v1/status", "/v1/points", "/v1/groups", "/v1/verdicts", "/v1/decisions", "/v1/report", "/report", "/",
-                     "/v1/report?format=text", "/v1/report?format=markdown"):
+        for path in ("/v1/status", "/v1/points", "/v1/groups", "/v1/verdicts", "/v1/decisions", "/v1/report", "/report", "/v1/cycles",
+                     "/v1/contexts", "/v1/report?format=text", "/v1/report?format=markdown"):
             self.assertIsNone(unseen.search(self.pythiad.get(path).text), path)
         self.assertIn("\\u202e", self.pythiad.get("/v1/points").text)
         self.assertIn(hostile + ":b", {p["trace_point"] for p in self.pythiad.get("/v1/points").json})
@@ -356,15 +359,14 @@ class Pages(Case):
                 self.pythiad.send(otlp.protobuf(spans, service='"><img src=x onerror=alert(1)>'))
             return self.pythiad.metric("pythia_cycles_total")
         rig.until(reported, 30)
-        for path, says in (("/", "What it found"), ("/report", "Where the variance of all requests lies")):
-            page = self.pythiad.get(path)
-            self.assertEqual(page.status, 200)
-            self.assertIn(says, page.text)
-            self.assertEqual(page.headers["Content-Type"], "text/html; charset=utf-8")
-            self.assertIn("default-src 'none'", page.headers["Content-Security-Policy"])
-            self.assertEqual(page.headers["X-Content-Type-Options"], "nosniff")
-            self.assertNotIn("<script>", page.text)
-            self.assertNotIn("<img src=x", page.text)
+        page = self.pythiad.get("/report")
+        self.assertEqual(page.status, 200)
+        self.assertIn("Where the variance of all requests lies", page.text)
+        self.assertEqual(page.headers["Content-Type"], "text/html; charset=utf-8")
+        self.assertIn("default-src 'none'", page.headers["Content-Security-Policy"])
+        self.assertEqual(page.headers["X-Content-Type-Options"], "nosniff")
+        self.assertNotIn("<script>", page.text)
+        self.assertNotIn("<img src=x", page.text)
         # Security 9: nor in a terminal.
         for words in (("groups",), ("report", "--verbose"), ("report", "--format", "markdown")):
             done = self.pythiad.ctl(*words)
@@ -493,7 +495,7 @@ class Orders(Case):
         for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": f"https://localhost.evil:{port}"},
                         {"Host": "evil.example"}, {"Host": f"evil.example:{port}"}, {"Host": f"127.0.0.1.evil:{port}"},
                         {"Host": "evil.example", "Origin": "http://evil.example"}):
-            for method, path in (("GET", "/v1/status"), ("POST", "/v1/off"), ("GET", "/"), ("GET", "/v1/points")):
+            for method, path in (("GET", "/v1/status"), ("POST", "/v1/off"), ("GET", "/v1/events"), ("GET", "/v1/points")):
                 answer = rig.ask(port, method, path, b"{}" if method == "POST" else None, rig.JSON, **headers)
                 self.assertEqual(answer.status, 403, (headers, path))
         self.assertEqual(self.pythiad.get("/v1/status").json["doing"], "works")
@@ -575,7 +577,7 @@ class Tokens(unittest.TestCase):
 
         for given in (None, "Bearer sender", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}"):
             headers = {"Authorization": given} if given else {}
-            for path in ("/v1/status", "/v1/points", "/v1/decisions", "/v1/groups", "/v1/report", "/"):
+            for path in ("/v1/status", "/v1/points", "/v1/decisions", "/v1/groups", "/v1/report", "/report", "/v1/events"):
                 answer = pythiad.get(path, **headers)
                 self.assertEqual((answer.status, answer.headers["WWW-Authenticate"]), (401, "Bearer"), (path, given))
             self.assertEqual(pythiad.post("/v1/off", **headers).status, 401)

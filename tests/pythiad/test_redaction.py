@@ -81,7 +81,10 @@ class Redaction(unittest.TestCase):
     def everywhere(self, pythiad):
         """All that pythiad says or keeps, by place."""
         places = {path: pythiad.get(path).body for path in
-                  ("/", "/report", "/metrics", "/v1/status", "/v1/report", "/v1/groups", "/v1/points", "/v1/decisions")}
+                  ("/report", "/metrics", "/v1/status", "/v1/report", "/v1/groups", "/v1/points", "/v1/decisions", "/v1/cycles",
+                   "/v1/contexts")}
+        for group in pythiad.get("/v1/groups").json:
+            places[f"requests of {group['id']}"] = pythiad.get(f"/v1/requests?group={group['id']}").body
         for words in (("status",), ("groups",), ("report",), ("decisions",), ("points",)):
             done = pythiad.ctl(*words)
             places["ctl " + words[0]] = (done.stdout + done.stderr).encode()

@@ -308,6 +308,23 @@ static void thousands_of_texts_of_a_key_are_told_apart_and_put_in_order(void **s
     end(&b);
 }
 
+/* By libxxhash from Python: the sum of XXH3 of 200 times "a" and of 200 times "b". Rows of several
+ * processes are compared (evidence_merge.h). */
+static void texts_that_are_cut_have_one_name_in_every_process(void **state)
+{
+    struct bench b;
+    char text[512], value[512], a[201], c[201];
+    begin(&b);
+    memset(a, 'a', 200);
+    memset(c, 'b', 200);
+    a[200] = c[200] = '\0';
+    snprintf(text, sizeof(text), "A{B(t=%s){1} B(t=%s){1}}", a, c);
+    row_of(&b, text);
+    copy_value(&b, value, sizeof(value));
+    assert_string_equal(strstr(value, "...#"), "...#cc809e7b11fe75d4");
+    end(&b);
+}
+
 /* 240 bytes would end within one of the characters of 2 bytes. */
 static void a_cut_does_not_part_a_character(void **state)
 {
@@ -409,6 +426,7 @@ int main(void)
         cmocka_unit_test(what_ran_beside_the_path_has_no_say),
         cmocka_unit_test(too_many_texts_are_cut_and_still_told_apart),
         cmocka_unit_test(thousands_of_texts_of_a_key_are_told_apart_and_put_in_order),
+        cmocka_unit_test(texts_that_are_cut_have_one_name_in_every_process),
         cmocka_unit_test(a_cut_does_not_part_a_character),
         cmocka_unit_test(thousands_of_keys_are_kept_apart),
         cmocka_unit_test(a_failed_allocation_leaves_no_mark),

@@ -744,6 +744,7 @@ static void odd_sizes_and_constant_durations_do_no_harm(void **state)
         *cell(1, 50, i) = 7; /* one edge is constant */
     const struct pythia_association_result *results = asked(a, &in);
     assert_true(isfinite(results->p));
+    assert_true(isfinite(results->explained_edges));
     assert_rel_equal(results->loadings[1], 0, 0);
     for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
         durations[i] = 7; /* all are */

@@ -215,6 +215,80 @@ static void each_failed_allocation_leaves_the_sketch_as_it_was(void **state)
     pythia_sketch_destroy(NULL);
 }
 
+/* Copy a sketch by what another process would be told of it. */
+static struct pythia_sketch *copy_by_bins(const struct pythia_sketch *s)
+{
+    struct pythia_sketch_bin bins[4000];
+    struct pythia_sketch *copy = NULL;
+    size_t count = 0;
+    for (size_t at = 0; pythia_sketch_next(s, &at, &bins[count]) == PYTHIA_OK;)
+        count++;
+    assert_int_equal(pythia_sketch_restore(PYTHIA_SKETCH_ALPHA, pythia_sketch_min(s),
+                                           pythia_sketch_max(s), bins, count, &copy),
+                     PYTHIA_OK);
+    return copy;
+}
+
+static void a_restored_sketch_is_the_same_and_goes_on_as_it_did(void **state)
+{
+    struct pythia_random r;
+    pythia_random_init(&r, 2);
+    for (int sort = 0; sort < 4; sort++) {
+        struct pythia_sketch *s = empty();
+        for (int i = 0; sort > 0 && i < 300; i++)
+            add(s, sort == 2 && i % 3 == 0 ? 0 : floor(exp(15 + 2 * pythia_random_normal(&r))));
+        if (sort == 3) /* wide counts */
+            assert_int_equal(pythia_sketch_add(s, 7, UINT64_C(1) << 40), PYTHIA_OK);
+        struct pythia_sketch *copy = copy_by_bins(s);
+        assert_same(s, copy);
+        for (int i = 0; i < 2; i++) {
+            add(i ? copy : s, 1e9);
+            assert_int_equal(pythia_sketch_merge(i ? copy : s, i ? copy : s), PYTHIA_OK);
+        }
+        assert_same(s, copy);
+        pythia_sketch_destroy(s);
+        pythia_sketch_destroy(copy);
+    }
+}
+
+static void what_no_sketch_can_have_held_is_not_restored(void **state)
+{
+    /* ln(100) / ln(1.01 / .99) is 230.25, ln(300) by the same 285.18 */
+    const struct {
+        double min, max;
+        struct pythia_sketch_bin bins[2];
+        int status;
+    } cases[] = {
+        {100, 300, {{.index = 231, .count = 1}, {.index = 286, .count = 4}}, PYTHIA_OK},
+        {100, 300, {{.index = 286, .count = 4}, {.index = 231, .count = 1}}, PYTHIA_EINVAL},
+        {100, 300, {{.index = 231, .count = 0}, {.index = 286, .count = 4}}, PYTHIA_EINVAL},
+        {100, 300, {{.index = 230, .count = 1}, {.index = 286, .count = 4}}, PYTHIA_EINVAL},
+        {100, 300, {{.index = 231, .count = 1}, {.index = 287, .count = 4}}, PYTHIA_EINVAL},
+        {300, 100, {{.index = 286, .count = 1}, {.index = 231, .count = 4}}, PYTHIA_EINVAL},
+        {NAN, 300, {{.index = 231, .count = 1}, {.index = 286, .count = 4}}, PYTHIA_EINVAL},
+        {100, INFINITY, {{.index = 231, .count = 1}, {.index = 286, .count = 4}}, PYTHIA_EINVAL},
+        {0, 300, {{.index = 231, .count = 1}, {.index = 286, .count = 4}}, PYTHIA_EINVAL},
+        {0,
+         300,
+         {{.index = PYTHIA_SKETCH_ZEROS, .count = 1}, {.index = 286, .count = 4}},
+         PYTHIA_OK},
+        {100,
+         300,
+         {{.index = 231, .count = UINT64_MAX}, {.index = 286, .count = 1}},
+         PYTHIA_ELIMIT},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pythia_sketch *s = NULL;
+        assert_int_equal(pythia_sketch_restore(PYTHIA_SKETCH_ALPHA, cases[i].min, cases[i].max,
+                                               cases[i].bins, 2, &s),
+                         cases[i].status);
+        assert_int_equal(s != NULL, cases[i].status == PYTHIA_OK);
+        if (s)
+            assert_int_equal(count_sketch_values(s), 5);
+        pythia_sketch_destroy(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +298,8 @@ int main(void)
         cmocka_unit_test(the_whole_range_of_doubles_fits),
         cmocka_unit_test(counts_widen_when_they_have_to),
         cmocka_unit_test(merging_with_the_empty_and_with_itself),
+        cmocka_unit_test(a_restored_sketch_is_the_same_and_goes_on_as_it_did),
+        cmocka_unit_test(what_no_sketch_can_have_held_is_not_restored),
         cmocka_unit_test(each_failed_allocation_leaves_the_sketch_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

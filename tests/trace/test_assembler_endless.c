@@ -378,8 +378,7 @@ static size_t give_back_spare(struct line *l)
     return pythia_assembler_bytes(l->assembler);
 }
 
-/* So that the ids of traces that are over take no further memory for the next 40: the list of ids
- * doubles at 128 and 256, their table at 96 and 192. */
+/* So that the ids of traces that are over take no further memory for the next 40. */
 enum { FINISHED = 130 };
 static void finish_some(struct line *l)
 {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -223,52 +224,74 @@ static void what_a_killed_process_loses_is_bounded(void **state)
 
 /* ---- AQ10 ---- */
 
-static volatile int *shared;
+/* What two processes tell each other. */
+struct between {
+    atomic_int begun, may_end;
+    atomic_int value; /* to observe */
+    atomic_int ticks; /* that are over, recorded or not */
+    atomic_int rows;  /* written into files so far, of whatever kind */
+};
+
+static struct between *between;
 
 static void tick_until_told(void)
 {
+    struct pythia_collector_state s;
     start_with((struct pythia_collector_options){.runtime_ms = 10, .flush_ms = 50});
-    for (shared[0] = 1; shared[1] == 0; pause_ms(1)) {
-        PYTHIA_OBSERVE("tick", shared[2]);
-        shared[3]++;
+    for (between->begun = 1; between->may_end == 0; pause_ms(1)) {
+        PYTHIA_OBSERVE("tick", between->value);
+        pythia_collector_state_get(&s);
+        between->rows = (int)s.rows;
+        between->ticks++;
     }
 }
 
+static void wait_for_ticks(int count)
+{
+    for (int before = between->ticks; between->ticks < before + count;)
+        pause_ms(1);
+}
+
+/* The other process is as slow as the machine wants it to be, under valgrind a hundred times
+ * slower: what it has done is what counts. */
 static void switched_from_another_process(void **state)
 {
     static const char id[] = "test:collector";
-    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    between =
+        mmap(NULL, sizeof(*between), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     close_point(id); /* before the program begins: it stays so */
     pid_t child = fork();
     if (child == 0) {
         tick_until_told();
         exit(0);
     }
-    while (!shared[0])
+    while (!between->begun)
         pause_ms(1);
-    pause_ms(200);
-    shared[2] = 1;
+    wait_for_ticks(30);
+    between->value = 1;
     uint64_t on = now_ns();
+    int before = between->ticks;
     open_point(id);
-    pause_ms(300);
-    for (int ticks = shared[3]; shared[3] < ticks + 30;) /* on a busy machine it takes longer */
+    wait_for_ticks(30);
+    while (between->rows <= between->ticks - before + 40) /* so many are not of ticks */
         pause_ms(1);
     uint64_t off = now_ns();
     close_point(id);
-    pause_ms(50);
-    shared[2] = 2;
-    pause_ms(200);
-    shared[1] = 1;
+    wait_for_ticks(2); /* the one that was under way may have found it open */
+    between->value = 2;
+    wait_for_ticks(30);
+    between->may_end = 1;
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    munmap((void *)(uintptr_t)shared, 4096); /* NOLINT(performance-no-int-to-ptr) */
+    munmap(between, sizeof(*between));
     collect_files(&all, csv_folder, "observed.", 0);
     collect_files(&all, csv_folder, "runtime.", 0);
     assert_true(rows_of(&all, "tick") > 20);
     assert_true(rows_of(&all, "max rss") > 0);
     for (size_t i = 0; i < all.count; i++) {
-        assert_true(all.rows[i].time_ns >= on - 2000000);
+        /* What looks at the process may have been under way both times. */
+        check_time(all.rows[i].time_ns >= on - 2000000, "row %zu", i);
         check_time(all.rows[i].time_ns <= off + 10000000, "row %zu", i);
         if (strcmp(all.rows[i].label, "tick") == 0)
             assert_true(all.rows[i].value == 1);
@@ -304,10 +327,13 @@ static void it_is_switched_for_one_kind_of_request(void **state)
 
 static void look_at_itself(void)
 {
-    start_with((struct pythia_collector_options){.runtime_ms = 50});
+    enum { LABELS = 16 }; /* below */
+    struct pythia_collector_state s;
+    start_with((struct pythia_collector_options){.runtime_ms = 50, .flush_ms = 50});
     uint64_t until = now_ns() + 500000000;
-    while (now_ns() < until)
-        continue;
+    do
+        pythia_collector_state_get(&s);
+    while (now_ns() < until || s.rows < (uint64_t)2 * LABELS);
     assert_int_equal(pythia_collector_stop(), 0);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -344,7 +370,7 @@ static void the_process_looks_at_itself(void **state)
 
 /* ---- own samplers ---- */
 
-static int calls;
+static atomic_int calls;
 
 static void sample_queue(void *context)
 {
@@ -372,13 +398,12 @@ static void with_samplers(void)
     assert_true(queue > 0);
     itself = pythia_sampler_add(sample_once, NULL, 10);
     start_with((struct pythia_collector_options){.no_runtime = 1, .flush_ms = 1000});
-    pause_ms(300);
+    while (calls < 5)
+        pause_ms(1);
     assert_int_equal(pythia_sampler_remove(queue), 0);
     int now = calls;
     pause_ms(50);
     assert_int_equal(calls, now);
-    check_time(now >= 5, "%d calls in .3 s", now);
-    assert_true(now >= 1);
     int added = 0;
     while (pythia_sampler_add(sample_queue, &base, 3600000) > 0)
         added++;
@@ -406,7 +431,10 @@ static void measure_without_a_folder(void)
     assert_int_equal(system(command), 0); /* NOLINT */
     for (int i = 0; i < 20000; i++)
         PYTHIA_OBSERVE("tick", i);
-    pause_ms(300);
+    do { /* until it has tried to write */
+        pause_ms(1);
+        pythia_collector_state_get(&s);
+    } while (s.problem[0] == '\0');
     for (int i = 0; i < 20000; i++)
         PYTHIA_OBSERVE("tick", i);
     pythia_collector_state_get(&s);

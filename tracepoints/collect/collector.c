@@ -30,7 +30,7 @@ static uint64_t all_on = PYTHIA_SWITCHES_ALL; /* where there is no switchboard *
 
 /* The switch is a trace point's. One that nobody has thrown yet is opened: whoever starts the
  * collector wants it; and one that an operator has closed stays closed in the next process. */
-static const uint64_t *find_switches(void)
+static const uint64_t *find_measure_switches(void)
 {
     const struct pythia__process *p = &pythia__process;
     char id[PYTHIA_SERVICE_BYTES + 16];
@@ -50,7 +50,7 @@ static const uint64_t *find_switches(void)
 
 /* ---- starting and stopping ---- */
 
-static int number_setting(const char *name, uint64_t most, uint64_t *number)
+static int read_collector_setting(const char *name, uint64_t most, uint64_t *number)
 {
     const char *text = pythia__given(name, NULL);
     char *end, why[PYTHIA__WHY];
@@ -84,9 +84,9 @@ static int choose_options(const struct pythia_collector_options *asked,
         runtime = 0;
     *o = *asked;
     o->directory = pythia__given("PYTHIA_COLLECT", asked->directory);
-    if (number_setting("PYTHIA_COLLECT_BYTES", MEMORY_MAX, &memory) != 0 ||
-        number_setting("PYTHIA_COLLECT_MS", HOUR_MS, &flush) != 0 ||
-        number_setting("PYTHIA_COLLECT_RUNTIME_MS", HOUR_MS, &runtime) != 0)
+    if (read_collector_setting("PYTHIA_COLLECT_BYTES", MEMORY_MAX, &memory) != 0 ||
+        read_collector_setting("PYTHIA_COLLECT_MS", HOUR_MS, &flush) != 0 ||
+        read_collector_setting("PYTHIA_COLLECT_RUNTIME_MS", HOUR_MS, &runtime) != 0)
         return -EINVAL;
     if (!o->directory || strlen(o->directory) >= PYTHIA__PATH ||
         !in_range(memory, MEMORY_MIN, MEMORY_MAX) || !in_range(flush, 1, HOUR_MS) ||
@@ -113,7 +113,7 @@ static int begin_process(struct pythia__collector *c)
 }
 
 /* A child of fork is made ready, if this is one that was not. 0: it cannot be now. */
-static int begin_child(void)
+static int begin_collector_child(void)
 {
     struct pythia__collector *c = &pythia__collector;
     if (__atomic_load_n(&c->epoch, __ATOMIC_ACQUIRE) == pythia__epoch_now())
@@ -146,14 +146,14 @@ static int start_under_lock(struct pythia__collector *c, const struct pythia_col
         return status;
     if (!c->begin_child)
         pthread_atfork(NULL, NULL, pythia__samplers_forget);
-    c->begin_child = begin_child;
+    c->begin_child = begin_collector_child;
     c->options = *o;
     snprintf(c->directory, sizeof(c->directory), "%s", o->directory);
     c->options.directory = c->directory;
     pythia__collector_add_own_labels(c);
     __atomic_store_n(&c->off, pythia__process.begun ? pythia__process.off : &pythia__not_off,
                      __ATOMIC_RELEASE);
-    const uint64_t *switches = find_switches();
+    const uint64_t *switches = find_measure_switches();
     status = begin_process(c);
     if (status != 0)
         return status;
@@ -212,6 +212,8 @@ int pythia_collector_flush(void)
     return is_running(&pythia__collector) ? pythia__collector_thread_flush() : 0;
 }
 
+/* Counters are read one by one while the thread goes on: each is right, and together they may be of
+ * two moments. */
 void pythia_collector_state_get_sized(struct pythia_collector_state *out, size_t out_bytes)
 {
     const struct pythia__collector *c = &pythia__collector;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The collector inside: one block of memory, whose size is the cap, in five parts.
  *
- *     names    1/16       quoted names of series, one behind the other
+ *     names    1/16       quoted names of series, one after the other
  *     labels   1/64       where each name is
  *     slots    1/256      their numbers by the hash of the name
  *     rows   3 x 1/64     of CSV, for each kind of file, until they are written

@@ -18,14 +18,14 @@
 
 static const char heading[] = "Timepoint,Measurement,Label,PID\n";
 
-static int is_open(const struct pythia__rows *r)
+static int is_rows_file_open(const struct pythia__rows *r)
 {
     struct stat about;
     return r->file >= 0 && fstat(r->file, &about) == 0 && about.st_dev == r->device &&
            about.st_ino == r->inode;
 }
 
-static int write_all(struct pythia__rows *r, const char *bytes, size_t size, size_t *written)
+static int write_all_rows(struct pythia__rows *r, const char *bytes, size_t size, size_t *written)
 {
     while (*written < size) {
         ssize_t got = write(r->file, bytes + *written, size - *written);
@@ -39,14 +39,14 @@ static int write_all(struct pythia__rows *r, const char *bytes, size_t size, siz
     return 0;
 }
 
-static void name_of(const struct pythia__rows *r, const char *end,
-                    char path[sizeof(((struct pythia__rows *)0)->path) + 8])
+static void write_rows_name(const struct pythia__rows *r, const char *end,
+                            char path[sizeof(((struct pythia__rows *)0)->path) + 8])
 {
     snprintf(path, sizeof(r->path) + 8, "%.1119s.%s", r->path, end);
 }
 
 /* Attach to the file that is being written, or make it. */
-static int open_file(struct pythia__rows *r)
+static int open_rows_file(struct pythia__rows *r)
 {
     const struct pythia__collector *c = &pythia__collector;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -56,7 +56,7 @@ static int open_file(struct pythia__rows *r)
     if (!again)
         snprintf(r->path, sizeof(r->path), "%.1023s/%s.%d.%" PRIu64 ".%016" PRIx64, c->directory,
                  r->prefix, c->pid, r->number, c->id);
-    name_of(r, "tmp", path);
+    write_rows_name(r, "tmp", path);
     int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL), 0640);
     if (file < 0 && errno == ENOENT) { /* the directory, or somebody has taken the file away */
         mkdir(c->directory, 0750);
@@ -81,15 +81,16 @@ static int open_file(struct pythia__rows *r)
 
 int pythia__rows_begin(struct pythia__rows *r)
 {
-    if (!is_open(r)) {
+    if (!is_rows_file_open(r)) {
         r->file = -1;
-        int status = open_file(r);
+        int status = open_rows_file(r);
         if (status != 0)
             return status;
     }
     size_t written = r->bytes; /* of the heading, which a full disk may have cut */
-    return r->bytes < sizeof(heading) - 1 ? write_all(r, heading, sizeof(heading) - 1, &written)
-                                          : 0;
+    return r->bytes < sizeof(heading) - 1
+               ? write_all_rows(r, heading, sizeof(heading) - 1, &written)
+               : 0;
 }
 
 int pythia__rows_write(struct pythia__rows *r)
@@ -99,7 +100,7 @@ int pythia__rows_write(struct pythia__rows *r)
         return 0;
     int status = pythia__rows_begin(r);
     if (status == 0)
-        status = write_all(r, r->buffer, r->used, &r->written);
+        status = write_all_rows(r, r->buffer, r->used, &r->written);
     if (status != 0) {
         pythia__why(why, status, "%.150s.tmp cannot be written to: %s", r->path, strerror(-status));
         pythia__collector_problem(why);
@@ -124,8 +125,8 @@ int pythia__rows_complete(struct pythia__rows *r, int last)
     int status = pythia__rows_write(r);
     if (status != 0 || r->bytes == 0 || (r->rows == 0 && !last))
         return status;
-    name_of(r, "tmp", from);
-    name_of(r, "csv", to);
+    write_rows_name(r, "tmp", from);
+    write_rows_name(r, "csv", to);
     if ((r->rows ? rename(from, to) : unlink(from)) != 0 && (r->rows || errno != ENOENT)) {
         status = -errno;
         pythia__why(why, status, "%.150s cannot be completed: %s", from, strerror(-status));
@@ -133,7 +134,7 @@ int pythia__rows_complete(struct pythia__rows *r, int last)
         if (status != -ENOENT)
             return status; /* else somebody has taken it away, with what was in it */
     }
-    if (is_open(r))
+    if (is_rows_file_open(r))
         close(r->file); /* only now: the lock must not go before the name */
     r->file = -1;
     if (r->rows && status == 0) {
@@ -149,7 +150,7 @@ int pythia__rows_complete(struct pythia__rows *r, int last)
 
 void pythia__rows_forget(struct pythia__rows *r)
 {
-    if (is_open(r))
+    if (is_rows_file_open(r))
         close(r->file); /* this process's; the parent's stays, and so does its lock */
     r->file = -1;
     r->number = 1;

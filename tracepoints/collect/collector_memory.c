@@ -52,7 +52,9 @@ void pythia__collector_ring(void)
         pythia__collector_wake(&pythia__collector.bell);
 }
 
-static void lay_out(struct pythia__collector *c, size_t bytes)
+/* All memory is one block that is divided once: afterwards nothing is allocated in the threads that
+ * are measured. */
+static void lay_out_collector(struct pythia__collector *c, size_t bytes)
 {
     unsigned char *at = c->memory;
     c->chunk_count = 0;
@@ -91,11 +93,12 @@ int pythia__collector_take_memory(struct pythia__collector *c, size_t bytes)
     madvise(at, bytes, MADV_NOHUGEPAGE); /* a page is taken once it is written to */
     c->memory = at;
     c->options.memory_bytes = bytes;
-    lay_out(c, bytes);
+    lay_out_collector(c, bytes);
     return 0;
 }
 
-static uint16_t *slot_of(uint64_t hash, const char *quoted, size_t bytes)
+/* A table of a fixed size in memory taken at the start, whose readers take no lock. */
+static uint16_t *find_label_slot(uint64_t hash, const char *quoted, size_t bytes)
 {
     const struct pythia__collector *c = &pythia__collector;
     uint32_t at = (uint32_t)(hash ^ hash >> 32) & (c->slot_count - 1);
@@ -110,10 +113,10 @@ static uint16_t *slot_of(uint64_t hash, const char *quoted, size_t bytes)
 }
 
 /* Under the lock. */
-static uint32_t add_label(uint64_t hash, const char *quoted, size_t bytes)
+static uint32_t add_quoted_label(uint64_t hash, const char *quoted, size_t bytes)
 {
     struct pythia__collector *c = &pythia__collector;
-    uint16_t *slot = slot_of(hash, quoted, bytes);
+    uint16_t *slot = find_label_slot(hash, quoted, bytes);
     if (*slot)
         return *slot;
     if (c->label_count == c->labels_max || c->names_bytes - c->names_used < bytes) {
@@ -130,16 +133,16 @@ static uint32_t add_label(uint64_t hash, const char *quoted, size_t bytes)
 }
 
 /* 0: it has to wait. */
-static uint32_t number_of(const char *name, size_t name_bytes, int locked)
+static uint32_t find_label_number(const char *name, size_t name_bytes, int locked)
 {
     char clean[PYTHIA_NAME_BYTES], quoted[2 * PYTHIA_NAME_BYTES + 4];
     size_t bytes = pythia__name_clean(name, name_bytes, clean, sizeof(clean), NULL);
     bytes = pythia__row_label(quoted, clean, bytes);
     uint64_t hash = pythia__fnv(quoted, bytes);
-    uint32_t number = __atomic_load_n(slot_of(hash, quoted, bytes), __ATOMIC_ACQUIRE);
+    uint32_t number = __atomic_load_n(find_label_slot(hash, quoted, bytes), __ATOMIC_ACQUIRE);
     if (number || (!locked && !pythia__lock(&pythia__self)))
         return number;
-    number = add_label(hash, quoted, bytes);
+    number = add_quoted_label(hash, quoted, bytes);
     if (!locked)
         pythia__unlock(&pythia__self);
     return number;
@@ -151,14 +154,14 @@ void pythia__collector_add_own_labels(struct pythia__collector *c)
     c->steps_label = (struct pythia_label)PYTHIA_LABEL("clock steps");
     struct pythia_label *own[] = {&c->dropped_label, &c->steps_label};
     for (int i = 0; i < 2; i++)
-        own[i]->number = number_of(own[i]->name, own[i]->name_bytes, 1);
+        own[i]->number = find_label_number(own[i]->name, own[i]->name_bytes, 1);
 }
 
 uint32_t pythia__label_number(struct pythia_label *label)
 {
     uint32_t number = __atomic_load_n(&label->number, __ATOMIC_ACQUIRE);
     if (UNLIKELY(number == 0)) {
-        number = number_of(label->name, label->name_bytes, 0);
+        number = find_label_number(label->name, label->name_bytes, 0);
         __atomic_store_n(&label->number, number, __ATOMIC_RELEASE);
     }
     return number == PYTHIA__LABEL_REFUSED ? 0 : number;

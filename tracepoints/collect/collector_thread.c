@@ -25,7 +25,7 @@ static struct {
 
 /* ---- rows ---- */
 
-static uint64_t time_of(const struct pythia__collector *c, uint64_t ticks)
+static uint64_t convert_ticks(const struct pythia__collector *c, uint64_t ticks)
 {
     const struct pythia__clock_track *clock = &c->clock;
     double ago = (double)(int64_t)(clock->now.ticks - ticks) * clock->ns_per_tick;
@@ -41,7 +41,7 @@ static int emit_row(struct pythia__collector *c, const struct pythia__sample *s)
     if (!begin)
         return status;
     const struct pythia__label_entry *label = &c->labels[s->label - 1];
-    to = pythia__row_unsigned(to, time_of(c, s->ticks));
+    to = pythia__row_unsigned(to, convert_ticks(c, s->ticks));
     *to++ = ',';
     if (s->kind == PYTHIA__SAMPLE_DURATION) {
         to = pythia__row_seconds(to, (uint64_t)((double)s->bits * c->clock.ns_per_tick + .5));
@@ -132,14 +132,14 @@ static int write_pass(struct pythia__collector *c, int all, int last)
 
 /* ---- the thread ---- */
 
-static void wait_for(uint32_t *word, uint32_t is, uint64_t ns)
+static void wait_for_collector_word(uint32_t *word, uint32_t is, uint64_t ns)
 {
     struct timespec most = {(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, is, &most, NULL, 0);
 }
 
 /* Look at the process if it is time; until when to wait. */
-static uint64_t sample_process(const struct pythia__collector *c, uint64_t now)
+static uint64_t sample_when_due(const struct pythia__collector *c, uint64_t now)
 {
     uint64_t period = (uint64_t)c->options.runtime_ms * 1000000, due = pythia__samplers_run(now);
     if (!period)
@@ -154,7 +154,7 @@ static uint64_t sample_process(const struct pythia__collector *c, uint64_t now)
     return due < at_work.runtime_due ? due : at_work.runtime_due;
 }
 
-static void *run_thread(void *unused)
+static void *run_collector_thread(void *unused)
 {
     struct pythia__collector *c = &pythia__collector;
     (void)unused;
@@ -171,7 +171,7 @@ static void *run_thread(void *unused)
         uint64_t now = pythia__clock_ns(CLOCK_MONOTONIC);
         if (stop && at_work.look_last)
             pythia__runtime_sample(); /* how it was in the end */
-        uint64_t due = stop ? now : sample_process(c, now);
+        uint64_t due = stop ? now : sample_when_due(c, now);
         if (rung || stop || asked != done || now - passed >= look) {
             passed = now;
             int status = write_pass(c, asked != done, stop);
@@ -182,7 +182,7 @@ static void *run_thread(void *unused)
         uint64_t until = passed + look < due ? passed + look : due;
         now = pythia__clock_ns(CLOCK_MONOTONIC);
         if (!stop && until > now)
-            wait_for(&pythia__collector.bell, 0, until - now);
+            wait_for_collector_word(&pythia__collector.bell, 0, until - now);
     }
     return NULL;
 }
@@ -196,7 +196,7 @@ int pythia__collector_thread_start(void)
     at_work.stop = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own threads */
-    status = pthread_create(&at_work.thread, NULL, run_thread, NULL);
+    status = pthread_create(&at_work.thread, NULL, run_collector_thread, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     __atomic_store_n(&pythia__collector.thread_started, status == 0, __ATOMIC_RELEASE);
     if (status == 0)
@@ -211,7 +211,7 @@ int pythia__collector_thread_flush(void)
     pythia__collector_ring();
     while ((int32_t)((done = __atomic_load_n(&at_work.done, __ATOMIC_ACQUIRE)) - mine) < 0 &&
            __atomic_load_n(&pythia__collector.thread_started, __ATOMIC_RELAXED))
-        wait_for(&at_work.done, done, SECOND_NS);
+        wait_for_collector_word(&at_work.done, done, SECOND_NS);
     return __atomic_load_n(&at_work.status, __ATOMIC_RELAXED);
 }
 

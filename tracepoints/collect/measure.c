@@ -24,7 +24,7 @@ static __thread struct measuring self
 static pthread_key_t leaving;
 static int leaving_made;
 
-static inline int is_on(void)
+static inline int is_measuring(void)
 {
     const struct pythia__collector *c = &pythia__collector;
     const uint64_t *switches = __atomic_load_n(&c->switches, __ATOMIC_RELAXED);
@@ -61,6 +61,8 @@ static int attach_thread(struct measuring *t)
     return 1;
 }
 
+/* Chunks are taken without a lock. After a failure the search is repeated only when some chunk has
+ * been freed since: a full collector must stay cheap for the program. */
 static int take_chunk(struct measuring *t)
 {
     struct pythia__collector *c = &pythia__collector;
@@ -110,7 +112,7 @@ static inline void put_sample(uint64_t ticks, uint64_t bits, uint32_t label, uin
     t->busy = 0;
 }
 
-static inline uint64_t bits_of(double value)
+static inline uint64_t encode_measured_double(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof(bits));
@@ -136,21 +138,23 @@ static uint32_t number_here(struct pythia_label *label)
 
 void pythia_observe(struct pythia_label *label, double value)
 {
-    if (is_on())
-        put_sample(pythia__ticks(), bits_of(value), number_here(label), PYTHIA__SAMPLE_OBSERVED);
+    if (is_measuring())
+        put_sample(pythia__ticks(), encode_measured_double(value), number_here(label),
+                   PYTHIA__SAMPLE_OBSERVED);
 }
 
 void pythia_observe_many_sized(const struct pythia_observation *all, size_t count,
                                size_t each_bytes)
 {
     const char *at = (const char *)all;
-    if (!is_on())
+    if (!is_measuring())
         return;
     uint64_t ticks = pythia__ticks();
     for (size_t i = 0; i < count; i++, at += each_bytes) {
         struct pythia_observation one; /* its first 16 bytes are the same in every version */
         memcpy(&one, at, sizeof(one));
-        put_sample(ticks, bits_of(one.value), number_here(one.label), PYTHIA__SAMPLE_OBSERVED);
+        put_sample(ticks, encode_measured_double(one.value), number_here(one.label),
+                   PYTHIA__SAMPLE_OBSERVED);
     }
 }
 
@@ -164,18 +168,19 @@ void pythia_observe_named(const char *name, size_t name_bytes, double value)
 
 void pythia__observe_runtime(struct pythia_label *label, double value)
 {
-    put_sample(pythia__ticks(), bits_of(value), number_here(label), PYTHIA__SAMPLE_RUNTIME);
+    put_sample(pythia__ticks(), encode_measured_double(value), number_here(label),
+               PYTHIA__SAMPLE_RUNTIME);
 }
 
 uint64_t pythia_duration_begin(void)
 {
-    uint64_t ticks = is_on() ? pythia__ticks() : 0;
+    uint64_t ticks = is_measuring() ? pythia__ticks() : 0;
     return ticks;
 }
 
 void pythia_duration_end(struct pythia_label *label, uint64_t begun)
 {
-    if (!begun || !is_on())
+    if (!begun || !is_measuring())
         return;
     uint64_t ticks = pythia__ticks();
     put_sample(ticks, ticks > begun ? ticks - begun : 0, number_here(label),

@@ -33,7 +33,7 @@ LABELS(X)
 #undef X
 
 /* A small file of /proc as a string; 0 if there is none. */
-static int read_file(const char *path, char *text, size_t size)
+static int read_proc_file(const char *path, char *text, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = file >= 0 ? read(file, text, size - 1) : -1;
@@ -63,10 +63,10 @@ static void sample_usage(void)
 }
 
 /* Behind the name of the program, which may hold anything, fields count from 3 (proc(5)). */
-static void sample_process(void)
+static void sample_proc_files(void)
 {
     char text[1024];
-    if (!read_file("/proc/self/stat", text, sizeof(text)))
+    if (!read_proc_file("/proc/self/stat", text, sizeof(text)))
         return;
     const char *at = strrchr(text, ')');
     for (int field = 2; at && field < 24; field++) {
@@ -85,7 +85,7 @@ static void sample_processors(void)
     static uint64_t busy_before, all_before;
     char text[512], *at = text + 4;
     uint64_t all = 0, idle = 0;
-    if (!read_file("/proc/stat", text, sizeof(text)) || strncmp(text, "cpu ", 4) != 0)
+    if (!read_proc_file("/proc/stat", text, sizeof(text)) || strncmp(text, "cpu ", 4) != 0)
         return;
     for (int i = 0; i < 8; i++) { /* user nice system idle iowait irq softirq steal */
         uint64_t ticks = strtoull(at, &at, 10);
@@ -114,7 +114,7 @@ static void sample_machine(void)
         pythia__observe_runtime(&load5, loads[1]);
         pythia__observe_runtime(&load15, loads[2]);
     }
-    if (!read_file("/proc/meminfo", text, sizeof(text)))
+    if (!read_proc_file("/proc/meminfo", text, sizeof(text)))
         return;
     double all = field_of(text, "MemTotal:"), available = field_of(text, "MemAvailable:");
     if (all > 0)
@@ -133,7 +133,7 @@ static void sample_heap(void)
 void pythia__runtime_sample(void)
 {
     sample_usage();
-    sample_process();
+    sample_proc_files();
     sample_processors();
     sample_machine();
     sample_heap();

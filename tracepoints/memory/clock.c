@@ -46,7 +46,7 @@ void pythia__clock_choose(const char *wanted)
     pythia__clock = !monotonic && has_tsc() ? PYTHIA__CLOCK_TSC : PYTHIA__CLOCK_MONOTONIC;
 }
 
-static uint64_t ticks_of(enum pythia__clock_kind kind)
+static uint64_t read_clock_ticks(enum pythia__clock_kind kind)
 {
 #ifdef __x86_64__
     if (kind == PYTHIA__CLOCK_TSC)
@@ -62,8 +62,8 @@ void pythia__clock_pair_now(enum pythia__clock_kind kind, struct pythia__clock_p
 {
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < LOOKS; i++) {
-        uint64_t before = ticks_of(kind), ns = pythia__clock_ns(CLOCK_MONOTONIC),
-                 after = ticks_of(kind);
+        uint64_t before = read_clock_ticks(kind), ns = pythia__clock_ns(CLOCK_MONOTONIC),
+                 after = read_clock_ticks(kind);
         if (after - before >= least)
             continue;
         least = after - before;

@@ -38,7 +38,7 @@ void pythia__random_bytes(void *to, size_t bytes)
 
 /* ---- the directory ---- */
 
-static int look_at(const char *path, int reader, struct pythia__directory *out, char *why)
+static int check_directory(const char *path, int reader, struct pythia__directory *out, char *why)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return pythia__why(why, -errno, "%.150s cannot be made: %s", path, strerror(errno));
@@ -96,14 +96,14 @@ static int find_instead(int reader, struct pythia__directory *out, char *why)
         if (!find_own(path))
             return pythia__why(why, -ENOENT, "%.150s has gone again", path);
     }
-    return look_at(path, reader, out, why);
+    return check_directory(path, reader, out, why);
 }
 
 static int find_shared(int reader, struct pythia__directory *out, char *why)
 {
     char path[PYTHIA__PATH];
     snprintf(path, sizeof(path), SHARED "/pythia-%lu", (unsigned long)geteuid());
-    int status = look_at(path, reader, out, why);
+    int status = check_directory(path, reader, out, why);
     return status == -EPERM || status == -ENOTDIR ? find_instead(reader, out, why) : status;
 }
 
@@ -116,15 +116,15 @@ int pythia__directory_find(const char *wanted, int reader, struct pythia__direct
     if (wanted && *wanted) {
         if (strlen(wanted) >= sizeof(path))
             return pythia__why(why, -ENAMETOOLONG, "the path of the directory is too long");
-        return look_at(wanted, reader, out, why);
+        return check_directory(wanted, reader, out, why);
     }
     if (runtime && *runtime == '/' && strlen(runtime) < sizeof(path) - 16) {
         snprintf(path, sizeof(path), "%.*s/pythia", (int)sizeof(path) - 16, runtime);
-        if (look_at(path, reader, out, why) == 0)
+        if (check_directory(path, reader, out, why) == 0)
             return 0; /* else the session is another user's, as under sudo */
     }
     snprintf(path, sizeof(path), "/run/user/%lu/pythia", (unsigned long)geteuid());
-    if (look_at(path, reader, out, why) == 0)
+    if (check_directory(path, reader, out, why) == 0)
         return 0; /* else there is no session, as in a container */
     return find_shared(reader, out, why);
 }
@@ -175,6 +175,8 @@ static void describe_machine(char boot[40], uint64_t *namespace)
     }
 }
 
+/* The file gets its name when it is complete, so that no reader sees a half of it. Without
+ * `replace` a link is made, which fails if the name is taken. */
 int pythia__entry_write(const struct pythia__directory *d, const char *name,
                         const struct pythia__entry *entry, int replace)
 {
@@ -218,7 +220,7 @@ static char *next_word(char **rest)
     return word;
 }
 
-static int read_number(const char *word, uint64_t most, uint64_t *out)
+static int parse_directory_number(const char *word, uint64_t most, uint64_t *out)
 {
     uint64_t number = 0;
     if (!*word)
@@ -256,14 +258,14 @@ static int parse_entry(char *line, const char *kind, struct pythia__entry *out, 
     char *rest = line, *word = next_word(&rest);
     if (strncmp(word, "pythia-", 7) != 0 || strcmp(word + 7, kind) != 0)
         return pythia__why(why, -EBADMSG, "does not say that it is a %s", kind);
-    if (read_number(next_word(&rest), INT_MAX, &version) != 0 || version != VERSION)
+    if (parse_directory_number(next_word(&rest), INT_MAX, &version) != 0 || version != VERSION)
         return pythia__why(why, -EPROTO, "is of another version than %d", VERSION);
     struct pythia__entry entry = {.kind = kind};
-    int broken = read_number(next_word(&rest), INT_MAX, &segment) != 0 ||
+    int broken = parse_directory_number(next_word(&rest), INT_MAX, &segment) != 0 ||
                  read_id(next_word(&rest), &entry) != 0 ||
-                 read_number(next_word(&rest), INT_MAX, &pid) != 0;
+                 parse_directory_number(next_word(&rest), INT_MAX, &pid) != 0;
     word = next_word(&rest);
-    if (broken || read_number(next_word(&rest), UINT64_MAX / 16, &theirs) != 0 || *rest)
+    if (broken || parse_directory_number(next_word(&rest), UINT64_MAX / 16, &theirs) != 0 || *rest)
         return pythia__why(why, -EBADMSG, "is not such a line as it should be");
     describe_machine(boot, &namespace);
     if (strcmp(boot, word) != 0)
@@ -276,6 +278,8 @@ static int parse_entry(char *line, const char *kind, struct pythia__entry *out, 
     return 0;
 }
 
+/* The directory may be shared: a file that others own or may write could lead a reader to memory of
+ * their choice. */
 int pythia__entry_read(const struct pythia__directory *d, const char *name, const char *kind,
                        struct pythia__entry *out, char *why)
 {

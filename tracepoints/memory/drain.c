@@ -35,6 +35,8 @@ struct pythia_drain {
     int lock;
 };
 
+/* One reader at a time: two would each see a part of the records. The lock ends with its process.
+ */
 int pythia_drain_open_sized(const char *directory, const struct pythia_drain_handler *handler,
                             size_t handler_bytes, struct pythia_drain **out, char *why)
 {
@@ -90,6 +92,8 @@ void pythia_drain_close(struct pythia_drain *d)
 
 /* ---- looking ---- */
 
+/* Everything in shared memory is checked once, into a copy, because the program may change it at
+ * any time. */
 static int attach_source(struct pythia_drain *d, struct source *s, char *why)
 {
     struct pythia__area area;
@@ -175,7 +179,7 @@ static int look_at_directory(struct pythia_drain *d)
 /* ---- reading ---- */
 
 /* Has everything been read that its process has left? */
-static int is_empty(const struct source *s)
+static int is_source_drained(const struct source *s)
 {
     const struct pythia__reader *r = &s->reader;
     for (uint32_t i = 0; i < r->area.rings; i++)
@@ -185,7 +189,7 @@ static int is_empty(const struct source *s)
 }
 
 /* Read one. Sets *over when there is nothing more to come. */
-static int read_source(struct pythia_drain *d, struct source *s, int *over)
+static int drain_source(struct pythia_drain *d, struct source *s, int *over)
 {
     /* Before reading: what is attached to nobody else now is not written to any more. */
     long attached = pythia__segment_attached(s->entry.segment);
@@ -193,7 +197,7 @@ static int read_source(struct pythia_drain *d, struct source *s, int *over)
     if (s->own_reader && alive)
         return 0;
     int status = pythia__reader_pass(&s->reader, &d->handler, s->file, &d->counts);
-    *over = status == 0 && !alive && is_empty(s);
+    *over = status == 0 && !alive && is_source_drained(s);
     return status;
 }
 
@@ -212,7 +216,7 @@ int pythia_drain_pass(struct pythia_drain *d)
         struct source *s = *at;
         int over = 0;
         if (s->at && status == 0)
-            status = read_source(d, s, &over);
+            status = drain_source(d, s, &over);
         if (over)
             end_source(d, s);
         if (over || (!s->at && !s->seen)) {

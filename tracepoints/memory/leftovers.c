@@ -64,6 +64,8 @@ static int is_leftover(const struct pythia__directory *d, int folder, const char
     return 1;
 }
 
+/* Areas of programs that have ended stay for their reader; only beyond a number of them the oldest
+ * are removed, and what they held is counted as lost. */
 void pythia__leftovers_remove(const struct pythia__directory *d, struct pythia_switchboard *b)
 {
     DIR *folder = opendir(d->path);

@@ -66,12 +66,12 @@ static struct losses losses_at(const uint64_t *four)
         __atomic_load_n(four + 2, __ATOMIC_RELAXED), __atomic_load_n(four + 3, __ATOMIC_RELAXED)};
 }
 
-static uint64_t sum_of(struct losses l)
+static uint64_t sum_losses(struct losses l)
 {
     return l.spans + l.ends + l.annotations + l.values;
 }
 
-/* Give on `bytes` of records that stand in the buffer behind the place of the header. */
+/* Pass on `bytes` of records that stand in the buffer behind the place of the header. */
 static int give_records(const struct pass *p, uint32_t stream, uint64_t position, uint64_t bytes,
                         struct losses lost, uint32_t flags)
 {
@@ -133,6 +133,8 @@ static int64_t walk_records(const struct pass *p, uint64_t bytes, int all, uint6
 
 /* ---- definitions ---- */
 
+/* Definitions come before the spans that use them. Their area only grows; if its end has moved
+ * back, it is not trusted any more. */
 static int give_definitions(const struct pass *p)
 {
     struct pythia__reader *r = p->r;
@@ -147,7 +149,7 @@ static int give_definitions(const struct pass *p)
         refuse_stream(p, "its definitions end where they cannot");
         return 0;
     }
-    while (status == 0 && (r->defined < defined || sum_of(lost) != r->told_losses)) {
+    while (status == 0 && (r->defined < defined || sum_losses(lost) != r->told_losses)) {
         uint64_t left = defined - r->defined, bytes = left < CHUNK ? left : CHUNK;
         memcpy(r->buffer + HEADER, r->area.definitions + r->defined, bytes);
         int64_t whole = walk_records(p, bytes, bytes == left, &records);
@@ -159,7 +161,7 @@ static int give_definitions(const struct pass *p)
         status = give_records(p, DEFINITIONS, r->defined, (uint64_t)whole, lost, 0);
         if (status == 0) {
             r->defined += (uint64_t)whole;
-            r->told_losses = sum_of(lost);
+            r->told_losses = sum_losses(lost);
             p->counts->records += records;
         }
     }
@@ -201,13 +203,15 @@ static void give_up(const struct pass *p, uint32_t ring)
     refuse_stream(p, why);
 }
 
+/* Records are copied before they are checked: the program may overwrite the ring meanwhile. The
+ * tail moves after the frame has been passed on, so that a reader that is killed loses nothing. */
 static int give_ring(const struct pass *p, uint32_t ring)
 {
     const struct pythia__area *a = &p->r->area;
     struct pythia__stream *s = &p->r->rings[ring];
     struct losses lost = losses_at(&a->controls[ring].lost_spans);
     int status = 0;
-    while (status == 0 && !s->bad && (s->tail != s->head || sum_of(lost) != s->told_losses)) {
+    while (status == 0 && !s->bad && (s->tail != s->head || sum_losses(lost) != s->told_losses)) {
         uint64_t left = s->head - s->tail, bytes = left < CHUNK ? left : CHUNK, records;
         pythia__ring_copy(pythia__area_ring(a, ring), a->ring_bytes, s->tail, s->tail + bytes,
                           p->r->buffer + HEADER);
@@ -220,7 +224,7 @@ static int give_ring(const struct pass *p, uint32_t ring)
                               ring == p->last && (uint64_t)whole == left ? PYTHIA_FRAME_LAST : 0);
         if (status == 0) {
             s->tail += (uint64_t)whole;
-            s->told_losses = sum_of(lost);
+            s->told_losses = sum_losses(lost);
             p->counts->records += records;
             __atomic_store_n(&p->r->area.controls[ring].tail, s->tail, __ATOMIC_RELEASE);
         }

@@ -12,7 +12,7 @@
 struct pythia__reader {
     struct pythia__area area;
     uint64_t id_high, id_low;
-    uint64_t defined;             /* bytes of definitions that were given on */
+    uint64_t defined;             /* bytes of definitions that were passed on */
     struct pythia__stream *rings; /* owned */
     struct pythia__clock_track track;
     unsigned char *buffer; /* owned: a frame */
@@ -32,7 +32,7 @@ int pythia__reader_init(struct pythia__reader *r, const struct pythia__area *are
                         uint64_t id_low);
 void pythia__reader_free(struct pythia__reader *r); /* {0} is fine */
 
-/* Give on all that is committed now. What the handler's `frame` has not taken stays, and its status
+/* Pass on all that is committed now. What the handler's `frame` has not taken stays, and its status
  * is returned. What is refused goes to its `refused`, under `name`. */
 int pythia__reader_pass(struct pythia__reader *r, const struct pythia_drain_handler *handler,
                         const char *name, struct pythia_drain_counts *counts);

@@ -28,7 +28,7 @@ static int is_gone(int number)
 }
 
 /* Give a segment that root has made to the user whose directory it is named in. */
-static void hand_over(int id, uid_t owner)
+static void give_segment_to(int id, uid_t owner)
 {
     struct shmid_ds about;
     if (geteuid() == owner || shmctl(id, IPC_STAT, &about) != 0)
@@ -51,7 +51,7 @@ int pythia__segment_create(size_t bytes, uid_t owner, int own, int *id, void **a
     if (own) /* so that "attached" means that the owner lives, and a child cannot write as it */
         madvise(attached, bytes, MADV_DONTFORK);
     madvise(attached, bytes, MADV_DONTDUMP); /* a core of the program need not hold all that */
-    hand_over(made, owner);
+    give_segment_to(made, owner);
     *id = made;
     *at = attached;
     return 0;

@@ -211,7 +211,7 @@ int pythia_switchboard_remove(const char *directory, char *why)
 /* ---- names ---- */
 
 /* The name at an offset; NULL if it cannot be one. */
-static const char *name_at(const struct segment *s, uint32_t at, size_t *bytes)
+static const char *read_name_at(const struct segment *s, uint32_t at, size_t *bytes)
 {
     uint16_t size;
     if (at < 8 || at > NAMES - sizeof(size))
@@ -226,12 +226,12 @@ static const char *name_at(const struct segment *s, uint32_t at, size_t *bytes)
 static int is_name(const struct segment *s, uint32_t at, const char *name, size_t bytes)
 {
     size_t size;
-    const char *found = name_at(s, at, &size);
+    const char *found = read_name_at(s, at, &size);
     return found && size == bytes && memcmp(found, name, bytes) == 0;
 }
 
 /* Write a name where nobody else does; 0: no room. */
-static uint32_t add_name(struct segment *s, const char *name, size_t bytes)
+static uint32_t write_name(struct segment *s, const char *name, size_t bytes)
 {
     uint16_t size = (uint16_t)bytes;
     uint32_t wanted = ((uint32_t)bytes + (uint32_t)sizeof(size) + 7) & ~7U;
@@ -248,11 +248,11 @@ static uint32_t add_name(struct segment *s, const char *name, size_t bytes)
 /* ---- points ---- */
 
 /* A place with a name of its own; POINTS: there is none. */
-static uint32_t add_point(struct segment *s, const char *id, size_t bytes)
+static uint32_t take_free_point(struct segment *s, const char *id, size_t bytes)
 {
     if (__atomic_load_n(&s->points, __ATOMIC_RELAXED) >= POINTS)
         return POINTS;
-    uint32_t name = add_name(s, id, bytes);
+    uint32_t name = write_name(s, id, bytes);
     if (!name)
         return POINTS;
     uint32_t index = __atomic_fetch_add(&s->points, 1, __ATOMIC_RELAXED);
@@ -263,14 +263,14 @@ static uint32_t add_point(struct segment *s, const char *id, size_t bytes)
     return index;
 }
 
-static int is_point(const struct segment *s, uint32_t slot, const char *id, size_t bytes)
+static int is_point_named(const struct segment *s, uint32_t slot, const char *id, size_t bytes)
 {
     return slot - 1 < POINTS &&
            is_name(s, __atomic_load_n(&s->ids[slot - 1], __ATOMIC_ACQUIRE), id, bytes);
 }
 
 /* The place of an id, given to it if there was none; POINTS: there is none. */
-static uint32_t find_place(struct segment *s, const char *id, size_t bytes, int create)
+static uint32_t reach_point(struct segment *s, const char *id, size_t bytes, int create)
 {
     uint64_t hash = pythia__fnv(id, bytes);
     uint32_t added = POINTS, at = (uint32_t)(hash ^ hash >> 32);
@@ -279,13 +279,13 @@ static uint32_t find_place(struct segment *s, const char *id, size_t bytes, int 
         if (there == 0 && !create)
             return POINTS;
         if (there == 0) {
-            if (added == POINTS && (added = add_point(s, id, bytes)) == POINTS)
+            if (added == POINTS && (added = take_free_point(s, id, bytes)) == POINTS)
                 break;
             if (__atomic_compare_exchange_n(slot, &there, added + 1, 0, __ATOMIC_ACQ_REL,
                                             __ATOMIC_ACQUIRE))
                 return added;
         }
-        if (is_point(s, there, id, bytes)) {
+        if (is_point_named(s, there, id, bytes)) {
             if (added < POINTS) /* another was faster: this place stays empty */
                 __atomic_store_n(&s->ids[added], 0, __ATOMIC_RELEASE);
             return there - 1;
@@ -300,7 +300,7 @@ uint64_t *pythia__switchboard_find(struct pythia_switchboard *b, const char *id,
                                    int create)
 {
     uint32_t index =
-        bytes > 0 && bytes <= ID_BYTES ? find_place(b->segment, id, bytes, create) : POINTS;
+        bytes > 0 && bytes <= ID_BYTES ? reach_point(b->segment, id, bytes, create) : POINTS;
     return index < POINTS ? &b->segment->switches[index] : NULL;
 }
 
@@ -317,12 +317,13 @@ int pythia_switchboard_at_sized(const struct pythia_switchboard *b, uint32_t ind
     struct pythia_switchboard_point point;
     if (index >= pythia_switchboard_points(b))
         return -ENOENT;
-    const char *id = name_at(s, __atomic_load_n(&s->ids[index], __ATOMIC_ACQUIRE), &point.id_bytes);
+    const char *id =
+        read_name_at(s, __atomic_load_n(&s->ids[index], __ATOMIC_ACQUIRE), &point.id_bytes);
     if (!id)
         return -ENOENT;
     memcpy(point.id, id, point.id_bytes);
     point.id[point.id_bytes] = '\0';
-    if (find_place(s, point.id, point.id_bytes, 0) != index)
+    if (reach_point(s, point.id, point.id_bytes, 0) != index)
         return -ENOENT; /* whoever added it was killed before it was done */
     point.switches = __atomic_load_n(&s->switches[index], __ATOMIC_RELAXED);
     pythia__sized_give(out, out_bytes, &point, sizeof(point));
@@ -353,7 +354,7 @@ int pythia_switchboard_type(struct pythia_switchboard *b, const char *name, size
     for (int i = 0; i < TYPES; i++) {
         uint32_t there = __atomic_load_n(&s->types[i], __ATOMIC_ACQUIRE);
         if (there == 0) {
-            if (!added && !(added = add_name(s, clean, name_bytes)))
+            if (!added && !(added = write_name(s, clean, name_bytes)))
                 break;
             if (__atomic_compare_exchange_n(&s->types[i], &there, added, 0, __ATOMIC_ACQ_REL,
                                             __ATOMIC_ACQUIRE))
@@ -373,7 +374,7 @@ int pythia_switchboard_type_name(const struct pythia_switchboard *b, int type, c
         return -ENOENT;
     const uint32_t *types = b->segment->types;
     uint32_t at = __atomic_load_n(&types[type - PYTHIA_TYPE_FIRST], __ATOMIC_ACQUIRE);
-    const char *found = name_at(b->segment, at, &bytes);
+    const char *found = read_name_at(b->segment, at, &bytes);
     if (!found)
         return -ENOENT;
     memcpy(name, found, bytes);
@@ -427,7 +428,7 @@ struct line {
 };
 
 /* One line without its newline. 0, 1 if there is nothing in it, -EINVAL. */
-static int read_line(const char *text, size_t bytes, struct line *out)
+static int parse_switch_line(const char *text, size_t bytes, struct line *out)
 {
     if (bytes == 0 || *text == '#')
         return 1;
@@ -475,7 +476,7 @@ int64_t pythia_switchboard_apply(struct pythia_switchboard *b, const char *text,
     for (int number = 1; text < end; number++) {
         const char *newline = memchr(text, '\n', (size_t)(end - text)),
                    *stop = newline ? newline : end;
-        int status = read_line(text, (size_t)(stop - text), &line);
+        int status = parse_switch_line(text, (size_t)(stop - text), &line);
         if (status < 0)
             return pythia__why(why, status,
                                "line %d: wanted \"open\" or \"close\", a tab, an id, and at most "

@@ -162,7 +162,7 @@ static void give_all(struct calls *c, uint32_t slot)
 
 /* The thread ends: its free slots are for others, and so are, as a last resort, those of calls that
  * have not come back. */
-static void leave_thread(void *calls)
+static void leave_calls_thread(void *calls)
 {
     struct calls *c = calls;
     c->registered = 0;
@@ -285,9 +285,9 @@ static void drop_over(struct calls *c, const uintptr_t *now)
 
 /* ---- entering ---- */
 
-static __attribute__((noinline)) void begin_request(struct pythia__hooked *h, struct slot *s,
-                                                    const struct pythia__registers *r,
-                                                    const uint64_t *stack)
+static __attribute__((noinline)) void begin_hooked_request(struct pythia__hooked *h, struct slot *s,
+                                                           const struct pythia__registers *r,
+                                                           const uint64_t *stack)
 {
     char name[PYTHIA_NAME_BYTES + 56]; /* the stack may be a small one */
     size_t bytes = 0;
@@ -316,8 +316,8 @@ static uintptr_t chain_slot(struct calls *c, struct slot *s, const uintptr_t *pl
 }
 
 /* Begin what was declared of a call, in a slot; 0: nothing of it is open. */
-static int begin_record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
-                        const struct pythia__registers *r, uintptr_t *place)
+static int begin_call_record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
+                             const struct pythia__registers *r, uintptr_t *place)
 {
     struct slot *s = &slots[slot];
     struct pythia__hooked *h = hook->of;
@@ -326,7 +326,7 @@ static int begin_record(struct calls *c, uint32_t slot, struct pythia__hook *hoo
     s->of = h;
     s->request = 0;
     if (h->declared.request)
-        begin_request(h, s, r, stack);
+        begin_hooked_request(h, s, r, stack);
     s->recorded = pythia_is_open(&h->point) && pythia_enter(&h->point, &s->scope) != NULL;
     if (!s->recorded && !s->request)
         return 0;
@@ -345,16 +345,16 @@ static int begin_record(struct calls *c, uint32_t slot, struct pythia__hook *hoo
 
 /* ---- what it costs ---- */
 
-static void do_nothing(void)
+static void run_empty_hook(void)
 {
 }
 
 static struct pythia__hooked calibration;
 static const struct pythia__hook *calibration_hook;
 
-static void call_nothing(unsigned n)
+static void time_empty_hooks(unsigned n)
 {
-    void (*volatile plain)(void) = do_nothing;
+    void (*volatile plain)(void) = run_empty_hook;
     for (unsigned i = 0; i < n; i++)
         plain();
 }
@@ -375,7 +375,7 @@ static __attribute__((noinline)) void calibrate(struct calls *c)
     if (!span || !calibration_hook || c->last ||
         !__atomic_compare_exchange_n(&calibrated, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
-    uint64_t plain = pythia__cost_of(call_nothing), hooked = pythia__cost_of(call_hooked);
+    uint64_t plain = pythia__cost_of(time_empty_hooks), hooked = pythia__cost_of(call_hooked);
     pythia__values_calibrate();
     hook_cost = hooked > plain + span ? hooked - plain - span : 0;
 }
@@ -402,7 +402,7 @@ uintptr_t pythia__hook_entered(struct pythia__hook *hook, const struct pythia__r
     uint32_t slot = take_slot(c);
     if (slot == NONE)
         __atomic_fetch_add(&hook->of->unrecorded, 1, __ATOMIC_RELAXED);
-    else if (!begin_record(c, slot, hook, r, place))
+    else if (!begin_call_record(c, slot, hook, r, place))
         give_slot(c, slot);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     c->busy = 0;
@@ -463,6 +463,8 @@ void pythia__hook_left(uint64_t number, const struct pythia__registers *r)
     errno = saved;
 }
 
+/* A function has failed by longjmp or an exception: the calls whose frames it left will not return,
+ * and are finished here. */
 void pythia__calls_leave(uintptr_t stack, void (*also)(uintptr_t stack))
 {
     struct calls *c = &self;
@@ -549,14 +551,14 @@ int pythia__calls_begin(void)
     if (mprotect(pythia__hook_returns, sizeof(struct returning) * PYTHIA__SLOTS,
                  PROT_READ | PROT_WRITE) != 0)
         return -errno;
-    int status = pthread_key_create(&leaving, leave_thread);
+    int status = pthread_key_create(&leaving, leave_calls_thread);
     if (status != 0)
         return -status;
     static const uint64_t open = UINT64_MAX;
     calibration.point = (struct pythia_point){
         &open, "", 0, 1, PYTHIA_POINT_INTERNAL, PYTHIA_TRACEPOINTS_VERSION, NULL};
     calibration.declared.name = calibration.declared.types = "";
-    void (*function)(void) = do_nothing;
+    void (*function)(void) = run_empty_hook;
     calibration_hook = pythia__hook_of(&calibration, (uintptr_t)function);
     choose_registers();
     return 0;

@@ -111,7 +111,7 @@ struct looking {
     uintptr_t base;
 };
 
-static void take_function(void *context, const char *name, uint64_t value)
+static void note_function(void *context, const char *name, uint64_t value)
 {
     const struct looking *l = context;
     for (struct pythia__hooked *h = value ? pythia__declared_first(name) : NULL; h;
@@ -124,7 +124,7 @@ static void take_function(void *context, const char *name, uint64_t value)
     }
 }
 
-static void leave_thread(void *entries)
+static void leave_entries_thread(void *entries)
 {
     self.entries = NULL;
     self.depth = 0;
@@ -134,9 +134,9 @@ static void leave_thread(void *entries)
 void pythia__instrumented_look(const char *path, uintptr_t base)
 {
     struct looking l = {path, base};
-    const struct pythia__symbol_handler handler = {take_function, &l};
+    const struct pythia__symbol_handler handler = {note_function, &l};
     if (!ready)
-        ready = pthread_key_create(&leaving, leave_thread) == 0;
+        ready = pthread_key_create(&leaving, leave_entries_thread) == 0;
     if (ready)
         pythia__symbols_read(path, &handler);
 }
@@ -255,13 +255,13 @@ void __cyg_profile_func_exit(void *function, void *caller)
 
 /* ---- what it costs ---- */
 
-static void do_nothing(void)
+static void run_empty_entry(void)
 {
 }
 
-static void call_nothing(unsigned n)
+static void time_empty_entries(unsigned n)
 {
-    void (*function)(void) = do_nothing;
+    void (*function)(void) = run_empty_entry;
     uintptr_t at = (uintptr_t)function;
     for (unsigned i = 0; i < n; i++) {
         enter_function(&calibration, at, at, __builtin_frame_address(0));
@@ -274,7 +274,7 @@ static void calibrate_entries(uint64_t span)
     static const uint64_t open = UINT64_MAX;
     calibration.point = (struct pythia_point){
         &open, "", 0, 1, PYTHIA_POINT_INTERNAL, PYTHIA_TRACEPOINTS_VERSION, NULL};
-    uint64_t cost = ready && table ? pythia__cost_of(call_nothing) : 0;
+    uint64_t cost = ready && table ? pythia__cost_of(time_empty_entries) : 0;
     call_cost = cost > span ? cost - span : 0;
     pythia__values_calibrate();
 }

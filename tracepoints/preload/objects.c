@@ -21,7 +21,7 @@
 #define OBJECTS_MAX 65536
 
 struct object {
-    uintptr_t base, low, high; /* high: behind the last byte */
+    uintptr_t base, low, high; /* high: after the last byte */
     const ElfW(Dyn) * dynamic;
     uintptr_t relro_low, relro_high;
     char *path; /* owned */
@@ -100,7 +100,7 @@ int pythia__objects_changed(void)
     return counts[0] != objects.added || counts[1] != objects.removed;
 }
 
-static const char *name_of(const char *path)
+static const char *find_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -122,14 +122,14 @@ static int is_left_alone(const struct object *o)
                                         "libtsan.so.",
                                         "libubsan.so.",
                                         "ld.so"};
-    const char *name = name_of(o->path);
+    const char *name = find_file_name(o->path);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return 1;
     return !o->dynamic;
 }
 
-static struct object *find_same(const struct object *o)
+static struct object *find_same_object(const struct object *o)
 {
     for (uint32_t i = 0; i < objects.count; i++) {
         struct object *known = objects.all[i];
@@ -179,7 +179,7 @@ static void list_objects(void)
     for (size_t i = 0; i < l.count; i++) {
         if (i == 0)
             name_program(&l.found[i]);
-        struct object *same = find_same(&l.found[i]);
+        struct object *same = find_same_object(&l.found[i]);
         if (!same) {
             l.found[i].seen = 1;
             keep_object(&l.found[i]);
@@ -212,7 +212,7 @@ const char *pythia__object_at(uintptr_t address, uintptr_t *begin)
     if (!o)
         return NULL;
     *begin = o->base;
-    return name_of(o->path);
+    return find_file_name(o->path);
 }
 
 /* ---- relocations ---- */
@@ -235,6 +235,8 @@ static const void *rebase_address(const struct object *o, ElfW(Addr) value)
     return (const void *)(value < o->base ? value + o->base : value); /* NOLINT: an address */
 }
 
+/* The dynamic section is read instead of the section headers, which a stripped object may not have.
+ */
 static int read_tables(const struct object *o, struct tables *t)
 {
     *t = (struct tables){0};
@@ -363,7 +365,7 @@ static size_t hook_entry(struct object *o, const struct tables *t, const ElfW(Re
         const struct pythia__hook *hook = pythia__hook_of(h, target);
         int status = hook ? write_entry(o, entry, hook->stub) : -ENOMEM;
         if (status != 0) {
-            pythia__tell("problem\t%s cannot be hooked in %s: %s", name, name_of(o->path),
+            pythia__tell("problem\t%s cannot be hooked in %s: %s", name, find_file_name(o->path),
                          strerror(-status));
             return 0;
         }

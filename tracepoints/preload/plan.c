@@ -28,7 +28,7 @@ static const struct type_row type_rows[] = {
 };
 
 /* A number without a sign, all of the text, from `least` to `most`; -1 if it is none. */
-static long number_of(const char *text, long least, long most)
+static long parse_plan_number(const char *text, long least, long most)
 {
     char *end;
     if (*text < '0' || *text > '9' || strlen(text) > 6)
@@ -40,7 +40,7 @@ static long number_of(const char *text, long least, long most)
 /* Bytes: resident memory of the process; read from storage and written to it by the thread. */
 const char *const pythia__metrics[PYTHIA__METRICS] = {"rss", "read_bytes", "write_bytes"};
 
-static long metric_of(const char *text)
+static long parse_metric(const char *text)
 {
     for (int i = 0; i < PYTHIA__METRICS; i++)
         if (strcmp(text, pythia__metrics[i]) == 0)
@@ -48,7 +48,8 @@ static long metric_of(const char *text)
     return -1;
 }
 
-static int read_source(const char *text, struct pythia__key *out, char *why)
+/* The words are those of `pythia run --key`, so that a plan can be read and written by hand. */
+static int parse_key_source(const char *text, struct pythia__key *out, char *why)
 {
     long index = 0;
     if (strcmp(text, "ret") == 0) {
@@ -57,13 +58,13 @@ static int read_source(const char *text, struct pythia__key *out, char *why)
         out->from = PYTHIA__FROM_CALLER;
     } else if (strncmp(text, "arg", 3) == 0) {
         out->from = PYTHIA__FROM_ARGUMENT;
-        index = number_of(text + 3, 0, PYTHIA__PLAN_ARG_MAX - 1);
+        index = parse_plan_number(text + 3, 0, PYTHIA__PLAN_ARG_MAX - 1);
     } else if (strncmp(text, "farg", 4) == 0) {
         out->from = PYTHIA__FROM_FLOATING;
-        index = number_of(text + 4, 0, 7);
+        index = parse_plan_number(text + 4, 0, 7);
     } else {
         out->from = PYTHIA__FROM_METRIC;
-        index = metric_of(text);
+        index = parse_metric(text);
     }
     out->index = (uint16_t)index;
     if (index >= 0)
@@ -75,7 +76,7 @@ static int read_source(const char *text, struct pythia__key *out, char *why)
     return -EINVAL;
 }
 
-static int read_type(const char *text, struct pythia__key *out, char *why)
+static int parse_key_type(const char *text, struct pythia__key *out, char *why)
 {
     for (size_t i = 0; i < sizeof(type_rows) / sizeof(type_rows[0]); i++)
         if (strcmp(text, type_rows[i].name) == 0) {
@@ -84,7 +85,7 @@ static int read_type(const char *text, struct pythia__key *out, char *why)
             return 0;
         }
     if (strncmp(text, "str", 3) == 0) {
-        long bytes = text[3] ? number_of(text + 3, 1, 4096) : PYTHIA__PLAN_TEXT;
+        long bytes = text[3] ? parse_plan_number(text + 3, 1, 4096) : PYTHIA__PLAN_TEXT;
         out->as = PYTHIA__AS_TEXT;
         out->bytes = (uint16_t)bytes;
         if (bytes > 0)
@@ -117,6 +118,8 @@ static int check_key(const struct pythia__key *k, int typed, char *why)
     return -EINVAL;
 }
 
+/* A key without a name is called as its source is, and one without a type is a signed number of 64
+ * bits, as most arguments are. */
 int pythia__key_parse(const char *text, size_t bytes, struct pythia__key *out, char *why)
 {
     char copy[128];
@@ -140,7 +143,7 @@ int pythia__key_parse(const char *text, size_t bytes, struct pythia__key *out, c
     }
     memcpy(k.name, copy, name_bytes);
     k.name_bytes = (uint8_t)name_bytes;
-    if (read_source(source, &k, why) != 0)
+    if (parse_key_source(source, &k, why) != 0)
         return -EINVAL;
     if (k.from == PYTHIA__FROM_METRIC && !equals)
         k.name_bytes = (uint8_t)snprintf(k.name, sizeof(k.name), "metric.%s", source);
@@ -148,7 +151,8 @@ int pythia__key_parse(const char *text, size_t bytes, struct pythia__key *out, c
         k.as = PYTHIA__AS_PLACE;
     if (k.from == PYTHIA__FROM_FLOATING)
         k.as = PYTHIA__AS_DOUBLE;
-    if ((colon && read_type(colon + 1, &k, why) != 0) || check_key(&k, colon != NULL, why) != 0)
+    if ((colon && parse_key_type(colon + 1, &k, why) != 0) ||
+        check_key(&k, colon != NULL, why) != 0)
         return -EINVAL;
     *out = k;
     return 0;
@@ -200,6 +204,8 @@ static int read_flags(char *field, struct pythia__declared *out)
     return !request || strcmp(request, "request") == 0 ? 0 : -EINVAL;
 }
 
+/* Fields are separated by tabs and cut in place: the names of the points stay in the text of the
+ * plan. */
 int pythia__plan_next(char **text, struct pythia__declared *out)
 {
     static char nothing[] = "";
@@ -268,6 +274,8 @@ int pythia__declared_is(const char *class_name, const char *function, const char
     return symbol && *symbol == 'E';
 }
 
+/* What returns twice, on another stack or not at all cannot be hooked by a changed return address;
+ * what looks at its caller would see the hook. */
 const char *pythia__unhookable(const char *function)
 {
     static const struct {

@@ -79,6 +79,7 @@ static char *read_plan(const char *path)
     return text;
 }
 
+/* All points are allocated at once, because hooks keep pointers to them. */
 static int add_points(char *text)
 {
     size_t lines = 0;
@@ -109,7 +110,7 @@ static int add_points(char *text)
 /* ---- switches ---- */
 
 /* The program's part of ids, as the library will find it unless the program says otherwise. */
-static const char *service_name(void)
+static const char *find_service_name(void)
 {
     const char *name = secure_getenv("PYTHIA_SERVICE");
     if (!name || !*name)
@@ -136,7 +137,7 @@ static void throw_open(struct pythia_switchboard *board, struct pythia__hooked *
 {
     char id[4352];
     uint64_t bits = 0;
-    int size = snprintf(id, sizeof(id), "%.4000s:%.300s", service_name(), h->declared.name);
+    int size = snprintf(id, sizeof(id), "%.4000s:%.300s", find_service_name(), h->declared.name);
     if (!is_first(h, id, (size_t)size))
         return;
     for (const char *type = h->declared.types; *type;) {
@@ -184,7 +185,7 @@ static void tell_places(const uint32_t *before)
 }
 
 /* Under the lock. */
-static void look_again(void)
+static void search_objects_again(void)
 {
     int saved = errno;
     uint32_t *before = calloc(preload.count + 1, sizeof(*before));
@@ -202,7 +203,7 @@ static void look_if_changed(void)
     if (!__atomic_load_n(&preload.active, __ATOMIC_ACQUIRE) || !pythia__objects_changed())
         return;
     pthread_mutex_lock(&preload.lock);
-    look_again();
+    search_objects_again();
     pthread_mutex_unlock(&preload.lock);
 }
 
@@ -264,7 +265,7 @@ uintptr_t pythia__hook_dlsym_of(const void *handle, const char *name)
 
 /* ---- beginning and end ---- */
 
-static void before_fork(void)
+static void lock_before_fork(void)
 {
     pthread_mutex_lock(&preload.lock);
 }
@@ -295,10 +296,10 @@ __attribute__((constructor)) static void begin(void)
                                                        : strerror(-status));
         return;
     }
-    pthread_atfork(before_fork, after_fork, after_fork);
+    pthread_atfork(lock_before_fork, after_fork, after_fork);
     pythia__tell("began\t%ld\t%s", (long)getpid(), program_invocation_short_name);
     pthread_mutex_lock(&preload.lock);
-    look_again();
+    search_objects_again();
     pthread_mutex_unlock(&preload.lock);
     __atomic_store_n(&preload.active, 1, __ATOMIC_RELEASE);
 }

@@ -32,7 +32,7 @@ static const void *find_part(const struct file *f, uint64_t offset, uint64_t cou
                : NULL;
 }
 
-static int kind_of(const struct file *f)
+static int find_file_kind(const struct file *f)
 {
     const Elf64_Ehdr *head = find_part(f, 0, 1, sizeof(*head));
     if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
@@ -77,6 +77,7 @@ static void read_sections(const struct file *f, const struct pythia__symbol_hand
             read_table(f, &sections[i], &sections[sections[i].sh_link], handler);
 }
 
+/* The file is mapped and not read: symbols of a large program are a small part of it. */
 int pythia__symbols_read(const char *path, const struct pythia__symbol_handler *handler)
 {
     struct stat about;
@@ -95,7 +96,7 @@ int pythia__symbols_read(const char *path, const struct pythia__symbol_handler *
     if (at == MAP_FAILED)
         return PYTHIA__FILE_OTHER;
     f.at = at;
-    int kind = kind_of(&f);
+    int kind = find_file_kind(&f);
     if (handler && (kind == PYTHIA__FILE_DYNAMIC || kind == PYTHIA__FILE_STATIC))
         read_sections(&f, handler);
     munmap(at, f.bytes);

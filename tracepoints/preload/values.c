@@ -37,8 +37,8 @@ static long copy_string(uint64_t from, char *to, size_t most)
     return (long)got;
 }
 
-static __attribute__((noinline)) void set_text(const struct pythia_scope *scope,
-                                               const struct pythia__key *k, uint64_t from)
+static __attribute__((noinline)) void set_key_text(const struct pythia_scope *scope,
+                                                   const struct pythia__key *k, uint64_t from)
 {
     char text[PYTHIA_TEXT_BYTES];
     size_t most = k->bytes;
@@ -61,6 +61,8 @@ static uint64_t unsigned_of(uint64_t bits, unsigned bytes)
     return bytes < 8 ? bits & ((UINT64_C(1) << 8 * bytes) - 1) : bits;
 }
 
+/* A declaration says how the bits of a register or of the stack are to be read; an unsigned number
+ * that no int64_t holds becomes a real. */
 static void set_value(const struct pythia_scope *scope, const struct pythia__key *k, uint64_t bits)
 {
     double real;
@@ -89,7 +91,7 @@ static void set_value(const struct pythia_scope *scope, const struct pythia__key
         pythia_set_real(scope, k->name, k->name_bytes, real);
         break;
     case PYTHIA__AS_TEXT:
-        set_text(scope, k, bits);
+        set_key_text(scope, k, bits);
         break;
     case PYTHIA__AS_PLACE:
         break;
@@ -174,7 +176,7 @@ static __attribute__((noinline)) int64_t metric_now(unsigned index)
 
 static uint64_t clock_cost; /* from one reading of the clock to the next */
 
-static void read_clock(unsigned n)
+static void time_clock_reads(unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         pythia__ticks_now();
@@ -182,7 +184,7 @@ static void read_clock(unsigned n)
 
 void pythia__values_calibrate(void)
 {
-    __atomic_store_n(&clock_cost, pythia__cost_of(read_clock), __ATOMIC_RELAXED);
+    __atomic_store_n(&clock_cost, pythia__cost_of(time_clock_reads), __ATOMIC_RELAXED);
 }
 
 /* Reading key-values is a part of what their span costs. They are timed together, and not each by

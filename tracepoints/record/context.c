@@ -67,7 +67,7 @@ static inline uint64_t at_least(uint64_t word, unsigned char least)
 
 /* Eight hexadecimal digits in lower case, the first of them lowest; *wrong is set, and never
  * cleared, if they are not: then others would be written for that number. */
-static inline uint32_t read_word(uint64_t word, uint64_t *wrong)
+static inline uint32_t parse_hex_word(uint64_t word, uint64_t *wrong)
 {
     uint64_t nibbles = (word & EACH(0x0f)) + (word >> 6 & EACH(1)) * 9;
     uint64_t letters = at_least(nibbles, 10) >> 7;
@@ -83,7 +83,7 @@ static int read_short(const char *from, size_t digits, uint32_t *out)
     uint64_t word = EACH('0'), wrong = 0;
     for (size_t i = 0; i < digits; i++)
         word = word >> 8 | (uint64_t)(unsigned char)from[i] << 56;
-    *out = read_word(word, &wrong);
+    *out = parse_hex_word(word, &wrong);
     return wrong == 0;
 }
 
@@ -97,6 +97,8 @@ static PYTHIA__COLD int read_rest(const char *header, size_t bytes, uint32_t *fl
            (version != 0 && header[PYTHIA_TRACEPARENT_BYTES] == '-');
 }
 
+/* Headers are read for each request of a program: what nearly all look like is tested first, and
+ * the digits are converted without branches. */
 PYTHIA__HOT_HEADER int pythia_traceparent_read(const char *header, size_t bytes,
                                                struct pythia_context *out)
 {
@@ -112,7 +114,7 @@ PYTHIA__HOT_HEADER int pythia_traceparent_read(const char *header, size_t bytes,
     if (header[2] != '-' || header[35] != '-' || header[52] != '-')
         return -EINVAL;
     for (unsigned i = 0; i < ID_WORDS; i++)
-        words[i] = read_word(load_word(header + PLACE_OF(i)), &wrong);
+        words[i] = parse_hex_word(load_word(header + PLACE_OF(i)), &wrong);
     uint64_t high = words[0], low = words[2], parent = words[4];
     high = high << 32 | words[1];
     low = low << 32 | words[3];
@@ -184,7 +186,7 @@ static void read_count(const char *field, size_t bytes, struct pythia_context *o
         out->lamport = count < UINT32_MAX ? count + 1 : UINT32_MAX;
 }
 
-static void read_type(const char *field, size_t bytes, struct pythia_context *out)
+static void parse_type_field(const char *field, size_t bytes, struct pythia_context *out)
 {
     char name[STATE_MOST];
     if (find_end(field, bytes, '%') < bytes) {
@@ -212,7 +214,7 @@ static inline int read_usual(const char *header, size_t bytes, struct pythia_con
         return 0;
     size_t at = (size_t)__builtin_ctzll(ends) / 8, left = 8 * (8 - at),
            name = before + at + between;
-    uint32_t count = read_word(digits << left | EACH('0') >> (64 - left), &wrong);
+    uint32_t count = parse_hex_word(digits << left | EACH('0') >> (64 - left), &wrong);
     if (wrong || name >= bytes || header[name - 2] != 't' || header[name - 1] != ':')
         return 0;
     size_t named = bytes - name, short_by = named < 8 ? 8 - named : 0;
@@ -239,7 +241,7 @@ static PYTHIA__COLD void read_any(const char *header, size_t bytes, struct pythi
             if (*member == 'l')
                 read_count(member + 2, field - 2, out);
             else if (*member == 't')
-                read_type(member + 2, field - 2, out);
+                parse_type_field(member + 2, field - 2, out);
             member += all;
             size -= all;
         }
@@ -322,7 +324,7 @@ static PYTHIA__COLD size_t write_escaped(char *to, const struct pythia_context *
 }
 
 /* ";t:<name>"; nothing if that would be too long. */
-static inline size_t write_type(char *to, const struct pythia_context *c)
+static inline size_t write_type_field(char *to, const struct pythia_context *c)
 {
     const struct pythia__type *type = c->type;
     if (!type)
@@ -367,7 +369,7 @@ PYTHIA__HOT_HEADER size_t pythia_tracestate_write(const char *received, size_t r
     memcpy(out, ENTRY "l:", ENTRY_BYTES + 2);
     char *to =
         write_short(out + ENTRY_BYTES + 2, count, 8U - (unsigned)__builtin_clz(count | 1) / 4);
-    to += write_type(to, c);
+    to += write_type_field(to, c);
     size_t bytes = (size_t)(to - out);
     if (received)
         bytes = write_others(received, received_bytes, out, bytes);
@@ -395,7 +397,7 @@ static inline void store_big(unsigned char *to, uint64_t word)
     memcpy(to, &word, 8);
 }
 
-/* What stands behind a traceparent, if it is ours and all there. */
+/* What comes after a traceparent, if it is ours and all there. */
 static inline void unpack_ours(const unsigned char *from, size_t bytes, struct pythia_context *out)
 {
     if (bytes < OURS_PACKED || from[0] != OURS || bytes - OURS_PACKED < from[1])

@@ -200,8 +200,8 @@ static struct pythia__thread keep_thread(struct pythia__thread *t, unsigned char
     return *t;
 }
 
-static void give_back(struct pythia__thread *t, const struct pythia__thread *kept,
-                      unsigned char busy)
+static void give_back_thread(struct pythia__thread *t, const struct pythia__thread *kept,
+                             unsigned char busy)
 {
     t->busy = 1;
     struct pythia__more *more = t->more;
@@ -227,7 +227,7 @@ uint64_t pythia__cost_of(void (*calls)(unsigned n))
         uint64_t ticks = pythia__ticks() - begun;
         least = ticks < least ? ticks : least;
     }
-    give_back(t, &before, busy);
+    give_back_thread(t, &before, busy);
     unmap_ring(data);
     return data ? least / LOOP : 0;
 }
@@ -261,7 +261,7 @@ void pythia__cost_again(struct pythia__thread *t)
     void *data = divert_ring(t, &control);
     if (data)
         measure_around(t, &some_point, CHAIN, &whole, &unseen);
-    give_back(t, &before, busy);
+    give_back_thread(t, &before, busy);
     unmap_ring(data);
     if (data && unseen < __atomic_load_n(&pythia__cost_unseen_among, __ATOMIC_RELAXED))
         __atomic_store_n(&pythia__cost_unseen_among, unseen, __ATOMIC_RELAXED);

@@ -59,7 +59,7 @@ static void expand_path(const char *pattern, char path[PATH_BYTES])
     path[used] = '\0';
 }
 
-static int open_file(void)
+static int open_records_file(void)
 {
     struct stat about;
     if (flusher.file >= 0 && fstat(flusher.file, &about) == 0 && about.st_dev == flusher.device &&
@@ -76,7 +76,7 @@ static int open_file(void)
 static int write_frame(void *context, const void *bytes, size_t size)
 {
     (void)context;
-    int status = open_file();
+    int status = open_records_file();
     if (status != 0)
         return status;
     ssize_t written;
@@ -93,7 +93,7 @@ static int write_frame(void *context, const void *bytes, size_t size)
 
 /* ---- the thread ---- */
 
-static int run_pass(void)
+static int flush_once(void)
 {
     const struct pythia_drain_handler handler = {write_frame, NULL, NULL};
     return pythia__reader_pass(&flusher.reader, &handler, "", &flusher.counts);
@@ -101,7 +101,7 @@ static int run_pass(void)
 
 /* Wait while *word is `is`, for so long at most (0: for ever). The kernel counts that time by a
  * clock that nobody sets. */
-static void wait_for(uint32_t *word, uint32_t is, uint64_t ns)
+static void wait_for_flusher_word(uint32_t *word, uint32_t is, uint64_t ns)
 {
     struct timespec most = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, is, ns ? &most : NULL, NULL, 0);
@@ -119,7 +119,7 @@ void pythia__flusher_ring(void)
         wake_word(&flusher.bell);
 }
 
-static void *run_thread(void *unused)
+static void *run_flusher_thread(void *unused)
 {
     (void)unused;
     pythia__self.busy = 1; /* what is called here may have trace points too */
@@ -127,14 +127,14 @@ static void *run_thread(void *unused)
         __atomic_store_n(&flusher.bell, 0, __ATOMIC_SEQ_CST);
         uint32_t asked = __atomic_load_n(&flusher.asked, __ATOMIC_SEQ_CST);
         stop = __atomic_load_n(&flusher.stop, __ATOMIC_SEQ_CST) != 0;
-        int status = run_pass();
+        int status = flush_once();
         __atomic_store_n(&flusher.status, status, __ATOMIC_RELAXED);
         __atomic_store_n(&flusher.done, asked, __ATOMIC_RELEASE);
         wake_word(&flusher.done);
         if (!stop)
-            wait_for(&flusher.bell, 0,
-                     (uint64_t)pythia__process.options.flush_ms * 1000000 *
-                         (status ? BACK_OFF : 1));
+            wait_for_flusher_word(&flusher.bell, 0,
+                                  (uint64_t)pythia__process.options.flush_ms * 1000000 *
+                                      (status ? BACK_OFF : 1));
     }
     return NULL;
 }
@@ -153,7 +153,7 @@ void pythia__flusher_start(void)
     flusher.ready = 1;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own threads */
-    int failed = pthread_create(&flusher.thread, NULL, run_thread, NULL);
+    int failed = pthread_create(&flusher.thread, NULL, run_flusher_thread, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed)
         pythia__problem("there is no thread to write records to a file: that is done at the end");
@@ -167,7 +167,7 @@ int pythia__flusher_flush(void)
     if (!__atomic_load_n(&flusher.started, __ATOMIC_ACQUIRE)) {
         if (!pythia__lock(&pythia__self))
             return -EBUSY;
-        int status = run_pass();
+        int status = flush_once();
         pythia__unlock(&pythia__self);
         return status;
     }
@@ -175,7 +175,7 @@ int pythia__flusher_flush(void)
     pythia__flusher_ring();
     while ((int32_t)((done = __atomic_load_n(&flusher.done, __ATOMIC_ACQUIRE)) - mine) < 0 &&
            __atomic_load_n(&flusher.started, __ATOMIC_RELAXED))
-        wait_for(&flusher.done, done, (uint64_t)1000000000);
+        wait_for_flusher_word(&flusher.done, done, (uint64_t)1000000000);
     return __atomic_load_n(&flusher.status, __ATOMIC_RELAXED);
 }
 
@@ -189,7 +189,7 @@ void pythia__flusher_stop(void)
         pthread_join(flusher.thread, NULL);
         __atomic_store_n(&flusher.started, 0, __ATOMIC_RELEASE);
     } else {
-        flusher.status = run_pass();
+        flusher.status = flush_once();
     }
     flusher.ready = 0;
     pythia__reader_free(&flusher.reader);

@@ -29,6 +29,7 @@ struct node {
     char name[];
 };
 
+/* The library links to nothing but libc, so it has a hash table of its own. */
 static struct {
     struct node **slots; /* by hash; slot_count is a power of two */
     size_t slot_count;
@@ -47,7 +48,7 @@ static const uint64_t closed;
 
 /* The bits that one pattern opens: a pattern, or behind a tab the kind of request that it is for.
  */
-static uint64_t bits_of(const char *line, size_t bytes, const struct node *node)
+static uint64_t find_pattern_bits(const char *line, size_t bytes, const struct node *node)
 {
     const struct pythia__process *p = &pythia__process;
     const char *tab = memchr(line, '\t', bytes);
@@ -75,7 +76,7 @@ static uint64_t bits_of_all(const char *text, size_t bytes, const char *separato
         while (length < bytes && !strchr(separators, text[length]))
             length++;
         if (length > 0 && *text != '#')
-            bits |= bits_of(text, length, node);
+            bits |= find_pattern_bits(text, length, node);
         length += length < bytes;
         text += length;
         bytes -= length;
@@ -168,7 +169,7 @@ void pythia__points_define(void)
 }
 
 /* Its switches: those of the environment, or the switchboard's. */
-static void find_switches(struct node *node)
+static void find_point_switches(struct node *node)
 {
     const struct pythia__process *p = &pythia__process;
     char id[PYTHIA_SERVICE_BYTES + 1 + PYTHIA_NAME_BYTES];
@@ -191,7 +192,7 @@ static void find_switches(struct node *node)
         node->switches = &node->pinned;
 }
 
-static struct node *add_node(const char *name, size_t bytes, int cut, uint64_t hash)
+static struct node *add_point_node(const char *name, size_t bytes, int cut, uint64_t hash)
 {
     struct node *node =
         grow_nodes() && points.count < POINTS_MAX ? malloc(sizeof(*node) + bytes) : NULL;
@@ -200,7 +201,7 @@ static struct node *add_node(const char *name, size_t bytes, int cut, uint64_t h
     *node = (struct node){
         .hash = hash, .number = points.count + 1, .bytes = (uint16_t)bytes, .cut = cut != 0};
     memcpy(node->name, name, bytes);
-    find_switches(node);
+    find_point_switches(node);
     if (pythia__process.recording > 0 && !define_node(node)) {
         free(node);
         return NULL;
@@ -219,7 +220,7 @@ static void bind_point(struct pythia_point *point)
     uint64_t hash = pythia__fnv(name, bytes);
     const struct node *node = points.slot_count ? *slot_of(hash, name, bytes) : NULL;
     if (!node)
-        node = add_node(name, bytes, cut, hash);
+        node = add_point_node(name, bytes, cut, hash);
     if (!node) {
         points.refused++;
         pythia__problem("there is no room for more trace points");
@@ -268,7 +269,7 @@ static inline unsigned near_place(uint64_t last, size_t bytes, char first)
     return (unsigned)(last * UINT64_C(0x9e3779b97f4a7c15) >> 32) % NEAR_TYPES;
 }
 
-static uint64_t last_of(const char *name, size_t bytes)
+static uint64_t read_last_bytes(const char *name, size_t bytes)
 {
     uint64_t word = 0;
     for (size_t i = bytes; i > 0 && i + 8 > bytes; i--)
@@ -276,7 +277,7 @@ static uint64_t last_of(const char *name, size_t bytes)
     return word;
 }
 
-static inline int is_same(const char *one, const char *other, size_t bytes)
+static inline int is_same_name(const char *one, const char *other, size_t bytes)
 {
     size_t same = 0;
     while (same < bytes && one[same] == other[same]) /* memcmp would have to be fetched, too */
@@ -294,14 +295,14 @@ const struct pythia__type *pythia__type_met(const char *name, size_t bytes, uint
         if (!__atomic_load_n(&type->known, __ATOMIC_ACQUIRE))
             return NULL;
         if (type->last == last && type->bytes == bytes &&
-            (bytes <= 8 || is_same(type->name, name, bytes - 8)))
+            (bytes <= 8 || is_same_name(type->name, name, bytes - 8)))
             return type;
     }
     return NULL;
 }
 
 /* Types are only added, so that looking needs no lock. */
-static const struct pythia__type *find_type(const char *name, size_t bytes)
+static const struct pythia__type *find_request_type_name(const char *name, size_t bytes)
 {
     uint32_t count = __atomic_load_n(&types.count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++)
@@ -310,7 +311,7 @@ static const struct pythia__type *find_type(const char *name, size_t bytes)
     return count < TYPES_MAX ? NULL : &rest;
 }
 
-static int is_plain(const char *name, size_t bytes)
+static int is_plain_name(const char *name, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         if (!pythia__is_plain(name[i]))
@@ -321,7 +322,7 @@ static int is_plain(const char *name, size_t bytes)
 /* Where it is found first; NULL: there is no room. */
 static struct pythia__type *near_type(const char *name, size_t bytes)
 {
-    unsigned place = near_place(last_of(name, bytes), bytes, name[0]);
+    unsigned place = near_place(read_last_bytes(name, bytes), bytes, name[0]);
     for (unsigned i = 0; i < NEAR_PROBES; i++) {
         struct pythia__type *type = &near_types[(place + i) % NEAR_TYPES];
         if (!type->known) /* others look at that meanwhile */
@@ -347,18 +348,18 @@ static struct pythia__type *give_type(const char *name, size_t bytes)
     }
     memset(type->room, 0, sizeof(type->room));
     type->name = memcpy(is_short ? type->room : room, name, bytes);
-    type->plain = is_short && is_plain(name, bytes);
+    type->plain = is_short && is_plain_name(name, bytes);
     return type;
 }
 
 /* Under the lock. */
-static const struct pythia__type *add_type(const char *name, size_t bytes)
+static const struct pythia__type *add_request_type_name(const char *name, size_t bytes)
 {
     const struct pythia__process *p = &pythia__process;
     struct pythia__type *type = give_type(name, bytes);
     if (!type)
         return &rest;
-    type->last = last_of(name, bytes);
+    type->last = read_last_bytes(name, bytes);
     type->bytes = (uint8_t)bytes;
     type->bit = (uint8_t)(p->switchboard ? pythia_switchboard_type(p->switchboard, name, bytes)
                                          : PYTHIA_TYPE_OTHER);
@@ -371,22 +372,23 @@ static const struct pythia__type *add_type(const char *name, size_t bytes)
     return type;
 }
 
-static PYTHIA__COLD const struct pythia__type *meet_type(struct pythia__thread *t, const char *name,
-                                                         size_t bytes)
+static PYTHIA__COLD const struct pythia__type *
+meet_request_type_name(struct pythia__thread *t, const char *name, size_t bytes)
 {
     char clean[PYTHIA_NAME_BYTES];
-    const struct pythia__type *type = find_type(name, bytes); /* names that are kept are clean */
+    const struct pythia__type *type =
+        find_request_type_name(name, bytes); /* names that are kept are clean */
     if (type && type != &rest)
         return type;
     bytes = pythia__name_clean(name, bytes, clean, sizeof(clean), NULL);
-    type = find_type(clean, bytes);
+    type = find_request_type_name(clean, bytes);
     int saved = errno;
     if (type || t->busy || !pythia__lock(t))
         return type;
     t->busy = 1;
     if (pythia__begin() == 0) {
-        type = find_type(clean, bytes);
-        type = type ? type : add_type(clean, bytes);
+        type = find_request_type_name(clean, bytes);
+        type = type ? type : add_request_type_name(clean, bytes);
     }
     t->busy = 0;
     pythia__unlock(t);
@@ -397,9 +399,9 @@ static PYTHIA__COLD const struct pythia__type *meet_type(struct pythia__thread *
 void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
                        struct pythia_context *c)
 {
-    const struct pythia__type *type = pythia__type_met(name, bytes, last_of(name, bytes));
+    const struct pythia__type *type = pythia__type_met(name, bytes, read_last_bytes(name, bytes));
     if (__builtin_expect(!type, 0))
-        type = meet_type(t, name, bytes);
+        type = meet_request_type_name(t, name, bytes);
     if (type)
         pythia__type_give(type, c);
 }

@@ -50,8 +50,8 @@ const char *pythia__given(const char *name, const char *option)
     return value && *value ? value : option && *option ? option : NULL;
 }
 
-static uint64_t number_setting(const char *name, uint64_t option, uint64_t least, uint64_t most,
-                               uint64_t usual)
+static uint64_t read_number_setting(const char *name, uint64_t option, uint64_t least,
+                                    uint64_t most, uint64_t usual)
 {
     const char *text = pythia__given(name, NULL);
     uint64_t number = option ? option : usual;
@@ -69,7 +69,7 @@ static uint64_t number_setting(const char *name, uint64_t option, uint64_t least
     return number;
 }
 
-static char *copy_of(const char *text)
+static char *copy_setting(const char *text)
 {
     return text ? strdup(text) : NULL;
 }
@@ -90,18 +90,18 @@ static void set_options(struct pythia__process *p)
     struct pythia_tracepoints_options *o = &p->options;
     set_service(p);
     char *earlier[] = {p->open, p->records, p->wanted_directory};
-    p->open = copy_of(pythia__given("PYTHIA_OPEN", o->open));
-    p->records = copy_of(pythia__given("PYTHIA_RECORDS", o->records));
-    p->wanted_directory = copy_of(pythia__given("PYTHIA_DIRECTORY", o->directory));
+    p->open = copy_setting(pythia__given("PYTHIA_OPEN", o->open));
+    p->records = copy_setting(pythia__given("PYTHIA_RECORDS", o->records));
+    p->wanted_directory = copy_setting(pythia__given("PYTHIA_DIRECTORY", o->directory));
     for (size_t i = 0; i < sizeof(earlier) / sizeof(earlier[0]); i++)
         free(earlier[i]);
-    uint64_t bytes = number_setting("PYTHIA_RING_BYTES", o->ring_bytes, PYTHIA__RING_MIN,
-                                    PYTHIA__RING_MAX, RING_BYTES);
+    uint64_t bytes = read_number_setting("PYTHIA_RING_BYTES", o->ring_bytes, PYTHIA__RING_MIN,
+                                         PYTHIA__RING_MAX, RING_BYTES);
     o->ring_bytes = PYTHIA__RING_MIN;
     while (o->ring_bytes < bytes)
         o->ring_bytes *= 2;
-    o->rings = (unsigned)number_setting("PYTHIA_RINGS", o->rings, 1, PYTHIA__RINGS_MAX, RINGS);
-    o->flush_ms = (unsigned)number_setting("PYTHIA_FLUSH_MS", o->flush_ms, 1, 60000, FLUSH_MS);
+    o->rings = (unsigned)read_number_setting("PYTHIA_RINGS", o->rings, 1, PYTHIA__RINGS_MAX, RINGS);
+    o->flush_ms = (unsigned)read_number_setting("PYTHIA_FLUSH_MS", o->flush_ms, 1, 60000, FLUSH_MS);
     pythia__clock_choose(pythia__given("PYTHIA_CLOCK", NULL));
 }
 
@@ -122,10 +122,11 @@ int pythia_tracepoints_setup_sized(const struct pythia_tracepoints_options *give
     status = p->begun || has_page() ? -EBUSY : 0;
     if (status == 0) {
         p->options = options;
-        p->options.service = copy_of(options.service); /* kept for as long as the program runs */
-        p->open = copy_of(options.open);
-        p->records = copy_of(options.records);
-        p->wanted_directory = copy_of(options.directory);
+        p->options.service =
+            copy_setting(options.service); /* kept for as long as the program runs */
+        p->open = copy_setting(options.open);
+        p->records = copy_setting(options.records);
+        p->wanted_directory = copy_setting(options.directory);
         p->options.open = p->open;
         p->options.records = p->records;
         p->options.directory = p->wanted_directory;
@@ -148,7 +149,7 @@ static void fill_page(void);
 
 /* A child begins anew: its own rings, its own file, its own ids. What it has from its parent are
  * the switches, and where in a request it stands. */
-static void begin_child(void)
+static void begin_recording_child(void)
 {
     struct pythia__process *p = &pythia__process;
     pthread_mutex_init(&p->lock, NULL);
@@ -174,9 +175,10 @@ static void fill_page(void)
     page->off = pythia__process.begun ? pythia__process.off : NULL;
 }
 
-static unsigned char lock_taken; /* by before_fork, which no other thread runs meanwhile */
+static unsigned char
+    lock_taken; /* by lock_before_process_fork, which no other thread runs meanwhile */
 
-static void before_fork(void)
+static void lock_before_process_fork(void)
 {
     lock_taken = !pythia__self.locked; /* a signal handler may fork while the lock is held */
     if (lock_taken)
@@ -191,7 +193,7 @@ static void after_fork_parent(void)
 
 static void after_fork_child(void)
 {
-    begin_child();
+    begin_recording_child();
 }
 
 /* A child of clone or of the bare system call, which runs no handlers. */
@@ -201,13 +203,13 @@ static int begin_unheard_child(void)
     if (!__atomic_compare_exchange_n(&pythia__page->epoch, &wiped, RESETTING, 0, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         return wiped != RESETTING; /* another thread of it is at it */
-    begin_child();
+    begin_recording_child();
     return 1;
 }
 
 /* ---- beginning ---- */
 
-static void leave_thread(void *thread)
+static void leave_recording_thread(void *thread)
 {
     struct pythia__thread *t = thread;
     if (t->epoch == pythia__epoch_now()) /* what is in the ring stays; another thread goes on */
@@ -222,19 +224,21 @@ static int begin_once(struct pythia__process *p)
         return 0;
     struct pythia__page *page =
         mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED || pthread_key_create(&leaving, leave_thread) != 0) {
+    if (page == MAP_FAILED || pthread_key_create(&leaving, leave_recording_thread) != 0) {
         pythia__problem("there is no memory to begin with");
         return 1;
     }
     madvise(page, PAGE_BYTES, MADV_WIPEONFORK); /* older kernels: only fork is noticed */
     set_options(p);
-    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    pthread_atfork(lock_before_process_fork, after_fork_parent, after_fork_child);
     *page = pythia__first_page;
     page->epoch = ++epochs;
     __atomic_store_n(&pythia__page, page, __ATOMIC_RELEASE);
     return 0;
 }
 
+/* A failure is tried again only after a while: it costs system calls, and trace points are hit all
+ * the time. */
 int pythia__begin(void)
 {
     struct pythia__process *p = &pythia__process;
@@ -307,6 +311,8 @@ static void fill_header(struct pythia__process *p, struct pythia__area_header *h
         *counts[i] = __atomic_exchange_n(&p->lost[i], 0, __ATOMIC_RELAXED);
 }
 
+/* Memory and its entry in the directory come before the first span; if either fails, spans are
+ * counted as lost and the program goes on. */
 static int begin_recording(struct pythia__process *p)
 {
     char why[PYTHIA__WHY] = "";
@@ -348,7 +354,7 @@ static int begin_recording(struct pythia__process *p)
 /* ---- threads ---- */
 
 /* Is the owner of a ring a thread that has ended without a word? */
-static int is_dead(uint32_t owner)
+static int is_owner_dead(uint32_t owner)
 {
     return syscall(SYS_tgkill, getpid(), (pid_t)owner, 0) != 0 && errno == ESRCH;
 }
@@ -360,7 +366,7 @@ static int take_ring(struct pythia__process *p, struct pythia__thread *t)
         for (uint32_t i = 0; i < p->area.rings; i++) {
             struct pythia__ring_control *control = &p->area.controls[i];
             uint32_t owner = __atomic_load_n(&control->owner, __ATOMIC_RELAXED);
-            if (dead ? owner == 0 || !is_dead(owner) : owner != 0)
+            if (dead ? owner == 0 || !is_owner_dead(owner) : owner != 0)
                 continue;
             if (!__atomic_compare_exchange_n(&control->owner, &owner, self, 0, __ATOMIC_ACQ_REL,
                                              __ATOMIC_RELAXED))
@@ -448,6 +454,8 @@ __attribute__((destructor(101))) static void finish(void)
     pythia__unlock(&pythia__self);
 }
 
+/* Losses are counted where they happen, per thread and per ring, so that no counter is shared on
+ * the way; they are added up when someone asks. */
 static void count_losses(const struct pythia__process *p, struct pythia_tracepoints_state *out)
 {
     uint64_t lost[4] = {0, 0, 0, 0};

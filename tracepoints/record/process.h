@@ -155,7 +155,7 @@ PYTHIA__COLD int pythia__attach(struct pythia__thread *t);
  * which those of a loop may be too. */
 PYTHIA__COLD void pythia__timed_next(struct pythia__thread *t);
 
-/* Whose bill the span is on that is timed now: its point's, or, if nobody is told, 0. */
+/* Whose bill the span is on that is timed now: its point's, or, if nobody is notified, 0. */
 static inline uint32_t pythia__billed(const struct pythia__thread *t, uint32_t point)
 {
     return t->timed_left >= PYTHIA__TIMED_BURST ? 0 : point;

@@ -63,7 +63,7 @@ void pythia__problem(const char *sentence)
             if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
                 line[i] = '?';
         if (write(STDERR_FILENO, line, (size_t)size) < 0)
-            return; /* there is nobody left to tell */
+            return; /* nobody is left to report it to */
     }
 }
 

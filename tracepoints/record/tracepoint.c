@@ -14,15 +14,15 @@
 #define ENTER_BYTES sizeof(struct pythia_record_enter)
 #define EXIT_BYTES  sizeof(struct pythia_record_exit)
 
-/* The switch that the request at hand looks at; 0 if nothing of it is to be recorded. */
+/* The switch that the current request looks at; 0 if nothing of it is to be recorded. */
 static inline uint64_t bit_of(const struct pythia_context *c)
 {
     return (uint64_t)(c->flags & PYTHIA_CONTEXT_SAMPLED) << (c->request_type & 63);
 }
 
-/* Is the point open for the request at hand? Gives it its switches on the first pass. */
-static inline int is_open(struct pythia__thread *t, struct pythia_point *point,
-                          const struct pythia_context *c)
+/* Is the point open for the current request? Gives it its switches on the first pass. */
+static inline int is_point_open(struct pythia__thread *t, struct pythia_point *point,
+                                const struct pythia_context *c)
 {
     if (UNLIKELY(__atomic_load_n(&point->number, __ATOMIC_ACQUIRE) == 0) && !pythia__bind(t, point))
         return 0;
@@ -40,7 +40,7 @@ static inline int may_write(struct pythia__thread *t)
 }
 
 /* As pythia__ticks, from what the thread has at hand. */
-static inline uint64_t ticks_of(const struct pythia__thread *t)
+static inline uint64_t read_thread_ticks(const struct pythia__thread *t)
 {
 #if defined(__x86_64__) && !defined(PYTHIA__TICKS)
     if (!UNLIKELY(t->clock != PYTHIA__CLOCK_TSC))
@@ -131,7 +131,7 @@ write_enter(struct pythia__thread *t, const struct pythia_point *point,
     if (to) {
         uint32_t count = 0;
         span = pythia__random(t);
-        *ticks = ticks_of(t);
+        *ticks = read_thread_ticks(t);
         if (UNLIKELY(watched)) {
             count = pythia__variables_write(t, above, watched, (uint64_t *)(to + 1));
             bytes += values_bytes(count);
@@ -203,7 +203,7 @@ static inline int open_span(struct pythia__thread *t, struct pythia_point *point
 static PYTHIA__COLD uint64_t begin_timed(struct pythia__thread *t)
 {
     pythia__timed_next(t);
-    return ticks_of(t);
+    return read_thread_ticks(t);
 }
 
 /* When this span begins, if it is one that is timed; else 0. */
@@ -216,7 +216,7 @@ static inline void end_timed(const struct pythia__thread *t, struct pythia_scope
                              const struct pythia_point *point, uint64_t begun)
 {
     if (UNLIKELY(begun)) {
-        scope->spent = ticks_of(t) - begun;
+        scope->spent = read_thread_ticks(t) - begun;
         scope->spent += scope->spent == 0;
         scope->point = pythia__billed(t, point->number);
     }
@@ -226,7 +226,7 @@ PYTHIA__HOT struct pythia_scope *pythia_enter(struct pythia_point *point,
                                               struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
-    if (!is_open(t, point, &t->context))
+    if (!is_point_open(t, point, &t->context))
         return NULL;
     uint64_t begun = time_of_timed(t);
     need_trace_of_request(t, &t->context);
@@ -247,7 +247,7 @@ PYTHIA__HOT struct pythia_scope *
 pythia_begin_at(struct pythia_point *point, struct pythia_scope *scope, struct pythia_context *at)
 {
     struct pythia__thread *t = &pythia__self;
-    if (!is_open(t, point, at))
+    if (!is_point_open(t, point, at))
         return NULL;
     uint64_t begun = time_of_timed(t);
     need_trace_of_request(t, at);
@@ -309,7 +309,7 @@ static void write_cost(struct pythia__thread *t, uint32_t point, uint64_t ticks)
 
 void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks)
 {
-    uint64_t spent = scope->spent + (ticks_of(t) - ticks);
+    uint64_t spent = scope->spent + (read_thread_ticks(t) - ticks);
     t->spent = spent;
     int64_t all = (int64_t)(spent < pythia__cost_most ? spent : pythia__cost_most);
     int is_around_work = ticks - scope->ticks > scope->spent + pythia__cost_work;
@@ -321,7 +321,7 @@ void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope, ui
 PYTHIA__HOT void pythia_exit(struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
-    uint64_t ticks = ticks_of(t);
+    uint64_t ticks = read_thread_ticks(t);
     count_event(&t->context);
     uint32_t lamport = t->context.lamport;
     if (scope->thread == t) /* else it was left on another thread, which stands where it stood */
@@ -350,7 +350,7 @@ void pythia__abandon(const struct pythia_scope *scope)
 PYTHIA__HOT void pythia_end(struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
-    uint64_t ticks = ticks_of(t);
+    uint64_t ticks = read_thread_ticks(t);
     if (is_of_parent(t, scope))
         return;
     if (!may_write(t)) {
@@ -382,11 +382,11 @@ static inline void annotate_span(struct pythia__thread *t, const struct pythia_p
 PYTHIA__HOT void pythia_annotate(struct pythia_point *point)
 {
     struct pythia__thread *t = &pythia__self;
-    if (!is_open(t, point, &t->context))
+    if (!is_point_open(t, point, &t->context))
         return;
     if (UNLIKELY(--t->until_timed == 0)) {
         pythia__timed_next(t);
-        uint64_t begun = ticks_of(t);
+        uint64_t begun = read_thread_ticks(t);
         struct pythia_scope spent = {.ticks = begun, .point = pythia__billed(t, point->number)};
         annotate_span(t, point);
         pythia__bill(t, &spent, begun);
@@ -440,7 +440,7 @@ write_value(const struct pythia_scope *scope, uint32_t variable, const char *key
     uint8_t flags = 0;
     if (!scope)
         return;
-    uint64_t begun = UNLIKELY(scope->spent) ? ticks_of(t) : 0;
+    uint64_t begun = UNLIKELY(scope->spent) ? read_thread_ticks(t) : 0;
     if (!may_write(t)) {
         pythia__lose(t, PYTHIA__LOST_VALUE);
         return;

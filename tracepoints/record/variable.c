@@ -80,14 +80,14 @@ static inline void note_value(const struct pythia__thread *t, uint32_t index, ui
     __atomic_store_n(&notes_of(t)[index], bits, __ATOMIC_RELAXED);
 }
 
-static uint64_t bits_of(double value)
+static uint64_t encode_variable_double(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof(bits));
     return bits;
 }
 
-static double last_of(uint32_t index)
+static double read_last_value(uint32_t index)
 {
     const struct pythia__process *p = &pythia__process;
     int recording = __atomic_load_n(&p->recording, __ATOMIC_ACQUIRE) > 0;
@@ -107,13 +107,13 @@ static double ask_value(const struct pythia__thread *t, uint32_t index)
     if (asked != 1 && now - asked >= FRESH_NS &&
         __atomic_compare_exchange_n(&v->asked_ns, &asked, 1, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED)) {
-        note_value(t, index, bits_of(v->source.ask(v->source.context)));
+        note_value(t, index, encode_variable_double(v->source.ask(v->source.context)));
         __atomic_store_n(&v->asked_ns, now, __ATOMIC_RELEASE);
     }
-    return last_of(index);
+    return read_last_value(index);
 }
 
-static inline double read_word(uint32_t type, const void *at)
+static inline double read_typed_word(uint32_t type, const void *at)
 {
     uint64_t bits;
     double value;
@@ -186,7 +186,7 @@ static inline struct pythia__value_said *value_at(struct pythia__thread *t, uint
 
 /* What was said of a variable of a request, or the place for it; NULL: there is no memory. */
 static inline struct pythia__value_said *
-place_of(struct pythia__thread *t, const struct pythia_scope *here, uint32_t index, int *has)
+find_said_value(struct pythia__thread *t, const struct pythia_scope *here, uint32_t index, int *has)
 {
     struct pythia__saying *all = &t->saying;
     uint64_t epoch = pythia__epoch_of(t);
@@ -211,7 +211,8 @@ static inline const struct pythia__page *page_of(const struct pythia__thread *t)
 
 /* The value of a request's variable, of which `value` was said; `more`: by how much it changes. A
  * span is open here. */
-static PYTHIA__HOT __attribute__((noinline)) void say(int number, double value, int more)
+static PYTHIA__HOT __attribute__((noinline)) void record_said_value(int number, double value,
+                                                                    int more)
 {
     struct pythia__thread *t = &pythia__self;
     struct pythia_scope room;
@@ -223,7 +224,7 @@ static PYTHIA__HOT __attribute__((noinline)) void say(int number, double value, 
         isnan(value) || t->busy)
         return;
     enum pythia_variable_class of_class = (enum pythia_variable_class)page->classes[index];
-    struct pythia__value_said *said = place_of(t, here, index, &has);
+    struct pythia__value_said *said = find_said_value(t, here, index, &has);
     if (!said)
         return;
     double before = has ? said->value : 0;
@@ -235,7 +236,7 @@ static PYTHIA__HOT __attribute__((noinline)) void say(int number, double value, 
     else if (has && of_class == PYTHIA_CLASS_LOWWATERMARK)
         value = before < value ? before : value;
     said->value = value;
-    note_value(t, index, bits_of(value));
+    note_value(t, index, encode_variable_double(value));
     pythia__set_variable(here, index + 1, value);
 }
 
@@ -243,13 +244,13 @@ static PYTHIA__HOT __attribute__((noinline)) void say(int number, double value, 
 PYTHIA__HOT_CLOSED void pythia_variable_set(int variable, double value)
 {
     if (pythia__is_below_span(&pythia__self.context))
-        say(variable, value, 0);
+        record_said_value(variable, value, 0);
 }
 
 PYTHIA__HOT_CLOSED void pythia_variable_add(int variable, double change)
 {
     if (pythia__is_below_span(&pythia__self.context))
-        say(variable, change, 1);
+        record_said_value(variable, change, 1);
 }
 
 /* ---- what spans tell ---- */
@@ -264,7 +265,7 @@ void pythia__variables_ask(struct pythia__thread *t, uint32_t watched)
 }
 
 /* A request has some fifty spans, and most variables do not change between them; to tell them all
- * each time would cost more than all the rest of tracing. How many are told of the request at hand?
+ * each time would cost more than all the rest of tracing. How many are told of the current request?
  * Of another one, none. */
 static inline uint32_t told_of(struct pythia__told *last, const struct pythia_context *c,
                                uint64_t epoch)
@@ -284,7 +285,7 @@ static inline uint64_t look_at_value(const struct pythia__thread *t,
 {
     if (w->type == PYTHIA_VARIABLE_ASKED) /* it was, just now */
         return __atomic_load_n(&t->page->variables[w->index], __ATOMIC_RELAXED);
-    return bits_of(read_word(w->type, w->address));
+    return encode_variable_double(read_typed_word(w->type, w->address));
 }
 
 static inline uint64_t *told_at(struct pythia__thread *t, uint32_t i)
@@ -363,7 +364,7 @@ static void show_variable(struct pythia__page *page, const struct variable *v, u
 }
 
 /* Under the lock. */
-static int add_variable(const struct variable *wanted)
+static int add_process_variable(const struct variable *wanted)
 {
     for (uint32_t i = 0; i < variables.count; i++) {
         const struct variable *v = &variables.all[i];
@@ -379,7 +380,7 @@ static int add_variable(const struct variable *wanted)
         __atomic_store_n(&forgetting_made, 1, __ATOMIC_RELEASE);
     }
     variables.all[variables.count] = *wanted;
-    lasts[variables.count] = bits_of(NAN);
+    lasts[variables.count] = encode_variable_double(NAN);
     if (pythia__process.recording > 0) {
         pythia__process.area.header->variables[variables.count] = lasts[variables.count];
         if (!define_one(&variables.all[variables.count]))
@@ -392,8 +393,9 @@ static int add_variable(const struct variable *wanted)
     return (int)variables.count;
 }
 
-static int is_sound(enum pythia_variable_class of_class, enum pythia_variable_binding binding,
-                    const struct pythia_variable_source *s)
+static int is_variable_sound(enum pythia_variable_class of_class,
+                             enum pythia_variable_binding binding,
+                             const struct pythia_variable_source *s)
 {
     if ((unsigned)of_class > PYTHIA_CLASS_LOWWATERMARK || (unsigned)binding > PYTHIA_BIND_REQUEST ||
         (s != NULL) != (binding == PYTHIA_BIND_PROCESS))
@@ -402,6 +404,8 @@ static int is_sound(enum pythia_variable_class of_class, enum pythia_variable_bi
                   (s->type == PYTHIA_VARIABLE_ASKED ? s->ask != NULL : s->address != NULL));
 }
 
+/* Callers may have been compiled with an earlier, shorter struct: only the bytes that they have are
+ * read. */
 int pythia_variable_define_sized(const char *name, enum pythia_variable_class of_class,
                                  enum pythia_variable_binding binding,
                                  const struct pythia_variable_source *given, size_t given_bytes)
@@ -414,7 +418,8 @@ int pythia_variable_define_sized(const char *name, enum pythia_variable_class of
     struct variable v = {.of_class = (uint8_t)of_class, .binding = (uint8_t)binding};
     size_t size = name ? strnlen(name, PYTHIA_VARIABLE_NAME_BYTES + 1) : 0;
     int cut = 0;
-    if (size == 0 || size > PYTHIA_VARIABLE_NAME_BYTES || !is_sound(of_class, binding, source))
+    if (size == 0 || size > PYTHIA_VARIABLE_NAME_BYTES ||
+        !is_variable_sound(of_class, binding, source))
         return -EINVAL;
     memcpy(v.key, PREFIX, sizeof(PREFIX) - 1);
     size = pythia__name_clean(name, size, v.key + sizeof(PREFIX) - 1, PYTHIA_VARIABLE_NAME_BYTES,
@@ -425,7 +430,7 @@ int pythia_variable_define_sized(const char *name, enum pythia_variable_class of
         v.source = *source;
     if (!pythia__lock(&pythia__self))
         return -EBUSY;
-    int number = add_variable(&v);
+    int number = add_process_variable(&v);
     pythia__unlock(&pythia__self);
     return number;
 }
@@ -443,7 +448,7 @@ int pythia_variable_get_sized(int variable, struct pythia_variable_info *out, si
     struct pythia_variable_info info = {.of_class = (enum pythia_variable_class)v->of_class,
                                         .binding = (enum pythia_variable_binding)v->binding,
                                         .type = (enum pythia_variable_type)v->type,
-                                        .value = last_of((uint32_t)variable - 1)};
+                                        .value = read_last_value((uint32_t)variable - 1)};
     memcpy(info.name, v->key + sizeof(PREFIX) - 1, v->key_bytes - (sizeof(PREFIX) - 1));
     pythia__sized_give(out, out_bytes, &info, sizeof(info));
     return 0;

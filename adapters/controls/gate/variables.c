@@ -82,6 +82,8 @@ static int write_list(const struct listing *l, struct pythia_buf *out)
     return pythia_buf_status(out);
 }
 
+/* Variables are listed in order of process and name: shared memory has no order of its own, and a
+ * report must be the same twice. */
 int pythia_gate_variables(const char *directory, struct pythia_buf *out, struct pythia_error *e)
 {
     struct listing l = {NULL, 0, 0};

@@ -94,7 +94,8 @@ static void choose_epoch(char out[17])
     snprintf(out, 17, "%016" PRIx64, number);
 }
 
-/* The epoch in the keys, which is drawn anew, distinguishes them from those of an earlier pythiad. */
+/* The epoch in the keys, which is drawn anew, distinguishes them from those of an earlier
+ * pythiad. */
 static int create_osprofiler(const void *settings, struct pythia_control **out,
                              struct pythia_error *e)
 {

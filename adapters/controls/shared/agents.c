@@ -7,6 +7,7 @@
 #include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 int pythia__agents_create(const struct pythia__agents_options *options, struct pythia__agents **out)
@@ -74,31 +75,26 @@ bool pythia__agents_name(struct pythia_text name, size_t most)
 
 /* ---- who there is: arrays in order ---- */
 
-/* The first of a service's points whose id is not before `id`. */
+static int compare_point_id(const void *service, size_t index, const void *id)
+{
+    return pythia_text_compare(((const struct pythia__agent_service *)service)->points[index]->id,
+                               *(const struct pythia_text *)id);
+}
+
 static size_t point_place(const struct pythia__agent_service *s, struct pythia_text id)
 {
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pythia_text_compare(s->points[middle]->id, id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pythia_sorted_place(s->count, compare_point_id, s, &id);
+}
+
+static int compare_service_name(const void *agents, size_t index, const void *name)
+{
+    return pythia_text_compare(((const struct pythia__agents *)agents)->services[index]->name,
+                               *(const struct pythia_text *)name);
 }
 
 static size_t service_place(const struct pythia__agents *a, struct pythia_text name)
 {
-    size_t low = 0, high = a->service_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pythia_text_compare(a->services[middle]->name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return pythia_sorted_place(a->service_count, compare_service_name, a, &name);
 }
 
 static struct pythia__agent_service *find_service(const struct pythia__agents *a,
@@ -109,21 +105,24 @@ static struct pythia__agent_service *find_service(const struct pythia__agents *a
                                                                                    : NULL;
 }
 
+/* What finds an agent. */
+struct agent_key {
+    struct pythia_text service, instance;
+};
+
+static int compare_agent_key(const void *agents, size_t index, const void *key)
+{
+    const struct pythia__agent *agent = ((const struct pythia__agents *)agents)->agents[index];
+    const struct agent_key *k = key;
+    int order = pythia_text_compare(agent->service->name, k->service);
+    return order ? order : pythia_text_compare(agent->instance, k->instance);
+}
+
 static size_t agent_place(const struct pythia__agents *a, struct pythia_text service,
                           struct pythia_text instance)
 {
-    size_t low = 0, high = a->agent_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = pythia_text_compare(a->agents[middle]->service->name, service);
-        if (order == 0)
-            order = pythia_text_compare(a->agents[middle]->instance, instance);
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct agent_key key = {service, instance};
+    return pythia_sorted_place(a->agent_count, compare_agent_key, a, &key);
 }
 
 static int make_service(struct pythia__agents *a, struct pythia_text name,
@@ -181,6 +180,8 @@ int pythia__agents_agent(struct pythia__agents *a, struct pythia_text service,
     return PYTHIA_OK;
 }
 
+/* Points are in order of id, so that a list and its etag are the same whoever reported them first.
+ * Limits apply to new points only: what is known stays. */
 int pythia__agents_point(struct pythia__agents *a, struct pythia__agent_service *service,
                          struct pythia_text id, bool make, struct pythia__agent_point **out)
 {
@@ -227,6 +228,8 @@ bool pythia__agents_seen(struct pythia__agents *a, struct pythia_text service,
     return true;
 }
 
+/* A point that was known before a restart is taken without a report, so that the search can go on
+ * before the agents come back. */
 int pythia__agents_remember(struct pythia__agents *a, struct pythia_text service,
                             struct pythia_text id, uint64_t hits, uint64_t now_ns)
 {
@@ -492,6 +495,8 @@ static enum pythia_control_result find_point_state(const struct pythia__agents *
                                     : PYTHIA_CONTROL_PENDING;
 }
 
+/* A wish that no service has a point for is reported as refused: otherwise the controller would
+ * wait for it for ever. */
 int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
                            int (*each)(void *context, struct pythia_text id,
                                        struct pythia_text target, enum pythia_control_result result,

@@ -42,7 +42,7 @@ static struct pythia_text copy_wish_text(char **at, struct pythia_text text)
     return copy;
 }
 
-/* The types of two wishes for one point that lie one behind the other become those of one. */
+/* The types of two wishes for one point that lie one after the other become those of one. */
 static void merge_types(struct pythia_control_wish *to, const struct pythia_control_wish *more,
                         struct pythia_text *room)
 {

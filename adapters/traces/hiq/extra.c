@@ -109,6 +109,8 @@ static bool take_other(struct cursor *c, struct pythia_text *out)
     return depth == 0 && !quote && out->size > 0;
 }
 
+/* Values are what Python's repr wrote: a whole number is one only if it fits 64 bits, and text is
+ * all that is no number, truth or None. */
 static void add_other(struct pythia__decoder *d, uint32_t key, struct pythia_text value)
 {
     char text[64], *end;

@@ -41,7 +41,7 @@ struct hiq {
     size_t count, capacity;
     uint32_t service, resource;
     const char *source;
-    uint64_t number, offset; /* of the line at hand, and its first byte */
+    uint64_t number, offset; /* of the current line, and its first byte */
     bool too_long;           /* the rest of a line is passed over */
     bool packed;             /* dictionaries of the current tree are in base64: version 2 */
 };
@@ -414,6 +414,8 @@ static int read_hiq_lines(struct hiq *h, bool ended)
     return PYTHIA_OK;
 }
 
+/* The input is read in pieces; what is left of a line at the end of a piece stays for the next one.
+ */
 static int decode_hiq(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                       struct pythia_error *e)
 {

@@ -4,8 +4,8 @@
  *                "processes": {"p1": {"serviceName", "tags"}, …}}, …]}
  *
  * Also one trace by itself, traces in an array or one a line, and spans one a line as they are kept
- * in Elasticsearch, with their process inside. A span names its process, which usually stands
- * behind it: the spans of one trace are held until its processes are known.
+ * in Elasticsearch, with their process inside. A span names its process, which usually comes after
+ * it: the spans of one trace are held until its processes are known.
  *
  * Rows of the table `traces` in Cassandra, as SELECT JSON gives them, are spans as well, under
  * other names and with other ids: a blob "0x…" for the trace, a signed number for a span. They may
@@ -375,6 +375,8 @@ static int place_span(struct pythia__jaeger_reader *j, struct pythia__jaeger_spa
     return pythia__emit(&j->d, &s->trace, &s->span);
 }
 
+/* Ids, references and times are checked when all members have been read: their order is not fixed.
+ */
 static int read_jaeger_span(struct pythia__decoder *d, void *context)
 {
     (void)context;

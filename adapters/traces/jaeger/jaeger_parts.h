@@ -11,7 +11,7 @@
 #include "shared/json_decoder.h"
 #include "shared/timestamp.h"
 
-/* What is known of a process of the trace at hand. */
+/* What is known of a process of the current trace. */
 struct pythia__jaeger_process {
     uint32_t id; /* number of the string that names it */
     uint32_t resource;
@@ -19,18 +19,18 @@ struct pythia__jaeger_process {
 
 struct pythia__jaeger_reader {
     struct pythia__decoder d;
-    struct pythia__held held; /* spans of the trace at hand, in wait of its id or its processes */
+    struct pythia__held held; /* spans of the current trace, in wait of its id or its processes */
     struct pythia_buf aside;  /* attributes of a span while those of its process are read */
-    struct pythia__jaeger_process *processes; /* of the trace at hand */
+    struct pythia__jaeger_process *processes; /* of the current trace */
     size_t process_count, process_capacity;
     struct pythia_hash_table processes_by_id;
-    bool processes_known;         /* no more will come in the trace at hand */
+    bool processes_known;         /* no more will come in the current trace */
     struct pythia_trace_id trace; /* at hand; none: not known yet */
     struct pythia__day day;       /* of the times that are written as dates */
     uint32_t key_hostname, key_host, key_ip, key_instance;
 };
 
-/* What is read of a span before it can be given on. */
+/* What is read of a span before it can be passed on. */
 struct pythia__jaeger_span {
     struct pythia__held_span out;
     struct pythia_text parent;  /* of old versions: parentSpanID */

@@ -57,6 +57,8 @@ int pythia__native_enter_process(struct pythia__native *n)
                                                            n->process, sizeof(*n->processes));
 }
 
+/* Sizes are checked before a name is read: the record comes from a program that may have crashed
+ * while it wrote. */
 int pythia__native_process(struct pythia__native *n, struct pythia_text record)
 {
     const size_t head = sizeof(struct pythia_record_process);
@@ -104,6 +106,8 @@ static uint32_t make_tracepoint(struct pythia__native *n, struct pythia_text nam
     return pythia_vocabulary_tracepoint_of_id(v, pythia_buf_text(id), service, string);
 }
 
+/* Numbers of points are per process, and are looked up for every span: a small cache comes before
+ * the table. */
 int pythia__native_point(struct pythia__native *n, struct pythia_text record)
 {
     const size_t head = sizeof(struct pythia_record_point);

@@ -191,6 +191,8 @@ static int look_further(struct pythia__frames *f, size_t size)
     return comes ? fill_bytes(f, size + HEADER) : PYTHIA_OK;
 }
 
+/* A frame that is cut short is followed by the next one: whoever wrote it was killed. So the
+ * payload ends where another header begins, and what is missing is counted. */
 int pythia__frames_next(struct pythia__frames *f, struct pythia__frame_read *out,
                         struct pythia_error *why)
 {

@@ -27,10 +27,10 @@ double pythia__little_real(const void *at);
 
 struct pythia__frames {
     struct pythia_source *from; /* borrowed */
-    struct pythia_buf bytes;    /* read, and not yet given on: from `at` */
+    struct pythia_buf bytes;    /* read, and not yet passed on: from `at` */
     size_t at;
     uint64_t offset; /* of the byte at `at`, in the source */
-    uint64_t number; /* of the frame at hand, from 1 */
+    uint64_t number; /* of the current frame, from 1 */
     bool ended;
     struct pythia_error cause; /* why the source failed: told when what was read is used up */
 };

@@ -1,12 +1,12 @@
 /* What libpythia-tracepoints writes: records in frames (pythia-records(5), pythia/records.h).
  *
  * A span is an ENTER and an EXIT, with key-values between, from one thread or several, and so from
- * several streams: it is held from its ENTER to its EXIT and then given on whole. Rings are read
+ * several streams: it is held from its ENTER to its EXIT and then passed on whole. Rings are read
  * one after the other, so an EXIT may come before the ENTER, or a key-value, that another thread
  * has written: a span that has ended is held until all is there that its process had committed at
  * that moment, and an EXIT without its ENTER for some frames more. What has not ended when the
- * input has is given on as begun; an EXIT whose ENTER is elsewhere (in another file) as a stop. If
- * more are open than is sensible the oldest are given on as begun, and their EXIT becomes a stop:
+ * input has is passed on as begun; an EXIT whose ENTER is elsewhere (in another file) as a stop. If
+ * more are open than is sensible the oldest are passed on as begun, and their EXIT becomes a stop:
  * the same trace is put together from the parts.
  *
  * A duration is a difference of CLOCK_MONOTONIC, so that a clock that was set does not change it. A
@@ -361,7 +361,7 @@ static int read_exit(struct pythia__native *n, struct pythia_text record)
     if (!s->begun)
         note_stop(n, s);
     if (!s->begun && n->open.open > PYTHIA__OPEN_SPANS_MAX)
-        return emit_unfinished(n, number); /* its ENTER may have been given on to make room */
+        return emit_unfinished(n, number); /* its ENTER may have been passed on to make room */
     if (pythia_grow(&n->ended, &n->ended_capacity, n->ended_count, sizeof(*n->ended)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     n->ended[n->ended_count++] = number;

@@ -22,7 +22,7 @@ struct pythia__native_process {
 };
 
 struct pythia__native_stream {
-    uint64_t next;    /* the position behind what was read */
+    uint64_t next;    /* the position after what was read */
     uint64_t lost;    /* as it was told last */
     uint64_t told_ns; /* when, by the anchor of the frame */
     bool begun;
@@ -48,17 +48,17 @@ struct pythia__native {
     uint32_t moment_process;                     /* when these ended: whose frames, and … */
     uint64_t moment_ticks;                       /* … at which look at it */
     struct pythia_buf text;                      /* scratch */
-    /* the frame at hand */
+    /* the current frame */
     struct pythia__frames *frames;
     const struct pythia_frame *frame;
     uint32_t process;
-    uint64_t offset; /* of the record at hand, in the source */
+    uint64_t offset; /* of the current record, in the source */
 };
 
 /* Something could not be read; decoding goes on. Returns PYTHIA_OK. */
 int pythia__native_tell(struct pythia__native *n, const char *sentence);
 
-/* The same of another place than that of the record at hand. */
+/* The same of another place than that of the current record. */
 void pythia__native_tell_at(struct pythia__native *n, uint64_t frame, uint64_t offset,
                             const char *sentence);
 
@@ -74,15 +74,15 @@ int pythia__native_point(struct pythia__native *n, struct pythia_text record);
 int pythia__native_variable(struct pythia__native *n, struct pythia_text record);
 int pythia__native_cost(struct pythia__native *n, struct pythia_text record);
 
-/* Count what was lost, as the header of the frame at hand tells it, unless that cannot be: it comes
+/* Count what was lost, as the header of the current frame tells it, unless that cannot be: it comes
  * out of memory that the traced program writes. */
 void pythia__native_count_losses(struct pythia__native *n, struct pythia__native_stream *s,
                                  const struct pythia_frame *f);
 
-/* The process of the frame at hand becomes the one at hand. */
+/* The process of the current frame becomes the one at hand. */
 int pythia__native_enter_process(struct pythia__native *n);
 
-/* A trace point, and the key of a variable, of the process at hand; PYTHIA_NONE: not defined. */
+/* A trace point, and the key of a variable, of the current process; PYTHIA_NONE: not defined. */
 uint32_t pythia__native_find_point(struct pythia__native *n, uint32_t number);
 uint32_t pythia__native_find_variable(const struct pythia__native *n, uint64_t number);
 

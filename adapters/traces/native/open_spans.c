@@ -66,6 +66,8 @@ static uint32_t take_span_number(struct pythia__open_spans *o)
     return number;
 }
 
+/* Open spans are in a list by age besides the table, so that the oldest can be evicted; buffers of
+ * removed ones are reused. */
 uint32_t pythia__open_spans_add(struct pythia__open_spans *o, const struct pythia_trace_id *trace,
                                 uint64_t id)
 {
@@ -90,6 +92,8 @@ uint32_t pythia__open_spans_add(struct pythia__open_spans *o, const struct pythi
     return number;
 }
 
+/* A buffer that has grown large is freed, so that one span with much text does not keep its memory.
+ */
 void pythia__open_spans_remove(struct pythia__open_spans *o, uint32_t number)
 {
     struct pythia__open_span *s = &o->spans[number];

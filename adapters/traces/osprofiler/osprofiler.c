@@ -49,7 +49,7 @@ struct osprofiler {
     struct node *nodes;
     size_t depth, node_capacity;
     struct pythia_trace_id
-        report; /* the trace that the report at hand is of, as far as it is known */
+        report; /* the trace that the current report is of, as far as it is known */
     struct pythia__day day;
 };
 
@@ -109,7 +109,7 @@ static bool word_is(struct pythia_text word, const char *upper_case)
     return true;
 }
 
-/* The verb, and the first table behind FROM, INTO, UPDATE or JOIN: "SELECT" and "instances". */
+/* The verb, and the first table after FROM, INTO, UPDATE or JOIN: "SELECT" and "instances". */
 static void describe_sql(struct pythia_text sql, struct pythia_text *verb,
                          struct pythia_text *table)
 {
@@ -690,7 +690,7 @@ static int read_osprofiler_value(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-/* What stands behind white space, or a byte order mark. */
+/* What comes after white space, or a byte order mark. */
 static int osprofiler_likeness(const struct pythia_head *head)
 {
     struct pythia_text text = pythia__skip_white(head->text);

@@ -75,7 +75,7 @@ static int add_probability(struct pythia__otlp *o, double probability)
     pythia_attributes_real(attributes, o->key_sampling, probability);
     size_t size = attributes->size - before;
     if (pythia_buf_status(attributes) != PYTHIA_OK || before == 0)
-        return PYTHIA_OK; /* a failure is seen when the span is given on */
+        return PYTHIA_OK; /* a failure is seen when the span is passed on */
     memcpy(added, attributes->bytes + before, size);
     memmove(attributes->bytes + size, attributes->bytes, before);
     memcpy(attributes->bytes, added, size);

@@ -9,7 +9,7 @@
  *         end_scope
  *     end_resource
  *
- * A resource or a scope may stand behind its spans: they are held until it is known. */
+ * A resource or a scope may come after its spans: they are held until it is known. */
 #ifndef PYTHIA_TRACES_OTLP_H
 #define PYTHIA_TRACES_OTLP_H
 
@@ -19,18 +19,18 @@
 /* Begin a reader's state with this. */
 struct pythia__otlp {
     struct pythia__decoder d;
-    struct pythia__held held; /* spans of the scope at hand, or of the resource at hand */
+    struct pythia__held held; /* spans of the current scope, or of the current resource */
     struct pythia_buf resource_attributes;
     struct pythia_resource resource; /* at hand */
     uint32_t resource_number;
-    uint32_t scope; /* number of the name of the scope at hand */
+    uint32_t scope; /* number of the name of the current scope */
     bool resource_known, scope_known;
     uint32_t key_service, key_host, key_instance;
     uint32_t key_sampling;  /* PYTHIA_NONE: no span had a tracestate that says anything of it */
     struct pythia__day day; /* of the times that are written as dates */
 };
 
-/* What is read of a span before it can be given on. */
+/* What is read of a span before it can be passed on. */
 struct pythia__otlp_span {
     struct pythia__held_span out; /* .scope is for otlp.c to set */
     uint64_t end_ns;
@@ -67,10 +67,10 @@ void pythia__otlp_kind(struct pythia_span *span, int64_t kind);
 void pythia__otlp_tracestate(struct pythia__otlp *o, struct pythia__otlp_span *s,
                              struct pythia_text tracestate);
 
-/* What makes a span unfit to be given on, as a sentence; NULL: nothing. */
+/* What makes a span unfit to be passed on, as a sentence; NULL: nothing. */
 const char *pythia__otlp_fault(const struct pythia__otlp_span *s);
 
-/* Give on a span without a fault, with the attributes that the decoder has collected, or hold it.
+/* Pass on a span without a fault, with the attributes that the decoder has collected, or hold it.
  * Negative: stop. */
 int pythia__otlp_give(struct pythia__otlp *o, struct pythia__otlp_span *s);
 

@@ -6,7 +6,7 @@
 enum { KEY, LENGTH, VARINT, SKIP, BROKEN };
 enum { UNKNOWN, ONE_MESSAGE, FRAMES };
 
-/* So many bytes of the message at hand are, or will be, behind us. What is outermost has no end. */
+/* So many bytes of the current message are, or will be, behind us. What is outermost has no end. */
 static bool pass_bytes(struct pythia_span_count *c, uint64_t bytes)
 {
     if (c->protobuf.depth > 0 && bytes > c->protobuf.left[c->protobuf.depth]) {
@@ -47,6 +47,8 @@ static void end_group_tag(struct pythia_span_count *c, bool is_good)
         c->protobuf.state = BROKEN;
 }
 
+/* Spans are counted as bytes arrive, without the message in memory: only keys and sizes are looked
+ * at, and the rest is skipped. */
 static void begin_field(struct pythia_span_count *c, uint64_t key)
 {
     c->protobuf.field = key >> 3 <= UINT32_MAX ? (uint32_t)(key >> 3) : 0;

@@ -8,7 +8,7 @@
  * in snake case, "instrumentationLibrarySpans" of old versions, and members in any order. Grafana
  * Tempo's API answers with "batches" in place of "resourceSpans", and version 2 of it with the
  * whole as the member "trace"; Kiali passes that on. What Go's SDK prints is read by otlp_stdout.c.
- * Spans whose resource or scope stands behind them are held until it is known. */
+ * Spans whose resource or scope comes after them are held until it is known. */
 #include <math.h>
 
 #include "otlp.h"

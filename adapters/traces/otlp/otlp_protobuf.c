@@ -9,8 +9,8 @@
  *
  * Messages that hold others are entered, so that they may be larger than memory; a Resource, a
  * Scope and a Span are records, read where they are in memory: nothing is copied but what is kept.
- * A record with a fault is told and passed over. A fault between records ends the message it is in,
- * because where the next one begins is not known; those around it go on. */
+ * A record with a fault is reported and passed over. A fault between records ends the message it is
+ * in, because where the next one begins is not known; those around it go on. */
 #include "otlp_protobuf.h"
 
 #include <inttypes.h>

@@ -10,19 +10,19 @@
 struct pythia__otlp_reader {
     struct pythia__otlp o;
     struct pythia_protobuf_stream stream;
-    uint64_t record;             /* offset of the record at hand */
-    struct pythia_arena scratch; /* text that is not as it was written; for the record at hand */
+    uint64_t record;             /* offset of the current record */
+    struct pythia_arena scratch; /* text that is not as it was written; for the current record */
     size_t merged;               /* bytes of it that stood in pieces */
     struct pythia_buf joined;    /* an array as text */
 };
 
 #define PYTHIA__OTLP_MERGED_MAX ((size_t)1024 * 1024) /* in a record, see otlp_values.c */
 
-/* The record at hand is at fault, at this byte of it. Returns PYTHIA_EFORMAT. */
+/* The current record is at fault, at this byte of it. Returns PYTHIA_EFORMAT. */
 int pythia__otlp_fail(struct pythia__otlp_reader *r, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The next field of a message of the record at hand: as pythia_protobuf_next, with the reason. */
+/* The next field of a message of the current record: as pythia_protobuf_next, with the reason. */
 int pythia__otlp_no_field(struct pythia__otlp_reader *r, struct pythia_protobuf m);
 
 static inline PYTHIA_PROTOBUF_INLINE int pythia__otlp_next(struct pythia__otlp_reader *r,

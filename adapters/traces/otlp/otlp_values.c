@@ -1,11 +1,11 @@
 /* Key-values of OTLP in protobuf.
  *
- * A field that may stand once may be written twice, by whoever puts two messages behind each other:
- * of scalars the last counts, and messages are merged, which is the same as to put their bytes
- * behind each other (protobuf.dev/programming-guides/encoding, "Last One Wins"). The members of an
- * AnyValue exclude one another: another one forgets those before. Nobody writes much like that, and
- * each level of a value can be in pieces: how much of it is put together in a record is limited, or
- * a few megabytes could be made to take a gigabyte. */
+ * A field that may stand once may be written twice, by whoever puts two messages one after the
+ * other: of scalars the last counts, and messages are merged, which is the same as to put their
+ * bytes one after the other (protobuf.dev/programming-guides/encoding, "Last One Wins"). The
+ * members of an AnyValue exclude one another: another one forgets those before. Nobody writes much
+ * like that, and each level of a value can be in pieces: how much of it is put together in a record
+ * is limited, or a few megabytes could be made to take a gigabyte. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,8 @@ uint32_t pythia__otlp_key(struct pythia__otlp_reader *r, struct pythia_text pref
     return pythia__key_below(&r->o.d, prefix, text);
 }
 
-/* Write bytes in base64, as OTLP/JSON does: the same capture in both forms gives the same values. */
+/* Write bytes in base64, as OTLP/JSON does: the same capture in both forms gives the same
+ * values. */
 static int encode_bytes(struct pythia__otlp_reader *r, struct pythia_text *bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -244,7 +245,7 @@ static int read_protobuf_value(struct pythia__otlp_reader *r, uint32_t key,
  *
  *     0A size key | 12 size | 0A size text | 10 bool | 18 integer | 21 double
  *
- * All sizes are of one byte, and nothing is behind what is drawn. */
+ * All sizes are of one byte, and nothing is after what is drawn. */
 static int read_short_key_value(struct pythia__otlp_reader *r, struct pythia_text message)
 {
     struct pythia__decoder *d = &r->o.d;
@@ -253,7 +254,7 @@ static int read_short_key_value(struct pythia__otlp_reader *r, struct pythia_tex
     if (message.size < 6 || at[0] != 0x0A || at[1] >= 0x80 || at[1] + (size_t)6 > message.size)
         return 0;
     const unsigned char *value = at + 2 + at[1];
-    size_t size = (size_t)(end - value) - 4; /* of what is behind the member's tag and a byte */
+    size_t size = (size_t)(end - value) - 4; /* of what is after the member's tag and a byte */
     if (value[0] != 0x12 || size + 2 >= 0x80 || value[1] != size + 2)
         return 0;
     const char *member = (const char *)value + 2;

@@ -1,4 +1,4 @@
-/* What pythiad --record wrote: the bodies that came in, one behind the other, each in its own
+/* What pythiad --record wrote: the bodies that came in, one after the other, each in its own
  * format.
  *
  *     pythia recording 1
@@ -145,7 +145,7 @@ static int read_body(struct pythia_source *source, void *to, size_t capacity, si
 /* Find a format that the bodies of a recording may have. */
 static const struct pythia_adapter_ops *find_body_format(const char *name)
 {
-    static const struct pythia_adapter_ops *const all[] = {PYTHIA__FORMATS(PYTHIA__FORMAT_ROW)};
+    static const struct pythia_adapter_ops *const all[] = {PYTHIA_FORMATS(PYTHIA__FORMAT_ROW)};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i] != &pythia__recording && strcmp(all[i]->name, name) == 0)
             return all[i];
@@ -272,6 +272,8 @@ static int decode_next_body(struct recording *r, struct pythia_sink *to, struct 
     return *line ? PYTHIA_EFORMAT : PYTHIA_OK;
 }
 
+/* Where a line is not as it should be, no later body can be found: the rest is reported as one
+ * loss. */
 static int decode_recording(struct pythia_adapter *a, struct pythia_source *from,
                             struct pythia_sink *to, struct pythia_error *e)
 {

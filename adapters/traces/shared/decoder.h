@@ -42,9 +42,9 @@ struct pythia__decoder {
     struct pythia_json *json; /* of a JSON format, while decoding: see json_decoder.h */
     const uint32_t *record;   /* where its record at hand begins (pythia_json_mark) */
     struct pythia_buf
-        attributes;           /* of the span at hand: its own, or, in an event, those of events */
+        attributes;           /* of the current span: its own, or, in an event, those of events */
     struct pythia_buf others; /* the others of these two */
-    size_t events, links;     /* of the span at hand, so far */
+    size_t events, links;     /* of the current span, so far */
     size_t value_max;         /* as the sink has it */
     struct pythia_redaction *redaction; /* likewise */
     bool marks; /* all keys of attributes come by the functions below: `ruled` tells of them */
@@ -74,7 +74,7 @@ void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to);
 /* A record cannot be read: count it and tell the sink why. */
 void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why);
 
-/* Can the spans that are held still be given on after a function returned `status`? */
+/* Can the spans that are held still be passed on after a function returned `status`? */
 bool pythia__goes_on(const struct pythia__decoder *d, int status);
 
 /* The entry in which a string is if it is in the cache. Its size and its first and last bytes are
@@ -171,7 +171,7 @@ static inline void pythia__span_begin(struct pythia__decoder *d)
     d->events = d->links = 0;
 }
 
-/* One more event of the span at hand, or link of it: false if it has as many as it may have, and
+/* One more event of the current span, or link of it: false if it has as many as it may have, and
  * that is counted. What is added until _event_end, which follows in any case, is the event's. */
 bool pythia__event_begin(struct pythia__decoder *d);
 void pythia__event_end(struct pythia__decoder *d);
@@ -192,7 +192,7 @@ void pythia__limit_attributes(struct pythia__decoder *d, size_t max);
  * and only what may be kept. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__complete_resource(struct pythia__decoder *d);
 
-/* The attributes of the span at hand are complete: those of its events are put behind its own, as
+/* The attributes of the current span are complete: those of its events are put after its own, as
  * many as it may have. PYTHIA_OK or PYTHIA_ENOMEM. Part of _emit and of pythia__hold. */
 int pythia__complete(struct pythia__decoder *d);
 

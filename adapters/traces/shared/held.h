@@ -1,5 +1,5 @@
-/* Spans that cannot be given on yet, because what they share (resource, scope, process) stands
- * behind them in the text. */
+/* Spans that cannot be passed on yet, because what they share (resource, scope, process) comes
+ * after them in the text. */
 #ifndef PYTHIA_TRACES_HELD_H
 #define PYTHIA_TRACES_HELD_H
 
@@ -7,7 +7,7 @@
 
 struct pythia__held_span {
     struct pythia_trace_id trace;
-    struct pythia_span span; /* its attributes are at .offset until they are given on */
+    struct pythia_span span; /* its attributes are at .offset until they are passed on */
     size_t offset;
     uint32_t name, scope; /* numbers of strings */
     uint32_t process;     /* a number that the format chose */
@@ -27,7 +27,7 @@ void pythia__held_free(struct pythia__held *h);
 int pythia__hold(struct pythia__held *h, struct pythia__decoder *d,
                  const struct pythia__held_span *span);
 
-/* Give on span number `index`: its attributes are put back into the decoder first. */
+/* Pass on span number `index`: its attributes are put back into the decoder first. */
 int pythia__release(struct pythia__held *h, struct pythia__decoder *d, size_t index);
 
 #endif

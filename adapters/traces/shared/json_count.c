@@ -35,6 +35,8 @@ static const char *pass_text(struct pythia_span_count *c, const char *at, const 
     return c->json.in_text ? end : at + 1;
 }
 
+/* Counts before anything is decoded, to say how far reading has come: brackets and strings suffice
+ * for that. */
 void pythia__count_json_spans(struct pythia_span_count *c, const char *path, const char *bytes,
                               size_t size)
 {

@@ -5,18 +5,18 @@
 #include "decoder.h"
 #include "pythia/json.h"
 
-/* Run `document` on each document of a source; what cannot be read is told to the sink. The ops'
- * decode. */
+/* Run `document` on each document of a source; what cannot be read is reported to the sink. The
+ * ops' decode. */
 int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct pythia_sink *to,
                    int (*document)(struct pythia__decoder *d), struct pythia_error *e);
 
-/* Read the value at hand as one record: all of it is in the window meanwhile. If `read` fails, the
- * record is told to the sink and passed over. Returns PYTHIA_OK, or negative when the document
+/* Read the current value as one record: all of it is in the window meanwhile. If `read` fails, the
+ * record is reported to the sink and passed over. Returns PYTHIA_OK, or negative when the document
  * cannot go on. */
 int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder *d, void *context),
                    void *context);
 
-/* The record at hand is unfit: an error at its beginning. Returns PYTHIA_EFORMAT. */
+/* The current record is unfit: an error at its beginning. Returns PYTHIA_EFORMAT. */
 int pythia__unfit(struct pythia__decoder *d, const char *sentence);
 
 /* Count and tell the error of the cursor: for a function that finds a record unreadable without
@@ -32,15 +32,15 @@ int pythia__enter_array(struct pythia__decoder *d);
  * is passed over and counted as not a trace. */
 int pythia__read_objects(struct pythia__decoder *d, int (*object)(struct pythia__decoder *d));
 
-/* Is the value at hand an object, or an array? Else it is passed over and counted as not a trace:
+/* Is the current value an object, or an array? Else it is passed over and counted as not a trace:
  * 0. Negative on error. */
 int pythia__is(struct pythia__decoder *d, char bracket);
 
-/* Append the scalar at hand to a text of several, with a comma between; what is no scalar is
+/* Append the current scalar to a text of several, with a comma between; what is no scalar is
  * passed over. */
 int pythia__join_scalar(struct pythia__decoder *d, struct pythia_buf *joined);
 
-/* Append the value at hand, whatever it is, under the key `name`: objects as one key-value a
+/* Append the current value, whatever it is, under the key `name`: objects as one key-value a
  * member ("name.member"), arrays as the texts of their scalars with commas between. */
 int pythia__add_value(struct pythia__decoder *d, struct pythia_text name);
 
@@ -61,7 +61,7 @@ int pythia__read_any_key(struct pythia__decoder *d, uint32_t *out);
  * PYTHIA_EFORMAT if they are out of range. */
 int pythia__time(struct pythia__decoder *d, uint64_t number, uint64_t unit_ns, uint64_t *out);
 
-/* The value at hand, microseconds as a number or as a string of one, with or without a fraction,
+/* The current value, microseconds as a number or as a string of one, with or without a fraction,
  * as nanoseconds. A time is not negative, a duration may be. PYTHIA_EFORMAT if they are out of
  * range. */
 int pythia__read_time_us(struct pythia__decoder *d, uint64_t *out_ns);

@@ -45,6 +45,8 @@ static bool may_become(struct pythia_text begin, struct pythia_text word)
            (begin.size < word.size && memcmp(begin.bytes, word.bytes, begin.size) == 0);
 }
 
+/* The first bytes decide what the input is, and have to be read again: memory is simply read twice,
+ * a stream gets its head back. */
 int pythia__peek_source(struct pythia__peeked_source *p, struct pythia_source *from,
                         struct pythia_text word, struct pythia_text *begin, struct pythia_error *e)
 {

@@ -58,6 +58,8 @@ static bool parse_zone(struct pythia_text zone, int64_t *out)
     return true;
 }
 
+/* Written by hand, because strptime depends on the locale and knows no fractions. The last date is
+ * remembered: most timestamps of a file have the same. */
 bool pythia__parse_timestamp(struct pythia__day *day, struct pythia_text text, uint64_t *out_ns)
 {
     const char *t = text.bytes;

@@ -19,7 +19,7 @@ struct defined {
 struct table {
     struct defined *entries; /* owned */
     size_t capacity;
-    uint32_t count; /* in the body at hand */
+    uint32_t count; /* in the current body */
 };
 
 struct pythia_spans_writer {
@@ -177,6 +177,8 @@ static void write_number(struct pythia_buf *to, const char *name, uint32_t numbe
         pythia_buf_printf(to, ",\"%s\":%" PRIu32, name, number);
 }
 
+/* What is 0 or not known is left out: a recording has millions of lines, and most members of a span
+ * are 0. */
 int pythia_spans_writer_add(struct pythia_spans_writer *w, const struct pythia_trace_id *trace,
                             const struct pythia_span *s)
 {

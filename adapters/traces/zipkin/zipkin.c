@@ -9,7 +9,7 @@
  *
  * In v1 the annotations cs and cr are the start and end of a client's half of the span, sr and ss
  * of a server's; one object may hold both, and becomes two spans. Client and server share an id in
- * v2 too, where the flag that says so is left out by many: every server's span is given on as such
+ * v2 too, where the flag that says so is left out by many: every server's span is passed on as such
  * a half, which changes nothing if there is no other half.
  *
  * A span without a duration is not finished. One without any time is a late addition to another
@@ -55,7 +55,7 @@ struct moment {
 
 enum core { CS, CR, SR, SS, MS, MR, CORES };
 
-/* What is read of a span before it can be given on. */
+/* What is read of a span before it can be passed on. */
 struct reading {
     struct pythia_trace_id trace;
     struct pythia_span span;
@@ -247,6 +247,7 @@ struct annotation {
     bool has_time;
 };
 
+/* Both kinds of annotation have the same members but one, so that one function reads both. */
 static int read_annotation(struct zipkin *z, struct annotation *a)
 {
     struct pythia_json *json = z->d.json;
@@ -329,9 +330,9 @@ static int scan_binary_annotations(struct zipkin *z, struct reading *r)
     return status;
 }
 
-/* ---- giving on ---- */
+/* ---- passing on ---- */
 
-/* One span to be given on: all of it, or one half of a span of v1. */
+/* One span to be passed on: all of it, or one half of a span of v1. */
 struct half {
     struct pythia_span span;
     struct endpoint endpoint;

@@ -80,6 +80,8 @@ static void add_text(struct pythia_buf *to, const char *text)
     pythia_buf_free(&shown);
 }
 
+/* One row for each strategy on each problem, with all statistics: a spreadsheet selects what it
+ * needs. */
 void pythia__evaluation_csv(const json_t *report, struct pythia_buf *out)
 {
     const json_t *results = pythia__array(report, "results");

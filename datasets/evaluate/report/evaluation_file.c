@@ -48,27 +48,32 @@ static int check_evaluation_file(const json_t *file, struct pythia_error *e)
     return PYTHIA_OK;
 }
 
+static int parse_evaluation_file(const char *path, const struct pythia_buf *bytes, json_t **out,
+                                 struct pythia_error *e)
+{
+    json_error_t why;
+    *out = json_loadb(bytes->bytes ? bytes->bytes : "", bytes->size, 0, &why);
+    if (*out)
+        return check_evaluation_file(*out, e);
+    pythia_error_place(e, path, why.line > 0 ? (uint64_t)why.line : 1, (uint64_t)why.position);
+    return pythia_error_set(e, PYTHIA_EFORMAT, "is not JSON: %s", why.text);
+}
+
 int pythia_evaluation_report_read(const char *path, json_t **out, struct pythia_error *e)
 {
     struct pythia_buf bytes = {0};
-    json_error_t why;
     json_t *file = NULL;
     int status = pythia_file_read(path, &bytes, e);
-    if (status == PYTHIA_OK) {
-        file = json_loadb(bytes.bytes ? bytes.bytes : "", bytes.size, 0, &why);
-        if (!file) {
-            pythia_error_place(e, path, why.line > 0 ? (uint64_t)why.line : 1,
-                               (uint64_t)why.position);
-            status = pythia_error_set(e, PYTHIA_EFORMAT, "is not JSON: %s", why.text);
-        }
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    status = parse_evaluation_file(path, &bytes, &file, e);
+out:
     pythia_buf_free(&bytes);
-    if (status == PYTHIA_OK)
-        status = check_evaluation_file(file, e);
-    pythia_error_place(e, path, 0, 0);
-    if (status == PYTHIA_OK)
-        *out = file;
-    else
+    if (status != PYTHIA_OK) {
+        pythia_error_place(e, path, 0, 0);
         json_decref(file);
-    return status;
+        return status;
+    }
+    *out = file;
+    return PYTHIA_OK;
 }

@@ -72,7 +72,7 @@ static size_t mark_of(const char *strategy)
     return number % MARKS;
 }
 
-static double median_of(const json_t *result, const char *member)
+static double read_median(const json_t *result, const char *member)
 {
     return pythia__number(json_object_get(result, member), "median");
 }
@@ -84,8 +84,8 @@ static bool has_causes(const json_t *problem)
 
 /* ---- pieces ---- */
 
-static void text_at(struct plot *p, double x, double y, const char *anchor, const char *class,
-                    const char *text)
+static void add_plot_text(struct plot *p, double x, double y, const char *anchor, const char *class,
+                          const char *text)
 {
     pythia__html_open(&p->h, "text", NULL);
     pythia__html_attribute_printf(&p->h, "x", "%.1f", x);
@@ -133,7 +133,7 @@ static double draw_plot_legend(struct plot *p, bool drawn)
         }
         if (drawn) {
             draw_plot_mark(p, mark_of(name), x, y, false);
-            text_at(p, x + 13, y + 4, "start", "n", name);
+            add_plot_text(p, x + 13, y + 4, "start", "n", name);
         }
         x += width;
     }
@@ -142,6 +142,8 @@ static double draw_plot_legend(struct plot *p, bool drawn)
 
 /* ---- scales ---- */
 
+/* The share of opened points has a logarithmic axis, because strategies differ tenfold in it;
+ * shares of 0 get a place of their own beside it. */
 static void fit_plot_scale(struct plot *p)
 {
     const json_t *problems = pythia__array(p->report, "problems"),
@@ -151,8 +153,8 @@ static void fit_plot_scale(struct plot *p)
         p->panels += has_causes(json_array_get(problems, i));
     for (size_t i = 0; i < json_array_size(results); i++) {
         const json_t *result = json_array_get(results, i);
-        double share = median_of(result, "opened_share");
-        if (isnan(median_of(result, "cycles_to_localise")))
+        double share = read_median(result, "opened_share");
+        if (isnan(read_median(result, "cycles_to_localise")))
             continue;
         p->zeros = p->zeros || share == 0;
         least = share > 0 ? fmin(least, share) : least;
@@ -179,6 +181,7 @@ static double y_of(const struct plot *p, double share)
     return PLOT_TOP + INSET + fmin(part, 1) * room + zero;
 }
 
+/* Colours follow the scheme of the browser, in light and dark, as the other reports do. */
 static void write_plot_style(struct plot *p)
 {
     static const char *const rules[] = {
@@ -211,7 +214,7 @@ static void write_plot_style(struct plot *p)
 /* ---- a panel ---- */
 
 /* Steps of 1, 2 or 5 times a power of ten, of which there are up to six. */
-static double step_of(double length)
+static double choose_step(double length)
 {
     double step = pow(10, floor(log10(length / 6)));
     const double factors[] = {1, 2, 5, 10};
@@ -224,21 +227,21 @@ static double step_of(double length)
 static void draw_plot_axes(struct plot *p, bool leftmost)
 {
     char text[40];
-    double right = PANEL_WIDTH - GAP, step = step_of(p->cycles);
+    double right = PANEL_WIDTH - GAP, step = choose_step(p->cycles);
     for (int i = 0; i <= p->decades; i++) {
         double share = pow(10, -i), y = y_of(p, share);
         draw_plot_line(p, 0, y, right, y, "g");
         snprintf(text, sizeof(text), "%.*f %%", i > 2 ? i - 2 : 0, 100 * share);
         if (leftmost)
-            text_at(p, -8, y + 4, "end", "d", text);
+            add_plot_text(p, -8, y + 4, "end", "d", text);
     }
     if (p->zeros && leftmost)
-        text_at(p, -8, y_of(p, 0) + 4, "end", "d", "none");
+        add_plot_text(p, -8, y_of(p, 0) + 4, "end", "d", "none");
     for (int i = 0; i * step <= p->cycles; i++) {
         double at = i * step;
         draw_plot_line(p, x_of(p, at), PLOT_TOP, x_of(p, at), PLOT_TOP + PLOT_HEIGHT, "g");
         snprintf(text, sizeof(text), "%.0f", at);
-        text_at(p, x_of(p, at), PLOT_TOP + PLOT_HEIGHT + 15, "middle", "d", text);
+        add_plot_text(p, x_of(p, at), PLOT_TOP + PLOT_HEIGHT + 15, "middle", "d", text);
     }
     draw_plot_line(p, 0, PLOT_TOP, 0, PLOT_TOP + PLOT_HEIGHT, "f");
     draw_plot_line(p, 0, PLOT_TOP + PLOT_HEIGHT, right, PLOT_TOP + PLOT_HEIGHT, "f");
@@ -249,7 +252,7 @@ static void draw_plot_result(struct plot *p, const json_t *result)
     const json_t *cycles = json_object_get(result, "cycles_to_localise");
     const char *strategy = pythia__string(result, "strategy");
     double median = pythia__number(cycles, "median"), p90 = pythia__number(cycles, "p90"),
-           share = median_of(result, "opened_share");
+           share = read_median(result, "opened_share");
     if (!isfinite(median) || !isfinite(p90) || !isfinite(share))
         return; /* of nothing that was run there is nothing to show */
     size_t number = mark_of(strategy);
@@ -281,7 +284,7 @@ static void draw_plot_panel(struct plot *p, const json_t *problem, size_t place)
                                   p->top + (double)row * PANEL_HEIGHT);
     pythia__html_open(&p->h, "g", NULL);
     pythia__html_leaf(&p->h, "title", NULL, pythia__string(problem, "help"));
-    text_at(p, 0, 16, "start", "t", name);
+    add_plot_text(p, 0, 16, "start", "t", name);
     pythia__html_close(&p->h);
     draw_plot_axes(p, column == 0);
     for (size_t i = json_array_size(results); i-- > 0;) { /* the first, the default, on top */
@@ -297,18 +300,22 @@ static void draw_plot_panel(struct plot *p, const json_t *problem, size_t place)
 static void draw_plot_titles(struct plot *p)
 {
     double middle = p->top + (p->height - FOOT - p->top) / 2;
-    text_at(p, 16, 22, "start", "h", "How fast, and with how many trace points, causes are found");
+    add_plot_text(p, 16, 22, "start", "h",
+                  "How fast, and with how many trace points, causes are found");
     pythia__html_open(&p->h, "text", "text-anchor", "middle", NULL);
     pythia__html_attribute_printf(&p->h, "transform", "translate(18 %.0f) rotate(-90)", middle);
     pythia__html_text(&p->h, p->rows > 1 ? "trace points opened, of all" : "opened, of all");
     pythia__html_close(&p->h);
-    text_at(p, LEFT, p->height - 26, "start", "n",
-            "cycles until all causes are found: the median, and a line to what 90 % of the "
-            "searches keep to");
-    text_at(p, LEFT, p->height - 10, "start", "d",
-            "hollow, or at the right end: more than half of the searches did not find them all");
+    add_plot_text(p, LEFT, p->height - 26, "start", "n",
+                  "cycles until all causes are found: the median, and a line to what 90 % of the "
+                  "searches keep to");
+    add_plot_text(
+        p, LEFT, p->height - 10, "start", "d",
+        "hollow, or at the right end: more than half of the searches did not find them all");
 }
 
+/* Each problem with a planted cause has a panel of cycles against trace points opened: nearer to
+ * the lower left corner is better. */
 void pythia__evaluation_svg(const json_t *report, struct pythia_buf *out)
 {
     const json_t *problems = pythia__array(report, "problems");
@@ -329,8 +336,8 @@ void pythia__evaluation_svg(const json_t *report, struct pythia_buf *out)
         if (has_causes(json_array_get(problems, i)))
             draw_plot_panel(&p, json_array_get(problems, i), place++);
     if (p.panels == 0)
-        text_at(&p, LEFT, p.top + 40, "start", "n",
-                "Nothing was planted: there is nothing to find.");
+        add_plot_text(&p, LEFT, p.top + 40, "start", "n",
+                      "Nothing was planted: there is nothing to find.");
     pythia__html_close(&p.h);
     pythia__html_end(&p.h);
 }

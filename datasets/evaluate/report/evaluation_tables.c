@@ -214,6 +214,8 @@ static void write_problem_table(struct page *p, const char *problem)
     }
 }
 
+/* Columns are measured over all tables, so that the tables of several problems can be compared line
+ * by line. */
 void pythia__evaluation_text(const json_t *report, bool colour, struct pythia_buf *out)
 {
     const json_t *problems = pythia__array(report, "problems"),
@@ -270,6 +272,7 @@ static void markdown_table(struct page *p, const char *problem)
     pythia_buf_putc(p->out, '\n');
 }
 
+/* The same tables as in text, for issues and documents that render Markdown. */
 void pythia__evaluation_markdown(const json_t *report, struct pythia_buf *out)
 {
     const json_t *problems = pythia__array(report, "problems"),

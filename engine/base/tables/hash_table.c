@@ -104,7 +104,7 @@ static int grow_slots(struct pythia_hash_table *t)
 int pythia_hash_table_add(struct pythia_hash_table *t, uint64_t hash, uint32_t index)
 {
     assert(index < PYTHIA_HASH_TABLE_MOST);
-    if ((!t->slots || t->count >= (t->mask + 1) / 4 * 3) && grow_slots(t) != PYTHIA_OK)
+    if ((!t->slots || t->count >= (t->mask + 1) / 8 * 7) && grow_slots(t) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (t->old)
         move_slots(t);

@@ -8,8 +8,8 @@
  * by a larger one and kept until the end, because a reader may still be in it: together they are as
  * large as the last one.
  *
- * It is not a pythia_hash_table, which moves slots while it grows and on insertion: a reader without
- * a lock would miss a string that is there. */
+ * It is not a pythia_hash_table, which moves slots while it grows and on insertion: a reader
+ * without a lock would miss a string that is there. */
 #include "pythia/strtab.h"
 
 #include <pthread.h>

@@ -97,20 +97,13 @@ int pythia__span_profile_add(struct pythia__span_profile *p, const struct pythia
     p->weight = pythia_sampling_requests(trace->weight, trace->id);
     p->requests += p->weight;
     p->seen++;
-    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN;) {
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = pythia_trace_next(trace, at)) {
         uint32_t parent = spans[at].parent;
         p->levels[at] = parent == PYTHIA_NO_SPAN ? 1 : p->levels[parent] + 1;
         if (!spans[at].annotation)
             status = add_profiled_span(p, &spans[at], p->levels[at]);
         if (status != PYTHIA_OK)
             return status;
-        if (spans[at].first_child != PYTHIA_NO_SPAN) {
-            at = spans[at].first_child;
-            continue;
-        }
-        while (at != PYTHIA_NO_SPAN && spans[at].next_sibling == PYTHIA_NO_SPAN)
-            at = spans[at].parent;
-        at = at == PYTHIA_NO_SPAN ? at : spans[at].next_sibling;
     }
     return PYTHIA_OK;
 }

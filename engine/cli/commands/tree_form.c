@@ -52,16 +52,6 @@ static bool is_span_shown(const struct tree *t, const struct pythia_trace_span *
     return length >= NOTHING_NS && length >= t->how->min_ns;
 }
 
-/* The span behind another one, parents before children; PYTHIA_NO_SPAN: it was the last. */
-static uint32_t next_of(const struct pythia_trace *trace, uint32_t at)
-{
-    if (trace->spans[at].first_child != PYTHIA_NO_SPAN)
-        return trace->spans[at].first_child;
-    while (at != PYTHIA_NO_SPAN && trace->spans[at].next_sibling == PYTHIA_NO_SPAN)
-        at = trace->spans[at].parent;
-    return at == PYTHIA_NO_SPAN ? at : trace->spans[at].next_sibling;
-}
-
 static int choose_spans(struct tree *t)
 {
     const struct pythia_trace *trace = t->trace;
@@ -71,7 +61,7 @@ static int choose_spans(struct tree *t)
     int status = PYTHIA_ENOMEM;
     if (!place || !youngest || !t->list)
         goto out;
-    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = next_of(trace, at)) {
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = pythia_trace_next(trace, at)) {
         const struct pythia_trace_span *span = &trace->spans[at];
         uint32_t parent = span->parent == PYTHIA_NO_SPAN ? 0 : place[span->parent];
         place[at] = parent; /* numbers from 1; 0: none */

@@ -1,4 +1,3 @@
-#include <curl/curl.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -115,7 +114,7 @@ static char *body_of(const struct settings *s, const struct action *a, char *con
 }
 
 static int write_answer(const struct settings *s, const struct action *a,
-                        const struct pythia__answer *answer)
+                        const struct pythia_web_answer *answer)
 {
     struct pythia_buf out = {0};
     json_error_t why;
@@ -141,7 +140,7 @@ static int write_answer(const struct settings *s, const struct action *a,
 }
 
 /* What the daemon refused, in its own words. */
-static void report_refusal(const struct pythia__answer *answer)
+static void report_refusal(const struct pythia_web_answer *answer)
 {
     json_error_t unused;
     struct pythia_buf text = {0};
@@ -232,7 +231,7 @@ static int close_directly(const struct settings *s)
 
 static int list_variables(const struct settings *s, const struct action *a)
 {
-    struct pythia__answer answer = {0};
+    struct pythia_web_answer answer = {0};
     struct pythia_error why = {0};
     int status = pythia_gate_variables(*s->gate ? s->gate : NULL, &answer.body, &why);
     if (status != PYTHIA_OK) {
@@ -251,7 +250,7 @@ out:
 static int watch_once(const struct settings *s, const char *path, bool terminal,
                       struct pythia_buf *shown)
 {
-    struct pythia__answer answer = {0};
+    struct pythia_web_answer answer = {0};
     struct pythia_buf out = {0};
     int status = pythia__ask_daemon(&s->daemon, path, NULL, s->timeout_s, false, &answer);
     if (status != PYTHIA_OK)
@@ -282,11 +281,9 @@ static int watch_report(const struct settings *s, const struct action *a)
                                    (long)(1e9 * (s->interval_s - floor(s->interval_s)))};
     bool terminal = pythia__terminal_of(NULL).screen;
     snprintf(path, sizeof(path), "%s?format=%s", a->path, s->verbose ? "text" : "brief");
-    curl_global_init(CURL_GLOBAL_DEFAULT);
     while (watch_once(s, path, terminal, &shown) == PYTHIA_OK)
         nanosleep(&pause, NULL);
     pythia_buf_free(&shown);
-    curl_global_cleanup();
     return PYTHIA__EXIT_FAILED;
 }
 
@@ -349,11 +346,10 @@ static int run_ctl(const void *settings, char *const *operands, int count)
         snprintf(path, sizeof(path), "%s?count=%d", a->path, (int)s->count);
     bool off = strcmp(a->name, "off") == 0;
     char *body = a->posts ? body_of(s, a, operands + 1, count - 1) : NULL;
-    struct pythia__answer answer = {0};
+    struct pythia_web_answer answer = {0};
     int removed = strcmp(a->name, "on") == 0 && s->off_file
                       ? switch_plane("http", "off-file", s->off_file, false)
                       : PYTHIA_OK;
-    curl_global_init(CURL_GLOBAL_DEFAULT);
     int status = pythia__ask_daemon(&s->daemon, path, body, off ? (double)OFF_WAIT_S : s->timeout_s,
                                     off, &answer);
     free(body);
@@ -365,7 +361,6 @@ static int run_ctl(const void *settings, char *const *operands, int count)
     if (status == PYTHIA_EUSAGE)
         report_refusal(&answer);
     pythia_buf_free(&answer.body);
-    curl_global_cleanup();
     return status == PYTHIA_OK && removed == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pythia/buf.h"
 #include "pythia/option.h"
+#include "pythia/web.h"
 
 /* Where it is, and what it is asked with; a member of the settings of a command. */
 struct pythia__daemon_settings {
@@ -25,17 +25,12 @@ struct pythia__daemon_settings {
                            (where) + offsetof(struct pythia__daemon_settings, tls_trust),          \
                            "Speak TLS, and trust the authorities of a file (PEM)")
 
-struct pythia__answer {
-    struct pythia_buf body; /* owned by the caller */
-    long status;            /* of HTTP */
-};
-
 /* The address of the settings, or the default. */
 const char *pythia__daemon_address(const struct pythia__daemon_settings *s);
 
 /* Ask for a path; `body` (may be NULL) is posted. PYTHIA_OK when there is an answer, whatever it
  * is; else PYTHIA_EIO, said (as a warning if `quiet`), or PYTHIA_ENOMEM. */
 int pythia__ask_daemon(const struct pythia__daemon_settings *s, const char *path, const char *body,
-                       double timeout_s, bool quiet, struct pythia__answer *out);
+                       double timeout_s, bool quiet, struct pythia_web_answer *out);
 
 #endif

@@ -45,6 +45,9 @@ struct pythia__command {
     const char *words;       /* what operands can be, for the completion; NULL: files */
     const char *see_also;    /* further pages of the manual, with commas between; NULL: none */
     const struct pythia_option *options; /* its own; ends with {0} */
+    /* Options that several commands have, before its own; NULL: none. */
+    const struct pythia_option *shared_options;
+    size_t shared_offset; /* of the struct that these are put into */
     size_t
         read_offset; /* of its struct pythia__read_settings; PYTHIA__READS_NOTHING: it has none */
     size_t settings_size;           /* of the struct that the options are put into */
@@ -53,6 +56,7 @@ struct pythia__command {
 };
 
 extern const struct pythia__command pythia__cmd_replay;
+extern const struct pythia__command pythia__cmd_merge;
 extern const struct pythia__command pythia__cmd_compare;
 extern const struct pythia__command pythia__cmd_space_build;
 extern const struct pythia__command pythia__cmd_space_show;

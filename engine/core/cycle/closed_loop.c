@@ -189,8 +189,8 @@ static bool is_in_cycle(const struct playing *p, const struct entry *e)
     return (e->place + p->count - p->first % p->count) % p->count < p->length;
 }
 
-/* Does a request that was retained for this cycle belong to it anyway, because the capture is played
- * again? */
+/* Does a request that was retained for this cycle belong to it anyway, because the capture is
+ * played again? */
 static bool comes_again(void *context, const struct pythia_trace *trace)
 {
     const struct playing *p = context;

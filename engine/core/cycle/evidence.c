@@ -133,8 +133,7 @@ int pythia__evidence_add(struct pythia__evidence_context *c, struct pythia__evid
     if (status != PYTHIA_OK || (status = count_request(e, trace)) != PYTHIA_OK)
         return status;
     uint32_t part = pythia_groups_last(e->groups);
-    if (e->effects &&
-        (status = pythia_effects_add(e->effects, trace, part, &c->path)) != PYTHIA_OK)
+    if (e->effects && (status = pythia_effects_add(e->effects, trace, part, &c->path)) != PYTHIA_OK)
         return status;
     return searched ? pythia__rare_types_add(&c->rare, stage, part, type, trace, all) : PYTHIA_OK;
 }

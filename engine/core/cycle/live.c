@@ -385,8 +385,8 @@ static struct pythia__live_type *find_request_type(struct pythia_live *l,
     return type;
 }
 
-/* The way of a finished request (the drawing at the top). The watcher sees it first and in any case,
- * as its counts of hits must not depend on what becomes evidence. */
+/* The way of a finished request (the drawing at the top). The watcher sees it first and in any
+ * case, as its counts of hits must not depend on what becomes evidence. */
 static int take_request(void *context, const struct pythia_trace *finished)
 {
     struct pythia_live *l = context;
@@ -597,7 +597,8 @@ static void begin_settling(struct pythia_live *l, const struct pythia__live_stag
 }
 
 /* Have all requests of the cycle ended? None of them is open any more, and one of which no span has
- * arrived yet would be longer than any other. A request that is stuck must not hold up all others. */
+ * arrived yet would be longer than any other. A request that is stuck must not hold up all
+ * others. */
 static bool is_settled(const struct pythia_live *l)
 {
     uint64_t waited_ns = l->now_ns - l->settling_since_ns;

@@ -65,8 +65,9 @@ bool pythia__lesson_is_due(struct pythia__lesson *l, uint64_t now_ns)
 
 /* ---- the points ---- */
 
-/* Open the next batch: up to `room` of the points that may be opened, from l->next on; with `passed`
- * only points that were hit while they were open in a batch. Are any left for a later batch? */
+/* Open the next batch: up to `room` of the points that may be opened, from l->next on; with
+ * `passed` only points that were hit while they were open in a batch. Are any left for a later
+ * batch? */
 static bool open_batch(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
                        bool passed, bool *wished)
 {
@@ -141,8 +142,8 @@ int pythia__lesson_begin(struct pythia__lesson *l, const struct pythia__lesson_c
     return PYTHIA_OK;
 }
 
-/* A process reports a point only when it is first hit, so that opening points can bring up new ones.
- * These are opened too, or join the batches that are still to be tried. */
+/* A process reports a point only when it is first hit, so that opening points can bring up new
+ * ones. These are opened too, or join the batches that are still to be tried. */
 static int add_new_points(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
                           uint64_t now_ns, bool *wished)
 {

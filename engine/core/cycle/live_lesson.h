@@ -57,8 +57,8 @@ void pythia__lesson_free(struct pythia__lesson *l);
 /* Should a phase begin? There is a type to learn, no phase is active, and the limit in an hour is
  * not reached. */
 bool pythia__lesson_is_due(struct pythia__lesson *l, uint64_t now_ns);
-/* Begin a phase. PYTHIA_OK, with *wished true if it changes the set of open points, or PYTHIA_ENOMEM
- * with nothing begun. */
+/* Begin a phase. PYTHIA_OK, with *wished true if it changes the set of open points, or
+ * PYTHIA_ENOMEM with nothing begun. */
 int pythia__lesson_begin(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
                          uint64_t now_ns, bool *wished);
 

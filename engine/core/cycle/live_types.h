@@ -63,8 +63,8 @@ size_t pythia__live_types_merge(struct pythia__live_types *t,
 /* Forget what was learnt of a type so far. */
 void pythia__live_types_restart(struct pythia__live_types *t, struct pythia__live_type *type);
 
-/* Types that are ready have been learnt from `requests` requests: is any ready, and are all that had
- * at least `few`? */
+/* Types that are ready have been learnt from `requests` requests: is any ready, and are all that
+ * had at least `few`? */
 struct pythia__live_ready {
     bool any, all;
 };

@@ -116,8 +116,8 @@ static int log_effects(struct pythia_loop_cycle *c, const struct pythia_cycle *f
     return PYTHIA_OK;
 }
 
-/* Log the state of the group that is followed in the leading type: the group is chosen once, so that
- * its share can be compared between cycles. */
+/* Log the state of the group that is followed in the leading type: the group is chosen once, so
+ * that its share can be compared between cycles. */
 static int follow_leading(struct pythia_loop *l, struct pythia_loop_cycle *c,
                           const struct pythia_groups *groups)
 {

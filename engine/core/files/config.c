@@ -12,9 +12,10 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define FILE_MAX  ((size_t)1024 * 1024)
-#define DEPTH_MAX 8
-#define NAME_MAX_ 128
+#define FILE_MAX    ((size_t)1024 * 1024)
+#define DEPTH_MAX   8
+#define NAME_MAX_   128
+#define MEMBERS_MAX 4 /* that an option names */
 
 struct pythia_config {
     const struct pythia_option *table;
@@ -150,8 +151,41 @@ out:
     return PYTHIA_OK;
 }
 
-/* A map in a list of texts: "- a: b" is the text "a: b". */
-static int read_text_pairs(struct reader *r, const struct pythia_option *o)
+/* Keep the value of a member that the option names, by its place in `choices`. */
+static int keep_member(struct reader *r, const struct pythia_option *o, const yaml_event_t *name,
+                       const yaml_event_t *value, struct pythia_buf members[MEMBERS_MAX])
+{
+    int index = pythia_option_choice_index(o->choices, (const char *)name->data.scalar.value);
+    if (index < 0)
+        return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "the members are %s", o->choices);
+    if (members[index].size > 0)
+        return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "%s is set twice",
+                       (const char *)name->data.scalar.value);
+    pythia_buf_add(&members[index], value->data.scalar.value, value->data.scalar.length);
+    return pythia_buf_status(&members[index]);
+}
+
+/* The values of the members as one text, up to the first that is not there. */
+static int set_members(struct reader *r, const struct pythia_option *o, const yaml_mark_t *at,
+                       const struct pythia_buf members[MEMBERS_MAX])
+{
+    struct pythia_buf text = {0};
+    struct pythia_error why = {0};
+    for (size_t i = 0; i < MEMBERS_MAX && members[i].size > 0; i++)
+        pythia_buf_printf(&text, "%s%.*s", i > 0 ? " " : "", (int)members[i].size,
+                          members[i].bytes);
+    int status = pythia_buf_status(&text);
+    if (status != PYTHIA_OK)
+        goto out;
+    status =
+        set_config_option(r->config, o, text.bytes ? text.bytes : "", text.size, r->settings, &why);
+out:
+    pythia_buf_free(&text);
+    return status == PYTHIA_OK ? status : fail_at(r, status, at, "%s", why.sentence);
+}
+
+static int read_text_pairs(struct reader *r, const struct pythia_option *o,
+                           struct pythia_buf members[MEMBERS_MAX])
 {
     for (;;) {
         yaml_event_t name, value;
@@ -160,16 +194,31 @@ static int read_text_pairs(struct reader *r, const struct pythia_option *o)
             return status;
         bool ended = name.type == YAML_MAPPING_END_EVENT;
         if (!ended && (status = next_event(r, &value)) == PYTHIA_OK) {
-            status = name.type == YAML_SCALAR_EVENT && value.type == YAML_SCALAR_EVENT
-                         ? set_pair(r, o, &name, &value)
-                         : fail_at(r, PYTHIA_EUSAGE, &value.start_mark, "%s takes a list of texts",
-                                   o->name);
+            if (name.type != YAML_SCALAR_EVENT || value.type != YAML_SCALAR_EVENT)
+                status = fail_at(r, PYTHIA_EUSAGE, &value.start_mark, "%s takes a list of texts",
+                                 o->name);
+            else
+                status = o->choices ? keep_member(r, o, &name, &value, members)
+                                    : set_pair(r, o, &name, &value);
             yaml_event_delete(&value);
         }
         yaml_event_delete(&name);
         if (status != PYTHIA_OK || ended)
             return status;
     }
+}
+
+/* A map in a list of texts: "- a: b" is the text "a: b", unless the option names members. */
+static int read_pairs_or_members(struct reader *r, const struct pythia_option *o,
+                                 const yaml_mark_t *at)
+{
+    struct pythia_buf members[MEMBERS_MAX] = {0};
+    int status = read_text_pairs(r, o, members);
+    if (status == PYTHIA_OK && o->choices)
+        status = set_members(r, o, at, members);
+    for (size_t i = 0; i < MEMBERS_MAX; i++)
+        pythia_buf_free(&members[i]);
+    return status;
 }
 
 /* Only text lists repeat; a list for another option is an error at its beginning, not at its first
@@ -189,7 +238,7 @@ static int read_text_list(struct reader *r, const struct pythia_option *o,
         if (event.type == YAML_SCALAR_EVENT)
             status = set_at(r, o, &event);
         else if (event.type == YAML_MAPPING_START_EVENT)
-            status = read_text_pairs(r, o);
+            status = read_pairs_or_members(r, o, &event.start_mark);
         else if (!ended)
             status =
                 fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a list of texts", o->name);

@@ -5,22 +5,22 @@
  *   worker: piece ─> decoder ─> batch ─┴─> queue ─> caller: unpack ─> taker
  *                                          caller: piece ─> decoder ─> taker, if the queue is empty
  *
- * The order in which spans arrive is left to chance: nothing that takes them depends on it. */
+ * The order in which spans arrive is left to chance: nothing that takes them depends on it. What is
+ * wrong with the files is logged in their order (file_messages.h). */
 #include "feed.h"
 
 #include <string.h>
 
 #include <uv.h>
 
+#include "file_messages.h"
 #include "pieces.h"
-#include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/span_batch.h"
 #include "pythia/status.h"
 
-#define BATCH_BYTES  ((size_t)256 * 1024)
-#define QUEUE_MAX    16 /* batches that wait */
-#define BROKEN_SHOWN 5  /* of each file; the rest is counted */
+#define BATCH_BYTES ((size_t)256 * 1024)
+#define QUEUE_MAX   16 /* batches that wait */
 
 /* ---- one piece ---- */
 
@@ -30,6 +30,7 @@ struct decoding {
     struct pythia_sink sink;
     const struct pythia__piece *piece;
     const struct pythia_pipeline_options *options;
+    struct pythia__file_messages *messages; /* borrowed */
     bool again;
     struct pythia__feed_totals totals;
     struct pythia_adapter *adapter; /* owned: of the last file; NULL: none */
@@ -38,16 +39,11 @@ struct decoding {
     struct worker *worker;
 };
 
-
 static void log_broken(struct pythia_sink *sink, const struct pythia_error *why)
 {
-    struct decoding *d = (struct decoding *)sink;
-    size_t before = atomic_fetch_add(&d->piece->of->broken, 1);
-    if (d->again || before >= BROKEN_SHOWN)
-        return;
-    struct pythia_error placed = *why;
-    pythia__piece_place(d->piece, &placed);
-    pythia_log_error(PYTHIA_LOG_WARNING, &placed);
+    const struct decoding *d = (struct decoding *)sink;
+    if (!d->again)
+        pythia__file_messages_add_broken(d->messages, d->piece, why);
 }
 
 static void drop_adapter(struct decoding *d)
@@ -67,8 +63,17 @@ static int find_adapter(struct decoding *d, struct pythia_vocabulary *vocabulary
     return ops->create(vocabulary, &d->adapter);
 }
 
-/* Detect the format of an undivided file; NULL with PYTHIA_OK: skip the file. Empty files, and files
- * in a folder that are no traces, are counted and skipped; a file that the user named is an error. */
+static void log_empty(const struct decoding *d, const char *name)
+{
+    struct pythia_error why = {0};
+    (void)pythia_error_set(&why, PYTHIA_EFORMAT, "is empty");
+    pythia_error_place(&why, name, 0, 0);
+    pythia__file_messages_add(d->messages, d->piece, PYTHIA_LOG_WARNING, &why);
+}
+
+/* Detect the format of an undivided file; NULL with PYTHIA_OK: skip the file. Empty files, and
+ * files in a folder that are no traces, are counted and skipped; a file that the user named is an
+ * error. */
 static int detect_format(struct decoding *d, struct pythia_input_stream *stream,
                          const struct pythia_adapter_ops **format, struct pythia_error *e)
 {
@@ -81,7 +86,7 @@ static int detect_format(struct decoding *d, struct pythia_input_stream *stream,
     if (head.size == 0) {
         d->totals.empty_files++;
         if (named && !d->again)
-            pythia_log(PYTHIA_LOG_WARNING, "%s: is empty", pythia_input_source(stream)->name);
+            log_empty(d, pythia_input_source(stream)->name);
         return PYTHIA_OK;
     }
     const unsigned long failures = pythia_mem_failures();
@@ -122,21 +127,9 @@ static int open_piece(const struct decoding *d, _Atomic uint64_t *read_bytes,
                                    why);
 }
 
-/* Log how many broken records were not shown, once the last piece of the file is decoded. */
-static void end_piece(const struct decoding *d)
-{
-    struct pythia__divided_file *of = d->piece->of;
-    if (atomic_fetch_sub(&of->left, 1) > 1)
-        return;
-    size_t broken = atomic_load(&of->broken);
-    if (broken > BROKEN_SHOWN && !d->again)
-        pythia_log(PYTHIA_LOG_WARNING, "%s: and %zu more broken records", of->file->path,
-                   broken - BROKEN_SHOWN);
-}
-
 /* Decode one piece. Its errors are logged and counted; a negative status ends all reading. */
-static int decode_piece(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                        _Atomic uint64_t *read_bytes)
+static int try_piece(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                     _Atomic uint64_t *read_bytes)
 {
     struct pythia_error why = {0};
     struct pythia_input_stream *stream = NULL;
@@ -148,14 +141,21 @@ static int decode_piece(struct decoding *d, struct pythia_vocabulary *vocabulary
     d->totals.bytes += pythia_input_content(stream) + d->piece->gap;
     pythia_input_close(stream);
 out:
-    end_piece(d);
     if (status == PYTHIA_OK || status == PYTHIA_ENOMEM || why.status != status)
         return status;
     d->totals.failed_files += !atomic_exchange(&of->failed, true);
     pythia__piece_place(d->piece, &why);
     if (!d->again || !*of->file->failed) /* it may fail when it is read again, and only then */
-        pythia_log_error(PYTHIA_LOG_ERROR, &why);
+        pythia__file_messages_add(d->messages, d->piece, PYTHIA_LOG_ERROR, &why);
     return PYTHIA_OK;
+}
+
+static int decode_piece(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                        _Atomic uint64_t *read_bytes)
+{
+    int status = try_piece(d, vocabulary, read_bytes);
+    pythia__file_messages_end(d->messages, d->piece);
+    return status;
 }
 
 static void add_totals(struct pythia__feed_totals *to, const struct pythia__feed_totals *from)
@@ -463,6 +463,8 @@ int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input
     struct pythia__pieces pieces;
     *totals = (struct pythia__feed_totals){0};
     int status = pythia__pieces_find(files, count, options->format, &pieces);
+    if (status == PYTHIA_OK)
+        status = pythia__file_messages_create(&pieces, &own.messages);
     if (status != PYTHIA_OK)
         goto out;
     size_t workers = options->threads > 1 ? options->threads - 1 : 0;
@@ -472,6 +474,7 @@ int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input
                        .read_bytes = read_bytes};
     status = feed_pieces(&s, &own, totals);
 out:
+    pythia__file_messages_destroy(own.messages);
     for (size_t i = 0; i < count && pieces.files; i++)
         *files[i].failed |= atomic_load(&pieces.files[i].failed);
     pythia__pieces_free(&pieces);

@@ -158,7 +158,6 @@ static int add_piece(struct pythia__pieces *p, const struct pythia__piece *piece
     if (pythia_grow(&p->list, &p->capacity, p->count, sizeof(*p->list)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     p->list[p->count++] = *piece;
-    atomic_fetch_add_explicit(&piece->of->left, 1, memory_order_relaxed);
     return PYTHIA_OK;
 }
 

@@ -12,8 +12,6 @@
 struct pythia__divided_file {
     const struct pythia_input_file *file; /* borrowed */
     _Atomic bool failed;
-    _Atomic size_t broken; /* records */
-    _Atomic size_t left;   /* pieces that are not decoded yet */
 };
 
 struct pythia__piece {

@@ -5,14 +5,16 @@
 #include <string.h>
 #include <strings.h>
 
+#include "contexts.h"
 #include "daemon.h"
+#include "mcp_route.h"
 #include "metrics.h"
 #include "openapi_served.h"
-#include "page_served.h"
+#include "page.h"
 #include "pythia/bill.h"
 #include "pythia/control_http.h"
-#include "pythia/daemon_page.h"
 #include "pythia/gate_variables.h"
+#include "pythia/mcp.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
 #include "pythia/shown_text.h"
@@ -26,15 +28,12 @@
 #define JSON_TYPE   "application/json"
 #define HTML_TYPE   "text/html; charset=utf-8"
 #define REPORT_PAGE "/report"
-#define PAGE_SCRIPT "/page.js"
-#define PAGE_S      10 /* so often a page that somebody looks at is fetched again */
-#define DECISIONS   50 /* of which it tells */
 #define BODY_MAX    ((size_t)1024 * 1024)
 #define IDS_MAX     PYTHIA__PINS_MAX /* in one request */
 
 /* ---- answers ---- */
 
-static void answer_control_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
+static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
 {
     char *text = body ? json_dumps(body, JSON_INDENT(1)) : NULL;
     struct pythia_buf out = {0};
@@ -54,10 +53,10 @@ static void answer_control_json(struct pythia__http_exchange *x, unsigned status
 
 static void answer_refusal(struct pythia__http_exchange *x, unsigned status, const char *why)
 {
-    answer_control_json(x, status, json_pack("{s:s}", "error", why));
+    answer_json(x, status, json_pack("{s:s}", "error", why));
 }
 
-static json_t *pack_text(struct pythia_text text)
+static json_t *text_of(struct pythia_text text)
 {
     json_t *out = json_stringn(text.bytes, text.size);
     return out ? out : json_string("?"); /* no UTF-8: names are made so before they get here */
@@ -100,7 +99,7 @@ static void handle_metrics(void *context, struct pythia__http_exchange *x)
 
 static json_t *plane_list(const struct pythia__daemon *d);
 
-static int pack_plane(void *context, const struct pythia_controlled_plane *p)
+static int add_plane(void *context, const struct pythia_controlled_plane *p)
 {
     json_t *one = json_pack("{s:s, s:b, s:b, s:s, s:I, s:I}", "name", p->name, "reachable",
                             p->reachable, "in_force", p->in_force, "why", p->why, "points",
@@ -112,7 +111,7 @@ static json_t *plane_list(const struct pythia__daemon *d)
 {
     json_t *list = json_array();
     if (d->switching.controller)
-        (void)pythia_controller_each_plane(d->switching.controller, pack_plane, list);
+        (void)pythia_controller_each_plane(d->switching.controller, add_plane, list);
     return list;
 }
 
@@ -137,7 +136,34 @@ static json_t *limits_of(const struct pythia__daemon *d)
     return out;
 }
 
-static json_t *pack_status(struct pythia__daemon *d)
+/* Where senders and agents reach it, and what they need there: who looks at a pythiad that gets
+ * nothing wants to know. null: it does not listen. */
+static json_t *listeners_of(const struct pythia__daemon *d)
+{
+    json_t *out = json_object();
+    for (int at = 0; at < PYTHIA__LISTENERS; at++) {
+        struct pythia_buf address = {0};
+        pythia__daemon_address(d, (enum pythia__listener)at, &address);
+        (void)json_object_set_new(out, pythia__listener_name((enum pythia__listener)at),
+                                  address.size ? json_string(address.bytes) : json_null());
+        pythia_buf_free(&address);
+    }
+    return out;
+}
+
+static json_t *tokens_of(const struct pythia__daemon *d)
+{
+    json_t *out = json_object();
+    for (int role = PYTHIA__ROLE_READ; role < PYTHIA__ROLES; role++) {
+        const char *tokens[2];
+        pythia__role_tokens((enum pythia__role)role, (const char *const *)d->tokens, tokens);
+        (void)json_object_set_new(out, pythia__role_name((enum pythia__role)role),
+                                  json_boolean(tokens[0] || tokens[1]));
+    }
+    return out;
+}
+
+static json_t *status_of(struct pythia__daemon *d)
 {
     struct pythia_window_numbers window = pythia_live_window(d->engine.live);
     struct pythia_live_numbers live = pythia_live_numbers(d->engine.live);
@@ -160,15 +186,18 @@ static json_t *pack_status(struct pythia__daemon *d)
         "quarantined", (json_int_t)c.in_quarantine, "in_force", d->switching.in_force.now,
         "degraded", pythia_state_is_degraded(d->engine.state), "planes", plane_list(d));
     json_t *more = json_pack(
-        "{s:b, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "learning",
-        live.learning, "cycle", (json_int_t)d->cycle, "mute", (json_int_t)c.mute, "teaching",
-        live.teaching, "lessons", (json_int_t)live.lessons, "types_waiting",
+        "{s:b, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, "
+        "s:o, s:s?, s:I, s:s}",
+        "learning", live.learning, "cycle", (json_int_t)d->cycle, "mute", (json_int_t)c.mute,
+        "teaching", live.teaching, "lessons", (json_int_t)live.lessons, "types_waiting",
         (json_int_t)live.types_waiting, "problems_waiting",
         (json_int_t)pythia__engine_waiting(&d->engine), "request_types", (json_int_t)live.types,
         "learnt_types", (json_int_t)live.learnt, "requests_apart", (json_int_t)live.under_way,
         "spans_refused", (json_int_t)refused, "spans_dropped", (json_int_t)spans_dropped(d),
         "unknown_points", (json_int_t)live.unknown_points, "unknown_spans",
-        (json_int_t)live.unknown_spans, "limits", limits_of(d));
+        (json_int_t)live.unknown_spans, "limits", limits_of(d), "listens", listeners_of(d), "tls",
+        d->tls_key != NULL, "tokens", tokens_of(d), "trace_url", d->engine.s.trace_url, "orders",
+        (json_int_t)d->orders, "data_folder", PYTHIA_DATA_FOLDER);
     if (!out || !more || json_object_update(out, more) != 0) {
         json_decref(out);
         out = NULL;
@@ -179,12 +208,12 @@ static json_t *pack_status(struct pythia__daemon *d)
 
 static void handle_status(void *context, struct pythia__http_exchange *x)
 {
-    answer_control_json(x, 200, pack_status(context));
+    answer_json(x, 200, status_of(context));
 }
 
 void pythia__api_status_line(void *daemon, struct pythia_buf *to)
 {
-    json_t *status = pack_status(daemon);
+    json_t *status = status_of(daemon);
     char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
     if (text)
         pythia_shown_json(to, text, strlen(text));
@@ -277,7 +306,7 @@ static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *
     if (pythia__reporting_has(d->engine.reporting))
         ask_report(d, x, form, JSON_TYPE);
     else
-        answer_control_json(x, 200, json_array());
+        answer_json(x, 200, json_array());
 }
 
 static void handle_groups(void *context, struct pythia__http_exchange *x)
@@ -288,6 +317,55 @@ static void handle_groups(void *context, struct pythia__http_exchange *x)
 static void handle_verdicts(void *context, struct pythia__http_exchange *x)
 {
     answer_part(context, x, PYTHIA__REPORT_VERDICTS);
+}
+
+static void handle_cycles(void *context, struct pythia__http_exchange *x)
+{
+    answer_part(context, x, PYTHIA__REPORT_CYCLES);
+}
+
+static void answer_requests(void *context, int status, const char *bytes, size_t size)
+{
+    struct pythia__http_exchange *x = context;
+    char *copy = status == PYTHIA_OK && bytes ? pythia_strndup(bytes, size) : NULL;
+    if (copy)
+        pythia__http_answer(x, 200, JSON_TYPE, copy, size);
+    else if (status == PYTHIA_OK && !bytes)
+        answer_refusal(x, 404, "the last cycle has no such group");
+    else
+        pythia__http_say(x, 503, status == PYTHIA_ESTOPPED ? "stops\n" : "out of memory\n");
+}
+
+/* The sampled requests of a group of the last cycle, one by one. */
+static void handle_requests(void *context, struct pythia__http_exchange *x)
+{
+    const struct pythia__daemon *d = context;
+    const char *group = pythia__http_query(x, "group");
+    if (!group)
+        answer_refusal(x, 400, "group is the id of a group of /v1/groups");
+    else if (!pythia__reporting_has(d->engine.reporting))
+        answer_requests(x, PYTHIA_OK, NULL, 0);
+    else
+        pythia__reporting_ask_requests(d->engine.reporting, group, answer_requests, x);
+}
+
+/* The trees are large, so they are given one at a time; without a type, which ones there are. */
+static void handle_contexts(void *context, struct pythia__http_exchange *x)
+{
+    const struct pythia__daemon *d = context;
+    const struct pythia_space *space = pythia_live_space(d->engine.live);
+    const char *wanted = pythia__http_query(x, "request_type");
+    if (!wanted) {
+        answer_json(x, 200, pythia__context_types(space));
+        return;
+    }
+    uint32_t name = pythia_vocabulary_string_find(d->engine.vocabulary, pythia_text_of(wanted));
+    const struct pythia_space_type *type =
+        name == PYTHIA_NONE ? NULL : pythia_space_type(space, name);
+    if (type)
+        answer_json(x, 200, pythia__context_tree(type, d->engine.vocabulary));
+    else
+        answer_refusal(x, 404, "the search space has no such request type");
 }
 
 static void handle_decisions(void *context, struct pythia__http_exchange *x)
@@ -309,8 +387,40 @@ static void handle_decisions(void *context, struct pythia__http_exchange *x)
 
 struct listing {
     const struct pythia__daemon *d;
-    json_t *list;
+    json_t *list, *pins; /* those by hand: "open" or "closed", by id */
 };
+
+static int take_pin(void *context, struct pythia_text id, int pin)
+{
+    json_t *to = context;
+    return json_object_setn_new(to, id.bytes, id.size, json_string(pin > 0 ? "open" : "closed")) ==
+                   0
+               ? PYTHIA_OK
+               : PYTHIA_ENOMEM;
+}
+
+static int take_pin_type(void *context, struct pythia_text id, struct pythia_text type)
+{
+    (void)type;
+    return take_pin(context, id, 1);
+}
+
+/* What was pinned by hand, as the state has it; NULL when out of memory or not readable. */
+static json_t *pins_of(const struct pythia__daemon *d)
+{
+    json_t *out = json_object();
+    if (out && pythia_state_each_pin(d->engine.state, take_pin, out) == PYTHIA_OK &&
+        pythia_state_each_pin_type(d->engine.state, take_pin_type, out) == PYTHIA_OK)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+static json_t *pin_of(const struct listing *l, struct pythia_text id)
+{
+    json_t *pin = json_object_getn(l->pins, id.bytes, id.size);
+    return pin ? json_incref(pin) : json_null();
+}
 
 /* The types that a point is pinned open for; null: all, or there is no such pin. */
 static json_t *types_of(const struct pythia__daemon *d, struct pythia_text id)
@@ -323,22 +433,22 @@ static json_t *types_of(const struct pythia__daemon *d, struct pythia_text id)
         return json_null();
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, pack_text(types[i]));
+        json_array_append_new(list, text_of(types[i]));
     return list;
 }
 
-static int pack_point(void *context, const struct pythia_controlled *p)
+static int add_point(void *context, const struct pythia_controlled *p)
 {
     const struct listing *l = context;
     static const char *const results[] = {"pending", "applied", "refused", "lost"};
     json_t *one = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, s:o}", "plane",
-        p->plane, "trace_point", pack_text(p->id), "target", pack_text(p->target), "price_ns",
+        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:o, s:b, s:b, s:b, s:s, s:o}",
+        "plane", p->plane, "trace_point", text_of(p->id), "target", text_of(p->target), "price_ns",
         pythia__pack_real(p->price_ns), "price_known", pythia_price_known_name(p->price_known),
         "hits", (json_int_t)p->hits, "spans", (json_int_t)p->spans, "requests",
-        (json_int_t)p->requests, "wanted", p->wanted, "mute", p->mute, "pinned", p->pinned,
-        "quarantined", p->quarantined, "open_by_default", p->open_by_default, "switchable", 1,
-        "result", results[p->result], "types", types_of(l->d, p->id));
+        (json_int_t)p->requests, "wanted", p->wanted, "mute", p->mute, "pinned", p->pinned, "pin",
+        pin_of(l, p->id), "quarantined", p->quarantined, "open_by_default", p->open_by_default,
+        "switchable", 1, "result", results[p->result], "types", types_of(l->d, p->id));
     return json_array_append_new(l->list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
@@ -353,8 +463,8 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
     struct pythia_text service = {id.bytes, colon ? (size_t)(colon - id.bytes) : 0};
     json_t *one =
         json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}",
-                  "plane", "", "trace_point", pack_text(id), "target", pack_text(service),
-                  "price_ns", pythia__pack_real(seen.price_ns), "price_known",
+                  "plane", "", "trace_point", text_of(id), "target", text_of(service), "price_ns",
+                  pythia__pack_real(seen.price_ns), "price_known",
                   pythia_price_known_name(seen.price_known), "hits", (json_int_t)seen.spans,
                   "spans", (json_int_t)seen.spans, "requests", (json_int_t)seen.requests, "wanted",
                   pythia_live_is_open(d->engine.live, point), "mute", 0, "pinned", 0, "quarantined",
@@ -363,111 +473,32 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
 }
 
 /* NULL when out of memory. */
-static json_t *pack_points(struct pythia__daemon *d)
+static json_t *points_of(struct pythia__daemon *d)
 {
     json_t *list = json_array();
     uint32_t points = pythia_vocabulary_tracepoints(d->engine.vocabulary);
-    int status =
-        pythia_controller_each(d->switching.controller, pack_point, &(struct listing){d, list});
-    if (status != PYTHIA_OK)
-        goto out;
-    for (uint32_t point = 0; point < points; point++)
-        if ((status = add_unswitchable(d, point, list)) != PYTHIA_OK)
-            goto out;
-    return list;
-out:
+    struct listing l = {d, list, pins_of(d)};
+    int status = pythia_controller_each(d->switching.controller, add_point, &l);
+    json_decref(l.pins);
+    for (uint32_t point = 0; point < points && status == PYTHIA_OK; point++)
+        status = add_unswitchable(d, point, list);
+    if (status == PYTHIA_OK)
+        return list;
     json_decref(list);
     return NULL;
 }
 
 static void handle_points(void *context, struct pythia__http_exchange *x)
 {
-    answer_control_json(x, 200, pack_points(context));
-}
-
-static void write_page(struct pythia__daemon *d, struct pythia__http_exchange *x,
-                       const json_t *verdicts)
-{
-    char *latest = NULL;
-    (void)pythia_state_decisions(d->engine.state, DECISIONS,
-                                 &latest); /* unreadable: none are shown */
-    json_t *status = pack_status(d), *points = pack_points(d);
-    json_t *decisions = latest ? json_loads(latest, 0, NULL) : NULL;
-    struct pythia_daemon_page page = {.status = status,
-                                      .points = points,
-                                      .decisions = decisions,
-                                      .verdicts = verdicts,
-                                      .report_path = REPORT_PAGE,
-                                      .now_unix_ns = pythia__unix_ns(),
-                                      .script_path = PAGE_SCRIPT,
-                                      .refresh_s = PAGE_S};
-    struct pythia_buf out = {0};
-    bool made = status && points && pythia_daemon_page_write(&page, &out) == PYTHIA_OK;
-    if (!made)
-        pythia_buf_free(&out);
-    answer_page(x, NOTHING_LOADED "; script-src 'self'; connect-src 'self'", HTML_TYPE, out.bytes,
-                out.size);
-    json_decref(status);
-    json_decref(points);
-    json_decref(decisions);
-    pythia_free(latest);
-}
-
-struct viewer {
-    struct pythia__daemon *d;
-    struct pythia__http_exchange *exchange;
-};
-
-static void answer_viewer(void *context, int status, const char *bytes, size_t size)
-{
-    struct viewer v = *(struct viewer *)context;
-    pythia_free(context);
-    json_t *verdicts = status == PYTHIA_OK ? json_loadb(bytes, size, 0, NULL) : NULL;
-    if (verdicts)
-        write_page(v.d, v.exchange, verdicts);
-    else if (status == PYTHIA_ESTOPPED)
-        pythia__http_say(v.exchange, 503, "stops\n");
-    else
-        pythia__http_say(v.exchange, 503, "out of memory\n");
-    json_decref(verdicts);
-}
-
-/* The page of what it does; the report has one of its own. */
-static void handle_page(void *context, struct pythia__http_exchange *x)
-{
-    struct pythia__daemon *d = context;
-    if (!pythia__reporting_has(d->engine.reporting)) {
-        write_page(d, x, NULL);
-        return;
-    }
-    struct viewer *v = pythia_calloc(1, sizeof(*v));
-    if (!v) {
-        pythia__http_say(x, 503, "out of memory\n");
-        return;
-    }
-    *v = (struct viewer){d, x};
-    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, answer_viewer, v);
-}
-
-/* A file that the build has put into the program. */
-static void answer_served(struct pythia__http_exchange *x, const char *type,
-                          const unsigned char *bytes, size_t size)
-{
-    struct pythia_buf out = {0};
-    pythia_buf_add(&out, bytes, size);
-    answer_page(x, NOTHING_LOADED, type, out.bytes, out.size);
-}
-
-static void handle_script(void *context, struct pythia__http_exchange *x)
-{
-    (void)context;
-    answer_served(x, "text/javascript; charset=utf-8", page_served, sizeof(page_served));
+    answer_json(x, 200, points_of(context));
 }
 
 static void handle_openapi(void *context, struct pythia__http_exchange *x)
 {
+    struct pythia_buf out = {0};
     (void)context;
-    answer_served(x, JSON_TYPE, openapi_served, sizeof(openapi_served));
+    pythia_buf_add(&out, openapi_served, sizeof(openapi_served));
+    answer_page(x, NOTHING_LOADED, JSON_TYPE, out.bytes, out.size);
 }
 
 /* The variables of the programs whose trace points are switched through shared memory. */
@@ -548,7 +579,7 @@ static void handle_hash(void *context, struct pythia__http_exchange *x)
         pythia_redaction_hash(
             d->redaction, (struct pythia_text){json_string_value(value), json_string_length(value)},
             hash);
-        answer_control_json(x, 200, json_pack("{s:s}", "hash", hash));
+        answer_json(x, 200, json_pack("{s:s}", "hash", hash));
     }
     json_decref(body);
 }
@@ -567,8 +598,9 @@ static void handle_order(struct pythia__daemon *d, struct pythia__http_exchange 
         return;
     }
     unsigned status = pythia__pin(&d->switching, body, value, &answer);
+    d->orders++;
     json_decref(body);
-    answer_control_json(x, status, answer);
+    answer_json(x, status, answer);
 }
 
 static void handle_open(void *context, struct pythia__http_exchange *x)
@@ -632,11 +664,10 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
     double request_ns = pythia_overhead_request_ns(d->switching.overhead);
     struct pythia_bill_forecast all =
         pythia_bill_forecast(items, count, d->engine.s.price_ns, request_ns);
-    answer_control_json(x, 200,
-                        json_pack("{s:o, s:f, s:o, s:o}", "trace_points", list,
-                                  "added_ns_per_request", all.cost_ns, "request_ns",
-                                  pythia__pack_real(request_ns), "added_share",
-                                  pythia__pack_real(all.share)));
+    answer_json(x, 200,
+                json_pack("{s:o, s:f, s:o, s:o}", "trace_points", list, "added_ns_per_request",
+                          all.cost_ns, "request_ns", pythia__pack_real(request_ns), "added_share",
+                          pythia__pack_real(all.share)));
 }
 
 static void handle_off(void *context, struct pythia__http_exchange *x)
@@ -648,7 +679,7 @@ static void handle_off(void *context, struct pythia__http_exchange *x)
     pythia_live_pause(d->engine.live, true);
     bool kept = pythia_state_put_off(d->engine.state, true) == PYTHIA_OK;
     if (status == PYTHIA_OK)
-        answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
+        answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
     else
         answer_refusal(x, 502, "not every target could be told; it is tried again");
 }
@@ -662,12 +693,18 @@ static void handle_on(void *context, struct pythia__http_exchange *x)
     pythia_live_pause(d->engine.live, d->engine.s.observe_only);
     bool kept = pythia_state_put_off(d->engine.state, false) == PYTHIA_OK;
     if (status == PYTHIA_OK)
-        answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
+        answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
     else
         answer_refusal(x, 502, "not every target could be told; it is tried again");
 }
 
 /* ---- agents ---- */
+
+static void handle_mcp(void *context, struct pythia__http_exchange *x)
+{
+    if (is_json(x))
+        pythia__mcp_handle(context, x);
+}
 
 static void handle_agent_get(void *context, struct pythia__http_exchange *x)
 {
@@ -721,8 +758,8 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         ROUTE("GET", "/healthz", 0, handle_alive),
         ROUTE("GET", "/readyz", 0, handle_ready),
         ROUTE("GET", "/metrics", 0, handle_metrics),
-        ROUTE("GET", "/", 0, handle_page),
-        ROUTE("GET", PAGE_SCRIPT, 0, handle_script),
+        ROUTE("GET", "/", 0, pythia__page_handle),
+        ROUTE("GET", PYTHIA__PAGE_FOLDER, 0, pythia__page_handle),
         ROUTE("GET", REPORT_PAGE, 0, handle_report),
         ROUTE("GET", "/openapi.json", 0, handle_openapi),
         ROUTE("GET", "/v1/status", 0, handle_status),
@@ -730,9 +767,13 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         ROUTE("GET", "/v1/report", 0, handle_report),
         ROUTE("GET", "/v1/groups", 0, handle_groups),
         ROUTE("GET", "/v1/verdicts", 0, handle_verdicts),
+        ROUTE("GET", "/v1/cycles", 0, handle_cycles),
+        ROUTE("GET", "/v1/requests", 0, handle_requests),
+        ROUTE("GET", "/v1/contexts", 0, handle_contexts),
         ROUTE("GET", "/v1/decisions", 0, handle_decisions),
         ROUTE("GET", "/v1/points", 0, handle_points),
         ROUTE("GET", "/v1/variables", 0, handle_variables),
+        ROUTE("POST", "/mcp", PYTHIA_MCP_MESSAGE_MAX, handle_mcp),
         ROUTE("POST", "/v1/open", BODY_MAX, handle_open),
         ROUTE("POST", "/v1/close", BODY_MAX, handle_close),
         ROUTE("POST", "/v1/unpin", BODY_MAX, handle_unpin),

@@ -12,6 +12,7 @@
 #include "intake/receive.h"
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
+#include "notify/notify.h"
 #include "shared/engine.h"
 #include "shared/heap.h"
 #include "switching/switches.h"
@@ -44,6 +45,8 @@ struct pythia__daemon {
     struct pythia__events *events;
     struct pythia__http_route *control_routes; /* owned */
     size_t control_route_count;
+    struct pythia__notify *notify;               /* NULL: nobody is to be notified */
+    char *notify_secret;                         /* owned */
     char *tls_key, *tls_certificate, *tls_trust; /* owned */
     char *tokens[PYTHIA__ROLES];                 /* owned */
     uv_timer_t tick;
@@ -52,6 +55,7 @@ struct pythia__daemon {
     uint64_t cycle;  /* number of the last one that decided: others have none */
     uint64_t learnt; /* types that the search space had when it was written */
     uint64_t reloads, failed_reloads;
+    uint64_t orders; /* by hand, since it began */
     struct pythia__heap heap;
     unsigned quiet_ticks; /* since nothing waits any more while it drains */
     bool draining, writes_space;
@@ -65,6 +69,10 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
 
 /* Say in the log where it listens, with the ports that the system chose for those that were 0. */
 void pythia__daemon_tell_addresses(const struct pythia__daemon *d);
+
+/* Append where a listener is, HOST:PORT with the port that it has; nothing if it is off. */
+void pythia__daemon_address(const struct pythia__daemon *d, enum pythia__listener at,
+                            struct pythia_buf *to);
 
 /* Stop listening, take in what has come, end the cycle, and close the loop's handles: uv_run ends
  * then. What is open at targets stays so until their lease runs out, but what `close` says. */

@@ -169,7 +169,34 @@ static const char redacting[] =
     "default "
     "rules, in their order:\n\n[[ *Key*\n:- *Value is*\n";
 
-static const char after[] =
+static const char notifying[] =
+    "# NOTIFICATIONS\n\n"
+    "Each *--notify* gets a POST when a verdict of a request type is new, and when one is refuted. "
+    "In the file of settings:\n\n"
+    "```\nnotify:\n"
+    "  - {url: https://example.org/pythia}\n"
+    "  - {url: https://hooks.slack.com/services/T/B/X, format: slack}\n"
+    "  - {url: http://alertmanager:9093/api/v2/alerts, format: alertmanager}\n```\n\n"
+    "*json* (the default)\n\tAn object: _event_, which is \"verdict.new\" or "
+    "\"verdict.refuted\", _unix\\_ns_, and the _verdict_ as *pythia-report*(5) has it.\n\n"
+    "*slack*\n\tThe verdict as a text, for an incoming webhook.\n\n"
+    "*alertmanager*\n\tAn alert _PythiaVerdict_ with the label _request\\_type_. It ends when "
+    "the verdict is refuted, or after a day.\n\n"
+    "A request has 10 s. It is sent again after *--notify-pause-seconds*, and then with twice "
+    "the pause each time, after an answer of 408, 429 or 5xx, or none; after 10 times it is lost, "
+    "and at once after any other answer that is not 2xx. Redirections are not followed, proxies "
+    "not used. Up to 64 notifications wait for each address; the oldest is lost when there are "
+    "more, and those that wait are lost when *pythiad* ends. Losses are logged, and counted in "
+    "/metrics (_pythia\\_notifications\\_lost\\_total_). No address delays another one, or "
+    "*pythiad*.\n\n"
+    "_X-Pythia-Delivery_ is the same in each try of one notification. With *--notify-secret* a "
+    "request is signed: _X-Pythia-Signature_ is _sha256=_ and the HMAC-SHA256, in hexadecimal "
+    "digits, of the text of _X-Pythia-Timestamp_ (seconds of the Unix epoch), a full stop, and the "
+    "body. A receiver refuses a time that is minutes away, so that an old request cannot be "
+    "repeated. Names and values in a notification come from traced programs. The log names an "
+    "address by its place in the settings, because the URL may be a secret.\n\n";
+
+static const char controlling[] =
     "# WHOM IT SWITCHES\n\n"
     "*Programs with OpenTelemetry in Node.js, Python and Go*\n\tBy pythia-gate.js, pythia_gate and "
     "pythia-go, see *pythia-control-http*(7).\n\n"
@@ -178,19 +205,33 @@ static const char after[] =
     "Whom it switched goes back to its own set once it has not heard of *pythiad* for "
     "*--lease-seconds*.\n\n"
     "# CONTROL\n\n"
-    "*pythia ctl* talks to it. The same interface has pages for a browser: / for what it "
-    "does, what it found and which trace points are open for that, and /report for the last cycle, "
-    "or, before one has ended, what has arrived so far. "
-    "The page / stays current: every 10 s its script, /page.js, changes what differs, while "
-    "open details, the focus and the scroll position stay; without scripts the page is reloaded. "
-    "It "
-    "says so when *pythiad* does not answer. GET /v1/events is a stream of server-sent events: "
+    "*pythia ctl* talks to it. The same interface has a page for a browser, /, with what was "
+    "found, "
+    "the requests behind it, the trace points in their contexts, which can be opened and closed "
+    "there, and the decisions with what came of them; each view, filter and selection has an "
+    "address of its own. /report is the report of the last cycle, "
+    "or, before one has ended, of what has arrived so far. The files of the page are for whoever "
+    "reaches the listener, because they say nothing of what *pythiad* knows: where a token is "
+    "needed the page asks for it, sends it with each request, and keeps it until its tab is "
+    "closed. It stays current by events, or asks every 10 s where these are refused; open details, "
+    "the focus and the scroll position stay. It "
+    "says so when *pythiad* does not answer. Behind it are /v1/status, /v1/verdicts, /v1/groups, "
+    "/v1/points and /v1/decisions, and further: /v1/cycles, _loop_ of pythia-report(5); "
+    "/v1/requests?group=ID, up to 512 sampled requests of a group of the last cycle with their "
+    "values of up to 24 keys; and /v1/contexts, the request types of the search space, "
+    "/v1/contexts?request_type=TYPE with the tree of contexts of one. "
+    "GET /v1/events is a stream of server-sent events: "
     "each, "
     "_event: status_, has the answer of /v1/status, at once and whenever it changes, at most four "
     "times a second; a comment every 15 s shows that the connection lives. 32 clients may listen; "
     "one more is answered with 503, and one that does not read is closed, and counted. There are "
     "further /metrics for Prometheus, /healthz and /readyz. /openapi.json describes all routes for "
-    "programs (OpenAPI 3.1).\n\n"
+    "programs (OpenAPI 3.1). An assistant can ask by the Model Context Protocol: POST /mcp takes "
+    "its "
+    "messages (streamable HTTP, with JSON as answers), and has the tools of *pythia-mcp*(1), each "
+    "with the role of its route; those that change something are offered to the role control.\n\n";
+
+static const char starting[] =
     "# STARTING AGAIN\n\n"
     "With *--state* it goes on where it stood, also after an end without warning: the trace points "
     "that were wanted open are wanted again at once, under a version that goes on rising; pins, "
@@ -230,7 +271,8 @@ static const char after[] =
     "Look, and switch nothing:\n\n"
     "```\n$ pythiad --observe-only\n```\n\n"
     "# SEE ALSO\n\n"
-    "*pythia*(1), *pythia-ctl*(1), *pythia-control-http*(7), *pythia-control-osprofiler*(7), "
+    "*pythia*(1), *pythia-ctl*(1), *pythia-mcp*(1), *pythia-control-http*(7), "
+    "*pythia-control-osprofiler*(7), "
     "*libpythia-tracepoints*(3), *pythia-report*(5)\n";
 
 /* A row of the table: what is done to a value whose key fits. */
@@ -260,5 +302,7 @@ void pythia__manual_write(struct pythia_buf *to)
     for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
         write_redaction_rule(*rule, to);
     pythia_buf_putc(to, '\n');
-    pythia_buf_puts(to, after);
+    pythia_buf_puts(to, controlling);
+    pythia_buf_puts(to, notifying);
+    pythia_buf_puts(to, starting);
 }

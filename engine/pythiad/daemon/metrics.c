@@ -301,6 +301,20 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
                 pythia_controller_is_off(d->switching.controller));
 }
 
+static void write_notifications(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    struct pythia__notify_numbers n = pythia__notify_numbers(d->notify);
+    write_counter(to, "pythia_notifications_sent_total", "Notifications that were taken.", n.sent);
+    write_counter(to, "pythia_notifications_retried_total",
+                  "Times that a notification was sent again.", n.tried_again);
+    write_gauge(to, "pythia_notifications_waiting", "Notifications that wait to be sent.",
+                (double)n.waiting);
+    write_metric_head(to, "pythia_notifications_lost_total", "counter", "Notifications lost, by reason.");
+    for (int i = 0; i < PYTHIA__NOTIFY_LOSSES; i++)
+        pythia_buf_printf(to, "pythia_notifications_lost_total{reason=\"%s\"} %" PRIu64 "\n",
+                          pythia__notify_loss_name((enum pythia__notify_loss)i), n.lost[i]);
+}
+
 void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct rusage usage;
@@ -311,6 +325,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     write_listeners(d, to);
     write_limits(d, to);
     write_control(d, to);
+    write_notifications(d, to);
     pythia__budget_metrics(&d->switching, to);
     write_gauge(to, "pythia_state_degraded", "1: the state cannot be written.",
                 pythia_state_is_degraded(d->engine.state));

@@ -10,7 +10,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cblas.h>
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 #include <uv.h>
@@ -234,7 +233,6 @@ int main(int argc, char **argv)
     pythia__heap_setup();
     json_set_alloc_funcs(pythia_malloc, free_daemon_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
-    openblas_set_num_threads(1); /* matrices are small */
     if (wants_text(argc, argv, &text))
         return print_text(&text);
     int status = pythia__settings_read(argc, argv, environ, &settings, &config, &why);

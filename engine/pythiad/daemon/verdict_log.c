@@ -12,10 +12,11 @@
 #include "shared/reporting.h"
 
 struct waiting {
+    struct pythia__daemon *d;
     uint64_t cycle;
 };
 
-static const char *get_verdict_text(const json_t *verdict, const char *member)
+static const char *text_of(const json_t *verdict, const char *member)
 {
     const char *text = json_string_value(json_object_get(verdict, member));
     return text ? text : "";
@@ -23,24 +24,30 @@ static const char *get_verdict_text(const json_t *verdict, const char *member)
 
 static bool is_told(const json_t *verdict)
 {
-    return strcmp(get_verdict_text(verdict, "state"), "found") == 0 ||
-           strcmp(get_verdict_text(verdict, "was"), "found") == 0;
+    return strcmp(text_of(verdict, "state"), "found") == 0 ||
+           strcmp(text_of(verdict, "was"), "found") == 0;
 }
 
-static void log_verdicts(void *context, int status, const char *bytes, size_t size)
+static void announce_verdict(const struct waiting *w, const json_t *verdict)
+{
+    const char *change = text_of(verdict, "change");
+    pythia_log(PYTHIA_LOG_INFO,
+               "Verdict: request-type=%s, cycle=%" PRIu64 ", confidence=%s, verdict=%s%s%s",
+               text_of(verdict, "request_type"), w->cycle, text_of(verdict, "confidence"),
+               text_of(verdict, "sentence"), change[0] ? " " : "", change);
+    pythia__notify_verdict(w->d->notify, verdict, strcmp(text_of(verdict, "state"), "found") != 0,
+                           pythia__unix_ns());
+}
+
+static void announce_verdicts(void *context, int status, const char *bytes, size_t size)
 {
     struct waiting *w = context;
     json_t *verdicts = status == PYTHIA_OK ? json_loadb(bytes, size, 0, NULL) : NULL, *one;
     size_t i;
     json_array_foreach (verdicts, i, one) {
         uint64_t since = (uint64_t)json_integer_value(json_object_get(one, "since_cycle"));
-        const char *change = get_verdict_text(one, "change");
         if (since == w->cycle && is_told(one))
-            pythia_log(PYTHIA_LOG_INFO,
-                       "Verdict: request-type=%s, cycle=%" PRIu64 ", confidence=%s, verdict=%s%s%s",
-                       get_verdict_text(one, "request_type"), w->cycle,
-                       get_verdict_text(one, "confidence"), get_verdict_text(one, "sentence"),
-                       change[0] ? " " : "", change);
+            announce_verdict(w, one);
     }
     json_decref(verdicts);
     pythia_free(w);
@@ -60,6 +67,6 @@ void pythia__verdict_log_cycle(struct pythia__daemon *d)
     struct waiting *w = changed ? pythia_calloc(1, sizeof(*w)) : NULL;
     if (!w)
         return;
-    w->cycle = d->cycle;
-    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, log_verdicts, w);
+    *w = (struct waiting){d, d->cycle};
+    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, announce_verdicts, w);
 }

@@ -6,10 +6,10 @@
 #include "pythia/control_http.h"
 
 static const struct pythia__role_rule roles[PYTHIA__ROLES] = {
-    [PYTHIA__ROLE_PUBLIC] = {"public", "health and metrics", NULL, PYTHIA__ROLE_PUBLIC, false,
-                             false},
-    [PYTHIA__ROLE_READ] = {"read", "see pages, reports and decisions", "read-token",
-                           PYTHIA__ROLE_CONTROL, true, true},
+    [PYTHIA__ROLE_PUBLIC] = {"public", "health, metrics, and the page without what it shows", NULL,
+                             PYTHIA__ROLE_PUBLIC, false, false},
+    [PYTHIA__ROLE_READ] = {"read", "see reports, requests, trace points and decisions",
+                           "read-token", PYTHIA__ROLE_CONTROL, true, true},
     [PYTHIA__ROLE_INGEST] = {"ingest", "send traces", "ingest-token", PYTHIA__ROLE_PUBLIC, false,
                              false},
     [PYTHIA__ROLE_AGENT] = {"agent", "register trace points, and ask which shall be open",
@@ -45,8 +45,8 @@ static const struct {
     {"GET", "/healthz", PYTHIA__AT_CONTROL, PYTHIA__ROLE_PUBLIC},
     {"GET", "/readyz", PYTHIA__AT_CONTROL, PYTHIA__ROLE_PUBLIC},
     {"GET", "/metrics", PYTHIA__AT_CONTROL, PYTHIA__ROLE_PUBLIC},
-    {"GET", "/", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
-    {"GET", "/page.js", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"GET", "/", PYTHIA__AT_CONTROL, PYTHIA__ROLE_PUBLIC},
+    {"GET", "/page/", PYTHIA__AT_CONTROL, PYTHIA__ROLE_PUBLIC},
     {"GET", "/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/openapi.json", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/status", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
@@ -54,9 +54,13 @@ static const struct {
     {"GET", "/v1/report", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/groups", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/verdicts", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"GET", "/v1/cycles", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"GET", "/v1/requests", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"GET", "/v1/contexts", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/decisions", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/points", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/variables", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"POST", "/mcp", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ}, /* tools have the roles of routes */
     {"POST", "/v1/plan", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"POST", "/v1/hash", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL}, /* tests guesses of values */
     {"POST", "/v1/open", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
@@ -75,6 +79,16 @@ enum pythia__role pythia__route_role(enum pythia__listener at, const char *metho
             return routes[i].role;
     assert(false && "every route has a row");
     return PYTHIA__ROLE_CONTROL;
+}
+
+const char *pythia__role_name(enum pythia__role role)
+{
+    return roles[role].name;
+}
+
+const char *pythia__listener_name(enum pythia__listener at)
+{
+    return listeners[at];
 }
 
 void pythia__role_tokens(enum pythia__role role, const char *const own[PYTHIA__ROLES],

@@ -39,6 +39,10 @@ struct pythia__role_rule {
 enum pythia__role pythia__route_role(enum pythia__listener at, const char *method,
                                      const char *path);
 
+/* Static strings: "read", "otlp-http". */
+const char *pythia__role_name(enum pythia__role role);
+const char *pythia__listener_name(enum pythia__listener at);
+
 /* The tokens that serve for a role, of which one has to be given: out[0] and out[1], both NULL if
  * none is asked for. `own` are the tokens of the roles, NULL where there is none. Borrowed. */
 void pythia__role_tokens(enum pythia__role role, const char *const own[PYTHIA__ROLES],

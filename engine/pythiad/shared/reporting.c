@@ -1,6 +1,8 @@
 #include "reporting.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,24 +11,36 @@
 #include "pythia/buf.h"
 #include "pythia/mem.h"
 #include "pythia/report.h"
+#include "pythia/report_requests.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "pythia/type_choice.h"
+
+#define GROUP_ID 17 /* its text, with the NUL */
 
 /* Somebody who asked. */
 struct asked {
     struct asked *next;
     enum pythia__report_form form;
-    uint64_t look; /* the cycle it is to be of, or a later one */
+    char group[GROUP_ID]; /* of PYTHIA__REPORT_REQUESTS */
+    uint64_t look;        /* the cycle it is to be of, or a later one */
     pythia__report_made made;
     void *context;
+};
+
+/* The requests of a group as JSON. */
+struct group_requests {
+    char group[GROUP_ID];
+    struct pythia_buf text;
 };
 
 /* What a report is made of: with the reporting, or with its job. */
 struct evidence {
     struct pythia_groups *groups; /* NULL: there is the document */
     json_t *document;             /* NULL: it is to be made of the groups */
-    struct pythia_buf brief;      /* owned: the short form, made with the document */
+    struct pythia_buf brief;      /* owned: the short form, made with the document, like these: */
+    struct group_requests *requests; /* owned; one a group */
+    size_t request_count;
     struct pythia_pipeline_result input;
     uint64_t look; /* 0: there is none */
 };
@@ -84,11 +98,21 @@ int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vo
     return PYTHIA_OK;
 }
 
+static void free_requests(struct evidence *e)
+{
+    for (size_t i = 0; i < e->request_count; i++)
+        pythia_buf_free(&e->requests[i].text);
+    pythia_free(e->requests);
+    e->requests = NULL;
+    e->request_count = 0;
+}
+
 static void free_evidence(struct evidence *e)
 {
     pythia_groups_destroy(e->groups);
     json_decref(e->document);
     pythia_buf_free(&e->brief);
+    free_requests(e);
     *e = (struct evidence){0};
 }
 
@@ -112,7 +136,7 @@ void pythia__reporting_destroy(struct pythia__reporting *r)
 
 /* ---- on a worker's thread ---- */
 
-static int diagnose_job(const struct job *j, struct pythia_diagnosis **out)
+static int diagnose_types(const struct job *j, struct pythia_diagnosis **out)
 {
     struct pythia_diagnosis_options how = j->r->how;
     uint32_t *names;
@@ -127,13 +151,26 @@ static int diagnose_job(const struct job *j, struct pythia_diagnosis **out)
     return status;
 }
 
-/* Runs on a worker thread, with evidence of its own: diagnosing a thousand types takes longer
- * than the loop may wait. */
+/* The rows are gone when the document is there, so the requests are written before. */
+static int make_requests(struct evidence *e, const struct pythia_diagnosis *d)
+{
+    int status = PYTHIA_OK;
+    e->requests = pythia_calloc(d->group_count, sizeof(*e->requests));
+    if (!e->requests)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
+        struct group_requests *one = &e->requests[e->request_count++];
+        snprintf(one->group, sizeof(one->group), "%016" PRIx64, d->groups[i].id);
+        status = pythia_report_requests(e->groups, &d->groups[i], &one->text);
+    }
+    return status;
+}
+
 static int make_document(struct job *j)
 {
     static const char *const paths[] = {"pythiad"};
     struct pythia_diagnosis *diagnosis = NULL;
-    int status = diagnose_job(j, &diagnosis);
+    int status = diagnose_types(j, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
@@ -150,10 +187,13 @@ static int make_document(struct job *j)
     const struct pythia_report_view view = {.trace_url = j->r->trace_url};
     if (status == PYTHIA_OK)
         status = pythia_report_brief(&source, &view, &j->of.brief);
+    if (status == PYTHIA_OK)
+        status = make_requests(&j->of, diagnosis);
     j->of.document = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
     pythia_diagnosis_destroy(diagnosis);
     if (!j->of.document) {
         pythia_buf_free(&j->of.brief);
+        free_requests(&j->of);
         return PYTHIA_ENOMEM;
     }
     j->made = true;
@@ -180,15 +220,31 @@ static int write_brief(const struct job *j, struct pythia_buf *to)
     return pythia_buf_status(to);
 }
 
-/* Only the forms that somebody waits for are written; the document is made once for all of them,
- * and again when the evidence is newer. */
-static void make_report(uv_work_t *request)
+static int write_form(const struct job *j, enum pythia__report_form form, struct pythia_buf *to)
 {
     static const enum pythia_report_format formats[PYTHIA__REPORT_BRIEF] = {
         [PYTHIA__REPORT_JSON] = PYTHIA_REPORT_JSON,
         [PYTHIA__REPORT_TEXT] = PYTHIA_REPORT_TEXT,
         [PYTHIA__REPORT_MARKDOWN] = PYTHIA_REPORT_MARKDOWN,
         [PYTHIA__REPORT_HTML] = PYTHIA_REPORT_HTML};
+    switch (form) {
+    case PYTHIA__REPORT_BRIEF:
+        return write_brief(j, to);
+    case PYTHIA__REPORT_GROUPS:
+        return write_part(j->of.document, "groups", to);
+    case PYTHIA__REPORT_VERDICTS:
+        return write_part(j->of.document, "verdicts", to);
+    case PYTHIA__REPORT_CYCLES:
+        return write_part(j->of.document, "loop", to);
+    case PYTHIA__REPORT_REQUESTS:
+        return PYTHIA_OK; /* they were written with the document */
+    default:
+        return pythia_report_write(j->of.document, formats[form], false, to);
+    }
+}
+
+static void make_report(uv_work_t *request)
+{
     struct job *j = (struct job *)request;
     j->status = j->of.document ? PYTHIA_OK : make_document(j);
     if (j->status == PYTHIA_OK && !j->overhead)
@@ -197,18 +253,20 @@ static void make_report(uv_work_t *request)
              json_object_set(j->of.document, "overhead", j->overhead) != 0)
         j->status = PYTHIA_ENOMEM;
     for (int form = 0; form < PYTHIA__REPORT_FORMS && j->status == PYTHIA_OK; form++) {
-        if (!j->wanted[form])
-            continue;
-        j->status =
-            form == PYTHIA__REPORT_GROUPS  ? write_part(j->of.document, "groups", &j->forms[form])
-            : form == PYTHIA__REPORT_BRIEF ? write_brief(j, &j->forms[form])
-            : form == PYTHIA__REPORT_VERDICTS
-                ? write_part(j->of.document, "verdicts", &j->forms[form])
-                : pythia_report_write(j->of.document, formats[form], false, &j->forms[form]);
+        if (j->wanted[form])
+            j->status = write_form(j, (enum pythia__report_form)form, &j->forms[form]);
     }
 }
 
 /* ---- on the loop's thread ---- */
+
+static const struct pythia_buf *find_requests(const struct evidence *e, const char *group)
+{
+    for (size_t i = 0; i < e->request_count; i++)
+        if (strcmp(e->requests[i].group, group) == 0)
+            return &e->requests[i].text;
+    return NULL;
+}
 
 static void answer_asker(struct asked *a, int status, const struct pythia_buf *form)
 {
@@ -226,7 +284,9 @@ static void answer_all(struct pythia__reporting *r, const struct job *j)
             continue;
         }
         *at = a->next;
-        answer_asker(a, j->status, &j->forms[a->form]);
+        answer_asker(a, j->status,
+                     a->form == PYTHIA__REPORT_REQUESTS ? find_requests(&j->of, a->group)
+                                                        : &j->forms[a->form]);
     }
 }
 
@@ -254,7 +314,7 @@ static void end_going(uv_work_t *request, int cancelled)
 
 /* A thousand types have so many rows that freeing them takes longer than a decision: a worker does
  * it, and the loop itself only where there is no memory for that. */
-static void release_evidence(struct pythia__reporting *r, struct evidence *e)
+static void let_go(struct pythia__reporting *r, struct evidence *e)
 {
     struct going *g = e->groups ? pythia_calloc(1, sizeof(*g)) : NULL;
     if (g) {
@@ -289,7 +349,7 @@ static void finish_report(uv_work_t *request, int cancelled)
     if (latest)
         r->latest = j->of;
     else
-        release_evidence(r, &j->of);
+        let_go(r, &j->of);
     pythia_loop_free(&j->story);
     json_decref(j->overhead);
     begin_report(r);
@@ -332,7 +392,7 @@ static void begin_report(struct pythia__reporting *r)
 void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *groups,
                              uint64_t look, const struct pythia_pipeline_result *input)
 {
-    release_evidence(r, &r->latest);
+    let_go(r, &r->latest);
     forget_forms(r);
     r->latest = (struct evidence){.groups = groups, .input = *input, .look = look};
     r->look = look;
@@ -355,25 +415,45 @@ bool pythia__reporting_has(const struct pythia__reporting *r)
     return r->look > 0;
 }
 
+static void put_in_line(struct pythia__reporting *r, const struct asked *asked)
+{
+    struct asked **end = &r->line, *a = pythia_calloc(1, sizeof(*a));
+    if (!a) {
+        asked->made(asked->context, PYTHIA_ENOMEM, NULL, 0);
+        return;
+    }
+    *a = *asked;
+    a->look = r->look;
+    while (*end)
+        end = &(*end)->next;
+    *end = a;
+    begin_report(r);
+}
+
 void pythia__reporting_ask(struct pythia__reporting *r, enum pythia__report_form form,
                            pythia__report_made made, void *context)
 {
-    struct asked **end = &r->line, *a = NULL;
     if (r->stopped || r->has[form]) {
         made(context, r->stopped ? PYTHIA_ESTOPPED : PYTHIA_OK, r->forms[form].bytes,
              r->forms[form].size);
         return;
     }
-    a = pythia_calloc(1, sizeof(*a));
-    if (!a) {
-        made(context, PYTHIA_ENOMEM, NULL, 0);
+    put_in_line(r, &(struct asked){.form = form, .made = made, .context = context});
+}
+
+void pythia__reporting_ask_requests(struct pythia__reporting *r, const char *group,
+                                    pythia__report_made made, void *context)
+{
+    const struct pythia_buf *found = NULL;
+    if (r->stopped || r->latest.document) {
+        found = r->stopped ? NULL : find_requests(&r->latest, group);
+        made(context, r->stopped ? PYTHIA_ESTOPPED : PYTHIA_OK, found ? found->bytes : NULL,
+             found ? found->size : 0);
         return;
     }
-    *a = (struct asked){.form = form, .look = r->look, .made = made, .context = context};
-    while (*end)
-        end = &(*end)->next;
-    *end = a;
-    begin_report(r);
+    struct asked a = {.form = PYTHIA__REPORT_REQUESTS, .made = made, .context = context};
+    snprintf(a.group, sizeof(a.group), "%s", group);
+    put_in_line(r, &a);
 }
 
 void pythia__reporting_stop(struct pythia__reporting *r)

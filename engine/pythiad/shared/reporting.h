@@ -32,7 +32,9 @@ enum pythia__report_form {
     PYTHIA__REPORT_HTML,
     PYTHIA__REPORT_BRIEF,    /* the short form of the text */
     PYTHIA__REPORT_GROUPS,   /* of the JSON, the groups alone, */
-    PYTHIA__REPORT_VERDICTS, /* or the verdicts */
+    PYTHIA__REPORT_VERDICTS, /* or the verdicts, */
+    PYTHIA__REPORT_CYCLES,   /* or the cycles of the search */
+    PYTHIA__REPORT_REQUESTS, /* those of one group: _ask_requests */
     PYTHIA__REPORT_FORMS
 };
 
@@ -65,6 +67,11 @@ typedef void (*pythia__report_made)(void *context, int status, const char *bytes
  * asks while one is made of a cycle before gets one of the last. */
 void pythia__reporting_ask(struct pythia__reporting *r, enum pythia__report_form form,
                            pythia__report_made made, void *context);
+
+/* The same for the requests of the group of that id (copied), as report_requests.h writes them; no
+ * bytes if the last cycle has no such group. */
+void pythia__reporting_ask_requests(struct pythia__reporting *r, const char *group,
+                                    pythia__report_made made, void *context);
 
 /* No more are made: whoever waits is told now, and a job that runs ends soon. */
 void pythia__reporting_stop(struct pythia__reporting *r);

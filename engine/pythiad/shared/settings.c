@@ -5,10 +5,12 @@
 
 #include "listen/listen.h"
 #include "machine.h"
+#include "notify/notify_target.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
 #include "pythia/request_type.h"
 #include "pythia/status.h"
+#include "pythia/strategy.h"
 
 #define AT(member) offsetof(struct pythia__settings, member)
 #define ADDRESS    "HOST:PORT"
@@ -96,6 +98,15 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("trace-url", 0, "URL", AT(trace_url),
                        "Address of a trace in another tool, such as "
                        "http://jaeger/trace/{trace_id}: reports name requests by it"),
+    {"notify", 0, PYTHIA_OPTION_TEXTS, "URL [" PYTHIA__NOTIFY_FORMATS "]", NULL, "url|format", 0, 0,
+     AT(notify),
+     "Send a request there when a verdict is new or refuted (see NOTIFICATIONS; may be given "
+     "several times; in YAML a list of {url: URL, format: FORMAT})"},
+    PYTHIA_TEXT_OPTION("notify-secret", 0, "FILE", AT(notify_secret),
+                       "File with the secret that signs these requests"),
+    PYTHIA_REAL("notify-pause-seconds", 0, "S", "1", .001, 300, AT(notify_pause_s),
+                "Pause before such a request is sent again; it doubles with each failure, up to "
+                "5 minutes"),
     BYTES("memory", NULL, KIB, 1024 * GIB, AT(memory),
           "Spans of unfinished requests, and what reports tell of past cycles, above which senders "
           "are told to come again (default: a quarter of the machine's memory or of the limit of "
@@ -204,10 +215,8 @@ const struct pythia_option pythia__settings_table[] = {
                 "Coefficient of variation below which requests of a type do not vary"),
     PYTHIA_INTEGER("patience", 0, "N", "30", 1, 1e9, AT(patience),
                    "Cycles after which a problem is given up"),
-    PYTHIA_CHOICE(
-        "strategy", 0, /* as pythia_strategies has them */
-        "information-gain|hierarchical|flat|binary|historic|covariance|thompson|random|all",
-        "information-gain", AT(strategy), "How to choose what to open"),
+    PYTHIA_CHOICE("strategy", 0, PYTHIA_STRATEGY_CHOICES, PYTHIA_STRATEGY_FIRST, AT(strategy),
+                  "How to choose what to open"),
     PYTHIA_FLAG("observe-only", 0, AT(observe_only),
                 "Say what would be opened and closed, and throw no switch"),
     TEXTS("always", "ID|PATTERN", AT(always),
@@ -376,6 +385,11 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
     for (size_t i = 0; i < s->redact.count; i++)
         if (pythia_redaction_check(s->redact.texts[i], e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;
+    for (size_t i = 0; i < s->notify.count; i++) {
+        struct pythia__notify_target target;
+        if (pythia__notify_target_read(s->notify.texts[i], &target, e) != PYTHIA_OK)
+            return PYTHIA_EUSAGE;
+    }
     if (s->memory_hard < s->memory)
         return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
     if (s->inflated_max < s->body_max)

@@ -18,7 +18,10 @@ struct pythia__settings {
     const char *ingest_token, *agent_token, *read_token, *control_token; /* files */
     struct pythia_option_texts redact; /* rules (redaction.h); "default" stands behind them */
     const char *redact_secret;         /* a file */
-    const char *trace_url;             /* of a trace in another tool */
+    struct pythia_option_texts notify; /* "URL [FORMAT]" (notify_target.h) */
+    const char *notify_secret;         /* a file */
+    double notify_pause_s;
+    const char *trace_url; /* of a trace in another tool */
     uint64_t body_max, inflated_max, waiting_max, memory, memory_hard, value_max;
     int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values,
         report_types;

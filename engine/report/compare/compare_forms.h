@@ -36,9 +36,41 @@ void pythia__add_compared_path(struct pythia_buf *to, const json_t *path, const 
 void pythia__add_compared_point(struct pythia_buf *to, const json_t *point, const json_t *type,
                                 double alpha);
 
-/* Is there anything certain about it? */
-bool pythia__edge_changed(const json_t *edge, double alpha);
-bool pythia__path_changed(const json_t *path, double alpha);
-bool pythia__point_changed(const json_t *point, double alpha);
+/* Is the q of that member at most alpha? */
+bool pythia__is_change_certain(const json_t *of, const char *key, double alpha);
+
+/* ---- rows of a list of which there is something to say ---- */
+
+enum pythia__compared {
+    PYTHIA__COMPARED_SERVICES, /* of a report: with changed edges */
+    PYTHIA__COMPARED_TYPES,    /* that changed */
+    PYTHIA__COMPARED_OTHER_TYPES,
+    PYTHIA__COMPARED_EDGES, /* of a type: those that changed beyond chance */
+    PYTHIA__COMPARED_PATHS,
+    PYTHIA__COMPARED_POINTS,
+};
+
+struct pythia__compared_rows {
+    const json_t *list;
+    const char *noun;
+    bool (*is_row)(const json_t *row, double alpha);
+    size_t top;
+    double alpha;
+    size_t at, shown, left; /* rows given, and further ones beyond the first `top` */
+};
+
+/* The rows of a report or a type, of which at most `top` are given. */
+struct pythia__compared_rows pythia__compared_rows(const json_t *of, enum pythia__compared what,
+                                                   size_t top, double alpha);
+
+/* The next row; NULL at the end. */
+const json_t *pythia__compared_next(struct pythia__compared_rows *rows);
+
+/* How many rows there are. */
+size_t pythia__compared_count(const json_t *of, enum pythia__compared what, double alpha);
+
+/* After the end: append "and 3 more edges" with these words around it, if rows are left. */
+void pythia__compared_left(struct pythia_buf *to, const struct pythia__compared_rows *rows,
+                           const char *before, const char *after);
 
 #endif

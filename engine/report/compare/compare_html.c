@@ -24,42 +24,23 @@ static void draw_paragraph(struct page *p, const char *class, struct pythia_buf 
     pythia_buf_free(text);
 }
 
-static void note_more(struct page *p, size_t shown, size_t all, const char *what)
+static void note_more(struct page *p, const struct pythia__compared_rows *rows)
 {
     struct pythia_buf text = {0};
-    if (all <= shown)
-        return;
-    pythia_buf_printf(&text, "And %zu more %s%s.", all - shown, what, all - shown == 1 ? "" : "s");
-    draw_paragraph(p, "note", &text);
+    pythia__compared_left(&text, rows, "And", ".");
+    if (rows->left > 0)
+        draw_paragraph(p, "note", &text);
 }
 
 static void begin_table(struct page *p, const char *const *labels, size_t count)
 {
     pythia__html_open(&p->h, "div", "class", "wide", NULL);
-    pythia__html_open(&p->h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(&p->h, labels, count);
-    pythia__html_open(&p->h, "tbody", NULL);
+    pythia__html_table_begin(&p->h, "stack", labels, count);
 }
 
 static void end_table(struct page *p)
 {
-    pythia__html_close(&p->h);
-    pythia__html_close(&p->h);
-    pythia__html_close(&p->h);
-}
-
-/* Of cells: `label` says which column it was, where columns are lines. */
-static void duration_cell(struct page *p, const char *label, double ns)
-{
-    pythia__html_cell(&p->h, "n", label);
-    pythia__html_duration(&p->h, ns);
-    pythia__html_close(&p->h);
-}
-
-static void chance_cell(struct page *p, const char *label, double q)
-{
-    pythia__html_cell(&p->h, "n", label);
-    pythia__html_chance(&p->h, q);
+    pythia__html_table_end(&p->h);
     pythia__html_close(&p->h);
 }
 
@@ -69,14 +50,11 @@ static void draw_services(struct page *p, const json_t *report)
 {
     static const char *const labels[] = {"Service", ">Change", "Its worst edge",
                                          ">Longer by at least"};
-    const json_t *list = pythia__array(report, "services");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *service = json_array_get(list, i);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(report, PYTHIA__COMPARED_SERVICES, p->top, p->alpha);
+    for (const json_t *service; (service = pythia__compared_next(&rows));) {
         const char *name = pythia__string(service, "service");
-        if (!(pythia__number(service, "changed_edges") > 0) || all++ >= p->top)
-            continue;
-        if (shown++ == 0) {
+        if (rows.shown == 1) {
             pythia__html_open(&p->h, "section", "class", "part", NULL);
             pythia__html_leaf(&p->h, "h2", NULL, "Services");
             begin_table(p, labels, sizeof(labels) / sizeof(labels[0]));
@@ -85,17 +63,18 @@ static void draw_services(struct page *p, const json_t *report)
         pythia__html_open(&p->h, "th", "scope", "row", NULL);
         pythia__html_name(&p->h, name[0] ? name : "(not known)");
         pythia__html_close(&p->h);
-        duration_cell(p, "change", pythia__number(service, "change_ns"));
+        pythia__html_duration_cell(&p->h, "change", pythia__number(service, "change_ns"));
         pythia__html_cell(&p->h, "full", NULL);
         pythia__html_edge(&p->h, json_object_get(service, "best_edge"));
         pythia__html_close(&p->h);
-        duration_cell(p, "longer by at least", pythia__number(service, "score_ns"));
+        pythia__html_duration_cell(&p->h, "longer by at least",
+                                   pythia__number(service, "score_ns"));
         pythia__html_close(&p->h);
     }
-    if (shown == 0)
+    if (rows.shown == 0)
         return;
     end_table(p);
-    note_more(p, shown, all, "service");
+    note_more(p, &rows);
     pythia__html_close(&p->h);
 }
 
@@ -109,16 +88,13 @@ static void edge_row(struct page *p, const json_t *edge)
     pythia__html_cell(&p->h, "e", "service");
     pythia__html_name(&p->h, service[0] ? service : "(not known)");
     pythia__html_close(&p->h);
-    duration_cell(p, "before", pythia__number_in(edge, "mean_ns", "before"));
-    duration_cell(p, "after", pythia__number_in(edge, "mean_ns", "after"));
-    pythia__html_cell(&p->h, "b", NULL);
-    pythia__html_bar(&p->h, "share", pythia__number(edge, "share"), NAN, NAN);
-    pythia__html_close(&p->h);
-    pythia__html_cell(&p->h, "n", "share of the change");
-    pythia__html_percent(&p->h, pythia__number(edge, "share"));
-    pythia__html_close(&p->h);
-    chance_cell(p, "q", pythia__number_in(edge, "clipped_ns", "q"));
-    chance_cell(p, "q of the variance", pythia__number_in(edge, "clipped_variance_ns2", "q"));
+    pythia__html_duration_cell(&p->h, "before", pythia__number_in(edge, "mean_ns", "before"));
+    pythia__html_duration_cell(&p->h, "after", pythia__number_in(edge, "mean_ns", "after"));
+    pythia__html_bar_cell(&p->h, "share", pythia__number(edge, "share"));
+    pythia__html_percent_cell(&p->h, "share of the change", pythia__number(edge, "share"));
+    pythia__html_chance_cell(&p->h, "q", pythia__number_in(edge, "clipped_ns", "q"));
+    pythia__html_chance_cell(&p->h, "q of the variance",
+                             pythia__number_in(edge, "clipped_variance_ns2", "q"));
     pythia__html_close(&p->h);
 }
 
@@ -127,49 +103,39 @@ static void draw_changed_edges(struct page *p, const json_t *type)
     static const char *const labels[] = {
         "Stretch of the critical path", "Service", ">Before",           ">After",
         "=Share of the change",         ">q",      ">q of the variance"};
-    const json_t *list = pythia__array(type, "edges");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *edge = json_array_get(list, i);
-        if (!pythia__edge_changed(edge, p->alpha) || all++ >= p->top)
-            continue;
-        if (shown++ == 0)
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(type, PYTHIA__COMPARED_EDGES, p->top, p->alpha);
+    for (const json_t *edge; (edge = pythia__compared_next(&rows));) {
+        if (rows.shown == 1)
             begin_table(p, labels, sizeof(labels) / sizeof(labels[0]));
         edge_row(p, edge);
     }
-    if (shown > 0)
+    if (rows.shown > 0)
         end_table(p);
-    note_more(p, shown, all, "edge");
+    note_more(p, &rows);
 }
 
 static void draw_changed_paths(struct page *p, const json_t *type)
 {
-    const json_t *list = pythia__array(type, "paths");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *path = json_array_get(list, i);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(type, PYTHIA__COMPARED_PATHS, p->top, p->alpha);
+    for (const json_t *path; (path = pythia__compared_next(&rows));) {
         struct pythia_buf text = {0};
-        if (!pythia__path_changed(path, p->alpha) || all++ >= p->top)
-            continue;
-        shown++;
         pythia__add_compared_path(&text, path, type);
         if (pythia__string(path, "example")[0])
             pythia_buf_printf(&text, " Trace %s.", pythia__string(path, "example"));
         draw_paragraph(p, "path", &text);
     }
-    note_more(p, shown, all, "path");
+    note_more(p, &rows);
 }
 
 static void draw_changed_points(struct page *p, const json_t *type)
 {
-    const json_t *list = pythia__array(type, "trace_points");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *point = json_array_get(list, i);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(type, PYTHIA__COMPARED_POINTS, p->top, p->alpha);
+    for (const json_t *point; (point = pythia__compared_next(&rows));) {
         struct pythia_buf text = {0};
-        if (!pythia__point_changed(point, p->alpha) || all++ >= p->top)
-            continue;
-        if (shown++ == 0)
+        if (rows.shown == 1)
             pythia__html_open(&p->h, "ul", NULL);
         pythia__add_compared_point(&text, point, type, p->alpha);
         pythia__html_open(&p->h, "li", NULL);
@@ -179,9 +145,9 @@ static void draw_changed_points(struct page *p, const json_t *type)
         pythia__html_close(&p->h);
         pythia_buf_free(&text);
     }
-    if (shown > 0)
+    if (rows.shown > 0)
         pythia__html_close(&p->h);
-    note_more(p, shown, all, "trace point");
+    note_more(p, &rows);
 }
 
 /* ---- the whole ---- */
@@ -204,29 +170,14 @@ static void type_section(struct page *p, const json_t *type)
     pythia__html_close(&p->h);
 }
 
-static bool is_worth_a_section(const json_t *type)
-{
-    const char *status = pythia__string(type, "status");
-    return strcmp(status, "same") != 0 && strcmp(status, "too_few") != 0;
-}
-
-static void count_cell(struct page *p, const char *label, double count)
-{
-    pythia__html_cell(&p->h, "n", label);
-    pythia__html_count(&p->h, count);
-    pythia__html_close(&p->h);
-}
-
-static void draw_other_types(struct page *p, const json_t *types)
+static void draw_other_types(struct page *p, const json_t *report)
 {
     static const char *const labels[] = {"Type of request", ">Requests before", ">After",
                                          "Finding"};
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(types); i++) {
-        const json_t *type = json_array_get(types, i);
-        if (is_worth_a_section(type) || all++ >= p->top)
-            continue;
-        if (shown++ == 0) {
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(report, PYTHIA__COMPARED_OTHER_TYPES, p->top, p->alpha);
+    for (const json_t *type; (type = pythia__compared_next(&rows));) {
+        if (rows.shown == 1) {
             pythia__html_open(&p->h, "section", "class", "group", NULL);
             pythia__html_leaf(&p->h, "h2", NULL, "Other types");
             begin_table(p, labels, sizeof(labels) / sizeof(labels[0]));
@@ -235,38 +186,36 @@ static void draw_other_types(struct page *p, const json_t *types)
         pythia__html_open(&p->h, "th", "scope", "row", NULL);
         pythia__html_name(&p->h, pythia__string(type, "name"));
         pythia__html_close(&p->h);
-        count_cell(p, "requests before", pythia__number_in(type, "requests", "before"));
-        count_cell(p, "after", pythia__number_in(type, "requests", "after"));
+        pythia__html_count_cell(&p->h, "requests before",
+                                pythia__number_in(type, "requests", "before"));
+        pythia__html_count_cell(&p->h, "after", pythia__number_in(type, "requests", "after"));
         pythia__html_leaf(&p->h, "td", "e",
                           strcmp(pythia__string(type, "status"), "same") == 0 ? "nothing changed"
                                                                               : "too few");
         pythia__html_close(&p->h);
     }
-    if (shown == 0)
+    if (rows.shown == 0)
         return;
     end_table(p);
-    note_more(p, shown, all, "type");
+    note_more(p, &rows);
     pythia__html_close(&p->h);
 }
 
 static void draw_comparison(struct page *p, const json_t *report)
 {
-    const json_t *types = pythia__array(report, "request_types");
     struct pythia_buf head = {0}, conclusion = {0};
-    size_t shown = 0, all = 0;
     pythia__html_leaf(&p->h, "h1", NULL, "What changed");
     pythia__add_conclusion(&conclusion, report);
     draw_paragraph(p, "lead", &conclusion);
     pythia__add_compared_input(&head, report);
     draw_paragraph(p, "read", &head);
     draw_services(p, report);
-    for (size_t i = 0; i < json_array_size(types); i++)
-        if (is_worth_a_section(json_array_get(types, i)) && all++ < p->top) {
-            type_section(p, json_array_get(types, i));
-            shown++;
-        }
-    note_more(p, shown, all, "changed type");
-    draw_other_types(p, types);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(report, PYTHIA__COMPARED_TYPES, p->top, p->alpha);
+    for (const json_t *type; (type = pythia__compared_next(&rows));)
+        type_section(p, type);
+    note_more(p, &rows);
+    draw_other_types(p, report);
 }
 
 void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *out)
@@ -274,7 +223,7 @@ void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *o
     struct page p = {.top = top, .alpha = pythia__number(report, "alpha")};
     pythia__html_begin(&p.h, out);
     pythia__html_open(&p.h, "html", "lang", "en", NULL);
-    pythia__html_head(&p.h, "What changed", NULL, 0);
+    pythia__html_head(&p.h, "What changed");
     pythia__html_open(&p.h, "body", NULL);
     pythia__html_open(&p.h, "main", NULL);
     draw_comparison(&p, report);

@@ -29,11 +29,9 @@ static void list_duration(const struct page *p, const json_t *of, const char *ke
     pythia__add_duration(p->out, pythia__number_in(of, key, member));
 }
 
-static void and_more(const struct page *p, size_t shown, size_t all, const char *what)
+static void and_more(const struct page *p, const struct pythia__compared_rows *rows)
 {
-    if (all > shown)
-        pythia_buf_printf(p->out, "\nAnd %zu more %s%s.\n", all - shown, what,
-                          all - shown == 1 ? "" : "s");
+    pythia__compared_left(p->out, rows, "\nAnd", ".\n");
 }
 
 static void list_chance(const struct page *p, const json_t *of, const char *key)
@@ -49,14 +47,11 @@ static void list_chance(const struct page *p, const json_t *of, const char *key)
 
 static void list_services(const struct page *p, const json_t *report)
 {
-    const json_t *list = pythia__array(report, "services");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *service = json_array_get(list, i);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(report, PYTHIA__COMPARED_SERVICES, p->top, p->alpha);
+    for (const json_t *service; (service = pythia__compared_next(&rows));) {
         const char *name = pythia__string(service, "service");
-        if (!(pythia__number(service, "changed_edges") > 0) || all++ >= p->top)
-            continue;
-        if (shown++ == 0)
+        if (rows.shown == 1)
             pythia_buf_puts(p->out, "\n## Services\n\n"
                                     "| service | change | surely | most surely |\n"
                                     "| --- | --: | --: | --- |\n");
@@ -72,19 +67,16 @@ static void list_services(const struct page *p, const json_t *report)
         list_prose(p, &text);
         pythia_buf_puts(p->out, " |\n");
     }
-    and_more(p, shown, all, "service");
+    and_more(p, &rows);
 }
 
 static void list_changed_edges(const struct page *p, const json_t *type)
 {
-    const json_t *list = pythia__array(type, "edges");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *edge = json_array_get(list, i);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(type, PYTHIA__COMPARED_EDGES, p->top, p->alpha);
+    for (const json_t *edge; (edge = pythia__compared_next(&rows));) {
         struct pythia_buf text = {0};
-        if (!pythia__edge_changed(edge, p->alpha) || all++ >= p->top)
-            continue;
-        if (shown++ == 0)
+        if (rows.shown == 1)
             pythia_buf_puts(p->out, "\n| edge | before | after | change | share | q | q of the "
                                     "variance |\n"
                                     "| --- | --: | --: | --: | --: | --: | --: |\n");
@@ -100,45 +92,39 @@ static void list_changed_edges(const struct page *p, const json_t *type)
         list_chance(p, edge, "clipped_variance_ns2");
         pythia_buf_puts(p->out, " |\n");
     }
-    and_more(p, shown, all, "edge");
+    and_more(p, &rows);
 }
 
 static void list_changed_paths(const struct page *p, const json_t *type)
 {
-    const json_t *list = pythia__array(type, "paths");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *path = json_array_get(list, i);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(type, PYTHIA__COMPARED_PATHS, p->top, p->alpha);
+    for (const json_t *path; (path = pythia__compared_next(&rows));) {
         struct pythia_buf text = {0};
-        if (!pythia__path_changed(path, p->alpha) || all++ >= p->top)
-            continue;
-        pythia_buf_puts(p->out, shown++ == 0 ? "\n- " : "- ");
+        pythia_buf_puts(p->out, rows.shown == 1 ? "\n- " : "- ");
         pythia__add_compared_path(&text, path, type);
         list_prose(p, &text);
         if (pythia__string(path, "example")[0])
             pythia_buf_printf(p->out, " Trace `%s`.", pythia__string(path, "example"));
         pythia_buf_putc(p->out, '\n');
     }
-    and_more(p, shown, all, "path");
+    and_more(p, &rows);
 }
 
 static void list_changed_points(const struct page *p, const json_t *type)
 {
-    const json_t *list = pythia__array(type, "trace_points");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *point = json_array_get(list, i);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(type, PYTHIA__COMPARED_POINTS, p->top, p->alpha);
+    for (const json_t *point; (point = pythia__compared_next(&rows));) {
         struct pythia_buf text = {0};
-        if (!pythia__point_changed(point, p->alpha) || all++ >= p->top)
-            continue;
-        pythia_buf_puts(p->out, shown++ == 0 ? "\n- " : "- ");
+        pythia_buf_puts(p->out, rows.shown == 1 ? "\n- " : "- ");
         pythia__markdown_name(p->out, pythia__string(point, "trace_point"), false);
         pythia_buf_putc(p->out, ' ');
         pythia__add_compared_point(&text, point, type, p->alpha);
         list_prose(p, &text);
         pythia_buf_putc(p->out, '\n');
     }
-    and_more(p, shown, all, "trace point");
+    and_more(p, &rows);
 }
 
 /* ---- the whole ---- */
@@ -161,20 +147,12 @@ static void type_section(const struct page *p, const json_t *type)
     list_changed_points(p, type);
 }
 
-static bool is_worth_a_section(const json_t *type)
+static void list_other_types(const struct page *p, const json_t *report)
 {
-    const char *status = pythia__string(type, "status");
-    return strcmp(status, "same") != 0 && strcmp(status, "too_few") != 0;
-}
-
-static void list_other_types(const struct page *p, const json_t *types)
-{
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(types); i++) {
-        const json_t *type = json_array_get(types, i);
-        if (is_worth_a_section(type) || all++ >= p->top)
-            continue;
-        if (shown++ == 0)
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(report, PYTHIA__COMPARED_OTHER_TYPES, p->top, p->alpha);
+    for (const json_t *type; (type = pythia__compared_next(&rows));) {
+        if (rows.shown == 1)
             pythia_buf_puts(p->out, "\n## Other types\n\n| type | before | after | |\n"
                                     "| --- | --: | --: | --- |\n");
         pythia_buf_puts(p->out, "| ");
@@ -186,13 +164,12 @@ static void list_other_types(const struct page *p, const json_t *types)
         pythia_buf_printf(p->out, " | %s |\n",
                           strcmp(pythia__string(type, "status"), "same") == 0 ? "same" : "too few");
     }
-    and_more(p, shown, all, "type");
+    and_more(p, &rows);
 }
 
 void pythia__compare_markdown(const json_t *report, size_t top, struct pythia_buf *out)
 {
     struct page p = {out, top, pythia__number(report, "alpha")};
-    const json_t *types = pythia__array(report, "request_types");
     struct pythia_buf head = {0}, conclusion = {0};
     pythia_buf_puts(out, "# What changed\n\n");
     pythia__add_compared_input(&head, report);
@@ -202,12 +179,10 @@ void pythia__compare_markdown(const json_t *report, size_t top, struct pythia_bu
     list_prose(&p, &conclusion);
     pythia_buf_puts(out, "**\n");
     list_services(&p, report);
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(types); i++)
-        if (is_worth_a_section(json_array_get(types, i)) && all++ < top) {
-            type_section(&p, json_array_get(types, i));
-            shown++;
-        }
-    and_more(&p, shown, all, "changed type");
-    list_other_types(&p, types);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(report, PYTHIA__COMPARED_TYPES, top, p.alpha);
+    for (const json_t *type; (type = pythia__compared_next(&rows));)
+        type_section(&p, type);
+    and_more(&p, &rows);
+    list_other_types(&p, report);
 }

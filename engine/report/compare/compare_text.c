@@ -39,11 +39,9 @@ static void print_compared_title(const struct page *p, const char *text)
     print_compared_style(p, "0");
 }
 
-static void and_more(const struct page *p, size_t shown, size_t all, const char *what)
+static void and_more(const struct page *p, const struct pythia__compared_rows *rows)
 {
-    if (all > shown)
-        pythia_buf_printf(p->out, INDENT INDENT "and %zu more %s%s\n", all - shown, what,
-                          all - shown == 1 ? "" : "s");
+    pythia__compared_left(p->out, rows, INDENT INDENT "and", "\n");
 }
 
 /* "+12.3 ms", in a column */
@@ -87,31 +85,23 @@ static void edge_line(const struct page *p, const json_t *edge)
 
 static void print_changed_edges(const struct page *p, const json_t *type)
 {
-    const json_t *list = pythia__array(type, "edges");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *edge = json_array_get(list, i);
-        if (!pythia__edge_changed(edge, p->alpha))
-            continue;
-        if (all++ >= p->top)
-            continue;
-        if (shown++ == 0)
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(type, PYTHIA__COMPARED_EDGES, p->top, p->alpha);
+    for (const json_t *edge; (edge = pythia__compared_next(&rows));) {
+        if (rows.shown == 1)
             print_compared_title(p, "edges, those first that surely take longer");
         edge_line(p, edge);
     }
-    and_more(p, shown, all, "edge");
+    and_more(p, &rows);
 }
 
 static void print_changed_paths(const struct page *p, const json_t *type)
 {
-    const json_t *list = pythia__array(type, "paths");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *path = json_array_get(list, i);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(type, PYTHIA__COMPARED_PATHS, p->top, p->alpha);
+    for (const json_t *path; (path = pythia__compared_next(&rows));) {
         struct pythia_buf text = {0};
-        if (!pythia__path_changed(path, p->alpha) || all++ >= p->top)
-            continue;
-        if (shown++ == 0)
+        if (rows.shown == 1)
             print_compared_title(p, "paths");
         pythia__add_compared_path(&text, path, type);
         if (pythia__string(path, "example")[0])
@@ -119,26 +109,23 @@ static void print_changed_paths(const struct page *p, const json_t *type)
         pythia_buf_puts(p->out, INDENT INDENT);
         print_compared_words(p, 2 * (sizeof(INDENT) - 1), &text);
     }
-    and_more(p, shown, all, "path");
+    and_more(p, &rows);
 }
 
 static void print_changed_points(const struct page *p, const json_t *type)
 {
-    const json_t *list = pythia__array(type, "trace_points");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *point = json_array_get(list, i);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(type, PYTHIA__COMPARED_POINTS, p->top, p->alpha);
+    for (const json_t *point; (point = pythia__compared_next(&rows));) {
         struct pythia_buf text = {0};
-        if (!pythia__point_changed(point, p->alpha) || all++ >= p->top)
-            continue;
-        if (shown++ == 0)
+        if (rows.shown == 1)
             print_compared_title(p, "trace points");
         pythia_buf_printf(&text, "%s: ", pythia__string(point, "trace_point"));
         pythia__add_compared_point(&text, point, type, p->alpha);
         pythia_buf_puts(p->out, INDENT INDENT);
         print_compared_words(p, 2 * (sizeof(INDENT) - 1), &text);
     }
-    and_more(p, shown, all, "trace point");
+    and_more(p, &rows);
 }
 
 /* ---- the whole ---- */
@@ -170,23 +157,14 @@ static void type_section(const struct page *p, const json_t *type, size_t number
     print_changed_points(p, type);
 }
 
-static bool is_worth_a_section(const json_t *type)
-{
-    const char *status = pythia__string(type, "status");
-    return strcmp(status, "same") != 0 && strcmp(status, "too_few") != 0;
-}
-
 static void print_services(const struct page *p, const json_t *report)
 {
-    const json_t *list = pythia__array(report, "services");
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *service = json_array_get(list, i);
-        if (!(pythia__number(service, "changed_edges") > 0) || all++ >= p->top)
-            continue;
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(report, PYTHIA__COMPARED_SERVICES, p->top, p->alpha);
+    for (const json_t *service; (service = pythia__compared_next(&rows));) {
         struct pythia_buf text = {0};
         const char *name = pythia__string(service, "service");
-        if (shown++ == 0) {
+        if (rows.shown == 1) {
             print_compared_style(p, "1");
             pythia_buf_puts(p->out, "\nServices\n");
             print_compared_style(p, "0");
@@ -205,19 +183,17 @@ static void print_services(const struct page *p, const json_t *report)
         pythia_buf_puts(p->out, "\n" INDENT INDENT "           ");
         print_compared_words(p, 17, &text);
     }
-    and_more(p, shown, all, "service");
+    and_more(p, &rows);
 }
 
 /* Types about which there is nothing to say, a line each. */
-static void print_other_types(const struct page *p, const json_t *types)
+static void print_other_types(const struct page *p, const json_t *report)
 {
-    size_t shown = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(types); i++) {
-        const json_t *type = json_array_get(types, i);
-        if (is_worth_a_section(type) || all++ >= p->top)
-            continue;
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(report, PYTHIA__COMPARED_OTHER_TYPES, p->top, p->alpha);
+    for (const json_t *type; (type = pythia__compared_next(&rows));) {
         struct pythia_buf text = {0};
-        if (shown++ == 0)
+        if (rows.shown == 1)
             pythia_buf_puts(p->out, "\nOther types\n");
         pythia__add_count(&text, pythia__number_in(type, "requests", "before"));
         pythia_buf_puts(&text, " requests before, ");
@@ -230,13 +206,12 @@ static void print_other_types(const struct page *p, const json_t *types)
         pythia_buf_putc(p->out, '\n');
         pythia_buf_free(&text);
     }
-    and_more(p, shown, all, "type");
+    and_more(p, &rows);
 }
 
 void pythia__compare_text(const json_t *report, size_t top, bool colour, struct pythia_buf *out)
 {
     struct page p = {out, top, pythia__number(report, "alpha"), colour};
-    const json_t *types = pythia__array(report, "request_types");
     struct pythia_buf head = {0}, conclusion = {0};
     pythia__add_compared_input(&head, report);
     print_compared_words(&p, 0, &head);
@@ -245,12 +220,10 @@ void pythia__compare_text(const json_t *report, size_t top, bool colour, struct 
     print_compared_words(&p, 0, &conclusion);
     print_compared_style(&p, "0");
     print_services(&p, report);
-    size_t number = 0, all = 0;
-    for (size_t i = 0; i < json_array_size(types); i++)
-        if (is_worth_a_section(json_array_get(types, i)) && all++ < top)
-            type_section(&p, json_array_get(types, i), ++number);
-    if (all > number)
-        pythia_buf_printf(out, "\nand %zu more changed type%s\n", all - number,
-                          all - number == 1 ? "" : "s");
-    print_other_types(&p, types);
+    struct pythia__compared_rows rows =
+        pythia__compared_rows(report, PYTHIA__COMPARED_TYPES, top, p.alpha);
+    for (const json_t *type; (type = pythia__compared_next(&rows));)
+        type_section(&p, type, rows.shown);
+    pythia__compared_left(out, &rows, "\nand", "\n");
+    print_other_types(&p, report);
 }

@@ -5,34 +5,6 @@
 #include "compare_forms.h"
 #include "sentences/sentences.h"
 
-double pythia__number_in(const json_t *object, const char *key, const char *member)
-{
-    return pythia__number(json_object_get(object, key), member);
-}
-
-/* Is the q of that member at most alpha? */
-static bool is_change_certain(const json_t *object, const char *key, double alpha)
-{
-    return pythia__number_in(object, key, "q") <= alpha; /* false for NaN */
-}
-
-bool pythia__edge_changed(const json_t *edge, double alpha)
-{
-    return is_change_certain(edge, "clipped_ns", alpha) ||
-           is_change_certain(edge, "clipped_variance_ns2", alpha);
-}
-
-bool pythia__path_changed(const json_t *path, double alpha)
-{
-    return is_change_certain(path, "requests", alpha);
-}
-
-bool pythia__point_changed(const json_t *point, double alpha)
-{
-    return is_change_certain(point, "requests", alpha) ||
-           is_change_certain(point, "visits", alpha) || is_change_certain(point, "failed", alpha);
-}
-
 /* "120 ms longer", "3.00 us shorter" */
 static void add_longer(struct pythia_buf *to, double change_ns)
 {
@@ -73,10 +45,10 @@ static const json_t *find_telling_edge(const json_t *type, bool variance, double
     const char *key = variance ? "clipped_variance_ns2" : "clipped_ns";
     const json_t *edges = pythia__array(type, "edges"), *best = NULL;
     double most = 0, direction = pythia__number_in(type, key, "change") < 0 ? -1 : 1;
-    for (size_t i = 0; i < json_array_size(edges); i++) {
+    for (size_t i = 0; i < json_array_size(pythia__array(type, "edges")); i++) {
         const json_t *edge = json_array_get(edges, i);
         double bound = direction * pythia__number_in(edge, key, direction < 0 ? "high" : "low");
-        if (is_change_certain(edge, key, alpha) && bound > most) {
+        if (pythia__is_change_certain(edge, key, alpha) && bound > most) {
             most = bound;
             best = edge;
         }
@@ -120,7 +92,7 @@ static void say_duration(struct pythia_buf *to, const json_t *type, double alpha
     double before = pythia__number_in(type, "mean_ns", "before"),
            after = pythia__number_in(type, "mean_ns", "after"),
            clipped = pythia__number_in(type, "clipped_ns", "change");
-    if (!is_change_certain(type, "clipped_ns", alpha))
+    if (!pythia__is_change_certain(type, "clipped_ns", alpha))
         return;
     if ((after - before) * clipped > 0) {
         pythia_buf_puts(to, "They take ");
@@ -144,7 +116,7 @@ static void say_duration(struct pythia_buf *to, const json_t *type, double alpha
 
 static void say_variance(struct pythia_buf *to, const json_t *type, double alpha)
 {
-    if (!is_change_certain(type, "clipped_variance_ns2", alpha))
+    if (!pythia__is_change_certain(type, "clipped_variance_ns2", alpha))
         return;
     pythia_buf_printf(to, "They vary %s: sd ",
                       pythia__number_in(type, "clipped_variance_ns2", "change") < 0 ? "less"
@@ -191,18 +163,15 @@ static void add_uncertain_mean(struct pythia_buf *to, const json_t *type)
 /* Edges may change and the whole not: what one takes longer, another takes less. */
 static void say_edges(struct pythia_buf *to, const json_t *type, double alpha)
 {
-    const json_t *edges = pythia__array(type, "edges");
-    size_t changed = 0;
-    for (size_t i = 0; i < json_array_size(edges); i++)
-        changed += pythia__edge_changed(json_array_get(edges, i), alpha);
-    if (changed == 0 || is_change_certain(type, "clipped_ns", alpha))
+    size_t changed = pythia__compared_count(type, PYTHIA__COMPARED_EDGES, alpha);
+    if (changed == 0 || pythia__is_change_certain(type, "clipped_ns", alpha))
         return;
     if (is_as_long_as_before(type))
         pythia_buf_puts(to, "They take as long as before on the whole, but ");
     else
         add_uncertain_mean(to, type);
     pythia_buf_printf(to, "%zu edge%s changed.", changed, changed == 1 ? "" : "s");
-    const json_t *first = json_array_get(edges, 0);
+    const json_t *first = json_array_get(pythia__array(type, "edges"), 0);
     if (json_is_true(json_object_get(first, "slows"))) {
         pythia_buf_puts(to, " The time ");
         pythia__add_compared_edge(to, first);
@@ -222,7 +191,7 @@ static double part_of(const json_t *type, const json_t *of, const char *side)
 static void say_failures(struct pythia_buf *to, const json_t *type, double alpha)
 {
     const json_t *failed = json_object_get(type, "failed");
-    if (!is_change_certain(type, "failed", alpha))
+    if (!pythia__is_change_certain(type, "failed", alpha))
         return;
     pythia_buf_puts(to, "A span failed in ");
     pythia__add_percent(to, part_of(type, failed, "after"));
@@ -250,7 +219,7 @@ static void say_count(struct pythia_buf *to, const json_t *type, double alpha)
         pythia_buf_puts(to, " before, ");
         pythia__add_count(to, after);
         pythia_buf_puts(to, " after.");
-    } else if (is_change_certain(type, "requests", alpha)) {
+    } else if (pythia__is_change_certain(type, "requests", alpha)) {
         pythia_buf_printf(to, "They are a %s part of all requests: ",
                           pythia__number(type, "mix_ns") < 0 ? "smaller" : "larger");
         pythia__add_count(to, before);
@@ -304,7 +273,7 @@ void pythia__add_compared_point(struct pythia_buf *to, const json_t *point, cons
     const json_t *requests = json_object_get(point, "requests"),
                  *failed = json_object_get(point, "failed");
     double after = pythia__number(requests, "after"), before = pythia__number(requests, "before");
-    bool certain = is_change_certain(point, "requests", alpha);
+    bool certain = pythia__is_change_certain(point, "requests", alpha);
     const char *comma = "";
     if (certain) {
         pythia_buf_puts(to, before == 0  ? "is new: "
@@ -318,13 +287,14 @@ void pythia__add_compared_point(struct pythia_buf *to, const json_t *point, cons
         pythia_buf_puts(to, " after");
         comma = "; ";
     }
-    if (is_change_certain(point, "visits", alpha) && !(certain && (before == 0 || after == 0))) {
+    if (pythia__is_change_certain(point, "visits", alpha) &&
+        !(certain && (before == 0 || after == 0))) {
         pythia_buf_printf(to, "%s%.3g spans a request, before %.3g", comma,
                           pythia__number_in(point, "visits", "after"),
                           pythia__number_in(point, "visits", "before"));
         comma = "; ";
     }
-    if (is_change_certain(point, "failed", alpha)) {
+    if (pythia__is_change_certain(point, "failed", alpha)) {
         pythia_buf_printf(to, "%sfailed in ", comma);
         pythia__add_percent(to, pythia__number(failed, "after") / after);
         pythia_buf_puts(to, " of the requests that pass it, before in ");
@@ -333,18 +303,10 @@ void pythia__add_compared_point(struct pythia_buf *to, const json_t *point, cons
     pythia_buf_putc(to, '.');
 }
 
-static size_t changed_in(const json_t *list, bool (*changed)(const json_t *, double), double alpha)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        count += changed(json_array_get(list, i), alpha);
-    return count;
-}
-
 static void say_structure(struct pythia_buf *to, const json_t *type, double alpha)
 {
-    size_t paths = changed_in(pythia__array(type, "paths"), pythia__path_changed, alpha),
-           points = changed_in(pythia__array(type, "trace_points"), pythia__point_changed, alpha);
+    size_t paths = pythia__compared_count(type, PYTHIA__COMPARED_PATHS, alpha),
+           points = pythia__compared_count(type, PYTHIA__COMPARED_POINTS, alpha);
     if (paths > 0)
         pythia_buf_printf(to, "%zu path%s taken more or less often. ", paths,
                           paths == 1 ? " is" : "s are");

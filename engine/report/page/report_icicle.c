@@ -14,6 +14,7 @@
 
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
+#include "pythia/sort.h"
 #include "report_html.h"
 #include "sentences/sentences.h"
 
@@ -180,21 +181,24 @@ static bool sort_kids(struct tree *t, bool by_name)
     return items != NULL;
 }
 
+/* The children of a node. */
+struct kids {
+    const struct tree *tree;
+    const size_t *numbers;
+};
+
+static int compare_kid_name(const void *kids, size_t index, const void *name)
+{
+    const struct kids *k = kids;
+    return strcmp(k->tree->nodes[k->numbers[index]].name, name);
+}
+
 /* The child of a name, while children are in order of name; NONE if there is none. */
 static size_t find_icicle_child(const struct tree *t, size_t parent, const char *name)
 {
-    size_t low = t->nodes[parent].kids, high = low + t->nodes[parent].kid_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(t->nodes[t->order[middle]].name, name);
-        if (order == 0)
-            return t->order[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NONE;
+    const struct kids kids = {t, t->order + t->nodes[parent].kids};
+    size_t found = pythia_sorted_find(t->nodes[parent].kid_count, compare_kid_name, &kids, name);
+    return found == PYTHIA_SORTED_NONE ? NONE : kids.numbers[found];
 }
 
 /* Number the nodes as the most common path enters them. Its events tell how deep they are, so that

@@ -225,12 +225,8 @@ static void list_group_edges(struct pythia_buf *to, const json_t *group)
 static void list_probability(struct pythia_buf *to, double p)
 {
     struct pythia_buf text = {0};
-    if (isfinite(p))
-        pythia__add_chance(&text, p);
-    else
-        pythia_buf_putc(&text, '-');
-    bool equal = text.bytes && strncmp(text.bytes, "= ", 2) == 0;
-    pythia__markdown_prose(to, text.bytes ? text.bytes + (equal ? 2 : 0) : "");
+    pythia__add_chance_cell(&text, p);
+    pythia__markdown_prose(to, text.bytes ? text.bytes : "");
     pythia_buf_puts(to, " | ");
     if (text.failed)
         to->failed = 1;

@@ -40,7 +40,8 @@ int pythia__join_additions(struct pythia_trace_builder *b)
         if (half == PYTHIA_NO_SPAN) {
             item->untimed = item->started = true;
             item->part = PYTHIA_PART_START;
-            pythia__join_set_head(b, order[i]);
+            if (pythia__join_add_head(b, order[i]) != PYTHIA_OK)
+                return PYTHIA_ENOMEM;
             continue;
         }
         b->items[half].span.error = b->items[half].span.error || item->span.error;

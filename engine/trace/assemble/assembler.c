@@ -21,6 +21,7 @@
 #include "span_list.h"
 
 #define AHEAD_NS    (2 * UINT64_C(1000000000)) /* of our clock: a clock that is set is not */
+#define EARLY_PART  4                          /* of a tick, for what is due by what is known now */
 #define BUILDER_MAX ((size_t)1024 * 1024)      /* bytes that the builder keeps for the next trace */
 #define SPARE_MAX   256                        /* traces whose memory is kept for others */
 
@@ -201,9 +202,9 @@ static int drop_ended_span(struct pythia_assembler *a, struct pythia_trace_id id
     if (ending == PYTHIA__ENDED_LATE)
         return PYTHIA_OK;
     int status = list_late(a, id);
-    return status == PYTHIA_OK
-               ? pythia__finished_ids_set(&a->finished, hash_trace_id(a, id), PYTHIA__ENDED_LATE)
-               : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__finished_ids_set(&a->finished, hash_trace_id(a, id), PYTHIA__ENDED_LATE);
 }
 
 const struct pythia_trace_id *pythia_assembler_late(const struct pythia_assembler *a, size_t *count)
@@ -269,6 +270,8 @@ static uint8_t quiet_queue(const struct pythia_assembler *a, const struct open_t
     uint8_t queue = 0;
     if (!p)
         return queue;
+    /* Rounded up: a trace that is finished too early is cut in two, one that waits longer only
+     * costs memory. */
     uint64_t wait = p->wait(p->context, t->kind, a->tick);
     while (queue < QUIETS - 1 && quiet_ticks_of(a, queue) < wait)
         queue++;
@@ -373,6 +376,7 @@ static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_t
     *t = (struct open_trace){
         .id = id, .first_tick = a->tick, .last_tick = a->tick, .start_at = at, .kind = PYTHIA_NONE};
     t->pinned = a->pinned_count > 0 && is_trace_pinned(a, id);
+    /* No start is known before the first span: it counts as later than any. */
     a->starts[a->start_count++] = (struct start){UINT64_MAX, t};
     append_to_queue(a, t, 0);
     stand_behind(a, t, a->youngest);
@@ -391,6 +395,7 @@ static void unlist_trace(struct pythia_assembler *a, const struct open_trace *t)
     a->start_count--;
     if (last->trace == t)
         return;
+    /* The table has numbers of places, so the trace that moves must be found under its new one. */
     pythia_hash_table_renumber(&a->by_id, hash_trace_id(a, last->trace->id),
                                (uint32_t)a->start_count, t->start_at);
     last->trace->start_at = t->start_at;
@@ -457,6 +462,8 @@ static int list_resource(struct pythia_assembler *a, uint32_t resource)
 /* Give its spans to the builder, and list their resources for those who wait for senders. */
 static int build_from_spans(struct pythia_assembler *a, const struct open_trace *t)
 {
+    /* An arena keeps its largest size; it is freed after a huge trace, and only cleared otherwise.
+     */
     if (pythia_arena_bytes(&a->attributes) > BUILDER_MAX)
         pythia_arena_free(&a->attributes);
     pythia_arena_clear(&a->attributes);
@@ -471,12 +478,15 @@ static int build_from_spans(struct pythia_assembler *a, const struct open_trace 
         pythia_trace_builder_set_begun(a->builder,
                                        start_ns > a->late_ns ? start_ns - a->late_ns : 0);
     }
-    while ((status = pythia__span_list_next(&cursor, &span)) == PYTHIA_OK) {
+    while ((status = pythia__span_list_next(&cursor, &span)) == 0) {
         status = pythia_trace_builder_add(a->builder, &span);
-        if (status == PYTHIA_OK && a->options.patience)
-            status = list_resource(a, span.resource);
         if (status != PYTHIA_OK)
-            break;
+            return status;
+        if (!a->options.patience)
+            continue;
+        status = list_resource(a, span.resource);
+        if (status != PYTHIA_OK)
+            return status;
     }
     return status == 1 ? PYTHIA_OK : status;
 }
@@ -487,6 +497,8 @@ static int finish_gathered(struct pythia_assembler *a, struct open_trace *t, enu
                            int status)
 {
     const struct pythia_trace *trace;
+    /* Both tests below are of the same chain: whatever fails, the trace has to be ended and
+     * counted, or its memory would stay and its spans would be lost without a number. */
     if (status == PYTHIA_OK)
         status = pythia_trace_builder_finish(a->builder, a->counts, &trace);
     bool lost = status == PYTHIA_ENOMEM;
@@ -496,6 +508,7 @@ static int finish_gathered(struct pythia_assembler *a, struct open_trace *t, enu
     a->numbers.shed_traces += lost;
     if (status == PYTHIA_OK)
         status = a->taker.take(a->taker.context, trace);
+    /* One huge trace must not hold its memory for all later ones. */
     a->builder_bytes = pythia_trace_builder_bytes(a->builder);
     if (a->builder_bytes > BUILDER_MAX) {
         pythia_trace_builder_release(a->builder);
@@ -526,13 +539,14 @@ static bool lacks_silent_sender(const struct pythia_assembler *a, const struct o
     return p->silent(p->context, t->kind, a->resources, a->resource_count, t->last_tick, a->tick);
 }
 
-/* It is whole, as far as can be seen, and has been quiet for as long as its kind waits. */
+/* Finish a trace that is whole, as far as can be seen, and has been quiet for as long as its kind
+ * waits; unless a sender that it needs has been silent, and may still be heard. */
 static int finish_quiet(struct pythia_assembler *a, struct open_trace *t, int status)
 {
     const struct pythia_assembler_patience *p = a->options.patience;
-    if (!p)
+    if (status != PYTHIA_OK || !p)
         return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
-    bool lacks = status == PYTHIA_OK && lacks_silent_sender(a, t);
+    bool lacks = lacks_silent_sender(a, t);
     if (lacks && !is_past(a, t->last_tick, p->most_ticks)) {
         unlink_from_queue(a, t);
         append_to_queue(a, t, SILENT);
@@ -540,7 +554,7 @@ static int finish_quiet(struct pythia_assembler *a, struct open_trace *t, int st
     }
     if (lacks)
         pythia_trace_builder_mark_incomplete(a->builder, PYTHIA_INCOMPLETE_SENDER);
-    else if (status == PYTHIA_OK)
+    else
         status = p->finished(p->context, t->kind, a->resources, a->resource_count);
     return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
 }
@@ -550,7 +564,9 @@ static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
 {
     int status = build_from_spans(a, t);
     enum pythia_trace_state state = PYTHIA_TRACE_WHOLE;
-    if (a->options.partial_ticks && status == PYTHIA_OK)
+    if (status != PYTHIA_OK)
+        return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
+    if (a->options.partial_ticks)
         state = pythia_trace_builder_state(a->builder);
     if (state == PYTHIA_TRACE_WHOLE)
         return finish_quiet(a, t, status);
@@ -573,31 +589,37 @@ void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick)
     a->tick = tick > a->tick ? tick : a->tick;
 }
 
-/* Has it been quiet for as long as its queue stands for, or as long as its kind waits now? Senders
- * may be known better than when its last span came: at the start, all traces wait for senders that
- * nothing is known of. */
-static bool is_quiet(const struct pythia_assembler *a, const struct open_trace *t)
+/* Has it been quiet for as long as its queue stands for? */
+static bool is_due(const struct pythia_assembler *a, const struct open_trace *t)
 {
-    if (is_past(a, t->last_tick, quiet_ticks_of(a, t->queue)))
-        return true;
-    if (t->queue == 0 || !is_past(a, t->last_tick, a->options.quiet_ticks))
-        return false;
-    return is_past(a, t->last_tick, quiet_ticks_of(a, quiet_queue(a, t)));
+    return is_past(a, t->last_tick, quiet_ticks_of(a, t->queue));
 }
 
-static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most)
+/* Or at least for as long as its kind waits now? Senders may be known better than when its last
+ * span came: at the start, all traces wait for senders that nothing is known of. */
+static bool is_due_by_now(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    return t->queue > 0 && is_past(a, t->last_tick, a->options.quiet_ticks) &&
+           is_past(a, t->last_tick, quiet_ticks_of(a, quiet_queue(a, t)));
+}
+
+/* Finish what is due in a queue, up to `most` gathered spans; what would not be due without what is
+ * known now only up to `most_early`, because it may be all that has come in seconds. */
+static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most, uint64_t most_early)
 {
     struct open_trace *next;
-    int status = PYTHIA_OK;
-    for (struct open_trace *t = a->queues[queue].oldest;
-         status == PYTHIA_OK && t && a->gathered < most; t = next) {
+    for (struct open_trace *t = a->queues[queue].oldest; t && a->gathered < most; t = next) {
+        /* Finishing a trace frees it. */
         next = t->later;
-        if (!is_quiet(a, t))
+        if (!is_due(a, t) && (a->gathered >= most_early || !is_due_by_now(a, t)))
             break; /* the queue is in order: none after it has been quiet for longer */
-        if (!t->pinned)
-            status = finish_if_whole(a, t);
+        if (!t->pinned) {
+            int status = finish_if_whole(a, t);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
@@ -606,32 +628,42 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
     int status = PYTHIA_OK;
     /* Work in one tick is bounded: after a burst, thousands of traces are due at once, and the
      * event loop must answer its senders meanwhile. What is left is finished in the next tick. */
-    uint64_t most = a->options.tick_spans ? a->gathered + a->options.tick_spans : UINT64_MAX;
+    uint64_t most = a->options.tick_spans ? a->gathered + a->options.tick_spans : UINT64_MAX,
+             most_early = a->options.tick_spans ? a->gathered + a->options.tick_spans / EARLY_PART
+                                                : UINT64_MAX;
     pythia_assembler_now(a, tick);
-    for (struct open_trace *t = a->eldest; status == PYTHIA_OK && t && a->gathered < most;
-         t = next) {
+    for (struct open_trace *t = a->eldest; t && a->gathered < most; t = next) {
         next = t->younger;
         if (a->options.timeout_ticks == 0 || !is_past(a, t->first_tick, a->options.timeout_ticks))
             break;
-        if (!t->pinned)
+        if (!t->pinned) {
             status = finish_trace(a, t, PYTHIA_FINISH_AGE);
+            if (status != PYTHIA_OK)
+                goto out;
+        }
     }
-    for (struct open_trace *t = a->queues[PARTIAL].oldest;
-         status == PYTHIA_OK && t && a->gathered < most; t = next) {
+    for (struct open_trace *t = a->queues[PARTIAL].oldest; t && a->gathered < most; t = next) {
         next = t->later;
         if (!is_past(a, t->last_tick, a->options.partial_ticks))
             break;
         status = finish_trace(a, t, PYTHIA_FINISH_PARTIAL);
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    for (struct open_trace *t = a->queues[SILENT].oldest;
-         status == PYTHIA_OK && t && a->gathered < most; t = next) {
+    for (struct open_trace *t = a->queues[SILENT].oldest; t && a->gathered < most; t = next) {
         next = t->later;
         if (!is_past(a, t->last_tick, a->options.patience->most_ticks))
             break;
         status = finish_quiet(a, t, build_from_spans(a, t));
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    for (uint8_t queue = 0; queue < QUIETS && status == PYTHIA_OK; queue++)
-        status = tick_quiet(a, queue, most);
+    for (uint8_t queue = 0; queue < QUIETS; queue++) {
+        status = tick_quiet(a, queue, most, most_early);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
+out:
     pythia_arena_free(&a->attributes);
     return status;
 }
@@ -645,8 +677,12 @@ int pythia_assembler_finish(struct pythia_assembler *a)
 {
     int status = PYTHIA_OK;
     for (int queue = QUEUES; queue-- > 0;)
-        while (a->queues[queue].oldest && status == PYTHIA_OK)
+        while (a->queues[queue].oldest) {
             status = finish_trace(a, a->queues[queue].oldest, PYTHIA_FINISH_END);
+            if (status != PYTHIA_OK)
+                goto out;
+        }
+out:
     pythia_arena_free(&a->attributes);
     return status;
 }
@@ -734,13 +770,19 @@ static int join_work(struct pythia_assembler *a, struct open_trace *t, struct py
         work ? PYTHIA__ENDED_NOT : pythia__finished_ids_find(&a->finished, hash_trace_id(a, link));
     if (ending != PYTHIA__ENDED_NOT) { /* it was taken for a request of its own */
         int status = drop_ended_span(a, link, ending);
-        if (status == PYTHIA_OK && !t->late)
+        if (status != PYTHIA_OK)
+            return status;
+        if (!t->late) {
             status = list_late(a, t->id);
-        t->late = t->late || status == PYTHIA_OK;
-        return status;
+            if (status != PYTHIA_OK)
+                return status;
+        }
+        t->late = true;
+        return PYTHIA_OK;
     }
     if (!work && !(work = make_trace(a, link)))
         return PYTHIA_ENOMEM;
+    /* The wait and its work are one request, and become one trace. */
     if (work != t)
         merge_forked_trace(a, t, work);
     return PYTHIA_OK;
@@ -763,6 +805,7 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
                          const struct pythia_span *span)
 {
     struct open_trace *t = find_open_trace(a, *trace);
+    /* Counted before anything may drop it, so that spans in are spans out plus losses. */
     a->counts->spans++;
     if (!t) {
         enum pythia__ending ending =
@@ -773,7 +816,9 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
         /* A stop adds no span, so it may still complete a trace that is at its limit. */
     } else if (is_large(a, t) && span->part != PYTHIA_PART_STOP) {
         int status = finish_trace(a, t, PYTHIA_FINISH_SIZE);
-        return status == PYTHIA_OK ? drop_ended_span(a, *trace, PYTHIA__ENDED_OVERSIZE) : status;
+        if (status != PYTHIA_OK)
+            return status;
+        return drop_ended_span(a, *trace, PYTHIA__ENDED_OVERSIZE);
     }
     if (!t || store_span(a, t, span) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -784,9 +829,9 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
         append_to_queue(a, t, quiet_queue(a, t));
     }
     int status = span->part == PYTHIA_PART_FORK ? join_work(a, t, span->link) : PYTHIA_OK;
-    if (status == PYTHIA_OK && is_done(a, t))
-        status = finish_trace(a, t, PYTHIA_FINISH_SIZE);
-    return status;
+    if (status != PYTHIA_OK || !is_done(a, t))
+        return status;
+    return finish_trace(a, t, PYTHIA_FINISH_SIZE);
 }
 
 /* ---- memory ---- */
@@ -833,12 +878,14 @@ static int shed_traces(struct pythia_assembler *a, size_t excess)
     int status = PYTHIA_OK;
     if (a->kind_capacity)
         memset(a->kinds, 0, a->kind_capacity * sizeof(*a->kinds));
+    /* What is shed is chosen by type, because shedding the youngest of all would take every trace
+     * of a rare type during a burst of a common one. */
     for (const struct open_trace *t = a->eldest; t; t = t->younger)
         if (t->kind != PYTHIA_NONE)
             a->kinds[t->kind] += count_trace_bytes(t);
     size_t level = find_level(a, excess);
-    for (struct open_trace *t = a->youngest, *elder; t && freed < excess && status == PYTHIA_OK;
-         t = elder) {
+    /* The youngest first: an old trace has had most of its spans, and is worth more. */
+    for (struct open_trace *t = a->youngest, *elder; t && freed < excess; t = elder) {
         elder = t->elder;
         if (t->pinned || (t->kind != PYTHIA_NONE && a->kinds[t->kind] <= level))
             continue;
@@ -848,22 +895,26 @@ static int shed_traces(struct pythia_assembler *a, size_t excess)
         a->counts->dropped[PYTHIA_DROP_SHED] += t->spans;
         a->numbers.shed_traces++;
         status = end_open_trace(a, t, PYTHIA__ENDED_SHED);
+        if (status != PYTHIA_OK)
+            goto out;
     }
+out:
     free_spare_memory(a);
     return status;
 }
 
 int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
 {
-    int status = PYTHIA_OK;
     free_spare_memory(a);
     for (uint64_t before = UINT64_MAX;
-         status == PYTHIA_OK && pythia_assembler_bytes(a) > bytes &&
+         pythia_assembler_bytes(a) > bytes &&
          a->numbers.open_traces < before;) { /* remembering the ids may have taken some again */
         before = a->numbers.open_traces;
-        status = shed_traces(a, pythia_assembler_bytes(a) - bytes);
+        int status = shed_traces(a, pythia_assembler_bytes(a) - bytes);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- what there is ---- */

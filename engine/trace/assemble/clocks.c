@@ -207,6 +207,8 @@ static bool name_clocks(struct pythia__clocks *c, struct pythia__forest *f, uint
         uint32_t at = f->order[i], cause = find_causing_span(f, at, longest);
         const struct pythia_trace_span *span = &f->spans[at];
         struct pythia__fit *fit = &f->fits[at];
+        /* A span that reads the clock of its cause needs no clock of its own: its error is the
+         * same. */
         fit->same = cause != PYTHIA_NO_SPAN && reads_one_clock(f, span, &f->spans[cause]);
         if (fit->same) {
             fit->clock = f->fits[cause].clock;
@@ -214,6 +216,8 @@ static bool name_clocks(struct pythia__clocks *c, struct pythia__forest *f, uint
         }
         fit->clock = reach_clock(c, f, span->resource);
         if (cause != PYTHIA_NO_SPAN)
+            /* Only where some call cannot be true as it is written, the clocks are fitted at all.
+             */
             off = off || pythia__clocks_are_apart(f, span, &f->spans[cause]) ||
                   !range_contains(range_of(f, at, cause, SURE), 0);
     }
@@ -274,6 +278,8 @@ static void bound_by_calls(struct placing *p, enum said_by what)
         const struct pythia__clock *other = &known[f->fits[cause].clock];
         struct range r = range_of(f, at, cause, what);
         p->apart = p->apart || pythia__clocks_are_apart(f, &f->spans[at], &f->spans[cause]);
+        /* A clock that is not placed itself says nothing yet; clocks are placed in the order of
+         * their first calls. */
         if (other->placed)
             bound_by(p, (struct range){add_saturated(r.low, other->shift_ns),
                                        add_saturated(r.high, other->shift_ns)});
@@ -306,12 +312,15 @@ static bool find_gaps(const struct placing *p, uint32_t at, struct ranges *out)
     for (uint32_t next = cause->first_child;; next = f->spans[next].next_sibling) {
         bool last = next == PYTHIA_NO_SPAN;
         const struct pythia_trace_span *sibling = last ? NULL : &f->spans[next];
+        /* A caller with thousands of calls has no gap that says anything, and the walk is done for
+         * each call. */
         if (!last && ++seen > SIBLINGS_MAX)
             return false;
         if (!last && (f->fits[next].clock != clock || sibling->end_ns == sibling->start_ns ||
                       sibling->relation == PYTHIA_RELATION_SPAWN || sibling->forked))
             continue;
         uint64_t to = last ? cause->end_ns : sibling->start_ns;
+        /* Siblings that overlap ran side by side: a call may have been at any time then. */
         if (!last && to < from)
             return false;
         if (to >= from && to - from >= length) {
@@ -353,6 +362,7 @@ static struct range find_gap(const struct placing *p)
     const uint32_t lost = 1u << PYTHIA_REPAIR_ORPHAN | 1u << PYTHIA_REPAIR_CYCLE;
     struct ranges left = {.of = {p->left}, .count = 1}, gaps;
     uint32_t seen = 0;
+    /* A few calls suffice to leave one gap, and intersecting all of them would be quadratic. */
     for (uint32_t at = known[p->clock].called; at != PYTHIA_NO_SPAN && seen < GAP_CALLS;
          at = f->fits[at].next[0], seen++)
         if (f->spans[at].parent != PYTHIA_NO_SPAN && !(f->spans[at].repairs & lost) &&
@@ -371,6 +381,8 @@ static struct range find_gap(const struct placing *p)
 static int64_t choose_shift(struct placing *p, int64_t above_ns)
 {
     bound_by_calls(p, SURE);
+    /* From sure evidence to guesses: as soon as no shift is consistent with what is known, there is
+     * none. */
     if (range_contains(p->left, 0) && !p->apart)
         return 0;
     bound_by_calls(p, UNSURE);
@@ -378,10 +390,13 @@ static int64_t choose_shift(struct placing *p, int64_t above_ns)
     struct range left = p->left;
     if (range_contains(left, 0) || (p->conflict && p->agrees && !p->apart))
         return 0;
+    /* Processes of one host share a clock: the caller's shift is the simplest explanation. */
     if (range_contains(left, above_ns))
         return above_ns;
     uint64_t slack = (uint64_t)left.high - (uint64_t)left.low,
              least = left.low > 0 ? (uint64_t)left.low : 0 - (uint64_t)left.high;
+    /* The least shift that fits, unless the range is narrow beside it: then its middle is the
+     * better estimate. */
     if (left.low == INT64_MIN || left.high == INT64_MAX || least < slack)
         return left.low > 0 ? left.low : left.high;
     left = find_gap(p);

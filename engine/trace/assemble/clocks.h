@@ -38,7 +38,9 @@ struct pythia__clocks {
     uint32_t count;
     uint32_t longest;
     bool off; /* a call does not lie in its caller: some clocks are moved */
-    uint16_t slots[2 * PYTHIA__CLOCKS_MAX]; /* hash table by key: number + 1 */
+    /* A hash table by key: number + 1. It is of a fixed size on the stack, unlike a
+     * pythia_hash_table, because settling a trace reserves its memory first and cannot fail. */
+    uint16_t slots[2 * PYTHIA__CLOCKS_MAX];
 };
 
 /* Set each span's clock in `fits`, and find how far each clock has to be moved, which is 0 for all

@@ -135,6 +135,8 @@ static int gather_kids(struct walk *w, uint32_t child)
         }
         return PYTHIA_OK;
     }
+    /* Numbers are sorted in place of kids, because a kid does not know its place in the canonical
+     * order, which decides among those that start and end together. */
     while (p->scratch_capacity < 3 * n)
         if (pythia_grow(&p->scratch, &p->scratch_capacity, p->scratch_capacity,
                         sizeof(*p->scratch)) != PYTHIA_OK)
@@ -197,12 +199,15 @@ static int enter_span(struct walk *w, uint32_t span, uint64_t ended, bool synthe
     const struct pythia_trace_span *s = &w->trace->spans[span];
     if (s->forked && mark_entered(w, span) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    /* A point in time has no inside to walk through. */
     if (s->annotation) {
         w->path->frames[w->depth - 1].cursor = s->start_ns;
         return emit_path_event(w, span, PYTHIA_EVENT_ANNOTATION, s->start_ns, false);
     }
     int status = emit_path_event(w, span, PYTHIA_EVENT_END, ended, synthetic);
-    return status == PYTHIA_OK ? push_frame(w, span, ended, s->start_ns, s->first_child) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return push_frame(w, span, ended, s->start_ns, s->first_child);
 }
 
 /* Leave the innermost span, at `at_ns`: its start, or where the path entered it. */
@@ -233,6 +238,8 @@ static int follow_join(struct walk *w, uint32_t span, uint64_t span_ended)
         ended = spans[work].end_ns < cursor ? spans[work].end_ns : cursor;
     if (ended <= wait->start_ns || ended < spans[work].start_ns || is_entered(w, work))
         return enter_span(w, span, span_ended, false);
+    /* Spans that the wait is inside of, but the work is not, were entered for nothing: they end
+     * where the path turns to the work. */
     uint32_t home = spans[work].parent;
     size_t depth = w->depth;
     while (depth > 0 && frames[depth - 1].span != home)
@@ -289,9 +296,11 @@ static uint32_t next_kid(struct walk *w, uint64_t *out)
     uint64_t own_end = top->span == PYTHIA_NO_SPAN ? w->trace->end_ns : spans[top->span].end_ns;
     while (top->next < top->last) {
         uint32_t entry = w->path->kids[top->next++], kid = entry & ~OWN_END;
+        /* It was taken out as the twin of one that the path has gone through. */
         if (entry == PYTHIA_NO_SPAN)
             continue;
         uint64_t ended = *out = end_of_kid(w, entry);
+        /* Clocks are rounded: a child that ends a rounding after the cursor still precedes it. */
         bool before =
             ended <= top->cursor || ends_late_by_rounding(&spans[kid], ended, top->cursor);
         if (before && spans[kid].start_ns >= top->low &&
@@ -314,6 +323,8 @@ static uint32_t passed_root(const struct walk *w)
     uint32_t first = w->trace->first_root;
     if (top->span != PYTHIA_NO_SPAN || top->cursor <= top->low)
         return PYTHIA_NO_SPAN;
+    /* A root that somebody waited for is the better one; only when all ran apart is the first one
+     * taken. */
     for (uint32_t root = first; root != PYTHIA_NO_SPAN && spans[root].start_ns <= top->low;
          root = spans[root].next_sibling)
         if (!runs_apart(w, top, root))
@@ -333,6 +344,7 @@ static int walk_backwards(struct walk *w)
     while (w->depth > 0) {
         uint64_t ended = 0;
         uint32_t kid = next_kid(w, &ended);
+        /* A span that ran on after its parent had ended is met only when no child is left. */
         uint32_t passed = kid == PYTHIA_NO_SPAN ? passed_root(w) : PYTHIA_NO_SPAN;
         int status;
         if (passed != PYTHIA_NO_SPAN)
@@ -341,6 +353,7 @@ static int walk_backwards(struct walk *w)
             status = leave_span(w, w->path->frames[w->depth - 1].low, false);
         else if (w->trace->spans[kid].joins != PYTHIA_NO_SPAN)
             status = follow_join(w, kid, ended);
+        /* It ended late by a rounding; the path must not go back in time. */
         else if (ended > w->path->frames[w->depth - 1].cursor)
             status = enter_span(w, kid, w->path->frames[w->depth - 1].cursor, false);
         else
@@ -349,6 +362,16 @@ static int walk_backwards(struct walk *w)
             return status;
     }
     return PYTHIA_OK;
+}
+
+/* The stack of a huge trace is freed again: the path is reused for all traces of a stream. */
+static void shrink_frames(struct pythia_critical_path *p)
+{
+    if (p->frame_capacity <= FRAMES_MAX)
+        return;
+    pythia_free(p->frames);
+    p->frames = NULL;
+    p->frame_capacity = 0;
 }
 
 int pythia_critical_path_find(struct pythia_critical_path *p, const struct pythia_trace *trace,
@@ -361,21 +384,19 @@ int pythia_critical_path_find(struct pythia_critical_path *p, const struct pythi
          root = trace->spans[root].next_sibling)
         w.all_forked = w.all_forked && trace->spans[root].forked;
     int status = push_frame(&w, PYTHIA_NO_SPAN, end, trace->start_ns, trace->first_root);
-    if (status == PYTHIA_OK)
-        status = walk_backwards(&w);
-    if (p->frame_capacity > FRAMES_MAX) {
-        pythia_free(p->frames);
-        p->frames = NULL;
-        p->frame_capacity = 0;
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    status = walk_backwards(&w);
     if (status != PYTHIA_OK) {
         p->count = 0;
-        return status;
+        goto out;
     }
     for (size_t i = 0, j = p->count; i + 1 < j; i++) { /* it was walked from its end */
         struct pythia_path_event swap = p->events[i];
         p->events[i] = p->events[--j];
         p->events[j] = swap;
     }
-    return PYTHIA_OK;
+out:
+    shrink_frames(p);
+    return status;
 }

@@ -23,10 +23,10 @@ struct pythia__id_table {
 #define PYTHIA__ID_TABLES 3
 
 /* Hashes of ids, of 61 bits, by linear probing in tables of their own: half a million of them are a
- * quarter of what pythiad holds under full load, and in the hash table of base, which has a slot
- * beside each, they would take twice as much. With a limit there are three tables, of half as many each: when the
- * newest one is full, the oldest one is forgotten, so that at least the last `limit` ids are known,
- * and at most half as many more. {.limit = n} is empty; 0: no limit. */
+ * quarter of what pythiad holds under full load, and a pythia_hash_table, which has a slot beside
+ * each, would take twice as much. With a limit there are three tables, of half as many each: when
+ * the newest one is full, the oldest one is forgotten, so that at least the last `limit` ids are
+ * known, and at most half as many more. {.limit = n} is empty; 0: no limit. */
 struct pythia__finished_ids {
     struct pythia__id_table tables[PYTHIA__ID_TABLES]; /* the newest first */
     size_t limit;

@@ -21,6 +21,8 @@ int pythia__forest_reserve(struct pythia__forest *f, size_t count)
                  {&f->order, sizeof(*f->order)},
                  {&f->scratch, sizeof(*f->scratch)}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        /* Pointers of different types are moved as bytes: to read one through void ** would break
+         * the rules of aliasing. */
         void *old;
         memcpy(&old, parts[i].array, sizeof(old));
         void *moved = pythia_realloc(old, larger, parts[i].size);
@@ -73,6 +75,7 @@ bool pythia__span_before(const struct pythia_vocabulary *v, const struct pythia_
         return x->start_ns < y->start_ns;
     if (x->end_ns != y->end_ns)
         return x->end_ns > y->end_ns;
+    /* Numbers of the vocabulary depend on the order of reports; the texts do not. */
     if (x->tracepoint != y->tracepoint && x->tracepoint != PYTHIA_NONE &&
         y->tracepoint != PYTHIA_NONE) {
         int order = pythia_text_compare(pythia_vocabulary_tracepoint_id(v, x->tracepoint),
@@ -110,16 +113,18 @@ static void link_children(struct pythia__forest *f)
 
 /* ---- times ---- */
 
-/* Parents before children, into `order`; every span is in it because no circle is left. */
-static void order_forest(struct pythia__forest *f)
+void pythia__forest_order(const struct pythia_trace_span *spans, uint32_t first_root,
+                          uint32_t *order)
 {
     uint32_t done = 0;
-    for (uint32_t root = f->first_root; root != PYTHIA_NO_SPAN; root = f->spans[root].next_sibling)
-        f->order[done++] = root;
+    /* The array is its own queue: what is listed is walked for its children later, without a stack.
+     */
+    for (uint32_t root = first_root; root != PYTHIA_NO_SPAN; root = spans[root].next_sibling)
+        order[done++] = root;
     for (uint32_t i = 0; i < done; i++)
-        for (uint32_t child = f->spans[f->order[i]].first_child; child != PYTHIA_NO_SPAN;
-             child = f->spans[child].next_sibling)
-            f->order[done++] = child;
+        for (uint32_t child = spans[order[i]].first_child; child != PYTHIA_NO_SPAN;
+             child = spans[child].next_sibling)
+            order[done++] = child;
 }
 
 /* When a child ends by the clock of its parent. */
@@ -143,6 +148,7 @@ static bool find_lost_ends(struct pythia__forest *f, const struct pythia__clocks
         bool lost = pythia__has_repair(span, PYTHIA_REPAIR_UNFINISHED);
         if (!lost && !span->annotation)
             continue;
+        /* Something ran below it, so that it lasted; without that it is a point in time. */
         if (span->first_child != PYTHIA_NO_SPAN)
             span->annotation = false;
         else if (lost)
@@ -196,6 +202,7 @@ static bool clamp_to_parent(struct pythia_trace_span *span, const struct pythia_
                             bool waits)
 {
     uint64_t start_ns = span->start_ns, end_ns = span->end_ns;
+    /* The rounding of two clocks is not an error that is worth a mark on the trace. */
     if (waits && start_ns >= parent->start_ns && start_ns <= parent->end_ns &&
         is_late_by_rounding(end_ns, parent->end_ns)) {
         span->end_ns = parent->end_ns;
@@ -342,6 +349,8 @@ static uint64_t find_completions(struct pythia__forest *f)
     uint64_t outlive = 0;
     for (uint32_t i = 0; i < f->count; i++)
         f->spans[i].completed_ns = f->spans[i].end_ns;
+    /* Parents come before their children in the order, so that a walk from its end has seen all
+     * below a span before the span itself. */
     for (uint32_t i = f->count; i-- > 0;) {
         const struct pythia_trace_span *span = &f->spans[f->order[i]];
         if (span->parent == PYTHIA_NO_SPAN)
@@ -360,7 +369,7 @@ static uint64_t find_completions(struct pythia__forest *f)
 uint64_t pythia__forest_settle(struct pythia__forest *f)
 {
     link_children(f);
-    order_forest(f);
+    pythia__forest_order(f->spans, f->first_root, f->order);
     struct pythia__clocks clocks;
     pythia__clocks_find(&clocks, f, longest_root(f));
     bool stretched = find_lost_ends(f, &clocks), moved = fit_into_parents(f, &clocks);
@@ -392,6 +401,7 @@ struct pythia_trace pythia__forest_trace(const struct pythia__forest *f, struct 
         const struct pythia_trace_span *span = &f->spans[root];
         t.roots++;
         t.start_ns = span->start_ns < t.start_ns ? span->start_ns : t.start_ns;
+        /* Forked work outlasts the request that began it, and nobody waits for its end. */
         if (span->end_ns > t.end_ns && (all_forked || !span->forked))
             t.end_ns = span->end_ns;
         t.completed_ns = span->completed_ns > t.completed_ns ? span->completed_ns : t.completed_ns;

@@ -44,6 +44,11 @@ size_t pythia__forest_bytes(const struct pythia__forest *f); /* that it holds */
  * their parent. O(n log n), no recursion. */
 uint64_t pythia__forest_settle(struct pythia__forest *f);
 
+/* Put the numbers of all spans into `order`, level by level, so that parents come before their
+ * children. Every span is reached if no circle is left. */
+void pythia__forest_order(const struct pythia_trace_span *spans, uint32_t first_root,
+                          uint32_t *order);
+
 /* Of the spans that forked work consists of, the one that ended last: is it `x` rather than `y`? */
 bool pythia__forest_ends_later(const struct pythia__forest *f, uint32_t x, uint32_t y);
 

@@ -61,21 +61,10 @@ static int reserve_hider(struct pythia_hider *h, size_t count)
     return PYTHIA_OK;
 }
 
-static void order_trace(struct pythia_hider *h, const struct pythia_trace *t)
-{
-    uint32_t done = 0;
-    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = t->spans[root].next_sibling)
-        h->order[done++] = root;
-    for (uint32_t i = 0; i < done; i++)
-        for (uint32_t child = t->spans[h->order[i]].first_child; child != PYTHIA_NO_SPAN;
-             child = t->spans[child].next_sibling)
-            h->order[done++] = child;
-}
-
 /* What hangs on a hidden span hangs on what that hangs on: a span above, or a fork. */
 static void find_parents(struct pythia_hider *h, const struct pythia_trace *t)
 {
-    order_trace(h, t);
+    pythia__forest_order(t->spans, t->first_root, h->order);
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t at = h->order[i];
         const struct pythia_trace_span *span = &t->spans[at];

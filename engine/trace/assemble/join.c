@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "pythia/attributes.h"
-#include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "trace_builder.h"
@@ -30,90 +29,60 @@ static uint64_t find_name(const struct pythia_trace_builder *b, uint8_t part, ui
     return ((uint64_t)point->service << 32 | point->name) + 1;
 }
 
-/* Of an id and half, the slot of its head, or that of the item with a name which is not the head.
- * An item is found in one way only, so each takes one slot. */
-struct key {
+/* What finds the head of an id and half, or the item with a name which is not the head. An item is
+ * found in one way only, so each is in the table once. */
+struct item_key {
     uint64_t id, name;
     bool second, head;
 };
 
-static bool has_key(const struct pythia_trace_builder *b, const struct pythia__item *item,
-                    const struct key *key)
+static bool has_item_key(const void *builder, uint32_t index, const void *wanted)
 {
+    const struct pythia_trace_builder *b = builder;
+    const struct pythia__item *item = &b->items[index];
+    const struct item_key *key = wanted;
     return item->span.id == key->id && item->second == key->second && item->head == key->head &&
            (key->head || find_name(b, item->part, item->span.tracepoint) == key->name);
 }
 
-static uint64_t hash_key(const struct key *key)
+/* Senders choose ids and names, and must not be able to choose pairs of one hash. */
+static uint64_t hash_item_key(const struct item_key *key)
 {
-    uint64_t hash = key->second ? pythia_hash_mix(key->id, 1) : key->id;
-    hash = key->head ? hash : pythia_hash_mix(hash, key->name);
-    return pythia_hash_mix(0, hash);
+    uint64_t hash = key->id ^ (uint64_t)key->second << 63;
+    return key->head ? hash : pythia_hash_mix(pythia_hash_mix(pythia_hash_seed(), hash), key->name);
 }
 
-/* The item in a slot that is not empty. */
-static uint32_t item_in(const struct pythia_trace_builder *b, uint32_t slot)
+/* The item with a key, or PYTHIA_NO_SPAN. */
+static uint32_t find_item(const struct pythia_trace_builder *b, const struct item_key *key)
 {
-    return (slot & (uint32_t)(b->slot_count - 1)) - 1;
-}
-
-/* The slot of a key: that of its item, or the empty one where it belongs. */
-static uint32_t *find_item_slot(const struct pythia_trace_builder *b, const struct key *key)
-{
-    uint64_t hash = hash_key(key);
-    uint32_t mask = (uint32_t)(b->slot_count - 1), tag = pythia_hash_tag(hash, b->slot_count);
-    for (size_t i = hash & mask;; i = (i + 1) & mask) {
-        uint32_t slot = b->slots[i];
-        if (!slot || ((slot & ~mask) == tag && has_key(b, &b->items[item_in(b, slot)], key)))
-            return &b->slots[i];
-    }
-}
-
-static void fill_slot(const struct pythia_trace_builder *b, uint32_t *slot, const struct key *key,
-                      uint32_t item)
-{
-    *slot = pythia_hash_tag(hash_key(key), b->slot_count) | (item + 1);
+    _Static_assert(PYTHIA_NO_SPAN == PYTHIA_HASH_TABLE_NONE, "one sign of what is not found");
+    return pythia_hash_table_find(&b->by_id, hash_item_key(key), has_item_key, b, key);
 }
 
 uint32_t pythia__join_find(const struct pythia_trace_builder *b, uint64_t id, bool second)
 {
-    const struct key key = {.id = id, .second = second, .head = true};
-    uint32_t slot = b->slot_count ? *find_item_slot(b, &key) : 0;
-    return slot ? item_in(b, slot) : PYTHIA_NO_SPAN;
+    const struct item_key key = {.id = id, .second = second, .head = true};
+    return find_item(b, &key);
+}
+
+int pythia__join_add_head(struct pythia_trace_builder *b, uint32_t item)
+{
+    const struct item_key key = {
+        .id = b->items[item].span.id, .second = b->items[item].second, .head = true};
+    b->items[item].head = true;
+    return pythia_hash_table_add(&b->by_id, hash_item_key(&key), item);
 }
 
 void pythia__join_set_head(struct pythia_trace_builder *b, uint32_t item)
 {
-    const struct key key = {
+    const struct item_key key = {
         .id = b->items[item].span.id, .second = b->items[item].second, .head = true};
-    uint32_t *slot = find_item_slot(b, &key);
-    if (*slot)
-        b->items[item_in(b, *slot)].head = false;
+    uint32_t head = find_item(b, &key);
+    if (head == item)
+        return;
+    b->items[head].head = false;
     b->items[item].head = true;
-    fill_slot(b, slot, &key, item);
-}
-
-static int grow_item_slots(struct pythia_trace_builder *b)
-{
-    size_t larger = b->slot_count ? b->slot_count * 2 : 64;
-    if (larger > b->slot_capacity) {
-        uint32_t *slots = pythia_realloc(b->slots, larger, sizeof(*slots));
-        if (!slots)
-            return PYTHIA_ENOMEM;
-        b->slots = slots;
-        b->slot_capacity = larger;
-    }
-    memset(b->slots, 0, larger * sizeof(*b->slots));
-    b->slot_count = larger;
-    for (size_t i = 0; i < b->count; i++) {
-        const struct pythia__item *item = &b->items[i];
-        if (item->part == PYTHIA_PART_ADDITION)
-            continue;
-        struct key key = {.id = item->span.id, .second = item->second, .head = item->head};
-        key.name = item->head ? 0 : find_name(b, item->part, item->span.tracepoint);
-        fill_slot(b, find_item_slot(b, &key), &key, (uint32_t)i);
-    }
-    return PYTHIA_OK;
+    pythia_hash_table_renumber(&b->by_id, hash_item_key(&key), head, item);
 }
 
 /* ---- which of two reports is kept must not depend on who came first, nor on numbers of the
@@ -269,6 +238,8 @@ static void meet_stop(const struct pythia_trace_builder *b, struct pythia__item 
 {
     bool same = s->start_ns == item->stop_ns, better = s->start_ns > item->stop_ns;
     if (same) {
+        /* Two ends at one time differ only in what they carry. The choice must be the same
+         * whichever came first, so contents decide. */
         int order =
             pythia__join_compare_attributes(b->vocabulary, s->attributes, item->stop_attributes);
         if (!order && !item->started)
@@ -314,35 +285,41 @@ static int add_addition(struct pythia_trace_builder *b, const struct pythia_span
 static struct pythia__item *reach_item(struct pythia_trace_builder *b,
                                        const struct pythia_span *span)
 {
-    struct key key = {.id = span->id, .second = is_second_half(span), .head = true};
-    uint32_t *slot = find_item_slot(b, &key), head = *slot ? item_in(b, *slot) : PYTHIA_NO_SPAN;
+    struct item_key key = {.id = span->id, .second = is_second_half(span), .head = true};
+    uint32_t head = find_item(b, &key);
     if (head != PYTHIA_NO_SPAN) {
         const struct pythia__item *first = &b->items[head];
+        /* The head may itself have the wanted name. Then there is no second entry for it, because a
+         * head is found by its id alone. */
         key.name = find_name(b, (uint8_t)span->part, span->tracepoint);
         if (key.name == find_name(b, first->part, first->span.tracepoint))
             return &b->items[head];
         key.head = false;
-        slot = find_item_slot(b, &key);
+        uint32_t named = find_item(b, &key);
+        if (named != PYTHIA_NO_SPAN)
+            return &b->items[named];
     }
-    if (*slot)
-        return &b->items[item_in(b, *slot)];
-    struct pythia__item *item = new_item(b, span);
-    if (!item)
+    uint32_t number = (uint32_t)b->count;
+    /* The table comes first: an item that is in no table could not be found again, while an entry
+     * is easily taken back. */
+    if (pythia_hash_table_add(&b->by_id, hash_item_key(&key), number) != PYTHIA_OK)
         return NULL;
-    fill_slot(b, slot, &key, (uint32_t)(item - b->items));
+    struct pythia__item *item = new_item(b, span);
+    if (!item) {
+        pythia_hash_table_remove(&b->by_id, hash_item_key(&key), number);
+        return NULL;
+    }
     item->second = key.second;
     item->head = key.head;
     if (!item->head) {
         item->next = b->items[head].next;
-        b->items[head].next = item_in(b, *slot);
+        b->items[head].next = number;
     }
     return item;
 }
 
 int pythia__join_report(struct pythia_trace_builder *b, const struct pythia_span *span)
 {
-    if (b->count >= b->slot_count / 2 && grow_item_slots(b) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
     if (span->part == PYTHIA_PART_ADDITION)
         return add_addition(b, span);
     struct pythia__item *item = reach_item(b, span);
@@ -379,6 +356,7 @@ int pythia__join_attributes(struct pythia_trace_builder *b, struct pythia__item 
     char *joined = pythia_arena_alloc(&b->joined, first->size + second.size);
     if (!joined)
         return PYTHIA_ENOMEM;
+    /* Both texts may be borrowed from the list of spans, so that neither can grow in place. */
     memcpy(joined, first->bytes, first->size);
     memcpy(joined + first->size, second.bytes, second.size);
     *first = (struct pythia_text){joined, first->size + second.size};

@@ -46,9 +46,10 @@ int pythia_open_points_create_without(struct pythia_open_points *base,
                                       struct pythia_open_points **out)
 {
     int status = pythia_open_points_create(base->vocabulary, out);
-    if (status == PYTHIA_OK)
-        (*out)->base = base;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    (*out)->base = base;
+    return PYTHIA_OK;
 }
 
 /* The limits are numbered as their ids, of which number 0 is the empty string. */
@@ -131,13 +132,16 @@ static int reserve_answers(struct pythia_open_points *o, size_t needed)
 int pythia_open_points_add_flagged(struct pythia_open_points *o, const bool *flags, uint32_t count)
 {
     bool only = o->count == 0 && !o->base; /* so that what has no flag is closed */
-    int status = PYTHIA_OK;
-    for (uint32_t i = 0; i < count && status == PYTHIA_OK; i++)
-        if (flags[i])
-            status =
-                pythia_open_points_add_id(o, pythia_vocabulary_tracepoint_id(o->vocabulary, i));
-    if (status != PYTHIA_OK || !only || reserve_answers(o, count) != PYTHIA_OK)
-        return status; /* answers are found when they are asked for */
+    for (uint32_t i = 0; i < count; i++) {
+        if (!flags[i])
+            continue;
+        int status =
+            pythia_open_points_add_id(o, pythia_vocabulary_tracepoint_id(o->vocabulary, i));
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    if (!only || reserve_answers(o, count) != PYTHIA_OK)
+        return PYTHIA_OK; /* answers are found when they are asked for */
     for (uint32_t i = 0; i < count; i++)
         o->answers[i] = flags[i] ? OPEN : CLOSED;
     return PYTHIA_OK;
@@ -162,19 +166,21 @@ int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id)
 
 int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text text)
 {
-    int status = PYTHIA_OK;
-    while (text.size > 0 && status == PYTHIA_OK) {
+    while (text.size > 0) {
         const char *newline = memchr(text.bytes, '\n', text.size);
         size_t size = newline ? (size_t)(newline - text.bytes) : text.size;
         struct pythia_text line = {text.bytes, size};
         while (line.size > 0 && strchr(" \t\r", line.bytes[line.size - 1]))
             line.size--;
-        if (line.size > 0 && line.bytes[0] != '#')
-            status = pythia_open_points_add(o, line);
+        if (line.size > 0 && line.bytes[0] != '#') {
+            int status = pythia_open_points_add(o, line);
+            if (status != PYTHIA_OK)
+                return status;
+        }
         size += newline != NULL;
         text = (struct pythia_text){text.bytes + size, text.size - size};
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* NULL: the point is not limited. */

@@ -73,6 +73,8 @@ static bool is_outside(const void *context, uint32_t x, uint32_t y)
         return length > other_length;
     if (one->span.start_ns != other->span.start_ns)
         return one->span.start_ns < other->span.start_ns;
+    /* Two spans with the same times are ordered by what they are, because the order in which
+     * reports came in must not matter. */
     int order = 0;
     if (one->span.resource != other->span.resource)
         order =
@@ -132,6 +134,7 @@ static void take_whole(struct pythia__item *to, struct pythia__item *from)
         to->negative = from->negative;
         to->parent_id = from->parent_id;
     }
+    /* The shorter report may still know what the longer one left out. */
     if (kept->kind == PYTHIA_SPAN_UNKNOWN)
         kept->kind = span->kind;
     if (kept->relation == PYTHIA_RELATION_UNKNOWN)
@@ -162,6 +165,8 @@ static int join_nameless(struct pythia_trace_builder *b, const uint32_t *order, 
                          uint32_t nameless)
 {
     struct pythia__item *from = &b->items[nameless], *to = NULL;
+    /* Each report without a name would compare itself with all spans of its id; the bound keeps
+     * hostile input linear. */
     for (uint32_t i = 0, names = 0; i < n && names < NAMES_MAX; i++) {
         struct pythia__item *item = &b->items[order[i]];
         if (item->part != PYTHIA_PART_WHOLE || item->taken || has_no_name(b, item))
@@ -223,26 +228,32 @@ static void join_parts(struct pythia_trace_builder *b, const uint32_t *order, ui
 static int settle_id(struct pythia_trace_builder *b, uint32_t head)
 {
     uint32_t *order = b->forest.order, n = list_chained_items(b, head, order);
-    int status = PYTHIA_OK;
-    for (uint32_t i = 0; i < n && status == PYTHIA_OK; i++)
-        if (b->items[order[i]].part == PYTHIA_PART_WHOLE && has_no_name(b, &b->items[order[i]]))
-            status = join_nameless(b, order, n, order[i]);
+    for (uint32_t i = 0; i < n; i++)
+        if (b->items[order[i]].part == PYTHIA_PART_WHOLE && has_no_name(b, &b->items[order[i]])) {
+            int status = join_nameless(b, order, n, order[i]);
+            if (status != PYTHIA_OK)
+                return status;
+        }
+    /* Spans without a name come first, because they complete the times by which the others are
+     * compared; parts come last, when it is known which spans are whole. */
     join_renamed(b, order, n);
     for (uint32_t i = 0; i < n; i++)
         if (b->items[order[i]].part != PYTHIA_PART_WHOLE)
             join_parts(b, order, n, order[i]);
     link_names(b, order, list_chained_items(b, head, order));
     b->items[order[0]].settled = true;
-    return status;
+    return PYTHIA_OK;
 }
 
 int pythia__shared_ids_settle(struct pythia_trace_builder *b)
 {
-    int status = PYTHIA_OK;
-    for (uint32_t i = 0; i < b->count && status == PYTHIA_OK; i++)
-        if (b->items[i].head && !b->items[i].settled && b->items[i].next != PYTHIA_NO_SPAN)
-            status = settle_id(b, i);
-    return status;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->items[i].head && !b->items[i].settled && b->items[i].next != PYTHIA_NO_SPAN) {
+            int status = settle_id(b, i);
+            if (status != PYTHIA_OK)
+                return status;
+        }
+    return PYTHIA_OK;
 }
 
 bool pythia__shared_id_is_part(const struct pythia_trace_builder *b,
@@ -290,6 +301,8 @@ static uint32_t choose_parent(const struct pythia_trace_builder *b, uint32_t hea
         return head;
     for (int names = 0; at != PYTHIA_NO_SPAN && names < NAMES_MAX; at = b->items[at].next, names++)
         if (&b->items[at] != child && is_same_service(b, &b->items[at], child)) {
+            /* The items are in order from the outermost inwards, so that the last match is the
+             * innermost. */
             of_service = at;
             covering = covers_instant(&b->items[at], child->span.start_ns) ? at : covering;
         }

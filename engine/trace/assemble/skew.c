@@ -106,6 +106,8 @@ static void double_stretches(struct pair *p)
 {
     struct slot old[SLOTS];
     uint64_t from = p->from >> 1;
+    /* Twice as long is half as many, so that the old ones always fit; of each two the better sample
+     * stays. */
     memcpy(old, p->slots, sizeof(old));
     for (int i = 0; i < SLOTS; i++)
         p->slots[i].way_ns = -1;
@@ -145,6 +147,8 @@ static struct pair *reach_process_pair(struct pythia_skew *s, uint32_t first, ui
 {
     uint32_t key[2] = {first, second};
     struct pythia_text text = {(const char *)key, sizeof(key)};
+    /* Beyond the limit known pairs are still counted: a hostile sender of names must not stop the
+     * clocks that are in use. */
     uint32_t index = s->pair_count < PAIRS_MAX ? pythia_strtab_intern(s->ids, text)
                                                : pythia_strtab_find(s->ids, text);
     if (index == PYTHIA_STRTAB_NONE ||
@@ -244,12 +248,16 @@ static int find_groups(struct pythia_skew *s)
                 first = p->slots[k].at_ns < first ? p->slots[k].at_ns : first;
                 last = p->slots[k].at_ns > last ? p->slots[k].at_ns : last;
             }
+        /* The name decides and not the order of the pairs: the reference, from which all offsets
+         * are counted, stays the same from run to run. */
         uint32_t a = find_clock_group(s, p->first), b = find_clock_group(s, p->second);
         if (a != b && compare_process_names(s->vocabulary, a, b) < 0)
             s->clocks[b].group = a;
         else if (a != b)
             s->clocks[a].group = b;
     }
+    /* Times are scaled around the middle, where offset and drift are least correlated, so that the
+     * solver needs few steps. */
     s->base_ns = first == UINT64_MAX ? 0 : first;
     s->half_ns = first < last ? (double)(last - first) / 2 : 1;
     s->middle_ns = s->half_ns;
@@ -268,6 +276,7 @@ static double scale_time(const struct pythia_skew *s, uint64_t at_ns)
 static void multiply_normal_matrix(const struct pythia_skew *s, const double *x, double *out,
                                    bool right)
 {
+    /* Without it a clock with few calls would get any drift that fits their noise. */
     double prior = 1 / (DRIFT_SD * s->half_ns * DRIFT_SD * s->half_ns);
     for (size_t i = 0; i < s->clock_capacity; i++) {
         out[2 * i] = right ? 0 : 1e-30 * x[2 * i];
@@ -280,6 +289,8 @@ static void multiply_normal_matrix(const struct pythia_skew *s, const double *x,
             const struct slot *slot = &p->slots[k];
             if (slot->way_ns < 0)
                 continue;
+            /* A call says the difference of two clocks to within half of the time its messages
+             * took: that is its standard deviation. */
             double at = scale_time(s, slot->at_ns), sd = fmax(slot->way_ns, LEAST_NS) / 2;
             double value = right ? slot->ahead_ns : x[b] + at * x[b + 1] - x[a] - at * x[a + 1];
             value /= sd * sd;
@@ -290,6 +301,7 @@ static void multiply_normal_matrix(const struct pythia_skew *s, const double *x,
         }
     }
     for (size_t i = 0; i < s->clock_capacity; i++)
+        /* Differences alone leave one clock of each group free. */
         if (s->clocks[i].group == i || !s->clocks[i].known)
             for (size_t k = 2 * i; k < 2 * i + 2; k++)
                 out[k] = right ? 0 : x[k];
@@ -338,6 +350,8 @@ static void solve_conjugate_gradients(const struct pythia_skew *s, double *room,
         d[i] = z[i] = r[i] / diagonal[i];
     }
     double rho = multiply_vectors(r, z, n), first = rho;
+    /* The matrix is never stored: it has an entry only for pairs of processes that call each other,
+     * and there may be thousands of processes. */
     for (int step = 0; step < ITERATIONS && rho > CLOSE * CLOSE * first; step++) {
         multiply_normal_matrix(s, d, q, false);
         double alpha = rho / multiply_vectors(d, q, n);
@@ -376,13 +390,12 @@ static int list_clocks(struct pythia_skew *s)
 
 int pythia_skew_solve(struct pythia_skew *s)
 {
-    int status = find_groups(s);
+    if (find_groups(s) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     size_t n = 2 * s->clock_capacity;
     double *room = pythia_calloc(6 * n + 1, sizeof(*room));
-    if (status != PYTHIA_OK || !room) {
-        pythia_free(room);
+    if (!room)
         return PYTHIA_ENOMEM;
-    }
     /* Least squares over all pairs instead of a chain of offsets: a chain adds up the errors
      * along it, and its result depends on the order of the pairs. */
     if (n > 0)

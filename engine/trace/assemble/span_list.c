@@ -22,8 +22,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* Bytes of a whole chunk and of what malloc adds, which fill malloc's own sizes. Up to the size of a
- * common request the steps are small, because half a step of each open trace is empty. */
+/* Bytes of a whole chunk and of what malloc adds, which fill malloc's own sizes. Up to the size of
+ * a common request the steps are small, because half a step of each open trace is empty. */
 static const uint16_t chunk_sizes[PYTHIA__CHUNK_SIZES] = {
     96,  144, 192, 240, 288, 336,  384,  432,  480,  528,  576,  624,   672,  720,
     768, 816, 864, 912, 960, 1008, 1104, 1296, 1728, 2592, 5184, 10368, 20736};
@@ -184,7 +184,7 @@ struct packing {
     uint16_t parent, slots[PYTHIA__CHUNK_SLOTS]; /* as in the chunk, once it is there */
 };
 
-static char *write_varint(char *to, uint64_t number)
+static char *write_list_varint(char *to, uint64_t number)
 {
     while (number >= 0x80) {
         *to++ = (char)(number | 0x80);
@@ -196,7 +196,7 @@ static char *write_varint(char *to, uint64_t number)
 
 static void pack_varint(struct packing *p, uint64_t number)
 {
-    p->to = write_varint(p->to, number);
+    p->to = write_list_varint(p->to, number);
 }
 
 static void put_signed(struct packing *p, uint64_t number)
@@ -226,6 +226,8 @@ static enum parent classify_parent(const struct pythia__chunk *chunk, uint64_t p
 {
     if (parent == 0)
         return PARENT_NONE;
+    /* Spans arrive by sender and mostly in order of their calls: the parent is often the first span
+     * of the chunk, the last one, or the parent named last, and then its eight bytes are saved. */
     if (chunk->used == 0)
         return PARENT_ID;
     if (chunk->parent && is_id_at(chunk, chunk->parent - 1U, parent))
@@ -263,6 +265,7 @@ static bool refer_to_slot(struct packing *p, size_t slot, const struct pythia_at
         pack_varint(p, slot * 2 + 1);
         return true;
     }
+    /* Values such as URLs and SQL of one service differ only at their ends. */
     bool texts = one->kind == PYTHIA_ATTRIBUTE_TEXT && earlier.kind == PYTHIA_ATTRIBUTE_TEXT;
     size_t common = texts && one->key == earlier.key ? count_common(one->text, earlier.text) : 0;
     if (common < PREFIX_MIN)
@@ -287,6 +290,8 @@ static void pack_attributes(struct packing *p, struct pythia_text packed)
         if (p->into->slots[slot] && refer_to_slot(p, slot, &one, bytes))
             continue;
         pack_varint(p, 0);
+        /* Only a whole attribute is remembered: references to references would have to be followed
+         * when it is read. */
         p->slots[slot] = next_place_of(p);
         pack_bytes(p, bytes.bytes, bytes.size);
     }
@@ -351,6 +356,8 @@ static bool grow_last(struct pythia__span_list *l, struct pythia__span_pool *p, 
     if (!larger)
         return false;
     uint32_t size = larger->size;
+    /* The list is a ring whose chunks do not know the one before, and short enough to be gone
+     * around. */
     memcpy(larger, old, sizeof(*old) + old->used);
     larger->size = size;
     while (before->next != old)
@@ -430,8 +437,8 @@ static char *append_shared_text(char *to, const struct pythia_attribute *earlier
                                 struct pythia_text rest)
 {
     assert(earlier->text.bytes);
-    to = write_varint(to, (uint64_t)earlier->key * 4 + PYTHIA_ATTRIBUTE_TEXT);
-    to = write_varint(to, common + rest.size);
+    to = write_list_varint(to, (uint64_t)earlier->key * 4 + PYTHIA_ATTRIBUTE_TEXT);
+    to = write_list_varint(to, common + rest.size);
     to = append_bytes(to, earlier->text.bytes, common);
     return append_bytes(to, rest.bytes, rest.size);
 }
@@ -446,6 +453,7 @@ static char *unpack_attribute(const struct pythia__span_cursor *c, uint16_t *slo
     if (reference == 0) {
         struct pythia_text whole = read_whole_attribute(at, &one);
         size_t place = (size_t)(at - c->chunk->bytes) + 1;
+        /* The reader keeps the same table as the writer did, or references would lead elsewhere. */
         slots[one.key % PYTHIA__CHUNK_SLOTS] = place <= UINT16_MAX ? (uint16_t)place : 0;
         *from = at + whole.size;
         return append_bytes(to, whole.bytes, whole.size);
@@ -486,6 +494,8 @@ static uint64_t unpack_parent(struct pythia__span_cursor *c, enum parent how, co
     switch (how) {
     case PARENT_NONE:
         return 0;
+    /* Later spans of the chunk refer to this place, so that a parent of many children is written
+     * once. */
     case PARENT_ID:
         c->parent = (uint16_t)(*from - at + 1);
         at = *from;

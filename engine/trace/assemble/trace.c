@@ -56,7 +56,7 @@ void pythia_trace_builder_destroy(struct pythia_trace_builder *b)
     if (!b)
         return;
     pythia_free(b->items);
-    pythia_free(b->slots);
+    pythia_hash_table_free(&b->by_id);
     pythia_free(b->index);
     pythia__forest_free(&b->forest);
     pythia_arena_free(&b->joined);
@@ -70,7 +70,7 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
     b->count = b->additions = 0;
     b->links = false;
     b->incomplete = b->begun = false;
-    b->slot_count = 0; /* a small trace does not pay for clearing the table of a large one */
+    pythia_hash_table_clear(&b->by_id);
     pythia_arena_clear(&b->joined);
 }
 
@@ -133,7 +133,7 @@ enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_bui
 
 size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b)
 {
-    return sizeof(*b) + b->capacity * sizeof(*b->items) + b->slot_capacity * sizeof(*b->slots) +
+    return sizeof(*b) + b->capacity * sizeof(*b->items) + pythia_hash_table_bytes(&b->by_id) +
            b->index_capacity * sizeof(*b->index) + pythia__forest_bytes(&b->forest) +
            pythia_arena_bytes(&b->joined);
 }
@@ -141,11 +141,11 @@ size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b)
 static void release_items(struct pythia_trace_builder *b)
 {
     pythia_free(b->items);
-    pythia_free(b->slots);
+    pythia_hash_table_free(&b->by_id);
     pythia_free(b->index);
     b->items = NULL;
-    b->slots = b->index = NULL;
-    b->count = b->capacity = b->slot_count = b->slot_capacity = b->index_capacity = 0;
+    b->index = NULL;
+    b->count = b->capacity = b->index_capacity = 0;
 }
 
 void pythia_trace_builder_release(struct pythia_trace_builder *b)
@@ -169,6 +169,7 @@ static void place_untimed(struct pythia_trace_builder *b, uint32_t *stack)
     }
     for (uint32_t from = 0; from < b->count; from++) {
         uint32_t depth = 0, at = from;
+        /* Its parent may be untimed as well; recursion would be as deep as the trace. */
         for (; at != PYTHIA_NO_SPAN && b->items[at].untimed; at = b->items[at].above)
             stack[depth++] = at;
         while (depth > 0) {
@@ -371,6 +372,7 @@ static double find_weight(struct pythia_trace_builder *b)
         const struct pythia__item *item = &b->items[i];
         if (item->part == PYTHIA_PART_ADDITION || item->taken)
             continue;
+        /* The end of a span may state it too, with the newer value. */
         double of_start = item->started ? stated_probability(b, item->span.attributes) : 0,
                of_stop = item->stopped ? stated_probability(b, item->stop_attributes) : 0;
         double stated = of_stop > 0 ? of_stop : of_start;
@@ -392,6 +394,7 @@ static uint32_t number_spans(struct pythia_trace_builder *b)
     bool many_roots = false;
     for (uint32_t i = 0; i < b->count; i++) {
         struct pythia__item *item = &b->items[i];
+        /* The span of a closed trace point: its children hang on the span above it. */
         if (item->state == PYTHIA__ITEM_TRANSPARENT)
             continue;
         b->index[i] = count++;
@@ -409,6 +412,8 @@ static uint32_t number_spans(struct pythia_trace_builder *b)
         if (item->above == PYTHIA_NO_SPAN && !item->root) {
             if (!pythia__has_repair(&item->span, PYTHIA_REPAIR_CYCLE))
                 pythia__repair(&item->span, PYTHIA_REPAIR_ORPHAN);
+            /* With one root, everything without a parent is part of it; with several it cannot be
+             * known of which. */
             item->above = roots == 1 ? root : PYTHIA_NO_SPAN;
         } else if (item->above == PYTHIA_NO_SPAN && i != root && !many_roots) {
             pythia__repair(&item->span, PYTHIA_REPAIR_EXTRA_ROOT);
@@ -437,6 +442,7 @@ static void find_fork_joins(struct pythia_trace_builder *b, uint32_t *latest)
         const struct pythia__item *item = &b->items[i];
         if (item->state == PYTHIA__ITEM_TRANSPARENT || item->fork == PYTHIA_NO_SPAN)
             continue;
+        /* The wait ends when the last of the forked work does. */
         uint32_t *last = &latest[item->fork];
         if (*last == PYTHIA_NO_SPAN || pythia__forest_ends_later(&b->forest, b->index[i], *last))
             *last = b->index[i];
@@ -489,17 +495,20 @@ static bool has_both_ends(const struct pythia_trace_span *span)
 
 static int note_calls(struct pythia_trace_builder *b, uint32_t count)
 {
-    int status = PYTHIA_OK;
-    for (uint32_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct pythia_trace_span *server = &b->forest.spans[i];
         if (server->kind != PYTHIA_SPAN_SERVER || server->parent == PYTHIA_NO_SPAN)
             continue;
         const struct pythia_trace_span *client = &b->forest.spans[server->parent];
-        if (client->kind == PYTHIA_SPAN_CLIENT && has_both_ends(client) && has_both_ends(server))
-            status = pythia_skew_add(b->calls, client->resource, server->resource, client->start_ns,
-                                     client->end_ns, server->start_ns, server->end_ns);
+        if (client->kind == PYTHIA_SPAN_CLIENT && has_both_ends(client) && has_both_ends(server)) {
+            int status =
+                pythia_skew_add(b->calls, client->resource, server->resource, client->start_ns,
+                                client->end_ns, server->start_ns, server->end_ns);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static void put_right(struct pythia_trace_builder *b, uint32_t count)

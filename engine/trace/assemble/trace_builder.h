@@ -9,6 +9,7 @@
 
 #include "forest.h"
 #include "pythia/arena.h"
+#include "pythia/hash_table.h"
 #include "pythia/trace.h"
 
 enum pythia__item_state {
@@ -51,11 +52,10 @@ struct pythia_trace_builder {
     uint64_t folded_id;
     struct pythia__item *items;
     size_t count, capacity;
-    bool links;                       /* an item is a fork or a wait */
-    size_t additions;                 /* of the items; they are not in the hash table */
-    uint32_t *slots;                  /* hash table of item + 1 by id, with tags (hash.h) */
-    size_t slot_count, slot_capacity; /* in use for this trace; allocated */
-    uint32_t *index;                  /* item -> span */
+    bool links;                     /* an item is a fork or a wait */
+    size_t additions;               /* of the items */
+    struct pythia_hash_table by_id; /* of the items but the additions */
+    uint32_t *index;                /* item -> span */
     size_t index_capacity;
     struct pythia__forest forest; /* the result */
     size_t attributes_max;        /* of a span's start and stop together; 0: any number */
@@ -75,7 +75,10 @@ int pythia__join_report(struct pythia_trace_builder *b, const struct pythia_span
 /* The item of an id, or of the server's half of it; PYTHIA_NO_SPAN if there is none. O(1). */
 uint32_t pythia__join_find(const struct pythia_trace_builder *b, uint64_t id, bool second);
 
-/* Let an item be the one that is found by its id and half. */
+/* Let an item whose id and half no other one has be found by them. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__join_add_head(struct pythia_trace_builder *b, uint32_t item);
+
+/* Let an item be found by its id and half instead of the one that is. */
 void pythia__join_set_head(struct pythia_trace_builder *b, uint32_t item);
 
 /* The order of attributes and of resources by what they say, not by their numbers: below 0, 0 or

@@ -342,16 +342,6 @@ static void mark_outer(struct pythia_call_parts *c, const struct pythia_trace *t
     }
 }
 
-static uint32_t next_span(const struct pythia_trace *trace, uint32_t at)
-{
-    const struct pythia_trace_span *spans = trace->spans;
-    if (spans[at].first_child != PYTHIA_NO_SPAN)
-        return spans[at].first_child;
-    while (at != PYTHIA_NO_SPAN && spans[at].next_sibling == PYTHIA_NO_SPAN)
-        at = spans[at].parent;
-    return at == PYTHIA_NO_SPAN ? at : spans[at].next_sibling;
-}
-
 /* ---- timers ---- */
 
 /* Is the string the key of a timer? */
@@ -417,10 +407,10 @@ int pythia_call_parts_find(struct pythia_call_parts *c, const struct pythia_trac
         return PYTHIA_ENOMEM;
     memset(c->places, 0, trace->count * sizeof(*c->places));
     mark_outer(c, trace);
-    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = next_span(trace, at))
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = pythia_trace_next(trace, at))
         if (!trace->spans[at].annotation && place_span(c, trace, at) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = next_span(trace, at))
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = pythia_trace_next(trace, at))
         if (!trace->spans[at].annotation)
             give(c, &c->places[at], c->places[at].part, c->places[at].own_ns);
     look_at_names(c);

@@ -141,17 +141,21 @@ int pythia_redaction_check(const char *rule, struct pythia_error *e)
 static int each_rule(const char *const *rules, size_t count,
                      int (*take)(void *context, const char *rule), void *context)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (is_rule_word(rules[i], "off"))
             break;
-        if (!is_rule_word(rules[i], "default"))
-            status = take(context, rules[i]);
-        for (size_t k = 0; is_rule_word(rules[i], "default") && defaults[k] && status == PYTHIA_OK;
-             k++)
-            status = take(context, defaults[k]);
+        if (!is_rule_word(rules[i], "default")) {
+            int status = take(context, rules[i]);
+            if (status != PYTHIA_OK)
+                return status;
+        }
+        for (size_t k = 0; is_rule_word(rules[i], "default") && defaults[k]; k++) {
+            int status = take(context, defaults[k]);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static int note_hash(void *context, const char *rule)
@@ -254,6 +258,7 @@ static bool fits_key_pattern(struct pythia_text pattern, struct pythia_text text
                     lower_letter(pattern.bytes[p]) == lower_letter(text.bytes[t]))) {
             p++;
             t++;
+        /* Let the last * take one more character, and try again. */
         } else if (star != SIZE_MAX) {
             p = star + 1;
             t = ++taken;

@@ -251,6 +251,8 @@ static uint32_t make_point(struct pythia_vocabulary *v, struct pythia_text id, u
             return PYTHIA_NONE;
         atomic_store_explicit(&v->blocks[block], points, memory_order_release);
     }
+    /* The point is written before its id and the count make it visible to readers that hold no
+     * lock. */
     struct pythia_tracepoint point = {.id = pythia_strtab_intern(v->strings, id),
                                       .service = service,
                                       .name = name,
@@ -282,6 +284,8 @@ static uint32_t other_point(struct pythia_vocabulary *v, uint32_t service)
         uint32_t known = find_tracepoint_number(v, pythia_buf_text(id));
         if (known != PYTHIA_NONE)
             return known;
+        /* Also these names may be too many, if services are made up: then all services share one.
+         */
         if (!service || !is_flooded(count, v->limits.tracepoints))
             break;
         service = 0;
@@ -445,9 +449,10 @@ static int add_point_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint
 static int expect_point_cost(struct pythia_vocabulary *v, uint32_t tracepoint)
 {
     int status = pythia_reach(&v->costs, &v->cost_capacity, tracepoint, sizeof(*v->costs));
-    if (status == PYTHIA_OK)
-        v->costs[tracepoint].expected = true;
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    v->costs[tracepoint].expected = true;
+    return PYTHIA_OK;
 }
 
 int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t ns)
@@ -457,10 +462,39 @@ int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint,
     if (tracepoint == PYTHIA_NONE) {
         v->loop_cost.passes++;
         v->loop_cost.ns += ns;
-    } else {
+        goto out;
+    }
+    status = expect_point_cost(v, tracepoint);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = add_point_cost(v, tracepoint, ns);
+out:
+    pthread_mutex_unlock(v->lock);
+    return status;
+}
+
+bool pythia_vocabulary_cost_is_expected(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    pthread_mutex_lock(v->lock);
+    bool expected = tracepoint < v->cost_capacity && v->costs[tracepoint].expected;
+    pthread_mutex_unlock(v->lock);
+    return expected;
+}
+
+int pythia_vocabulary_cost_merge(struct pythia_vocabulary *v, uint32_t tracepoint,
+                                 struct pythia_cost cost)
+{
+    int status = PYTHIA_OK;
+    pthread_mutex_lock(v->lock);
+    struct pythia_cost *to[] = {&v->loop_cost, NULL};
+    if (tracepoint != PYTHIA_NONE) {
         status = expect_point_cost(v, tracepoint);
-        if (status == PYTHIA_OK)
-            status = add_point_cost(v, tracepoint, ns);
+        to[0] = status == PYTHIA_OK ? &v->costs[tracepoint].cost : NULL;
+        to[1] = &v->all_cost;
+    }
+    for (size_t i = 0; i < 2 && to[0] && to[i]; i++) {
+        to[i]->passes += cost.passes;
+        to[i]->ns += cost.ns;
     }
     pthread_mutex_unlock(v->lock);
     return status;

@@ -6,6 +6,8 @@
 
 #include "pythia/vocabulary.h"
 
+struct pythia_path_event;
+
 /* A calling context tree: a node is a chain of trace points, each called by the one before it; the
  * empty chain is the root, which stands for the request. (Ammons, Ball and Larus, "Exploiting
  * Hardware Performance Counters with Flow and Context Sensitive Profiling", PLDI 1997.) With it the
@@ -46,6 +48,16 @@ uint32_t pythia_cct_ancestor(const struct pythia_cct *c, uint32_t node, uint32_t
 /* The number of an edge, made if it is new; PYTHIA_NONE when out of memory. O(1). */
 uint32_t pythia_cct_edge(struct pythia_cct *c, const struct pythia_edge *edge);
 uint32_t pythia_cct_edges(const struct pythia_cct *c);
+
+/* The context after an event of a critical path, whose context before it was `context`: its start
+ * leads into a child, its end back to the parent. PYTHIA_NONE when out of memory. */
+uint32_t pythia_cct_follow(struct pythia_cct *c, uint32_t context,
+                           const struct pythia_path_event *event);
+
+/* The edge from an event, after which the context is `context`, to the event that follows it in
+ * the array of a path. */
+struct pythia_edge pythia_edge_from(uint32_t context, const struct pythia_path_event *event);
+
 /* Borrowed until the next edge is made. */
 const struct pythia_edge *pythia_cct_edge_at(const struct pythia_cct *c, uint32_t edge);
 

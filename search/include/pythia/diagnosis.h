@@ -32,7 +32,7 @@ struct pythia_diagnosis_options {
     size_t only_count;
     bool without_modes;      /* neither groups nor edges are asked whether they have several */
     size_t values_max;       /* of a key that explanations name, see explain.h; 0: 10 */
-    const atomic_bool *stop; /* NULL, or set by another thread: end after the group at hand, with
+    const atomic_bool *stop; /* NULL, or set by another thread: end after the current group, with
                                 PYTHIA_ESTOPPED */
 };
 

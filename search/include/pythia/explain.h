@@ -7,6 +7,7 @@
 
 #include "pythia/association.h"
 #include "pythia/joint.h"
+#include "pythia/key_value.h"
 #include "pythia/rank.h"
 #include "pythia/row.h"
 
@@ -89,6 +90,12 @@ int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ran
                    const struct pythia_keys *keys, const struct pythia_cct *cct, double alpha,
                    uint64_t seed, size_t values_max, struct pythia_explanations *out);
 void pythia_explanations_free(struct pythia_explanations *x);
+
+/* The name by which a key reader finds the values of an explanation's key; its text is borrowed
+ * from `x` or from the vocabulary. Members of a key, and the number of its values, have none: they
+ * are read as attributes that no request has. */
+struct pythia_key_name pythia_explained_key_name(const struct pythia_explanation *x,
+                                                 const struct pythia_vocabulary *vocabulary);
 
 /* Does the name of a key, "db.params.pk_1" say, look like that of an identifier? */
 bool pythia_looks_like_id(struct pythia_text name);

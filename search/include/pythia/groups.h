@@ -61,6 +61,7 @@ struct pythia_type {
         unsplit;   /* the name of the request type, which the grouping key parts; else the same */
     uint32_t part; /* the number of its parts in the grouping key; without one, its name */
     uint64_t hash; /* of the name, once finished */
+    uint32_t path_at; /* where the path begins in a name that marks it (request_type.h); 0: none */
     struct pythia_exact_moments moments,
         client;               /* of the duration, and of what the client waited */
     uint64_t carried, cycles; /* of its requests, seen in earlier cycles too; and cycles that all

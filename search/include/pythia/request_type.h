@@ -23,6 +23,8 @@ struct pythia_request_type_options {
     size_t left_out_count;
     struct pythia_path_templates *templates; /* learn from paths, and are shared by all that name
                                                 requests; NULL: nothing is learnt; borrowed */
+    bool mark_paths; /* put a line break before the path of a name that has one (5): the name is no
+                        other type's then, and can be changed when more is learnt */
 };
 
 /* `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
@@ -49,6 +51,10 @@ void pythia_request_types_destroy(struct pythia_request_types *r); /* r may be N
  *      have changed.
  * O(roots), and O(spans) for an attribute that is on no root. */
 uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia_trace *trace);
+
+/* Where the path begins in the name of the last request's type; 0 if it has none, or paths are not
+ * marked. */
+uint32_t pythia_request_type_path_at(const struct pythia_request_types *r);
 
 /* Was the last request's type its path (5)? Then it may have another name once more is learnt. */
 bool pythia_request_type_was_path(const struct pythia_request_types *r);

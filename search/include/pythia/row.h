@@ -24,6 +24,11 @@ struct pythia_text pythia_keys_origin(const struct pythia_keys *k, uint32_t key)
 /* The number of that trace point; PYTHIA_NONE for the process of a service. */
 uint32_t pythia_keys_tracepoint(const struct pythia_keys *k, uint32_t key);
 
+/* The number of the key of an attribute (number of a string) at a trace point, or in the processes
+ * of a service (number of a string), made if it is new; PYTHIA_NONE when out of memory. O(1). */
+uint32_t pythia_keys_at_point(struct pythia_keys *k, uint32_t tracepoint, uint32_t attribute);
+uint32_t pythia_keys_of_service(struct pythia_keys *k, uint32_t service, uint32_t attribute);
+
 #define PYTHIA_ROW_NUMBER UINT32_MAX
 
 struct pythia_row_value {
@@ -83,6 +88,11 @@ void pythia_row_maker_destroy(struct pythia_row_maker *m); /* m may be NULL */
  * NULL when out of memory. O(events + key-values on the path). */
 struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pythia_trace *trace,
                                    const struct pythia_critical_path *path,
+                                   const struct pythia_shape *shape);
+
+/* A row with the content of another one, whose values and times may lie anywhere, and that shape.
+ * NULL when out of memory. O(size). */
+struct pythia_row *pythia_row_copy(struct pythia_row_maker *m, const struct pythia_row *from,
                                    const struct pythia_shape *shape);
 
 /* Give a row of that maker back, whose memory the next one takes: every row, before the maker is

@@ -42,8 +42,10 @@ double pythia_sketch_min(const struct pythia_sketch *s);
 double pythia_sketch_max(const struct pythia_sketch *s);
 
 /* One bin: `count` values in (low, high], whose estimate is `middle`; zeros are in a bin of their
- * own with all three 0. */
+ * own with all three 0, and of index PYTHIA_SKETCH_ZEROS. */
+#define PYTHIA_SKETCH_ZEROS INT32_MIN
 struct pythia_sketch_bin {
+    int32_t index; /* rising with the values; the same for equal alphas everywhere */
     double low, middle, high;
     uint64_t count;
 };
@@ -52,5 +54,13 @@ struct pythia_sketch_bin {
  * PYTHIA_OK with *out set, or 1 at the end. */
 int pythia_sketch_next(const struct pythia_sketch *s, size_t *position,
                        struct pythia_sketch_bin *out);
+
+/* Make a sketch anew of what one held: its alpha, its lowest and highest value, and the index and
+ * count of each of its bins, in rising order; no bins are an empty one. On success *out is owned by
+ * the caller and equal to that one in every bit. Returns PYTHIA_OK; PYTHIA_EINVAL if no sketch can
+ * have held this; PYTHIA_ELIMIT or PYTHIA_ENOMEM as above. O(bins). */
+int pythia_sketch_restore(double alpha, double min, double max,
+                          const struct pythia_sketch_bin *bins, size_t count,
+                          struct pythia_sketch **out);
 
 #endif

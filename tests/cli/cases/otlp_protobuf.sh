@@ -43,4 +43,4 @@ done
 head -c 1000 retry.each.zst > cut.zst # in a frame, and in a size
 first=$((16#$(head -c 4 retry.each.zst | od -An -tx1 | tr -d ' ')))
 head -c $((4 + first + 2)) retry.each.zst > cut_size.zst
-pythia replay --threads 1 --verbose -q cut.zst cut_size.zst > report; echo $?
+pythia replay --verbose -q cut.zst cut_size.zst > report; echo $?

@@ -13,5 +13,5 @@ cp $invalid/metrics/input metrics.pb
 cp $DATA/retry.jsonl .
 pythia replay --verbose metrics.pb > report
 echo $?
-pythia replay --threads 1 --input-format otlp-proto metrics.pb retry.jsonl > report
+pythia replay --input-format otlp-proto metrics.pb retry.jsonl > report
 echo $?

@@ -33,7 +33,7 @@ struct pythia_drain_handler {
 struct pythia_drain_counts {
     uint64_t processes;              /* whose rings are attached now */
     uint64_t ended;                  /* whose rings were read to the end and removed */
-    uint64_t frames, records, bytes; /* given on; bytes of records */
+    uint64_t frames, records, bytes; /* passed on; bytes of records */
     uint64_t refused;                /* files, areas and rings */
     uint64_t refused_bytes;          /* in rings that are read no further */
 };
@@ -54,7 +54,7 @@ PYTHIA_API void pythia_drain_close(struct pythia_drain *d); /* d may be NULL */
 /* The path of the directory; borrowed until _close. */
 PYTHIA_API const char *pythia_drain_directory(const struct pythia_drain *d);
 
-/* Give on all that is committed now: 0, or what the handler returned. A program that writes its
+/* Pass on all that is committed now: 0, or what the handler returned. A program that writes its
  * records to a file by itself is left alone as long as it lives. */
 PYTHIA_API int pythia_drain_pass(struct pythia_drain *d);
 

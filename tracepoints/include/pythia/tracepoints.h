@@ -193,7 +193,7 @@ PYTHIA_API struct pythia_scope *pythia_begin_at(struct pythia_point *point,
  * Does nothing where the point is closed. */
 PYTHIA_API void pythia_annotate(struct pythia_point *point);
 
-/* A key-value of a span that is open. Neither key nor text needs a NUL behind it. */
+/* A key-value of a span that is open. Neither key nor text needs a NUL after it. */
 PYTHIA_API void pythia_set_text(const struct pythia_scope *scope, const char *key, size_t key_bytes,
                                 const char *text, size_t text_bytes);
 PYTHIA_API void pythia_set_integer(const struct pythia_scope *scope, const char *key,
@@ -212,7 +212,7 @@ PYTHIA_API void pythia_request_begin(const struct pythia_request *request,
                                      struct pythia_context *before);
 PYTHIA_API void pythia_request_end(const struct pythia_context *before);
 
-/* Name the request at hand, whose kind is known only now: what follows counts as of that kind. */
+/* Name the current request, whose kind is known only now: what follows counts as of that kind. */
 PYTHIA_API void pythia_request_name(const char *name, size_t name_bytes);
 
 /* ---- work that goes from thread to thread ---- */
@@ -246,7 +246,7 @@ PYTHIA_API int pythia_traceparent_read(const char *header, size_t bytes,
 PYTHIA_API void pythia_tracestate_read(const char *header, size_t bytes,
                                        struct pythia_context *out);
 
-/* The headers of a request that this thread sends, with a NUL behind. Returns their bytes; 0: there
+/* The headers of a request that this thread sends, with a NUL after. Returns their bytes; 0: there
  * is no request at hand, so send none. `received` is the tracestate that came in (NULL: none): the
  * entries of others go along behind ours, as many as fit. */
 PYTHIA_API size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 1]);
@@ -264,8 +264,8 @@ PYTHIA_API size_t pythia_tracestate_write(const char *received, size_t received_
 PYTHIA_API size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES]);
 
 /* Read that, or a traceparent alone: 0 and *out for pythia_context_set; or -EINVAL and *out
- * untouched, which means that a new trace begins. Nothing beyond `bytes` is looked at; what stands
- * behind the traceparent and is not ours is passed over. */
+ * untouched, which means that a new trace begins. Nothing beyond `bytes` is looked at; what comes
+ * after the traceparent and is not ours is passed over. */
 PYTHIA_API int pythia_context_unpack(const void *packed, size_t bytes, struct pythia_context *out);
 
 #ifdef __cplusplus

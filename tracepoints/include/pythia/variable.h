@@ -117,7 +117,7 @@ static inline int pythia_variable_define(const char *name, enum pythia_variable_
     return pythia_variable_define_sized(name, of_class, binding, source, sizeof(*source));
 }
 
-/* Say what a variable of the request at hand is. STATE, LEVEL and SIZE: the value; _TIMER and
+/* Say what a variable of the current request is. STATE, LEVEL and SIZE: the value; _TIMER and
  * _COUNTER: more of it, as by _add; _HIGHWATERMARK and _LOWWATERMARK: what may be the most or the
  * least. A number that is no such variable's is passed over. */
 PYTHIA_API void pythia_variable_set(int variable, double value);

@@ -13,7 +13,7 @@
 
 /* A cursor over JSON text of any size: one document, documents one after the other (with or
  * without white space or newlines between them), read through a window that holds no more than the
- * value at hand. simdjson finds the structure; the cursor walks it, forward only:
+ * current value. simdjson finds the structure; the cursor walks it, forward only:
  *
  *     while ((status = pythia_json_document(j)) == 0)
  *         if (pythia_json_object(j) == 0)
@@ -47,7 +47,7 @@ void pythia_json_destroy(struct pythia_json *j); /* j may be NULL */
 /* Go to the next document: 0, 1 at the end of the input, or negative. */
 int pythia_json_document(struct pythia_json *j);
 
-/* After an error: forget it and go on behind the document that failed, at the next line that
+/* After an error: forget it and go on after the document that failed, at the next line that
  * begins with { or [. Lines that were passed over are not read. PYTHIA_OK also when nothing is
  * left; negative only if reading itself fails. */
 int pythia_json_recover(struct pythia_json *j);
@@ -59,11 +59,11 @@ int pythia_json_recover(struct pythia_json *j);
 int pythia_json_whole(struct pythia_json *j);
 
 /* For a value that pythia_json_whole has just accepted: read it twice. _mark remembers where it
- * begins; _again goes back there, as long as nothing behind the value has been read. */
+ * begins; _again goes back there, as long as nothing after the value has been read. */
 const uint32_t *pythia_json_mark(const struct pythia_json *j);
 void pythia_json_again(struct pythia_json *j, const uint32_t *mark);
 
-/* Record an error and return `status`: at the value at hand; at the scalar that was read last, if
+/* Record an error and return `status`: at the current value; at the scalar that was read last, if
  * nothing was read or passed since; at a value that _mark has marked and that is still in the
  * window. */
 int pythia_json_fail(struct pythia_json *j, int status, const char *format, ...)
@@ -73,7 +73,7 @@ int pythia_json_fail_last(struct pythia_json *j, int status, const char *format,
 int pythia_json_fail_at(struct pythia_json *j, const uint32_t *mark, int status, const char *format,
                         ...) __attribute__((format(printf, 4, 5)));
 
-/* The first byte of the value at hand: { [ " t f n - or a digit; 0 at the end of the input;
+/* The first byte of the current value: { [ " t f n - or a digit; 0 at the end of the input;
  * negative on error. What is neither of those is an error too. */
 int pythia_json_peek(struct pythia_json *j);
 
@@ -115,11 +115,11 @@ static inline bool pythia_json_next_element(struct pythia_json *j, int *status)
     return false;
 }
 
-/* Look at the first key of the object at hand without entering it: 0 with the raw text between its
+/* Look at the first key of the current object without entering it: 0 with the raw text between its
  * quotes (borrowed for the next call), 1 if there is none: it is empty, or no object. */
 int pythia_json_first_key(struct pythia_json *j, struct pythia_text *key);
 
-/* Pass over the value at hand, whatever it is. */
+/* Pass over the current value, whatever it is. */
 int pythia_json_skip(struct pythia_json *j);
 
 /* What a scalar is. Numbers without fraction and exponent that fit are INTEGER; others REAL. */
@@ -140,15 +140,15 @@ struct pythia_json_value {
     double real;             /* of INTEGER and REAL */
 };
 
-/* Read the value at hand if it is a scalar, or tell that it is not. A number that no double can
+/* Read the current value if it is a scalar, or tell that it is not. A number that no double can
  * hold is an error (PYTHIA_EFORMAT). Text is borrowed: valid until the cursor reads on from its
  * source (see _whole). */
 int pythia_json_value(struct pythia_json *j, struct pythia_json_value *out);
 
-/* The value at hand as a string; any other kind is PYTHIA_EFORMAT "wanted a string". */
+/* The current value as a string; any other kind is PYTHIA_EFORMAT "wanted a string". */
 int pythia_json_string(struct pythia_json *j, struct pythia_text *out);
 
-/* The value at hand as a number from a number or from a string that holds one, as JSON encodings
+/* The current value as a number from a number or from a string that holds one, as JSON encodings
  * of 64-bit integers do. Out of range or not a whole number: PYTHIA_EFORMAT. */
 int pythia_json_uint64(struct pythia_json *j, uint64_t *out);
 int pythia_json_int64(struct pythia_json *j, int64_t *out);
@@ -159,7 +159,7 @@ struct pythia_json_scalar {
     bool quoted;
 };
 
-/* Pass over the value at hand if it has exactly this shape, all of it is in the window and no
+/* Pass over the current value if it has exactly this shape, all of it is in the window and no
  * string in it has escapes: the fast way through what is nearly always written alike. In `shape`,
  * which has no blanks, structure and strings stand for themselves and $ for a scalar; the scalars
  * go to `out`, in order: {"key":$,"value":{$:$}}. False if it is anything else: the cursor stays

@@ -9,7 +9,7 @@
 #include "pythia/text.h"
 
 /* Protobuf's wire format (protobuf.dev/programming-guides/encoding). A message is its fields, one
- * behind the other:
+ * after the other:
  *
  *     varint number * 8 + type | VARINT: varint | FIXED64: 8 bytes | BYTES: varint size, bytes |
  * FIXED32: 4 bytes
@@ -92,7 +92,7 @@ struct pythia_protobuf_varint pythia_protobuf_long_tag(const char *at, const cha
  * `end`, or it is broken. Linear in its size. */
 const char *pythia_protobuf_behind_group(const char *at, const char *end);
 
-/* The tag at `at` and what stands behind it, into number, type and value, but for the bytes of
+/* The tag at `at` and what comes after it, into number, type and value, but for the bytes of
  * BYTES: where it ends, or NULL if there is no such thing before `end`, or a
  * group begins or ends there. */
 static inline PYTHIA_PROTOBUF_INLINE const char *

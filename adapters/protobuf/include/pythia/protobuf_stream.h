@@ -19,10 +19,10 @@
  *             …_take or _pass…
  *
  * What a source lends is read where it is; anything else goes through a window that holds no more
- * than the record at hand. A place in the stream is its offset in bytes.
+ * than the current record. A place in the stream is its offset in bytes.
  *
  * Functions return PYTHIA_OK, 1 at an end, or a negative status with the reason and the place in
- * s->error. After PYTHIA_EFORMAT the message at hand cannot be read on: clear the error and _pass
+ * s->error. After PYTHIA_EFORMAT the current message cannot be read on: clear the error and _pass
  * to its end, or that of a message around it. One thread at a time. */
 struct pythia_protobuf_stream {
     struct pythia_error error;

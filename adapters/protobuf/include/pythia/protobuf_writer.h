@@ -7,7 +7,7 @@
 #include "pythia/buf.h"
 #include "pythia/text.h"
 
-/* Append one field of a message (protobuf.h) to a buffer, whose `failed` tells of memory that was
+/* Append one field of a message (protobuf.h) to a buffer, whose `failed` says whether memory was
  * missing. A message inside another one is written by itself first, and then put as bytes. */
 void pythia_protobuf_put_number(struct pythia_buf *to, uint32_t field, uint64_t number);
 void pythia_protobuf_put_fixed64(struct pythia_buf *to, uint32_t field, uint64_t number);

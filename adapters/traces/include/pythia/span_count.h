@@ -14,7 +14,7 @@ struct pythia_span_count {
         struct {
             uint64_t left[3]; /* bytes, of the ResourceSpans (1) and the ScopeSpans (2) at hand */
             uint64_t number, skip;
-            uint32_t field, frame; /* frame: bytes left of the message at hand, if it has a size */
+            uint32_t field, frame; /* frame: bytes left of the current message, if it has a size */
             uint8_t shift, depth, state, framing, size_bytes;
             uint8_t groups; /* that have begun and not ended */
         } protobuf;

@@ -15,7 +15,7 @@ int pythia_spans_writer_create(const struct pythia_vocabulary *vocabulary,
 void pythia_spans_writer_destroy(struct pythia_spans_writer *w); /* w may be NULL */
 
 /* Begin a body at the end of `to`, which is borrowed until the next one begins, and add spans to
- * it, and what tracing cost (struct pythia_sink). `to->failed` tells of memory that was missing.
+ * it, and what tracing cost (struct pythia_sink). `to->failed` says whether memory was missing.
  * _add, _cost: PYTHIA_OK, or PYTHIA_ENOMEM: then the body is no good. O(key-values). */
 void pythia_spans_writer_begin(struct pythia_spans_writer *w, struct pythia_buf *to);
 int pythia_spans_writer_cost(struct pythia_spans_writer *w, uint32_t tracepoint, uint64_t ns);

@@ -13,7 +13,7 @@ struct pythia_otlp_writer;
 
 enum pythia_otlp_form {
     PYTHIA_OTLP_JSON,  /* a batch is a line, as the collector's file exporter writes */
-    PYTHIA_OTLP_PROTO, /* a batch is a TracesData in protobuf; several, one behind the other, are
+    PYTHIA_OTLP_PROTO, /* a batch is a TracesData in protobuf; several, one after the other, are
                           one TracesData with all of them */
 };
 

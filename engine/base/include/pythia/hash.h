@@ -8,9 +8,9 @@
  * that what is named by a hash has one name everywhere. */
 uint64_t pythia_hash_bytes(const void *bytes, size_t size);
 
-/* The hash of a key of a hash table: XXH3 under a secret that the process draws once, so that no one
- * outside can choose keys that have one hash. It is not a cryptographic hash, and need not be: no
- * hash leaves the process. Any thread. */
+/* The hash of a key of a hash table: XXH3 under a secret that the process draws once, so that no
+ * one outside can choose keys that have one hash. It is not a cryptographic hash, and need not be:
+ * no hash leaves the process. Any thread. */
 uint64_t pythia_hash_seeded(const void *bytes, size_t size);
 
 /* A number of the same secret. */
@@ -28,12 +28,15 @@ static inline uint64_t pythia_hash_mix(uint64_t hash, uint64_t number)
     return z ^ z >> 31;
 }
 
-/* In a hash table of 2^n slots that hold numbers below 2^n, the upper bits of a slot are free. This
- * is what is kept there of the hash, so that what a number stands for is looked at only where it is
- * likely to be the right one: `slots` - 1 are the bits of the number. */
-static inline uint32_t pythia_hash_tag(uint64_t hash, size_t slots)
+/* The number that pythia_hash_mix has made `mixed` of, with the same `hash`. */
+static inline uint64_t pythia_hash_unmix(uint64_t hash, uint64_t mixed)
 {
-    return (uint32_t)(hash >> 32) & ~(uint32_t)(slots - 1);
+    uint64_t z = mixed ^ mixed >> 31 ^ mixed >> 62;
+    z *= UINT64_C(0x319642B2D24D8EC3); /* the inverse of the multiplier of _mix, modulo 2^64 */
+    z = z ^ z >> 27 ^ z >> 54;
+    z *= UINT64_C(0x96DE1B173F119089);
+    z = z ^ z >> 30 ^ z >> 60;
+    return z - hash * UINT64_C(0x9E3779B97F4A7C15) - UINT64_C(0x632BE59BD9B4E019);
 }
 
 #endif

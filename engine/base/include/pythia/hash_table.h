@@ -8,15 +8,16 @@
 #include "pythia/hash.h"
 
 /* A hash table of indices into an array of the caller, who owns the entries and compares the keys.
- * The only hash table of the tree, but for those that readers of other threads or processes use
- * without a lock (strtab.c and tracepoints), which this one does not allow.
+ * A table of its own have only those that cannot use this one, and their headers say why: strtab.c
+ * and tracepoints (readers without a lock, shared memory, no library but libc), finished_ids.h
+ * (half the memory) and clocks.h (cannot fail).
  *
  *     caller:  entries  [ e0 | e1 | e2 | … ]          a dense array of any type
  *     slots:   [ h,2 | – | h,0 | h,1 | – | … ]        32 bits of hash, index + 1; 0: empty
  *
  * Robin Hood hashing (Celis, Larson and Munro, "Robin Hood Hashing", FOCS 1985): an entry takes the
- * slot of one that is nearer to its home, so no search is long and three quarters of the slots may
- * be taken: 11 to 22 bytes an entry. The hash in the slot makes growth and removal independent of
+ * slot of one that is nearer to its home, so no search is long and seven eighths of the slots may
+ * be taken: 9 to 18 bytes an entry. The hash in the slot makes growth and removal independent of
  * the entries, and an entry is compared only if 32 bits agree.
  *
  * Growth is incremental: a table twice as large takes over, and each further insertion moves some
@@ -26,7 +27,8 @@
  * Callers pass any 64 bits that differ for different keys; a pair of numbers is its own hash. The
  * table mixes them with a secret of the process, so that whoever chooses the keys cannot choose
  * their slots. Texts from outside are made 64 bits by pythia_hash_seeded, and longer ids by
- * pythia_hash_mix with pythia_hash_seed, since two of them may be chosen to have one hash. The order of slots differs from run to run: nothing walks it.
+ * pythia_hash_mix with pythia_hash_seed, since two of them may be chosen to have one hash. The
+ * order of slots differs from run to run: nothing walks it.
  *
  * Public because it is part of many structures; {0} is an empty table. One thread at a time. */
 struct pythia_hash_slot {

@@ -11,6 +11,14 @@
  * product overflows. Zero elements give a valid pointer too. */
 void *pythia_calloc(size_t count, size_t size);
 
+/* Make each of `count` arrays as pythia_calloc does; `array` is the address of the pointer to it.
+ * PYTHIA_OK, or PYTHIA_ENOMEM: then some are made, and the others are as they were. */
+struct pythia_array {
+    void *array;
+    size_t count, size;
+};
+int pythia_calloc_arrays(const struct pythia_array *arrays, size_t count);
+
 /* Grow or shrink `p` (NULL: make it) to `count` elements of `size` bytes; what is new is not
  * zeroed. NULL when out of memory: then `p` is as it was and still owned by the caller. */
 void *pythia_realloc(void *p, size_t count, size_t size);
@@ -29,7 +37,7 @@ static inline void *pythia_without_const(const void *p)
     return (void *)(uintptr_t)p; /* NOLINT(performance-no-int-to-ptr): it was one */
 }
 
-/* A copy of `size` bytes with a NUL behind them, owned by the caller; NULL when out of memory. */
+/* A copy of `size` bytes with a NUL after them, owned by the caller; NULL when out of memory. */
 char *pythia_strndup(const char *text, size_t size);
 
 /* Make room for one more element in a growing array: the address of the pointer to its first

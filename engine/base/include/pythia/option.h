@@ -18,7 +18,7 @@ enum pythia_option_type {
     PYTHIA_OPTION_INTEGER, /* int64_t within low and high */
     PYTHIA_OPTION_REAL,    /* double within low and high */
     PYTHIA_OPTION_BYTES,   /* uint64_t within low and high (high 0: any); K, M and G (1024 each) may
-                              stand behind the number */
+                              come after the number */
 };
 
 struct pythia_option {
@@ -28,10 +28,12 @@ struct pythia_option {
     const char
         *value; /* what stands for the value in the help, its unit included: "FILE", "N", "NS" */
     const char *fallback; /* the default, as it would be typed; NULL: false, NULL or 0 */
-    const char *choices;  /* of a CHOICE: "text|json" */
-    double low, high;     /* of an INTEGER, a REAL or BYTES, both included */
-    size_t offset;        /* of the member in the struct of settings */
-    const char *help;     /* one sentence without its full stop; "name" in it is not special */
+    const char
+        *choices;     /* of a CHOICE: "text|json"; of TEXTS: the members that a map in a list of a
+                             settings file may have (config.h), or NULL */
+    double low, high; /* of an INTEGER, a REAL or BYTES, both included */
+    size_t offset;    /* of the member in the struct of settings */
+    const char *help; /* one sentence without its full stop; "name" in it is not special */
 };
 
 /* Rows in short. `where` is the offset of the member. */
@@ -66,6 +68,9 @@ struct pythia_option_texts {
     {                                                                                              \
         name, letter, PYTHIA_OPTION_BYTES, "BYTES", fallback, NULL, low, high, where, help         \
     }
+
+/* Which of the words in `choices` a text is; -1: none of them. */
+int pythia_option_choice_index(const char *choices, const char *text);
 
 /* Put every default of `table` into `settings`. */
 void pythia_options_default(const struct pythia_option *table, void *settings);

@@ -40,4 +40,41 @@ static inline void pythia_sort_indexes(uint32_t *numbers, size_t n, uint32_t *sc
     }
 }
 
+/* How many of the `n` entries of an ordered array stand before the key: where it is, or belongs.
+ * `compare` is below 0, 0 or above 0 as the entry at `index` stands before the key, is equal to it,
+ * or stands after it. O(log n). */
+typedef int pythia_sorted_compare(const void *array, size_t index, const void *key);
+
+static inline size_t pythia_sorted_place(size_t n, pythia_sorted_compare *compare,
+                                         const void *array, const void *key)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(array, middle, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+#define PYTHIA_SORTED_NONE SIZE_MAX
+
+/* The index of the first entry that is equal to the key, or PYTHIA_SORTED_NONE. */
+static inline size_t pythia_sorted_find(size_t n, pythia_sorted_compare *compare, const void *array,
+                                        const void *key)
+{
+    size_t place = pythia_sorted_place(n, compare, array, key);
+    return place < n && compare(array, place, key) == 0 ? place : PYTHIA_SORTED_NONE;
+}
+
+/* A pythia_sorted_compare for an array of uint32_t and a key of that type. */
+static inline int pythia_sorted_compare_number(const void *numbers, size_t index,
+                                               const void *number)
+{
+    uint32_t x = ((const uint32_t *)numbers)[index], y = *(const uint32_t *)number;
+    return (x > y) - (x < y);
+}
+
 #endif

@@ -10,6 +10,7 @@
  *     otlp-http: 127.0.0.1:4318       # a name is that of the option
  *     tls: {key: /etc/x.pem}          # a name within a name: tls-key
  *     never: ["a:b", "c:*"]           # an option that may be given several times
+ *     notify: [{url: x, form: json}]  # members that the option names: one text, "x json"
  *     insecure: true                  # a flag
  *
  * The texts that settings point to are owned by the configuration. */

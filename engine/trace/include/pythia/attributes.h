@@ -28,7 +28,7 @@ struct pythia_attribute {
     double real;             /* REAL; may be NaN or infinite, as the source said */
 };
 
-/* Append one; `to->failed` tells of memory that was missing. */
+/* Append one; `to->failed` says whether memory was missing. */
 void pythia_attributes_text(struct pythia_buf *to, uint32_t key, struct pythia_text text);
 void pythia_attributes_integer(struct pythia_buf *to, uint32_t key, int64_t number);
 void pythia_attributes_real(struct pythia_buf *to, uint32_t key, double number);

@@ -66,6 +66,19 @@ struct pythia_trace {
     bool incomplete;       /* it was finished although more spans may come (counts.h) */
 };
 
+/* The span after `at` in the order of the tree: parents before their children, siblings in their
+ * order. A walk begins with the trace's first_root, and PYTHIA_NO_SPAN is its end. It needs no
+ * memory, however deep the tree is. */
+static inline uint32_t pythia_trace_next(const struct pythia_trace *trace, uint32_t at)
+{
+    const struct pythia_trace_span *spans = trace->spans;
+    if (spans[at].first_child != PYTHIA_NO_SPAN)
+        return spans[at].first_child;
+    while (at != PYTHIA_NO_SPAN && spans[at].next_sibling == PYTHIA_NO_SPAN)
+        at = spans[at].parent;
+    return at == PYTHIA_NO_SPAN ? at : spans[at].next_sibling;
+}
+
 /* Builds traces, one after the other, in memory that it keeps. One thread at a time. */
 struct pythia_trace_builder;
 

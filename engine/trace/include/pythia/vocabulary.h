@@ -107,6 +107,14 @@ int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint,
 /* A point whose cost is measured, even if it has not been yet. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_vocabulary_cost_expect(struct pythia_vocabulary *v, uint32_t tracepoint);
 
+/* Is the cost of that point measured, even if it has not been yet? */
+bool pythia_vocabulary_cost_is_expected(const struct pythia_vocabulary *v, uint32_t tracepoint);
+
+/* Add what another process has measured of a point, or of passes in a loop: the prices of _cost_ns
+ * are those of all passes then, those of _cost_now_ns stay. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_vocabulary_cost_merge(struct pythia_vocabulary *v, uint32_t tracepoint,
+                                 struct pythia_cost cost);
+
 /* What was measured of a point; PYTHIA_NONE: of passes in a loop. */
 struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uint32_t tracepoint);
 

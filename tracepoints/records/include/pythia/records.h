@@ -6,7 +6,7 @@
 
 /* What trace points write, and what a reader of their rings passes on: records, in frames. A file
  * of records is frames one after the other; pythia-records(5) is the same in words. All numbers are
- * little-endian; names and texts may hold any byte and have no NUL behind them.
+ * little-endian; names and texts may hold any byte and have no NUL after them.
  *
  *     frame     | header, 128 bytes | payload: records, each a multiple of 8 bytes |
  *

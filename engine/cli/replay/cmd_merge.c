@@ -1,0 +1,175 @@
+/* The second half of pythia replay: what it gathers comes from files of evidence instead of traces.
+ * Each file is read twice, because the first look at all of them decides which request types there
+ * are (evidence_merge.h). */
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "pythia/confine.h"
+#include "pythia/evidence_merge.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+#include "report_run.h"
+#include "shared/command.h"
+
+struct settings {
+    struct pythia__report_settings report;
+    const char *evidence;
+    bool quiet;
+};
+
+#define OPTION(member) offsetof(struct settings, member)
+
+static const struct pythia_option options[] = {
+    PYTHIA_TEXT_OPTION("evidence", 0, "FILE", OPTION(evidence),
+                       "Write the merged evidence to a file, for another pythia merge, and no "
+                       "report"),
+    PYTHIA_FLAG("quiet", 'q', OPTION(quiet),
+                "Say nothing on standard error but warnings and errors"),
+    {0},
+};
+
+struct merging {
+    const struct settings *s;
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_evidence_merge *merge;
+    struct pythia__report_run run;
+};
+
+typedef int read_evidence(struct pythia_evidence_merge *m, const char *name,
+                          struct pythia_text file, struct pythia_error *e);
+
+static int read_file(struct merging *x, const char *path, read_evidence *read)
+{
+    struct pythia_error why = {0};
+    struct pythia_buf file = {0};
+    char text[1024];
+    int status = pythia_file_read(path, &file, &why);
+    if (status == PYTHIA_OK)
+        status = read(x->merge, path, pythia_buf_text(&file), &why);
+    if (status != PYTHIA_OK && why.status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+    pythia_buf_free(&file);
+    return status;
+}
+
+static int merge_files(struct merging *x, const char *const *paths, size_t count)
+{
+    int status = pythia_vocabulary_create(&x->vocabulary);
+    if (status == PYTHIA_OK)
+        status = pythia_evidence_merge_create(x->vocabulary, x->s->evidence != NULL, &x->merge);
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        status = read_file(x, paths[i], pythia_evidence_merge_look);
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        status = read_file(x, paths[i], pythia_evidence_merge_add);
+    return status == PYTHIA_OK ? pythia_evidence_merge_finish(x->merge) : status;
+}
+
+static int write_merged(const struct merging *x, const struct pythia_evidence_source *source)
+{
+    struct pythia_buf file = {0};
+    int status = pythia_evidence_write(source, &file);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(x->s->evidence, pythia_buf_text(&file));
+    pythia_buf_free(&file);
+    return status;
+}
+
+/* The report is on all paths that the replays were given. */
+static int write_report(struct merging *x, const struct pythia_evidence_source *source)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < source->input_count; i++)
+        count += source->inputs[i].source_count;
+    const char **paths = pythia_calloc(count, sizeof(char *));
+    if (!paths)
+        return PYTHIA_ENOMEM;
+    count = 0;
+    for (size_t i = 0; i < source->input_count; i++)
+        for (size_t k = 0; k < source->inputs[i].source_count; k++)
+            paths[count++] = source->inputs[i].sources[k];
+    x->run = (struct pythia__report_run){.s = &x->s->report,
+                                         .vocabulary = x->vocabulary,
+                                         .input = source->result,
+                                         .groups = source->groups};
+    int status = pythia__report_diagnose(&x->run);
+    if (status == PYTHIA_OK)
+        status = pythia__report_write(&x->run, paths, count);
+    pythia_free(paths);
+    return status;
+}
+
+static int write_result(struct merging *x)
+{
+    const struct pythia_evidence_source source = pythia_evidence_merge_source(x->merge);
+    pythia_log(PYTHIA_LOG_INFO,
+               "Merged evidence of %" PRIu64 " spans: inputs=%zu, traces=%" PRIu64 ", files=%zu",
+               source.result->counts.kept, source.input_count, source.result->counts.traces,
+               source.result->files);
+    return x->s->evidence ? write_merged(x, &source) : write_report(x, &source);
+}
+
+/* As of a replay of everything, whose input may have been read in part only. */
+static int find_exit(const struct merging *x, int status)
+{
+    if (status != PYTHIA_OK)
+        return status == PYTHIA_ENOMEM   ? pythia__fail(status)
+               : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
+                                         : PYTHIA__EXIT_FAILED;
+    const struct pythia_evidence_source source = pythia_evidence_merge_source(x->merge);
+    if (source.result->failed_files > 0)
+        return PYTHIA__EXIT_FAILED;
+    return x->s->evidence ? PYTHIA__EXIT_DONE : pythia__report_exit(&x->run);
+}
+
+static int run_merge(const void *settings, char *const *operands, int count)
+{
+    struct merging x = {.s = settings};
+    const char *const outputs[] = {x.s->evidence ? x.s->evidence : x.s->report.output};
+    struct pythia_confinement held;
+    pythia_log_setup("pythia", x.s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
+    int status = pythia_confine(outputs, 1, &held);
+    if (status == PYTHIA_OK)
+        status = merge_files(&x, (const char *const *)operands, (size_t)count);
+    if (status == PYTHIA_OK)
+        status = write_result(&x);
+    int code = find_exit(&x, status);
+    pythia__report_free(&x.run);
+    pythia_evidence_merge_destroy(x.merge);
+    pythia_vocabulary_destroy(x.vocabulary);
+    return code;
+}
+
+const struct pythia__command pythia__cmd_merge = {
+    .name = "merge",
+    .operands = "EVIDENCE...",
+    .summary = "Report what several runs of pythia replay have found together",
+    .description =
+        "Reads files that pythia replay --evidence has written, of different parts of the input "
+        "and perhaps on different machines, and gives the report that pythia replay would have "
+        "given of all the traces, byte for byte and in whatever order the files are named. With "
+        "--evidence it writes one file of evidence instead, so that parts can be merged in "
+        "steps.\n\n"
+        "No trace may be in two parts: its halves would count as two requests. pythia shuffle "
+        "brings the spans of each trace together. A part that is given twice, as itself or in "
+        "merged evidence, is refused; so is evidence that was gathered with other options, or by "
+        "a pythia whose evidence has another version.\n\n"
+        "Memory depends on the request types and their samples, and not on how many traces were "
+        "read.",
+    .examples = "# Each day where it is, and then one report\n"
+                "pythia replay --evidence monday.evidence traces/monday\n"
+                "pythia replay --evidence tuesday.evidence traces/tuesday\n"
+                "pythia merge monday.evidence tuesday.evidence\n"
+                "# The same for a colleague who has the other days\n"
+                "pythia merge --evidence both.evidence monday.evidence tuesday.evidence\n",
+    .see_also = "pythia-replay(1), pythia-shuffle(1), pythia-evidence(5), pythia-scale(7)",
+    .options = options,
+    .shared_options = pythia__report_options,
+    .shared_offset = offsetof(struct settings, report),
+    .read_offset = PYTHIA__READS_NOTHING,
+    .settings_size = sizeof(struct settings),
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_merge,
+};

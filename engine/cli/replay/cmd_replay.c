@@ -1,0 +1,532 @@
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "pythia/closed_loop.h"
+#include "pythia/confine.h"
+#include "pythia/evidence_write.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/redaction.h"
+#include "pythia/report.h"
+#include "pythia/secret_file.h"
+#include "pythia/shown_text.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+#include "report_run.h"
+#include "shared/command.h"
+#include "shared/search_options.h"
+#include "shared/series_options.h"
+#include "shared/space_traces.h"
+#include "shared/splitting.h"
+#include "shared/terminal.h"
+
+struct settings {
+    struct pythia__read_settings read;
+    struct pythia__report_settings report;
+    const char *evidence, *space, *open;
+    int64_t rows;
+    double added_ns, bytes_per_second, cycle_seconds;
+    struct pythia_option_texts split, series;
+    double series_age_s;
+    bool closed_loop;
+    int64_t cycle_requests, cycles, points_open, problems_per_cycle;
+};
+
+#define OPTION(member) offsetof(struct settings, member)
+
+static const struct pythia_option options[] = {
+    PYTHIA_TEXT_OPTION("evidence", 0, "FILE", OPTION(evidence),
+                       "Write what the report would be made of to a file, for pythia merge, and "
+                       "no report"),
+    PYTHIA_INTEGER("rows", 0, "N", "2048", 64, 1e6, OPTION(rows),
+                   "Whole requests of a type that are kept for shares, modes and explanations; "
+                   "counts and quantiles are of all"),
+    PYTHIA__SPLIT_OPTION(OPTION(split)),
+    {"series", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(series),
+     "Measurements over time, a folder or a file as of pythia series: the last value of each "
+     "series "
+     "before a request began is a key-value of it, series.<label>; may be given several times"},
+    PYTHIA_REAL("series-age", 0, "SECONDS", "60", 0, 1e9, OPTION(series_age_s),
+                "Measurements older than this say nothing of a request"),
+    PYTHIA_TEXT_OPTION("space", 0, "FILE", OPTION(space),
+                       "Search space, from pythia space build; without it, the traces themselves "
+                       "say what could be opened"),
+    PYTHIA_TEXT_OPTION("open", 0, "FILE|skeleton", OPTION(open),
+                       "Hide all trace points but those in a file (one id or pattern a line), or "
+                       "but the skeleton of the search space"),
+    PYTHIA_FLAG("closed-loop", 0, OPTION(closed_loop),
+                "Play the capture as if it were live: begin with the skeleton of the search space, "
+                "hide closed trace points, and decide after each cycle which to open and close"),
+    PYTHIA_INTEGER("cycle-requests", 0, "N", NULL, 4, 1e9, OPTION(cycle_requests),
+                   "Requests of one type that make a cycle (default 100, or with --cycle-seconds "
+                   "any number)"),
+    PYTHIA_REAL("cycle-seconds", 0, "S", NULL, 1e-6, 1e9, OPTION(cycle_seconds),
+                "Seconds that make a cycle, by the times in the traces, from the first request of "
+                "the cycle on; with --cycle-requests, whichever comes first"),
+    PYTHIA_INTEGER("cycles", 0, "N", "60", 1, 1e6, OPTION(cycles), "Cycles at most"),
+    PYTHIA_INTEGER("problems-per-cycle", 0, "N", "16", 0, 1e6, OPTION(problems_per_cycle),
+                   "Request types that a cycle looks at, those that vary most and those that "
+                   "waited longest; 0: all"),
+    PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, OPTION(points_open),
+                   "Trace points that may be open at once beyond the skeleton; 0: any number"),
+    PYTHIA_REAL("added-ns", 0, "NS", "0", 0, 1e15, OPTION(added_ns),
+                "Time that points beyond the skeleton may add to a request; 0: any"),
+    PYTHIA_REAL(
+        "bytes-per-second", 0, "N", "0", 0, 1e15, OPTION(bytes_per_second),
+        "Bytes that points beyond the skeleton may add to the stream of traces in a second, "
+        "as OTLP; 0: any. By calls and sizes of spans in the search space (416 bytes where "
+        "it does not know them) and by the requests of the last cycle"),
+    {"always", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0,
+     OPTION(report.search.always),
+     "Keep trace points open, and do not charge them to any budget: an id, a pattern with * and ?, "
+     "or a file with one of them a line; may be given several times"},
+    {0},
+};
+
+/* Everything a replay makes on its way. */
+struct replay {
+    const struct settings *s;
+    struct pythia__reading reading;
+    struct pythia_grouping_key *key;
+    struct pythia_groups *groups;
+    struct pythia_space *space;
+    struct pythia_open_points *open, *skeleton;
+    struct pythia_loop loop;
+    struct pythia__report_run run;
+    struct pythia_series_set *series;
+    struct pythia_series_join *join;
+    size_t series_problems;
+};
+
+/* ---- reading ---- */
+
+static int begin_groups(void *context)
+{
+    struct replay *r = context;
+    pythia_groups_destroy(r->groups);
+    r->groups = NULL;
+    if (r->key)
+        pythia_grouping_key_forget(r->key);
+    r->reading.groups.rows_per_type = (size_t)r->s->rows;
+    r->reading.groups.rows = (size_t)r->s->rows * 4;
+    r->reading.groups.types.mark_paths = r->s->evidence != NULL;
+    return pythia_groups_create(r->reading.vocabulary, &r->reading.groups, &r->groups);
+}
+
+static int take_group(void *context, const struct pythia_trace *trace)
+{
+    struct replay *r = context;
+    return pythia_groups_add(r->groups, trace);
+}
+
+/* The search space: from a file, or from the traces themselves, read once before with everything
+ * open. */
+static int find_space(struct replay *r)
+{
+    struct pythia_error why = {0};
+    int status = pythia_space_create(r->reading.vocabulary, &r->space);
+    r->reading.twice = !r->s->space;
+    if (status != PYTHIA_OK || !r->s->space)
+        return status == PYTHIA_OK ? pythia__space_from_traces(&r->reading, r->space) : status;
+    status = pythia_space_file_read(r->s->space, r->space, &why);
+    if (status != PYTHIA_OK) {
+        char text[1024];
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        return status;
+    }
+    return pythia_space_teach_paths(r->space, r->reading.groups.types.templates);
+}
+
+static int open_points(struct replay *r)
+{
+    struct pythia_buf text = {0};
+    struct pythia_error why = {0};
+    if (strcmp(r->s->open, "skeleton") == 0)
+        return pythia_space_skeleton_points(r->space, &r->open);
+    int status = pythia_open_points_create(r->reading.vocabulary, &r->open);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_file_read(r->s->open, &text, &why);
+    if (status == PYTHIA_OK)
+        status = pythia_open_points_read(r->open, pythia_buf_text(&text));
+    else {
+        char sentence[1024];
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+    }
+    pythia_buf_free(&text);
+    return status;
+}
+
+/* Is all of the skeleton open? Else nobody knows what it alone would show. */
+static bool shows_skeleton(const struct replay *r)
+{
+    for (uint32_t i = 0; r->open && i < pythia_vocabulary_tracepoints(r->reading.vocabulary); i++)
+        if (pythia_open_points_has(r->skeleton, i) && !pythia_open_points_has(r->open, i))
+            return false;
+    return r->skeleton != NULL;
+}
+
+/* The capture as if it were live: what is left at the end is the evidence of the last cycle. */
+static int play_search(struct replay *r)
+{
+    struct pythia_closed_loop_options how = {
+        .groups = r->reading.groups,
+        .search = {.budget = {.points_per_cycle = (size_t)r->s->report.points,
+                              .points_open = (size_t)r->s->points_open,
+                              .added_ns = r->s->added_ns,
+                              .bytes_per_second = r->s->bytes_per_second},
+                   .price_ns = r->s->report.price_ns,
+                   .alpha = r->s->report.alpha,
+                   .min_requests = (size_t)r->s->report.min_requests,
+                   .min_cov = r->s->report.min_cov,
+                   .problems_per_cycle = (size_t)r->s->problems_per_cycle,
+                   .seed = (uint64_t)r->s->report.seed},
+        .requests = (size_t)r->s->cycle_requests,
+        .seconds = r->s->cycle_seconds,
+        .cycles = (size_t)r->s->cycles};
+    size_t count;
+    how.search.strategy = pythia_strategies(&count)[r->s->report.strategy];
+    how.groups.rows_per_type = (size_t)r->s->rows;
+    how.groups.rows = (size_t)r->s->rows * 4;
+    r->reading.twice = true;
+    int status = find_space(r);
+    how.pipeline = r->reading.pipeline;     /* which knows now whether losses were told */
+    if (status == PYTHIA_OK && r->s->space) /* else that has looked whether all can be read again */
+        status = pythia__reading_again(&r->reading);
+    r->run.space = r->space; /* of which pins and prices are asked */
+    if (status == PYTHIA_OK)
+        status = pythia__report_take_options(&r->run);
+    how.search.always = r->run.given.always;
+    how.search.never = r->run.given.never;
+    how.search.prices = r->run.given.prices;
+    how.search.history = r->run.given.history;
+    if (status == PYTHIA_OK)
+        status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
+                                        &r->loop, &r->groups, &r->open, &r->reading.result);
+    if (status == PYTHIA_OK)
+        pythia__reading_tell(&r->reading);
+    return status;
+}
+
+/* Measurements that requests are joined with. */
+static int find_series(struct replay *r)
+{
+    const struct settings *s = r->s;
+    struct pythia_series_files_result files;
+    if (s->series.count == 0)
+        return PYTHIA_OK;
+    int status = pythia__series_read(s->series.texts, s->series.count, s->read.follow_symlinks,
+                                     &r->series, &files, &r->series_problems);
+    if (status == PYTHIA_OK)
+        status = pythia_series_join_create(r->series, (uint64_t)(s->series_age_s * 1e9),
+                                           r->reading.vocabulary, &r->join);
+    r->reading.pipeline.join = r->join;
+    return status;
+}
+
+/* How many requests it said something of: clocks or days may not fit. */
+static void tell_joined(const struct replay *r)
+{
+    if (!r->join)
+        return;
+    struct pythia_series_join_counts n = pythia_series_join_counts(r->join);
+    pythia_log(n.joined ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
+               "Joined series with requests: values=%" PRIu64 ", missing=%" PRIu64
+               " (nothing was measured in the %g s before)",
+               n.joined, n.missing, r->s->series_age_s);
+}
+
+/* What requests are parted by, beside their type and structure. */
+static int find_key(struct replay *r)
+{
+    struct pythia__reading *reading = &r->reading;
+    int status = pythia__splitting_begin(&r->s->split, reading->vocabulary, &r->key);
+    if (status == PYTHIA_OK)
+        status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->report.alpha,
+                                         r->s->report.seed);
+    reading->groups.key = r->key;
+    return status;
+}
+
+static int read_all(struct replay *r)
+{
+    int status = find_key(r);
+    if (status != PYTHIA_OK)
+        return status;
+    if (r->s->closed_loop)
+        return play_search(r);
+    if (r->s->open || r->s->space)
+        status = find_space(r);
+    if (status == PYTHIA_OK && r->space)
+        status = pythia_space_skeleton_points(r->space, &r->skeleton);
+    if (status == PYTHIA_OK && r->s->open) {
+        status = open_points(r);
+        r->reading.pipeline.open = r->open;
+    }
+    r->reading.groups.skeleton = status == PYTHIA_OK && shows_skeleton(r) ? r->skeleton : NULL;
+    struct pythia_consumer consumer = {begin_groups, take_group, r};
+    if (status == PYTHIA_OK)
+        status = pythia__reading_run(&r->reading, &consumer);
+    const struct pythia_counts *n = &r->reading.result.counts;
+    if (status == PYTHIA_OK && r->s->open && n->kept == 0 && n->hidden > 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "%s: names no trace point of these traces, so nothing is left of them",
+                   r->s->open);
+    return status == PYTHIA_OK ? pythia_groups_finish(r->groups) : status;
+}
+
+/* ---- diagnosing ---- */
+
+/* Requests that would have been evidence of the next cycle too. */
+static void tell_not_carried(const struct replay *r)
+{
+    if (r->loop.not_carried)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "There was no room to keep requests of rare types for the next cycle: "
+                   "requests=%" PRIu64,
+                   r->loop.not_carried);
+}
+
+/* What the search found is known to the next one. */
+static int remember_found(struct replay *r)
+{
+    struct pythia_history *found = NULL;
+    if (!r->s->closed_loop || !r->s->report.search.history)
+        return PYTHIA_OK;
+    int status = pythia_history_create(&found);
+    if (status == PYTHIA_OK)
+        status = pythia_loop_remember(&r->loop, r->reading.vocabulary, found);
+    if (status == PYTHIA_OK)
+        status = pythia__history_append(r->s->report.search.history, found);
+    pythia_history_destroy(found);
+    return status;
+}
+
+/* What makes evidence depend on more than its own traces (rules and clocks that are found in all of
+ * them), or asks for a report of it. NULL: nothing does. */
+static const char *not_of_evidence(const struct settings *s)
+{
+    const struct pythia__report_settings *r = &s->report;
+    return s->closed_loop      ? "closed-loop"
+           : s->split.count    ? "split"
+           : s->space          ? "space"
+           : s->open           ? "open"
+           : s->read.skew      ? "skew"
+           : r->output         ? "output"
+           : r->format         ? "format"
+           : r->verbose        ? "verbose"
+           : r->all            ? "all"
+           : r->trace_url      ? "trace-url"
+           : r->search.history ? "history"
+                               : NULL;
+}
+
+/* Options that mean nothing to what is asked for are told instead of passed over. */
+static int check_use(const struct settings *s)
+{
+    const char *idle = s->closed_loop                  ? NULL
+                       : s->report.search.always.count ? "always"
+                       : s->bytes_per_second > 0       ? "bytes-per-second"
+                       : s->cycle_seconds > 0          ? "cycle-seconds"
+                                                       : NULL;
+    const char *apart = s->evidence ? not_of_evidence(s) : NULL;
+    if (apart)
+        pythia_log(PYTHIA_LOG_ERROR, "--%s does not go together with --evidence", apart);
+    else if (idle)
+        pythia_log(PYTHIA_LOG_ERROR, "--%s is of a search: wanted --closed-loop with it", idle);
+    return apart || idle ? PYTHIA_EUSAGE : PYTHIA_OK;
+}
+
+static int exit_status(const struct replay *r, int status)
+{
+    int code = pythia__reading_exit(&r->reading, status);
+    if (r->s->evidence && code == PYTHIA__EXIT_TOO_FEW)
+        code = PYTHIA__EXIT_DONE; /* other parts have traces, or none has */
+    if (code != PYTHIA__EXIT_DONE)
+        return code;
+    if (!pythia__splitting_tell(r->key, r->open != NULL) || r->series_problems)
+        return PYTHIA__EXIT_FAILED;
+    return r->s->evidence ? PYTHIA__EXIT_DONE : pythia__report_exit(&r->run);
+}
+
+/* Before the first byte of a file of strangers is looked at. */
+static int confine_reading(const struct settings *s)
+{
+    const char *const outputs[] = {s->evidence ? s->evidence : s->report.output,
+                                   s->closed_loop ? s->report.search.history : NULL};
+    struct pythia_hash_key secret;
+    struct pythia_error why = {0};
+    /* A secret that is not there is made now, because that takes a link. What is wrong with it is
+     * told when it is wanted. */
+    if (s->read.redact_secret &&
+        pythia_redaction_hashes(s->read.redact.texts, s->read.redact.count))
+        (void)pythia_secret_read(s->read.redact_secret, &secret, &why);
+    struct pythia_confinement held;
+    int status = pythia_confine(outputs, 2, &held);
+    if (status == PYTHIA_OK && !held.calls)
+        pythia_log(PYTHIA_LOG_INFO, "The kernel does not keep it from the network: no seccomp");
+    return status;
+}
+
+/* The options that make evidence what it is, but for --rows: evidence that differs in them is not
+ * of one kind. */
+static void describe_gathering(const struct settings *s, struct pythia_buf *to)
+{
+    const struct pythia__read_settings *read = &s->read;
+    const struct {
+        const char *name;
+        const struct pythia_option_texts *given;
+    } lists[] = {{"leave-out-root", &read->left_out}, {"redact", &read->redact}};
+    if (read->latency)
+        pythia_buf_puts(to, "--latency client ");
+    if (read->no_fold)
+        pythia_buf_puts(to, "--no-fold ");
+    if (read->type_attribute)
+        pythia_buf_printf(to, "--request-type-attribute %s ", read->type_attribute);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        for (size_t k = 0; k < lists[i].given->count; k++)
+            pythia_buf_printf(to, "--%s %s ", lists[i].name, lists[i].given->texts[k]);
+    if (s->series.count > 0)
+        pythia_buf_printf(to, "--series --series-age %.17g ", s->series_age_s);
+}
+
+static int write_evidence(const struct replay *r, const char *const *paths, size_t count)
+{
+    const struct pythia__reading *reading = &r->reading;
+    struct pythia_buf asked = {0}, file = {0};
+    describe_gathering(r->s, &asked);
+    const struct pythia_evidence_input input = {.sources = paths, .source_count = count};
+    const struct pythia_evidence_source source = {
+        .vocabulary = reading->vocabulary,
+        .groups = r->groups,
+        .result = &reading->result,
+        .settings = {.fold = reading->groups.fold,
+                     .rows = (size_t)r->s->rows,
+                     .asked = asked.bytes ? asked.bytes : ""},
+        .inputs = &input,
+        .input_count = 1};
+    int status = pythia_buf_status(&asked);
+    if (status == PYTHIA_OK)
+        status = pythia_evidence_write(&source, &file);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(r->s->evidence, pythia_buf_text(&file));
+    pythia_buf_free(&asked);
+    pythia_buf_free(&file);
+    return status;
+}
+
+/* Evidence, or a report of it. */
+static int write_result(struct replay *r, const char *const *paths, size_t count)
+{
+    if (r->s->evidence)
+        return write_evidence(r, paths, count);
+    r->run.groups = r->groups;
+    r->run.space = r->space;
+    r->run.open = r->open;
+    int status = pythia__report_diagnose(&r->run);
+    if (status == PYTHIA_OK)
+        status = pythia__report_write(&r->run, paths, count);
+    return status == PYTHIA_OK ? remember_found(r) : status;
+}
+
+static int run_replay(const void *settings, char *const *operands, int count)
+{
+    struct replay r = {.s = settings};
+    const char *const *paths = (const char *const *)operands;
+    int status = confine_reading(r.s);
+    if (status != PYTHIA_OK)
+        return pythia__fail(status);
+    status = pythia__reading_begin(&r.reading, &r.s->read, paths, count);
+    r.run = (struct pythia__report_run){.s = &r.s->report,
+                                        .vocabulary = r.reading.vocabulary,
+                                        .input = &r.reading.result,
+                                        .loop = r.s->closed_loop ? &r.loop : NULL};
+    if (status == PYTHIA_OK)
+        status = check_use(r.s);
+    if (status == PYTHIA_OK)
+        status = find_series(&r);
+    if (status == PYTHIA_OK)
+        status = read_all(&r);
+    tell_joined(&r);
+    if (status == PYTHIA_OK)
+        status = write_result(&r, paths, (size_t)count);
+    tell_not_carried(&r);
+    int code = exit_status(&r, status);
+    pythia_loop_free(&r.loop);
+    pythia__report_free(&r.run);
+    pythia_groups_destroy(r.groups);
+    pythia_grouping_key_destroy(r.key);
+    pythia_open_points_destroy(r.open);
+    pythia_open_points_destroy(r.skeleton);
+    pythia_space_destroy(r.space);
+    pythia_series_join_destroy(r.join);
+    pythia_series_set_destroy(r.series);
+    pythia__reading_end(&r.reading);
+    return code;
+}
+
+const struct pythia__command pythia__cmd_replay = {
+    .name = "replay",
+    .operands = "PATH...",
+    .summary = "Say why requests that should be alike are not, from captured traces",
+    .description =
+        "Reads captured traces, groups their requests by type and by the structure of their "
+        "critical paths, and reports which "
+        "groups vary, on which edge of the path the difference arises, which key-value goes with "
+        "it, and which trace points to "
+        "open next to see more.\n\n"
+        "Each PATH is a file, a folder (all files in it) or - for standard input; gzip and "
+        "Zstandard are unpacked, and formats "
+        "may be mixed. Records that cannot be read are told with file, line and byte, counted, and "
+        "passed over.\n\n"
+        "Where a sampler has kept only some of the requests and spans say with which probability "
+        "(OpenTelemetry's tracestate, ot=th:..., or the attribute sampling.probability), each "
+        "request counts for those that were not kept. The report says how many were seen; only "
+        "these are evidence.\n\n"
+        "Before it reads the first byte it gives up what it does not need: it opens no sockets, "
+        "runs "
+        "no programs, and writes no files but those of --output and --history, whatever is in the "
+        "captures (seccomp, and Landlock where the kernel has it).\n\n"
+        "With --open, trace points are hidden as if they had been closed when the traces were "
+        "taken: what was below them hangs "
+        "on the nearest open one above. Then the report says which of them to open next.\n\n"
+        "With --closed-loop, the capture is played as if it were live, and begun anew when it is "
+        "at "
+        "its end. Of request types that the space of --space knows, trace points that it does not "
+        "know are in no search: they are told, and left out. What is "
+        "over one of the budgets is closed in the same cycle, what tells least first. A pin that "
+        "contradicts another "
+        "one, or names a point of the skeleton to be shut, is wrong usage; one that fits nothing "
+        "is told.",
+    .examples = "# Why do requests of a captured workload differ?\n"
+                "pythia replay datasets/openstack/contention.jsonl.zst\n"
+                "# What to open first if only the skeleton were open\n"
+                "pythia replay --open skeleton datasets/openstack/contention.jsonl.zst\n"
+                "# Look at short queues and long ones, each by itself\n"
+                "pythia replay --split 'queue_length=2' datasets/openstack/contention.jsonl.zst\n"
+                "# As if it were live, within a budget; what was found before is tried first\n"
+                "pythia replay --closed-loop --bytes-per-second 20000 --never 'db:*' --history "
+                "searches.json datasets/openstack/contention.jsonl.zst\n"
+                "# With what was measured meanwhile: does the length of a queue explain it?\n"
+                "pythia replay --series /var/tmp/shop traces/\n"
+                "# One part of traces that are too many for one machine; see pythia-merge(1)\n"
+                "pythia replay --evidence monday.evidence traces/monday\n"
+                "# A page for others\n"
+                "pythia replay --format html --output report.html traces/\n",
+    .see_also = "pythia-merge(1), pythia-space-build(1), pythia-compare(1), pythia-tree(1), "
+                "pythia-series(1), "
+                "pythia-report(5), pythiad(8)",
+    .options = options,
+    .shared_options = pythia__report_options,
+    .shared_offset = offsetof(struct settings, report),
+    .read_offset = offsetof(struct settings, read),
+    .settings_size = sizeof(struct settings),
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_replay,
+};

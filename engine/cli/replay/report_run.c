@@ -1,0 +1,244 @@
+#include "report_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/report.h"
+#include "pythia/shown_text.h"
+#include "pythia/status.h"
+#include "pythia/strategy.h"
+#include "pythia/verdict.h"
+#include "shared/command.h"
+#include "shared/terminal.h"
+
+#define OPTION(member) offsetof(struct pythia__report_settings, member)
+
+const struct pythia_option pythia__report_options[] = {
+    PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
+                  "Form of the report"),
+    PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
+                       "Write the report to a file, wholly or not at all (default standard "
+                       "output)"),
+    PYTHIA_FLAG("verbose", 0, OPTION(verbose),
+                "Say all of it as text: every group with its edges, keys and splits, and every "
+                "cycle. Without it the report has at most 40 lines"),
+    PYTHIA_FLAG("all", 0, OPTION(all), "List all request types, in as many lines as that takes"),
+    PYTHIA_TEXT_OPTION("trace-url", 0, "URL", OPTION(trace_url),
+                       "Address of a trace in another tool, such as "
+                       "http://jaeger/trace/{trace_id}: the report names the slowest request and a "
+                       "typical one by it"),
+    PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
+                  "What to rank groups and edges by: share of the variance, variance, coefficient "
+                  "of variation, several modes, the slowest tenth, or the mean"),
+    PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, OPTION(min_requests),
+                   "Requests that a group needs to be diagnosed"),
+    PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, OPTION(min_cov),
+                "Coefficient of variation below which a group does not vary"),
+    PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, OPTION(alpha),
+                "Rate of false findings that is accepted"),
+    PYTHIA_INTEGER("points", 0, "N", "3", 0, PYTHIA__POINTS_MAX, OPTION(points),
+                   "Trace points to suggest at most"),
+    PYTHIA_CHOICE("strategy", 0, PYTHIA_STRATEGY_CHOICES, PYTHIA_STRATEGY_FIRST, OPTION(strategy),
+                  "How to choose them"),
+    PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OPTION(price_ns),
+                "Cost of one hit of an open trace point"),
+    {"price", 0, PYTHIA_OPTION_TEXTS, "ID=NS|@FILE", NULL, NULL, 0, 0, OPTION(search.prices),
+     "Cost of one hit of a trace point, or of all that fit a pattern, where it was measured; or a "
+     "file with one of them a line; may be given several times, and the last one that fits counts, "
+     "but an id before patterns"},
+    {"never", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0, OPTION(search.never),
+     "Never open trace points, nor suggest them: an id, a pattern with * and ?, or a file with one "
+     "of them a line; may be given several times"},
+    PYTHIA_TEXT_OPTION("history", 0, "FILE", OPTION(search.history),
+                       "Record of earlier searches, where this one begins; what it finds is added "
+                       "to the file, which is made if it is missing"),
+    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OPTION(seed),
+                   "Seed of permutations, of jitter, and of what a strategy draws"),
+    {0},
+};
+
+/* ---- diagnosing ---- */
+
+static void tell_missing(struct pythia_text type)
+{
+    struct pythia_buf text = {0};
+    pythia_shown_add(&text, type, SIZE_MAX);
+    pythia_log(
+        PYTHIA_LOG_WARNING,
+        "The search space holds no requests of this type, so nothing can be opened for it: %s",
+        text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
+}
+
+/* Whether the search of the type has more to find. */
+static bool is_searched(const struct pythia_loop *loop, uint32_t type)
+{
+    for (size_t i = 0; i < loop->verdicts.count; i++) {
+        const struct pythia_verdict *v = &loop->verdicts.list[i];
+        if (v->type == type)
+            return v->searched || v->state == PYTHIA_VERDICT_SEARCHING ||
+                   v->state == PYTHIA_VERDICT_LEARNING;
+    }
+    return false;
+}
+
+/* A point of a type whose search has ended would not be opened, so it is not suggested either. */
+static void drop_ended(struct pythia__report_run *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->next_count; i++) {
+        const struct pythia_group *group = &r->diagnosis->groups[r->next[i].group];
+        if (is_searched(r->loop, r->diagnosis->types[group->type].type->name))
+            r->next[kept++] = r->next[i];
+        else
+            pythia_suggestion_clear(&r->next[i]);
+    }
+    r->next_count = kept;
+}
+
+static int suggest_points(struct pythia__report_run *r)
+{
+    size_t count;
+    struct pythia_evidence evidence = {.space = r->space,
+                                       .groups = r->groups,
+                                       .diagnosis = r->diagnosis,
+                                       .open = r->open,
+                                       .never = r->given.never,
+                                       .price_ns = r->s->price_ns,
+                                       .prices = r->given.prices,
+                                       .history = r->given.history,
+                                       .seed = (uint64_t)r->s->seed};
+    struct pythia_buf missing = {0};
+    int status = pythia_strategy_run(pythia_strategies(&count)[r->s->strategy], &evidence,
+                                     (size_t)r->s->points, r->next, &r->next_count, &missing);
+    if (status == PYTHIA_OK && r->loop)
+        drop_ended(r);
+    for (char *line = missing.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        if (!r->loop)
+            tell_missing(pythia_text_of(line));
+    }
+    for (size_t i = 0; r->loop && i < r->loop->problem_count; i++)
+        if (r->loop->problems[i].state == PYTHIA_PROBLEM_UNKNOWN)
+            tell_missing(pythia_vocabulary_text(r->vocabulary, r->loop->problems[i].type));
+    pythia_buf_free(&missing);
+    return status;
+}
+
+int pythia__report_take_options(struct pythia__report_run *r)
+{
+    const struct pythia__search_settings *s = &r->s->search;
+    int status = pythia__search_options_read(s, r->vocabulary, r->space, &r->given);
+    if (status == PYTHIA_OK && s->history)
+        status = pythia__history_read(s->history, r->loop != NULL, &r->given.history);
+    return status;
+}
+
+int pythia__report_diagnose(struct pythia__report_run *r)
+{
+    struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
+                                           .alpha = r->s->alpha,
+                                           .min_requests = (size_t)r->s->min_requests,
+                                           .min_cov = r->s->min_cov,
+                                           .seed = (uint64_t)r->s->seed};
+    int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
+    if (status == PYTHIA_OK && !r->loop)
+        status = pythia__report_take_options(r);
+    return status == PYTHIA_OK ? suggest_points(r) : status;
+}
+
+/* ---- writing ---- */
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Does the form leave out what there is nothing to say about? */
+static bool is_brief(const struct pythia__report_settings *s)
+{
+    return (s->format == PYTHIA_REPORT_TEXT && s->verbose) || s->format == PYTHIA_REPORT_MARKDOWN;
+}
+
+static int write_form(const struct pythia__report_settings *s,
+                      const struct pythia_report_source *source, struct pythia_buf *text)
+{
+    const struct pythia__terminal terminal = pythia__terminal_of(s->output);
+    const struct pythia_report_view view = {.width = terminal.width,
+                                            .colour = terminal.colour,
+                                            .ascii = terminal.ascii,
+                                            .all = s->all,
+                                            .trace_url = s->trace_url};
+    if (s->format == PYTHIA_REPORT_TEXT && !s->verbose)
+        return pythia_report_brief(source, &view, text);
+    json_t *json = pythia_report_json(source);
+    int status = json ? pythia_report_write(json, (enum pythia_report_format)s->format,
+                                            terminal.colour, text)
+                      : PYTHIA_ENOMEM;
+    json_decref(json);
+    return status;
+}
+
+int pythia__report_write(const struct pythia__report_run *r, const char *const *sources,
+                         size_t count)
+{
+    const char **sorted = pythia_calloc(count, sizeof(char *));
+    if (!sorted)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = sources[i];
+    if (count > 0)
+        qsort(sorted, count, sizeof(char *), compare_paths);
+    struct pythia_verdicts judged = {0}, *verdicts = r->loop ? &r->loop->verdicts : &judged;
+    bool brief = is_brief(r->s);
+    int status = r->loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
+                 : brief ? PYTHIA_OK /* it shows verdicts of a search only */
+                         : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
+    struct pythia_report_source source = {.paths = sorted,
+                                          .path_count = count,
+                                          .input = r->input,
+                                          .vocabulary = r->vocabulary,
+                                          .groups = r->groups,
+                                          .diagnosis = r->diagnosis,
+                                          .next = r->next,
+                                          .next_count = r->next_count,
+                                          .open = r->open,
+                                          .loop = r->loop,
+                                          .verdicts = verdicts,
+                                          .measure = (enum pythia_measure)r->s->rank_by,
+                                          .min_requests = (size_t)r->s->min_requests,
+                                          .brief = brief};
+    struct pythia_buf text = {0};
+    if (status == PYTHIA_OK)
+        status = write_form(r->s, &source, &text);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(r->s->output, pythia_buf_text(&text));
+    pythia_verdicts_free(&judged);
+    pythia_buf_free(&text);
+    pythia_free(sorted);
+    return status;
+}
+
+int pythia__report_exit(const struct pythia__report_run *r)
+{
+    size_t enough = 0, diagnosed = 0;
+    for (size_t i = 0; i < r->diagnosis->group_count; i++) {
+        enough += r->diagnosis->groups[i].status != PYTHIA_GROUP_TOO_FEW;
+        diagnosed += r->diagnosis->groups[i].status == PYTHIA_GROUP_DIAGNOSED;
+    }
+    return diagnosed > 0 ? PYTHIA__EXIT_DONE
+           : enough > 0  ? PYTHIA__EXIT_NOTHING
+                         : PYTHIA__EXIT_TOO_FEW;
+}
+
+void pythia__report_free(struct pythia__report_run *r)
+{
+    for (size_t i = 0; i < r->next_count; i++)
+        pythia_suggestion_clear(&r->next[i]);
+    pythia__search_given_free(&r->given);
+    pythia_diagnosis_destroy(r->diagnosis);
+}

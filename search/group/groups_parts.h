@@ -1,0 +1,67 @@
+/* What groups.c and groups_merge.c share. */
+#ifndef PYTHIA_GROUPS_PARTS_H
+#define PYTHIA_GROUPS_PARTS_H
+
+#include "pythia/groups.h"
+#include "pythia/hash_table.h"
+
+/* A shape in the cache, and what requests that took it add up to since it came. */
+struct pythia_groups_entry {
+    struct pythia_shape *shape;
+    uint32_t type;
+    uint32_t rows;     /* that hold it */
+    bool used, listed; /* since the clock's hand was here; in the cache at all */
+    size_t place;      /* in the clock's ring, if it is listed */
+    uint32_t handed;   /* levels whose structures have got what it has gathered already */
+    struct pythia_groups_entry *next; /* of the same type, once closed */
+    struct pythia_exact_moments moments;
+    struct pythia_sketch *sketch;
+    struct pythia_lineage lineage;
+    uint64_t *times_ns; /* [edge_count] */
+};
+
+struct pythia_groups {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_groups_options options;
+    struct pythia_cct *cct;
+    struct pythia_keys *keys;
+    struct pythia_request_types *namer;
+    struct pythia_shape_maker *shapes;
+    struct pythia_row_maker *rows;
+    struct pythia_lineages *lineages; /* NULL: the skeleton is not known */
+    struct pythia_critical_path path;
+    struct pythia_exact_moments moments;
+    struct pythia_type *types;
+    uint32_t *type_of_part; /* type + 1 */
+    size_t type_count, type_capacity, part_capacity;
+    uint32_t last; /* part */
+    size_t rows_per_type, row_count, shape_bytes;
+    struct pythia_groups_entry **entries; /* the clock's ring */
+    size_t entry_count, entry_capacity, hand;
+    size_t held; /* of the entries in the ring: by rows, which would keep them alive anyway */
+    struct pythia_hash_table by_shape; /* of the ring, by type and shape */
+    struct pythia_edge_total *totals;
+    size_t total_capacity;
+};
+
+/* The type of that name and part, made if it is new; NULL when out of memory. */
+struct pythia_type *pythia__groups_type(struct pythia_groups *g, uint32_t unsplit, uint32_t part);
+
+/* Add what `part` has gathered to the structure of its name and level, made if it is new; a level
+ * with too many structures is cut. All of it or nothing: PYTHIA_OK, PYTHIA_ELIMIT or PYTHIA_ENOMEM.
+ */
+int pythia__groups_add_structure(struct pythia_type *t, const struct pythia_structure *part);
+
+/* Forget the structures at `level` and below: there are too many of them. */
+void pythia__groups_cut(struct pythia_type *t, uint32_t level);
+
+/* The entry of a path that requests of a type take, made if it is new; NULL when out of memory. */
+struct pythia_groups_entry *pythia__groups_entry(struct pythia_groups *g, uint32_t type,
+                                                 const struct pythia_critical_path *path);
+
+/* Put a row of that entry into the sample of its type, which takes it, even on failure. PYTHIA_OK
+ * or PYTHIA_ENOMEM. */
+int pythia__groups_keep_row(struct pythia_groups *g, struct pythia_type *t,
+                            struct pythia_groups_entry *e, struct pythia_row *row);
+
+#endif
