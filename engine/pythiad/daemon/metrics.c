@@ -309,7 +309,8 @@ static void write_notifications(const struct pythia__daemon *d, struct pythia_bu
                   "Times that a notification was sent again.", n.tried_again);
     write_gauge(to, "pythia_notifications_waiting", "Notifications that wait to be sent.",
                 (double)n.waiting);
-    write_metric_head(to, "pythia_notifications_lost_total", "counter", "Notifications lost, by reason.");
+    write_metric_head(to, "pythia_notifications_lost_total", "counter",
+                      "Notifications lost, by reason.");
     for (int i = 0; i < PYTHIA__NOTIFY_LOSSES; i++)
         pythia_buf_printf(to, "pythia_notifications_lost_total{reason=\"%s\"} %" PRIu64 "\n",
                           pythia__notify_loss_name((enum pythia__notify_loss)i), n.lost[i]);
