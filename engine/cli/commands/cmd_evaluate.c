@@ -344,8 +344,8 @@ static int after_interrupt(const struct evaluating *v)
     return PYTHIA_ESTOPPED;
 }
 
-/* An interrupt ends all threads after their current trial, and what is done by then may be shown, but
- * never as a whole result (after_interrupt). */
+/* An interrupt ends all threads after their current trial, and what is done by then may be
+ * shown, but never as a whole result (after_interrupt). */
 static int evaluate_all(const struct settings *s, const struct chosen *strategies,
                         const struct chosen *problems)
 {

@@ -628,7 +628,8 @@ static uint64_t count_rise(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* Join what the plane and the owner know of a point. A price that a plane has was measured by it. */
+/* Join what the plane and the owner know of a point. A price that a plane has was measured by
+ * it. */
 static struct pythia_controlled describe_point(const struct pythia_controller *c,
                                                const struct pythia__controlled *p)
 {

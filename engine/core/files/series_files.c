@@ -295,8 +295,8 @@ static int find_series_files(struct finding *f, const char *const *paths, size_t
     return PYTHIA_OK;
 }
 
-/* All files are found before the first is read: their order matters (compare_series_files), and gaps in
- * their numbers are counted. */
+/* All files are found before the first is read: their order matters (compare_series_files), and
+ * gaps in their numbers are counted. */
 int pythia_series_files_read(const char *const *paths, size_t count, bool follow,
                              void (*problem)(void *context, const struct pythia_error *why),
                              void *context, struct pythia_series_set **out,

@@ -130,7 +130,8 @@ static int intern_string(struct reading *r, uint32_t *out)
     return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
-/* A trace point gets the number that the vocabulary has for it: its place in the file may differ. */
+/* A trace point gets the number that the vocabulary has for it: its place in the file may
+ * differ. */
 static int take_space_point(struct reading *r, void *context, size_t i)
 {
     (void)context;

@@ -261,8 +261,8 @@ void pythia_state_set_start(struct pythia_state *s, uint64_t unix_ns)
     s->start_ns = unix_ns;
 }
 
-/* One transaction: after a crash a cycle is there with all its decisions, or not at all. Old rows go
- * in the same one, so that the file does not grow first. */
+/* One transaction: after a crash a cycle is there with all its decisions, or not at all. Old
+ * rows go in the same one, so that the file does not grow first. */
 int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
                            const struct pythia_vocabulary *v, const struct pythia_live_cycle *cycle,
                            struct pythia_state_knower knower)

@@ -34,8 +34,8 @@ int pythia__decompressor_step(struct pythia__decompressor *d, void *to, size_t c
 /* The error of compressed bytes that end where they must not. */
 int pythia__decompressor_fail_cut(const struct pythia__decompressor *d, struct pythia_error *e);
 
-/* PYTHIA_ELIMIT if `content` bytes came of `raw` ones that may expand to so many times as much. Less
- * than 256 MiB harm nobody, and are never refused. */
+/* PYTHIA_ELIMIT if `content` bytes came of `raw` ones that may expand to so many times as much.
+ * Less than 256 MiB harm nobody, and are never refused. */
 int pythia__decompressor_check(uint64_t raw, uint64_t content, double expansion_max,
                                struct pythia_error *e);
 

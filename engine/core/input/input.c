@@ -57,8 +57,8 @@ static int add_input_file(struct pythia_input *in, const char *path, const struc
     return PYTHIA_OK;
 }
 
-/* A link to a folder may lead in circles; a link to a file outside of the folder would make us read,
- * and show, what the user who made the link may not read. */
+/* A link to a folder may lead in circles; a link to a file outside of the folder would make us
+ * read, and show, what the user who made the link may not read. */
 static int add_link(struct pythia_input *in, const char *top, const char *path)
 {
     struct stat about;
@@ -268,7 +268,8 @@ static bool skip_size(struct pythia_input_stream *s)
     return s->size_left == 0;
 }
 
-/* Each turn reads some of the file, or gives content, or ends: a frame without content is no end. */
+/* Each turn reads some of the file, or gives content, or ends: a frame without content is no
+ * end. */
 static int decompress_file(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
                            struct pythia_error *e)
 {

@@ -106,8 +106,8 @@ out:
     return status;
 }
 
-/* The version rises only when the controller has accepted the set, so that what is reported in force
- * is never newer than what was asked for. */
+/* The version rises only when the controller has accepted the set, so that what is reported in
+ * force is never newer than what was asked for. */
 int pythia__switching_want(struct pythia__switching *w)
 {
     struct open open = {0};
