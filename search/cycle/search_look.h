@@ -6,6 +6,10 @@
 #include "pythia/gate.h"
 #include "search_parts.h"
 
+/* Measured by the command in search_place.c, on its problems. CAUSE_MIN: with .01 nothing is
+ * found more often or sooner; with .1 nine of ten searches of load take 11 cycles and not 8, and 1
+ * and not 2 of 40 are wrong of null-noise. LARGE: with .25 null-noise opens 22 % of the points and
+ * not 15 %, and null 3.8 % and not 2.0 %; with .75 null opens 1.8 %, and all else is the same. */
 #define PYTHIA__CAUSE_MIN .03 /* lower bound of the share of a cause */
 #define PYTHIA__LARGE     .5  /* a share whose lower bound is above needs no comparison */
 

@@ -8,7 +8,8 @@
 
 #define UNKNOWN_MAX 1024 /* types that the search space does not know */
 #define QUIET_MAX   2 /* cycles without variance, after which the causes that were found are past */
-/* Cycles in a row with another share, after which a type begins to matter or does so no more. */
+/* Cycles in a row with another share, after which a type begins to matter or does so no more. One
+ * may be chance; no experiment has chosen between 2 and more. */
 #define MATTERS_AGAINST 2
 
 /* Does the type have a problem, or may it have one? A type that the search space does not know may

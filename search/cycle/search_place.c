@@ -6,6 +6,16 @@
 #include "pythia/status.h"
 #include "search_look.h"
 
+/* Each of the three was measured lower and higher, by
+ *
+ *     pythia evaluate --problem P --strategy information-gain --seeds 40
+ *
+ * for two-causes, own-time, load, ticks, half, null and null-noise. No cause was found less often
+ * or later by more than a cycle:
+ *
+ *     COMPARABLE  .25: of null-noise 3 of 40 are wrong and not 2; .99: all is the same
+ *     SURE        .7: all is the same; .99: load opens 3.8 % of the points and not 3.6 %
+ *     MOST        .25 and .75: own-time takes 6 and 7 cycles (median; with .5 it is 6) */
 #define COMPARABLE .5 /* of the largest share that may still be parted: a cause may be no less */
 #define SURE       .9 /* of the cause, by all evidence so far: needs no comparison */
 #define MOST       .5 /* of an own time's share, in segments that nothing lies behind */

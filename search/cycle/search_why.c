@@ -4,6 +4,8 @@
 #include "search_parts.h"
 #include "strategy/gain.h"
 
+/* They choose which obstacle is named of a search that has ended. No experiment has chosen them:
+ * what pythia evaluate scores does not depend on them. */
 #define PROBABLE .5  /* of a cause to be in a point */
 #define TELLS    .01 /* bits about the cause, below which a point tells nothing worth a change */
 

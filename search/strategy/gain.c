@@ -9,7 +9,8 @@
 #define BITS_MIN 1e-9 /* of a point that is worth opening at all */
 /* A point that is all that there is between two open ones tells nothing about where the cause is,
  * as far as the search space goes; and yet nothing else can give the place a name. It counts as
- * this many bits where nothing tells more, if so much of what lies there is in it. */
+ * this many bits where nothing tells more, if so much of what lies there is in it. With .01 in
+ * place of .05 all results of the command in search_place.c stay the same. */
 #define BITS_FILL .05
 #define FILL_MIN  .9
 #define ONCE      1.5 /* calls in a request that count as one: there is a before and an after */

@@ -1,3 +1,5 @@
+/* A verdict changes only on evidence, and slowly: what was found stays until cycles in a row speak
+ * against it, and what is new joins when cycles in a row show it. */
 #include "pythia/verdict.h"
 
 #include <math.h>
@@ -7,6 +9,9 @@
 #include "pythia/place.h"
 #include "pythia/status.h"
 
+/* No experiment has chosen these four: pythia evaluate scores what the search finds, and a verdict
+ * is made of that. LARGE and SEEN are the limits of the search (search_look.h), so that a verdict
+ * does not contradict it. */
 #define LARGE     .5  /* lower bound of a share that is sure after one cycle */
 #define SEEN      .03 /* lower bound of a share that is told as "also seen" */
 #define AHEAD     .1  /* by which a share has to be larger than that of the place before */
