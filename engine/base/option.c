@@ -1,3 +1,5 @@
+/* One table describes an option: parsing, defaults, checks, --help, manual pages and completion are
+ * made from its row, so that they cannot disagree. */
 #include "pythia/option.h"
 
 #include <errno.h>

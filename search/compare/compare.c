@@ -1,3 +1,5 @@
+/* Both sides are put into one tree, types are matched by name, and every test of the comparison
+ * takes part in one correction for their number. */
 #include "pythia/compare.h"
 
 #include <assert.h>

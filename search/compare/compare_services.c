@@ -88,6 +88,8 @@ static void count_service_hits(struct work *w, const struct pythia_edge *edge,
              to = service_of_point(w, edge->to_tracepoint);
     bool begins = edge->from_event == PYTHIA_EVENT_START &&
                   edge->from_tracepoint == pythia_cct_tracepoint(w->cct, edge->context);
+    /* Between two callees nothing of the caller happens: one is called as soon as the other has
+     * answered. */
     bool chained = is_other(from, caller) && is_other(to, caller) && from != to;
     for (size_t s = 0; s < 2; s++) {
         node->visits[s] += begins ? visits[s] : 0;
@@ -138,6 +140,7 @@ static void find_calls(struct work *w)
             node->works = true;
             continue;
         }
+        /* Two different callees under one name cancel each other, and the edges decide. */
         node->callee = !node->has_callee || node->callee == service ? service : PYTHIA_NONE;
         node->has_callee = true;
     }
@@ -243,6 +246,8 @@ static int find_common(struct work *w)
             if (w->waits[k].caller == w->waits[i].caller &&
                 w->waits[k].direction == w->waits[i].direction && !isnan(w->waits[k].growth))
                 growths[n++] = w->waits[k].growth;
+        /* The median and not the mean: one slow callee must not make the wait for all others look
+         * common. */
         pythia_ranks_sort(growths, n);
         w->waits[i].common = n >= CALLEES_MIN ? growths[(n - 1) / 2] : NAN;
     }

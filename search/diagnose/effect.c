@@ -1,3 +1,5 @@
+/* The requests are measured once as they are seen, with the point, and the stretch that they would
+ * show without it is the sum of parts. What the point explains is the difference between both. */
 #include "pythia/effect.h"
 
 #include <math.h>

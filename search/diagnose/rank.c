@@ -1,3 +1,5 @@
+/* Rows become columns, one for each edge, with zeros where a request does not pass it. Then parts
+ * of the variance add up to 1, over edges and over contexts. */
 #include "pythia/rank.h"
 
 #include <math.h>
@@ -107,6 +109,7 @@ static void count_edge_hits(const struct pythia_row *const *rows, const struct c
 {
     for (size_t i = 0, run; i < out->rows; i += run) {
         const struct pythia_shape *shape = rows[i]->shape;
+        /* Most types have few shapes, so that runs are long. */
         for (run = 1; i + run < out->rows && rows[i + run]->shape == shape;)
             run++;
         for (uint32_t k = 0; k < shape->edge_count; k++) {
@@ -142,6 +145,7 @@ static void fill_rank_matrix(const struct pythia_row *const *rows, const struct 
     for (size_t i = 0; i < out->rows; i += TILE) {
         size_t count = out->rows - i < TILE ? out->rows - i : TILE;
         prefetch_rows(rows, i + TILE, out->rows);
+        /* A row has no entry for an edge that it does not pass: there it took 0 ns. */
         memset(tile, 0, c->count * TILE * sizeof(*tile));
         for (size_t r = 0; r < count; r++) {
             const struct pythia_row *row = rows[i + r];
@@ -244,6 +248,7 @@ static int add_contexts_below(const struct pythia_cct *cct, double *sums,
     pythia_sort_indexes(nodes, count, nodes + count, context_before, cct);
     for (size_t k = 0; k < count; k++) {
         uint32_t parent = pythia_cct_parent(cct, nodes[k]);
+        /* The root has all of the time, and would say nothing. */
         if (parent == PYTHIA_CCT_ROOT)
             continue;
         size_t from = context_index(out, nodes[k]), to = context_index(out, parent);
@@ -318,6 +323,8 @@ static double variance_of_sum(const double *rows, size_t k, size_t n, double *su
     memset(sums, 0, n * sizeof(*sums));
     for (size_t e = 0; e < k; e++)
         for (size_t i = 0; i < n; i++)
+            /* Counted from the first value, so that squares of times of hours keep the digits of
+             * microseconds. */
             sums[i] += rows[e * n + i] - rows[e * n];
     for (size_t i = 0; i < n; i++)
         mean += sums[i] / (double)n;
@@ -400,6 +407,7 @@ static void share_modes(const struct pythia_rank_options *o, struct pythia_ranki
         slow += o->labels[i] == o->modes - 1;
     if (slow == 0 || slow == n)
         return;
+    /* The first pass adds up the whole difference, of which the second one takes the parts. */
     for (int pass = 0; pass < 2; pass++)
         for (size_t e = 0; e < out->edge_count; e++) {
             double in_slow = 0, in_rest = 0;
@@ -488,6 +496,7 @@ static void move_edges(uint32_t *order, double *aside, struct pythia_ranking *ou
         if (order[first] == first)
             continue;
         struct pythia_ranked_edge edge = out->edges[first];
+        /* The first of a cycle is overwritten before its own place is known to be free. */
         memcpy(aside, times + first * n, n * sizeof(*times));
         size_t to = first, from;
         while ((from = order[to]) != first) {

@@ -1,3 +1,5 @@
+/* An explanation says that a key goes with the durations; here a rule is made of it that parts
+ * later requests too. Proposals are worth making only if the parts surely differ. */
 #include "pythia/split_proposal.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* A name may mean one key at several places of a request; its value is put together from all of
+ * them, in an order that does not depend on who reported first. */
 #include "pythia/key_value.h"
 
 #include <stdio.h>

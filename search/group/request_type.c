@@ -1,3 +1,5 @@
+/* Five sources of a name are tried, in a fixed order: a key that the user names, what the program
+ * said, the route of an instrumentation, the trace points of the roots, and their path. */
 #include "pythia/request_type.h"
 
 #include <fnmatch.h>

@@ -1,3 +1,5 @@
+/* A row is what is kept of a request: its times by edge and its key-values. Requests of one type
+ * are alike, so most of the work is to find that nothing is new. */
 #include "pythia/row.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* A rule is cuts of numbers, sets of levels, or the presence of a key. The first parts are the same
+ * for every rule, without the key and without a number, so that each request is in exactly one
+ * part. */
 #include "pythia/split_rule.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The text of a rule is read and written here, so that what a report shows can be given on the
+ * command line again. */
 #include "pythia/split_spec.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Requests with the same events in the same order have one shape. It is found by a hash of the
+ * path, and what is worked out of the path is worked out once for all of them. */
 #include "pythia/shape.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Counts are added to a tree of contexts as traces come and never listed by path, so that the
+ * memory grows with the program and not with the ways through it. */
 #include "pythia/space.h"
 
 #include <assert.h>

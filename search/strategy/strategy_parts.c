@@ -1,3 +1,5 @@
+/* Strategies differ only in how they order candidates. Going through edges, leaving out what cannot
+ * be opened, and choosing the best few is the same for all and done here. */
 #include "strategy_parts.h"
 
 #include <math.h>

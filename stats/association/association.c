@@ -1,3 +1,5 @@
+/* All keys are tested against the same ranks of edges, so confounders are taken out of both once.
+ * Relating and confirming cost far more and follow only for significant keys. */
 #include "pythia/association.h"
 
 #include <math.h>

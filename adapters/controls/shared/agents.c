@@ -1,3 +1,6 @@
+/* Points, services and agents are sorted arrays, because lists and their etags must be the same
+ * whoever reported first. A list is made anew only when something changed, and its etag says which
+ * version an agent has in force. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Names come again and again in a source: a cache from their bytes to their numbers keeps most of
+ * them away from the tables that all threads share. */
 #include "decoder.h"
 
 #include <inttypes.h>

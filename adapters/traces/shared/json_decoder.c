@@ -1,3 +1,5 @@
+/* A record is read within one window and in one pass. Whatever makes it unfit costs that record
+ * alone: it is counted, and the cursor goes on after it. */
 #include "json_decoder.h"
 
 #include <inttypes.h>

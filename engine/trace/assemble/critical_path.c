@@ -1,3 +1,6 @@
+/* The path is walked from the end of the request backwards: of the spans that had ended before the
+ * point reached, the one that ended last is what had to be waited for. Frames are a stack of its
+ * own, because traces may be a million spans deep. */
 #include "pythia/critical_path.h"
 
 #include "pythia/mem.h"

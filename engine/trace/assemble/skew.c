@@ -1,3 +1,5 @@
+/* Of each pair of processes the best calls of stretches of time are kept; offsets and drifts of all
+ * clocks are then the least squares solution over all pairs at once. */
 #include "pythia/skew.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Rules are patterns of keys, so what is done with a key is worked out once and noted for its
+ * number. Most keys are kept as they are, and their values are never looked at. */
 #include "pythia/redaction.h"
 
 #include <ctype.h>
@@ -258,7 +260,7 @@ static bool fits_key_pattern(struct pythia_text pattern, struct pythia_text text
                     lower_letter(pattern.bytes[p]) == lower_letter(text.bytes[t]))) {
             p++;
             t++;
-        /* Let the last * take one more character, and try again. */
+            /* Let the last * take one more character, and try again. */
         } else if (star != SIZE_MAX) {
             p = star + 1;
             t = ++taken;

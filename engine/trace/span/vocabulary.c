@@ -1,3 +1,6 @@
+/* Readers take no lock: arrays never move, and what is found in a table is complete. Half of the
+ * room for names is for those that come often, so that a sender of random names cannot use up what
+ * others need. */
 #include "pythia/vocabulary.h"
 
 #include <math.h>
