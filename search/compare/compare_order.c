@@ -1,4 +1,4 @@
-/* The order in which changes are told, and what slows requests down. */
+/* The order in which changes are reported, and what slows requests down. */
 #include <math.h>
 #include <string.h>
 

@@ -13,7 +13,7 @@
  * is made of that. LARGE and SEEN are the limits of the search (search_look.h), so that a verdict
  * does not contradict it. */
 #define LARGE     .5  /* lower bound of a share that is sure after one cycle */
-#define SEEN      .03 /* lower bound of a share that is told as "also seen" */
+#define SEEN      .03 /* lower bound of a share that is reported as "also seen" */
 #define AHEAD     .1  /* by which a share has to be larger than that of the place before */
 #define KEY_AHEAD .1  /* part of the variance by which another key has to explain more */
 

@@ -240,7 +240,7 @@ int pythia__plan_next(char **text, struct pythia__declared *out)
 
 /* ---- what fits ---- */
 
-/* "<length><name>" at the beginning of a mangled name; returns what is behind it, or NULL. */
+/* "<length><name>" at the beginning of a mangled name; returns what comes after it, or NULL. */
 static const char *after_name(const char *symbol, const char *name, size_t bytes)
 {
     char length[24];

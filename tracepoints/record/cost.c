@@ -5,7 +5,7 @@
  * are foreseen wrongly, when it comes up once in a thousand spans: a single span that is timed
  * costs twice of what all others do, and makes the next one slow as well. So it is done of some
  * spans one after the other, and then of none for as much longer; before the first of them the code
- * is run for nothing, and what the first ones have cost is told nobody, until the processor has
+ * is run for nothing, and what the first ones have cost is not reported, until the processor has
  * learnt where they branch. What lies outside of these lines, calls and the like, and the reading
  * of the clock that the measurement adds, is the same for all spans: it is found by spans that go
  * nowhere, which are timed from outside and inside.

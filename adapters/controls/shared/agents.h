@@ -1,6 +1,6 @@
 /* Agents: pieces of code inside the processes that are traced, which ask now and then what shall be
- * open, and tell which trace points there are. What the planes that work by such have in common:
- * who there is, what was told, and the list that each service gets. No transport. */
+ * open, and report which trace points there are. This is what all planes with agents share: the
+ * agents, their reports, and the list for each service, without any transport. */
 #ifndef PYTHIA_CONTROLS_AGENTS_H
 #define PYTHIA_CONTROLS_AGENTS_H
 
@@ -69,7 +69,7 @@ bool pythia__agents_seen(struct pythia__agents *a, struct pythia_text service,
 int pythia__agents_list(struct pythia__agents *a, struct pythia_text service,
                         struct pythia_text *json, char etag[PYTHIA__ETAG]);
 
-/* Give each service whose list is not the one that was told last to `tell`; what it returns
+/* Call `tell` for each service whose list is not the one that it was sent last; what it returns
  * PYTHIA_OK for counts as told. */
 int pythia__agents_untold(struct pythia__agents *a,
                           int (*tell)(void *context, struct pythia_text service,
@@ -77,7 +77,7 @@ int pythia__agents_untold(struct pythia__agents *a,
                           void *context);
 void pythia__agents_tell_again(struct pythia__agents *a); /* everything is untold */
 
-/* Has the last _apply run out? Then nobody shall be told that the list still holds. */
+/* Has the last _apply run out? Then no agent must hear that its list still holds. */
 bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns);
 
 /* What struct pythia_control_ops asks for. */

@@ -3,7 +3,7 @@
 
 #include "jaeger_parts.h"
 
-/* The columns of a value in a row, of which the type tells the one that counts; the others are null
+/* The columns of a value in a row, of which the type says which one counts; the others are null
  * or nothing. */
 static const struct {
     const char *member, *type;
@@ -128,7 +128,7 @@ static int read_jaeger_tag(struct pythia__jaeger_reader *j, struct tag *tag)
     return status;
 }
 
-/* Numbers and truths are also written as strings: the type tells. */
+/* Numbers and truths may be written as strings, whose type says what they are. */
 static void apply_tag_type(struct tag *tag)
 {
     struct pythia_json_value *value = &tag->value;

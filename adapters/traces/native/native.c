@@ -14,7 +14,7 @@
  * from that: a trace within one process is of one piece whatever happens to the clock meanwhile.
  *
  * Streams are numbered by bytes. What comes twice (a reader was killed between writing a frame and
- * saying so) is passed over and counted as a duplicate, what is missing is told. */
+ * saying so) is passed over and counted as a duplicate; what is missing is reported. */
 #include "native.h"
 
 #include <string.h>

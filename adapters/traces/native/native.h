@@ -23,7 +23,7 @@ struct pythia__native_process {
 
 struct pythia__native_stream {
     uint64_t next;    /* the position after what was read */
-    uint64_t lost;    /* as it was told last */
+    uint64_t lost;    /* as it was reported last */
     uint64_t told_ns; /* when, by the anchor of the frame */
     bool begun;
     bool lied; /* `lost` was more than can have been lost */
@@ -68,7 +68,7 @@ struct pythia_text pythia__native_clean(struct pythia__native *n, struct pythia_
 /* The number of a pair, in one of the tables; PYTHIA_STRTAB_NONE when out of memory. */
 uint32_t pythia__native_intern(struct pythia_strtab *table, uint64_t a, uint64_t b);
 
-/* Records of stream 0, and of cost: PYTHIA_OK, also for what is told, or PYTHIA_ENOMEM. */
+/* Records of stream 0, and of cost: PYTHIA_OK, also after a report, or PYTHIA_ENOMEM. */
 int pythia__native_process(struct pythia__native *n, struct pythia_text record);
 int pythia__native_point(struct pythia__native *n, struct pythia_text record);
 int pythia__native_variable(struct pythia__native *n, struct pythia_text record);

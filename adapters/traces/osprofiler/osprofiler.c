@@ -34,7 +34,7 @@ struct node {
     bool children; /* an array of nodes, not a node */
     bool raw;      /* it held raw events */
     bool error;    /* an exception ended it */
-    bool event;    /* not a node: an event, too large to be told from one before it is read */
+    bool event; /* an event and not a node; being large, it was taken for one until it was read */
     uint32_t name, project, service, host, tracepoint_id, span_id,
         parent_id; /* numbers of strings; 0: none */
     uint64_t started_ms, finished_ms;

@@ -8,7 +8,7 @@
  *     <880 bytes>
  *
  * Behind each body there is a line break of its own. Where a line is not such a one, nothing that
- * follows can be found: the rest is told as lost. */
+ * follows can be found: the rest is reported as lost. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>

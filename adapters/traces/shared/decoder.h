@@ -47,7 +47,7 @@ struct pythia__decoder {
     size_t events, links;     /* of the current span, so far */
     size_t value_max;         /* as the sink has it */
     struct pythia_redaction *redaction; /* likewise */
-    bool marks; /* all keys of attributes come by the functions below: `ruled` tells of them */
+    bool marks; /* all keys of attributes come by the functions below, so that `ruled` is right */
     bool ruled; /* a key has come for which there is a rule */
     struct pythia_redaction_work work;
     struct pythia_buf name; /* scratch */
@@ -71,7 +71,7 @@ void pythia__decoder_free(struct pythia__decoder *d);
 /* Before each source: forget what the last one left behind, also that memory was missing. */
 void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to);
 
-/* A record cannot be read: count it and tell the sink why. */
+/* Count a record that cannot be read, and report to the sink why. */
 void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why);
 
 /* Can the spans that are held still be passed on after a function returned `status`? */

@@ -5,8 +5,8 @@
 #include "pythia/span_count.h"
 
 /* A span is an object whose brackets, from the outside, are those of `path`, the last of which is
- * its own. Arrays around everything are passed over. It is not looked at what members are called:
- * where the path alone does not tell a span, this is not for the format. */
+ * its own. Arrays around everything are passed over. What members are called is not looked at:
+ * a format in which the path alone does not say what is a span cannot be counted like this. */
 void pythia__count_json_spans(struct pythia_span_count *c, const char *path, const char *bytes,
                               size_t size);
 

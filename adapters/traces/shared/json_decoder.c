@@ -52,7 +52,7 @@ int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct
 }
 
 /* Pass over a record that is larger than the limit, piece by piece. One piece may be too large by
- * itself: then the document ends here, and that is told once, by whoever reads it. */
+ * itself: then the document ends here, and its reader reports that once. */
 static int pass_over_large(struct pythia__decoder *d)
 {
     struct pythia_error large = d->json->error;

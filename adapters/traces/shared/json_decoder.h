@@ -19,7 +19,7 @@ int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder
 /* The current record is unfit: an error at its beginning. Returns PYTHIA_EFORMAT. */
 int pythia__unfit(struct pythia__decoder *d, const char *sentence);
 
-/* Count and tell the error of the cursor: for a function that finds a record unreadable without
+/* Count and report the error of the cursor: for a function that finds a record unreadable without
  * being inside pythia__record. */
 void pythia__broken(struct pythia__decoder *d);
 

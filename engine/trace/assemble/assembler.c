@@ -284,7 +284,7 @@ static void leave_line(struct pythia_assembler *a, struct open_trace *t)
     t->elder = t->younger = NULL;
 }
 
-/* Stand in line by age, behind `elder` (NULL: at its head). */
+/* Put a trace into the line by age, after `elder` (NULL: at its head). */
 static void stand_behind(struct pythia_assembler *a, struct open_trace *t, struct open_trace *elder)
 {
     t->elder = elder;

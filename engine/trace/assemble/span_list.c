@@ -40,7 +40,7 @@ struct pythia__chunk {
     uint64_t start_ns;   /* of its first span */
     uint32_t size, used; /* bytes behind this head */
     uint16_t last;       /* where its last span stands, */
-    uint16_t parent;     /* and the last parent that is not told by another span + 1; 0: none */
+    uint16_t parent;     /* and the last parent that is written as an id + 1; 0: none */
     uint16_t slots[PYTHIA__CHUNK_SLOTS]; /* where the attribute of each stands + 1; 0: none */
     alignas(8) char bytes[];
 };
@@ -53,7 +53,7 @@ enum {
     PARENT_SHIFT = 4
 };
 
-/* How the parent is told: not at all, by its id, as the last one that was told so, or as the span
+/* How the parent is named: not at all, by its id, as the last one that was named so, or as the span
  * before this one, or the first one of the chunk. */
 enum parent { PARENT_NONE, PARENT_ID, PARENT_AGAIN, PARENT_BEFORE, PARENT_FIRST };
 

@@ -375,7 +375,7 @@ struct pythia_text pythia_vocabulary_tracepoint_pattern(const struct pythia_voca
 
 /* ---- resources ---- */
 
-/* Beyond the limit only the service is told. */
+/* Beyond the limit a resource is known by its service alone. */
 static uint32_t other_resource(struct pythia_vocabulary *v, size_t count, uint32_t service)
 {
     struct resource_head head = {.service = service};

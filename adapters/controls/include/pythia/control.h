@@ -9,7 +9,7 @@
 #include "pythia/option.h"
 #include "pythia/text.h"
 
-/* A control plane throws switches: it is told which trace points shall be open, and says which are.
+/* A control plane opens and closes trace points, as the caller wishes, and says which are open.
  * Never fire and forget: each apply has a version, each point a result, and what is really open is
  * observed. A plane takes ids only from its own inventory. It knows neither search nor engine. All
  * calls are made by one thread, must not block for longer than some milliseconds, and may be made

@@ -140,7 +140,7 @@ struct pythia_json_value {
     double real;             /* of INTEGER and REAL */
 };
 
-/* Read the current value if it is a scalar, or tell that it is not. A number that no double can
+/* Read the current value if it is a scalar, or say that it is not. A number that no double can
  * hold is an error (PYTHIA_EFORMAT). Text is borrowed: valid until the cursor reads on from its
  * source (see _whole). */
 int pythia_json_value(struct pythia_json *j, struct pythia_json_value *out);

@@ -40,7 +40,7 @@ const struct pythia_evaluation_options *
 pythia_evaluation_options_of(const struct pythia_evaluation *e);
 
 /* How many trials there are: 0 to that are their numbers. All with one seed come before those with
- * the next, so that what was run so far tells of all problems. */
+ * the next, so that an interrupted run has results of all problems. */
 size_t pythia_evaluation_trials(const struct pythia_evaluation *e);
 
 /* Run one of them; `story` as in a trial. As pythia_trial_run. Several threads may run different

@@ -36,7 +36,7 @@ struct pythia_trial_problem {
     struct pythia_workflow_cause causes[PYTHIA_TRIAL_CAUSES];
 };
 
-/* All problems, in the order in which they are told; *count of them. */
+/* All problems, in the order in which they are reported; *count of them. */
 const struct pythia_trial_problem *pythia_trial_problems(size_t *count);
 
 /* The options of a problem's workflow. */

@@ -22,8 +22,8 @@
  * consumer below a producer is a call too: it lasts from the start of the producer's span to the
  * end of the consumer's, and the time between the two spans is `handler`.
  *
- * Two things tell of a part: spans of the caller or the target, by their names or by rules of the
- * user, and timers among the key-values of the client or the server span: "iv.in_ser" (ns) or
+ * A part is known by two things: spans of the caller or the target, by their names or by rules of
+ * the user, and timers among the key-values of the client or the server span: "iv.in_ser" (ns) or
  * "variable.input_serialization_time" (seconds), and likewise for the others. Where both do, the
  * spans count, because it is known when they were. Each moment of a call belongs to one part, that
  * of the innermost span that was running; of two that ran side by side, the one that began first.
@@ -35,8 +35,8 @@
  * `unaccounted` and `own` are what is left, and are negative where timers say more than there is.
  * Where the caller is not traced, timers of what is outside of the target's span make the call
  * longer instead.
- * Parts that nothing tells of are 0, and not among `told`. The target's completion callback (t_cb)
- * overlaps the way back of the answer, so it stands beside the sum. */
+ * Parts that nothing is known of are 0, and not among `told`. The target's completion callback
+ * (t_cb) overlaps the way back of the answer, so it stands beside the sum. */
 enum pythia_call_part {
     PYTHIA_CALL_IN_SER,      /* the caller writes the request */
     PYTHIA_CALL_RDMA,        /* the target fetches it */
@@ -59,7 +59,7 @@ const char *pythia_call_part_words(enum pythia_call_part part);
 struct pythia_call {
     uint32_t client, server; /* indexes of spans; PYTHIA_NO_SPAN: not traced. The first server */
     uint32_t caller;         /* index of the call whose target made this one; PYTHIA_NO_SPAN */
-    uint32_t told;           /* bit 1 << part: something tells of it */
+    uint32_t told;           /* bit 1 << part: it is known */
     int64_t origin_ns;
     int64_t parts_ns[PYTHIA_CALL_TIMES];
 };
