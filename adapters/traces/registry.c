@@ -3,7 +3,7 @@
 #include "shared/formats.h"
 #include "shared/json_decoder.h"
 
-static const struct pythia_adapter_ops *const adapters[] = {PYTHIA__FORMATS(PYTHIA__FORMAT_ROW)};
+static const struct pythia_adapter_ops *const adapters[] = {PYTHIA_FORMATS(PYTHIA__FORMAT_ROW)};
 
 #define ADAPTERS (sizeof(adapters) / sizeof(adapters[0]))
 

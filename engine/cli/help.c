@@ -129,10 +129,10 @@ static void page_name(struct pythia_buf *to, const char *command)
         pythia_buf_putc(to, (char)(*command == ' ' ? '-' : *command));
 }
 
-static void page_examples(struct pythia_buf *to, const struct pythia__command *c)
+static void page_examples(struct pythia_buf *to, const char *examples)
 {
     pythia_buf_puts(to, "\n# EXAMPLES\n\n");
-    for (const char *line = c->examples; *line;) {
+    for (const char *line = examples; *line;) {
         size_t size = strcspn(line, "\n");
         struct pythia_buf one = {0};
         pythia_buf_add(&one, line + (*line == '#' ? 2 : 0), size - (*line == '#' ? 2 : 0));
@@ -191,7 +191,7 @@ static void page_of_command(struct pythia_buf *to, const struct pythia__command 
     pythia__options_of(c, options);
     pythia_options_scdoc(options, to);
     pythia_buf_puts(to, "*-h*, *--help*\n\tThis help.\n");
-    page_examples(to, c);
+    page_examples(to, c->examples);
     page_end(to, exits_of(c), "pythia(1)", c->see_also);
 }
 
@@ -214,7 +214,13 @@ static void page_of_all(struct pythia_buf *to)
     pythia_buf_puts(to, "# OPTIONS\n\n"
                         "*-h*, *--help*\n\tList the commands. *pythia* _command_ *--help* and "
                         "*pythia help* _command_ say more of one.\n\n"
-                        "*-V*, *--version*\n\tThe version.\n\n");
+                        "*-V*, *--version*\n\tThe version.\n");
+    page_examples(to, "# Why do the requests of a capture differ?\n"
+                      "pythia replay traces.jsonl\n"
+                      "# What has changed since yesterday?\n"
+                      "pythia compare monday tuesday\n"
+                      "# The report of a running pythiad\n"
+                      "pythia ctl report\n");
     page_end(to, exits_of(NULL), "pythiad(8)", "libpythia-tracepoints(3), pythia-report(5)");
 }
 

@@ -3,17 +3,10 @@
 #include "pythia/status.h"
 #include "strategy_table.h"
 
-static const struct pythia_strategy *const strategies[] = {
-    &pythia__strategy_information_gain,
-    &pythia__strategy_hierarchical,
-    &pythia__strategy_flat,
-    &pythia__strategy_binary,
-    &pythia__strategy_historic,
-    &pythia__strategy_covariance,
-    &pythia__strategy_thompson,
-    &pythia__strategy_random,
-    &pythia__strategy_all,
-};
+#define STRATEGY_ROW(name) &pythia__strategy_##name,
+
+static const struct pythia_strategy *const strategies[] = {&pythia__strategy_information_gain,
+                                                           PYTHIA_OTHER_STRATEGIES(STRATEGY_ROW)};
 
 const struct pythia_strategy *const *pythia_strategies(size_t *count)
 {

@@ -5,13 +5,8 @@
 #include "pythia/strategy.h"
 
 extern const struct pythia_strategy pythia__strategy_information_gain;
-extern const struct pythia_strategy pythia__strategy_hierarchical;
-extern const struct pythia_strategy pythia__strategy_flat;
-extern const struct pythia_strategy pythia__strategy_binary;
-extern const struct pythia_strategy pythia__strategy_historic;
-extern const struct pythia_strategy pythia__strategy_covariance;
-extern const struct pythia_strategy pythia__strategy_thompson;
-extern const struct pythia_strategy pythia__strategy_random;
-extern const struct pythia_strategy pythia__strategy_all;
+#define PYTHIA__STRATEGY_DECLARED(name) extern const struct pythia_strategy pythia__strategy_##name;
+PYTHIA_OTHER_STRATEGIES(PYTHIA__STRATEGY_DECLARED)
+#undef PYTHIA__STRATEGY_DECLARED
 
 #endif

@@ -11,12 +11,16 @@ static void formats_are_in_order_of_name_and_found_by_it(void **state)
 {
     size_t count;
     const struct pythia_adapter_ops *const *all = pythia_adapters(&count);
+    char choices[256] = "";
     assert_true(count >= 5);
     for (size_t i = 0; i < count; i++) {
         assert_ptr_equal(pythia_adapter_named(all[i]->name), all[i]);
         assert_true(i == 0 || strcmp(all[i - 1]->name, all[i]->name) < 0);
         assert_non_null(all[i]->help);
+        strcat(choices, "|");
+        strcat(choices, all[i]->name);
     }
+    assert_string_equal(choices, PYTHIA_FORMATS(PYTHIA_FORMAT_CHOICE));
     assert_null(pythia_adapter_named("letter"));
 }
 

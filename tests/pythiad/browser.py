@@ -86,7 +86,7 @@ class Browser:
         return rig.until(lambda: self.run(expression), seconds, lambda: f"not so: {expression}\n{self.text()}")
 
     def text(self):
-        return self.run("document.body.innerText")
+        return self.run("document.body ? document.body.innerText : ''")
 
     def shows(self, *texts):
         """Wait until the page shows all of these."""
@@ -96,11 +96,10 @@ class Browser:
         rig.until(lambda: not missing(), 30, lambda: f"{missing()} is not in:\n{self.text()}")
 
     def click(self, selector):
-        """Press and release the mouse in the middle of the first element, as a person does."""
-        find = f"document.querySelector({json.dumps(selector)})"
-        self.wait(f"!!{find}")
-        x, y = self.run(f"(() => {{const e = {find}; e.scrollIntoView({{block: 'center'}}); const r = e.getBoundingClientRect();"
-                        "return [r.x + r.width / 2, r.y + r.height / 2]})()")
+        """Press and release the mouse in the middle of the first element, as a person does: once nothing covers it."""
+        x, y = self.wait(f"(() => {{const e = document.querySelector({json.dumps(selector)}); e?.scrollIntoView({{block: 'center'}});"
+                         "const r = e?.getBoundingClientRect(), at = r && [r.x + r.width / 2, r.y + r.height / 2];"
+                         "return at && e.contains(document.elementFromPoint(...at)) && at})()")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 

@@ -49,12 +49,17 @@ class OpenApi(unittest.TestCase):
         jsonschema.Draft202012Validator({**schema, "components": self.document["components"]}).validate(value)
         if value:
             self.validated.add(schema.get("items", schema).get("$ref"))
+            self.validated.update(f"oneOf {type(value).__name__}" for _ in schema.get("oneOf", []))
         return value
 
     def ask(self, path, method, operation, query=""):
         body = operation.get("requestBody", {}).get("content", {}).get(rig.JSON, {})
         if "text/event-stream" in self.resolve(operation["responses"]["200"])["content"]:
             return self.listen(operation)
+        for parameter in operation.get("parameters", []):
+            if parameter.get("required") and not query:
+                path = path.replace("{" + parameter["name"] + "}", parameter["example"])
+                query = f"?{parameter['name']}={parameter['example']}" if parameter["in"] == "query" else ""
         if method == "GET":
             return self.validate(self.pythiad.get(path + query), operation)
         jsonschema.Draft202012Validator({**body["schema"], "components": self.document["components"]}).validate(body["example"])
@@ -67,14 +72,20 @@ class OpenApi(unittest.TestCase):
         schema = operation["responses"]["200"]["content"]["text/event-stream"]["schema"]
         jsonschema.Draft202012Validator({**schema, "components": self.document["components"]}).validate(listener.event())
 
+    def known(self, parameter):
+        """A value of a parameter that there is something for."""
+        if parameter == "group":
+            return rig.until(lambda: self.feed() and self.pythiad.get("/v1/groups").json, 60)[0]["id"]
+        return {"count": 7, "request_type": "shop:root", "file": "page.js"}[parameter]
+
     def feed(self):
         slow = ("child", 40000000) if self.sent % 3 == 0 else None
         self.sent += 1
         self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("child",), slow=slow))).status, 200)
-        return self.pythiad.get("/v1/verdicts").json and self.pythiad.get("/v1/decisions").json
+        return all(self.pythiad.get(f"/v1/{what}").json for what in ("verdicts", "decisions", "groups"))
 
     def test_routes_and_roles_are_those_of_the_table(self):
-        described = {("control", method, path, operation["x-role"]) for path, method, operation in self.operations()}
+        described = {("control", method, path.split("{")[0], operation["x-role"]) for path, method, operation in self.operations()}
         self.assertEqual(described, {route for route in table() if route[0] == "control"})
         for path, _, operation in self.operations():
             self.assertEqual(operation["security"], [] if operation["x-role"] == "public" else [{"token": []}], path)
@@ -96,11 +107,12 @@ class OpenApi(unittest.TestCase):
         for path, method, operation in self.operations():
             self.ask(path, method, operation)
             for parameter in operation.get("parameters", []):
-                for value in parameter["schema"].get("enum", [7]):
+                for value in parameter["schema"].get("enum") or [self.known(parameter["name"])]:
                     self.ask(path, method, operation, f"?{parameter['name']}={value}")
         # Each schema of an answer was held to one that says something, and each has a case of its own below.
         answers = {f"#/components/schemas/{name}" for name in ("Status", "Report", "Group", "Verdict", "Decision", "Point",
-                                                              "Obeyed", "Plan", "Doing")}
+                                                              "Obeyed", "Plan", "Doing", "Cycle", "Requests")}
+        answers |= {"oneOf list", "oneOf dict"}  # the contexts of all types, and of one
         self.assertEqual(answers - self.validated, set())
 
     def test_every_refusal_fits_its_schema(self):
@@ -110,7 +122,8 @@ class OpenApi(unittest.TestCase):
             answer = self.pythiad.post(path, body)
             self.assertEqual(answer.status, status, (path, answer.text))
             self.assertTrue(self.validate(answer, operations[path])["error"])
-        for path, status in (("/v1/decisions?count=0", 400), ("/v1/report?format=pdf", 400), ("/v1/variables", 404)):
+        for path, status in (("/v1/decisions?count=0", 400), ("/v1/report?format=pdf", 400), ("/v1/variables", 404),
+                             ("/v1/requests", 400), ("/v1/requests?group=x", 404), ("/v1/contexts?request_type=x", 404)):
             answer = self.pythiad.get(path)
             self.assertEqual(answer.status, status)
             self.validate(answer, operations[path.split("?", maxsplit=1)[0]])

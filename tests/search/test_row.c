@@ -318,7 +318,7 @@ static void texts_that_are_cut_have_one_name_in_every_process(void **state)
     memset(a, 'a', 200);
     memset(c, 'b', 200);
     a[200] = c[200] = '\0';
-    snprintf(text, sizeof(text), "A(t=%s){1 A(t=%s){1}}", a, c);
+    snprintf(text, sizeof(text), "A{B(t=%s){1} B(t=%s){1}}", a, c);
     row_of(&b, text);
     copy_value(&b, value, sizeof(value));
     assert_string_equal(strstr(value, "...#"), "...#cc809e7b11fe75d4");

@@ -49,6 +49,10 @@ static void the_table_lists_all_names(void **state)
     assert_int_equal(count, sizeof(names) / sizeof(names[0]));
     for (size_t i = 0; i < count; i++)
         assert_string_equal(all[i]->name, names[i]);
+    assert_string_equal(PYTHIA_STRATEGY_FIRST, names[0]);
+    assert_string_equal(
+        PYTHIA_STRATEGY_CHOICES,
+        "information-gain|hierarchical|flat|binary|historic|covariance|thompson|random|all");
 }
 
 /* ---- hierarchical ---- */

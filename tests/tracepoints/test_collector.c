@@ -273,7 +273,7 @@ static void switched_from_another_process(void **state)
     int before = between->ticks;
     open_point(id);
     wait_for_ticks(30);
-    while (between->rows <= between->ticks - before) /* some rows are not of ticks */
+    while (between->rows <= between->ticks - before + 40) /* so many are not of ticks */
         pause_ms(1);
     uint64_t off = now_ns();
     close_point(id);
@@ -290,7 +290,8 @@ static void switched_from_another_process(void **state)
     assert_true(rows_of(&all, "tick") > 20);
     assert_true(rows_of(&all, "max rss") > 0);
     for (size_t i = 0; i < all.count; i++) {
-        assert_true(all.rows[i].time_ns >= on - 2000000);
+        /* What looks at the process may have been under way both times. */
+        check_time(all.rows[i].time_ns >= on - 2000000, "row %zu", i);
         check_time(all.rows[i].time_ns <= off + 10000000, "row %zu", i);
         if (strcmp(all.rows[i].label, "tick") == 0)
             assert_true(all.rows[i].value == 1);

@@ -145,7 +145,7 @@ static int read_body(struct pythia_source *source, void *to, size_t capacity, si
 /* Find a format that the bodies of a recording may have. */
 static const struct pythia_adapter_ops *find_body_format(const char *name)
 {
-    static const struct pythia_adapter_ops *const all[] = {PYTHIA__FORMATS(PYTHIA__FORMAT_ROW)};
+    static const struct pythia_adapter_ops *const all[] = {PYTHIA_FORMATS(PYTHIA__FORMAT_ROW)};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i] != &pythia__recording && strcmp(all[i]->name, name) == 0)
             return all[i];

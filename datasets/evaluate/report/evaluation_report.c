@@ -22,44 +22,24 @@ struct writer {
     bool times;
 };
 
-static void set_evaluation_member(struct writer *w, json_t *object, const char *key, json_t *value)
-{
-    pythia__json_set(&w->json, object, key, value);
-}
-
-static void append_evaluation_item(struct writer *w, json_t *array, json_t *value)
-{
-    pythia__json_append(&w->json, array, value);
-}
-
-static json_t *make_evaluation_real(double number)
-{
-    return pythia__json_real(number);
-}
-
-static json_t *make_evaluation_count(uint64_t number)
-{
-    return pythia__json_count(number);
-}
-
 /* ---- results ---- */
 
 static json_t *make_proportion(struct writer *w, const struct pythia_proportion *p)
 {
     json_t *out = json_object();
-    set_evaluation_member(w, out, "hits", make_evaluation_count(p->hits));
-    set_evaluation_member(w, out, "of", make_evaluation_count(p->of));
-    set_evaluation_member(w, out, "rate", make_evaluation_real(p->rate));
-    set_evaluation_member(w, out, "low", make_evaluation_real(p->low));
-    set_evaluation_member(w, out, "high", make_evaluation_real(p->high));
+    pythia__json_set(&w->json, out, "hits", pythia__json_count(p->hits));
+    pythia__json_set(&w->json, out, "of", pythia__json_count(p->of));
+    pythia__json_set(&w->json, out, "rate", pythia__json_real(p->rate));
+    pythia__json_set(&w->json, out, "low", pythia__json_real(p->low));
+    pythia__json_set(&w->json, out, "high", pythia__json_real(p->high));
     return out;
 }
 
 static json_t *make_spread(struct writer *w, const struct pythia_spread *s)
 {
     json_t *out = json_object();
-    set_evaluation_member(w, out, "median", make_evaluation_real(s->median));
-    set_evaluation_member(w, out, "p90", make_evaluation_real(s->p90));
+    pythia__json_set(&w->json, out, "median", pythia__json_real(s->median));
+    pythia__json_set(&w->json, out, "p90", pythia__json_real(s->p90));
     return out;
 }
 
@@ -69,32 +49,32 @@ static json_t *make_evaluation_result(struct writer *w, const char *problem, con
                                       const struct pythia_score *s)
 {
     json_t *out = json_object(), *cycles = make_spread(w, &s->localised);
-    set_evaluation_member(w, out, "problem", json_string(problem));
-    set_evaluation_member(w, out, "strategy", json_string(strategy));
-    set_evaluation_member(w, out, "trials", make_evaluation_count(s->trials));
-    set_evaluation_member(w, out, "success_at_1", make_proportion(w, &s->first));
-    set_evaluation_member(w, out, "success_at_3", make_proportion(w, &s->three));
-    set_evaluation_member(w, out, "all_causes", make_proportion(w, &s->all));
-    set_evaluation_member(w, out, "wrong", make_proportion(w, &s->wrong));
-    set_evaluation_member(w, out, "explained", make_proportion(w, &s->keys));
-    set_evaluation_member(w, cycles, "not_localised",
-                          make_evaluation_count(s->all.of - s->all.hits));
-    set_evaluation_member(w, out, "cycles_to_localise", cycles);
-    set_evaluation_member(w, out, "cycles_to_end", make_spread(w, &s->ended));
-    set_evaluation_member(w, out, "trace_points", make_evaluation_count(s->tracepoints));
-    set_evaluation_member(w, out, "skeleton", make_evaluation_count(s->skeleton));
-    set_evaluation_member(w, out, "opened", make_spread(w, &s->opened_points));
-    set_evaluation_member(w, out, "opened_share", make_spread(w, &s->opened));
-    set_evaluation_member(w, out, "peak_open", make_spread(w, &s->peak_points));
-    set_evaluation_member(w, out, "added_peak_ns", make_spread(w, &s->added_peak_ns));
-    set_evaluation_member(w, out, "added_mean_ns", make_spread(w, &s->added_mean_ns));
-    set_evaluation_member(w, out, "added_peak_share", make_spread(w, &s->added_peak_share));
-    set_evaluation_member(w, out, "added_mean_share", make_spread(w, &s->added_mean_share));
+    pythia__json_set(&w->json, out, "problem", json_string(problem));
+    pythia__json_set(&w->json, out, "strategy", json_string(strategy));
+    pythia__json_set(&w->json, out, "trials", pythia__json_count(s->trials));
+    pythia__json_set(&w->json, out, "success_at_1", make_proportion(w, &s->first));
+    pythia__json_set(&w->json, out, "success_at_3", make_proportion(w, &s->three));
+    pythia__json_set(&w->json, out, "all_causes", make_proportion(w, &s->all));
+    pythia__json_set(&w->json, out, "wrong", make_proportion(w, &s->wrong));
+    pythia__json_set(&w->json, out, "explained", make_proportion(w, &s->keys));
+    pythia__json_set(&w->json, cycles, "not_localised",
+                     pythia__json_count(s->all.of - s->all.hits));
+    pythia__json_set(&w->json, out, "cycles_to_localise", cycles);
+    pythia__json_set(&w->json, out, "cycles_to_end", make_spread(w, &s->ended));
+    pythia__json_set(&w->json, out, "trace_points", pythia__json_count(s->tracepoints));
+    pythia__json_set(&w->json, out, "skeleton", pythia__json_count(s->skeleton));
+    pythia__json_set(&w->json, out, "opened", make_spread(w, &s->opened_points));
+    pythia__json_set(&w->json, out, "opened_share", make_spread(w, &s->opened));
+    pythia__json_set(&w->json, out, "peak_open", make_spread(w, &s->peak_points));
+    pythia__json_set(&w->json, out, "added_peak_ns", make_spread(w, &s->added_peak_ns));
+    pythia__json_set(&w->json, out, "added_mean_ns", make_spread(w, &s->added_mean_ns));
+    pythia__json_set(&w->json, out, "added_peak_share", make_spread(w, &s->added_peak_share));
+    pythia__json_set(&w->json, out, "added_mean_share", make_spread(w, &s->added_mean_share));
     if (w->times) {
         json_t *times = json_object();
-        set_evaluation_member(w, times, "median", make_evaluation_real(s->decide_median_ns));
-        set_evaluation_member(w, times, "max", make_evaluation_real(s->decide_most_ns));
-        set_evaluation_member(w, out, "decision_ns", times);
+        pythia__json_set(&w->json, times, "median", pythia__json_real(s->decide_median_ns));
+        pythia__json_set(&w->json, times, "max", pythia__json_real(s->decide_most_ns));
+        pythia__json_set(&w->json, out, "decision_ns", times);
     }
     return out;
 }
@@ -111,8 +91,8 @@ static json_t *make_evaluation_results(struct writer *w, size_t *trials)
                 w->json.failed = true;
                 return out;
             }
-            append_evaluation_item(
-                w, out,
+            pythia__json_append(
+                &w->json, out,
                 make_evaluation_result(w, w->o->problems[p]->name, w->o->strategies[i]->name, &s));
             *trials += s.trials;
         }
@@ -131,16 +111,16 @@ static json_t *make_evaluation_problems(struct writer *w)
         struct pythia_buf generate = {0};
         json_t *one = json_object();
         pythia_trial_generate_options(p, &generate);
-        set_evaluation_member(w, one, "name", json_string(p->name));
-        set_evaluation_member(w, one, "help", json_string(p->help));
-        set_evaluation_member(w, one, "shape", json_string(shapes[p->shape]));
-        set_evaluation_member(w, one, "nodes", make_evaluation_count(p->nodes));
-        set_evaluation_member(w, one, "requests",
-                              make_evaluation_count(w->o->requests ? w->o->requests : p->requests));
-        set_evaluation_member(w, one, "first_request", make_evaluation_count(p->first_request));
-        set_evaluation_member(w, one, "causes", make_evaluation_count(p->cause_count));
-        set_evaluation_member(w, one, "generate", pythia__json_text(pythia_buf_text(&generate)));
-        append_evaluation_item(w, out, one);
+        pythia__json_set(&w->json, one, "name", json_string(p->name));
+        pythia__json_set(&w->json, one, "help", json_string(p->help));
+        pythia__json_set(&w->json, one, "shape", json_string(shapes[p->shape]));
+        pythia__json_set(&w->json, one, "nodes", pythia__json_count(p->nodes));
+        pythia__json_set(&w->json, one, "requests",
+                         pythia__json_count(w->o->requests ? w->o->requests : p->requests));
+        pythia__json_set(&w->json, one, "first_request", pythia__json_count(p->first_request));
+        pythia__json_set(&w->json, one, "causes", pythia__json_count(p->cause_count));
+        pythia__json_set(&w->json, one, "generate", pythia__json_text(pythia_buf_text(&generate)));
+        pythia__json_append(&w->json, out, one);
         w->json.failed = w->json.failed || pythia_buf_status(&generate) != PYTHIA_OK;
         pythia_buf_free(&generate);
     }
@@ -152,9 +132,9 @@ static json_t *make_evaluation_strategies(struct writer *w)
     json_t *out = json_array();
     for (size_t i = 0; i < w->o->strategy_count; i++) {
         json_t *one = json_object();
-        set_evaluation_member(w, one, "name", json_string(w->o->strategies[i]->name));
-        set_evaluation_member(w, one, "help", json_string(w->o->strategies[i]->help));
-        append_evaluation_item(w, out, one);
+        pythia__json_set(&w->json, one, "name", json_string(w->o->strategies[i]->name));
+        pythia__json_set(&w->json, one, "help", json_string(w->o->strategies[i]->help));
+        pythia__json_append(&w->json, out, one);
     }
     return out;
 }
@@ -175,18 +155,18 @@ static json_t *make_evaluation_notes(struct writer *w, size_t trials)
     if (trials < pythia_evaluation_trials(w->e)) {
         snprintf(text, sizeof(text), "This is a part: %zu of %zu searches were made.", trials,
                  pythia_evaluation_trials(w->e));
-        append_evaluation_item(w, out, json_string(text));
+        pythia__json_append(&w->json, out, json_string(text));
     }
     snprintf(text, sizeof(text),
              "A search that does not find all causes counts as one that takes all %zu cycles.",
              w->o->cycles);
-    append_evaluation_item(w, out, json_string(text));
-    append_evaluation_item(
-        w, out,
+    pythia__json_append(&w->json, out, json_string(text));
+    pythia__json_append(
+        &w->json, out,
         json_string("Trace points are those beyond the skeleton, which is always open; what they "
                     "add to a request is their calls times the price of a hit."));
-    append_evaluation_item(
-        w, out,
+    pythia__json_append(
+        &w->json, out,
         json_string(w->o->profile == PYTHIA_PROFILE_DURING
                         ? "Search spaces are made from requests with the causes in them, whose "
                           "mean times tell much of where these are."
@@ -197,11 +177,11 @@ static json_t *make_evaluation_notes(struct writer *w, size_t trials)
                  "the same workflow and the same causes, by other requests. That is as good as a "
                  "history can be.",
                  PYTHIA_TRIAL_EARLIER);
-        append_evaluation_item(w, out, json_string(text));
+        pythia__json_append(&w->json, out, json_string(text));
     }
     if (has_strategy(w, "all"))
-        append_evaluation_item(
-            w, out,
+        pythia__json_append(
+            &w->json, out,
             json_string("all has no limit of trace points in a cycle: it shows what it costs to "
                         "open everything."));
     return out;
@@ -214,23 +194,23 @@ json_t *pythia_evaluation_report_json(const struct pythia_evaluation *e, bool ti
     json_t *out = json_object();
     size_t trials;
     json_t *all = make_evaluation_results(&w, &trials);
-    set_evaluation_member(&w, out, "schema", json_string("pythia.evaluation/1"));
-    set_evaluation_member(&w, out, "complete", json_boolean(trials == pythia_evaluation_trials(e)));
-    set_evaluation_member(&w, out, "trials", make_evaluation_count(trials));
-    set_evaluation_member(&w, out, "first_seed", make_evaluation_count(w.o->first_seed));
-    set_evaluation_member(&w, out, "seeds", make_evaluation_count(w.o->seeds));
-    set_evaluation_member(&w, out, "points", make_evaluation_count(w.o->points));
-    set_evaluation_member(&w, out, "requests",
-                          w.o->requests ? make_evaluation_count(w.o->requests) : json_null());
-    set_evaluation_member(&w, out, "cycles", make_evaluation_count(w.o->cycles));
-    set_evaluation_member(&w, out, "profile",
-                          json_string(w.o->profile == PYTHIA_PROFILE_DURING ? "during" : "before"));
-    set_evaluation_member(&w, out, "price_ns", make_evaluation_real(w.o->price_ns));
-    set_evaluation_member(&w, out, "level", make_evaluation_real(PYTHIA_EVALUATION_LEVEL));
-    set_evaluation_member(&w, out, "notes", make_evaluation_notes(&w, trials));
-    set_evaluation_member(&w, out, "strategies", make_evaluation_strategies(&w));
-    set_evaluation_member(&w, out, "problems", make_evaluation_problems(&w));
-    set_evaluation_member(&w, out, "results", all);
+    pythia__json_set(&w.json, out, "schema", json_string("pythia.evaluation/1"));
+    pythia__json_set(&w.json, out, "complete", json_boolean(trials == pythia_evaluation_trials(e)));
+    pythia__json_set(&w.json, out, "trials", pythia__json_count(trials));
+    pythia__json_set(&w.json, out, "first_seed", pythia__json_count(w.o->first_seed));
+    pythia__json_set(&w.json, out, "seeds", pythia__json_count(w.o->seeds));
+    pythia__json_set(&w.json, out, "points", pythia__json_count(w.o->points));
+    pythia__json_set(&w.json, out, "requests",
+                     w.o->requests ? pythia__json_count(w.o->requests) : json_null());
+    pythia__json_set(&w.json, out, "cycles", pythia__json_count(w.o->cycles));
+    pythia__json_set(&w.json, out, "profile",
+                     json_string(w.o->profile == PYTHIA_PROFILE_DURING ? "during" : "before"));
+    pythia__json_set(&w.json, out, "price_ns", pythia__json_real(w.o->price_ns));
+    pythia__json_set(&w.json, out, "level", pythia__json_real(PYTHIA_EVALUATION_LEVEL));
+    pythia__json_set(&w.json, out, "notes", make_evaluation_notes(&w, trials));
+    pythia__json_set(&w.json, out, "strategies", make_evaluation_strategies(&w));
+    pythia__json_set(&w.json, out, "problems", make_evaluation_problems(&w));
+    pythia__json_set(&w.json, out, "results", all);
     if (w.json.failed) {
         json_decref(out);
         return NULL;

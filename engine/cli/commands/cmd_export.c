@@ -1,7 +1,10 @@
 #include <stddef.h>
+#include <string.h>
 
+#include "export_shares.h"
 #include "pythia/critical_path.h"
 #include "pythia/export.h"
+#include "pythia/log.h"
 #include "pythia/status.h"
 #include "shared/command.h"
 #include "shared/output.h"
@@ -11,6 +14,7 @@ struct settings {
     int to;
     int64_t traces;
     const char *output;
+    bool shares;
 };
 
 static const struct pythia_option options[] = {
@@ -19,6 +23,11 @@ static const struct pythia_option options[] = {
                   "zipkin"),
     PYTHIA_INTEGER("traces", 0, "N", "0", 0, 1e12, offsetof(struct settings, traces),
                    "Write the first N traces to be finished; 0 is all"),
+    PYTHIA_FLAG(
+        "shares", 's', offsetof(struct settings, shares),
+        "Colour the spans of critical paths by the share of the latency variance that their "
+        "trace points account for, and show it as a counter; only chrome. The input is "
+        "read twice"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
                        "File to write to (default standard output)"),
     {0},
@@ -32,7 +41,8 @@ struct exporting {
     const struct pythia_export_ops *ops;
     struct pythia_export_state state;
     struct pythia_critical_path path;
-    struct pythia_buf piece; /* made, not yet written */
+    struct pythia_buf piece;              /* made, not yet written */
+    struct pythia__export_shares *shares; /* NULL: not asked for */
     struct pythia__output output;
 };
 
@@ -63,6 +73,8 @@ static int take_trace(void *context, const struct pythia_trace *trace)
     int status = pythia_critical_path_find(&x->path, trace, x->reading.groups.latency);
     if (status != PYTHIA_OK)
         return status;
+    if (x->shares)
+        x->state.shares = pythia__export_shares_of(x->shares, trace, &x->state.share_count);
     x->ops->trace(&x->state, trace, &x->path, &x->piece);
     return x->piece.size < PIECE_BYTES ? pythia_buf_status(&x->piece) : write_piece(x);
 }
@@ -77,6 +89,12 @@ static int export_all(struct exporting *x)
     return write_piece(x);
 }
 
+static int refuse_shares(void)
+{
+    pythia_log(PYTHIA_LOG_ERROR, "--shares requires --to chrome: other formats cannot show them");
+    return PYTHIA_EUSAGE;
+}
+
 static int run_export(const void *settings, char *const *operands, int count)
 {
     struct exporting x = {.s = settings};
@@ -87,6 +105,12 @@ static int run_export(const void *settings, char *const *operands, int count)
         pythia__reading_begin(&x.reading, &x.s->read, (const char *const *)operands, count);
     if (status != PYTHIA_OK)
         goto out;
+    if (x.s->shares && strcmp(x.ops->name, "chrome") != 0)
+        status = refuse_shares();
+    else if (x.s->shares)
+        status = pythia__export_shares_learn(&x.reading, &x.shares);
+    if (status != PYTHIA_OK)
+        goto out;
     if ((status = pythia__output_begin(&x.output, x.s->output)) != PYTHIA_OK) {
         pythia__output_end(&x.output, status);
         goto out;
@@ -94,6 +118,7 @@ static int run_export(const void *settings, char *const *operands, int count)
     status = pythia__output_end(&x.output, export_all(&x));
 out:
     code = pythia__reading_exit(&x.reading, status);
+    pythia__export_shares_destroy(x.shares);
     pythia_critical_path_free(&x.path);
     pythia_buf_free(&x.piece);
     pythia__reading_end(&x.reading);
@@ -111,6 +136,9 @@ const struct pythia__command pythia__cmd_export = {
     .examples =
         "# Look at requests in Perfetto\n"
         "pythia export --to chrome --traces 20 --output requests.json "
+        "datasets/openstack/contention.jsonl.zst\n"
+        "# The same, coloured by what accounts for the variance of their latency\n"
+        "pythia export --to chrome --shares --traces 20 --output requests.json "
         "datasets/openstack/contention.jsonl.zst\n"
         "# A flame graph of all critical paths\n"
         "pythia export --to folded datasets/openstack/contention.jsonl.zst > paths.folded\n",

@@ -302,8 +302,8 @@ const struct pythia__command pythia__cmd_shuffle = {
         "same part, however far apart they are in the input and whichever files they are in; which "
         "part that is depends on the trace id and N alone. So parts of several machines can be "
         "brought together: part 7 of all of them holds the whole traces of part 7.\n\n"
-        "Each part is a fair sample of the requests. Where there is more than one machine can "
-        "read, the report of one part is that of every N-th request.\n\n"
+        "Each part is a fair sample of the requests: its report is that of every N-th request. "
+        "pythia replay --evidence and pythia merge give the report of all parts.\n\n"
         "Memory does not depend on the size of the input, but for the different names in it: 64 "
         "MiB at most for spans that are not written yet. It works on one thread, so that the parts "
         "have the same bytes each time. Values are written as they were read, after --redact.\n\n"
@@ -315,7 +315,7 @@ const struct pythia__command pythia__cmd_shuffle = {
                 "pythia replay parts/part-000.jsonl.zst\n",
     .exits = "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 there "
              "was no span.",
-    .see_also = "pythia-replay(1)",
+    .see_also = "pythia-replay(1), pythia-merge(1), pythia-scale(7)",
     .options = options,
     .read_offset = offsetof(struct settings, read),
     .settings_size = sizeof(struct settings),

@@ -97,8 +97,7 @@ int pythia__span_profile_add(struct pythia__span_profile *p, const struct pythia
     p->weight = pythia_sampling_requests(trace->weight, trace->id);
     p->requests += p->weight;
     p->seen++;
-    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN;
-         at = pythia_trace_next(trace, at)) {
+    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN; at = pythia_trace_next(trace, at)) {
         uint32_t parent = spans[at].parent;
         p->levels[at] = parent == PYTHIA_NO_SPAN ? 1 : p->levels[parent] + 1;
         if (!spans[at].annotation)

@@ -157,11 +157,13 @@ const struct pythia__command pythia__cmd_merge = {
         "a pythia whose evidence has another version.\n\n"
         "Memory depends on the request types and their samples, and not on how many traces were "
         "read.",
-    .examples = "# Each part by itself, here four at a time, and then one report\n"
-                "pythia shuffle --parts 64 parts traces/\n"
-                "ls parts | parallel -j4 pythia replay --evidence {.}.evidence parts/{}\n"
-                "pythia merge *.evidence\n",
-    .see_also = "pythia-replay(1), pythia-shuffle(1), pythia-evidence(5)",
+    .examples = "# Each day where it is, and then one report\n"
+                "pythia replay --evidence monday.evidence traces/monday\n"
+                "pythia replay --evidence tuesday.evidence traces/tuesday\n"
+                "pythia merge monday.evidence tuesday.evidence\n"
+                "# The same for a colleague who has the other days\n"
+                "pythia merge --evidence both.evidence monday.evidence tuesday.evidence\n",
+    .see_also = "pythia-replay(1), pythia-shuffle(1), pythia-evidence(5), pythia-scale(7)",
     .options = options,
     .shared_options = pythia__report_options,
     .shared_offset = offsetof(struct settings, report),

@@ -514,9 +514,12 @@ const struct pythia__command pythia__cmd_replay = {
                 "searches.json datasets/openstack/contention.jsonl.zst\n"
                 "# With what was measured meanwhile: does the length of a queue explain it?\n"
                 "pythia replay --series /var/tmp/shop traces/\n"
+                "# One part of traces that are too many for one machine; see pythia-merge(1)\n"
+                "pythia replay --evidence monday.evidence traces/monday\n"
                 "# A page for others\n"
                 "pythia replay --format html --output report.html traces/\n",
-    .see_also = "pythia-space-build(1), pythia-compare(1), pythia-tree(1), pythia-series(1), "
+    .see_also = "pythia-merge(1), pythia-space-build(1), pythia-compare(1), pythia-tree(1), "
+                "pythia-series(1), "
                 "pythia-report(5), pythiad(8)",
     .options = options,
     .shared_options = pythia__report_options,

@@ -10,6 +10,7 @@
 #include "pythia/report.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
+#include "pythia/strategy.h"
 #include "pythia/verdict.h"
 #include "shared/command.h"
 #include "shared/terminal.h"
@@ -41,10 +42,8 @@ const struct pythia_option pythia__report_options[] = {
                 "Rate of false findings that is accepted"),
     PYTHIA_INTEGER("points", 0, "N", "3", 0, PYTHIA__POINTS_MAX, OPTION(points),
                    "Trace points to suggest at most"),
-    PYTHIA_CHOICE(
-        "strategy", 0, /* as pythia_strategies has them */
-        "information-gain|hierarchical|flat|binary|historic|covariance|thompson|random|all",
-        "information-gain", OPTION(strategy), "How to choose them"),
+    PYTHIA_CHOICE("strategy", 0, PYTHIA_STRATEGY_CHOICES, PYTHIA_STRATEGY_FIRST, OPTION(strategy),
+                  "How to choose them"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OPTION(price_ns),
                 "Cost of one hit of an open trace point"),
     {"price", 0, PYTHIA_OPTION_TEXTS, "ID=NS|@FILE", NULL, NULL, 0, 0, OPTION(search.prices),

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "output.h"
+#include "pythia/adapter.h"
 #include "pythia/log.h"
 #include "pythia/redaction.h"
 #include "pythia/secret_file.h"
@@ -17,9 +18,8 @@
 #define MEMBER(member) offsetof(struct pythia__read_settings, member)
 
 static const struct pythia_option read_options[] = {
-    PYTHIA_CHOICE("input-format", 0,
-                  "auto|hiq|jaeger|native|osprofiler|otlp|otlp-proto|recording|spans|zipkin",
-                  "auto", MEMBER(input_format),
+    PYTHIA_CHOICE("input-format", 0, "auto" PYTHIA_FORMATS(PYTHIA_FORMAT_CHOICE), "auto",
+                  MEMBER(input_format),
                   "Format of the traces; auto looks at the first bytes of each file"),
     PYTHIA_CHOICE("latency", 0, "completion|client", "completion", MEMBER(latency),
                   "What a request's duration is: until all its work has ended, or only what its "
@@ -238,8 +238,8 @@ int pythia__reading_begin_with(struct pythia__reading *r,
                                const char *const *paths, int count,
                                const struct pythia__reading *other)
 {
-    static const char *const formats[] = {NULL,   "hiq",        "jaeger",    "native", "osprofiler",
-                                          "otlp", "otlp-proto", "recording", "spans",  "zipkin"};
+    size_t count_of_formats;
+    const struct pythia_adapter_ops *const *formats = pythia_adapters(&count_of_formats);
     *r = (struct pythia__reading){.vocabulary = other ? other->vocabulary : NULL,
                                   .borrows = other != NULL};
     pythia_log_setup("pythia", settings->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
@@ -256,9 +256,9 @@ int pythia__reading_begin_with(struct pythia__reading *r,
                   .left_out = r->left_out,
                   .left_out_count = left_out,
                   .templates = other ? other->groups.types.templates : NULL}};
-    const char *format = formats[settings->input_format];
+    int format = settings->input_format; /* 0: auto */
     r->pipeline =
-        (struct pythia_pipeline_options){.format = format ? pythia_adapter_named(format) : NULL,
+        (struct pythia_pipeline_options){.format = format > 0 ? formats[format - 1] : NULL,
                                          .threads = choose_threads(settings->threads),
                                          .expansion_max = settings->max_expansion,
                                          .progress = !settings->quiet && isatty(STDERR_FILENO)};

@@ -129,7 +129,7 @@ static int open_piece(const struct decoding *d, _Atomic uint64_t *read_bytes,
 
 /* Decode one piece. Its errors are logged and counted; a negative status ends all reading. */
 static int try_piece(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                        _Atomic uint64_t *read_bytes)
+                     _Atomic uint64_t *read_bytes)
 {
     struct pythia_error why = {0};
     struct pythia_input_stream *stream = NULL;

@@ -97,7 +97,7 @@ void pythia__file_messages_destroy(struct pythia__file_messages *m)
     pythia_free(m);
 }
 
-/* Log a text now, or let it wait; for want of memory it is logged out of order. The lock is held. */
+/* Log a text now, or let it wait. Without memory it is logged out of order. The lock is held. */
 static void add_text(struct pythia__file_messages *m, size_t piece, enum pythia_log_level level,
                      bool broken, const char *text)
 {

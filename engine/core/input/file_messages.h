@@ -1,5 +1,5 @@
-/* What is wrong with files, logged in the order of the files and of the places in them, however many
- * threads decode their pieces (pieces.h) and whichever of them is first. */
+/* What is wrong with files, logged in the order of the files and of the places in them, however
+ * many threads decode their pieces (pieces.h), and whichever of them is first. */
 #ifndef PYTHIA_CORE_FILE_MESSAGES_H
 #define PYTHIA_CORE_FILE_MESSAGES_H
 

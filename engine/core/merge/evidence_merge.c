@@ -28,6 +28,13 @@ struct input {
     char *file; /* that it was in; owned */
 };
 
+/* What a trace point is called, beside its id. Some sources make ids themselves, and two services
+ * may then have one: of all files the lowest names in order of text, so that no file is first. */
+struct home {
+    bool known;
+    uint32_t service, name; /* numbers of strings */
+};
+
 /* The path of a type, as a file has it. */
 struct path {
     char *prefix, *template; /* owned */
@@ -45,6 +52,8 @@ struct pythia_evidence_merge {
     struct input *inputs;
     size_t input_count, input_capacity;
     struct pythia_evidence_input *listed; /* of _finish */
+    struct home *homes;                   /* by the number of an id */
+    size_t home_capacity;
     /* Of the file at hand: */
     struct pythia__evidence_names names;
     struct path *paths;
@@ -102,6 +111,7 @@ void pythia_evidence_merge_destroy(struct pythia_evidence_merge *m)
     pythia_buf_free(&m->name);
     pythia_free(m->inputs);
     pythia_free(m->listed);
+    pythia_free(m->homes);
     pythia_free(m->paths);
     pythia_free(m->names.points);
     pythia_free(m->names.keys);
@@ -320,22 +330,55 @@ static int read_header(struct pythia_evidence_merge *m, struct pythia_text messa
 
 /* ---- names ---- */
 
-static int read_point(struct pythia_evidence_merge *m, struct pythia_text message)
+static void lower_name(const struct pythia_evidence_merge *m, uint32_t *name, uint32_t other)
+{
+    if (pythia_text_compare(pythia_vocabulary_text(m->vocabulary, other),
+                            pythia_vocabulary_text(m->vocabulary, *name)) < 0)
+        *name = other;
+}
+
+/* Look: how the trace point is called in all files. */
+static int meet_point(struct pythia_evidence_merge *m, uint32_t id, uint32_t service, uint32_t name)
+{
+    if (pythia_reach(&m->homes, &m->home_capacity, id, sizeof(*m->homes)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    struct home *home = &m->homes[id];
+    if (!home->known)
+        *home = (struct home){true, service, name};
+    lower_name(m, &home->service, service);
+    lower_name(m, &home->name, name);
+    return PYTHIA_OK;
+}
+
+/* Add: the trace point itself, and what it costs. */
+static int add_point(struct pythia_evidence_merge *m, uint32_t id, const struct pythia_cost *cost)
+{
+    struct pythia__evidence_names *names = &m->names;
+    const struct home *home = id < m->home_capacity ? &m->homes[id] : NULL;
+    if (!home || !home->known)
+        return refuse(m, "a trace point that is not among the first");
+    uint32_t point = pythia_vocabulary_tracepoint_of_id(
+        m->vocabulary, pythia_vocabulary_text(m->vocabulary, id), home->service, home->name);
+    if (point == PYTHIA_NONE ||
+        pythia_grow(&names->points, &names->point_capacity, names->point_count,
+                    sizeof(*names->points)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    names->points[names->point_count++] = point;
+    return cost ? pythia_vocabulary_cost_merge(m->vocabulary, point, *cost) : PYTHIA_OK;
+}
+
+static int read_point(struct pythia_evidence_merge *m, struct pythia_text message, bool looking)
 {
     struct pythia_protobuf p = pythia_protobuf_of(message);
     struct pythia_protobuf_field f;
-    struct pythia_text id = {NULL, 0}, service = {"", 0}, name = {"", 0};
+    struct pythia_text texts[3] = {{"", 0}, {"", 0}, {"", 0}};
     struct pythia_cost cost = {0};
     bool measured = false;
-    uint32_t strings[2];
+    uint32_t strings[3]; /* id, service, name */
     int status;
     while ((status = next_field(m, &p, &f)) == PYTHIA_OK) {
-        if (is_bytes(&f, POINT_ID))
-            id = f.bytes;
-        else if (is_bytes(&f, POINT_SERVICE))
-            service = f.bytes;
-        else if (is_bytes(&f, POINT_NAME))
-            name = f.bytes;
+        if (f.number >= POINT_ID && f.number <= POINT_NAME && is_bytes(&f, f.number))
+            texts[f.number - POINT_ID] = f.bytes;
         else if (is_number(&f, POINT_NS))
             cost.ns = f.value;
         else if (is_number(&f, POINT_PASSES)) {
@@ -343,21 +386,12 @@ static int read_point(struct pythia_evidence_merge *m, struct pythia_text messag
             measured = true;
         }
     }
-    if (status < 0)
+    for (size_t i = 0; i < 3 && status == 1; i++)
+        status = find_string(m, texts[i], &strings[i]) == PYTHIA_OK ? 1 : PYTHIA_ENOMEM;
+    if (status != 1)
         return status;
-    if (find_string(m, service, &strings[0]) != PYTHIA_OK ||
-        find_string(m, name, &strings[1]) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    struct pythia__evidence_names *names = &m->names;
-    uint32_t point = pythia_vocabulary_tracepoint_of_id(
-        m->vocabulary, (struct pythia_text){id.bytes ? id.bytes : "", id.size}, strings[0],
-        strings[1]);
-    if (point == PYTHIA_NONE ||
-        pythia_grow(&names->points, &names->point_capacity, names->point_count,
-                    sizeof(*names->points)) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    names->points[names->point_count++] = point;
-    return measured ? pythia_vocabulary_cost_merge(m->vocabulary, point, cost) : PYTHIA_OK;
+    return looking ? meet_point(m, strings[0], strings[1], strings[2])
+                   : add_point(m, strings[0], measured ? &cost : NULL);
 }
 
 static int read_key(struct pythia_evidence_merge *m, struct pythia_text message)
@@ -500,6 +534,7 @@ static int read_name(struct pythia_evidence_merge *m, const struct pythia_protob
 {
     struct pythia_text text = f->bytes;
     m->one_root = f->number == TYPE_PATH;
+    type->path_at = 0;
     if (m->one_root) {
         if (f->value == 0 || f->value > m->path_count)
             return refuse(m, "a type of no path");
@@ -572,18 +607,20 @@ static int read_type(struct pythia_evidence_merge *m, struct pythia_text message
 /* ---- files ---- */
 
 static int read_message(struct pythia_evidence_merge *m, uint32_t number,
-                        struct pythia_text message, const char *file)
+                        struct pythia_text message, const char *file, bool looking)
 {
     switch (number) {
     case EVIDENCE_HEADER:
-        return read_header(m, message, file, false);
+        return read_header(m, message, file, looking);
     case EVIDENCE_POINT:
-        return read_point(m, message);
+        return read_point(m, message, looking);
     case EVIDENCE_KEY:
-        return read_key(m, message);
+        return looking ? 1 : read_key(m, message);
     case EVIDENCE_TYPE:
-        return read_type(m, message);
+        return looking ? 1 : read_type(m, message);
     case EVIDENCE_ROWS:
+        if (looking)
+            return 1;
         return m->type == PYTHIA_NONE ? refuse(m, "rows of no type")
                                       : pythia__evidence_read_rows(message, &m->names, m->groups,
                                                                    m->type, m->one_root, m->e);
@@ -592,7 +629,7 @@ static int read_message(struct pythia_evidence_merge *m, uint32_t number,
     }
 }
 
-/* The header comes first; who only looks reads no further. */
+/* The header comes first, and then the trace points; a look ends behind them. */
 static int read_content(struct pythia_evidence_merge *m, struct pythia_source *from,
                         const char *file, bool looking)
 {
@@ -600,20 +637,18 @@ static int read_content(struct pythia_evidence_merge *m, struct pythia_source *f
     struct pythia_protobuf_field f;
     struct pythia_text message;
     bool begun = false;
-    int status;
+    int status = PYTHIA_OK;
     pythia_protobuf_stream_begin(&s, from, PYTHIA_PROTOBUF_LIMIT);
-    while ((status = pythia_protobuf_stream_field(&s, PYTHIA_PROTOBUF_OPEN, &f)) == PYTHIA_OK) {
+    while (status == PYTHIA_OK &&
+           (status = pythia_protobuf_stream_field(&s, PYTHIA_PROTOBUF_OPEN, &f)) == PYTHIA_OK) {
         if (f.type != PYTHIA_PROTOBUF_BYTES)
             continue;
         status = pythia_protobuf_stream_take(&s, &f, &message);
         if (status == PYTHIA_OK && begun == (f.number == EVIDENCE_HEADER))
             status = refuse(m, "a header that is missing, or there twice");
         else if (status == PYTHIA_OK)
-            status = looking ? read_header(m, message, file, true)
-                             : read_message(m, f.number, message, file);
+            status = read_message(m, f.number, message, file, looking);
         begun = true;
-        if (status != PYTHIA_OK || looking)
-            break;
     }
     if (s.error.status != PYTHIA_OK)
         status = pythia_error_set(m->e, s.error.status, "broken evidence: %s", s.error.sentence);

@@ -7,12 +7,14 @@
 
 #include "contexts.h"
 #include "daemon.h"
+#include "mcp_route.h"
 #include "metrics.h"
 #include "openapi_served.h"
 #include "page.h"
 #include "pythia/bill.h"
 #include "pythia/control_http.h"
 #include "pythia/gate_variables.h"
+#include "pythia/mcp.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
 #include "pythia/shown_text.h"
@@ -702,6 +704,12 @@ static void handle_on(void *context, struct pythia__http_exchange *x)
 
 /* ---- agents ---- */
 
+static void handle_mcp(void *context, struct pythia__http_exchange *x)
+{
+    if (is_json(x))
+        pythia__mcp_handle(context, x);
+}
+
 static void handle_agent_get(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__daemon *d = context;
@@ -769,6 +777,7 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         ROUTE("GET", "/v1/decisions", 0, handle_decisions),
         ROUTE("GET", "/v1/points", 0, handle_points),
         ROUTE("GET", "/v1/variables", 0, handle_variables),
+        ROUTE("POST", "/mcp", PYTHIA_MCP_MESSAGE_MAX, handle_mcp),
         ROUTE("POST", "/v1/open", BODY_MAX, handle_open),
         ROUTE("POST", "/v1/close", BODY_MAX, handle_close),
         ROUTE("POST", "/v1/unpin", BODY_MAX, handle_unpin),

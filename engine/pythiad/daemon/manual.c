@@ -226,7 +226,10 @@ static const char controlling[] =
     "times a second; a comment every 15 s shows that the connection lives. 32 clients may listen; "
     "one more is answered with 503, and one that does not read is closed, and counted. There are "
     "further /metrics for Prometheus, /healthz and /readyz. /openapi.json describes all routes for "
-    "programs (OpenAPI 3.1).\n\n";
+    "programs (OpenAPI 3.1). An assistant can ask by the Model Context Protocol: POST /mcp takes "
+    "its "
+    "messages (streamable HTTP, with JSON as answers), and has the tools of *pythia-mcp*(1), each "
+    "with the role of its route; those that change something are offered to the role control.\n\n";
 
 static const char starting[] =
     "# STARTING AGAIN\n\n"
@@ -268,7 +271,8 @@ static const char starting[] =
     "Look, and switch nothing:\n\n"
     "```\n$ pythiad --observe-only\n```\n\n"
     "# SEE ALSO\n\n"
-    "*pythia*(1), *pythia-ctl*(1), *pythia-control-http*(7), *pythia-control-osprofiler*(7), "
+    "*pythia*(1), *pythia-ctl*(1), *pythia-mcp*(1), *pythia-control-http*(7), "
+    "*pythia-control-osprofiler*(7), "
     "*libpythia-tracepoints*(3), *pythia-report*(5)\n";
 
 /* A row of the table: what is done to a value whose key fits. */

@@ -291,20 +291,22 @@ static void finish_job(uv_work_t *work, int cancelled)
 {
     struct job *j = (struct job *)work;
     struct pythia__intake *i = j->intake;
+    uint64_t now_ns = uv_now(i->loop) * 1000000;
     if (cancelled) {
         j->result = (struct pythia__intake_result){.status = PYTHIA_ESTOPPED};
     } else {
         record_body(i, j);
         pythia_counts_add(&i->counts, &j->counts);
-        uint64_t now_ns = uv_now(i->loop) * 1000000;
         int status = pythia_live_add(i->live, j->lane->batch, now_ns);
-        if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
-            status = pythia_live_tick(i->live, now_ns);
         if (status != PYTHIA_OK)
             j->result.status = status;
     }
     end_job(j);
     start_next(i);
+    /* Finish as much as comes in: all at once would hold others up. The sender, whose spans are
+     * taken, does not wait for that; what fails is tried again, and told, by the next tick. */
+    if (!cancelled)
+        (void)pythia_live_tick(i->live, now_ns);
 }
 
 /* Work on the first of those that wait, as long as there are lanes. */

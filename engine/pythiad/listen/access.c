@@ -60,6 +60,7 @@ static const struct {
     {"GET", "/v1/decisions", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/points", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"GET", "/v1/variables", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
+    {"POST", "/mcp", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ}, /* tools have the roles of routes */
     {"POST", "/v1/plan", PYTHIA__AT_CONTROL, PYTHIA__ROLE_READ},
     {"POST", "/v1/hash", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL}, /* tests guesses of values */
     {"POST", "/v1/open", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},

@@ -1,4 +1,4 @@
-/* What http_server.c and http_stream.c share. */
+/* What http_server.c, http_forward.c and http_stream.c share. */
 #ifndef PYTHIA_PYTHIAD_HTTP_PARTS_H
 #define PYTHIA_PYTHIAD_HTTP_PARTS_H
 
@@ -37,6 +37,9 @@ struct pythia__http_exchange {
     } headers[8];
     size_t header_count;
     char *path;
+    char *query; /* "name=value", of an exchange that was forwarded; NULL: as the client has it */
+    pythia__http_wrap wrap; /* of the answer of the route it was forwarded to; NULL: none */
+    void *wrap_context;
 };
 
 struct pythia__http_stream {
@@ -72,6 +75,10 @@ struct pythia__http_server {
     struct pythia__http_numbers numbers;
 };
 
+/* The route for a method and path; NULL: none, and *known says if the path has other methods. */
+const struct pythia__http_route *pythia__http_route_find(const struct pythia__http_server *s,
+                                                         const char *method, const char *path,
+                                                         bool *known);
 /* Answer with a response (taken; NULL: out of memory), once. */
 void pythia__http_answer_with(struct pythia__http_exchange *x, unsigned status, const char *type,
                               struct MHD_Response *response);

@@ -277,8 +277,8 @@ static bool has_token(const struct pythia__http_exchange *x, const char *token)
     return given && strncasecmp(given, "Bearer ", 7) == 0 && is_same_secret(given + 7, token);
 }
 
-/* Does the sender have one of the tokens that the role needs, if it needs any? */
-static bool has_role(const struct pythia__http_exchange *x, enum pythia__role role)
+/* Does the client have one of the tokens that the role needs, if it needs any? */
+bool pythia__http_has_role(const struct pythia__http_exchange *x, enum pythia__role role)
 {
     const char *tokens[2];
     pythia__role_tokens(role, x->server->o.tokens, tokens);
@@ -330,22 +330,32 @@ static bool is_trusted(const struct pythia__http_exchange *x)
     return trusted;
 }
 
+const struct pythia__http_route *pythia__http_route_find(const struct pythia__http_server *s,
+                                                         const char *method, const char *path,
+                                                         bool *known)
+{
+    const struct pythia__http_route *routes = s->o.routes;
+    *known = false;
+    for (size_t i = 0; i < s->o.route_count; i++) {
+        if (!path_matches(routes[i].path, path))
+            continue;
+        *known = true;
+        if (strcmp(routes[i].method, method) == 0 ||
+            (strcmp(method, "HEAD") == 0 && strcmp(routes[i].method, "GET") == 0))
+            return &routes[i];
+    }
+    return NULL;
+}
+
 /* 0, or the status of a refusal. */
 static unsigned check_request(struct pythia__http_exchange *x, const char *method, const char *path,
                               const char **why)
 {
-    const struct pythia__http_options *o = &x->server->o;
-    bool known = false;
+    bool known;
     *why = "a certificate is needed that is trusted here\n";
     if (!is_trusted(x))
         return MHD_HTTP_FORBIDDEN;
-    for (size_t i = 0; i < o->route_count && !x->route; i++)
-        if (path_matches(o->routes[i].path, path)) {
-            known = true;
-            if (strcmp(o->routes[i].method, method) == 0 ||
-                (strcmp(method, "HEAD") == 0 && strcmp(o->routes[i].method, "GET") == 0))
-                x->route = &o->routes[i];
-        }
+    x->route = pythia__http_route_find(x->server, method, path, &known);
     *why = known ? "that path does not take this method\n" : "there is nothing at this path\n";
     if (!x->route)
         return known ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
@@ -353,7 +363,7 @@ static unsigned check_request(struct pythia__http_exchange *x, const char *metho
         *why = "a page of another site may not ask this\n";
         return MHD_HTTP_FORBIDDEN;
     }
-    if (!has_role(x, x->route->role)) {
+    if (!pythia__http_has_role(x, x->route->role)) {
         *why = "a token is needed: Authorization: Bearer TOKEN\n";
         pythia__http_set(x, "WWW-Authenticate", "Bearer");
         return MHD_HTTP_UNAUTHORIZED;
@@ -528,6 +538,7 @@ static void on_completed(void *context, struct MHD_Connection *mhd, void **state
     pythia__room_forgotten(x->server->o.room, &x->no_room);
     leave_room(x);
     pythia_buf_free(&x->body);
+    pythia_free(x->query);
     pythia_free(x->path);
     pythia_free(x);
     *state = NULL;
@@ -545,6 +556,10 @@ const char *pythia__http_header(const struct pythia__http_exchange *x, const cha
 
 const char *pythia__http_query(const struct pythia__http_exchange *x, const char *name)
 {
+    size_t size = strlen(name);
+    if (x->query)
+        return strncmp(x->query, name, size) == 0 && x->query[size] == '=' ? x->query + size + 1
+                                                                           : NULL;
     return MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, name);
 }
 
@@ -597,6 +612,15 @@ void pythia__http_answer_with(struct pythia__http_exchange *x, unsigned status, 
 void pythia__http_answer(struct pythia__http_exchange *x, unsigned status, const char *type,
                          char *bytes, size_t size)
 {
+    if (x->wrap) {
+        pythia__http_wrap wrap = x->wrap;
+        x->wrap = NULL;
+        char *wrapped = wrap(x->wrap_context, status, bytes ? bytes : "", &size);
+        pythia_free(bytes);
+        bytes = wrapped;
+        status = wrapped ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+        type = "application/json";
+    }
     pythia__http_answer_with(
         x, status, type,
         bytes ? MHD_create_response_from_buffer_with_free_callback(size, bytes, give_back)

@@ -75,6 +75,9 @@ const char *pythia__http_query(const struct pythia__http_exchange *x, const char
 const char *pythia__http_body(const struct pythia__http_exchange *x, size_t *size);
 char *pythia__http_take_body(struct pythia__http_exchange *x, size_t *size);
 
+/* May the client do what the role permits? */
+bool pythia__http_has_role(const struct pythia__http_exchange *x, enum pythia__role role);
+
 /* A header of the answer (copied), before it is given. */
 void pythia__http_set(struct pythia__http_exchange *x, const char *name, const char *value);
 
@@ -83,5 +86,15 @@ void pythia__http_answer(struct pythia__http_exchange *x, unsigned status, const
                          char *bytes, size_t size);
 /* The same with a text (copied), as text/plain. */
 void pythia__http_say(struct pythia__http_exchange *x, unsigned status, const char *text);
+
+/* Turn the answer of another route into that of this one: `bytes` (borrowed) of `size`. Returns
+ * the new body, which is JSON, and its size; NULL when out of memory. */
+typedef char *(*pythia__http_wrap)(void *context, unsigned status, const char *bytes, size_t *size);
+
+/* Let another route of this server answer in place of the one that was asked, as if the same client
+ * had asked it: its role is asked for again. `target` has at most one query argument; `body`
+ * (taken) is posted, NULL: GET. `wrap` is called once. */
+void pythia__http_forward(struct pythia__http_exchange *x, const char *target, char *body,
+                          pythia__http_wrap wrap, void *context);
 
 #endif

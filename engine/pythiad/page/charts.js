@@ -22,21 +22,24 @@ function placeOf(bins, ns) {
     return high > low ? Math.max(0, Math.min(1, Math.log(ns / low) / Math.log(high / low))) : .5;
 }
 
-/** Round durations inside of the axis, at most `most` of them. */
-function ticksOf(bins, most) {
+const TICK_PIXELS = 64, WIDEST = 1400;
+
+/** Round durations inside of the axis, as many as there is room for on so many pixels. */
+function ticksOf(bins, pixels) {
     const low = bins[0].low_ns, high = bins[bins.length - 1].high_ns;
     for (const steps of [[1, 1.5, 2, 3, 4, 5, 6, 8], [1, 2, 5], [1, 3], [1]]) {
         const ticks = [];
         for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
             ticks.push(...steps.map(step => step * power).filter(ns => ns >= low && ns <= high));
-        if (ticks.length <= most)
+        const places = ticks.map(ns => pixels * placeOf(bins, ns));
+        if (places.every((place, i) => i === 0 || place - places[i - 1] >= TICK_PIXELS))
             return ticks;
     }
-    return [low, high];
+    return [];
 }
 
 /** Durations of requests. `options`: height; isSelected(low, high): is a bar in the colour of the selection; linkOf(low, high):
- * where a click on it leads (none: bars are no links); ticks: how many labels there may be. */
+ * where a click on it leads (none: bars are no links); part: of the width of the window that it has, about. */
 export function histogram(bins, label, options = {}) {
     if (bins.length === 0)
         return null;
@@ -58,7 +61,7 @@ export function histogram(bins, label, options = {}) {
     return el("svg", {class: "histogram", role: first ? "group" : "img", "aria-label": label, width: "100%", height: height + axis,
                       "data-arrows": Boolean(first)},
               bars, el("line", {x1: 0, x2: "100%", y1: height + .5, y2: height + .5}),
-              ticksOf(bins, options.ticks ?? 6).map(ns => {
+              ticksOf(bins, (options.part ?? 1) * Math.min(innerWidth, WIDEST)).map(ns => {
                   const place = placeOf(bins, ns);
                   return el("text", {x: at(place), y: height + 14, "aria-hidden": true,
                                      "text-anchor": place < .06 ? "start" : place > .94 ? "end" : "middle"}, duration(ns));
@@ -129,12 +132,13 @@ export function icicle(group, label, linkOf) {
     place(root, 0, -1);
     return el("svg", {class: "icicle", role: "group", "aria-label": label, width: "100%", height: rows * ROW, "data-arrows": true},
               boxes.map(({node, left, width, depth}, i) => {
-                  const says = `${node.name}: ${duration(node.mean)} of a request, ${percent(node.share)} of the latency variance in itself`;
-                  return svgLink({href: linkOf(node.name), "aria-label": says, tabindex: i === 0 ? 0 : -1}, el("title", {}, says),
+                  const says = `${shortName(node.name)} ${percent(node.share)} of the latency variance arises in it; ` +
+                      `mean ${duration(node.mean)}; ${node.name}`;
+                  return svgLink({href: linkOf(node.name), tabindex: i === 0 ? 0 : -1}, el("title", {}, says),
                                  el("svg", {x: at(left), width: at(width), y: depth * ROW, height: ROW - 2},
                                     el("rect", {class: shareClass(node.share), width: "100%", height: "100%", rx: 2}),
                                     width > .03 && el("text", {class: shareClass(node.share), x: 6, y: 16},
-                                                      shortName(node.name), "  ", el("tspan", {}, percent(node.share)))));
+                                                      shortName(node.name), " ", el("tspan", {dx: 3}, percent(node.share)))));
               }));
 }
 

@@ -71,7 +71,7 @@ export function decisionsView(state, data) {
 // ---- one decision ----
 
 function figure(title, ...text) {
-    return text.flat(Infinity).some(Boolean) && [el("dt", {}, title), el("dd", {}, text)];
+    return text.flat(Infinity).some(Boolean) && el("div", {}, el("dt", {}, title), el("dd", {}, text));
 }
 
 /** What the cycle measured in which the opened point was seen first. */
@@ -93,7 +93,7 @@ function neighbour(decision, data, open, isAfter) {
 }
 
 function expected(decision) {
-    return el("section", {class: "half"}, el("h2", {}, "Expected"),
+    return el("section", {class: "half"}, el("h2", {}, decision.open ? "Expected" : "Why"),
         el("dl", {},
            figure("Reason", decision.reason),
            decision.open && figure("Probability that the cause is there", decision.inside !== null && percent(decision.inside)),

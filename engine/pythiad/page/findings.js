@@ -45,7 +45,7 @@ function card({verdict, groups, share}) {
               el("figcaption", {}, "Latency", el("span", {class: "dim"},
                  ` p50 ${duration(group.p50_ns)} · p90 ${duration(group.p90_ns)} · p99 ${duration(group.p99_ns)}`)),
               histogram(group.histogram, `Latency of ${title}`, {
-                  height: 64, ticks: 5, isSelected: low => isSlow(group, low),
+                  height: 64, part: innerWidth > 1000 ? .5 : .8, isSelected: low => isSlow(group, low),
                   linkOf: (from, to) => linkTo("type", title, {from: Math.floor(from), to: Math.ceil(to)})})),
            group.edges.length > 0 && el("figure", {},
               el("figcaption", {}, "Where the time goes", el("span", {class: "dim"}, " mean; coloured by the share of the variance")),

@@ -192,6 +192,7 @@ function begin() {
             location.hash = linkWith(readState(), {[event.target.dataset.pick]: event.target.value || undefined});
     });
     addEventListener("hashchange", takeAddress);
+    addEventListener("resize", render); // the labels of axes are as many as there is room for
     document.addEventListener("visibilitychange", () => {
         stale = true;
         follow();

@@ -1,6 +1,6 @@
 // Parts that several views are made of.
 import {el} from "./dom.js";
-import {duration, name, percent, things} from "./format.js";
+import {count, duration, name, percent, things} from "./format.js";
 import {placeOf, shareRange} from "./model.js";
 import {linkWith} from "./state.js";
 
@@ -20,12 +20,12 @@ export function cause(finding) {
 
 /** The key that the verdict names, and the mean with it and without. */
 export function when(explanation) {
-    const split = explanation.split;
+    const split = explanation.split, condition = split?.condition.replace(/^is (?=[<>]|in )/, "");
     if (!split)
         return ["Correlates with ", el("code", {}, explanation.key), "."];
-    return ["When ", el("code", {}, `${explanation.key} ${split.condition}`), ": mean ", el("b", {}, duration(split.high_mean_ns)),
+    return ["When ", el("code", {}, `${explanation.key} ${condition}`), ": mean ", el("b", {}, duration(split.high_mean_ns)),
             ", otherwise ", el("b", {}, duration(split.low_mean_ns)),
-            el("span", {class: "dim"}, ` (${things(split.high_requests, "request")} and ${things(split.low_requests, "request")})`)];
+            el("span", {class: "dim"}, ` (${count(split.high_requests)} and ${things(split.low_requests, "request")})`)];
 }
 
 const RANGES = [["cycle", "Last cycle"], ["hour", "Last hour"], ["all", "All kept"]];

@@ -13,7 +13,7 @@ function reachable(address) {
 export function ways(status) {
     const http = status.listens["otlp-http"], grpc = status.listens["otlp-grpc"], scheme = status.tls ? "https" : "http";
     const data = status.data_folder, base = http && `${scheme}://${reachable(http)}`;
-    const settings = base && [`export OTEL_EXPORTER_OTLP_ENDPOINT=${base} OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`,
+    const settings = base && [`export OTEL_EXPORTER_OTLP_ENDPOINT=${base}`, "export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
                               `export PYTHIA_URL=${base}`,
                               ...(status.tokens.ingest ? ["export OTEL_EXPORTER_OTLP_HEADERS=\"Authorization=Bearer $(cat TOKEN-FILE)\""] : []),
                               ...(status.tokens.agent ? ["export PYTHIA_TOKEN_FILE=TOKEN-FILE"] : [])];

@@ -8,8 +8,9 @@ import {linkTo, linkWith, matches} from "./state.js";
 
 const KEYS_SHOWN = 8, REQUESTS_SHOWN = 100;
 
-/** A key is shown where the distributions differ by a tenth, and by twice what chance makes of samples of these sizes. */
-const DISTANCE_MIN = .1, CHANCES_MIN = 2;
+/** A key is shown where the distributions differ by a tenth, and by three times what chance makes on average of
+ * samples of these sizes: of ten keys that make no difference hardly one is shown. */
+const DISTANCE_MIN = .1, CHANCES_MIN = 3;
 
 /** No selection, for links that make another one. */
 const NONE = {from: undefined, to: undefined, key: undefined, value: undefined, low: undefined, high: undefined, none: undefined};
@@ -68,7 +69,7 @@ function latency(state, group, selection) {
         el("figcaption", {}, "Latency ", el("span", {class: "dim"},
            `${things(group.count, "request")} · p50 ${duration(group.p50_ns)} · p90 ${duration(group.p90_ns)} · p99 ${duration(group.p99_ns)}`)),
         histogram(group.histogram, "Latency; pick a bar to select its requests", {
-            height: 110, ticks: 8, isSelected,
+            height: 110, part: innerWidth > 1200 ? .45 : .8, isSelected,
             linkOf: (from, to) => linkWith(state, {...NONE, from: Math.floor(from), to: Math.ceil(to)})}),
         modeLinks(state, group));
 }
@@ -119,10 +120,11 @@ function inCommon(state, verdict, table, selected, rest) {
 
 // ---- requests ----
 
+/** The id of a trace: its beginning where that leads to the whole, else all of it, to be copied. */
 function traceCell(request, url) {
-    const id = request.trace_id.replace(/^0{16}/, "");
+    const id = request.trace_id;
     return el("th", {scope: "row"}, url ?
-        el("a", {href: url.replaceAll("{trace_id}", encodeURIComponent(request.trace_id)), rel: "noreferrer"}, el("code", {}, id)) :
+        el("a", {href: url.replaceAll("{trace_id}", encodeURIComponent(id)), rel: "noreferrer", title: id}, el("code", {}, id.slice(0, 8))) :
         el("code", {}, id));
 }
 
@@ -133,16 +135,16 @@ function requestTable(state, table, selected, selection, url) {
     return el("section", {"data-key": "requests", "aria-labelledby": "requests"},
         el("h2", {id: "requests"}, `${things(selected.length, "request")} ${selection.words}`),
         !url && el("p", {class: "dim"}, "Start pythiad with ", el("code", {}, "--trace-url"), " to link them to your tracing tool."),
-        el("div", {class: "wide", tabindex: 0, role: "region", "aria-labelledby": "requests"}, el("table", {class: "requests"},
-           el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "Trace"), el("th", {scope: "col"}, "Began"),
-                              el("th", {scope: "col", colspan: 2}, "Duration"),
+        el("div", {class: "wide", tabindex: 0, role: "region", "aria-label": "Table of requests"}, el("table", {class: "requests"},
+           el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "Trace"), el("th", {scope: "col", colspan: 2}, "Duration"),
+                              el("th", {scope: "col"}, "Began"),
                               columns.map(([key]) => el("th", {scope: "col"}, el("code", {}, key))))),
            el("tbody", {}, selected.slice(0, REQUESTS_SHOWN).map(request =>
                el("tr", {"data-key": request.trace_id}, traceCell(request, url),
-                  el("td", {}, clock(request.start_unix_ns)),
                   el("td", {class: "n"}, duration(request.duration_ns)),
                   el("td", {class: "bar"}, el("svg", {width: "100%", height: 10, "aria-hidden": true},
                                               el("rect", {class: "rest", width: `${100 * request.duration_ns / most}%`, height: 10, rx: 2}))),
+                  el("td", {}, clock(request.start_unix_ns)),
                   columns.map(([, i]) => el("td", {}, value(request.values[i])))))))),
         selected.length > REQUESTS_SHOWN && el("p", {class: "dim"}, `The slowest ${REQUESTS_SHOWN} are listed.`));
 }

@@ -7,7 +7,7 @@
 
 struct pythia__heap {
     uint64_t next_ns; /* of the next look */
-    size_t left;      /* bytes that were free after the last trim, or fewer since */
+    int64_t left;     /* bytes that were idle after the last trim, or fewer since */
 };
 
 /* Set up the heap of this process: before it is used, in main. */

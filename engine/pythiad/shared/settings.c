@@ -10,6 +10,7 @@
 #include "pythia/redaction.h"
 #include "pythia/request_type.h"
 #include "pythia/status.h"
+#include "pythia/strategy.h"
 
 #define AT(member) offsetof(struct pythia__settings, member)
 #define ADDRESS    "HOST:PORT"
@@ -214,10 +215,8 @@ const struct pythia_option pythia__settings_table[] = {
                 "Coefficient of variation below which requests of a type do not vary"),
     PYTHIA_INTEGER("patience", 0, "N", "30", 1, 1e9, AT(patience),
                    "Cycles after which a problem is given up"),
-    PYTHIA_CHOICE(
-        "strategy", 0, /* as pythia_strategies has them */
-        "information-gain|hierarchical|flat|binary|historic|covariance|thompson|random|all",
-        "information-gain", AT(strategy), "How to choose what to open"),
+    PYTHIA_CHOICE("strategy", 0, PYTHIA_STRATEGY_CHOICES, PYTHIA_STRATEGY_FIRST, AT(strategy),
+                  "How to choose what to open"),
     PYTHIA_FLAG("observe-only", 0, AT(observe_only),
                 "Say what would be opened and closed, and throw no switch"),
     TEXTS("always", "ID|PATTERN", AT(always),

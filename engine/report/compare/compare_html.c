@@ -35,30 +35,12 @@ static void note_more(struct page *p, const struct pythia__compared_rows *rows)
 static void begin_table(struct page *p, const char *const *labels, size_t count)
 {
     pythia__html_open(&p->h, "div", "class", "wide", NULL);
-    pythia__html_open(&p->h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(&p->h, labels, count);
-    pythia__html_open(&p->h, "tbody", NULL);
+    pythia__html_table_begin(&p->h, "stack", labels, count);
 }
 
 static void end_table(struct page *p)
 {
-    pythia__html_close(&p->h);
-    pythia__html_close(&p->h);
-    pythia__html_close(&p->h);
-}
-
-/* Of cells: `label` says which column it was, where columns are lines. */
-static void duration_cell(struct page *p, const char *label, double ns)
-{
-    pythia__html_cell(&p->h, "n", label);
-    pythia__html_duration(&p->h, ns);
-    pythia__html_close(&p->h);
-}
-
-static void chance_cell(struct page *p, const char *label, double q)
-{
-    pythia__html_cell(&p->h, "n", label);
-    pythia__html_chance(&p->h, q);
+    pythia__html_table_end(&p->h);
     pythia__html_close(&p->h);
 }
 
@@ -81,11 +63,12 @@ static void draw_services(struct page *p, const json_t *report)
         pythia__html_open(&p->h, "th", "scope", "row", NULL);
         pythia__html_name(&p->h, name[0] ? name : "(not known)");
         pythia__html_close(&p->h);
-        duration_cell(p, "change", pythia__number(service, "change_ns"));
+        pythia__html_duration_cell(&p->h, "change", pythia__number(service, "change_ns"));
         pythia__html_cell(&p->h, "full", NULL);
         pythia__html_edge(&p->h, json_object_get(service, "best_edge"));
         pythia__html_close(&p->h);
-        duration_cell(p, "longer by at least", pythia__number(service, "score_ns"));
+        pythia__html_duration_cell(&p->h, "longer by at least",
+                                   pythia__number(service, "score_ns"));
         pythia__html_close(&p->h);
     }
     if (rows.shown == 0)
@@ -105,16 +88,13 @@ static void edge_row(struct page *p, const json_t *edge)
     pythia__html_cell(&p->h, "e", "service");
     pythia__html_name(&p->h, service[0] ? service : "(not known)");
     pythia__html_close(&p->h);
-    duration_cell(p, "before", pythia__number_in(edge, "mean_ns", "before"));
-    duration_cell(p, "after", pythia__number_in(edge, "mean_ns", "after"));
-    pythia__html_cell(&p->h, "b", NULL);
-    pythia__html_bar(&p->h, "share", pythia__number(edge, "share"), NAN, NAN);
-    pythia__html_close(&p->h);
-    pythia__html_cell(&p->h, "n", "share of the change");
-    pythia__html_percent(&p->h, pythia__number(edge, "share"));
-    pythia__html_close(&p->h);
-    chance_cell(p, "q", pythia__number_in(edge, "clipped_ns", "q"));
-    chance_cell(p, "q of the variance", pythia__number_in(edge, "clipped_variance_ns2", "q"));
+    pythia__html_duration_cell(&p->h, "before", pythia__number_in(edge, "mean_ns", "before"));
+    pythia__html_duration_cell(&p->h, "after", pythia__number_in(edge, "mean_ns", "after"));
+    pythia__html_bar_cell(&p->h, "share", pythia__number(edge, "share"));
+    pythia__html_percent_cell(&p->h, "share of the change", pythia__number(edge, "share"));
+    pythia__html_chance_cell(&p->h, "q", pythia__number_in(edge, "clipped_ns", "q"));
+    pythia__html_chance_cell(&p->h, "q of the variance",
+                             pythia__number_in(edge, "clipped_variance_ns2", "q"));
     pythia__html_close(&p->h);
 }
 
@@ -190,13 +170,6 @@ static void type_section(struct page *p, const json_t *type)
     pythia__html_close(&p->h);
 }
 
-static void count_cell(struct page *p, const char *label, double count)
-{
-    pythia__html_cell(&p->h, "n", label);
-    pythia__html_count(&p->h, count);
-    pythia__html_close(&p->h);
-}
-
 static void draw_other_types(struct page *p, const json_t *report)
 {
     static const char *const labels[] = {"Type of request", ">Requests before", ">After",
@@ -213,8 +186,9 @@ static void draw_other_types(struct page *p, const json_t *report)
         pythia__html_open(&p->h, "th", "scope", "row", NULL);
         pythia__html_name(&p->h, pythia__string(type, "name"));
         pythia__html_close(&p->h);
-        count_cell(p, "requests before", pythia__number_in(type, "requests", "before"));
-        count_cell(p, "after", pythia__number_in(type, "requests", "after"));
+        pythia__html_count_cell(&p->h, "requests before",
+                                pythia__number_in(type, "requests", "before"));
+        pythia__html_count_cell(&p->h, "after", pythia__number_in(type, "requests", "after"));
         pythia__html_leaf(&p->h, "td", "e",
                           strcmp(pythia__string(type, "status"), "same") == 0 ? "nothing changed"
                                                                               : "too few");
@@ -249,7 +223,7 @@ void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *o
     struct page p = {.top = top, .alpha = pythia__number(report, "alpha")};
     pythia__html_begin(&p.h, out);
     pythia__html_open(&p.h, "html", "lang", "en", NULL);
-    pythia__html_head(&p.h, "What changed", NULL, 0);
+    pythia__html_head(&p.h, "What changed");
     pythia__html_open(&p.h, "body", NULL);
     pythia__html_open(&p.h, "main", NULL);
     draw_comparison(&p, report);

@@ -3,6 +3,16 @@
 #include "compare_forms.h"
 #include "sentences/sentences.h"
 
+double pythia__number_in(const json_t *object, const char *key, const char *member)
+{
+    return pythia__number(json_object_get(object, key), member);
+}
+
+bool pythia__is_change_certain(const json_t *of, const char *key, double alpha)
+{
+    return pythia__number_in(of, key, "q") <= alpha; /* false for NaN */
+}
+
 static bool edge_changed(const json_t *edge, double alpha)
 {
     return pythia__is_change_certain(edge, "clipped_ns", alpha) ||

@@ -5,16 +5,6 @@
 #include "compare_forms.h"
 #include "sentences/sentences.h"
 
-double pythia__number_in(const json_t *object, const char *key, const char *member)
-{
-    return pythia__number(json_object_get(object, key), member);
-}
-
-bool pythia__is_change_certain(const json_t *of, const char *key, double alpha)
-{
-    return pythia__number_in(of, key, "q") <= alpha; /* false for NaN */
-}
-
 /* "120 ms longer", "3.00 us shorter" */
 static void add_longer(struct pythia_buf *to, double change_ns)
 {

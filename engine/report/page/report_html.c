@@ -301,9 +301,7 @@ static void draw_overview(struct pythia__html *h, const json_t *report)
     const json_t *groups = pythia__array(report, "groups");
     double rest = 0;
     size_t number = 0;
-    pythia__html_open(h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, "stack", labels, sizeof(labels) / sizeof(labels[0]));
     for (size_t i = 0; i < json_array_size(groups); i++) {
         const json_t *group = json_array_get(groups, i);
         double share = pythia__number(group, "variance_share");
@@ -317,8 +315,7 @@ static void draw_overview(struct pythia__html *h, const json_t *report)
              between_paths(pythia__array(report, "request_types")));
     rest_row(h, "Between types: different work takes different time",
              pythia__number(report, "between_types_share"));
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
 }
 
 /* ---- types, other groups ---- */
@@ -369,13 +366,9 @@ static void other_row(struct pythia__html *h, const json_t *group)
     pythia__html_leaf(h, "td", "nb", status_words(pythia__string(group, "status")));
     pythia__html_size_cells(h, group);
     for (size_t i = 0; i < 2; i++) {
-        pythia__html_cell(h, "n", quantiles[i][1]);
-        pythia__html_duration(h, pythia__number(group, quantiles[i][0]));
-        pythia__html_close(h);
+        pythia__html_duration_cell(h, quantiles[i][1], pythia__number(group, quantiles[i][0]));
     }
-    pythia__html_cell(h, "n", "share");
-    pythia__html_percent(h, pythia__number(group, "variance_share"));
-    pythia__html_close(h);
+    pythia__html_percent_cell(h, "share", pythia__number(group, "variance_share"));
     pythia__html_close(h);
 }
 
@@ -386,9 +379,7 @@ static void draw_other_groups(struct pythia__html *h, const json_t *report)
         ">Share of the variance"};
     const json_t *groups = pythia__array(report, "groups");
     size_t shown = 0, count = json_array_size(groups) - count_diagnosed(groups);
-    pythia__html_open(h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, "stack", labels, sizeof(labels) / sizeof(labels[0]));
     for (size_t i = 0; i < json_array_size(groups) && shown < OTHERS_MAX; i++) {
         const json_t *group = json_array_get(groups, i);
         if (!is_diagnosed(group)) {
@@ -396,8 +387,7 @@ static void draw_other_groups(struct pythia__html *h, const json_t *report)
             shown++;
         }
     }
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
     if (count > shown) {
         pythia__html_open(h, "p", "class", "note", NULL);
         pythia__html_printf(h, "and %zu more", count - shown);
@@ -441,15 +431,9 @@ static void next_row(struct pythia__html *h, const json_t *report, const json_t 
     }
     pythia__html_close(h);
     pythia__html_close(h);
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, "share", gain, NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "shows up to");
-    pythia__html_percent(h, gain);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "costs a request");
-    pythia__html_duration(h, pythia__number(one, "cost_ns"));
-    pythia__html_close(h);
+    pythia__html_bar_cell(h, "share", gain);
+    pythia__html_percent_cell(h, "shows up to", gain);
+    pythia__html_duration_cell(h, "costs a request", pythia__number(one, "cost_ns"));
     pythia__html_close(h);
 }
 
@@ -463,13 +447,10 @@ static void draw_suggestions(struct pythia__html *h, const json_t *report)
                           "No closed trace point that is known lies where these requests differ.");
         return;
     }
-    pythia__html_open(h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, "stack", labels, sizeof(labels) / sizeof(labels[0]));
     for (size_t i = 0; i < json_array_size(list); i++)
         next_row(h, report, json_array_get(list, i));
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
 }
 
 /* ---- the search ---- */
@@ -502,21 +483,11 @@ static void loop_row(struct pythia__html *h, const json_t *cycle, const json_t *
         h->out->failed = 1;
     pythia_buf_free(&use);
     pythia__html_close(h);
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, "share", explained, NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "explained");
-    pythia__html_percent(h, explained);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "open beyond the skeleton");
-    pythia__html_count(h, pythia__number(cycle, "open_count"));
-    pythia__html_close(h);
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, "share", saved / (seen + saved), NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "spans saved");
-    pythia__html_percent(h, saved / (seen + saved));
-    pythia__html_close(h);
+    pythia__html_bar_cell(h, "share", explained);
+    pythia__html_percent_cell(h, "explained", explained);
+    pythia__html_count_cell(h, "open beyond the skeleton", pythia__number(cycle, "open_count"));
+    pythia__html_bar_cell(h, "share", saved / (seen + saved));
+    pythia__html_percent_cell(h, "spans saved", saved / (seen + saved));
     pythia__html_close(h);
 }
 
@@ -537,13 +508,10 @@ static void draw_loop(struct pythia__html *h, const json_t *report)
     pythia__html_close(h);
     pythia__html_ends(h, search);
     pythia__html_timeline(h, list, search);
-    pythia__html_open(h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, "stack", labels, sizeof(labels) / sizeof(labels[0]));
     for (size_t i = 0; i < json_array_size(list); i++)
         loop_row(h, json_array_get(list, i), search);
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
     pythia__html_effects(h, report);
 }
 
@@ -723,7 +691,7 @@ static void document_head(struct pythia__html *h, const json_t *report)
     double requests = pythia__number(json_object_get(report, "input"), "traces");
     pythia__add_count(&title, requests);
     pythia_buf_puts(&title, requests == 1 ? " request" : " requests");
-    pythia__html_head(h, title.bytes ? title.bytes : "", NULL, 0);
+    pythia__html_head(h, title.bytes ? title.bytes : "");
     if (title.failed)
         h->out->failed = 1;
     pythia_buf_free(&title);

@@ -44,11 +44,8 @@ void pythia__html_ends(struct pythia__html *h, const json_t *search);
 
 /* ---- pieces ---- */
 
-/* The head of a document, with all that keeps it from loading or running anything but `script` (the
- * path of a file of the same server; NULL: none). A browser that runs no scripts fetches a document
- * with a script again every `refresh_s` seconds. */
-void pythia__html_head(struct pythia__html *h, const char *title, const char *script,
-                       unsigned refresh_s);
+/* The head of a document, with all that keeps it from loading or running anything. */
+void pythia__html_head(struct pythia__html *h, const char *title);
 /* An item of a list that leads to a part of the page. */
 void pythia__html_part_link(struct pythia__html *h, const char *id, const char *text);
 /* What was found about a group, or what a verdict says: where and why of `finding`, with the names
@@ -56,10 +53,9 @@ void pythia__html_part_link(struct pythia__html *h, const char *id, const char *
 void pythia__html_found(struct pythia__html *h, const json_t *finding, const json_t *of);
 void pythia__html_notes(struct pythia__html *h, const json_t *finding, const json_t *of);
 
-/* A number as text, as words.h writes it: duration, percent, p-value, count. */
+/* A number as text, as words.h writes it: duration, percent, count. */
 void pythia__html_duration(struct pythia__html *h, double ns);
 void pythia__html_percent(struct pythia__html *h, double part);
-void pythia__html_chance(struct pythia__html *h, double p); /* "2e-46" */
 void pythia__html_count(struct pythia__html *h, double count);
 /* "3 requests", "1 request" */
 void pythia__html_things(struct pythia__html *h, double count, const char *one, const char *many);
@@ -85,11 +81,19 @@ void pythia__html_group_anchor(struct pythia_buf *to, const char *id);
 void pythia__html_bar(struct pythia__html *h, const char *class, double value, double low,
                       double high);
 
-/* The head of a table. A label that begins with '>' is of a column of numbers, one with '=' of two
+/* Begin a table of that class, with its head and its body, and end it. A label that begins with '>' is of a column of numbers, one with '=' of two
  * columns: of a bar, and of its number. */
-void pythia__html_head_cells(struct pythia__html *h, const char *const *labels, size_t count);
+void pythia__html_table_begin(struct pythia__html *h, const char *class, const char *const *labels,
+                              size_t count);
+void pythia__html_table_end(struct pythia__html *h);
 /* Open a cell. `label` names its column where the page is too narrow for columns. */
 void pythia__html_cell(struct pythia__html *h, const char *class, const char *label);
+/* A cell with a number, as the functions above write it, or with a bar. */
+void pythia__html_duration_cell(struct pythia__html *h, const char *label, double ns);
+void pythia__html_percent_cell(struct pythia__html *h, const char *label, double part);
+void pythia__html_chance_cell(struct pythia__html *h, const char *label, double p); /* "2e-46" */
+void pythia__html_count_cell(struct pythia__html *h, const char *label, double count);
+void pythia__html_bar_cell(struct pythia__html *h, const char *class, double value);
 /* A share of the variance of all requests, as a bar and a number: two cells. */
 void pythia__html_share_cells(struct pythia__html *h, const char *class, double share);
 /* How many requests something has, and their mean duration: two cells. */

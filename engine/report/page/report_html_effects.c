@@ -7,9 +7,7 @@
 
 static void draw_effect_number(struct pythia__html *h, const char *label, double value)
 {
-    pythia__html_cell(h, "n", label);
-    pythia__html_percent(h, value);
-    pythia__html_close(h);
+    pythia__html_percent_cell(h, label, value);
 }
 
 static const char *verdict_in_words(const char *verdict)
@@ -67,14 +65,11 @@ void pythia__html_effects(struct pythia__html *h, const json_t *report)
                       "the whole place, which is all one would see without them. By path: how "
                       "much of what varies there correlates with whether they are hit.");
     pythia__html_close(h);
-    pythia__html_open(h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, "stack", labels, sizeof(labels) / sizeof(labels[0]));
     for (i = 0; i < json_array_size(cycles); i++) {
         effects = pythia__array(json_array_get(cycles, i), "effects");
         json_array_foreach (effects, k, effect)
             draw_effect_row(h, effect);
     }
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
 }

@@ -76,16 +76,13 @@ void pythia__html_ends(struct pythia__html *h, const json_t *search)
     pythia_buf_free(&note);
     if (count == 0)
         return;
-    pythia__html_open(h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, "stack", labels, sizeof(labels) / sizeof(labels[0]));
     for (size_t i = 0; i < json_array_size(problems) && shown < ENDS_MAX; i++)
         if (is_shown(json_array_get(problems, i))) {
             draw_end_row(h, json_array_get(problems, i));
             shown++;
         }
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
     if (count > shown) {
         pythia__html_open(h, "p", "class", "note", NULL);
         pythia__html_printf(h, "and %zu more", count - shown);

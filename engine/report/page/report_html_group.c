@@ -72,9 +72,7 @@ static void edge_row(struct pythia__html *h, const json_t *edge, double group_re
     pythia__html_cell(h, "b", NULL);
     pythia__html_bar(h, "share", share, low, high);
     pythia__html_close(h);
-    pythia__html_cell(h, "n", "share");
-    pythia__html_percent(h, share);
-    pythia__html_close(h);
+    pythia__html_percent_cell(h, "share", share);
     pythia__html_cell(h, "n dim", "95 % interval");
     pythia__html_percent(h, low);
     pythia__html_text(h, " to ");
@@ -82,9 +80,7 @@ static void edge_row(struct pythia__html *h, const json_t *edge, double group_re
     pythia__html_close(h);
     static const char *const durations[][2] = {{"mean_ns", "mean"}, {"sd_ns", "sd"}};
     for (size_t i = 0; i < 2; i++) {
-        pythia__html_cell(h, "n", durations[i][1]);
-        pythia__html_duration(h, pythia__number(edge, durations[i][0]));
-        pythia__html_close(h);
+        pythia__html_duration_cell(h, durations[i][1], pythia__number(edge, durations[i][0]));
     }
     pythia__html_close(h);
 }
@@ -94,9 +90,7 @@ static void edge_table(struct pythia__html *h, const json_t *edges, size_t from,
 {
     static const char *const labels[] = {"Stretch of the critical path", "=Share of the variance",
                                          ">95 % interval", ">Mean", ">SD"};
-    pythia__html_open(h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, "stack", labels, sizeof(labels) / sizeof(labels[0]));
     for (size_t i = 0; i < json_array_size(edges); i++) {
         const json_t *edge = json_array_get(edges, i);
         if (fabs(pythia__number(edge, "share")) >= EDGE_MIN) {
@@ -106,8 +100,7 @@ static void edge_table(struct pythia__html *h, const json_t *edges, size_t from,
             to -= to > 0;
         }
     }
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
 }
 
 /* Edges as a table. */

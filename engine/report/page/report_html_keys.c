@@ -53,14 +53,12 @@ static void draw_key_profile(struct pythia__html *h, const json_t *key)
     double largest = largest_mean(bins);
     if (json_array_size(bins) == 0)
         return;
-    pythia__html_open(h, "table", "class", has_long_values(bins) ? "tall" : "low", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, has_long_values(bins) ? "tall" : "low", labels,
+                             sizeof(labels) / sizeof(labels[0]));
     for (size_t i = 0; i < json_array_size(bins); i++)
         pythia__html_mean_row(h, pythia__string(json_array_get(bins, i), "value"),
                               json_array_get(bins, i), largest);
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
 }
 
 /* The edges with the largest loadings of either sign, best first. Returns how many. */
@@ -232,9 +230,7 @@ static void draw_key_remarks(struct pythia__html *h, const json_t *key)
 
 static void draw_key_chance(struct pythia__html *h, const char *label, double p)
 {
-    pythia__html_cell(h, "n", label);
-    pythia__html_chance(h, p);
-    pythia__html_close(h);
+    pythia__html_chance_cell(h, label, p);
 }
 
 static void key_row(struct pythia__html *h, const json_t *key)
@@ -244,15 +240,9 @@ static void key_row(struct pythia__html *h, const json_t *key)
     pythia__html_open(h, "th", "scope", "row", NULL);
     key_name(h, key);
     pythia__html_close(h);
-    pythia__html_cell(h, "n", "rank");
-    pythia__html_count(h, pythia__number(key, "rank"));
-    pythia__html_close(h);
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, "share", explained, NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "explains");
-    pythia__html_percent(h, explained);
-    pythia__html_close(h);
+    pythia__html_count_cell(h, "rank", pythia__number(key, "rank"));
+    pythia__html_bar_cell(h, "share", explained);
+    pythia__html_percent_cell(h, "explains", explained);
     draw_key_chance(h, "q", pythia__number(key, "q"));
     draw_key_chance(h, "by permutation", pythia__number(key, "p_permutation"));
     pythia__html_cell(h, "dim full", NULL);
@@ -265,13 +255,10 @@ static void key_table(struct pythia__html *h, const json_t *keys, size_t from, s
 {
     static const char *const labels[] = {"Key", ">Rank",           "=Explains of the variance",
                                          ">q",  ">By permutation", "Remarks"};
-    pythia__html_open(h, "table", "class", "stack", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, "stack", labels, sizeof(labels) / sizeof(labels[0]));
     for (size_t i = from; i < to; i++)
         key_row(h, json_array_get(keys, i));
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
 }
 
 /* ---- keys that were not asked ---- */

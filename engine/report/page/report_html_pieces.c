@@ -33,13 +33,6 @@ void pythia__html_percent(struct pythia__html *h, double part)
     put_and_clear(h, &text);
 }
 
-void pythia__html_chance(struct pythia__html *h, double p)
-{
-    struct pythia_buf text = {0};
-    pythia__add_chance_cell(&text, p);
-    put_and_clear(h, &text);
-}
-
 void pythia__html_count(struct pythia__html *h, double count)
 {
     struct pythia_buf text = {0};
@@ -196,7 +189,7 @@ void pythia__html_bar(struct pythia__html *h, const char *class, double value, d
     pythia__html_close(h);
 }
 
-void pythia__html_head_cells(struct pythia__html *h, const char *const *labels, size_t count)
+static void draw_head_cells(struct pythia__html *h, const char *const *labels, size_t count)
 {
     pythia__html_open(h, "thead", NULL);
     pythia__html_open(h, "tr", NULL);
@@ -219,6 +212,57 @@ void pythia__html_cell(struct pythia__html *h, const char *class, const char *la
     pythia__html_open(h, "td", "class", class, NULL);
     if (label)
         pythia__html_attribute(h, "data-l", label);
+}
+
+void pythia__html_duration_cell(struct pythia__html *h, const char *label, double ns)
+{
+    pythia__html_cell(h, "n", label);
+    pythia__html_duration(h, ns);
+    pythia__html_close(h);
+}
+
+void pythia__html_percent_cell(struct pythia__html *h, const char *label, double part)
+{
+    pythia__html_cell(h, "n", label);
+    pythia__html_percent(h, part);
+    pythia__html_close(h);
+}
+
+void pythia__html_chance_cell(struct pythia__html *h, const char *label, double p)
+{
+    struct pythia_buf text = {0};
+    pythia__html_cell(h, "n", label);
+    pythia__add_chance_cell(&text, p);
+    put_and_clear(h, &text);
+    pythia__html_close(h);
+}
+
+void pythia__html_count_cell(struct pythia__html *h, const char *label, double count)
+{
+    pythia__html_cell(h, "n", label);
+    pythia__html_count(h, count);
+    pythia__html_close(h);
+}
+
+void pythia__html_bar_cell(struct pythia__html *h, const char *class, double value)
+{
+    pythia__html_cell(h, "b", NULL);
+    pythia__html_bar(h, class, value, NAN, NAN);
+    pythia__html_close(h);
+}
+
+void pythia__html_table_begin(struct pythia__html *h, const char *class, const char *const *labels,
+                              size_t count)
+{
+    pythia__html_open(h, "table", "class", class, NULL);
+    draw_head_cells(h, labels, count);
+    pythia__html_open(h, "tbody", NULL);
+}
+
+void pythia__html_table_end(struct pythia__html *h)
+{
+    pythia__html_close(h);
+    pythia__html_close(h);
 }
 
 void pythia__html_found(struct pythia__html *h, const json_t *finding, const json_t *of)
@@ -252,35 +296,19 @@ static void write_meta(struct pythia__html *h, const char *kind, const char *nam
     pythia__html_close(h);
 }
 
-/* A script that keeps the document current, and what stands in for it where scripts do not run. */
-static void write_script(struct pythia__html *h, const char *path, unsigned refresh_s)
-{
-    char seconds[16];
-    pythia__html_open(h, "script", "src", path, "defer", "", NULL);
-    pythia__html_close(h);
-    snprintf(seconds, sizeof(seconds), "%u", refresh_s);
-    pythia__html_open(h, "noscript", NULL);
-    write_meta(h, "http-equiv", "refresh", seconds);
-    pythia__html_close(h);
-}
-
 #define NOTHING_LOADED                                                                             \
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "              \
     "form-action 'none'"
 
-void pythia__html_head(struct pythia__html *h, const char *title, const char *script,
-                       unsigned refresh_s)
+void pythia__html_head(struct pythia__html *h, const char *title)
 {
     pythia__html_open(h, "head", NULL);
     pythia__html_open(h, "meta", "charset", "utf-8", NULL);
     pythia__html_close(h);
     /* Nothing else is loaded or runs, even if a name found a way to be markup. */
-    write_meta(h, "http-equiv", "Content-Security-Policy",
-               script ? NOTHING_LOADED "; script-src 'self'; connect-src 'self'" : NOTHING_LOADED);
+    write_meta(h, "http-equiv", "Content-Security-Policy", NOTHING_LOADED);
     write_meta(h, "name", "viewport", "width=device-width,initial-scale=1");
     write_meta(h, "name", "referrer", "no-referrer");
-    if (script)
-        write_script(h, script, refresh_s);
     pythia__html_leaf(h, "title", NULL, title);
     pythia__html_sheet(h);
     pythia__html_close(h);
@@ -288,22 +316,14 @@ void pythia__html_head(struct pythia__html *h, const char *title, const char *sc
 
 void pythia__html_share_cells(struct pythia__html *h, const char *class, double share)
 {
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, class, share, NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "share");
-    pythia__html_percent(h, share);
-    pythia__html_close(h);
+    pythia__html_bar_cell(h, class, share);
+    pythia__html_percent_cell(h, "share", share);
 }
 
 void pythia__html_size_cells(struct pythia__html *h, const json_t *of)
 {
-    pythia__html_cell(h, "n", "requests");
-    pythia__html_count(h, pythia__number(of, "count"));
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "mean");
-    pythia__html_duration(h, pythia__number(of, "mean_ns"));
-    pythia__html_close(h);
+    pythia__html_count_cell(h, "requests", pythia__number(of, "count"));
+    pythia__html_duration_cell(h, "mean", pythia__number(of, "mean_ns"));
 }
 
 void pythia__html_mean_row(struct pythia__html *h, const char *name, const json_t *of,
@@ -314,15 +334,9 @@ void pythia__html_mean_row(struct pythia__html *h, const char *name, const json_
     pythia__html_open(h, "th", "scope", "row", NULL);
     pythia__html_name(h, name);
     pythia__html_close(h);
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, "time", largest_ns > 0 ? mean / largest_ns : 0, NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", NULL);
-    pythia__html_duration(h, mean);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "requests");
-    pythia__html_count(h, pythia__number(of, "requests"));
-    pythia__html_close(h);
+    pythia__html_bar_cell(h, "time", largest_ns > 0 ? mean / largest_ns : 0);
+    pythia__html_duration_cell(h, NULL, mean);
+    pythia__html_count_cell(h, "requests", pythia__number(of, "requests"));
     pythia__html_close(h);
 }
 

@@ -16,14 +16,11 @@ static void part_table(struct pythia__html *h, const json_t *of)
     double largest = 0;
     for (size_t i = 0; i < json_array_size(parts); i++)
         largest = fmax(largest, pythia__number(json_array_get(parts, i), "mean_ns"));
-    pythia__html_open(h, "table", "class", "tall", NULL);
-    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-    pythia__html_open(h, "tbody", NULL);
+    pythia__html_table_begin(h, "tall", labels, sizeof(labels) / sizeof(labels[0]));
     for (size_t i = 0; i < json_array_size(parts); i++)
         pythia__html_mean_row(h, pythia__string(json_array_get(parts, i), "part"),
                               json_array_get(parts, i), largest);
-    pythia__html_close(h);
-    pythia__html_close(h);
+    pythia__html_table_end(h);
 }
 
 /* Words of the other forms, made by one of them. */

@@ -239,7 +239,7 @@ int pythia__series_html(const json_t *report, struct pythia_buf *out)
     struct pythia__html h;
     pythia__html_begin(&h, out);
     pythia__html_open(&h, "html", "lang", "en", NULL);
-    pythia__html_head(&h, "Measurements over time", NULL, 0);
+    pythia__html_head(&h, "Measurements over time");
     pythia__html_open(&h, "body", NULL);
     pythia__html_open(&h, "main", NULL);
     add_head(&h, report);

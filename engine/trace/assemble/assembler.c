@@ -21,6 +21,7 @@
 #include "span_list.h"
 
 #define AHEAD_NS    (2 * UINT64_C(1000000000)) /* of our clock: a clock that is set is not */
+#define EARLY_PART  4                          /* of a tick, for what is due by what is known now */
 #define BUILDER_MAX ((size_t)1024 * 1024)      /* bytes that the builder keeps for the next trace */
 #define SPARE_MAX   256                        /* traces whose memory is kept for others */
 
@@ -588,25 +589,29 @@ void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick)
     a->tick = tick > a->tick ? tick : a->tick;
 }
 
-/* Has it been quiet for as long as its queue stands for, or as long as its kind waits now? Senders
- * may be known better than when its last span came: at the start, all traces wait for senders that
- * nothing is known of. */
-static bool is_quiet(const struct pythia_assembler *a, const struct open_trace *t)
+/* Has it been quiet for as long as its queue stands for? */
+static bool is_due(const struct pythia_assembler *a, const struct open_trace *t)
 {
-    if (is_past(a, t->last_tick, quiet_ticks_of(a, t->queue)))
-        return true;
-    if (t->queue == 0 || !is_past(a, t->last_tick, a->options.quiet_ticks))
-        return false;
-    return is_past(a, t->last_tick, quiet_ticks_of(a, quiet_queue(a, t)));
+    return is_past(a, t->last_tick, quiet_ticks_of(a, t->queue));
 }
 
-static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most)
+/* Or at least for as long as its kind waits now? Senders may be known better than when its last
+ * span came: at the start, all traces wait for senders that nothing is known of. */
+static bool is_due_by_now(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    return t->queue > 0 && is_past(a, t->last_tick, a->options.quiet_ticks) &&
+           is_past(a, t->last_tick, quiet_ticks_of(a, quiet_queue(a, t)));
+}
+
+/* Finish what is due in a queue, up to `most` gathered spans; what would not be due without what is
+ * known now only up to `most_early`, because it may be all that has come in seconds. */
+static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most, uint64_t most_early)
 {
     struct open_trace *next;
     for (struct open_trace *t = a->queues[queue].oldest; t && a->gathered < most; t = next) {
         /* Finishing a trace frees it. */
         next = t->later;
-        if (!is_quiet(a, t))
+        if (!is_due(a, t) && (a->gathered >= most_early || !is_due_by_now(a, t)))
             break; /* the queue is in order: none after it has been quiet for longer */
         if (!t->pinned) {
             int status = finish_if_whole(a, t);
@@ -623,7 +628,9 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
     int status = PYTHIA_OK;
     /* Work in one tick is bounded: after a burst, thousands of traces are due at once, and the
      * event loop must answer its senders meanwhile. What is left is finished in the next tick. */
-    uint64_t most = a->options.tick_spans ? a->gathered + a->options.tick_spans : UINT64_MAX;
+    uint64_t most = a->options.tick_spans ? a->gathered + a->options.tick_spans : UINT64_MAX,
+             most_early = a->options.tick_spans ? a->gathered + a->options.tick_spans / EARLY_PART
+                                                : UINT64_MAX;
     pythia_assembler_now(a, tick);
     for (struct open_trace *t = a->eldest; t && a->gathered < most; t = next) {
         next = t->younger;
@@ -652,7 +659,7 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
             goto out;
     }
     for (uint8_t queue = 0; queue < QUIETS; queue++) {
-        status = tick_quiet(a, queue, most);
+        status = tick_quiet(a, queue, most, most_early);
         if (status != PYTHIA_OK)
             goto out;
     }

@@ -51,7 +51,17 @@ struct pythia_strategy {
                    struct pythia_suggestion *out, size_t *count);
 };
 
-/* All strategies, in order of preference; *count of them. */
+/* All strategies, in order of preference: the first one, and the others by their names; and the
+ * names as the choices of an option. */
+#define PYTHIA_STRATEGY_FIRST "information-gain"
+#define PYTHIA_OTHER_STRATEGIES(row)                                                               \
+    row(hierarchical) row(flat) row(binary) row(historic) row(covariance) row(thompson)            \
+        row(random) row(all)
+#define PYTHIA_STRATEGY_CHOICE(name) "|" #name
+#define PYTHIA_STRATEGY_CHOICES                                                                    \
+    PYTHIA_STRATEGY_FIRST PYTHIA_OTHER_STRATEGIES(PYTHIA_STRATEGY_CHOICE)
+
+/* The table of them, in that order; *count of them. */
 const struct pythia_strategy *const *pythia_strategies(size_t *count);
 
 /* The names of groups that could not be looked up in the space, because their request type is not

@@ -19,11 +19,13 @@ pythia help --scdoc > page; pythiad --scdoc | sed '/^\$ node --require/d' > page
 scdoc < page | head -1 | cut -c1-20
 scdoc < page8 > page.8
 check page8 'options of pythiad'
+for file in page page8; do grep -qx '# EXAMPLES' $file || echo "$file has no examples"; done
 while read -r c; do
     name=pythia-${c// /-}
     pythia help --scdoc $c > "$name"
     scdoc < "$name" > page.1 || echo "$name: is no page"
     check "$name" "options of $c"
+    grep -qx '# EXAMPLES' "$name" || echo "$name has no examples"
     sed 's/\*//g' page | grep -q "^$name(1)" || echo "pythia(1) does not list $name"
 done < commands
 # Those that are written by hand.

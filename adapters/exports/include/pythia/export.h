@@ -11,10 +11,19 @@
 /* Finished traces in formats of other tools. A format is a row of a table: it appends text, and
  * opens no file. */
 
+/* The share of the latency variance that lies in the own time of a trace point. */
+struct pythia_export_share {
+    uint32_t tracepoint;
+    double share; /* of 1; below 0 where the time varies against the request's */
+};
+
 /* What an export keeps between traces. */
 struct pythia_export_state {
     const struct pythia_vocabulary *vocabulary; /* borrowed */
     size_t traces;                              /* appended so far */
+    /* For the next trace, sorted by trace point; NULL: not known. Borrowed. */
+    const struct pythia_export_share *shares;
+    size_t share_count;
 };
 
 struct pythia_export_ops {

@@ -63,7 +63,15 @@ struct pythia_adapter_ops {
     pythia_span_counter *count;
 };
 
-/* All formats, in order of name; *count of them. */
+/* All formats, in order of name: the row of each, and its name, of which the choices of an option
+ * are made as well. */
+#define PYTHIA_FORMATS(row)                                                                        \
+    row(hiq, "hiq") row(jaeger, "jaeger") row(native, "native") row(osprofiler, "osprofiler")      \
+        row(otlp_json, "otlp") row(otlp_protobuf, "otlp-proto") row(recording, "recording")        \
+            row(spans, "spans") row(zipkin, "zipkin")
+#define PYTHIA_FORMAT_CHOICE(format, name) "|" name
+
+/* The table of them, in that order; *count of them. */
 const struct pythia_adapter_ops *const *pythia_adapters(size_t *count);
 
 /* The format that the first bytes of an input look like most, or the one of that name; NULL if
