@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pythia/error.h"
 #include "pythia/shown_text.h"
 
 static const char *log_program = "pythia";
@@ -56,4 +57,10 @@ void pythia_log(enum pythia_log_level level, const char *format, ...)
     line[size++] = '\n';
     if (write(STDERR_FILENO, line, size) < 0)
         return; /* nobody is left to report it to */
+}
+
+void pythia_log_error(enum pythia_log_level level, const struct pythia_error *e)
+{
+    char text[1024];
+    pythia_log(level, "%s", pythia_error_text(e, text, sizeof(text)));
 }

@@ -127,7 +127,7 @@ static void write_function(struct pythia_buf *to, const struct shell *s)
 /* ---- fish ---- */
 
 /* When the words of a command stand on the line. */
-static void add_condition(struct pythia_buf *to, const char *name)
+static void add_fish_condition(struct pythia_buf *to, const char *name)
 {
     const char *blank = strchr(name, ' ');
     pythia_buf_printf(to, "complete -c pythia -n '__fish_seen_subcommand_from %.*s",
@@ -142,7 +142,7 @@ static void write_fish_command(struct pythia_buf *to, const struct pythia__comma
     struct pythia_option options[PYTHIA__OPTIONS_MAX];
     pythia__options_of(c, options);
     for (const struct pythia_option *o = options; o->name; o++) {
-        add_condition(to, c->name);
+        add_fish_condition(to, c->name);
         pythia_option_fish(o, to);
     }
     if (c->words) /* before one of them is there */
@@ -152,7 +152,7 @@ static void write_fish_command(struct pythia_buf *to, const struct pythia__comma
                           c->name, c->words, c->words);
 }
 
-static void write_fish(struct pythia_buf *to)
+static void write_fish_completion(struct pythia_buf *to)
 {
     size_t count;
     const struct pythia__command *const *commands = pythia__commands(&count);
@@ -184,7 +184,7 @@ bool pythia__completion_write(const char *option, struct pythia_buf *to)
     else if (strcmp(option, "--zsh-completion") == 0)
         write_function(to, &zsh);
     else if (strcmp(option, "--fish-completion") == 0)
-        write_fish(to);
+        write_fish_completion(to);
     else
         return false;
     return true;

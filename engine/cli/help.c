@@ -21,7 +21,7 @@ static const char *exits_of(const struct pythia__command *c)
     return c && c->exits ? c->exits : PYTHIA__EXITS_DIAGNOSIS;
 }
 
-static int print_text(struct pythia_buf *text)
+static int print_help_text(struct pythia_buf *text)
 {
     int status = pythia__write_text(NULL, pythia_buf_status(text), text);
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
@@ -78,7 +78,7 @@ int pythia__help_command(const struct pythia__command *c)
         line += size + (line[size] == '\n');
     }
     exit_line(&text, c);
-    return print_text(&text);
+    return print_help_text(&text);
 }
 
 static int help_all(void)
@@ -94,7 +94,7 @@ static int help_all(void)
     pythia_buf_puts(&text, "\npythia COMMAND --help says more of one, pythia --version which this "
                            "is.\n");
     exit_line(&text, NULL);
-    return print_text(&text);
+    return print_help_text(&text);
 }
 
 static const struct pythia__command *find_command(const char *name)
@@ -287,7 +287,7 @@ int pythia__help_family(const char *word)
             pythia_buf_printf(&text, "  pythia %-14s%s\n", commands[i]->name, commands[i]->summary);
     if (text.size == 0)
         return pythia__help_unknown(word);
-    return print_text(&text);
+    return print_help_text(&text);
 }
 
 /* `help` and what stands behind it. */
@@ -296,7 +296,7 @@ static int help_words(int argc, char **argv)
     struct pythia_buf name = {0}, text = {0};
     bool scdoc = argc > 2 && strcmp(argv[2], "--scdoc") == 0;
     if (argc > 2 && pythia__completion_write(argv[2], &text))
-        return print_text(&text);
+        return print_help_text(&text);
     for (int i = scdoc ? 3 : 2; i < argc; i++) /* of two words: space build */
         pythia_buf_printf(&name, "%s%s", name.size ? " " : "", argv[i]);
     const struct pythia__command *c = name.size ? find_command(name.bytes) : NULL;
@@ -308,7 +308,7 @@ static int help_words(int argc, char **argv)
             page_of_command(&text, c);
         else
             page_of_all(&text);
-        code = print_text(&text);
+        code = print_help_text(&text);
     } else {
         code = c ? pythia__help_command(c) : help_all();
     }
@@ -321,7 +321,7 @@ bool pythia__help_asked(int argc, char **argv, int *code)
     struct pythia_buf text = {0};
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         pythia_buf_puts(&text, "pythia " PYTHIA_BUILD "\n");
-        *code = print_text(&text);
+        *code = print_help_text(&text);
     } else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         *code = help_all();
     } else if (strcmp(argv[1], "help") == 0) {

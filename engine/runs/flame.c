@@ -276,7 +276,8 @@ static void add_colour(const struct frame *frame, const struct frame *root, bool
     pythia_buf_printf(to, "hsl(%d,85%%,%.0f%%)", change > 0 ? 5 : 212, 95 - 35 * strength);
 }
 
-static void add_number(double value, const struct pythia_flame_options *o, struct pythia_buf *to)
+static void add_svg_number(double value, const struct pythia_flame_options *o,
+                           struct pythia_buf *to)
 {
     pythia_buf_printf(to, "%.*f %s", value / o->scale < 100 ? 3 : 0, value / o->scale, o->unit);
 }
@@ -294,11 +295,11 @@ static void draw_frame(const struct frame *frame, const struct frame *root, doub
     pythia_buf_puts(to, "\"><title>");
     pythia_shown_markup(to, frame->name);
     pythia_buf_puts(to, ": ");
-    add_number(frame->all[side], o, to);
+    add_svg_number(frame->all[side], o, to);
     pythia_buf_printf(to, ", %.1f %%", 100 * frame->all[side] / root->all[side]);
     if (o->diff) {
         pythia_buf_puts(to, "; before ");
-        add_number(frame->all[0], o, to);
+        add_svg_number(frame->all[0], o, to);
     }
     pythia_buf_printf(to, "</title><rect x=\"%.3f\" y=\"%u\" width=\"%.3f\" height=\"%d\" fill=\"",
                       x, y, fmax(width - .5, .1), ROW - 1);
@@ -356,18 +357,17 @@ int pythia_flame_svg(const struct pythia_flame *f, const struct pythia_flame_opt
     struct pythia_buf frames = {0};
     uint32_t rows = 0;
     int status = draw_frames(f, o, &rows, &frames);
-    if (status == PYTHIA_OK)
-        status = pythia_buf_status(&frames);
-    if (status == PYTHIA_OK) {
-        begin_picture(o, rows, to);
-        if (rows == 0)
-            pythia_buf_puts(to, "<text x=\"6\" y=\"60\">There is no time to show.</text>\n");
-        pythia_buf_text_add(to, pythia_buf_text(&frames));
-        if (rows > 0)
-            pythia_buf_puts(to, script);
-        pythia_buf_puts(to, "</svg>\n");
-        status = pythia_buf_status(to);
-    }
+    if (status != PYTHIA_OK || (status = pythia_buf_status(&frames)) != PYTHIA_OK)
+        goto out;
+    begin_picture(o, rows, to);
+    if (rows == 0)
+        pythia_buf_puts(to, "<text x=\"6\" y=\"60\">There is no time to show.</text>\n");
+    pythia_buf_text_add(to, pythia_buf_text(&frames));
+    if (rows > 0)
+        pythia_buf_puts(to, script);
+    pythia_buf_puts(to, "</svg>\n");
+    status = pythia_buf_status(to);
+out:
     pythia_buf_free(&frames);
     return status;
 }

@@ -125,7 +125,7 @@ void pythia_git_ask(struct pythia_git_question *q)
 
 /* Lines that begin with '#' are headers, of which one names the commit; each other line is a file
  * that changed. */
-static void read_answer(FILE *lines, struct pythia_run_context *c)
+static void read_command_answer(FILE *lines, struct pythia_run_context *c)
 {
     static const char commit[] = "# branch.oid ";
     char *line = NULL;
@@ -152,7 +152,7 @@ void pythia_git_answer(struct pythia_git_question *q, struct pythia_run_context 
         return;
     FILE *lines = fdopen(q->output, "r");
     if (lines) {
-        read_answer(lines, c);
+        read_command_answer(lines, c);
         fclose(lines);
     } else {
         close(q->output);

@@ -220,7 +220,7 @@ static json_t *json_of_run(const struct pythia_run *run)
     return NULL;
 }
 
-static int write_json(json_t *o, struct pythia_buf *to)
+static int write_run_json(json_t *o, struct pythia_buf *to)
 {
     char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
     json_decref(o);
@@ -234,7 +234,7 @@ static int write_json(json_t *o, struct pythia_buf *to)
 
 int pythia_run_json(const struct pythia_run *run, struct pythia_buf *to)
 {
-    return write_json(json_of_run(run), to);
+    return write_run_json(json_of_run(run), to);
 }
 
 /* ---- the record of the other profiler ---- */
@@ -258,6 +258,8 @@ static const struct {
 };
 #define RECORD_NUMBERS (sizeof(record_numbers) / sizeof(record_numbers[0]))
 
+/* The members of other tools' records come first, so that these can read ours; what they have no
+ * member for is in "pythia". */
 int pythia_run_json_record(const struct pythia_run *run, struct pythia_buf *to)
 {
     bool failed = false;
@@ -290,7 +292,7 @@ int pythia_run_json_record(const struct pythia_run *run, struct pythia_buf *to)
         json_decref(o);
         o = NULL;
     }
-    return write_json(o, to);
+    return write_run_json(o, to);
 }
 
 int pythia_run_json_name(const struct pythia_run *run, struct pythia_buf *to)
@@ -519,6 +521,8 @@ static int parse_command(struct pythia_run_parsed *p, json_t *o)
     return PYTHIA_OK;
 }
 
+/* Records of this program have all numbers in "pythia"; those of other tools are read as far as
+ * they go. */
 int pythia_run_json_parse(struct pythia_text json, struct pythia_run_parsed **out,
                           struct pythia_error *e)
 {
@@ -540,9 +544,7 @@ int pythia_run_json_parse(struct pythia_text json, struct pythia_run_parsed **ou
                                   "\"elapsed_time_sec\"");
     } else {
         status = is_own ? parse_own(p, o) : parse_record(p, o);
-        if (status == PYTHIA_OK)
-            status = parse_command(p, o);
-        if (status == PYTHIA_ENOMEM)
+        if (status != PYTHIA_OK || (status = parse_command(p, o)) != PYTHIA_OK)
             pythia_error_set(e, status, "out of memory");
     }
     if (status != PYTHIA_OK) {

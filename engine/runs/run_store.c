@@ -91,6 +91,21 @@ static int run_statements(const struct pythia_run_store *s, const char *statemen
     return PYTHIA_OK;
 }
 
+static int run_migrations(const struct pythia_run_store *s, struct pythia_error *e)
+{
+    char version[64];
+    for (int64_t at = read_pragma(s, "PRAGMA user_version"); at < PYTHIA_RUN_SCHEMA; at++) {
+        if (at < 0)
+            break;
+        int status = run_statements(s, migrations[at], e);
+        snprintf(version, sizeof(version), "PRAGMA user_version=%lld", (long long)at + 1);
+        if (status != PYTHIA_OK || (status = run_statements(s, version, e)) != PYTHIA_OK)
+            return status;
+    }
+    snprintf(version, sizeof(version), "PRAGMA application_id=%d", APPLICATION_ID);
+    return run_statements(s, version, e);
+}
+
 /* Ten processes may begin on one new file together: the version is read again inside the
  * transaction, and whoever comes second finds nothing left to do. */
 static int migrate_store(const struct pythia_run_store *s, struct pythia_error *e)
@@ -100,20 +115,8 @@ static int migrate_store(const struct pythia_run_store *s, struct pythia_error *
     int status = run_statements(s, "BEGIN IMMEDIATE", e);
     if (status != PYTHIA_OK)
         return status;
-    char version[64];
-    for (int64_t at = read_pragma(s, "PRAGMA user_version"); at < PYTHIA_RUN_SCHEMA; at++) {
-        if (at < 0 || (status = run_statements(s, migrations[at], e)) != PYTHIA_OK)
-            break;
-        snprintf(version, sizeof(version), "PRAGMA user_version=%lld", (long long)at + 1);
-        if ((status = run_statements(s, version, e)) != PYTHIA_OK)
-            break;
-    }
-    snprintf(version, sizeof(version), "PRAGMA application_id=%d", APPLICATION_ID);
-    if (status == PYTHIA_OK)
-        status = run_statements(s, version, e);
-    if (status == PYTHIA_OK)
-        status = run_statements(s, "COMMIT", e);
-    if (status != PYTHIA_OK)
+    if ((status = run_migrations(s, e)) != PYTHIA_OK ||
+        (status = run_statements(s, "COMMIT", e)) != PYTHIA_OK)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }
@@ -174,7 +177,9 @@ static int open_database(struct pythia_run_store *s, struct pythia_error *e)
                             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
                             "PRAGMA foreign_keys=ON;",
                             e);
-    return status == PYTHIA_OK ? migrate_store(s, e) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return migrate_store(s, e);
 }
 
 int pythia_run_store_open(const char *path, bool create, struct pythia_run_store **out,

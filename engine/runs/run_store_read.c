@@ -25,7 +25,7 @@ struct walk {
 
 /* ---- the query ---- */
 
-static void add_condition(struct pythia_buf *query, const char *condition, bool wanted)
+static void add_filter_condition(struct pythia_buf *query, const char *condition, bool wanted)
 {
     if (wanted)
         pythia_buf_printf(query, " AND %s", condition);
@@ -42,14 +42,14 @@ static void write_query(const struct pythia_run_filter *f, struct pythia_buf *qu
         if (pythia_run_metrics[m].column)
             pythia_buf_printf(query, ", %s", pythia_run_metrics[m].column);
     pythia_buf_puts(query, " FROM run JOIN host ON host.id = host_id WHERE 1");
-    add_condition(query, "run.id = ?1", f->id != 0);
-    add_condition(query, "(instr(command, ?2) > 0 OR command_key = ?2)", f->command);
-    add_condition(query, "tag = ?3", f->tag);
-    add_condition(query, "suite = ?4", f->suite);
-    add_condition(query, "benchmark = ?5", f->benchmark);
-    add_condition(query, "host.name = ?6", f->host);
-    add_condition(query, "started_ns >= ?7", f->since_ns != 0);
-    add_condition(query, "started_ns < ?8", f->until_ns != 0);
+    add_filter_condition(query, "run.id = ?1", f->id != 0);
+    add_filter_condition(query, "(instr(command, ?2) > 0 OR command_key = ?2)", f->command);
+    add_filter_condition(query, "tag = ?3", f->tag);
+    add_filter_condition(query, "suite = ?4", f->suite);
+    add_filter_condition(query, "benchmark = ?5", f->benchmark);
+    add_filter_condition(query, "host.name = ?6", f->host);
+    add_filter_condition(query, "started_ns >= ?7", f->since_ns != 0);
+    add_filter_condition(query, "started_ns < ?8", f->until_ns != 0);
     for (size_t k = 0; k < f->meta_count; k++)
         pythia_buf_printf(query,
                           " AND EXISTS(SELECT 1 FROM meta WHERE run_id = run.id AND key = ?%zu"
@@ -228,6 +228,8 @@ static int read_output(struct walk *w, struct pythia_run *run)
     return failed ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
+/* The numbers of columns are those of the query in prepare_walk. Lists are read only if the
+ * caller asked for them: profiles are much larger than the run itself. */
 static int read_run(struct walk *w, struct pythia_run *run)
 {
     sqlite3_stmt *q = w->runs;
@@ -256,15 +258,15 @@ static int read_run(struct walk *w, struct pythia_run *run)
             run->metrics[PYTHIA_RUN_USER_NS] + run->metrics[PYTHIA_RUN_SYS_NS];
     pythia_arena_clear(&w->arena);
     int status = read_meta(w, run);
-    if (status == PYTHIA_OK && (w->with & PYTHIA_RUN_WITH_CALLPATHS))
-        status = read_callpaths(w, run);
-    if (status == PYTHIA_OK && (w->with & PYTHIA_RUN_WITH_FINDINGS))
-        status = read_findings(w, run);
-    if (status == PYTHIA_OK && (w->with & PYTHIA_RUN_WITH_ARTIFACTS))
-        status = read_artifacts(w, run);
-    if (status == PYTHIA_OK && (w->with & PYTHIA_RUN_WITH_OUTPUT))
-        status = read_output(w, run);
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    if ((w->with & PYTHIA_RUN_WITH_CALLPATHS) && (status = read_callpaths(w, run)) != PYTHIA_OK)
+        return status;
+    if ((w->with & PYTHIA_RUN_WITH_FINDINGS) && (status = read_findings(w, run)) != PYTHIA_OK)
+        return status;
+    if ((w->with & PYTHIA_RUN_WITH_ARTIFACTS) && (status = read_artifacts(w, run)) != PYTHIA_OK)
+        return status;
+    return w->with & PYTHIA_RUN_WITH_OUTPUT ? read_output(w, run) : PYTHIA_OK;
 }
 
 /* ---- all of them ---- */
@@ -296,13 +298,15 @@ static int prepare_walk(struct walk *w, const struct pythia_run_filter *filter)
                        " WHERE run_id = ?1 ORDER BY rank, rowid"},
     };
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         *parts[i].statement = pythia__run_store_prepare(w->s, parts[i].query, w->e);
-        if (!*parts[i].statement)
+        if (!*parts[i].statement) {
             status = w->e->status;
+            goto out;
+        }
     }
-    if (status == PYTHIA_OK)
-        bind_filter(w->runs, filter);
+    bind_filter(w->runs, filter);
+out:
     pythia_buf_free(&query);
     return status;
 }
@@ -320,6 +324,8 @@ static void free_walk(struct walk *w)
     pythia_free(w->files);
 }
 
+/* Statements are prepared once and bound anew for each run: a walk over thousands of runs would
+ * spend most of its time in preparing them. */
 int pythia_run_store_each(struct pythia_run_store *s, const struct pythia_run_filter *filter,
                           unsigned with, pythia_run_visit *visit, void *context,
                           struct pythia_error *e)
@@ -327,16 +333,21 @@ int pythia_run_store_each(struct pythia_run_store *s, const struct pythia_run_fi
     struct pythia_error own = {0};
     struct walk w = {.s = s, .e = e ? e : &own, .with = with};
     int status = prepare_walk(&w, filter), result = SQLITE_DONE;
-    while (status == PYTHIA_OK && (result = sqlite3_step(w.runs)) == SQLITE_ROW) {
+    if (status != PYTHIA_OK)
+        goto out;
+    while ((result = sqlite3_step(w.runs)) == SQLITE_ROW) {
         struct pythia_run run;
-        status = read_run(&w, &run);
-        if (status == PYTHIA_ENOMEM)
-            pythia_error_set(w.e, PYTHIA_ENOMEM, "out of memory");
-        if (status == PYTHIA_OK)
-            status = visit(context, &run);
+        if ((status = read_run(&w, &run)) != PYTHIA_OK) {
+            if (status == PYTHIA_ENOMEM)
+                pythia_error_set(w.e, PYTHIA_ENOMEM, "out of memory");
+            goto out;
+        }
+        if ((status = visit(context, &run)) != PYTHIA_OK)
+            goto out;
     }
-    if (status == PYTHIA_OK && result != SQLITE_DONE)
+    if (result != SQLITE_DONE)
         status = pythia__run_store_fail(s, w.e);
+out:
     free_walk(&w);
     return status;
 }

@@ -14,7 +14,7 @@ struct insertion {
     int at;
 };
 
-static void put_number(struct insertion *i, int64_t number)
+static void bind_number(struct insertion *i, int64_t number)
 {
     sqlite3_bind_int64(i->statement, ++i->at, number);
 }
@@ -38,7 +38,7 @@ static void put_string(struct insertion *i, const char *string)
     sqlite3_bind_text(i->statement, ++i->at, string, -1, SQLITE_STATIC);
 }
 
-static void put_bytes(struct insertion *i, struct pythia_text bytes)
+static void bind_bytes(struct insertion *i, struct pythia_text bytes)
 {
     sqlite3_bind_blob64(i->statement, ++i->at, bytes.bytes ? bytes.bytes : "", bytes.size,
                         SQLITE_STATIC);
@@ -88,8 +88,8 @@ static int find_host(const struct pythia_run_store *s, const struct pythia_run_h
     return PYTHIA_OK;
 }
 
-static int add_row(const struct pythia_run_store *s, const struct pythia_run *run, int64_t host,
-                   int64_t *id, struct pythia_error *e)
+static int insert_run(const struct pythia_run_store *s, const struct pythia_run *run, int64_t host,
+                      int64_t *id, struct pythia_error *e)
 {
     struct pythia_buf query = {0};
     int columns = 13;
@@ -113,7 +113,7 @@ static int add_row(const struct pythia_run_store *s, const struct pythia_run *ru
     pythia_buf_free(&query);
     if (!i.statement)
         return e->status;
-    put_number(&i, (int64_t)run->started_ns);
+    bind_number(&i, (int64_t)run->started_ns);
     put_string(&i, run->command);
     put_string(&i, run->command_key ? run->command_key : "");
     put_string(&i, run->tag);
@@ -121,10 +121,10 @@ static int add_row(const struct pythia_run_store *s, const struct pythia_run *ru
     put_string(&i, run->benchmark);
     put_string(&i, run->description);
     put_known(&i, run->exit_status);
-    put_number(&i, run->signal);
+    bind_number(&i, run->signal);
     put_string(&i, run->git_commit);
     put_known(&i, run->git_dirty);
-    put_number(&i, host);
+    bind_number(&i, host);
     put_string(&i, run->version);
     for (int m = 0; m < PYTHIA_RUN_METRICS; m++)
         if (pythia_run_metrics[m].column)
@@ -143,12 +143,14 @@ static int add_meta(const struct pythia_run_store *s, const struct pythia_run *r
     if (!i.statement)
         return e->status;
     int status = PYTHIA_OK;
-    for (size_t k = 0; k < run->meta_count && status == PYTHIA_OK; k++) {
-        put_number(&i, id);
+    for (size_t k = 0; k < run->meta_count; k++) {
+        bind_number(&i, id);
         put_string(&i, run->meta[k].key);
         put_string(&i, run->meta[k].value);
-        status = step_insertion(s, &i, e);
+        if ((status = step_insertion(s, &i, e)) != PYTHIA_OK)
+            goto out;
     }
+out:
     sqlite3_finalize(i.statement);
     return status;
 }
@@ -160,9 +162,9 @@ static int add_output(const struct pythia_run_store *s, const struct pythia_run 
         .statement = pythia__run_store_prepare(s, "INSERT INTO output VALUES(?, ?, ?, ?, ?)", e)};
     if (!i.statement)
         return e->status;
-    put_number(&i, id);
-    put_bytes(&i, run->output[0]);
-    put_bytes(&i, run->output[1]);
+    bind_number(&i, id);
+    bind_bytes(&i, run->output[0]);
+    bind_bytes(&i, run->output[1]);
     put_known(&i, run->output_bytes[0]);
     put_known(&i, run->output_bytes[1]);
     int status = step_insertion(s, &i, e);
@@ -178,39 +180,43 @@ static int add_artifacts(const struct pythia_run_store *s, const struct pythia_r
     if (!i.statement)
         return e->status;
     int status = PYTHIA_OK;
-    for (size_t k = 0; k < run->artifact_count && status == PYTHIA_OK; k++) {
-        put_number(&i, id);
+    for (size_t k = 0; k < run->artifact_count; k++) {
+        bind_number(&i, id);
         put_string(&i, run->artifacts[k].name);
         put_string(&i, run->artifacts[k].kind);
-        put_bytes(&i, run->artifacts[k].body);
-        status = step_insertion(s, &i, e);
+        bind_bytes(&i, run->artifacts[k].body);
+        if ((status = step_insertion(s, &i, e)) != PYTHIA_OK)
+            goto out;
     }
+out:
     sqlite3_finalize(i.statement);
     return status;
 }
 
-static int add_callpaths(const struct pythia_run_store *s, const struct pythia_run *run, int64_t id,
-                         struct pythia_error *e)
+static int insert_callpaths(const struct pythia_run_store *s, const struct pythia_run *run,
+                            int64_t id, struct pythia_error *e)
 {
     struct insertion i = {.statement = pythia__run_store_prepare(
                               s, "INSERT INTO callpath VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", e)};
     if (!i.statement)
         return e->status;
     int status = PYTHIA_OK;
-    for (size_t k = 0; k < run->callpath_count && status == PYTHIA_OK; k++) {
+    for (size_t k = 0; k < run->callpath_count; k++) {
         const struct pythia_run_callpath *c = &run->callpaths[k];
-        put_number(&i, id);
+        bind_number(&i, id);
         put_string(&i, c->path);
-        put_number(&i, c->calls);
-        put_number(&i, c->sum_ns);
+        bind_number(&i, c->calls);
+        bind_number(&i, c->sum_ns);
         put_real(&i, c->sum_squares);
-        put_number(&i, c->min_ns);
-        put_number(&i, c->max_ns);
-        put_number(&i, c->p50_ns);
-        put_number(&i, c->p99_ns);
-        put_number(&i, c->exclusive_ns);
-        status = step_insertion(s, &i, e);
+        bind_number(&i, c->min_ns);
+        bind_number(&i, c->max_ns);
+        bind_number(&i, c->p50_ns);
+        bind_number(&i, c->p99_ns);
+        bind_number(&i, c->exclusive_ns);
+        if ((status = step_insertion(s, &i, e)) != PYTHIA_OK)
+            goto out;
     }
+out:
     sqlite3_finalize(i.statement);
     return status;
 }
@@ -224,37 +230,37 @@ static int add_findings(const struct pythia_run_store *s, int64_t run,
     if (!i.statement)
         return e->status;
     int status = PYTHIA_OK;
-    for (size_t k = 0; k < count && status == PYTHIA_OK; k++) {
-        put_number(&i, run);
-        put_number(&i, findings[k].rank);
+    for (size_t k = 0; k < count; k++) {
+        bind_number(&i, run);
+        bind_number(&i, findings[k].rank);
         put_string(&i, findings[k].type);
         put_string(&i, findings[k].place);
         put_real(&i, findings[k].share);
         put_string(&i, findings[k].key);
         put_string(&i, findings[k].sentence);
-        status = step_insertion(s, &i, e);
+        if ((status = step_insertion(s, &i, e)) != PYTHIA_OK)
+            goto out;
     }
+out:
     sqlite3_finalize(i.statement);
     return status;
 }
 
-static int add_all(const struct pythia_run_store *s, const struct pythia_run *run, int64_t *id,
-                   struct pythia_error *e)
+static int insert_all(const struct pythia_run_store *s, const struct pythia_run *run, int64_t *id,
+                      struct pythia_error *e)
 {
     int64_t host = 0;
     int status = find_host(s, &run->host, &host, e);
-    if (status == PYTHIA_OK)
-        status = add_row(s, run, host, id, e);
-    if (status == PYTHIA_OK)
-        status = add_meta(s, run, *id, e);
-    if (status == PYTHIA_OK && run->output_bytes[0] + run->output_bytes[1] > 0)
-        status = add_output(s, run, *id, e);
-    if (status == PYTHIA_OK)
-        status = add_artifacts(s, run, *id, e);
-    if (status == PYTHIA_OK)
-        status = add_callpaths(s, run, *id, e);
-    return status == PYTHIA_OK ? add_findings(s, *id, run->findings, run->finding_count, e)
-                               : status;
+    if (status != PYTHIA_OK || (status = insert_run(s, run, host, id, e)) != PYTHIA_OK ||
+        (status = add_meta(s, run, *id, e)) != PYTHIA_OK)
+        return status;
+    if (run->output_bytes[0] + run->output_bytes[1] > 0 &&
+        (status = add_output(s, run, *id, e)) != PYTHIA_OK)
+        return status;
+    if ((status = add_artifacts(s, run, *id, e)) != PYTHIA_OK ||
+        (status = insert_callpaths(s, run, *id, e)) != PYTHIA_OK)
+        return status;
+    return add_findings(s, *id, run->findings, run->finding_count, e);
 }
 
 /* IMMEDIATE takes the right to write at once, and so waits for other writers there: a transaction
@@ -282,10 +288,10 @@ int pythia_run_store_add(struct pythia_run_store *s, const struct pythia_run *ru
     int status = begin_transaction(s, e);
     if (status != PYTHIA_OK)
         return status;
-    status = end_transaction(s, add_all(s, run, &number, e), e);
-    if (status == PYTHIA_OK)
-        *id = number;
-    return status;
+    if ((status = end_transaction(s, insert_all(s, run, &number, e), e)) != PYTHIA_OK)
+        return status;
+    *id = number;
+    return PYTHIA_OK;
 }
 
 int pythia_run_store_add_findings(struct pythia_run_store *s, int64_t run,

@@ -19,8 +19,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <jansson.h>
-
 #include "cycle/evidence.h"
 #include "pythia/diagnosis.h"
 #include "pythia/effects.h"
@@ -303,11 +301,12 @@ static struct pythia_diagnosis *diagnose(const struct pythia_groups *groups, siz
     return diagnosis;
 }
 
-static double write_form(const json_t *document, enum pythia_report_format form, size_t *bytes)
+static double write_form(const struct pythia_report *report, enum pythia_report_format form,
+                         size_t *bytes)
 {
     struct pythia_buf out = {0};
     double begun = cpu_s();
-    must(pythia_report_write(document, form, false, &out), "a form of the report");
+    must(pythia_report_write(report, form, NULL, &out), "a form of the report");
     double took = cpu_s() - begun;
     *bytes = out.size;
     pythia_buf_free(&out);
@@ -334,12 +333,14 @@ static struct report make_report(const struct bench *b, const struct pythia__evi
                                           .groups = e->groups,
                                           .diagnosis = diagnosis,
                                           .verdicts = &verdicts};
-    json_t *document = pythia_report_json(&source);
-    must(document ? PYTHIA_OK : PYTHIA_ENOMEM, "a report");
+    struct pythia_report *report;
+    must(
+        pythia_report_create(&source, 1u << PYTHIA_REPORT_JSON | 1u << PYTHIA_REPORT_HTML, &report),
+        "a report");
     out.document_s = cpu_s() - begun;
-    out.json_s = write_form(document, PYTHIA_REPORT_JSON, &out.html_bytes);
-    out.html_s = write_form(document, PYTHIA_REPORT_HTML, &out.html_bytes);
-    json_decref(document);
+    out.json_s = write_form(report, PYTHIA_REPORT_JSON, &out.html_bytes);
+    out.html_s = write_form(report, PYTHIA_REPORT_HTML, &out.html_bytes);
+    pythia_report_destroy(report);
     pythia_verdicts_free(&verdicts);
     pythia_diagnosis_destroy(diagnosis);
     return out;

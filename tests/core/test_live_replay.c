@@ -1,11 +1,10 @@
 /* The same engine: a stream that was recorded and is replayed gives what it gave live. The stream
  * is a captured OpenStack, record by record as its processes wrote them, or requests of a planted
  * workflow; the replay reads a file, as `pythia replay` does. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <jansson.h>
 
 #include "check.h"
 #include "pythia/adapter.h"
@@ -41,13 +40,13 @@ static char *report_of(struct pythia_vocabulary *v, const struct pythia_groups *
     assert_int_equal(pythia_diagnose(groups, &how, &d), PYTHIA_OK);
     struct pythia_report_source source = {
         .input = &none, .vocabulary = v, .groups = groups, .diagnosis = d};
-    json_t *json = pythia_report_json(&source);
-    assert_non_null(json);
-    char *text = json_dumps(json, JSON_INDENT(1) | JSON_SORT_KEYS);
-    assert_non_null(text);
-    json_decref(json);
+    struct pythia_report *report;
+    struct pythia_buf text = {0};
+    assert_int_equal(pythia_report_create(&source, 1u << PYTHIA_REPORT_JSON, &report), PYTHIA_OK);
+    assert_int_equal(pythia_report_write(report, PYTHIA_REPORT_JSON, NULL, &text), PYTHIA_OK);
+    pythia_report_destroy(report);
     pythia_diagnosis_destroy(d);
-    return text;
+    return text.bytes;
 }
 
 static void assert_same_report(const char *actual, const char *wanted)
@@ -252,7 +251,7 @@ static struct pythia_live *send(struct seen *s, struct pythia_space *space,
 static void end_seen(struct seen *s, struct pythia_live *live)
 {
     for (size_t i = 0; i < s->cycles; i++)
-        free(s->reports[i]);
+        pythia_free(s->reports[i]);
     pythia_live_destroy(live);
 }
 
@@ -284,7 +283,7 @@ static void with_all_points_open_a_stream_gives_what_its_replay_gives(void **sta
     end_seen(&s, live);
     end_stream(&stream);
     end_replay(&r);
-    free(wanted);
+    pythia_free(wanted);
     pythia_vocabulary_destroy(v);
 }
 
@@ -318,7 +317,7 @@ static void with_the_skeleton_open_too(void **state)
     end_replay(&all);
     pythia_free(skeleton);
     pythia_open_points_destroy(open);
-    free(wanted);
+    pythia_free(wanted);
     pythia_vocabulary_destroy(v);
 }
 
@@ -540,8 +539,8 @@ static void play_both(struct pair *p, const char *path, struct pythia_closed_loo
     assert_int_equal(p->cycles, loop->cycle_count);
     char *wanted = report_of(p->vocabulary, groups);
     assert_same_report(p->last_report, wanted);
-    free(wanted);
-    free(p->last_report);
+    pythia_free(wanted);
+    pythia_free(p->last_report);
     pythia_groups_destroy(groups);
     pythia_open_points_destroy(open);
     pythia_input_destroy(input);

@@ -80,12 +80,15 @@ static void end(struct bench *b)
 
 static void write(struct bench *b)
 {
-    struct pythia__json w = {.vocabulary = b->vocabulary};
+    const struct pythia_report_source source = {.vocabulary = b->vocabulary, .loop = &b->loop};
+    struct pythia__report_writer w = {.json = {.vocabulary = b->vocabulary}, .s = &source};
     json_decref(b->report);
     b->report = json_object();
-    pythia__json_loop(&w, b->report, &b->loop);
-    pythia__json_close(&w);
-    assert_false(w.failed);
+    pythia__doc_begin(&w.d);
+    pythia__json_loop(&w, b->report);
+    pythia__doc_free(&w.d);
+    pythia__json_close(&w.json);
+    assert_false(w.json.failed);
 }
 
 static const json_t *cycle(const struct bench *b)
@@ -380,13 +383,16 @@ static void each_failed_allocation_is_told(void **state)
         b.problems[0].state = PYTHIA_PROBLEM_GIVEN_UP;
         b.problems[0].why = PYTHIA_WHY_PINNED;
         b.cycles[0].leading.top = inside(&b, "a", .5);
-        struct pythia__json w = {.vocabulary = b.vocabulary};
+        const struct pythia_report_source source = {.vocabulary = b.vocabulary, .loop = &b.loop};
+        struct pythia__report_writer w = {.json = {.vocabulary = b.vocabulary}, .s = &source};
         b.report = json_object();
+        pythia__doc_begin(&w.d);
         pythia_mem_fail_after(failures);
-        pythia__json_loop(&w, b.report, &b.loop);
-        pythia__json_close(&w);
+        pythia__json_loop(&w, b.report);
+        pythia__json_close(&w.json);
         pythia_mem_fail_after(-1);
-        failed = w.failed;
+        failed = w.json.failed;
+        pythia__doc_free(&w.d);
         end(&b);
     }
     assert_true(failures > 2);

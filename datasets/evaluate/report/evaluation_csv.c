@@ -6,7 +6,7 @@
 
 #include "evaluation_forms.h"
 #include "pythia/shown_text.h"
-#include "sentences/sentences.h"
+#include "write/words.h"
 
 /* A column is a member of a result, or a member of that. */
 static const struct {

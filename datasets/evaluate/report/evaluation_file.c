@@ -7,7 +7,7 @@
 #include "pythia/evaluation_report.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
-#include "sentences/sentences.h"
+#include "write/words.h"
 
 #define SCHEMA "pythia.evaluation/1"
 

@@ -15,7 +15,7 @@
 #include "evaluation_forms.h"
 #include "pythia/shown_text.h"
 #include "pythia/strategy.h"
-#include "sentences/sentences.h"
+#include "write/words.h"
 #include "write/html_writer.h"
 
 #define COLUMNS_MAX   5

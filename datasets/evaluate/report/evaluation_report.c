@@ -10,7 +10,7 @@
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
-#include "sentences/sentences.h"
+#include "write/words.h"
 #include "write/json_writer.h"
 
 #define HELP_LIMIT 400 /* characters */

@@ -6,7 +6,7 @@
 
 #include "evaluation_forms.h"
 #include "pythia/shown_text.h"
-#include "sentences/sentences.h"
+#include "write/words.h"
 #include "write/markdown_writer.h"
 
 #define NAME_LIMIT 200 /* characters; of names of our own none is as long */

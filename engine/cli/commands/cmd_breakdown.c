@@ -41,7 +41,7 @@ struct breaking {
 };
 
 /* "handler=*:pool.wait". What is left of a call has no spans of its own. */
-static bool read_rule(const char *text, struct pythia_call_rule *rule)
+static bool read_breakdown_rule(const char *text, struct pythia_call_rule *rule)
 {
     const char *equals = strchr(text, '=');
     size_t size = equals ? (size_t)(equals - text) : 0;
@@ -59,7 +59,7 @@ static bool read_rule(const char *text, struct pythia_call_rule *rule)
 static int read_rules(struct breaking *b)
 {
     for (size_t i = 0; i < b->s->parts.count; i++)
-        if (!read_rule(b->s->parts.texts[i], &b->rules[i])) {
+        if (!read_breakdown_rule(b->s->parts.texts[i], &b->rules[i])) {
             pythia_log(PYTHIA_LOG_ERROR,
                        "--part %s: not PART=PATTERN; PART is in_ser, rdma, handler, in_deser, "
                        "out_ser or o_cb",
@@ -78,7 +78,7 @@ static int begin_breakdown(void *context)
                                    &b->breakdown);
 }
 
-static int take_trace(void *context, const struct pythia_trace *trace)
+static int add_to_breakdown(void *context, const struct pythia_trace *trace)
 {
     struct breaking *b = context;
     return pythia_breakdown_add(b->breakdown, trace);
@@ -102,7 +102,7 @@ static int write_breakdown(const struct breaking *b)
 static int run_breakdown(const void *settings, char *const *operands, int count)
 {
     struct breaking b = {.s = settings};
-    const struct pythia_consumer consumer = {begin_breakdown, take_trace, &b};
+    const struct pythia_consumer consumer = {begin_breakdown, add_to_breakdown, &b};
     if (read_rules(&b) != PYTHIA_OK)
         return PYTHIA__EXIT_USAGE;
     int code;

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "pythia/compare.h"
 #include "pythia/compare_report.h"
 #include "pythia/log.h"
@@ -90,13 +88,13 @@ static int begin_side(void *context)
     return pythia_side_create(side->reading.vocabulary, &side->reading.groups, &side->side);
 }
 
-static int take_trace(void *context, const struct pythia_trace *trace)
+static int add_to_side(void *context, const struct pythia_trace *trace)
 {
     struct side *side = context;
     return pythia_side_add(side->side, trace);
 }
 
-static int compare_paths(const void *a, const void *b)
+static int order_paths(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -108,13 +106,13 @@ static int open_side(struct side *side, const char *first, const struct pythia_o
     side->paths[side->count++] = first;
     for (size_t i = 0; i < more->count; i++)
         side->paths[side->count++] = more->texts[i];
-    qsort(side->paths, (size_t)side->count, sizeof(char *), compare_paths);
+    qsort(side->paths, (size_t)side->count, sizeof(char *), order_paths);
     return pythia__reading_begin_with(&side->reading, &side->s->read, side->paths, side->count,
                                       other);
 }
 
 /* What the requests of both sides are parted by. */
-static int find_key(struct side sides[2])
+static int make_common_key(struct side sides[2])
 {
     const struct settings *s = sides[0].s;
     struct pythia__reading *const readings[] = {&sides[0].reading, &sides[1].reading};
@@ -135,7 +133,7 @@ static int read_each(struct side sides[2])
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < 2; i++) {
-        struct pythia_consumer consumer = {begin_side, take_trace, &sides[i]};
+        struct pythia_consumer consumer = {begin_side, add_to_side, &sides[i]};
         sides[i].other = i ? &sides[0] : NULL;
         if ((status = pythia__reading_run(&sides[i].reading, &consumer)) != PYTHIA_OK)
             return status;
@@ -145,10 +143,10 @@ static int read_each(struct side sides[2])
 
 /* Names of parts are right when both sides have been read, and those of paths when the second has
  * not changed what the first taught: types of both sides are matched by name. */
-static int read_sides(struct side sides[2])
+static int read_both_sides(struct side sides[2])
 {
     const struct pythia__reading *first = &sides[0].reading;
-    int status = find_key(sides);
+    int status = make_common_key(sides);
     if (status != PYTHIA_OK)
         return status;
     uint64_t changes = pythia__reading_changes(first);
@@ -171,23 +169,26 @@ static struct pythia_compare_input input_of(const struct side *side)
                                          side->key};
 }
 
-static int write_report(const struct settings *s, const struct side sides[2],
-                        const struct pythia_comparison *c)
+static int write_comparison(const struct settings *s, const struct side sides[2],
+                            const struct pythia_comparison *c)
 {
     struct pythia_compare_input before = input_of(&sides[0]), after = input_of(&sides[1]);
+    const struct pythia_compare_source source = {c, sides[0].reading.vocabulary, &before, &after,
+                                                 (size_t)s->top};
+    const struct pythia__terminal terminal = pythia__terminal_of(s->output);
+    const struct pythia_report_view view = {terminal.width, terminal.colour, terminal.ascii};
     struct pythia_buf text = {0};
-    json_t *json = pythia_compare_report_json(c, sides[0].reading.vocabulary, &before, &after);
-    bool colour = pythia__terminal_of(s->output).colour;
-    int status = json ? pythia_compare_report_write(json, (enum pythia_report_format)s->format,
-                                                    (size_t)s->top, colour, &text)
-                      : PYTHIA_ENOMEM;
-    status = pythia__write_text(s->output, status, &text);
-    json_decref(json);
+    int status =
+        pythia_compare_report_write(&source, (enum pythia_report_format)s->format, &view, &text);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(s->output, pythia_buf_text(&text));
+    pythia_buf_free(&text);
     return status;
 }
 
 /* The worse of the two, or else what the comparison says. */
-static int exit_status(const struct side sides[2], const struct pythia_comparison *c, int status)
+static int exit_of_comparison(const struct side sides[2], const struct pythia_comparison *c,
+                              int status)
 {
     for (size_t i = 0; i < 2; i++) {
         int code = pythia__reading_exit(&sides[i].reading, status);
@@ -215,7 +216,7 @@ static bool reads_input_twice(const struct settings *s, char *const *operands, i
     return times > 1;
 }
 
-static int run_compare(const void *settings, char *const *operands, int count)
+static int run_compare_command(const void *settings, char *const *operands, int count)
 {
     const struct settings *s = settings;
     struct side sides[2] = {{.s = s}, {.s = s}};
@@ -231,12 +232,12 @@ static int run_compare(const void *settings, char *const *operands, int count)
     if (status != PYTHIA_OK)
         goto out;
     status = open_side(&sides[1], operands[count - 1], &s->after, &sides[0].reading);
-    if (status != PYTHIA_OK || (status = read_sides(sides)) != PYTHIA_OK ||
+    if (status != PYTHIA_OK || (status = read_both_sides(sides)) != PYTHIA_OK ||
         (status = pythia_compare(sides[0].side, sides[1].side, &how, &c)) != PYTHIA_OK)
         goto out;
-    status = write_report(s, sides, c);
+    status = write_comparison(s, sides, c);
 out:
-    code = exit_status(sides, c, status);
+    code = exit_of_comparison(sides, c, status);
     pythia_comparison_destroy(c);
     pythia_grouping_key_destroy(sides[0].key);
     for (size_t i = 2; i-- > 0;) { /* the second borrows from the first */
@@ -279,5 +280,5 @@ const struct pythia__command pythia__cmd_compare = {
     .settings_size = sizeof(struct settings),
     .operands_min = 2,
     .operands_max = 2,
-    .run = run_compare,
+    .run = run_compare_command,
 };

@@ -125,7 +125,7 @@ static bool is_small(size_t problem)
 }
 
 /* The names in `list`, in its order; NULL: those that are there by default, or all. */
-static int choose_names(struct chosen *c, const char *list, bool (*is_default)(size_t))
+static int choose_listed(struct chosen *c, const char *list, bool (*is_default)(size_t))
 {
     c->numbers = pythia_calloc(c->all, sizeof(*c->numbers));
     if (!c->numbers)
@@ -192,7 +192,7 @@ static volatile sig_atomic_t interrupted;
 
 /* A second one ends the program, but not if it comes at once: timeout(1) sends each signal to the
  * program, and then to all programs of its group. */
-static void on_signal(int number)
+static void note_interrupt(int number)
 {
     static volatile sig_atomic_t first_ms; /* of no known day: it wraps */
     struct timespec now;
@@ -222,7 +222,7 @@ static uint64_t thread_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static void clear_progress(struct evaluating *v)
+static void erase_trial_progress(struct evaluating *v)
 {
     if (v->shown)
         fprintf(stderr, "\r%*s\r", 60, "");
@@ -240,7 +240,7 @@ static void after_trial(struct evaluating *v, int status, const struct pythia_er
         v->failed = true;
     }
     if (status == PYTHIA_OK && story->size) {
-        clear_progress(v);
+        erase_trial_progress(v);
         fwrite(story->bytes, 1, story->size, stderr);
     }
     if (v->progress && now_ns - v->shown_ns >= PROGRESS_NS) {
@@ -270,7 +270,7 @@ static void run_trials(void *context)
 static int run_all(struct evaluating *v)
 {
     static uv_thread_t threads[THREADS_MAX];
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before[2];
+    struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART}, before[2];
     size_t wanted = v->s->threads ? (size_t)v->s->threads : uv_available_parallelism(), running = 0;
     if (uv_mutex_init(&v->lock) != 0)
         return PYTHIA_ENOMEM;
@@ -286,14 +286,14 @@ static int run_all(struct evaluating *v)
     sigaction(SIGINT, &before[0], NULL);
     sigaction(SIGTERM, &before[1], NULL);
     uv_mutex_destroy(&v->lock);
-    clear_progress(v);
+    erase_trial_progress(v);
     if (v->why.status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "%s", v->why.sentence);
     return v->status;
 }
 
 /* NULL: there is no memory for it. */
-static int write_report(const struct settings *s, json_t *json)
+static int write_evaluation(const struct settings *s, json_t *json)
 {
     struct pythia_buf text = {0};
     bool colour = pythia__terminal_of(s->output).colour;
@@ -307,7 +307,7 @@ static int write_report(const struct settings *s, json_t *json)
 static int report_evaluation(const struct evaluating *v)
 {
     json_t *json = pythia_evaluation_report_json(v->e, v->s->times);
-    int status = write_report(v->s, json);
+    int status = write_evaluation(v->s, json);
     json_decref(json);
     return status;
 }
@@ -324,11 +324,10 @@ static int report_again(const struct settings *s)
     }
     int status = pythia_evaluation_report_read(s->from, &json, &why);
     if (status != PYTHIA_OK) {
-        char sentence[1024];
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
         return status == PYTHIA_ENOMEM ? status : PYTHIA_EIO;
     }
-    status = write_report(s, json);
+    status = write_evaluation(s, json);
     json_decref(json);
     return status;
 }
@@ -345,6 +344,8 @@ static int after_interrupt(const struct evaluating *v)
     return PYTHIA_ESTOPPED;
 }
 
+/* An interrupt ends all threads after their current trial, and what is done by then may be shown, but
+ * never as a whole result (after_interrupt). */
 static int evaluate_all(const struct settings *s, const struct chosen *strategies,
                         const struct chosen *problems)
 {
@@ -394,9 +395,9 @@ static int run_evaluate(const void *settings, char *const *operands, int count)
     pythia_strategies(&strategies.all);
     pythia_trial_problems(&problems.all);
     pythia_log_setup("pythia", s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
-    int status = choose_names(&strategies, s->strategies, NULL);
+    int status = choose_listed(&strategies, s->strategies, NULL);
     if (status != PYTHIA_OK ||
-        (status = choose_names(&problems, s->problems, s->list ? NULL : is_small)) != PYTHIA_OK)
+        (status = choose_listed(&problems, s->problems, s->list ? NULL : is_small)) != PYTHIA_OK)
         goto out;
     status = s->list   ? list_all(s, &strategies, &problems)
              : s->from ? report_again(s)

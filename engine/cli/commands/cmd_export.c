@@ -65,7 +65,7 @@ static int begin_export(void *context)
     return pythia__output_restart(&x->output);
 }
 
-static int take_trace(void *context, const struct pythia_trace *trace)
+static int export_trace(void *context, const struct pythia_trace *trace)
 {
     struct exporting *x = context;
     if (x->s->traces > 0 && x->state.traces >= (uint64_t)x->s->traces)
@@ -81,7 +81,7 @@ static int take_trace(void *context, const struct pythia_trace *trace)
 
 static int export_all(struct exporting *x)
 {
-    struct pythia_consumer consumer = {begin_export, take_trace, x};
+    struct pythia_consumer consumer = {begin_export, export_trace, x};
     int status = pythia__reading_run(&x->reading, &consumer);
     if (status != PYTHIA_OK)
         return status;
@@ -95,7 +95,7 @@ static int refuse_shares(void)
     return PYTHIA_EUSAGE;
 }
 
-static int run_export(const void *settings, char *const *operands, int count)
+static int run_export_command(const void *settings, char *const *operands, int count)
 {
     struct exporting x = {.s = settings};
     size_t formats;
@@ -149,5 +149,5 @@ const struct pythia__command pythia__cmd_export = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run_export,
+    .run = run_export_command,
 };

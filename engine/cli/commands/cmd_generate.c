@@ -116,7 +116,7 @@ static int wrong_cause(const char *cause, size_t size, const char *why)
 }
 
 /* A number up to the next colon or comma. */
-static bool read_number(const char **at, double *out)
+static bool read_cause_number(const char **at, double *out)
 {
     char *end;
     if (!strchr("+-.0123456789", **at) || **at == '\0')
@@ -148,7 +148,7 @@ static int read_cause(const char *text, size_t size, double strength,
         at++;
         if (i == 0 && *at == ':') /* the parameter is left to its default */
             continue;
-        if (!read_number(&at, numbers[i]))
+        if (!read_cause_number(&at, numbers[i]))
             return wrong_cause(text, size, "a number is wanted behind the colon");
         if (i == 0 && *numbers[i] == 0)
             return wrong_cause(text, size, "the parameter has to be above 0");
@@ -212,7 +212,7 @@ static int read_settings(struct generating *g)
 }
 
 /* The trace points in a file, as flags of those of the workflow. */
-static int read_open(struct generating *g)
+static int read_open_file(struct generating *g)
 {
     struct pythia_open_points *open = NULL;
     struct pythia_buf text = {0};
@@ -222,10 +222,8 @@ static int read_open(struct generating *g)
     uint32_t count = pythia_vocabulary_tracepoints(g->vocabulary), found = 0;
     g->open = pythia_calloc(count, sizeof(*g->open));
     int status = g->open ? pythia_file_read(g->s->open, &text, &why) : PYTHIA_ENOMEM;
-    if (why.status != PYTHIA_OK) {
-        char sentence[1024];
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
-    }
+    if (why.status != PYTHIA_OK)
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
     if (status != PYTHIA_OK ||
         (status = pythia_open_points_create(g->vocabulary, &open)) != PYTHIA_OK ||
         (status = pythia_open_points_read(open, pythia_buf_text(&text))) != PYTHIA_OK)
@@ -253,8 +251,8 @@ static int flush_piece(struct generating *g)
     return status;
 }
 
-static int take_span(void *context, const struct pythia_trace_id *trace,
-                     const struct pythia_span *span)
+static int write_generated_span(void *context, const struct pythia_trace_id *trace,
+                                const struct pythia_span *span)
 {
     struct generating *g = context;
     int status = pythia_otlp_writer_add(g->writer, trace, span);
@@ -268,7 +266,8 @@ static int write_requests(struct generating *g)
     struct pythia_workflow_view view = {.open = g->open, .known_only = g->s->known};
     int status = PYTHIA_OK;
     for (uint64_t i = 0; i < (uint64_t)g->s->requests; i++) {
-        if ((status = pythia_workflow_request(g->workflow, i, &view, take_span, g)) != PYTHIA_OK)
+        if ((status = pythia_workflow_request(g->workflow, i, &view, write_generated_span, g)) !=
+            PYTHIA_OK)
             return status;
         if (pythia_otlp_writer_spans(g->writer) >= BATCH_SPANS)
             status = flush_piece(g);
@@ -280,7 +279,7 @@ static int write_requests(struct generating *g)
     return pythia__output_add(&g->output, pythia_buf_text(&g->piece));
 }
 
-static int write_all(struct generating *g)
+static int write_capture(struct generating *g)
 {
     int status = pythia__output_begin(&g->output, g->s->output);
     status = pythia__output_end(&g->output, status != PYTHIA_OK ? status : write_requests(g));
@@ -304,13 +303,13 @@ static int generate_all(struct generating *g)
     if (why.status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "--causes: %s (pythia generate --help lists the options)",
                    why.sentence);
-    if (status != PYTHIA_OK || (status = read_open(g)) != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = read_open_file(g)) != PYTHIA_OK)
         return status;
     status = pythia_otlp_writer_create(
         g->vocabulary, g->s->format ? PYTHIA_OTLP_PROTO : PYTHIA_OTLP_JSON, &g->writer);
     if (status != PYTHIA_OK)
         return status;
-    return write_all(g);
+    return write_capture(g);
 }
 
 static int run_generate(const void *settings, char *const *operands, int count)

@@ -46,7 +46,7 @@ struct profiling {
 
 #define BY_SPANS 3 /* the first of the choices that ask for these */
 
-static int begin_profile(void *context)
+static int restart_profile(void *context)
 {
     struct profiling *p = context;
     pythia__span_profile_destroy(p->spans);
@@ -61,7 +61,7 @@ static int begin_profile(void *context)
     return pythia_groups_create(p->reading.vocabulary, &p->reading.groups, &p->groups);
 }
 
-static int take_trace(void *context, const struct pythia_trace *trace)
+static int add_to_profile(void *context, const struct pythia_trace *trace)
 {
     struct profiling *p = context;
     return p->spans ? pythia__span_profile_add(p->spans, trace)
@@ -87,7 +87,7 @@ static int add_up(struct profiling *p)
     return PYTHIA_OK;
 }
 
-static uint64_t key_of(const struct profiling *p, uint32_t node)
+static uint64_t make_path_key(const struct profiling *p, uint32_t node)
 {
     const struct callpath *path = &p->paths[node];
     return p->s->by == 0 ? path->exclusive_ns : p->s->by == 1 ? path->inclusive_ns : path->visits;
@@ -96,10 +96,10 @@ static uint64_t key_of(const struct profiling *p, uint32_t node)
 /* Nodes come in order of name, and the sort is stable: ties stay so. */
 static bool has_more(const void *context, uint32_t a, uint32_t b)
 {
-    return key_of(context, a) > key_of(context, b);
+    return make_path_key(context, a) > make_path_key(context, b);
 }
 
-static void add_context(const struct profiling *p, uint32_t node, struct pythia_buf *to)
+static void add_path_context(const struct profiling *p, uint32_t node, struct pythia_buf *to)
 {
     const struct pythia_cct *cct = pythia_groups_cct(p->groups);
     uint32_t chain[64];
@@ -151,7 +151,7 @@ static int print_profile(struct profiling *p)
                           (double)path->inclusive_ns / requests / 1e6,
                           total > 0 ? 100 * (double)path->inclusive_ns / total : 0,
                           (double)path->visits / requests);
-        add_context(p, nodes[i], &text);
+        add_path_context(p, nodes[i], &text);
         pythia_buf_putc(&text, '\n');
     }
     if ((status = pythia_buf_status(&text)) != PYTHIA_OK)
@@ -189,7 +189,7 @@ static int run_profile(const void *settings, char *const *operands, int count)
         pythia__reading_begin(&p.reading, &p.s->read, (const char *const *)operands, count);
     if (status != PYTHIA_OK)
         goto out;
-    struct pythia_consumer consumer = {begin_profile, take_trace, &p};
+    struct pythia_consumer consumer = {restart_profile, add_to_profile, &p};
     if ((status = pythia__reading_run(&p.reading, &consumer)) != PYTHIA_OK)
         goto out;
     status = p.spans ? print_spans(&p) : print_paths(&p);

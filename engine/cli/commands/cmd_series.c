@@ -1,14 +1,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/series_report.h"
 #include "pythia/status.h"
 #include "shared/command.h"
 #include "shared/series_options.h"
+#include "shared/terminal.h"
 
 struct settings {
     int format, of;
@@ -53,7 +52,7 @@ struct choosing {
     size_t count;
 };
 
-static bool is_wanted(const struct settings *s, const struct pythia_series *series)
+static bool is_wanted_series(const struct settings *s, const struct pythia_series *series)
 {
     bool wanted = s->labels.count == 0;
     for (size_t i = 0; i < s->labels.count && !wanted; i++)
@@ -76,7 +75,7 @@ static int choose_series(struct choosing *c)
     if (!c->chosen)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < count; i++)
-        if (is_wanted(c->s, &all[i]))
+        if (is_wanted_series(c->s, &all[i]))
             c->chosen[c->count++] = all[i];
     return PYTHIA_OK;
 }
@@ -95,7 +94,7 @@ static const struct pythia_series *find_over(const struct choosing *c)
 }
 
 /* Names that were asked for and are not there. */
-static bool tell_missing(const struct choosing *c)
+static bool report_missing_labels(const struct choosing *c)
 {
     bool missing = false;
     for (size_t i = 0; i < c->s->labels.count; i++) {
@@ -111,7 +110,7 @@ static bool tell_missing(const struct choosing *c)
     return missing;
 }
 
-static int write_series(const struct choosing *c)
+static int write_chosen_series(const struct choosing *c)
 {
     struct pythia_series_asked asked = {.series = c->chosen,
                                         .count = c->count,
@@ -121,29 +120,25 @@ static int write_series(const struct choosing *c)
                                         .plotted = c->s->over ||
                                                    c->s->format == PYTHIA_SERIES_HTML ||
                                                    c->s->format == PYTHIA_SERIES_SVG};
+    const struct pythia__terminal terminal = pythia__terminal_of(c->s->output);
+    const struct pythia_report_view view = {terminal.width, terminal.colour, terminal.ascii};
     struct pythia_buf text = {0};
-    bool too_many;
     if (c->s->over && !(asked.over = find_over(c))) {
         pythia_log(PYTHIA_LOG_ERROR, "There is no series '%s' to divide by", c->s->over);
         return PYTHIA_ENOTFOUND;
     }
-    json_t *report = pythia_series_report_json(&asked, &too_many);
-    if (!report && too_many) {
+    int status =
+        pythia_series_report_write(&asked, (enum pythia_series_format)c->s->format, &view, &text);
+    if (status == PYTHIA_EUSAGE)
         pythia_log(
             PYTHIA_LOG_ERROR,
             "--resample %g makes more than %d intervals: choose longer ones, or fewer series",
             c->s->step_s, PYTHIA_SERIES_INTERVALS);
-        return PYTHIA_EUSAGE;
-    }
-    int status =
-        report ? pythia_series_report_write(report, (enum pythia_series_format)c->s->format, &text)
-               : PYTHIA_ENOMEM;
     status = pythia__write_text(c->s->output, status, &text);
-    json_decref(report);
     return status;
 }
 
-static int exit_status(const struct choosing *c, int status, size_t problems)
+static int exit_of_series(const struct choosing *c, int status, size_t problems)
 {
     if (status == PYTHIA_EUSAGE)
         return PYTHIA__EXIT_USAGE;
@@ -164,13 +159,13 @@ static int run_series(const void *settings, char *const *operands, int count)
                                      c.s->follow_symlinks, &c.set, &c.input, &problems);
     if (status != PYTHIA_OK || (status = choose_series(&c)) != PYTHIA_OK)
         goto out;
-    if (tell_missing(&c)) {
+    if (report_missing_labels(&c)) {
         status = PYTHIA_ENOTFOUND;
         goto out;
     }
-    status = write_series(&c);
+    status = write_chosen_series(&c);
 out:
-    code = exit_status(&c, status, problems);
+    code = exit_of_series(&c, status, problems);
     pythia_free(c.chosen);
     pythia_series_set_destroy(c.set);
     return code;

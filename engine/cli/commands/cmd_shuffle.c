@@ -75,7 +75,7 @@ static void remove_files(void)
         rmdir(folder);
 }
 
-static void on_signal(int number)
+static void remove_on_signal(int number)
 {
     remove_files();
     _exit(128 + number);
@@ -111,7 +111,7 @@ static int check_place(const char *path)
 }
 
 /* Make the folder beside its place. */
-static int make_folder(const char *out)
+static int make_part_folder(const char *out)
 {
     size_t size = strlen(out);
     while (size > 1 && out[size - 1] == '/')
@@ -128,10 +128,10 @@ static int make_folder(const char *out)
 
 static int create_part_files(struct shuffling *x)
 {
-    const struct sigaction action = {.sa_handler = on_signal};
+    const struct sigaction action = {.sa_handler = remove_on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    int status = make_folder(x->out);
+    int status = make_part_folder(x->out);
     if (status != PYTHIA_OK)
         return status;
     int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -175,8 +175,8 @@ static int write_body(struct shuffling *x, struct part *p)
 
 /* The hash is none that samples are drawn by (row.h): a part is a fair sample of the requests, and
  * a sample of it is one, too. */
-static int take_span(void *context, const struct pythia_trace_id *trace,
-                     const struct pythia_span *span)
+static int write_span_to_part(void *context, const struct pythia_trace_id *trace,
+                              const struct pythia_span *span)
 {
     struct shuffling *x = context;
     uint64_t hash = pythia_hash_mix(pythia_hash_mix(trace->low, trace->high), x->count);
@@ -246,7 +246,8 @@ static int shuffle_all(struct shuffling *x)
     int status = create_part_files(x);
     if (status != PYTHIA_OK)
         return status;
-    status = pythia_pipeline_spans(r->vocabulary, r->input, &r->pipeline, take_span, x, &r->result);
+    status = pythia_pipeline_spans(r->vocabulary, r->input, &r->pipeline, write_span_to_part, x,
+                                   &r->result);
     if (status != PYTHIA_OK || (status = finish_parts(x)) != PYTHIA_OK)
         return status;
     pythia__reading_tell_losses(r);

@@ -158,7 +158,7 @@ static int show_skeleton(const struct pythia_space *space, struct pythia_buf *ou
     return made ? pythia_buf_status(out) : PYTHIA_ENOMEM;
 }
 
-static int run_show(const void *settings, char *const *operands, int count)
+static int run_space_show(const void *settings, char *const *operands, int count)
 {
     (void)count;
     const struct show_settings *s = settings;
@@ -174,8 +174,7 @@ static int run_show(const void *settings, char *const *operands, int count)
     status = pythia__write_text(s->output, status, &text);
 out:
     if (why.status != PYTHIA_OK) {
-        char sentence[1024];
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
     } else if (status == PYTHIA_ENOMEM) {
         pythia__fail(status);
     }
@@ -204,5 +203,5 @@ const struct pythia__command pythia__cmd_space_show = {
     .settings_size = sizeof(struct show_settings),
     .operands_min = 1,
     .operands_max = 1,
-    .run = run_show,
+    .run = run_space_show,
 };

@@ -60,7 +60,7 @@ struct looking {
 
 /* ---- which ones ---- */
 
-static int begin_traces(void *context)
+static int restart_trees(void *context)
 {
     struct looking *l = context;
     l->count = 0;
@@ -68,7 +68,7 @@ static int begin_traces(void *context)
 }
 
 /* Where a request of that duration belongs among the slowest; their number if it does not. */
-static size_t place_of(const struct looking *l, uint64_t duration_ns, uint64_t hash)
+static size_t place_in_order(const struct looking *l, uint64_t duration_ns, uint64_t hash)
 {
     size_t at = l->count;
     while (at > 0 && (l->best[at - 1].duration_ns < duration_ns ||
@@ -77,13 +77,13 @@ static size_t place_of(const struct looking *l, uint64_t duration_ns, uint64_t h
     return at;
 }
 
-static struct pythia_text metric_of(const struct settings *s)
+static struct pythia_text measure_trace(const struct settings *s)
 {
     bool none = !s->metric || strcmp(s->metric, "time") == 0;
     return none ? PYTHIA_TEXT("") : pythia_text_of(s->metric);
 }
 
-static int take_trace(void *context, const struct pythia_trace *trace)
+static int add_tree(void *context, const struct pythia_trace *trace)
 {
     struct looking *l = context;
     if (l->s->trace && !pythia_trace_id_equal(trace->id, l->wanted))
@@ -93,7 +93,7 @@ static int take_trace(void *context, const struct pythia_trace *trace)
         return status;
     uint64_t duration_ns = l->path.events[l->path.count - 1].at_ns - l->path.events[0].at_ns;
     uint64_t hash = pythia_hash_mix(trace->id.high, trace->id.low);
-    size_t most = (size_t)l->s->slowest, at = place_of(l, duration_ns, hash);
+    size_t most = (size_t)l->s->slowest, at = place_in_order(l, duration_ns, hash);
     if (at == most)
         return PYTHIA_OK;
     struct pythia_buf text =
@@ -107,7 +107,7 @@ static int take_trace(void *context, const struct pythia_trace *trace)
                                          .form = (enum pythia__tree_form)l->s->format,
                                          .min_ns = (uint64_t)(l->s->min_s * 1e9),
                                          .keys = l->s->keys,
-                                         .metric = metric_of(l->s)};
+                                         .metric = measure_trace(l->s)};
     return pythia__tree_add(&how, l->reading.vocabulary, trace, &l->path, &l->best[at].text);
 }
 
@@ -144,7 +144,7 @@ static int run_tree(const void *settings, char *const *operands, int count)
         pythia__reading_begin(&l.reading, &l.s->read, (const char *const *)operands, count);
     if (status != PYTHIA_OK)
         goto out;
-    struct pythia_consumer consumer = {begin_traces, take_trace, &l};
+    struct pythia_consumer consumer = {restart_trees, add_tree, &l};
     status = l.best ? pythia__reading_run(&l.reading, &consumer) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         goto out;

@@ -107,7 +107,7 @@ static json_t *pack_causes(const struct truth *t, uint64_t requests)
     return list;
 }
 
-static json_t *unknown_points(const struct truth *t)
+static json_t *add_unknown_points(const struct truth *t)
 {
     uint32_t nodes = pythia_workflow_facts(t->w).nodes;
     bool *done =
@@ -146,7 +146,7 @@ int pythia__truth_of(const struct pythia_workflow *w, const struct pythia_workfl
         "spikes", options->spikes, "spike_size", options->spike_size, "tick_ns",
         (json_int_t)options->tick_ns, "drift", drifts[options->drift], "drift_requests",
         options->drift ? json_integer((json_int_t)options->drift_requests) : json_null(), "causes",
-        pack_causes(&t, requests), "unknown_trace_points", unknown_points(&t));
+        pack_causes(&t, requests), "unknown_trace_points", add_unknown_points(&t));
     char *text = NULL;
     if (document && rest && json_object_update(document, rest) == 0)
         text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(12));

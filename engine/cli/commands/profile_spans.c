@@ -72,8 +72,8 @@ static struct row *reach_row(struct pythia__span_profile *p, uint32_t tracepoint
     return &p->rows[p->count++];
 }
 
-static int add_span(struct pythia__span_profile *p, const struct pythia_trace_span *span,
-                    uint32_t level)
+static int add_profiled_span(struct pythia__span_profile *p, const struct pythia_trace_span *span,
+                             uint32_t level)
 {
     if (p->by == PYTHIA__PROFILE_LEAF && span->first_child != PYTHIA_NO_SPAN)
         return PYTHIA_OK;
@@ -101,7 +101,7 @@ int pythia__span_profile_add(struct pythia__span_profile *p, const struct pythia
         uint32_t parent = spans[at].parent;
         p->levels[at] = parent == PYTHIA_NO_SPAN ? 1 : p->levels[parent] + 1;
         if (!spans[at].annotation)
-            status = add_span(p, &spans[at], p->levels[at]);
+            status = add_profiled_span(p, &spans[at], p->levels[at]);
         if (status != PYTHIA_OK)
             return status;
     }
@@ -127,8 +127,8 @@ static bool row_before(const void *context, uint32_t a, uint32_t b)
     return order ? order < 0 : x->level < y->level;
 }
 
-static void add_row(const struct pythia__span_profile *p, const struct row *row,
-                    struct pythia_buf *to)
+static void add_profile_row(const struct pythia__span_profile *p, const struct row *row,
+                            struct pythia_buf *to)
 {
     pythia_buf_printf(to, "%10" PRIu64 " %12.4f %12.3f", row->calls, (double)row->ns / 1e9,
                       (double)row->ns / 1e6 / (double)row->calls);
@@ -159,7 +159,7 @@ int pythia__span_profile_print(struct pythia__span_profile *p,
     pythia_buf_printf(to, "%10s %12s %12s%s  trace point\n", "calls", "total s", "mean ms",
                       p->by == PYTHIA__PROFILE_LEVEL ? "  level" : "");
     for (size_t i = 0; i < p->count && i < top; i++)
-        add_row(p, &p->rows[order[i]], to);
+        add_profile_row(p, &p->rows[order[i]], to);
     status = pythia_buf_status(to);
 out:
     pythia_free(order);

@@ -36,7 +36,7 @@ struct tree {
 
 /* ---- which ones ---- */
 
-static bool is_shown(const struct tree *t, const struct pythia_trace_span *span)
+static bool is_span_shown(const struct tree *t, const struct pythia_trace_span *span)
 {
     uint64_t length = span->end_ns - span->start_ns;
     switch (t->how->mode) {
@@ -65,7 +65,7 @@ static int choose_spans(struct tree *t)
         const struct pythia_trace_span *span = &trace->spans[at];
         uint32_t parent = span->parent == PYTHIA_NO_SPAN ? 0 : place[span->parent];
         place[at] = parent; /* numbers from 1; 0: none */
-        if (!is_shown(t, span)) {
+        if (!is_span_shown(t, span)) {
             t->hidden++;
             continue;
         }
@@ -283,8 +283,8 @@ static void add_extra(const struct tree *t, const struct pythia_trace_span *span
         pythia_buf_putc(to, ')');
 }
 
-static void add_line(const struct tree *t, const struct shown *s, const bool *more,
-                     struct clock *clock, struct pythia_buf *to)
+static void add_tree_line(const struct tree *t, const struct shown *s, const bool *more,
+                          struct clock *clock, struct pythia_buf *to)
 {
     const struct pythia_trace *trace = t->trace;
     const struct pythia_trace_span *span = s ? &trace->spans[s->span] : NULL;
@@ -405,11 +405,11 @@ static int add_shares(const struct tree *t, struct pythia_buf *to)
     struct clock clock = {0};
     pythia_buf_printf(to, "trace %016" PRIx64 "%016" PRIx64 "\n", t->trace->id.high,
                       t->trace->id.low);
-    add_line(t, NULL, more, &clock, to);
+    add_tree_line(t, NULL, more, &clock, to);
     for (uint32_t i = 0; i < t->count; i++) {
         if (t->list[i].depth < BRANCHES_MAX)
             more[t->list[i].depth + 1] = !t->list[i].last;
-        add_line(t, &t->list[i], more, &clock, to);
+        add_tree_line(t, &t->list[i], more, &clock, to);
     }
     int status = add_leaves(t, to);
     add_hidden(t, to);
@@ -467,7 +467,7 @@ static json_t *span_json(const struct tree *t, const struct shown *s)
     return o;
 }
 
-static int add_json(const struct tree *t, struct pythia_buf *to)
+static int add_tree_json(const struct tree *t, struct pythia_buf *to)
 {
     char id[40];
     json_t *o = json_object(), *spans = json_array();
@@ -503,7 +503,7 @@ int pythia__tree_add(const struct pythia__tree_how *how, const struct pythia_voc
     if (how->form == PYTHIA__TREE_LIST)
         add_list(&t, to);
     else
-        status = how->form == PYTHIA__TREE_JSON ? add_json(&t, to) : add_shares(&t, to);
+        status = how->form == PYTHIA__TREE_JSON ? add_tree_json(&t, to) : add_shares(&t, to);
     if (status != PYTHIA_OK)
         goto out;
     status = pythia_buf_status(to);

@@ -280,14 +280,15 @@ static int watch_report(const struct settings *s, const struct action *a)
     const struct timespec pause = {(time_t)s->interval_s,
                                    (long)(1e9 * (s->interval_s - floor(s->interval_s)))};
     bool terminal = pythia__terminal_of(NULL).screen;
-    snprintf(path, sizeof(path), "%s?format=%s", a->path, s->verbose ? "text" : "brief");
+    snprintf(path, sizeof(path), "%s?format=%s&width=%zu", a->path, s->verbose ? "text" : "brief",
+             pythia__terminal_of(NULL).width);
     while (watch_once(s, path, terminal, &shown) == PYTHIA_OK)
         nanosleep(&pause, NULL);
     pythia_buf_free(&shown);
     return PYTHIA__EXIT_FAILED;
 }
 
-static int tell_unknown(const char *word)
+static int report_unknown_action(const char *word)
 {
     struct pythia_nearest near = {.wanted = pythia_text_of(word)};
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
@@ -300,6 +301,8 @@ static int tell_unknown(const char *word)
     return PYTHIA__EXIT_USAGE;
 }
 
+/* Wrong use ends before anything is sent. "off" must work also if the daemon is gone: then the
+ * switches are closed directly. */
 static int run_ctl(const void *settings, char *const *operands, int count)
 {
     static const char *const formats[] = {"text", "json", "markdown", "html"};
@@ -312,7 +315,7 @@ static int run_ctl(const void *settings, char *const *operands, int count)
     bool hashes = a && a->show == pythia__show_hash;
     bool fits = a && (hashes ? count == 2 : a->takes_ids == (count > 1 || (plans && s->open)));
     if (!a)
-        return tell_unknown(operands[0]);
+        return report_unknown_action(operands[0]);
     if (!fits || (s->open && !plans)) {
         pythia_log(PYTHIA_LOG_ERROR,
                    s->open && !plans ? "pythia ctl %s takes no --open"
@@ -338,8 +341,9 @@ static int run_ctl(const void *settings, char *const *operands, int count)
     char path[128];
     snprintf(path, sizeof(path), "%s", a->path);
     if (!a->show)
-        snprintf(path, sizeof(path), "%s?format=%s", a->path,
-                 s->format == 0 && !s->verbose ? "brief" : formats[s->format]);
+        snprintf(path, sizeof(path), "%s?format=%s&width=%zu", a->path,
+                 s->format == 0 && !s->verbose ? "brief" : formats[s->format],
+                 pythia__terminal_of(NULL).width);
     else if (strcmp(a->name, "decisions") == 0)
         snprintf(path, sizeof(path), "%s?count=%d", a->path, (int)s->count);
     bool off = strcmp(a->name, "off") == 0;

@@ -49,7 +49,7 @@ static void ask_route(const struct settings *s, struct pythia_mcp_call *call,
     pythia_buf_free(&said.body);
 }
 
-static bool take_line(const struct settings *s, const char *line, size_t size)
+static bool handle_rpc_line(const struct settings *s, const char *line, size_t size)
 {
     struct pythia_mcp_call call;
     struct pythia_buf answer = {0};
@@ -82,7 +82,7 @@ static int run_mcp(const void *settings, char *const *operands, int count)
     (void)operands;
     (void)count;
     for (ptrdiff_t size; (size = read_line(&line)) >= 0;)
-        if (!take_line(s, line.bytes ? line.bytes : "", (size_t)size))
+        if (!handle_rpc_line(s, line.bytes ? line.bytes : "", (size_t)size))
             break;
     int code = pythia_buf_status(&line) == PYTHIA_OK && !ferror(stdout) ? PYTHIA__EXIT_DONE
                                                                         : PYTHIA__EXIT_FAILED;

@@ -93,7 +93,7 @@ void pythia__show_status(struct pythia_buf *to, const json_t *s)
 }
 
 /* One of the words of pythiad; "" if it is none. */
-static const char *text_of(const json_t *object, const char *name)
+static const char *get_member_text(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
     return text ? text : "";
@@ -125,7 +125,7 @@ void pythia__show_points(struct pythia_buf *to, const json_t *points)
         bool mute = json_is_true(json_object_get(p, "mute"));
         pythia_buf_printf(to, "%-6s ", mute ? "mute" : open ? "open" : "");
         if (price > 0)
-            pythia_buf_printf(to, "%9.0f ns %-8s", price, text_of(p, "price_known"));
+            pythia_buf_printf(to, "%9.0f ns %-8s", price, get_member_text(p, "price_known"));
         else
             pythia_buf_printf(to, "%21s", "");
         pythia_buf_printf(to, " %10" JSON_INTEGER_FORMAT "  ",
@@ -173,7 +173,7 @@ void pythia__show_decisions(struct pythia_buf *to, const json_t *decisions)
         if (json_number_value(json_object_get(d, "price_ns")) > 0)
             pythia_buf_printf(to, "; a pass costs %.0f ns, %s",
                               json_number_value(json_object_get(d, "price_ns")),
-                              text_of(d, "price_known"));
+                              get_member_text(d, "price_known"));
         if (!json_is_true(json_object_get(d, "open")) &&
             json_is_integer(json_object_get(d, "spans")))
             pythia_buf_printf(to, "; it gave %" JSON_INTEGER_FORMAT " spans",
@@ -207,7 +207,7 @@ static void show_cost(struct pythia_buf *to, const json_t *p)
                       json_number_value(json_object_get(p, "calls_per_request")));
     if (json_is_number(price))
         pythia_buf_printf(to, "%.0f ns, which is %s\n", json_number_value(price),
-                          text_of(p, "price_known"));
+                          get_member_text(p, "price_known"));
     else
         pythia_buf_puts(to, "a price that is supposed\n");
 }

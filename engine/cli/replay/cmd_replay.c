@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "pythia/closed_loop.h"
 #include "pythia/confine.h"
 #include "pythia/evidence_write.h"

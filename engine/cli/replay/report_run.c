@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/report.h"
@@ -158,28 +156,19 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Does the form leave out what there is nothing to say about? */
-static bool is_brief(const struct pythia__report_settings *s)
-{
-    return (s->format == PYTHIA_REPORT_TEXT && s->verbose) || s->format == PYTHIA_REPORT_MARKDOWN;
-}
-
 static int write_form(const struct pythia__report_settings *s,
                       const struct pythia_report_source *source, struct pythia_buf *text)
 {
     const struct pythia__terminal terminal = pythia__terminal_of(s->output);
-    const struct pythia_report_view view = {.width = terminal.width,
-                                            .colour = terminal.colour,
-                                            .ascii = terminal.ascii,
-                                            .all = s->all,
-                                            .trace_url = s->trace_url};
-    if (s->format == PYTHIA_REPORT_TEXT && !s->verbose)
-        return pythia_report_brief(source, &view, text);
-    json_t *json = pythia_report_json(source);
-    int status = json ? pythia_report_write(json, (enum pythia_report_format)s->format,
-                                            terminal.colour, text)
-                      : PYTHIA_ENOMEM;
-    json_decref(json);
+    const struct pythia_report_view view = {terminal.width, terminal.colour, terminal.ascii};
+    enum pythia_report_format format = s->format == PYTHIA_REPORT_TEXT && !s->verbose
+                                           ? PYTHIA_REPORT_BRIEF
+                                           : (enum pythia_report_format)s->format;
+    struct pythia_report *report = NULL;
+    int status = pythia_report_create(source, 1u << format, &report);
+    if (status == PYTHIA_OK)
+        status = pythia_report_write(report, format, &view, text);
+    pythia_report_destroy(report);
     return status;
 }
 
@@ -194,10 +183,10 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
     if (count > 0)
         qsort(sorted, count, sizeof(char *), compare_paths);
     struct pythia_verdicts judged = {0}, *verdicts = r->loop ? &r->loop->verdicts : &judged;
-    bool brief = is_brief(r->s);
+    bool shown = r->s->format == PYTHIA_REPORT_JSON; /* other forms show those of a search only */
     int status = r->loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
-                 : brief ? PYTHIA_OK /* it shows verdicts of a search only */
-                         : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
+                 : shown ? pythia_verdicts_judge(verdicts, r->diagnosis, r->groups)
+                         : PYTHIA_OK;
     struct pythia_report_source source = {.paths = sorted,
                                           .path_count = count,
                                           .input = r->input,
@@ -211,14 +200,13 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
                                           .verdicts = verdicts,
                                           .measure = (enum pythia_measure)r->s->rank_by,
                                           .min_requests = (size_t)r->s->min_requests,
-                                          .brief = brief};
+                                          .all = r->s->all,
+                                          .trace_url = r->s->trace_url};
     struct pythia_buf text = {0};
     if (status == PYTHIA_OK)
         status = write_form(r->s, &source, &text);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(r->s->output, pythia_buf_text(&text));
+    status = pythia__write_text(r->s->output, status, &text);
     pythia_verdicts_free(&judged);
-    pythia_buf_free(&text);
     pythia_free(sorted);
     return status;
 }

@@ -29,7 +29,7 @@ static const int handed_on[] = {SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM, SIGUSR1,
                                 SIGUSR2, SIGALRM, SIGWINCH, SIGCONT};
 #define HANDED_ON (sizeof(handed_on) / sizeof(handed_on[0]))
 
-static uint64_t read_clock(clockid_t clock)
+static uint64_t read_monotonic_clock(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
@@ -65,7 +65,7 @@ static void wait_for_child(pid_t pid, struct pythia__capture *capture,
     }
     while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }
-    result->wall_ns = read_clock(CLOCK_MONOTONIC) - result->wall_ns;
+    result->wall_ns = read_monotonic_clock(CLOCK_MONOTONIC) - result->wall_ns;
     read_storage(pid, result);
     while (wait4(pid, &result->status, 0, &result->usage) < 0)
         if (errno != EINTR) {
@@ -96,8 +96,8 @@ void pythia__child_run(const struct pythia__child *child, struct pythia__child_r
     *result = (struct pythia__child_result){.status = 1 << 8, .read_bytes = -1, .write_bytes = -1};
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask); /* a signal now would find no child to go to */
-    result->started_ns = read_clock(CLOCK_REALTIME);
-    result->wall_ns = read_clock(CLOCK_MONOTONIC);
+    result->started_ns = read_monotonic_clock(CLOCK_REALTIME);
+    result->wall_ns = read_monotonic_clock(CLOCK_MONOTONIC);
     pid_t pid = fork();
     if (pid == 0)
         execute_program(child, &mask);

@@ -121,13 +121,12 @@ static void set_python_path(void)
 static int read_points(struct running *r)
 {
     struct pythia_error why = {0};
-    char text[700];
     for (size_t i = 0; i < r->s->points.count; i++) {
         int status = pythia__declarations_read(&r->points, r->s->points.texts[i], &why);
         if (status == PYTHIA_ENOMEM)
             return pythia__fail(status);
         if (status != PYTHIA_OK) {
-            pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+            pythia_log_error(PYTHIA_LOG_ERROR, &why);
             return PYTHIA__EXIT_USAGE;
         }
     }
@@ -440,7 +439,7 @@ static int prepare_run(struct running *r, const char *command, struct pythia_buf
 
 /* Run a program whose functions are hooked. Returns an exit status if it was not started, with
  * *started unset. */
-static int run_traced(struct running *r, const struct pythia__benchmark *b,
+static int run_hooked(struct running *r, const struct pythia__benchmark *b,
                       struct pythia__recording *recording, struct pythia__child_result *result,
                       bool *started)
 {
@@ -466,7 +465,7 @@ static int run_traced(struct running *r, const struct pythia__benchmark *b,
     return code;
 }
 
-/* Run a benchmark once. Returns an exit status as run_traced does; that of the program is in
+/* Run a benchmark once. Returns an exit status as run_hooked does; that of the program is in
  * *result. */
 static int run_once(const struct settings *s, const struct pythia__benchmark *b,
                     struct pythia__recording *recording, struct pythia__child_result *result,
@@ -481,7 +480,7 @@ static int run_once(const struct settings *s, const struct pythia__benchmark *b,
         return code;
     }
     if (s->points.count > 0)
-        return run_traced(&r, b, recording, result, started);
+        return run_hooked(&r, b, recording, result, started);
     struct pythia__child child = {.program = r.program, .arguments = b->arguments};
     *started = true;
     if (!recording)

@@ -50,7 +50,7 @@ static bool is_word(const char *text)
     return size > 0 && text[size] == '\0';
 }
 
-static bool is_plain(const char *text)
+static bool is_plain_name(const char *text)
 {
     for (; *text; text++)
         if ((unsigned char)*text < ' ' || *text == 0x7f)
@@ -63,16 +63,16 @@ static bool check_names(struct pythia__declarations *d, const struct pythia__dec
     const char *why;
     if (*p->name == '\0')
         report_line(d, p, "a point has no name");
-    else if (strlen(p->name) > NAME_BYTES || !is_plain(p->name))
+    else if (strlen(p->name) > NAME_BYTES || !is_plain_name(p->name))
         report_line(d, p, "the name of a point has at most %d bytes, and no control characters",
                     NAME_BYTES);
     else if (*p->function && !is_word(p->name))
         report_line(d, p, "'%s' is no name of a point: letters, digits and _ make one", p->name);
     else if (*p->class_name && !*p->function)
         report_line(d, p, "'%s' has a class, and no function of it", p->name);
-    else if (!is_plain(p->function) || !is_plain(p->module) || !is_plain(p->class_name) ||
-             strlen(p->function) >= FIELD_BYTES || strlen(p->module) >= FIELD_BYTES ||
-             strlen(p->class_name) >= FIELD_BYTES)
+    else if (!is_plain_name(p->function) || !is_plain_name(p->module) ||
+             !is_plain_name(p->class_name) || strlen(p->function) >= FIELD_BYTES ||
+             strlen(p->module) >= FIELD_BYTES || strlen(p->class_name) >= FIELD_BYTES)
         report_line(d, p,
                     "'%s' has a module, a class or a function that is too long, or has control "
                     "characters in it",
@@ -135,8 +135,8 @@ static bool check_rest(struct pythia__declarations *d, const struct pythia__decl
 
 /* The other declaration of the same name, or of the same function; NULL: there is none, and this
  * one is the next. PYTHIA_OK or PYTHIA_ENOMEM. */
-static int find_same(struct pythia__declarations *d, const struct pythia__declaration *p,
-                     const struct pythia__declaration **other, bool *by_name)
+static int find_same_name(struct pythia__declarations *d, const struct pythia__declaration *p,
+                          const struct pythia__declaration **other, bool *by_name)
 {
     struct pythia_buf key = {0};
     uint32_t places[2] = {0, 0};
@@ -195,7 +195,7 @@ static int keep_declaration(struct pythia__declarations *d, struct pythia__decla
         right = false;
     }
     if (right)
-        status = find_same(d, p, &other, &same_name);
+        status = find_same_name(d, p, &other, &same_name);
 out:
     if (other)
         report_line(d, p, "'%s' is declared already%s, at %s:%llu", p->name,
@@ -234,7 +234,7 @@ static uint64_t next_object_line(const char **at, const char *end, uint64_t *lin
     return begins;
 }
 
-static char *copy_text(const char *text)
+static char *copy_field_text(const char *text)
 {
     return pythia_strndup(text, strlen(text));
 }
@@ -245,14 +245,14 @@ static char *string_member(struct pythia__declarations *d, const struct pythia__
 {
     const json_t *value = json_object_get(object, name);
     if (!value && !wanted)
-        return copy_text("");
+        return copy_field_text("");
     if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value)) {
         report_line(d, p, value ? "\"%s\" is no string without U+0000" : "a point has no \"%s\"",
                     name);
         *right = false;
-        return copy_text("");
+        return copy_field_text("");
     }
-    return copy_text(json_string_value(value));
+    return copy_field_text(json_string_value(value));
 }
 
 /* A list of strings, with `separator` between. */
@@ -266,7 +266,7 @@ static char *list_member(struct pythia__declarations *d, const struct pythia__de
     bool good = !list || json_is_array(list);
     json_array_foreach (list, i, value) {
         const char *text = json_string_value(value);
-        good = good && text && *text && is_plain(text) && !strchr(text, separator);
+        good = good && text && *text && is_plain_name(text) && !strchr(text, separator);
         if (!good)
             break;
         if (i > 0)
@@ -278,7 +278,7 @@ static char *list_member(struct pythia__declarations *d, const struct pythia__de
         *right = false;
     }
     char *joined =
-        pythia_buf_status(&all) == PYTHIA_OK ? copy_text(all.bytes ? all.bytes : "") : NULL;
+        pythia_buf_status(&all) == PYTHIA_OK ? copy_field_text(all.bytes ? all.bytes : "") : NULL;
     pythia_buf_free(&all);
     return joined;
 }
@@ -305,7 +305,7 @@ static void add_metrics(struct pythia__declarations *d, struct pythia__declarati
     if (metrics && *metrics && p->keys) {
         pythia_buf_printf(&all, "%s%s%s", p->keys, *p->keys ? "," : "", metrics);
         pythia_free(p->keys);
-        p->keys = pythia_buf_status(&all) == PYTHIA_OK ? copy_text(all.bytes) : NULL;
+        p->keys = pythia_buf_status(&all) == PYTHIA_OK ? copy_field_text(all.bytes) : NULL;
     } else if (!metrics) {
         pythia_free(p->keys);
         p->keys = NULL;
@@ -319,12 +319,12 @@ static char *request_member(struct pythia__declarations *d, const struct pythia_
 {
     const json_t *value = json_object_get(object, "request");
     if (!value || json_is_boolean(value))
-        return copy_text(json_is_true(value) ? "" : "-");
+        return copy_field_text(json_is_true(value) ? "" : "-");
     if (json_is_string(value) && json_string_length(value) > 0)
-        return copy_text(json_string_value(value));
+        return copy_field_text(json_string_value(value));
     report_line(d, p, "\"request\" is true, false, or what names it: \"arg0:str\"");
     *right = false;
-    return copy_text("-");
+    return copy_field_text("-");
 }
 
 static void check_members(struct pythia__declarations *d, const struct pythia__declaration *p,
@@ -445,7 +445,8 @@ static int split_fields(char *line, char *fields[COLUMNS + 1])
     }
 }
 
-static int take_line(struct pythia__declarations *d, const char *path, uint64_t number, char *line)
+static int take_csv_line(struct pythia__declarations *d, const char *path, uint64_t number,
+                         char *line)
 {
     char *fields[COLUMNS + 1];
     struct pythia__declaration p = {.source = path, .line = number, .enabled = true};
@@ -462,14 +463,14 @@ static int take_line(struct pythia__declarations *d, const char *path, uint64_t 
                     count);
         return PYTHIA_OK;
     }
-    p.module = copy_text(fields[0]);
-    p.class_name = copy_text(fields[1]);
-    p.function = copy_text(fields[2]);
-    p.name = copy_text(fields[3]);
-    p.types = copy_text("");
-    p.keys = copy_text("");
-    p.error = copy_text("");
-    p.request = copy_text("-");
+    p.module = copy_field_text(fields[0]);
+    p.class_name = copy_field_text(fields[1]);
+    p.function = copy_field_text(fields[2]);
+    p.name = copy_field_text(fields[3]);
+    p.types = copy_field_text("");
+    p.keys = copy_field_text("");
+    p.error = copy_field_text("");
+    p.request = copy_field_text("-");
     return keep_declaration(d, &p);
 }
 
@@ -490,7 +491,7 @@ static int read_csv(struct pythia__declarations *d, const char *path, struct pyt
         char *end = strchr(line, '\n');
         if (end)
             *end = '\0';
-        if ((status = take_line(d, path, number++, line)) != PYTHIA_OK)
+        if ((status = take_csv_line(d, path, number++, line)) != PYTHIA_OK)
             goto out;
         line = end ? end + 1 : NULL;
     }
@@ -501,7 +502,7 @@ out:
 
 /* ---- files ---- */
 
-static int read_file(const char *path, struct pythia_buf *to, struct pythia_error *e)
+static int read_declaration_file(const char *path, struct pythia_buf *to, struct pythia_error *e)
 {
     FILE *file = fopen(path, "rb");
     size_t got = 0;
@@ -531,7 +532,7 @@ int pythia__declarations_read(struct pythia__declarations *d, const char *path,
                               struct pythia_error *e)
 {
     struct pythia_buf bytes = {0};
-    int status = read_file(path, &bytes, e);
+    int status = read_declaration_file(path, &bytes, e);
     if (status != PYTHIA_OK)
         goto out;
     status = pythia_text_ends(pythia_text_of(path), PYTHIA_TEXT(".csv"))
@@ -552,7 +553,7 @@ void pythia__declarations_free(struct pythia__declarations *d)
     *d = (struct pythia__declarations){0};
 }
 
-static void add_field(struct pythia_buf *to, const char *text)
+static void add_csv_field(struct pythia_buf *to, const char *text)
 {
     pythia_buf_putc(to, '\t');
     pythia_buf_puts(to, *text ? text : "-");
@@ -564,16 +565,16 @@ void pythia__declarations_plan(const struct pythia__declarations *d, struct pyth
     for (size_t i = 0; i < d->count; i++) {
         const struct pythia__declaration *p = &d->all[i];
         pythia_buf_puts(to, "point");
-        add_field(to, p->name);
-        add_field(to, p->module);
-        add_field(to, p->class_name);
-        add_field(to, p->function);
-        add_field(to, p->enabled ? "open" : "closed");
+        add_csv_field(to, p->name);
+        add_csv_field(to, p->module);
+        add_csv_field(to, p->class_name);
+        add_csv_field(to, p->function);
+        add_csv_field(to, p->enabled ? "open" : "closed");
         if (strcmp(p->request, "-") != 0)
             pythia_buf_printf(to, ",request%s%s", *p->request ? "=" : "", p->request);
-        add_field(to, p->error);
-        add_field(to, p->types);
-        add_field(to, p->keys);
+        add_csv_field(to, p->error);
+        add_csv_field(to, p->types);
+        add_csv_field(to, p->keys);
         pythia_buf_putc(to, '\n');
     }
 }

@@ -123,8 +123,8 @@ static const char *guess_kind(const char *bytes, size_t size)
 }
 
 /* False: it wrote nothing. */
-static bool read_output(const struct pythia__profilers *p, size_t i, struct pythia_arena *arena,
-                        struct pythia_run_artifact *file)
+static bool read_profiler_output(const struct pythia__profilers *p, size_t i,
+                                 struct pythia_arena *arena, struct pythia_run_artifact *file)
 {
     char path[4200], *bytes = pythia_arena_alloc(arena, PYTHIA__PROFILER_OUTPUT_MAX);
     output_path(p, i, path, sizeof(path));
@@ -150,7 +150,7 @@ size_t pythia__profilers_finish(struct pythia__profilers *p, struct pythia_arena
         if (p->pids[i] <= 0)
             continue;
         wait_for_profiler(p, i);
-        count += read_output(p, i, arena, &files[count]);
+        count += read_profiler_output(p, i, arena, &files[count]);
     }
     if (p->folder[0])
         rmdir(p->folder);

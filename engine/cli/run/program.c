@@ -131,7 +131,7 @@ struct looking {
     size_t of_classes;
 };
 
-static void take_function(void *context, const char *name, uint64_t value)
+static void take_symbol(void *context, const char *name, uint64_t value)
 {
     struct looking *l = context;
     bool of_class = l->of_classes > 0 && strncmp(name, "_ZN", 3) == 0;
@@ -148,7 +148,7 @@ static void take_function(void *context, const char *name, uint64_t value)
 
 static void look_into(struct looking *l, const char *path)
 {
-    const struct pythia__symbol_handler handler = {take_function, l};
+    const struct pythia__symbol_handler handler = {take_symbol, l};
     l->path = path;
     for (size_t i = 0; i < l->d->count; i++)
         if (pythia__module_is(l->d->all[i].module, path))
@@ -176,7 +176,7 @@ static void look_into_all(struct looking *l, const char *path)
         waitpid(child, NULL, 0);
 }
 
-static size_t tell_unknown(const struct looking *l, const char *path)
+static size_t report_unknown_functions(const struct looking *l, const char *path)
 {
     size_t known = 0;
     for (size_t i = 0; i < l->d->count; i++) {
@@ -208,7 +208,7 @@ size_t pythia__program_look(const char *path, struct pythia__declarations *d)
             pythia_strtab_intern(l.names, pythia_text_of(d->all[i].function));
         }
         look_into_all(&l, path);
-        known = tell_unknown(&l, path);
+        known = report_unknown_functions(&l, path);
     }
     pythia_strtab_destroy(l.names);
     pythia_buf_free(&l.modules);

@@ -90,7 +90,7 @@ static int check_meta(const struct pythia__recording_settings *s)
 
 static int open_store(struct pythia__recording *r)
 {
-    char path[4096], text[700];
+    char path[4096];
     struct pythia_error why = {0};
     int status = PYTHIA_OK;
     if (r->s->db)
@@ -99,7 +99,7 @@ static int open_store(struct pythia__recording *r)
         status = pythia_run_store_default(true, path, sizeof(path), &why);
     if (status != PYTHIA_OK ||
         (status = pythia_run_store_open(path, true, &r->store, &why)) != PYTHIA_OK)
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
     return status;
 }
 
@@ -195,7 +195,7 @@ static bool redact_string(struct pythia__recording *r, const char **string)
 }
 
 /* A copy in the arena with a NUL behind it; NULL without memory. */
-static char *copy_text(struct pythia__recording *r, struct pythia_text text)
+static char *copy_to_arena(struct pythia__recording *r, struct pythia_text text)
 {
     char *copy = pythia_arena_alloc(&r->arena, text.size + 1);
     if (copy) {
@@ -214,7 +214,7 @@ static char *redact_command(struct pythia__recording *r, char *const *arguments)
     char **words = pythia_arena_alloc(&r->arena, (count + 1) * sizeof(*words));
     for (size_t i = 0; words && i < count; i++) {
         struct pythia_text word = pythia_text_of(arguments[i]);
-        words[i] = redact_text(r, &word) ? copy_text(r, word) : NULL;
+        words[i] = redact_text(r, &word) ? copy_to_arena(r, word) : NULL;
         if (!words[i])
             return NULL;
     }
@@ -234,7 +234,7 @@ static void add_pair(struct pythia__recording *r, struct pythia_run *run, const 
 }
 
 /* "env.NAME" of a variable that is set. */
-static bool add_variable(struct pythia__recording *r, struct pythia_run *run, const char *name)
+static bool record_variable(struct pythia__recording *r, struct pythia_run *run, const char *name)
 {
     const char *value = getenv(name);
     size_t size = strlen(name) + 5;
@@ -253,10 +253,10 @@ static bool add_pairs(struct pythia__recording *r, const struct pythia__benchmar
                       struct pythia_run *run)
 {
     for (size_t i = 0; i < KNOWN_VARIABLES; i++)
-        if (!add_variable(r, run, known_variables[i]))
+        if (!record_variable(r, run, known_variables[i]))
             return false;
     for (size_t i = 0; i < r->s->environment.count; i++)
-        if (!add_variable(r, run, r->s->environment.texts[i]))
+        if (!record_variable(r, run, r->s->environment.texts[i]))
             return false;
     for (size_t i = 0; i < b->meta_count; i++)
         add_pair(r, run, b->meta[i].key, b->meta[i].value);
@@ -328,7 +328,7 @@ struct trace_reading {
     struct pythia_callpath_profile *profile;
 };
 
-static int begin_profile(void *context)
+static int begin_callpaths(void *context)
 {
     struct trace_reading *t = context;
     pythia_callpath_profile_destroy(t->profile);
@@ -336,7 +336,7 @@ static int begin_profile(void *context)
     return pythia_callpath_profile_create(t->reading.vocabulary, &t->profile);
 }
 
-static int take_trace(void *context, const struct pythia_trace *trace)
+static int add_to_callpaths(void *context, const struct pythia_trace *trace)
 {
     struct trace_reading *t = context;
     return pythia_callpath_profile_add(t->profile, trace);
@@ -350,7 +350,7 @@ static int read_traces(const char *records, struct trace_reading *t, struct pyth
     settings.quiet = true;
     if (access(records, R_OK) != 0)
         return PYTHIA_OK;
-    struct pythia_consumer consumer = {begin_profile, take_trace, t};
+    struct pythia_consumer consumer = {begin_callpaths, add_to_callpaths, t};
     int status = pythia__reading_begin(&t->reading, &settings, &records, 1);
     if (status != PYTHIA_OK || (status = pythia__reading_run(&t->reading, &consumer)) != PYTHIA_OK)
         return status;
@@ -374,6 +374,7 @@ static void report_run(const struct pythia_run *run)
                run->signal ? run->signal : run->exit_status);
 }
 
+/* The record borrows all its texts until it is stored: they are freed here, whatever failed. */
 static int add_record(struct pythia__recording *r, const struct pythia__benchmark *b,
                       const struct pythia__child *child, const char *records,
                       const struct pythia__child_result *result, struct pythia_run *run, bool quiet)

@@ -24,7 +24,7 @@ struct pythia__suite {
     int64_t repeat;
 };
 
-static int fail_with(const char *path, size_t benchmark, const char *why)
+static int fail_suite(const char *path, size_t benchmark, const char *why)
 {
     if (benchmark == SIZE_MAX)
         pythia_log(PYTHIA_LOG_ERROR, "%s: %s", path, why);
@@ -65,7 +65,8 @@ static int read_command(const json_t *list, char ***out)
 }
 
 /* Numbers are replaced by their texts in the document, which owns them then. */
-static int read_meta(json_t *meta, struct pythia__benchmark *b, struct pythia_run_pair **out)
+static int read_benchmark_meta(json_t *meta, struct pythia__benchmark *b,
+                               struct pythia_run_pair **out)
 {
     const char *key;
     json_t *value;
@@ -91,6 +92,7 @@ static int read_meta(json_t *meta, struct pythia__benchmark *b, struct pythia_ru
     return PYTHIA_OK;
 }
 
+/* The benchmark is counted before it is checked, so that a failure frees what it has been given. */
 static int read_benchmark(const char *path, struct pythia__suite *s, json_t *o, const char *suite)
 {
     struct pythia__benchmark *b = &s->benchmarks[s->count];
@@ -100,27 +102,27 @@ static int read_benchmark(const char *path, struct pythia__suite *s, json_t *o, 
                                     .name = json_string_value(json_object_get(o, "name"))};
     s->count++;
     if (!b->name || !*b->name)
-        return fail_with(path, s->count - 1, "has no \"name\"");
+        return fail_suite(path, s->count - 1, "has no \"name\"");
     for (size_t i = 0; i + 1 < s->count; i++)
         if (strcmp(s->benchmarks[i].name, b->name) == 0)
-            return fail_with(path, s->count - 1, "has the name of an earlier one");
+            return fail_suite(path, s->count - 1, "has the name of an earlier one");
     if (json_array_size(command) == 0)
-        return fail_with(path, s->count - 1, "has no \"command\", a list of words");
+        return fail_suite(path, s->count - 1, "has no \"command\", a list of words");
     int status = read_command(command, &owned->arguments);
     if (status == PYTHIA_EFORMAT)
-        return fail_with(path, s->count - 1, "has a \"command\" with what is no text");
+        return fail_suite(path, s->count - 1, "has a \"command\" with what is no text");
     if (status != PYTHIA_OK)
         return status;
     b->arguments = owned->arguments;
     if (meta && !json_is_object(meta))
-        return fail_with(path, s->count - 1, "has a \"meta\" that is no object");
-    status = read_meta(meta, b, &owned->meta);
+        return fail_suite(path, s->count - 1, "has a \"meta\" that is no object");
+    status = read_benchmark_meta(meta, b, &owned->meta);
     if (status == PYTHIA_EFORMAT)
-        return fail_with(path, s->count - 1, "has a \"meta\" value that is no text or number");
+        return fail_suite(path, s->count - 1, "has a \"meta\" value that is no text or number");
     return status;
 }
 
-static int read_document(const char *path, struct pythia__suite *s)
+static int read_suite_document(const char *path, struct pythia__suite *s)
 {
     json_error_t why;
     s->document = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
@@ -131,17 +133,17 @@ static int read_document(const char *path, struct pythia__suite *s)
     if (!s->document) {
         char text[256];
         if (why.line < 1)
-            return fail_with(path, SIZE_MAX, why.text);
+            return fail_suite(path, SIZE_MAX, why.text);
         snprintf(text, sizeof(text), "line %d: %s", why.line, why.text);
-        return fail_with(path, SIZE_MAX, text);
+        return fail_suite(path, SIZE_MAX, text);
     }
     if (!name || !*name)
-        return fail_with(path, SIZE_MAX, "the suite has no name (\"suite\")");
+        return fail_suite(path, SIZE_MAX, "the suite has no name (\"suite\")");
     if (json_array_size(list) == 0)
-        return fail_with(path, SIZE_MAX, "there is no list of \"benchmarks\"");
+        return fail_suite(path, SIZE_MAX, "there is no list of \"benchmarks\"");
     if (repeat && (!json_is_integer(repeat) || json_integer_value(repeat) < 1 ||
                    json_integer_value(repeat) > 1000000))
-        return fail_with(path, SIZE_MAX, "\"repeat\" is not a number from 1 to 1000000");
+        return fail_suite(path, SIZE_MAX, "\"repeat\" is not a number from 1 to 1000000");
     s->repeat = repeat ? json_integer_value(repeat) : 1;
     s->benchmarks = pythia_calloc(json_array_size(list), sizeof(*s->benchmarks));
     s->owned = pythia_calloc(json_array_size(list), sizeof(*s->owned));
@@ -160,7 +162,7 @@ int pythia__suite_read(const char *path, struct pythia__suite **out)
     struct pythia__suite *s = pythia_calloc(1, sizeof(*s));
     if (!s)
         return PYTHIA_ENOMEM;
-    int status = read_document(path, s);
+    int status = read_suite_document(path, s);
     if (status != PYTHIA_OK) {
         pythia__suite_free(s);
         return status;

@@ -38,8 +38,8 @@ struct listing {
 };
 
 /* A number in its column, right-aligned as numbers are compared. */
-static void add_cell(struct pythia_buf *to, const struct pythia_run *run,
-                     enum pythia_run_metric metric, int width)
+static void add_list_cell(struct pythia_buf *to, const struct pythia_run *run,
+                          enum pythia_run_metric metric, int width)
 {
     struct pythia_buf cell = {0};
     int64_t value = run->metrics[metric];
@@ -67,9 +67,9 @@ static int list_run(void *context, const struct pythia_run *run)
     pythia_buf_puts(&l->text, "  ");
     pythia_shown_add(&l->text, tag, 12);
     pythia_buf_printf(&l->text, "%*s", (int)(12 - columns), "");
-    add_cell(&l->text, run, PYTHIA_RUN_WALL_NS, 8);
-    add_cell(&l->text, run, PYTHIA_RUN_CPU_NS, 8);
-    add_cell(&l->text, run, PYTHIA_RUN_MAX_RSS, 9);
+    add_list_cell(&l->text, run, PYTHIA_RUN_WALL_NS, 8);
+    add_list_cell(&l->text, run, PYTHIA_RUN_CPU_NS, 8);
+    add_list_cell(&l->text, run, PYTHIA_RUN_MAX_RSS, 9);
     if (run->signal)
         pythia_buf_printf(&l->text, "  %4d  ", -run->signal);
     else if (run->exit_status >= 0)
@@ -141,7 +141,7 @@ static const struct pythia_option show_options[] = {
     {0},
 };
 
-static void add_field(struct pythia_buf *to, const char *name, const char *value)
+static void add_fact(struct pythia_buf *to, const char *name, const char *value)
 {
     if (!value)
         return;
@@ -150,8 +150,8 @@ static void add_field(struct pythia_buf *to, const char *name, const char *value
     pythia_buf_putc(to, '\n');
 }
 
-static void add_output(struct pythia_buf *to, const char *name, struct pythia_text head,
-                       int64_t all)
+static void add_shown_output(struct pythia_buf *to, const char *name, struct pythia_text head,
+                             int64_t all)
 {
     if (all <= 0)
         return;
@@ -170,7 +170,7 @@ static void add_output(struct pythia_buf *to, const char *name, struct pythia_te
     }
 }
 
-static void add_callpaths(struct pythia_buf *to, const struct pythia_run *run)
+static void add_shown_callpaths(struct pythia_buf *to, const struct pythia_run *run)
 {
     if (run->callpath_count == 0)
         return;
@@ -190,14 +190,14 @@ static void show_facts(struct pythia_buf *to, const struct pythia_run *run)
     struct pythia_buf text = {0};
     pythia_run_command_show(run->command, &text);
     pythia_buf_printf(to, "run %" PRId64 "\n", run->id);
-    add_field(to, "command", text.bytes);
+    add_fact(to, "command", text.bytes);
     pythia_buf_clear(&text);
     pythia__runs_add_time(&text, run->started_ns);
-    add_field(to, "started", text.bytes);
-    add_field(to, "suite", run->suite);
-    add_field(to, "benchmark", run->benchmark);
-    add_field(to, "tag", run->tag);
-    add_field(to, "description", run->description);
+    add_fact(to, "started", text.bytes);
+    add_fact(to, "suite", run->suite);
+    add_fact(to, "benchmark", run->benchmark);
+    add_fact(to, "tag", run->tag);
+    add_fact(to, "description", run->description);
     if (run->signal || run->exit_status >= 0)
         pythia_buf_printf(to, "%-22s%d\n", run->signal ? "signal" : "exit status",
                           run->signal ? run->signal : run->exit_status);
@@ -206,17 +206,17 @@ static void show_facts(struct pythia_buf *to, const struct pythia_run *run)
             continue;
         pythia_buf_clear(&text);
         pythia__runs_add_value(&text, pythia_run_metrics[m].unit, (double)run->metrics[m]);
-        add_field(to, pythia_run_metrics[m].name, text.bytes);
+        add_fact(to, pythia_run_metrics[m].name, text.bytes);
     }
-    add_field(to, "host", run->host.name);
-    add_field(to, "system", run->host.uname);
-    add_field(to, "cpu", run->host.cpu_model);
+    add_fact(to, "host", run->host.name);
+    add_fact(to, "system", run->host.uname);
+    add_fact(to, "cpu", run->host.cpu_model);
     pythia_buf_clear(&text);
     pythia_buf_puts(&text, run->git_commit ? run->git_commit : "");
     pythia_buf_puts(&text, run->git_dirty == 1 ? ", with changes" : "");
-    add_field(to, "git commit", run->git_commit ? text.bytes : NULL);
+    add_fact(to, "git commit", run->git_commit ? text.bytes : NULL);
     for (size_t i = 0; i < run->meta_count; i++)
-        add_field(to, run->meta[i].key, run->meta[i].value);
+        add_fact(to, run->meta[i].key, run->meta[i].value);
     if (pythia_buf_status(&text) != PYTHIA_OK)
         to->failed = 1;
     pythia_buf_free(&text);
@@ -237,16 +237,16 @@ static int show_run(void *context, const struct pythia_run *run)
         pythia_shown_add(&l->text, pythia_text_of(run->findings[i].sentence), SIZE_MAX);
         pythia_buf_putc(&l->text, '\n');
     }
-    add_callpaths(&l->text, run);
+    add_shown_callpaths(&l->text, run);
     for (size_t i = 0; i < run->artifact_count; i++)
         pythia_buf_printf(&l->text, "\nprofile (%s, %zu bytes): %s\n", run->artifacts[i].kind,
                           run->artifacts[i].body.size, run->artifacts[i].name);
-    add_output(&l->text, "standard output", run->output[0], run->output_bytes[0]);
-    add_output(&l->text, "standard error", run->output[1], run->output_bytes[1]);
+    add_shown_output(&l->text, "standard output", run->output[0], run->output_bytes[0]);
+    add_shown_output(&l->text, "standard error", run->output[1], run->output_bytes[1]);
     return pythia_buf_status(&l->text);
 }
 
-static int run_show(const void *settings, char *const *operands, int count)
+static int run_runs_show(const void *settings, char *const *operands, int count)
 {
     const struct show_settings *s = settings;
     struct pythia__runs_filter f;
@@ -280,5 +280,5 @@ const struct pythia__command pythia__cmd_runs_show = {
     .settings_size = sizeof(struct show_settings),
     .operands_min = 1,
     .operands_max = 1,
-    .run = run_show,
+    .run = run_runs_show,
 };

@@ -91,7 +91,7 @@ static int keep_subject(struct comparing *c, const struct pythia_run *run)
     return run->command && !c->subjects[i].command ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
-static int take_run(void *context, const struct pythia_run *run)
+static int add_compared_run(void *context, const struct pythia_run *run)
 {
     struct comparing *c = context;
     c->result.runs[c->after]++;
@@ -120,14 +120,15 @@ static int choose_metrics(const struct settings *s, bool judged, unsigned *metri
     return PYTHIA__EXIT_DONE;
 }
 
-static int read_sides(struct comparing *c, struct pythia__runs_filter *f)
+static int read_tagged_runs(struct comparing *c, struct pythia__runs_filter *f)
 {
     const char *const tags[] = {c->result.base, c->result.candidate};
     int status = PYTHIA_OK;
     for (int side = 0; side < 2; side++) {
         f->filter.tag = tags[side];
         c->after = side == 1;
-        if ((status = pythia__runs_each(f, PYTHIA_RUN_WITH_CALLPATHS, take_run, c)) != PYTHIA_OK)
+        if ((status = pythia__runs_each(f, PYTHIA_RUN_WITH_CALLPATHS, add_compared_run, c)) !=
+            PYTHIA_OK)
             return status;
     }
     return PYTHIA_OK;
@@ -137,7 +138,7 @@ static int judge_tags(struct comparing *c, struct pythia__runs_filter *f,
                       const struct pythia_regress_options *options, struct pythia_buf *text)
 {
     int status = pythia_regress_create(options, &c->regress);
-    if (status != PYTHIA_OK || (status = read_sides(c, f)) != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = read_tagged_runs(c, f)) != PYTHIA_OK)
         return status;
     status = pythia_regress_finish(c->regress, &c->result.rows, &c->result.count);
     if (status != PYTHIA_OK)
@@ -182,7 +183,7 @@ static struct comparing begin_comparing(const struct settings *s, const char *ba
                                          .all = s->all}};
 }
 
-static int run_compare(const void *settings, char *const *operands, int count)
+static int run_runs_compare(const void *settings, char *const *operands, int count)
 {
     struct comparing c = begin_comparing(settings, operands[0], operands[1]);
     (void)count;
@@ -270,7 +271,7 @@ const struct pythia__command pythia__cmd_runs_compare = {
     .settings_size = sizeof(struct settings),
     .operands_min = 2,
     .operands_max = 2,
-    .run = run_compare,
+    .run = run_runs_compare,
 };
 
 const struct pythia__command pythia__cmd_runs_regress = {

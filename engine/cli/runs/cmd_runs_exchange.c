@@ -34,7 +34,7 @@ struct exporting {
     size_t count;
 };
 
-static int make_folder(const char *path)
+static int make_export_folder(const char *path)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST)
         return PYTHIA_OK;
@@ -66,7 +66,7 @@ static int write_record(const struct exporting *x, const struct pythia_run *run,
     pythia_run_command_show(run->command, &command);
     int status = pythia_buf_status(&path);
     if (status != PYTHIA_OK || (status = pythia_buf_status(&command)) != PYTHIA_OK ||
-        (status = make_folder(path.bytes)) != PYTHIA_OK)
+        (status = make_export_folder(path.bytes)) != PYTHIA_OK)
         goto out;
     status = write_named(path.bytes, "command.txt", pythia_buf_text(&command));
     if (status != PYTHIA_OK)
@@ -93,7 +93,7 @@ out:
     return status;
 }
 
-static int run_export(const void *settings, char *const *operands, int count)
+static int run_runs_export(const void *settings, char *const *operands, int count)
 {
     const struct export_settings *s = settings;
     struct pythia__runs_filter f;
@@ -101,7 +101,7 @@ static int run_export(const void *settings, char *const *operands, int count)
     (void)count;
     int code = pythia__runs_begin(&f, &s->runs);
     if (code == PYTHIA__EXIT_DONE) {
-        int status = make_folder(x.folder);
+        int status = make_export_folder(x.folder);
         if (status != PYTHIA_OK ||
             (status = pythia__runs_each(&f, ~0u, export_run, &x)) != PYTHIA_OK)
             code = PYTHIA__EXIT_FAILED;
@@ -137,11 +137,10 @@ struct importing {
 
 static void refuse_file(struct importing *m, const char *path, struct pythia_error *why)
 {
-    char text[1024];
     pythia_error_place(why, path, 0, 0);
     if (!why->source[0])
         snprintf(why->source, sizeof(why->source), "%.250s", path);
-    pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(why, text, sizeof(text)));
+    pythia_log_error(PYTHIA_LOG_ERROR, why);
     m->refused++;
 }
 
@@ -167,7 +166,7 @@ out:
     pythia_buf_free(&text);
 }
 
-static int is_wanted(const struct dirent *entry)
+static int is_importable(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
 }
@@ -182,7 +181,7 @@ static void import_path(struct importing *m, const char *path, int depth)
         import_file(m, path);
         return;
     }
-    int count = scandir(path, &entries, is_wanted, alphasort);
+    int count = scandir(path, &entries, is_importable, alphasort);
     for (int i = 0; i < count; i++) {
         struct pythia_buf inner = {0};
         size_t size = strlen(entries[i]->d_name);
@@ -201,13 +200,13 @@ static int run_import(const void *settings, char *const *operands, int count)
 {
     struct importing m = {.s = settings};
     struct pythia_error why = {0};
-    char path[4096], text[700];
+    char path[4096];
     int status = PYTHIA_OK;
     if (!m.s->db)
         status = pythia_run_store_default(true, path, sizeof(path), &why);
     if (status != PYTHIA_OK || (status = pythia_run_store_open(m.s->db ? m.s->db : path, true,
                                                                &m.store, &why)) != PYTHIA_OK) {
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
         return PYTHIA__EXIT_FAILED;
     }
     for (int i = 0; i < count; i++)
@@ -238,7 +237,7 @@ const struct pythia__command pythia__cmd_runs_export = {
     .settings_size = sizeof(struct export_settings),
     .operands_min = 1,
     .operands_max = 1,
-    .run = run_export,
+    .run = run_runs_export,
 };
 
 const struct pythia__command pythia__cmd_runs_import = {

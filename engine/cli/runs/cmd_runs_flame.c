@@ -37,7 +37,7 @@ struct drawing {
     bool folded; /* from a profiler's output: its numbers have no unit */
 };
 
-static int add_callpaths(struct drawing *d, const struct pythia_run *run)
+static int add_flame_callpaths(struct drawing *d, const struct pythia_run *run)
 {
     for (size_t i = 0; i < run->callpath_count; i++) {
         const struct pythia_run_callpath *c = &run->callpaths[i];
@@ -70,7 +70,9 @@ static int add_folded(struct drawing *d, const struct pythia_run *run)
     return PYTHIA_OK;
 }
 
-static int take_run(void *context, const struct pythia_run *run)
+/* Call paths come from traces and folded stacks from a profiler; where a run has both, its call
+ * paths count. */
+static int add_flame_run(void *context, const struct pythia_run *run)
 {
     struct drawing *d = context;
     struct pythia_buf name = {0};
@@ -81,7 +83,7 @@ static int take_run(void *context, const struct pythia_run *run)
     snprintf(d->title + used, sizeof(d->title) - used, "%srun %" PRId64 " %s", used ? " and " : "",
              run->id, name.bytes ? name.bytes : "");
     pythia_buf_free(&name);
-    int status = add_callpaths(d, run);
+    int status = add_flame_callpaths(d, run);
     if (status != PYTHIA_OK)
         return status;
     if (d->stacks == 0 && (status = add_folded(d, run)) != PYTHIA_OK)
@@ -96,13 +98,13 @@ static int take_run(void *context, const struct pythia_run *run)
     return PYTHIA_OK;
 }
 
-static int read_run(struct pythia__runs_filter *f, struct drawing *d, int side, int64_t id)
+static int read_flame_run(struct pythia__runs_filter *f, struct drawing *d, int side, int64_t id)
 {
     f->filter.id = id;
     d->side = side;
     d->runs = 0;
-    int status =
-        pythia__runs_each(f, PYTHIA_RUN_WITH_CALLPATHS | PYTHIA_RUN_WITH_ARTIFACTS, take_run, d);
+    int status = pythia__runs_each(f, PYTHIA_RUN_WITH_CALLPATHS | PYTHIA_RUN_WITH_ARTIFACTS,
+                                   add_flame_run, d);
     if (status != PYTHIA_OK)
         return status;
     if (d->runs == 0) {
@@ -115,11 +117,11 @@ static int read_run(struct pythia__runs_filter *f, struct drawing *d, int side, 
 static int draw_runs(const struct settings *s, struct pythia__runs_filter *f, struct drawing *d,
                      int64_t id, struct pythia_buf *text)
 {
-    int status = read_run(f, d, 0, id);
+    int status = read_flame_run(f, d, 0, id);
     if (status != PYTHIA_OK)
         return status;
     if (s->diff)
-        status = read_run(f, d, 1, s->diff);
+        status = read_flame_run(f, d, 1, s->diff);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_flame_options style = {.title = d->title,

@@ -80,7 +80,7 @@ static int find_colour(const struct trend *t, const char *tag)
     return most + 1;
 }
 
-static int take_run(void *context, const struct pythia_run *run)
+static int add_trend_run(void *context, const struct pythia_run *run)
 {
     struct trend *t = context;
     int64_t y = run->metrics[t->metric];
@@ -157,7 +157,7 @@ static void add_power(const struct trend *t, struct pythia_buf *to)
 
 #define BAR 30
 
-static void write_text(const struct trend *t, struct pythia_buf *to)
+static void write_trend_text(const struct trend *t, struct pythia_buf *to)
 {
     double most = 0;
     for (size_t i = 0; i < t->count; i++)
@@ -343,11 +343,11 @@ static int run_trend(const void *settings, char *const *operands, int count)
     if (code == PYTHIA__EXIT_DONE)
         code = pythia__runs_begin(&f, &t.s->runs);
     if (code == PYTHIA__EXIT_DONE) {
-        int status = pythia__runs_each(&f, 0, take_run, &t);
+        int status = pythia__runs_each(&f, 0, add_trend_run, &t);
         if (t.key && t.count > 1)
             qsort(t.points, t.count, sizeof(*t.points), compare_points);
         if (status == PYTHIA_OK && t.count > 0)
-            (t.s->format ? write_svg : write_text)(&t, &text);
+            (t.s->format ? write_svg : write_trend_text)(&t, &text);
         if (t.without > 0)
             pythia_log(PYTHIA_LOG_WARNING,
                        "Runs without the number or the datum were left out: runs=%" PRIu64,

@@ -22,7 +22,7 @@ size_t pythia__compare_count(const struct pythia__compared *c, enum pythia_regre
 }
 
 /* Hundreds of callpaths that stayed as they were would hide the few that did not. */
-static bool is_shown(const struct pythia__compared *c, const struct pythia_regress_row *row)
+static bool is_row_shown(const struct pythia__compared *c, const struct pythia_regress_row *row)
 {
     return c->all || row->metric >= 0 || row->verdict == PYTHIA_REGRESS_WORSE ||
            row->verdict == PYTHIA_REGRESS_BETTER;
@@ -33,13 +33,14 @@ static enum pythia_run_unit unit_of(const struct pythia_regress_row *row)
     return row->metric >= 0 ? pythia_run_metrics[row->metric].unit : PYTHIA_RUN_NANOSECONDS;
 }
 
-static const char *name_of(const struct pythia_regress_row *row)
+static const char *name_metric(const struct pythia_regress_row *row)
 {
     return row->metric >= 0 ? pythia_run_metrics[row->metric].name : row->callpath;
 }
 
 /* "+12.3 %" of the median before; "new" where that is 0. */
-static void add_change(struct pythia_buf *to, const struct pythia_regress_row *row, double shift)
+static void add_metric_change(struct pythia_buf *to, const struct pythia_regress_row *row,
+                              double shift)
 {
     if (row->before > 0)
         pythia_buf_printf(to, "%+.1f %%", 100 * shift / row->before);
@@ -86,16 +87,16 @@ static void add_text_row(struct pythia_buf *to, const struct pythia_regress_row 
 {
     struct pythia_buf change = {0};
     static const char *const marks[] = {" ", "✖", "✔", "?"};
-    add_change(&change, row, row->shift.shift);
+    add_metric_change(&change, row, row->shift.shift);
     pythia_buf_printf(to, "  %s ", marks[row->verdict]);
     add_padded(to, 9, unit_of(row), row->before);
     pythia_buf_puts(to, "  ");
     add_padded(to, 9, unit_of(row), row->after);
     pythia_buf_printf(to, "  %9s  (", change.bytes ? change.bytes : "");
     pythia_buf_clear(&change);
-    add_change(&change, row, row->shift.low);
+    add_metric_change(&change, row, row->shift.low);
     pythia_buf_puts(&change, " to ");
-    add_change(&change, row, row->shift.high);
+    add_metric_change(&change, row, row->shift.high);
     pythia_buf_printf(to, "%s)%*s", change.bytes ? change.bytes : "",
                       change.size < 20 ? (int)(20 - change.size) : 0, "");
     if (isnan(row->q))
@@ -105,14 +106,14 @@ static void add_text_row(struct pythia_buf *to, const struct pythia_regress_row 
     else
         pythia_buf_printf(to, "  q = %.4f", row->q);
     pythia_buf_printf(to, "  %zu/%zu  ", row->n, row->m);
-    pythia_shown_add(to, pythia_text_of(name_of(row)), 100);
+    pythia_shown_add(to, pythia_text_of(name_metric(row)), 100);
     pythia_buf_putc(to, '\n');
     if (pythia_buf_status(&change) != PYTHIA_OK)
         to->failed = 1;
     pythia_buf_free(&change);
 }
 
-static void add_sentence(const struct pythia__compared *c, struct pythia_buf *to)
+static void add_row_sentence(const struct pythia__compared *c, struct pythia_buf *to)
 {
     size_t worse = pythia__compare_count(c, PYTHIA_REGRESS_WORSE);
     size_t few = pythia__compare_count(c, PYTHIA_REGRESS_TOO_FEW);
@@ -142,9 +143,9 @@ static void add_sentence(const struct pythia__compared *c, struct pythia_buf *to
                       c->alpha);
 }
 
-static void write_text(const struct pythia__compared *c, struct pythia_buf *to)
+static void write_compare_text(const struct pythia__compared *c, struct pythia_buf *to)
 {
-    add_sentence(c, to);
+    add_row_sentence(c, to);
     for (size_t i = 0; i < c->count; i++) {
         if (is_new_subject(c, i)) {
             pythia_buf_putc(to, '\n');
@@ -152,7 +153,7 @@ static void write_text(const struct pythia__compared *c, struct pythia_buf *to)
             pythia_buf_printf(to, "\n       before      after     change  (%g %% interval)\n",
                               100 * (1 - 2 * c->alpha));
         }
-        if (is_shown(c, &c->rows[i]))
+        if (is_row_shown(c, &c->rows[i]))
             add_text_row(to, &c->rows[i]);
     }
 }
@@ -160,7 +161,7 @@ static void write_text(const struct pythia__compared *c, struct pythia_buf *to)
 /* ---- Markdown ---- */
 
 /* A cell: '|' would end it. */
-static void add_cell(struct pythia_buf *to, const char *text)
+static void add_compare_cell(struct pythia_buf *to, const char *text)
 {
     struct pythia_buf shown = {0};
     pythia_shown_add(&shown, pythia_text_of(text), 100);
@@ -174,27 +175,27 @@ static void add_cell(struct pythia_buf *to, const char *text)
     pythia_buf_free(&shown);
 }
 
-static void write_markdown(const struct pythia__compared *c, struct pythia_buf *to)
+static void write_compare_markdown(const struct pythia__compared *c, struct pythia_buf *to)
 {
-    add_sentence(c, to);
+    add_row_sentence(c, to);
     pythia_buf_puts(to, "\n| | benchmark | what | before | after | change | q | runs |\n"
                         "|---|---|---|--:|--:|--:|--:|--:|\n");
     for (size_t i = 0; i < c->count; i++) {
         const struct pythia_regress_row *row = &c->rows[i];
         struct pythia_buf subject = {0};
-        if (!is_shown(c, row))
+        if (!is_row_shown(c, row))
             continue;
         add_subject(&subject, row);
         pythia_buf_printf(to, "| %s | ", verdict_names[row->verdict]);
-        add_cell(to, subject.bytes ? subject.bytes : "");
+        add_compare_cell(to, subject.bytes ? subject.bytes : "");
         pythia_buf_puts(to, " | ");
-        add_cell(to, name_of(row));
+        add_compare_cell(to, name_metric(row));
         pythia_buf_puts(to, " | ");
         pythia__runs_add_value(to, unit_of(row), row->before);
         pythia_buf_puts(to, " | ");
         pythia__runs_add_value(to, unit_of(row), row->after);
         pythia_buf_puts(to, " | ");
-        add_change(to, row, row->shift.shift);
+        add_metric_change(to, row, row->shift.shift);
         if (isnan(row->q))
             pythia_buf_puts(to, " | -");
         else
@@ -221,7 +222,7 @@ static void write_junit(const struct pythia__compared *c, struct pythia_buf *to)
         pythia_buf_puts(to, "  <testcase classname=\"");
         pythia_shown_markup(to, pythia_buf_text(&subject));
         pythia_buf_puts(to, "\" name=\"");
-        pythia_shown_markup(to, pythia_text_of(name_of(row)));
+        pythia_shown_markup(to, pythia_text_of(name_metric(row)));
         pythia_buf_puts(to, "\"");
         pythia_buf_free(&subject);
         if (row->verdict == PYTHIA_REGRESS_WORSE) {
@@ -230,7 +231,7 @@ static void write_junit(const struct pythia__compared *c, struct pythia_buf *to)
             pythia_buf_puts(to, " before, ");
             pythia__runs_add_value(to, unit_of(row), row->after);
             pythia_buf_puts(to, " after, ");
-            add_change(to, row, row->shift.shift);
+            add_metric_change(to, row, row->shift.shift);
             pythia_buf_printf(to, ", q=%.3g\"/></testcase>\n", row->q);
         } else if (row->verdict == PYTHIA_REGRESS_TOO_FEW) {
             pythia_buf_puts(to, "><skipped message=\"too few runs\"/></testcase>\n");
@@ -271,7 +272,7 @@ static json_t *json_of_row(const struct pythia_regress_row *row)
     return o;
 }
 
-static int write_json(const struct pythia__compared *c, struct pythia_buf *to)
+static int write_compare_json(const struct pythia__compared *c, struct pythia_buf *to)
 {
     json_t *rows = json_array();
     for (size_t i = 0; rows && i < c->count; i++)
@@ -301,13 +302,13 @@ int pythia__compare_write(const struct pythia__compared *c, enum pythia__compare
 {
     int status = PYTHIA_OK;
     if (form == PYTHIA__COMPARE_JSON)
-        status = write_json(c, to);
+        status = write_compare_json(c, to);
     else if (form == PYTHIA__COMPARE_MARKDOWN)
-        write_markdown(c, to);
+        write_compare_markdown(c, to);
     else if (form == PYTHIA__COMPARE_JUNIT)
         write_junit(c, to);
     else
-        write_text(c, to);
+        write_compare_text(c, to);
     if (status != PYTHIA_OK)
         return status;
     return pythia_buf_status(to);

@@ -88,7 +88,7 @@ static int run_and_free(const struct escalation *x, struct words *w, const char 
 }
 
 /* The command may fail as it did before: that is its own affair. */
-static int run_traced(const struct escalation *x)
+static int run_with_points(const struct escalation *x)
 {
     struct words words = {0};
     char benchmark[300];
@@ -109,19 +109,19 @@ static int run_traced(const struct escalation *x)
     return PYTHIA__EXIT_FAILED;
 }
 
-static const char *text_of(const json_t *o, const char *key)
+static const char *get_report_text(const json_t *o, const char *key)
 {
     return json_string_value(json_object_get(o, key));
 }
 
 /* The place of the first finding of a verdict: the span that it lies inside, else where it ends. */
-static const char *find_place(const json_t *verdict, double *share)
+static const char *find_cause_place(const json_t *verdict, double *share)
 {
     const json_t *found = json_array_get(json_object_get(verdict, "found"), 0);
     const json_t *edge = json_object_get(found, "edge");
-    const char *inside = text_of(edge, "inside");
+    const char *inside = get_report_text(edge, "inside");
     *share = found ? json_number_value(json_object_get(found, "share")) : NAN;
-    return inside ? inside : text_of(json_object_get(edge, "to"), "trace_point");
+    return inside ? inside : get_report_text(json_object_get(edge, "to"), "trace_point");
 }
 
 static int keep_last_run(void *context, const struct pythia_run *run)
@@ -131,34 +131,35 @@ static int keep_last_run(void *context, const struct pythia_run *run)
     return PYTHIA_OK;
 }
 
-static int add_findings(const struct escalation *x, const json_t *report)
+/* The verdicts go to the last run with this tag, which is the traced one that was recorded just
+ * now. */
+static int record_findings(const struct escalation *x, const json_t *report)
 {
     struct pythia_run_finding findings[FINDINGS_MAX];
     const json_t *verdicts = json_object_get(report, "verdicts"), *verdict;
     struct pythia_run_filter last = {.tag = x->tag, .last = 1};
     struct pythia_run_store *store = NULL;
     struct pythia_error why = {0};
-    char text[700];
     int64_t id = 0;
     size_t i, count = 0;
     json_array_foreach (verdicts, i, verdict) {
-        if (count == FINDINGS_MAX || !text_of(verdict, "sentence"))
+        if (count == FINDINGS_MAX || !get_report_text(verdict, "sentence"))
             continue;
         struct pythia_run_finding *f = &findings[count++];
         *f = (struct pythia_run_finding){
             .rank = (int64_t)count,
-            .type = text_of(verdict, "request_type"),
-            .sentence = text_of(verdict, "sentence"),
-            .key = text_of(json_object_get(verdict, "explanation"), "key"),
+            .type = get_report_text(verdict, "request_type"),
+            .sentence = get_report_text(verdict, "sentence"),
+            .key = get_report_text(json_object_get(verdict, "explanation"), "key"),
         };
-        f->place = find_place(verdict, &f->share);
+        f->place = find_cause_place(verdict, &f->share);
         pythia_log(PYTHIA_LOG_INFO, "%s: %s", f->type ? f->type : "", f->sentence);
     }
     int code = PYTHIA__EXIT_FAILED;
     if (pythia_run_store_open(x->db, false, &store, &why) != PYTHIA_OK ||
         pythia_run_store_each(store, &last, 0, keep_last_run, &id, &why) != PYTHIA_OK ||
         pythia_run_store_add_findings(store, id, findings, count, &why) != PYTHIA_OK) {
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
         goto out;
     }
     pythia_log(PYTHIA_LOG_INFO, "The verdict is recorded with run %" PRId64 ": pythia runs show",
@@ -182,7 +183,7 @@ static int diagnose_records(const struct escalation *x)
         pythia_log(PYTHIA_LOG_ERROR, "The traces could not be diagnosed: exit-status=%d", code);
         return PYTHIA__EXIT_FAILED;
     }
-    code = add_findings(x, report);
+    code = record_findings(x, report);
     json_decref(report);
     return code;
 }
@@ -200,7 +201,7 @@ static int run_escalation(struct escalation *x)
     }
     snprintf(x->records, sizeof(x->records), "%s/records", x->folder);
     snprintf(x->report, sizeof(x->report), "%s/report", x->folder);
-    int code = run_traced(x);
+    int code = run_with_points(x);
     if (code == PYTHIA__EXIT_DONE)
         code = diagnose_records(x);
     unlink(x->records);

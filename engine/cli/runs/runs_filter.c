@@ -79,10 +79,9 @@ static int read_pairs(struct pythia__runs_filter *f, const struct pythia__runs_s
     return PYTHIA__EXIT_DONE;
 }
 
-static int fail_with(const struct pythia_error *why)
+static int log_and_fail(const struct pythia_error *why)
 {
-    char text[700];
-    pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(why, text, sizeof(text)));
+    pythia_log_error(PYTHIA_LOG_ERROR, why);
     return PYTHIA__EXIT_FAILED;
 }
 
@@ -102,9 +101,9 @@ int pythia__runs_begin(struct pythia__runs_filter *f, const struct pythia__runs_
     if (code != PYTHIA__EXIT_DONE)
         return code;
     if (!s->db && pythia_run_store_default(false, path, sizeof(path), &why) != PYTHIA_OK)
-        return fail_with(&why);
+        return log_and_fail(&why);
     if (pythia_run_store_open(s->db ? s->db : path, false, &f->store, &why) != PYTHIA_OK)
-        return fail_with(&why);
+        return log_and_fail(&why);
     return PYTHIA__EXIT_DONE;
 }
 
@@ -121,7 +120,7 @@ int pythia__runs_each(struct pythia__runs_filter *f, unsigned with, pythia_run_v
     struct pythia_error why = {0};
     int status = pythia_run_store_each(f->store, &f->filter, with, visit, context, &why);
     if (why.status)
-        fail_with(&why);
+        log_and_fail(&why);
     else if (status != PYTHIA_OK)
         pythia__fail(status);
     return status;

@@ -22,7 +22,7 @@ static char temporary[4096]; /* of the file being written, for the signal handle
 
 static volatile sig_atomic_t shows_progress; /* a line on a terminal, without its end */
 
-static void on_signal(int number)
+static void end_on_signal(int number)
 {
     static const char erase[] = "\r\033[K";
     if (shows_progress && write(STDERR_FILENO, erase, sizeof(erase) - 1) < 0)
@@ -34,7 +34,7 @@ static void on_signal(int number)
 
 void pythia__output_clears_progress(void)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = end_on_signal};
     shows_progress = 1;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -103,7 +103,7 @@ static const char *kept_at(const struct pythia__output *o)
 
 int pythia__output_begin(struct pythia__output *o, const char *path)
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = end_on_signal};
     *o = (struct pythia__output){.path = is_stdout(path) ? "standard output" : path,
                                  .replaces = !is_stdout(path) && is_replaceable(path),
                                  .copies = is_stdout(path)};

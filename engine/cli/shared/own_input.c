@@ -7,7 +7,7 @@
 #include "pythia/log.h"
 #include "pythia/status.h"
 
-static const char *text_of(const struct pythia_option *o, const void *settings)
+static const char *get_option_text(const struct pythia_option *o, const void *settings)
 {
     const char *text;
     memcpy(&text, (const char *)settings + o->offset, sizeof(text));
@@ -46,7 +46,7 @@ static bool is_of_option(const struct pythia_option *o, const void *settings,
             (const void *)((const char *)settings + o->offset);
         return is_among(texts->texts, texts->count, output);
     }
-    const char *text = text_of(o, settings);
+    const char *text = get_option_text(o, settings);
     return text && is_among(&text, 1, output);
 }
 
@@ -65,7 +65,7 @@ bool pythia__output_is_input(const struct pythia_option *options, const void *se
     struct stat output;
     while (o->name && strcmp(o->name, "output") != 0)
         o++;
-    const char *path = o->name ? text_of(o, settings) : NULL;
+    const char *path = o->name ? get_option_text(o, settings) : NULL;
     if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
         return false;
     bool found = is_among((const char *const *)operands, (size_t)count, &output);

@@ -81,12 +81,11 @@ void pythia__read_defaults(struct pythia__read_settings *settings)
     pythia_options_default(read_options, settings);
 }
 
-static void on_problem(void *context, const struct pythia_error *why)
+static void log_input_problem(void *context, const struct pythia_error *why)
 {
     struct pythia__reading *r = context;
-    char text[1024];
     r->problems++;
-    pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(why, text, sizeof(text)));
+    pythia_log_error(PYTHIA_LOG_ERROR, why);
 }
 
 /* Is a path that was named not there? It has been told; a report without it would answer another
@@ -188,13 +187,12 @@ static int find_clocks(struct pythia__reading *r)
 }
 
 /* The same input has to give the same output, so that a secret for one run alone would not do. */
-static int make_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
+static int create_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
 {
     const char *const *rules = s->redact.texts;
     size_t count = s->redact.count;
     struct pythia_hash_key secret = {{0}};
     struct pythia_error why = {0};
-    char text[1024];
     int status = PYTHIA_OK;
     for (size_t i = 0; i < count; i++)
         if ((status = pythia_redaction_check(rules[i], &why)) != PYTHIA_OK)
@@ -212,7 +210,7 @@ static int make_redaction(struct pythia__reading *r, const struct pythia__read_s
     return PYTHIA_OK;
 out:
     if (why.status)
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
     return status;
 }
 
@@ -233,6 +231,8 @@ int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_s
     return pythia__reading_begin_with(r, settings, paths, count, NULL);
 }
 
+/* A second reading borrows vocabulary and path templates of the first, so that equal names have
+ * equal numbers and requests of both sides equal types. */
 int pythia__reading_begin_with(struct pythia__reading *r,
                                const struct pythia__read_settings *settings,
                                const char *const *paths, int count,
@@ -270,10 +270,10 @@ int pythia__reading_begin_with(struct pythia__reading *r,
          (status = pythia_path_templates_create(&r->groups.types.templates)) != PYTHIA_OK))
         return status;
     r->pipeline.templates = r->groups.types.templates;
-    if ((status = make_redaction(r, settings)) != PYTHIA_OK)
+    if ((status = create_redaction(r, settings)) != PYTHIA_OK)
         return status;
-    status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, on_problem, r,
-                                 &r->input);
+    status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, log_input_problem,
+                                 r, &r->input);
     if (status != PYTHIA_OK)
         return status;
     if (is_missing(paths, count))

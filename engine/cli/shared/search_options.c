@@ -79,17 +79,16 @@ static int read_lines(struct reading *r, struct pythia_text text)
     return PYTHIA_OK;
 }
 
-static int read_file(struct reading *r, const char *path)
+static int read_pin_file(struct reading *r, const char *path)
 {
     struct pythia_buf bytes = {0};
     struct pythia_error why = {0};
-    char text[1024];
     if (!*path)
         return fail_line(r, "@ without the name of a file");
     int status = pythia_file_read(path, &bytes, &why);
     if (status != PYTHIA_OK) {
         if (status != PYTHIA_ENOMEM)
-            pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+            pythia_log_error(PYTHIA_LOG_ERROR, &why);
         goto out;
     }
     r->file = path;
@@ -108,7 +107,7 @@ static int read_texts(struct reading *r, const char *option,
     r->option = option;
     r->take = take;
     for (size_t i = 0; i < texts->count; i++) {
-        status = texts->texts[i][0] == '@' ? read_file(r, texts->texts[i] + 1)
+        status = texts->texts[i][0] == '@' ? read_pin_file(r, texts->texts[i] + 1)
                                            : take(r, pythia_text_of(texts->texts[i]));
         if (status != PYTHIA_OK)
             return status;
@@ -284,7 +283,6 @@ out:
 int pythia__history_read(const char *path, bool create, struct pythia_history **out)
 {
     struct pythia_error why = {0};
-    char text[1024];
     if (strcmp(path, "-") == 0) {
         pythia_log(PYTHIA_LOG_ERROR, "--history takes a file, which is read and written");
         return PYTHIA_EUSAGE;
@@ -293,7 +291,7 @@ int pythia__history_read(const char *path, bool create, struct pythia_history **
         return pythia_history_create(out);
     int status = pythia_history_file_read(path, out, &why);
     if (status != PYTHIA_OK && status != PYTHIA_ENOMEM)
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
     return status;
 }
 

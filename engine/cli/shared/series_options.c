@@ -14,12 +14,11 @@ struct telling {
     size_t told;
 };
 
-static void on_problem(void *context, const struct pythia_error *why)
+static void log_series_problem(void *context, const struct pythia_error *why)
 {
     struct telling *t = context;
-    char text[1024];
     if (t->told++ < TOLD_MAX)
-        pythia_log(PYTHIA_LOG_WARNING, "%s", pythia_error_text(why, text, sizeof(text)));
+        pythia_log_error(PYTHIA_LOG_WARNING, why);
 }
 
 static void log_count(enum pythia_log_level level, uint64_t count, const char *what)
@@ -53,6 +52,8 @@ static int check_paths(const char *const *paths, size_t count)
     return status;
 }
 
+/* Everything that was left out is logged with its number: a series with a gap looks like one
+ * without. */
 int pythia__series_read(const char *const *paths, size_t count, bool follow,
                         struct pythia_series_set **out, struct pythia_series_files_result *r,
                         size_t *problems)
@@ -61,7 +62,7 @@ int pythia__series_read(const char *const *paths, size_t count, bool follow,
     int status = check_paths(paths, count);
     if (status != PYTHIA_OK)
         return status;
-    status = pythia_series_files_read(paths, count, follow, on_problem, &telling, out, r);
+    status = pythia_series_files_read(paths, count, follow, log_series_problem, &telling, out, r);
     if (status != PYTHIA_OK)
         return status;
     if (telling.told > TOLD_MAX)

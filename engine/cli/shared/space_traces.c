@@ -21,7 +21,7 @@ static int begin_space(void *context)
     return PYTHIA_OK;
 }
 
-static int take_trace(void *context, const struct pythia_trace *trace)
+static int add_trace_to_space(void *context, const struct pythia_trace *trace)
 {
     struct building *b = context;
     int status = pythia_critical_path_find(&b->path, trace, b->reading->groups.latency);
@@ -37,7 +37,7 @@ int pythia__space_from_traces(struct pythia__reading *reading, struct pythia_spa
     int status = pythia_request_types_create(reading->vocabulary, &reading->groups.types, &b.types);
     if (status != PYTHIA_OK)
         goto out;
-    struct pythia_consumer consumer = {begin_space, take_trace, &b};
+    struct pythia_consumer consumer = {begin_space, add_trace_to_space, &b};
     status = pythia__reading_run(reading, &consumer);
 out:
     pythia_critical_path_free(&b.path);

@@ -28,10 +28,8 @@ int pythia__splitting_begin(const struct pythia_option_texts *asked,
 out:
     for (size_t i = 0; i < asked->count; i++)
         pythia_split_spec_clear(&specs[i]);
-    if (why.status != PYTHIA_OK) {
-        char text[512];
-        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
-    }
+    if (why.status != PYTHIA_OK)
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
     return status;
 }
 
@@ -56,7 +54,7 @@ static int begin_survey(void *context)
     return pythia_groups_create(s->reading->vocabulary, &how, &s->groups);
 }
 
-static int take_trace(void *context, const struct pythia_trace *trace)
+static int survey_trace(void *context, const struct pythia_trace *trace)
 {
     struct survey *s = context;
     return pythia_groups_add(s->groups, trace);
@@ -64,7 +62,7 @@ static int take_trace(void *context, const struct pythia_trace *trace)
 
 static int run_survey(struct survey *s)
 {
-    struct pythia_consumer consumer = {begin_survey, take_trace, s};
+    struct pythia_consumer consumer = {begin_survey, survey_trace, s};
     int status = pythia__reading_again(s->reading);
     if (status == PYTHIA_EUSAGE)
         pythia_log(PYTHIA_LOG_ERROR,

@@ -20,19 +20,21 @@
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "reports.h"
+#include "switching/budget.h"
 #include "switching/fixed.h"
 #include "switching/inventory.h"
 #include "switching/pin_order.h"
 
-#define JSON_TYPE   "application/json"
-#define HTML_TYPE   "text/html; charset=utf-8"
-#define REPORT_PAGE "/report"
-#define BODY_MAX    ((size_t)1024 * 1024)
-#define IDS_MAX     PYTHIA__PINS_MAX /* in one request */
+#define JSON_TYPE        "application/json"
+#define HTML_TYPE        "text/html; charset=utf-8"
+#define REPORT_PAGE      "/report"
+#define REPORT_WIDTH_MAX 1000
+#define BODY_MAX         ((size_t)1024 * 1024)
+#define IDS_MAX          PYTHIA__PINS_MAX /* in one request */
 
 /* ---- answers ---- */
 
-static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
+static void answer_control_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
 {
     char *text = body ? json_dumps(body, JSON_INDENT(1)) : NULL;
     struct pythia_buf out = {0};
@@ -52,7 +54,7 @@ static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t
 
 static void answer_refusal(struct pythia__http_exchange *x, unsigned status, const char *why)
 {
-    answer_json(x, status, json_pack("{s:s}", "error", why));
+    answer_control_json(x, status, json_pack("{s:s}", "error", why));
 }
 
 static json_t *pack_real(double value)
@@ -60,7 +62,7 @@ static json_t *pack_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *text_of(struct pythia_text text)
+static json_t *pack_text(struct pythia_text text)
 {
     json_t *out = json_stringn(text.bytes, text.size);
     return out ? out : json_string("?"); /* no UTF-8: names are made so before they get here */
@@ -103,7 +105,7 @@ static void handle_metrics(void *context, struct pythia__http_exchange *x)
 
 static json_t *plane_list(const struct pythia__daemon *d);
 
-static int add_plane(void *context, const struct pythia_controlled_plane *p)
+static int pack_plane(void *context, const struct pythia_controlled_plane *p)
 {
     json_t *one = json_pack("{s:s, s:b, s:b, s:s, s:I, s:I}", "name", p->name, "reachable",
                             p->reachable, "in_force", p->in_force, "why", p->why, "points",
@@ -115,7 +117,7 @@ static json_t *plane_list(const struct pythia__daemon *d)
 {
     json_t *list = json_array();
     if (d->switching.controller)
-        (void)pythia_controller_each_plane(d->switching.controller, add_plane, list);
+        (void)pythia_controller_each_plane(d->switching.controller, pack_plane, list);
     return list;
 }
 
@@ -167,7 +169,7 @@ static json_t *tokens_of(const struct pythia__daemon *d)
     return out;
 }
 
-static json_t *status_of(struct pythia__daemon *d)
+static json_t *pack_status(struct pythia__daemon *d)
 {
     struct pythia_window_numbers window = pythia_live_window(d->engine.live);
     struct pythia_live_numbers live = pythia_live_numbers(d->engine.live);
@@ -212,12 +214,12 @@ static json_t *status_of(struct pythia__daemon *d)
 
 static void handle_status(void *context, struct pythia__http_exchange *x)
 {
-    answer_json(x, 200, status_of(context));
+    answer_control_json(x, 200, pack_status(context));
 }
 
 void pythia__api_status_line(void *daemon, struct pythia_buf *to)
 {
-    json_t *status = status_of(daemon);
+    json_t *status = pack_status(daemon);
     char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
     if (text)
         pythia_shown_json(to, text, strlen(text));
@@ -266,8 +268,8 @@ static void answer_report(void *context, int status, const char *bytes, size_t s
                     status == PYTHIA_OK ? pythia_strndup(bytes, size) : NULL, size);
 }
 
-static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x,
-                       enum pythia__report_form form, const char *type)
+static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x, unsigned form,
+                       size_t width, const char *type)
 {
     struct waiting *w = pythia_calloc(1, sizeof(*w));
     if (!w) {
@@ -275,42 +277,46 @@ static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x
         return;
     }
     *w = (struct waiting){x, type};
-    pythia__reporting_ask(d->engine.reporting, form, answer_report, w);
+    pythia__reporting_ask(d->engine.reporting, form, width, answer_report, w);
 }
 
 static void handle_report(void *context, struct pythia__http_exchange *x)
 {
     static const struct {
         const char *name, *type;
-    } forms[] = {[PYTHIA__REPORT_JSON] = {"json", JSON_TYPE},
-                 [PYTHIA__REPORT_TEXT] = {"text", "text/plain; charset=utf-8"},
-                 [PYTHIA__REPORT_MARKDOWN] = {"markdown", "text/markdown; charset=utf-8"},
-                 [PYTHIA__REPORT_HTML] = {"html", HTML_TYPE},
-                 [PYTHIA__REPORT_BRIEF] = {"brief", "text/plain; charset=utf-8"}};
+    } forms[] = {[PYTHIA_REPORT_JSON] = {"json", JSON_TYPE},
+                 [PYTHIA_REPORT_TEXT] = {"text", "text/plain; charset=utf-8"},
+                 [PYTHIA_REPORT_MARKDOWN] = {"markdown", "text/markdown; charset=utf-8"},
+                 [PYTHIA_REPORT_HTML] = {"html", HTML_TYPE},
+                 [PYTHIA_REPORT_BRIEF] = {"brief", "text/plain; charset=utf-8"}};
     struct pythia__daemon *d = context;
     bool page = strcmp(pythia__http_path(x), REPORT_PAGE) == 0;
-    const char *wanted = pythia__http_query(x, "format");
+    const char *wanted = pythia__http_query(x, "format"), *width = pythia__http_query(x, "width");
+    unsigned long columns = width ? strtoul(width, NULL, 10) : 0;
     wanted = wanted ? wanted : page ? "html" : "json";
     if (pythia__reports_begin(d) != PYTHIA_OK) {
         pythia__http_say(x, 503, "out of memory\n");
         return;
     }
+    if (width && (columns < PYTHIA_REPORT_WIDTH_MIN || columns > REPORT_WIDTH_MAX)) {
+        answer_refusal(x, 400, "width is a number from 72 to 1000");
+        return;
+    }
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
         if (strcmp(forms[i].name, wanted) == 0) {
-            ask_report(d, x, (enum pythia__report_form)i, forms[i].type);
+            ask_report(d, x, (unsigned)i, columns, forms[i].type);
             return;
         }
     answer_refusal(x, 400, "format is one of json, brief, text, markdown and html");
 }
 
 /* A part of the report; empty before the first cycle has ended. */
-static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *x,
-                        enum pythia__report_form form)
+static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *x, unsigned form)
 {
     if (pythia__reporting_has(d->engine.reporting))
-        ask_report(d, x, form, JSON_TYPE);
+        ask_report(d, x, form, 0, JSON_TYPE);
     else
-        answer_json(x, 200, json_array());
+        answer_control_json(x, 200, json_array());
 }
 
 static void handle_groups(void *context, struct pythia__http_exchange *x)
@@ -360,14 +366,14 @@ static void handle_contexts(void *context, struct pythia__http_exchange *x)
     const struct pythia_space *space = pythia_live_space(d->engine.live);
     const char *wanted = pythia__http_query(x, "request_type");
     if (!wanted) {
-        answer_json(x, 200, pythia__context_types(space));
+        answer_control_json(x, 200, pythia__context_types(space));
         return;
     }
     uint32_t name = pythia_vocabulary_string_find(d->engine.vocabulary, pythia_text_of(wanted));
     const struct pythia_space_type *type =
         name == PYTHIA_NONE ? NULL : pythia_space_type(space, name);
     if (type)
-        answer_json(x, 200, pythia__context_tree(type, d->engine.vocabulary));
+        answer_control_json(x, 200, pythia__context_tree(type, d->engine.vocabulary));
     else
         answer_refusal(x, 404, "the search space has no such request type");
 }
@@ -437,22 +443,22 @@ static json_t *types_of(const struct pythia__daemon *d, struct pythia_text id)
         return json_null();
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, text_of(types[i]));
+        json_array_append_new(list, pack_text(types[i]));
     return list;
 }
 
-static int add_point(void *context, const struct pythia_controlled *p)
+static int pack_point(void *context, const struct pythia_controlled *p)
 {
     const struct listing *l = context;
     static const char *const results[] = {"pending", "applied", "refused", "lost"};
     json_t *one = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:o, s:b, s:b, s:b, s:s, s:o}",
-        "plane", p->plane, "trace_point", text_of(p->id), "target", text_of(p->target), "price_ns",
-        pack_real(p->price_ns), "price_known", pythia_price_known_name(p->price_known), "hits",
-        (json_int_t)p->hits, "spans", (json_int_t)p->spans, "requests", (json_int_t)p->requests,
-        "wanted", p->wanted, "mute", p->mute, "pinned", p->pinned, "pin", pin_of(l, p->id),
-        "quarantined", p->quarantined, "open_by_default", p->open_by_default, "switchable", 1,
-        "result", results[p->result], "types", types_of(l->d, p->id));
+        "plane", p->plane, "trace_point", pack_text(p->id), "target", pack_text(p->target),
+        "price_ns", pack_real(p->price_ns), "price_known", pythia_price_known_name(p->price_known),
+        "hits", (json_int_t)p->hits, "spans", (json_int_t)p->spans, "requests",
+        (json_int_t)p->requests, "wanted", p->wanted, "mute", p->mute, "pinned", p->pinned, "pin",
+        pin_of(l, p->id), "quarantined", p->quarantined, "open_by_default", p->open_by_default,
+        "switchable", 1, "result", results[p->result], "types", types_of(l->d, p->id));
     return json_array_append_new(l->list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
@@ -467,8 +473,8 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
     struct pythia_text service = {id.bytes, colon ? (size_t)(colon - id.bytes) : 0};
     json_t *one =
         json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}",
-                  "plane", "", "trace_point", text_of(id), "target", text_of(service), "price_ns",
-                  pack_real(seen.price_ns), "price_known",
+                  "plane", "", "trace_point", pack_text(id), "target", pack_text(service),
+                  "price_ns", pack_real(seen.price_ns), "price_known",
                   pythia_price_known_name(seen.price_known), "hits", (json_int_t)seen.spans,
                   "spans", (json_int_t)seen.spans, "requests", (json_int_t)seen.requests, "wanted",
                   pythia_live_is_open(d->engine.live, point), "mute", 0, "pinned", 0, "quarantined",
@@ -477,12 +483,12 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
 }
 
 /* NULL when out of memory. */
-static json_t *points_of(struct pythia__daemon *d)
+static json_t *pack_points(struct pythia__daemon *d)
 {
     json_t *list = json_array();
     uint32_t points = pythia_vocabulary_tracepoints(d->engine.vocabulary);
     struct listing l = {d, list, pins_of(d)};
-    int status = pythia_controller_each(d->switching.controller, add_point, &l);
+    int status = pythia_controller_each(d->switching.controller, pack_point, &l);
     json_decref(l.pins);
     for (uint32_t point = 0; point < points && status == PYTHIA_OK; point++)
         status = add_unswitchable(d, point, list);
@@ -494,7 +500,7 @@ static json_t *points_of(struct pythia__daemon *d)
 
 static void handle_points(void *context, struct pythia__http_exchange *x)
 {
-    answer_json(x, 200, points_of(context));
+    answer_control_json(x, 200, pack_points(context));
 }
 
 static void handle_openapi(void *context, struct pythia__http_exchange *x)
@@ -583,7 +589,7 @@ static void handle_hash(void *context, struct pythia__http_exchange *x)
         pythia_redaction_hash(
             d->redaction, (struct pythia_text){json_string_value(value), json_string_length(value)},
             hash);
-        answer_json(x, 200, json_pack("{s:s}", "hash", hash));
+        answer_control_json(x, 200, json_pack("{s:s}", "hash", hash));
     }
     json_decref(body);
 }
@@ -604,7 +610,7 @@ static void handle_order(struct pythia__daemon *d, struct pythia__http_exchange 
     unsigned status = pythia__pin(&d->switching, body, value, &answer);
     d->orders++;
     json_decref(body);
-    answer_json(x, status, answer);
+    answer_control_json(x, status, answer);
 }
 
 static void handle_open(void *context, struct pythia__http_exchange *x)
@@ -668,10 +674,10 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
     double request_ns = pythia_overhead_request_ns(d->switching.overhead);
     struct pythia_bill_forecast all =
         pythia_bill_forecast(items, count, d->engine.s.price_ns, request_ns);
-    answer_json(x, 200,
-                json_pack("{s:o, s:f, s:o, s:o}", "trace_points", list, "added_ns_per_request",
-                          all.cost_ns, "request_ns", pack_real(request_ns), "added_share",
-                          pack_real(all.share)));
+    answer_control_json(x, 200,
+                        json_pack("{s:o, s:f, s:o, s:o}", "trace_points", list,
+                                  "added_ns_per_request", all.cost_ns, "request_ns",
+                                  pack_real(request_ns), "added_share", pack_real(all.share)));
 }
 
 static void handle_off(void *context, struct pythia__http_exchange *x)
@@ -683,7 +689,7 @@ static void handle_off(void *context, struct pythia__http_exchange *x)
     pythia_live_pause(d->engine.live, true);
     bool kept = pythia_state_put_off(d->engine.state, true) == PYTHIA_OK;
     if (status == PYTHIA_OK)
-        answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
+        answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
     else
         answer_refusal(x, 502, "not every target could be told; it is tried again");
 }
@@ -697,7 +703,7 @@ static void handle_on(void *context, struct pythia__http_exchange *x)
     pythia_live_pause(d->engine.live, d->engine.s.observe_only);
     bool kept = pythia_state_put_off(d->engine.state, false) == PYTHIA_OK;
     if (status == PYTHIA_OK)
-        answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
+        answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
     else
         answer_refusal(x, 502, "not every target could be told; it is tried again");
 }

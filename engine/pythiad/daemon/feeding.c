@@ -21,7 +21,7 @@ struct pythia__records_listener {
     uint64_t refused;
 };
 
-static void on_connection(uv_poll_t *poll, int status, int events)
+static void accept_records(uv_poll_t *poll, int status, int events)
 {
     struct pythia__records_listener *l = poll->data;
     struct pythia__feed_reader *reader = NULL;
@@ -64,7 +64,7 @@ static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
     l->d = d;
     l->socket = socket;
     l->file = file;
-    uv_poll_start(&l->poll, UV_READABLE, on_connection);
+    uv_poll_start(&l->poll, UV_READABLE, accept_records);
     d->records = l;
     return PYTHIA_OK;
 }
@@ -78,23 +78,30 @@ int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
                                             .record = d->engine.s.record};
     int status =
         pythia__feeds_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &o, &d->feeds);
-    for (size_t i = 0; i < d->engine.s.follow.count && status == PYTHIA_OK; i++) {
-        status = pythia__follow_create(d->engine.s.follow.texts[i], &reader, e);
-        if (status == PYTHIA_OK)
-            status = pythia__feeds_add(d->feeds, d->engine.s.follow.texts[i], NULL, reader);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < d->engine.s.follow.count; i++) {
+        if ((status = pythia__follow_create(d->engine.s.follow.texts[i], &reader, e)) != PYTHIA_OK)
+            return status;
+        status = pythia__feeds_add(d->feeds, d->engine.s.follow.texts[i], NULL, reader);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (status == PYTHIA_OK && d->engine.s.gate) {
-        status = pythia__rings_create(d->engine.s.gate, &reader, e);
-        if (status == PYTHIA_OK)
-            status = pythia__feeds_add(d->feeds, "rings", pythia_adapter_named("native"), reader);
+    if (d->engine.s.gate) {
+        if ((status = pythia__rings_create(d->engine.s.gate, &reader, e)) != PYTHIA_OK)
+            return status;
+        status = pythia__feeds_add(d->feeds, "rings", pythia_adapter_named("native"), reader);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    if (status == PYTHIA_OK && d->engine.s.osprofiler) {
-        status = pythia__redis_events_create(d->engine.s.osprofiler, &reader, e);
-        if (status == PYTHIA_OK)
-            status =
-                pythia__feeds_add(d->feeds, "Redis", pythia_adapter_named("osprofiler"), reader);
+    if (d->engine.s.osprofiler) {
+        if ((status = pythia__redis_events_create(d->engine.s.osprofiler, &reader, e)) != PYTHIA_OK)
+            return status;
+        status = pythia__feeds_add(d->feeds, "Redis", pythia_adapter_named("osprofiler"), reader);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status == PYTHIA_OK && d->engine.s.records ? listen_for_records(d, e) : status;
+    return d->engine.s.records ? listen_for_records(d, e) : PYTHIA_OK;
 }
 
 void pythia__feeding_stop(struct pythia__daemon *d)

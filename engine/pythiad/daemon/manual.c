@@ -276,7 +276,7 @@ static const char starting[] =
     "*libpythia-tracepoints*(3), *pythia-report*(5)\n";
 
 /* A row of the table: what is done to a value whose key fits. */
-static void write_rule(const char *rule, struct pythia_buf *to)
+static void write_redaction_rule(const char *rule, struct pythia_buf *to)
 {
     static const char *const words[][2] = {{"keep", "kept"},
                                            {"url", "kept without user info, query and fragment"},
@@ -300,7 +300,7 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia__access_manual(to);
     pythia_buf_puts(to, redacting);
     for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
-        write_rule(*rule, to);
+        write_redaction_rule(*rule, to);
     pythia_buf_putc(to, '\n');
     pythia_buf_puts(to, controlling);
     pythia_buf_puts(to, notifying);

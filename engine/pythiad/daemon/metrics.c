@@ -7,59 +7,63 @@
 #include "pythia/control_http.h"
 #include "switching/budget.h"
 
-static void write_head(struct pythia_buf *to, const char *name, const char *type, const char *help)
+static void write_metric_head(struct pythia_buf *to, const char *name, const char *type,
+                              const char *help)
 {
     pythia_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 static void write_counter(struct pythia_buf *to, const char *name, const char *help, uint64_t value)
 {
-    write_head(to, name, "counter", help);
+    write_metric_head(to, name, "counter", help);
     pythia_buf_printf(to, "%s %" PRIu64 "\n", name, value);
 }
 
 static void write_gauge(struct pythia_buf *to, const char *name, const char *help, double value)
 {
-    write_head(to, name, "gauge", help);
+    write_metric_head(to, name, "gauge", help);
     pythia_buf_printf(to, "%s %.17g\n", name, value);
 }
 
-static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
+static void write_span_metrics(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     const struct pythia_counts *live = pythia_live_counts(d->engine.live);
     struct pythia_counts all = *pythia__intake_counts(d->intake);
     struct pythia_window_numbers w = pythia_live_window(d->engine.live);
     pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
     pythia_counts_add(&all, live);
-    write_head(to, "pythia_spans_dropped_total", "counter",
-               "Spans and records left out, by reason.");
+    write_metric_head(to, "pythia_spans_dropped_total", "counter",
+                      "Spans and records left out, by reason.");
     for (int i = 0; i < PYTHIA_DROPS; i++)
         pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"%s\"} %" PRIu64 "\n",
                           pythia_drop_name((enum pythia_drop)i), all.dropped[i]);
-    write_head(to, "pythia_spans_repaired_total", "counter", "Repairs made to spans, by kind.");
+    write_metric_head(to, "pythia_spans_repaired_total", "counter",
+                      "Repairs made to spans, by kind.");
     for (int i = 0; i < PYTHIA_REPAIRS; i++)
         pythia_buf_printf(to, "pythia_spans_repaired_total{kind=\"%s\"} %" PRIu64 "\n",
                           pythia_repair_name((enum pythia_repair)i), all.repaired[i]);
-    write_head(to, "pythia_requests_incomplete_total", "counter",
-               "Requests that were finished before all of their spans can have come, by reason.");
+    write_metric_head(
+        to, "pythia_requests_incomplete_total", "counter",
+        "Requests that were finished before all of their spans can have come, by reason.");
     for (int i = 0; i < PYTHIA_INCOMPLETES; i++)
         pythia_buf_printf(to, "pythia_requests_incomplete_total{reason=\"%s\"} %" PRIu64 "\n",
                           pythia_incomplete_name((enum pythia_incomplete)i), all.incomplete[i]);
-    write_head(to, "pythia_signals_dropped_total", "counter",
-               "Bodies of other signals than traces, which are answered and dropped.");
+    write_metric_head(to, "pythia_signals_dropped_total", "counter",
+                      "Bodies of other signals than traces, which are answered and dropped.");
     for (int i = 0; i < PYTHIA__SIGNALS; i++)
         pythia_buf_printf(to, "pythia_signals_dropped_total{signal=\"%s\"} %" PRIu64 "\n",
                           pythia__signal_name((enum pythia__signal)i),
                           pythia__receive_dropped(d->receive, (enum pythia__signal)i));
-    write_head(to, "pythia_values_cut_total", "counter",
-               "Values of key-values of which less than all is kept, by reason.");
+    write_metric_head(to, "pythia_values_cut_total", "counter",
+                      "Values of key-values of which less than all is kept, by reason.");
     pythia_buf_printf(to, "pythia_values_cut_total{reason=\"length\"} %" PRIu64 "\n",
                       all.long_values);
     pythia_buf_printf(to, "pythia_values_cut_total{reason=\"source\"} %" PRIu64 "\n",
                       all.dropped[PYTHIA_DROP_CUT_TEXT]);
     write_counter(to, "pythia_values_hashed_total", "Values of which only a hash is kept.",
                   all.hashed_values);
-    write_head(to, "pythia_requests_finished_total", "counter", "Requests finished, and by what.");
+    write_metric_head(to, "pythia_requests_finished_total", "counter",
+                      "Requests finished, and by what.");
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"any\"} %" PRIu64 "\n", w.finished);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"rootless\"} %" PRIu64 "\n",
                       w.finished_rootless);
@@ -129,7 +133,7 @@ static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
     write_gauge(to, "pythia_body_bytes_held",
                 "Bytes of bodies that are received, wait or are decoded.", (double)d->room.used);
     static const char *const whys[PYTHIA__REFUSALS] = {"waiting", "full", "no-memory"};
-    write_head(to, "pythia_spans_refused_total", "counter", "Spans of them, by reason.");
+    write_metric_head(to, "pythia_spans_refused_total", "counter", "Spans of them, by reason.");
     for (int why = 0; why < PYTHIA__REFUSALS; why++)
         pythia_buf_printf(to, "pythia_spans_refused_total{reason=\"%s\"} %" PRIu64 "\n", whys[why],
                           in.refused_spans[why] +
@@ -151,7 +155,8 @@ static void write_series(const struct pythia__daemon *d, struct pythia_buf *to)
     write_counter(to, "pythia_series_files_refused_total", "Files put aside that are no series.",
                   n.refused);
     write_counter(to, "pythia_series_rows_total", "Rows of series read.", n.rows);
-    write_head(to, "pythia_series_rows_dropped_total", "counter", "Rows left out, by reason.");
+    write_metric_head(to, "pythia_series_rows_dropped_total", "counter",
+                      "Rows left out, by reason.");
     pythia_buf_printf(to, "pythia_series_rows_dropped_total{reason=\"broken\"} %" PRIu64 "\n",
                       n.broken);
     pythia_buf_printf(to, "pythia_series_rows_dropped_total{reason=\"full\"} %" PRIu64 "\n",
@@ -167,7 +172,7 @@ static void write_series(const struct pythia__daemon *d, struct pythia_buf *to)
 
 static void write_limits(const struct pythia__daemon *d, struct pythia_buf *to)
 {
-    write_head(to, "pythia_limit", "gauge", "Limits in force, by the name of the setting.");
+    write_metric_head(to, "pythia_limit", "gauge", "Limits in force, by the name of the setting.");
     for (size_t i = 0; i < pythia__limit_count; i++)
         pythia_buf_printf(to, "pythia_limit{name=\"%s\"} %" PRId64 "\n", pythia__limits[i],
                           pythia__limit(&d->engine.s, i));
@@ -177,12 +182,12 @@ static void write_limits(const struct pythia__daemon *d, struct pythia_buf *to)
 static void write_names(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia_vocabulary_numbers v = pythia_vocabulary_numbers(d->engine.vocabulary);
-    write_head(to, "pythia_names", "gauge", "Names that are known, by kind.");
+    write_metric_head(to, "pythia_names", "gauge", "Names that are known, by kind.");
     pythia_buf_printf(to, "pythia_names{kind=\"string\"} %" PRIu32 "\n", v.strings);
     pythia_buf_printf(to, "pythia_names{kind=\"trace_point\"} %" PRIu32 "\n", v.tracepoints);
     pythia_buf_printf(to, "pythia_names{kind=\"resource\"} %" PRIu32 "\n", v.resources);
-    write_head(to, "pythia_names_beyond_limit_total", "counter",
-               "Times that a name did not get in and was taken for another, by kind.");
+    write_metric_head(to, "pythia_names_beyond_limit_total", "counter",
+                      "Times that a name did not get in and was taken for another, by kind.");
     pythia_buf_printf(to, "pythia_names_beyond_limit_total{kind=\"string\"} %" PRIu64 "\n",
                       v.other_strings);
     pythia_buf_printf(to, "pythia_names_beyond_limit_total{kind=\"trace_point\"} %" PRIu64 "\n",
@@ -196,7 +201,8 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
 {
     static const char *const names[PYTHIA__HTTP_SERVERS] = {"otlp-http", "zipkin", "control",
                                                             "control-socket"};
-    write_head(to, "pythia_answers_total", "counter", "Answers, by listener and class of status.");
+    write_metric_head(to, "pythia_answers_total", "counter",
+                      "Answers, by listener and class of status.");
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         for (int class = 2; d->http[i] && class < 6; class ++)
             pythia_buf_printf(to,
@@ -238,8 +244,9 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
                   deferred);
     write_counter(to, "pythia_connections_refused_total",
                   "Connections beyond the limit, while all others delivered.", refused);
-    write_head(to, "pythia_connections_evicted_total", "counter",
-               "Connections closed for a new one at the limit, by what they kept waiting for.");
+    write_metric_head(
+        to, "pythia_connections_evicted_total", "counter",
+        "Connections closed for a new one at the limit, by what they kept waiting for.");
     for (int wait = PYTHIA__WAIT_NONE + 1; wait < PYTHIA__WAITS; wait++)
         pythia_buf_printf(to, "pythia_connections_evicted_total{reason=\"%s\"} %" PRIu64 "\n",
                           pythia__wait_name((enum pythia__wait)wait), all.evicted[wait]);
@@ -302,7 +309,8 @@ static void write_notifications(const struct pythia__daemon *d, struct pythia_bu
                   "Times that a notification was sent again.", n.tried_again);
     write_gauge(to, "pythia_notifications_waiting", "Notifications that wait to be sent.",
                 (double)n.waiting);
-    write_head(to, "pythia_notifications_lost_total", "counter", "Notifications lost, by reason.");
+    write_metric_head(to, "pythia_notifications_lost_total", "counter",
+                      "Notifications lost, by reason.");
     for (int i = 0; i < PYTHIA__NOTIFY_LOSSES; i++)
         pythia_buf_printf(to, "pythia_notifications_lost_total{reason=\"%s\"} %" PRIu64 "\n",
                           pythia__notify_loss_name((enum pythia__notify_loss)i), n.lost[i]);
@@ -312,7 +320,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
 {
     struct rusage usage;
     write_intake(d, to);
-    write_spans(d, to);
+    write_span_metrics(d, to);
     write_series(d, to);
     write_names(d, to);
     write_listeners(d, to);
@@ -328,7 +336,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         double user = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
         double system = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
-        write_head(to, "process_cpu_seconds_total", "counter", "CPU time, user and system.");
+        write_metric_head(to, "process_cpu_seconds_total", "counter", "CPU time, user and system.");
         pythia_buf_printf(to, "process_cpu_seconds_total %.6f\n", user + system);
         write_gauge(to, "process_resident_memory_max_bytes", "Peak of resident memory.",
                     (double)usage.ru_maxrss * 1024);

@@ -9,7 +9,7 @@
 #include "pythia/status.h"
 #include "switching/pins.h"
 
-static const char *text_at(const void *settings, size_t offset)
+static const char *get_setting_text(const void *settings, size_t offset)
 {
     const char *text;
     memcpy(&text, (const char *)settings + offset, sizeof(text));
@@ -24,7 +24,7 @@ static bool same_texts(const struct pythia_option_texts *a, const struct pythia_
     return same;
 }
 
-static bool is_same(const struct pythia_option *o, const void *a, const void *b)
+static bool is_same_setting(const struct pythia_option *o, const void *a, const void *b)
 {
     static const size_t sizes[] = {[PYTHIA_OPTION_FLAG] = sizeof(bool),
                                    [PYTHIA_OPTION_CHOICE] = sizeof(int),
@@ -33,7 +33,7 @@ static bool is_same(const struct pythia_option *o, const void *a, const void *b)
                                    [PYTHIA_OPTION_BYTES] = sizeof(uint64_t)};
     const char *x = (const char *)a + o->offset, *y = (const char *)b + o->offset;
     if (o->type == PYTHIA_OPTION_TEXT)
-        return strcmp(text_at(a, o->offset), text_at(b, o->offset)) == 0;
+        return strcmp(get_setting_text(a, o->offset), get_setting_text(b, o->offset)) == 0;
     if (o->type == PYTHIA_OPTION_TEXTS)
         return same_texts((const void *)x, (const void *)y);
     return memcmp(x, y, sizes[o->type]) == 0;
@@ -56,6 +56,9 @@ void pythia__log_level(const struct pythia__settings *s)
                                              : PYTHIA_LOG_INFO);
 }
 
+/* All settings are read and checked before any is changed, so that a mistake in the file leaves
+ * the daemon as it was. Only what may change without a restart is taken over; a warning names
+ * the rest. */
 void pythia__daemon_reload(struct pythia__daemon *d)
 {
     struct pythia__settings next;
@@ -63,9 +66,8 @@ void pythia__daemon_reload(struct pythia__daemon *d)
     struct pythia_error why = {0};
     char text[1024];
     int status = pythia__settings_read(d->argc, d->argv, d->environment, &next, &config, &why);
-    if (status == PYTHIA_OK)
-        status = pythia__switching_read_pins(&d->switching, &next);
-    if (status != PYTHIA_OK) {
+    if (status != PYTHIA_OK ||
+        (status = pythia__switching_read_pins(&d->switching, &next)) != PYTHIA_OK) {
         d->failed_reloads++;
         if (!why.status)
             pythia_error_set(&why, status, "%s", pythia_status_text(status));
@@ -75,7 +77,7 @@ void pythia__daemon_reload(struct pythia__daemon *d)
         return;
     }
     for (const struct pythia_option *o = pythia__settings_table; o->name; o++)
-        if (!may_change(o->name) && !is_same(o, &d->engine.s, &next))
+        if (!may_change(o->name) && !is_same_setting(o, &d->engine.s, &next))
             pythia_log(PYTHIA_LOG_WARNING, "A setting that changes with a restart only: name=%s",
                        o->name);
     struct pythia__settings now = d->engine.s; /* whose texts the first configuration has */

@@ -16,7 +16,7 @@ struct waiting {
     uint64_t cycle;
 };
 
-static const char *text_of(const json_t *verdict, const char *member)
+static const char *get_verdict_text(const json_t *verdict, const char *member)
 {
     const char *text = json_string_value(json_object_get(verdict, member));
     return text ? text : "";
@@ -24,18 +24,20 @@ static const char *text_of(const json_t *verdict, const char *member)
 
 static bool is_told(const json_t *verdict)
 {
-    return strcmp(text_of(verdict, "state"), "found") == 0 ||
-           strcmp(text_of(verdict, "was"), "found") == 0;
+    return strcmp(get_verdict_text(verdict, "state"), "found") == 0 ||
+           strcmp(get_verdict_text(verdict, "was"), "found") == 0;
 }
 
 static void announce_verdict(const struct waiting *w, const json_t *verdict)
 {
-    const char *change = text_of(verdict, "change");
+    const char *change = get_verdict_text(verdict, "change");
     pythia_log(PYTHIA_LOG_INFO,
                "Verdict: request-type=%s, cycle=%" PRIu64 ", confidence=%s, verdict=%s%s%s",
-               text_of(verdict, "request_type"), w->cycle, text_of(verdict, "confidence"),
-               text_of(verdict, "sentence"), change[0] ? " " : "", change);
-    pythia__notify_verdict(w->d->notify, verdict, strcmp(text_of(verdict, "state"), "found") != 0,
+               get_verdict_text(verdict, "request_type"), w->cycle,
+               get_verdict_text(verdict, "confidence"), get_verdict_text(verdict, "sentence"),
+               change[0] ? " " : "", change);
+    pythia__notify_verdict(w->d->notify, verdict,
+                           strcmp(get_verdict_text(verdict, "state"), "found") != 0,
                            pythia__unix_ns());
 }
 
@@ -68,5 +70,5 @@ void pythia__verdict_log_cycle(struct pythia__daemon *d)
     if (!w)
         return;
     *w = (struct waiting){d, d->cycle};
-    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, announce_verdicts, w);
+    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, 0, announce_verdicts, w);
 }

@@ -61,7 +61,6 @@ static int copy_points(struct pythia__collecting *c, const struct pythia_series_
 {
     size_t count;
     const struct pythia_series *each = pythia_series_each(from, &count);
-    int status = PYTHIA_OK;
     for (size_t s = 0; s < count; s++) {
         size_t first = 0;
         while (first < each[s].count && each[s].points[first].time_ns < since_ns)
@@ -70,14 +69,17 @@ static int copy_points(struct pythia__collecting *c, const struct pythia_series_
             c->numbers.dropped += each[s].count - first - most;
             first = each[s].count - most;
         }
-        for (size_t i = first; i < each[s].count && status == PYTHIA_OK; i++)
-            status = pythia_series_set_add(to, each[s].label, (uint32_t)each[s].process,
-                                           each[s].points[i].time_ns, each[s].points[i].value);
+        for (size_t i = first; i < each[s].count; i++) {
+            int status = pythia_series_set_add(to, each[s].label, (uint32_t)each[s].process,
+                                               each[s].points[i].time_ns, each[s].points[i].value);
+            if (status != PYTHIA_OK)
+                return status;
+        }
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-static size_t points_of(const struct pythia_series_set *set, uint64_t *last_ns, size_t *series)
+static size_t count_points(const struct pythia_series_set *set, uint64_t *last_ns, size_t *series)
 {
     size_t count = 0, points = 0;
     const struct pythia_series *each = set ? pythia_series_each(set, &count) : NULL;
@@ -92,29 +94,29 @@ static size_t points_of(const struct pythia_series_set *set, uint64_t *last_ns, 
 
 /* What was read goes to what there is, all at once: everything is put in order anew. What is too
  * old for any request to come goes. */
-static int take_in(struct pythia__collecting *c, const struct file *files, size_t count)
+static int join_files(struct pythia__collecting *c, const struct file *files, size_t count)
 {
     struct pythia_series_set *set = NULL;
     struct pythia_series_join *join = NULL;
     uint64_t last_ns = 0;
-    size_t series = 0, points = points_of(c->set, &last_ns, &series);
+    size_t series = 0, points = count_points(c->set, &last_ns, &series);
     for (size_t i = 0; i < count; i++)
-        points += points_of(files[i].set, &last_ns, &series);
+        points += count_points(files[i].set, &last_ns, &series);
     uint64_t since_ns = last_ns > c->o.keep_ns ? last_ns - c->o.keep_ns : 0;
     size_t most = points > POINTS_MAX ? POINTS_MAX / (series ? series : 1) : points;
     int status = pythia_series_set_create(&set);
-    if (status == PYTHIA_OK && c->set)
-        status = copy_points(c, c->set, since_ns, most, set);
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = copy_points(c, files[i].set, since_ns, most, set);
-    if (status == PYTHIA_OK)
-        status = pythia_series_set_finish(set);
-    if (status == PYTHIA_OK)
-        status = pythia_series_join_create(set, c->o.age_ns, c->vocabulary, &join);
-    if (status != PYTHIA_OK) {
-        pythia_series_set_destroy(set);
+    if (status != PYTHIA_OK)
         return status;
-    }
+    if (c->set && (status = copy_points(c, c->set, since_ns, most, set)) != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < count; i++)
+        if ((status = copy_points(c, files[i].set, since_ns, most, set)) != PYTHIA_OK)
+            goto out;
+    if ((status = pythia_series_set_finish(set)) != PYTHIA_OK)
+        goto out;
+    status = pythia_series_join_create(set, c->o.age_ns, c->vocabulary, &join);
+    if (status != PYTHIA_OK)
+        goto out;
     if (c->join) {
         c->joined.joined += pythia_series_join_counts(c->join).joined;
         c->joined.missing += pythia_series_join_counts(c->join).missing;
@@ -126,6 +128,9 @@ static int take_in(struct pythia__collecting *c, const struct file *files, size_
     pythia_series_all(set, &series);
     c->numbers.series = series;
     return PYTHIA_OK;
+out:
+    pythia_series_set_destroy(set);
+    return status;
 }
 
 /* ---- the recording ---- */
@@ -162,7 +167,7 @@ static void record_series(struct pythia__collecting *c, const struct pythia_seri
     c->record = NULL;
 }
 
-static int begin_record(struct pythia__collecting *c, struct pythia_error *e)
+static int begin_series_record(struct pythia__collecting *c, struct pythia_error *e)
 {
     struct pythia_buf path = {0};
     if (!c->o.record || !c->o.directory)
@@ -184,7 +189,7 @@ static int begin_record(struct pythia__collecting *c, struct pythia_error *e)
 
 /* ---- files ---- */
 
-static void on_problem(void *context, const struct pythia_error *why)
+static void log_collecting_problem(void *context, const struct pythia_error *why)
 {
     struct pythia__collecting *c = context;
     char text[640];
@@ -194,7 +199,7 @@ static void on_problem(void *context, const struct pythia_error *why)
 }
 
 /* What is no such file keeps its content under another name, and is not looked at again. */
-static bool put_aside(const char *path)
+static bool put_series_aside(const char *path)
 {
     struct pythia_buf to = {0};
     pythia_buf_printf(&to, "%s.refused", path);
@@ -216,10 +221,10 @@ static bool is_kept(const struct pythia__collecting *c, const struct stat *about
 
 /* It is done with. One that cannot be removed is remembered; without memory for that it is read
  * again, which changes nothing: the same values at the same times. */
-static void let_go(struct pythia__collecting *c, const char *path, const struct stat *about,
-                   bool refused)
+static void remove_series_file(struct pythia__collecting *c, const char *path,
+                               const struct stat *about, bool refused)
 {
-    if (refused ? put_aside(path) : unlink(path) == 0 || errno == ENOENT)
+    if (refused ? put_series_aside(path) : unlink(path) == 0 || errno == ENOENT)
         return;
     if (c->numbers.failures++ == 0)
         pythia_log(PYTHIA_LOG_ERROR, "Cannot remove a series that was read: file=%s, reason=%s",
@@ -229,12 +234,13 @@ static void let_go(struct pythia__collecting *c, const char *path, const struct 
 }
 
 /* False: nothing came of it, because it is being written, or is no file. */
-static bool read_file(struct pythia__collecting *c, const char *path, struct file *out)
+static bool read_collected_file(struct pythia__collecting *c, const char *path, struct file *out)
 {
     struct file f = {.path = NULL};
     if (lstat(path, &f.about) != 0 || !S_ISREG(f.about.st_mode) || is_kept(c, &f.about))
         return false;
-    int status = pythia_series_files_read(&path, 1, false, on_problem, c, &f.set, &f.result);
+    int status =
+        pythia_series_files_read(&path, 1, false, log_collecting_problem, c, &f.set, &f.result);
     if (status == PYTHIA_OK && f.result.files + f.result.refused > 0)
         f.path = pythia_strndup(path, strlen(path));
     if (!f.path) {
@@ -248,7 +254,7 @@ static bool read_file(struct pythia__collecting *c, const char *path, struct fil
 /* What is taken in is written down, and its files go; else (false) they are there the next time. */
 static bool finish_files(struct pythia__collecting *c, struct file *files, size_t count)
 {
-    int status = count > 0 ? take_in(c, files, count) : PYTHIA_OK;
+    int status = count > 0 ? join_files(c, files, count) : PYTHIA_OK;
     if (status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "Series could not be taken in: reason=%s",
                    pythia_status_text(status));
@@ -256,7 +262,7 @@ static bool finish_files(struct pythia__collecting *c, struct file *files, size_
         const struct pythia_series_files_result *r = &files[i].result;
         if (status == PYTHIA_OK) {
             record_series(c, files[i].set);
-            let_go(c, files[i].path, &files[i].about, r->refused > 0);
+            remove_series_file(c, files[i].path, &files[i].about, r->refused > 0);
             c->numbers.files += r->files;
             c->numbers.rows += r->csv.rows;
             c->numbers.refused += r->refused;
@@ -268,7 +274,7 @@ static bool finish_files(struct pythia__collecting *c, struct file *files, size_
     return status == PYTHIA_OK;
 }
 
-static int is_series(const struct dirent *entry)
+static int is_series_name(const struct dirent *entry)
 {
     const char *dot = strrchr(entry->d_name, '.');
     return dot && dot != entry->d_name && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".tmp") == 0);
@@ -281,12 +287,12 @@ static bool read_some(struct pythia__collecting *c)
     struct file files[FILES_TURN];
     struct pythia_buf path = {0};
     size_t done = 0;
-    int count = scandir(c->o.directory, &names, is_series, alphasort);
+    int count = scandir(c->o.directory, &names, is_series_name, alphasort);
     for (int i = 0; i < count; i++) {
         pythia_buf_clear(&path);
         pythia_buf_printf(&path, "%s/%s", c->o.directory, names[i]->d_name);
         if (done < FILES_TURN && pythia_buf_status(&path) == PYTHIA_OK)
-            done += read_file(c, path.bytes, &files[done]);
+            done += read_collected_file(c, path.bytes, &files[done]);
         free(names[i]);
     }
     free(names);
@@ -316,7 +322,7 @@ int pythia__collecting_create(uv_loop_t *loop, struct pythia_vocabulary *vocabul
         status = pythia_error_set(e, PYTHIA_EUSAGE, "is no folder that series could be in");
     }
     if (status == PYTHIA_OK)
-        status = begin_record(c, e);
+        status = begin_series_record(c, e);
     uv_timer_init(loop, &c->timer);
     c->timer.data = c;
     if (status == PYTHIA_OK && options->directory)

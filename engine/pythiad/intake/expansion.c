@@ -16,10 +16,14 @@ static int look_ahead(const struct pythia__expansion *x, struct pythia_error *e)
     size_t got = 1;
     pythia_memory_source_init(&bytes, x->source.name, x->body.bytes, x->body.size);
     int status = pythia_unpack_create(&bytes.source, x->packing, &x->limits, &unpack, e);
-    while (status == PYTHIA_OK && got > 0) {
+    if (status != PYTHIA_OK)
+        goto out;
+    while (got > 0) {
         struct pythia_source *from = pythia_unpack_source(unpack);
-        status = from->read(from, nowhere, sizeof(nowhere), &got, e);
+        if ((status = from->read(from, nowhere, sizeof(nowhere), &got, e)) != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_unpack_destroy(unpack);
     return status;
 }

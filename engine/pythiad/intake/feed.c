@@ -87,7 +87,7 @@ static bool is_stopping(struct pythia__feeds *all)
     return stopping;
 }
 
-static struct batch *take_batch(struct feed *f)
+static struct batch *take_feed_batch(struct feed *f)
 {
     uv_mutex_lock(&f->all->lock);
     struct batch *b = f->spare;
@@ -134,13 +134,27 @@ static void record_bytes(struct feed *f, const char *bytes, size_t size)
     }
 }
 
-static int write_span(void *context, const struct pythia_trace_id *trace,
-                      const struct pythia_span *span)
+static int write_feed_span(void *context, const struct pythia_trace_id *trace,
+                           const struct pythia_span *span)
 {
     return pythia_spans_writer_add(context, trace, span);
 }
 
-/* Write down the spans of the batch at hand, as a body of a recording. */
+static int write_costs(struct feed *f)
+{
+    int status = pythia_buf_status(&f->costs);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t at = 0; at < f->costs.size; at += sizeof(struct cost)) {
+        struct cost cost;
+        memcpy(&cost, f->costs.bytes + at, sizeof(cost));
+        if ((status = pythia_spans_writer_cost(f->writer, cost.tracepoint, cost.ns)) != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
+}
+
+/* Record the spans of the current batch, as a body of a recording. */
 static void keep_spans(struct feed *f)
 {
     char head[48];
@@ -151,16 +165,10 @@ static void keep_spans(struct feed *f)
     pythia_buf_clear(content);
     content->failed = 0;
     pythia_spans_writer_begin(f->writer, content);
-    int status = pythia_buf_status(&f->costs);
-    for (size_t at = 0; at < f->costs.size && status == PYTHIA_OK; at += sizeof(struct cost)) {
-        struct cost cost;
-        memcpy(&cost, f->costs.bytes + at, sizeof(cost));
-        status = pythia_spans_writer_cost(f->writer, cost.tracepoint, cost.ns);
-    }
+    int status = write_costs(f);
     pythia_buf_clear(&f->costs);
-    if (status == PYTHIA_OK)
-        status = pythia_span_batch_each(f->batch->spans, write_span, f->writer);
-    if (status != PYTHIA_OK) {
+    if (status != PYTHIA_OK ||
+        pythia_span_batch_each(f->batch->spans, write_feed_span, f->writer) != PYTHIA_OK) {
         errno = ENOMEM;
         end_record(f);
         return;
@@ -177,7 +185,7 @@ static void keep_spans(struct feed *f)
 }
 
 /* What is broken may be found so long after its bytes that it is all that there is to tell. */
-static bool is_empty(const struct batch *b)
+static bool is_feed_empty(const struct batch *b)
 {
     static const struct pythia_counts none;
     return pythia_span_batch_count(b->spans) == 0 && b->bytes == 0 && b->broken == 0 &&
@@ -185,11 +193,11 @@ static bool is_empty(const struct batch *b)
 }
 
 /* Give what was decoded to the loop; wait while too much waits for it. */
-static void hand_over(struct feed *f)
+static void hand_batch_over(struct feed *f)
 {
     struct batch *b = f->batch;
     struct pythia__feeds *all = f->all;
-    if (!b || is_empty(b))
+    if (!b || is_feed_empty(b))
         return;
     keep_spans(f);
     f->batch = NULL;
@@ -207,7 +215,7 @@ static void hand_over(struct feed *f)
 static int need_batch(struct feed *f)
 {
     if (!f->batch)
-        f->batch = take_batch(f);
+        f->batch = take_feed_batch(f);
     if (!f->batch)
         return PYTHIA_ENOMEM;
     f->sink.counts = &f->batch->counts;
@@ -219,8 +227,8 @@ static struct feed *feed_of(struct pythia_sink *sink)
     return (struct feed *)((char *)sink - offsetof(struct feed, sink));
 }
 
-static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
-                   const struct pythia_span *span)
+static int add_feed_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                         const struct pythia_span *span)
 {
     struct feed *f = feed_of(sink);
     return pythia_span_batch_add(f->batch->spans, trace, span);
@@ -234,7 +242,7 @@ static void on_cost(struct pythia_sink *sink, uint32_t tracepoint, uint64_t ns)
         pythia_buf_add(&f->costs, &cost, sizeof(cost));
 }
 
-static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
+static void log_broken_feed(struct pythia_sink *sink, const struct pythia_error *why)
 {
     struct feed *f = feed_of(sink);
     char text[640];
@@ -244,24 +252,26 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
                    pythia_error_text(why, text, sizeof(text)));
 }
 
-/* Read more behind what was read ahead. Waits for a tenth of a second, at most. */
+/* Read on after what was read ahead. Waits for a tenth of a second, at most. */
 static int read_ahead(struct feed *f, struct pythia_error *e)
 {
     size_t got = 0;
     if (f->at == f->size)
         f->at = f->size = 0;
     int status = need_batch(f);
+    if (status != PYTHIA_OK)
+        return status;
     f->reader->stopping = is_stopping(f->all);
-    if (status == PYTHIA_OK && !f->ended)
+    if (!f->ended)
         status = f->reader->read(f->reader, f->ahead + f->size, sizeof(f->ahead) - f->size, &got,
                                  &f->ended, e);
-    if (status == PYTHIA_OK) {
-        if (!f->writer)
-            record_bytes(f, f->ahead + f->size, got);
-        f->size += got;
-        f->batch->bytes += got;
-    }
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    if (!f->writer)
+        record_bytes(f, f->ahead + f->size, got);
+    f->size += got;
+    f->batch->bytes += got;
+    return PYTHIA_OK;
 }
 
 /* Is there nothing to be read now? */
@@ -275,18 +285,18 @@ static bool has_nothing(struct pythia_source *source)
 
 /* What came; what was decoded so far is handed over before it is waited for more. *got 0: no more
  * will come. */
-static int read_source(struct pythia_source *source, void *to, size_t capacity, size_t *got,
-                       struct pythia_error *e)
+static int read_feed_source(struct pythia_source *source, void *to, size_t capacity, size_t *got,
+                            struct pythia_error *e)
 {
     struct feed *f = (struct feed *)source;
     *got = 0;
     if (f->batch && pythia_span_batch_count(f->batch->spans) >= BATCH_SPANS)
-        hand_over(f);
+        hand_batch_over(f);
     while (f->at == f->size && !f->ended && f->failed == PYTHIA_OK) {
         bool stopping = is_stopping(f->all); /* before, so that what is there is taken in */
         if (!has_nothing(source))
             break;
-        hand_over(f);
+        hand_batch_over(f);
         f->ended = f->ended || stopping;
     }
     int status = f->failed == PYTHIA_OK ? need_batch(f) : f->failed;
@@ -299,7 +309,7 @@ static int read_source(struct pythia_source *source, void *to, size_t capacity, 
 }
 
 /* Read until it can be told what format it is: a line, or as much as there is room for. */
-static int find_format(struct feed *f)
+static int detect_feed_format(struct feed *f)
 {
     while (!f->format && f->failed == PYTHIA_OK && !f->ended) {
         bool stopping = is_stopping(f->all);
@@ -313,15 +323,21 @@ static int find_format(struct feed *f)
     return f->failed;
 }
 
+static int decode_feed(struct feed *f)
+{
+    int status = detect_feed_format(f);
+    if (status != PYTHIA_OK || !f->format)
+        return status;
+    if ((status = f->format->create(f->all->vocabulary, &f->adapter)) != PYTHIA_OK)
+        return status;
+    return f->format->decode(f->adapter, &f->source, &f->sink, &f->why);
+}
+
 static void run_reader(void *context)
 {
     struct feed *f = context;
-    int status = find_format(f);
-    if (status == PYTHIA_OK && f->format)
-        status = f->format->create(f->all->vocabulary, &f->adapter);
-    if (status == PYTHIA_OK && f->format)
-        status = f->format->decode(f->adapter, &f->source, &f->sink, &f->why);
-    hand_over(f);
+    int status = decode_feed(f);
+    hand_batch_over(f); /* also after a failure: what was decoded before it is good */
     if (status != PYTHIA_OK) {
         char text[640];
         if (!f->why.status)
@@ -341,7 +357,7 @@ static void run_reader(void *context)
 
 /* ---- on the loop's thread ---- */
 
-static void free_batches(struct batch *b)
+static void free_feed_batches(struct batch *b)
 {
     while (b) {
         struct batch *next = b->next;
@@ -353,9 +369,9 @@ static void free_batches(struct batch *b)
 
 static void free_feed(struct feed *f)
 {
-    free_batches(f->ready);
-    free_batches(f->spare);
-    free_batches(f->batch);
+    free_feed_batches(f->ready);
+    free_feed_batches(f->spare);
+    free_feed_batches(f->batch);
     if (f->record >= 0)
         close(f->record);
     pythia_spans_writer_destroy(f->writer);
@@ -379,7 +395,7 @@ static struct batch *next_ready(struct pythia__feeds *all, struct feed *f)
     return b;
 }
 
-static void give_back(struct pythia__feeds *all, struct feed *f, struct batch *b)
+static void return_batch(struct pythia__feeds *all, struct feed *f, struct batch *b)
 {
     pythia_span_batch_clear(b->spans);
     b->counts = (struct pythia_counts){0};
@@ -409,9 +425,9 @@ static bool remove_done(struct pythia__feeds *all, struct feed **at)
     return true;
 }
 
-static void on_again(uv_timer_t *timer);
+static void continue_feeds(uv_timer_t *timer);
 
-static void take_in(struct pythia__feeds *all)
+static void process_batches(struct pythia__feeds *all)
 {
     bool full = false;
     for (struct feed **at = &all->feeds; *at && !full;) {
@@ -427,23 +443,23 @@ static void take_in(struct pythia__feeds *all)
             all->numbers.spans += pythia_span_batch_count(b->spans);
             all->numbers.broken += b->broken;
             pythia_counts_add(&all->counts, &b->counts);
-            give_back(all, f, b);
+            return_batch(all, f, b);
         }
         if (!remove_done(all, at))
             at = &(*at)->next;
     }
     if (full)
-        uv_timer_start(&all->again, on_again, AGAIN_MS, 0);
+        uv_timer_start(&all->again, continue_feeds, AGAIN_MS, 0);
 }
 
-static void on_again(uv_timer_t *timer)
+static void continue_feeds(uv_timer_t *timer)
 {
-    take_in(timer->data);
+    process_batches(timer->data);
 }
 
 static void on_wake(uv_async_t *wake)
 {
-    take_in(wake->data);
+    process_batches(wake->data);
 }
 
 /* ---- all of them ---- */
@@ -532,9 +548,10 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
         reader->destroy(reader);
         return PYTHIA_ENOMEM;
     }
-    f->source = (struct pythia_source){.name = copy, .read = read_source, .waits = has_nothing};
-    f->sink = (struct pythia_sink){.span = on_span,
-                                   .broken = on_broken,
+    f->source =
+        (struct pythia_source){.name = copy, .read = read_feed_source, .waits = has_nothing};
+    f->sink = (struct pythia_sink){.span = add_feed_span,
+                                   .broken = log_broken_feed,
                                    .cost = on_cost,
                                    .limits = all->o.limits,
                                    .record_max = all->o.record_max,

@@ -42,7 +42,7 @@ static int open_again(struct follow *f)
 }
 
 /* At the end: was the file cut short, or is there another one of that name? */
-static void look_again(struct follow *f)
+static void check_for_more(struct follow *f)
 {
     struct stat open_one, named_one;
     if (fstat(f->file, &open_one) == 0 && open_one.st_size < f->at) {
@@ -72,7 +72,7 @@ static int read_follow(struct pythia__feed_reader *r, void *to, size_t capacity,
         return PYTHIA_OK;
     }
     poll(NULL, 0, WAIT_MS);
-    look_again(f);
+    check_for_more(f);
     return PYTHIA_OK;
 }
 

@@ -82,8 +82,8 @@ static struct job *job_of(struct pythia_sink *sink)
     return (struct job *)((char *)sink - offsetof(struct job, sink));
 }
 
-static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
-                   const struct pythia_span *span)
+static int add_body_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                         const struct pythia_span *span)
 {
     return pythia_span_batch_add(job_of(sink)->lane->batch, trace, span);
 }
@@ -94,7 +94,7 @@ static void keep_reason(struct job *j, const struct pythia_error *why)
         pythia_error_text(why, j->result.reason, sizeof(j->result.reason));
 }
 
-static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
+static void count_broken_record(struct pythia_sink *sink, const struct pythia_error *why)
 {
     struct job *j = job_of(sink);
     keep_reason(j, why);
@@ -105,31 +105,32 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
 static int unpack_whole(struct job *j, struct pythia_source *from, struct pythia_error *e)
 {
     size_t got = 1;
-    int status = PYTHIA_OK;
-    while (status == PYTHIA_OK && got > 0) {
+    while (got > 0) {
         char *to = pythia_buf_reserve(&j->lane->content, PIECE_BYTES);
         if (!to)
             return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to record");
-        status = from->read(from, to, PIECE_BYTES, &got, e);
-        j->lane->content.size += status == PYTHIA_OK ? got : 0;
+        int status = from->read(from, to, PIECE_BYTES, &got, e);
+        if (status != PYTHIA_OK)
+            return status;
+        j->lane->content.size += got;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
-static int write_span(void *context, const struct pythia_trace_id *trace,
-                      const struct pythia_span *span)
+static int write_body_span(void *context, const struct pythia_trace_id *trace,
+                           const struct pythia_span *span)
 {
     return pythia_spans_writer_add(context, trace, span);
 }
 
 /* The spans, as they were taken. */
-static void write_spans(struct job *j)
+static void write_body_spans(struct job *j)
 {
     struct lane *lane = j->lane;
     if (pythia_span_batch_count(lane->batch) == 0)
         return;
     pythia_spans_writer_begin(lane->writer, &lane->content);
-    if (pythia_span_batch_each(lane->batch, write_span, lane->writer) != PYTHIA_OK)
+    if (pythia_span_batch_each(lane->batch, write_body_span, lane->writer) != PYTHIA_OK)
         lane->content.failed = 1;
 }
 
@@ -142,6 +143,9 @@ static void tell_too_broken(struct job *j)
              "more than %d of its records are broken, the first so: %.180s", BROKEN_MAX, first);
 }
 
+/* Runs on a worker thread. A compressed body that is recorded as it arrived has to be unpacked
+ * as a whole first, as the recording holds plain bytes; others are unpacked while they are
+ * decoded. */
 static void decode_body(uv_work_t *work)
 {
     struct job *j = (struct job *)work;
@@ -155,15 +159,18 @@ static void decode_body(uv_work_t *work)
     pythia_memory_source_init(&bytes, "body", j->bytes, j->size);
     if (j->packing != PYTHIA_PACKING_NONE) {
         status = pythia__expansion_init(&packed, body, j->packing, &limits, &why);
+        if (status != PYTHIA_OK)
+            goto out;
         from = &packed.source;
     }
-    if (status == PYTHIA_OK && packed.unpack && j->recorded && !j->lane->writer) {
-        status = unpack_whole(j, from, &why);
+    if (packed.unpack && j->recorded && !j->lane->writer) {
+        if ((status = unpack_whole(j, from, &why)) != PYTHIA_OK)
+            goto out;
         pythia_memory_source_init(&bytes, "body", j->lane->content.bytes, j->lane->content.size);
         from = &bytes.source;
     }
-    if (status == PYTHIA_OK)
-        status = j->decoder->format->decode(j->decoder->adapter, from, &j->sink, &why);
+    status = j->decoder->format->decode(j->decoder->adapter, from, &j->sink, &why);
+out:
     pythia__expansion_free(&packed);
     if (status == PYTHIA_ELIMIT && j->result.broken > BROKEN_MAX)
         tell_too_broken(j);
@@ -172,7 +179,7 @@ static void decode_body(uv_work_t *work)
     if (status == PYTHIA_ELIMIT) /* its sender is told that none of it was taken */
         pythia_span_batch_clear(j->lane->batch);
     if (j->recorded && j->lane->writer)
-        write_spans(j);
+        write_body_spans(j);
     j->result.status = status;
     j->result.broken += status == PYTHIA_EFORMAT; /* the rest */
     j->result.spans = pythia_span_batch_count(j->lane->batch);
@@ -378,8 +385,8 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
                       .done = done,
                       .context = context};
     j->bytes = bytes;
-    j->sink = (struct pythia_sink){.span = on_span,
-                                   .broken = on_broken,
+    j->sink = (struct pythia_sink){.span = add_body_span,
+                                   .broken = count_broken_record,
                                    .counts = &j->counts,
                                    .limits = i->o.limits,
                                    .redaction = i->o.redaction,

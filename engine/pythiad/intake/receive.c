@@ -40,23 +40,23 @@ struct waiting {
 
 /* ---- the little of protobuf that is answered ---- */
 
-static void put_varint(struct pythia_buf *to, uint64_t value)
+static void add_varint(struct pythia_buf *to, uint64_t value)
 {
     for (; value > 127; value >>= 7)
         pythia_buf_putc(to, (char)(value | 128));
     pythia_buf_putc(to, (char)value);
 }
 
-static void put_number(struct pythia_buf *to, unsigned field, uint64_t value)
+static void add_rejected_number(struct pythia_buf *to, unsigned field, uint64_t value)
 {
-    put_varint(to, field << 3);
-    put_varint(to, value);
+    add_varint(to, field << 3);
+    add_varint(to, value);
 }
 
 static void put_text(struct pythia_buf *to, unsigned field, const char *text, size_t size)
 {
-    put_varint(to, field << 3 | 2);
-    put_varint(to, size);
+    add_varint(to, field << 3 | 2);
+    add_varint(to, size);
     pythia_buf_add(to, text, size);
 }
 
@@ -66,7 +66,7 @@ static void put_export_response(struct pythia_buf *to, const struct pythia__inta
     struct pythia_buf partial = {0};
     if (result->broken == 0)
         return;
-    put_number(&partial, 1, result->broken);
+    add_rejected_number(&partial, 1, result->broken);
     put_text(&partial, 2, result->reason, strlen(result->reason));
     if (pythia_buf_status(&partial) == PYTHIA_OK)
         put_text(to, 1, partial.bytes, partial.size);
@@ -81,7 +81,7 @@ static bool is_unreadable(const struct pythia__intake_result *result)
 
 /* ---- OTLP over HTTP ---- */
 
-static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
+static void answer_intake_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
 {
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     struct pythia_buf shown = {0};
@@ -99,11 +99,11 @@ static void answer_status(struct pythia__http_exchange *x, bool json, unsigned s
                           enum pythia__grpc_status code, const char *text)
 {
     if (json) {
-        answer_json(x, status, json_pack("{s:i, s:s}", "code", (int)code, "message", text));
+        answer_intake_json(x, status, json_pack("{s:i, s:s}", "code", (int)code, "message", text));
         return;
     }
     struct pythia_buf body = {0};
-    put_number(&body, 1, code);
+    add_rejected_number(&body, 1, code);
     put_text(&body, 2, text, strlen(text));
     pythia__http_answer(x, status, PROTOBUF, body.bytes, body.size);
 }
@@ -136,13 +136,13 @@ static void answer_otlp(void *context, const struct pythia__intake_result *resul
         put_export_response(&body, result);
         pythia__http_answer(x, 200, PROTOBUF, body.bytes, body.size);
     } else if (result->broken == 0) {
-        answer_json(x, 200, json_object());
+        answer_intake_json(x, 200, json_object());
     } else {
         char number[24];
         snprintf(number, sizeof(number), "%" PRIu64, result->broken);
-        answer_json(x, 200,
-                    json_pack("{s:{s:s, s:s}}", "partialSuccess", "rejectedSpans", number,
-                              "errorMessage", result->reason));
+        answer_intake_json(x, 200,
+                           json_pack("{s:{s:s, s:s}}", "partialSuccess", "rejectedSpans", number,
+                                     "errorMessage", result->reason));
     }
 }
 
@@ -309,7 +309,7 @@ static void drop_http(void *context, struct pythia__http_exchange *x)
     }
     drop_body(s);
     if (format == s->receive->otlp_json) /* an empty response, which rejects nothing */
-        answer_json(x, 200, json_object());
+        answer_intake_json(x, 200, json_object());
     else
         pythia__http_answer(x, 200, PROTOBUF, NULL, 0);
 }

@@ -42,7 +42,7 @@ static bool is_recording(const char *path, const char *head)
 }
 
 /* Give what is there a name of its own. 0, or the errno of what failed. */
-static int put_aside(const char *path)
+static int put_recording_aside(const char *path)
 {
     struct pythia_buf to = {0};
     struct stat about, other;
@@ -76,7 +76,7 @@ int pythia__recording_open(const char *path, const char *head, struct pythia_err
         if (!is_recording(path, head))
             return fail_recording(e, path,
                                   "there is a file that is no recording, and is left alone");
-        int number = put_aside(path);
+        int number = put_recording_aside(path);
         if (number != 0)
             return fail_recording(e, path, strerror(number));
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

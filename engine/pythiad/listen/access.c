@@ -101,7 +101,7 @@ void pythia__role_tokens(enum pythia__role role, const char *const own[PYTHIA__R
     out[1] = !mine || rule->other_always ? other : NULL;
 }
 
-static void write_rule(const struct pythia__role_rule *rule, struct pythia_buf *to)
+static void write_role_rule(const struct pythia__role_rule *rule, struct pythia_buf *to)
 {
     const char * or = rule->other_always ? " or " : "; without it ";
     pythia_buf_printf(to, "|  %s\n:- %s\n:- ", rule->name, rule->permits);
@@ -126,7 +126,7 @@ void pythia__access_manual(struct pythia_buf *to)
             "other sites, told by Origin and Host, get no role but public.\n\n"
             "[[ *Role*\n:- *Permits to*\n:- *Token*\n");
     for (size_t i = 0; i < PYTHIA__ROLES; i++)
-        write_rule(&roles[i], to);
+        write_role_rule(&roles[i], to);
     pythia_buf_puts(to, "\n[[ *Listener*\n:- *Route*\n:- *Role*\n");
     for (size_t i = 0; i < ROUTES; i++)
         pythia_buf_printf(to, "|  %s\n:- %s %s\n:- %s\n", listeners[routes[i].at], routes[i].method,

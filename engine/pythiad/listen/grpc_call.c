@@ -13,7 +13,7 @@
 #define PLAIN_BYTES     ((size_t)64 * 1024) /* of a request that is no call, until it is answered */
 #define HEADER_BYTES    32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
 
-static struct pythia__grpc_call *begin_call(struct pythia__grpc_connection *c, int32_t stream)
+static struct pythia__grpc_call *begin_grpc_call(struct pythia__grpc_connection *c, int32_t stream)
 {
     struct pythia__grpc_call *call = pythia_calloc(1, sizeof(*call));
     if (!call)
@@ -51,8 +51,8 @@ static size_t make_trailers(const struct pythia__grpc_call *call, char number[8]
     return count;
 }
 
-static ssize_t read_answer(nghttp2_session *session, int32_t stream, uint8_t *to, size_t size,
-                           uint32_t *flags, nghttp2_data_source *source, void *context)
+static ssize_t read_grpc_answer(nghttp2_session *session, int32_t stream, uint8_t *to, size_t size,
+                                uint32_t *flags, nghttp2_data_source *source, void *context)
 {
     struct pythia__grpc_call *call = source->ptr;
     size_t left = call->answer_size - call->answer_at;
@@ -75,7 +75,7 @@ static void submit_answer(struct pythia__grpc_call *call)
 {
     nghttp2_session *session = call->connection->session;
     char number[8];
-    nghttp2_data_provider provider = {.source = {.ptr = call}, .read_callback = read_answer};
+    nghttp2_data_provider provider = {.source = {.ptr = call}, .read_callback = read_grpc_answer};
     nghttp2_nv list[6] = {make_header(":status", "200"),
                           make_header("content-type", "application/grpc"),
                           make_header("grpc-accept-encoding", "identity,gzip,zstd")};
@@ -238,7 +238,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     struct pythia__grpc_connection *c = context;
     if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0;
-    struct pythia__grpc_call *call = begin_call(c, frame->hd.stream_id);
+    struct pythia__grpc_call *call = begin_grpc_call(c, frame->hd.stream_id);
     if (!call)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, call);
@@ -251,7 +251,7 @@ static bool text_is(const uint8_t *text, size_t size, const char *what)
     return strlen(what) == size && memcmp(text, what, size) == 0;
 }
 
-static bool has_token(const struct pythia__grpc_call *call, const char *value, size_t size)
+static bool has_call_token(const struct pythia__grpc_call *call, const char *value, size_t size)
 {
     const char *token = call->server->o.token;
     if (!token || size < 7 || strncasecmp(value, "Bearer ", 7) != 0)
@@ -310,14 +310,14 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
         snprintf(coding, sizeof(coding), "%.*s", (int)(size < 15 ? size : 15), (const char *)value);
         call->packing = pythia_packing_named(coding);
     } else if (text_is(name, name_size, "authorization")) {
-        call->has_token = has_token(call, (const char *)value, size);
+        call->has_token = has_call_token(call, (const char *)value, size);
     }
     return 0;
 }
 
 /* Bytes of a call: its prefix, and the message. Room for the message is made at once, as its length
  * is known, but for no more than several times what has come: anyone can announce much. */
-static void add_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size_t size)
+static void add_message_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size_t size)
 {
     for (; call->prefix_size < PYTHIA__GRPC_PREFIX && size > 0; size--)
         call->prefix[call->prefix_size++] = *bytes++;
@@ -368,7 +368,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
     if (room && !call->no_room.begun && !pythia__room_take(room, size))
         lose_room(call);
     call->room += room && !call->no_room.begun ? size : 0;
-    add_bytes(call, bytes, size);
+    add_message_bytes(call, bytes, size);
     if (pythia_buf_status(&call->body) != PYTHIA_OK)
         refuse_for_now(call, "too much at once: try again later");
     return 0;

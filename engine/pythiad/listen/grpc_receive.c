@@ -17,7 +17,7 @@ static bool has_time(const struct pythia__grpc_server *s)
 }
 
 /* May it take more bytes in this turn of the loop? */
-static bool has_budget(struct pythia__grpc_connection *c)
+static bool has_turn_budget(struct pythia__grpc_connection *c)
 {
     const struct pythia__grpc_server *s = c->server;
     if (c->turn != s->turn)
@@ -65,7 +65,7 @@ static size_t take_bytes(struct pythia__grpc_connection *c, const char *bytes, s
 {
     struct pythia__grpc_server *s = c->server;
     size_t at = 0;
-    while (at < size && !c->ends && !pythia__grpc_is_blocked(c) && has_budget(c)) {
+    while (at < size && !c->ends && !pythia__grpc_is_blocked(c) && has_turn_budget(c)) {
         size_t slice = size - at < SLICE_BYTES ? size - at : SLICE_BYTES;
         uint64_t begun_ns = uv_hrtime();
         int status = take_slice(c, bytes + at, slice);
@@ -128,7 +128,7 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *piece)
         end_connection(c);
         return;
     }
-    if (taken < (size_t)size || !has_budget(c))
+    if (taken < (size_t)size || !has_turn_budget(c))
         keep_rest(c, piece->base + taken, (size_t)size - taken);
     pythia__grpc_flush(c);
 }
@@ -187,7 +187,7 @@ void pythia__grpc_on_connection(uv_stream_t *listener, int status)
 /* ---- turns of the loop ---- */
 
 /* All sockets that were ready have had their turn: those that wait begin the next one. */
-static void on_turn(uv_check_t *turns)
+static void continue_connections(uv_check_t *turns)
 {
     struct pythia__grpc_server *s = turns->data;
     s->turn++;
@@ -197,7 +197,7 @@ static void on_turn(uv_check_t *turns)
     s->has_newcomer = false;
     for (size_t count = s->waiting_count; count > 0 && s->waiting_count > 0; count--) {
         struct pythia__grpc_connection *c = s->first_waiting;
-        if (!has_budget(c))
+        if (!has_turn_budget(c))
             break;
         pythia__grpc_unqueue(c);
         resume_connection(c);
@@ -212,5 +212,5 @@ void pythia__grpc_start_turns(struct pythia__grpc_server *s)
     uv_check_init(s->loop, &s->turns);
     uv_idle_init(s->loop, &s->busy);
     s->turns.data = s->busy.data = s;
-    uv_check_start(&s->turns, on_turn);
+    uv_check_start(&s->turns, continue_connections);
 }

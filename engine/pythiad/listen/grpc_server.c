@@ -58,7 +58,7 @@ static unsigned limit_of(const struct pythia__grpc_call *call)
 }
 
 /* What a connection waits for, with the call that has waited for longest. */
-static struct pythia__place place_of(const struct pythia__grpc_connection *c, uint64_t now)
+static struct pythia__place find_grpc_place(const struct pythia__grpc_connection *c, uint64_t now)
 {
     struct pythia__place place = {c->greeted ? PYTHIA__WAIT_IDLE : PYTHIA__WAIT_HEADER, c->served,
                                   c->since_ms};
@@ -79,13 +79,14 @@ static struct pythia__place place_of(const struct pythia__grpc_connection *c, ui
 }
 
 /* There is one connection too many: one that waits goes. False: none does. */
-static bool make_room(struct pythia__grpc_server *s, const struct pythia__grpc_connection *new)
+static bool evict_connection(struct pythia__grpc_server *s,
+                             const struct pythia__grpc_connection *new)
 {
     uint64_t now = uv_now(s->loop);
     struct pythia__crowd crowd = {.strangers = 0};
     enum pythia__wait wait;
     for (struct pythia__grpc_connection *c = s->connections; c; c = c->next) {
-        struct pythia__place place = place_of(c, now);
+        struct pythia__place place = find_grpc_place(c, now);
         if (c != new && !c->closing)
             pythia__crowd_look(&crowd, &place, c);
     }
@@ -127,7 +128,7 @@ static void take_connection(struct pythia__grpc_server *s)
     struct pythia__grpc_connection *c = add_connection(s);
     if (!c)
         return;
-    bool room = s->connection_count <= s->o.connections_max || make_room(s, c);
+    bool room = s->connection_count <= s->o.connections_max || evict_connection(s, c);
     s->numbers.refused_connections += !room;
     if (uv_accept((uv_stream_t *)&s->listener, c->stream) != 0 || !room ||
         begin_session(c) != PYTHIA_OK ||
@@ -143,7 +144,7 @@ static void take_connection(struct pythia__grpc_server *s)
 }
 
 /* Close what takes too long. */
-static void on_check(uv_timer_t *timer)
+static void check_grpc_times(uv_timer_t *timer)
 {
     struct pythia__grpc_server *s = timer->data;
     uint64_t now = uv_now(s->loop), checked_ms = s->checked_ms;
@@ -192,9 +193,11 @@ static void start_listener(struct pythia__grpc_server *s, int socket)
     s->listening = true;
     uv_listen(listener, 512, pythia__grpc_on_connection);
     s->checked_ms = uv_now(s->loop);
-    uv_timer_start(&s->check, on_check, CHECK_MS, CHECK_MS);
+    uv_timer_start(&s->check, check_grpc_times, CHECK_MS, CHECK_MS);
 }
 
+/* Nothing of the loop is used before the address is bound, so that a failure can free everything
+ * at once. */
 int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *options,
                         struct pythia__grpc_server **out, struct pythia_error *e)
 {
@@ -214,21 +217,23 @@ int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *opti
     s->o.turn_us = options->turn_us ? options->turn_us : TURN_US;
     s->o.retry_s = options->retry_s ? options->retry_s : 1;
     int status = make_callbacks(s);
-    if (status == PYTHIA_OK && options->tls_key)
+    if (status != PYTHIA_OK)
+        goto out;
+    if (options->tls_key)
         status = pythia__tls_create(options->tls_key, options->tls_certificate, options->tls_trust,
                                     "h2", &s->tls, e);
-    if (status == PYTHIA_OK)
-        status = pythia__listen(options->address, &socket, &s->file, e);
-    if (status != PYTHIA_OK) {
-        nghttp2_session_callbacks_del(s->callbacks);
-        pythia__tls_destroy(s->tls);
-        pythia_free(s);
-        return status;
-    }
+    if (status != PYTHIA_OK ||
+        (status = pythia__listen(options->address, &socket, &s->file, e)) != PYTHIA_OK)
+        goto out;
     s->port = pythia__socket_port(socket);
     start_listener(s, socket);
     *out = s;
     return PYTHIA_OK;
+out:
+    nghttp2_session_callbacks_del(s->callbacks);
+    pythia__tls_destroy(s->tls);
+    pythia_free(s);
+    return status;
 }
 
 void pythia__grpc_quiesce(struct pythia__grpc_server *s)

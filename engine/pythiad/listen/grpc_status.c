@@ -17,7 +17,7 @@ void pythia__grpc_escape(const char *text, char *to, size_t room)
     to[at] = '\0';
 }
 
-static size_t put_varint(unsigned char *to, uint64_t value)
+static size_t write_varint(unsigned char *to, uint64_t value)
 {
     size_t size = 0;
     for (; value > 127; value >>= 7)
@@ -26,10 +26,10 @@ static size_t put_varint(unsigned char *to, uint64_t value)
     return size;
 }
 
-static size_t put_bytes(unsigned char *to, unsigned field, const void *bytes, size_t size)
+static size_t write_field_bytes(unsigned char *to, unsigned field, const void *bytes, size_t size)
 {
-    size_t at = put_varint(to, field << 3 | 2);
-    at += put_varint(to + at, size);
+    size_t at = write_varint(to, field << 3 | 2);
+    at += write_varint(to + at, size);
     memcpy(to + at, bytes, size);
     return at + size;
 }
@@ -55,15 +55,15 @@ void pythia__grpc_retry(char to[static PYTHIA__GRPC_DETAILS], enum pythia__grpc_
 {
     static const char type[] = "type.googleapis.com/google.rpc.RetryInfo";
     unsigned char delay[32], info[48], any[112], status[160];
-    size_t size = put_varint(delay, 1 << 3);
-    size += put_varint(delay + size, retry_ms / 1000);
-    size += put_varint(delay + size, 2 << 3);
-    size += put_varint(delay + size, retry_ms % 1000 * UINT64_C(1000000));
-    size = put_bytes(info, 1, delay, size);
-    size_t any_size = put_bytes(any, 1, type, sizeof(type) - 1);
-    any_size += put_bytes(any + any_size, 2, info, size);
-    size = put_varint(status, 1 << 3);
-    size += put_varint(status + size, (uint64_t)code);
-    size += put_bytes(status + size, 3, any, any_size);
+    size_t size = write_varint(delay, 1 << 3);
+    size += write_varint(delay + size, retry_ms / 1000);
+    size += write_varint(delay + size, 2 << 3);
+    size += write_varint(delay + size, retry_ms % 1000 * UINT64_C(1000000));
+    size = write_field_bytes(info, 1, delay, size);
+    size_t any_size = write_field_bytes(any, 1, type, sizeof(type) - 1);
+    any_size += write_field_bytes(any + any_size, 2, info, size);
+    size = write_varint(status, 1 << 3);
+    size += write_varint(status + size, (uint64_t)code);
+    size += write_field_bytes(status + size, 3, any, any_size);
     write_base64(status, size, to);
 }

@@ -41,7 +41,7 @@
 
 static void on_due(uv_timer_t *timer);
 
-static void on_again(uv_idle_t *idle)
+static void continue_exchanges(uv_idle_t *idle)
 {
     uv_idle_stop(idle);
     on_due(&((struct pythia__http_server *)idle->data)->due);
@@ -49,13 +49,13 @@ static void on_again(uv_idle_t *idle)
 
 void pythia__http_run_soon(struct pythia__http_server *s)
 {
-    uv_idle_start(&s->again, on_again);
+    uv_idle_start(&s->again, continue_exchanges);
 }
 
 /* ---- the budget of a connection ---- */
 
 /* May a connection take more bytes in this turn? */
-static bool has_budget(const struct pythia__http_exchange *x)
+static bool has_exchange_budget(const struct pythia__http_exchange *x)
 {
     struct pythia__http_connection *c = x->connection;
     if (!c)
@@ -138,7 +138,7 @@ void pythia__http_cut(struct pythia__http_server *s, struct pythia__http_connect
 }
 
 /* Close what takes too long: MHD only knows how long nothing came at all. */
-static void on_check(uv_timer_t *timer)
+static void check_http_times(uv_timer_t *timer)
 {
     struct pythia__http_server *s = timer->data;
     const unsigned limit_s[PYTHIA__WAITS] = {[PYTHIA__WAIT_HEADER] = s->o.header_s,
@@ -161,7 +161,7 @@ static void on_check(uv_timer_t *timer)
 /* ---- connections ---- */
 
 /* What a connection waits for, if it does not deliver meanwhile. */
-static struct pythia__place place_of(const struct pythia__http_connection *c, uint64_t now)
+static struct pythia__place find_http_place(const struct pythia__http_connection *c, uint64_t now)
 {
     struct pythia__place place = c->place;
     if (c->closing ||
@@ -171,13 +171,13 @@ static struct pythia__place place_of(const struct pythia__http_connection *c, ui
 }
 
 /* There is one connection too many: one that waits goes, or, if none does, the new one. */
-static void make_room(struct pythia__http_server *s, struct pythia__http_connection *new)
+static void evict_idle(struct pythia__http_server *s, struct pythia__http_connection *new)
 {
     uint64_t now = uv_now(s->loop);
     struct pythia__crowd crowd = {.strangers = 0};
     enum pythia__wait wait;
     for (struct pythia__http_connection *c = s->connections; c; c = c->next) {
-        struct pythia__place place = place_of(c, now);
+        struct pythia__place place = find_http_place(c, now);
         if (c != new)
             pythia__crowd_look(&crowd, &place, c);
     }
@@ -190,8 +190,8 @@ static void make_room(struct pythia__http_server *s, struct pythia__http_connect
     pythia__http_cut(s, goes ? goes : new);
 }
 
-static void on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
-                          enum MHD_ConnectionNotificationCode code)
+static void note_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
+                            enum MHD_ConnectionNotificationCode code)
 {
     struct pythia__http_server *s = context;
     struct pythia__http_connection *c = *socket_context;
@@ -209,7 +209,7 @@ static void on_connection(void *context, struct MHD_Connection *mhd, void **sock
         s->connections = c;
         s->numbers.connections++;
         if (++s->connection_count > s->o.connections_max)
-            make_room(s, c);
+            evict_idle(s, c);
     } else if (c) {
         if (c->next)
             c->next->previous = c->previous;
@@ -271,7 +271,7 @@ static bool is_same_secret(const char *given, const char *secret)
     return !differ;
 }
 
-static bool has_token(const struct pythia__http_exchange *x, const char *token)
+static bool has_exchange_token(const struct pythia__http_exchange *x, const char *token)
 {
     const char *given = pythia__http_header(x, "Authorization");
     return given && strncasecmp(given, "Bearer ", 7) == 0 && is_same_secret(given + 7, token);
@@ -282,8 +282,8 @@ bool pythia__http_has_role(const struct pythia__http_exchange *x, enum pythia__r
 {
     const char *tokens[2];
     pythia__role_tokens(role, x->server->o.tokens, tokens);
-    return (!tokens[0] && !tokens[1]) || (tokens[0] && has_token(x, tokens[0])) ||
-           (tokens[1] && has_token(x, tokens[1]));
+    return (!tokens[0] && !tokens[1]) || (tokens[0] && has_exchange_token(x, tokens[0])) ||
+           (tokens[1] && has_exchange_token(x, tokens[1]));
 }
 
 /* Is a Host that of the loopback, with or without a port? */
@@ -473,9 +473,10 @@ static void say_no_room(struct pythia__http_exchange *x)
     pythia__http_say(x, MHD_HTTP_SERVICE_UNAVAILABLE, "too much at once: try again later\n");
 }
 
-static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, const char *path,
-                                  const char *method, const char *version, const char *bytes,
-                                  size_t *size, void **state)
+static enum MHD_Result handle_request_part(void *context, struct MHD_Connection *mhd,
+                                           const char *path, const char *method,
+                                           const char *version, const char *bytes, size_t *size,
+                                           void **state)
 {
     struct pythia__http_exchange *x = *state;
     const char *why;
@@ -496,7 +497,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, con
     if (x->response)
         return queue_response(x); /* resumed */
     if (*size > 0) {
-        if (!has_budget(x)) {
+        if (!has_exchange_budget(x)) {
             pause_exchange(x);
             return MHD_YES;
         }
@@ -586,7 +587,7 @@ void pythia__http_set(struct pythia__http_exchange *x, const char *name, const c
     snprintf(x->headers[x->header_count++].value, sizeof(x->headers[0].value), "%s", value);
 }
 
-static void give_back(void *bytes)
+static void return_body_budget(void *bytes)
 {
     pythia_free(bytes);
 }
@@ -623,7 +624,7 @@ void pythia__http_answer(struct pythia__http_exchange *x, unsigned status, const
     }
     pythia__http_answer_with(
         x, status, type,
-        bytes ? MHD_create_response_from_buffer_with_free_callback(size, bytes, give_back)
+        bytes ? MHD_create_response_from_buffer_with_free_callback(size, bytes, return_body_budget)
               : MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT));
 }
 
@@ -653,7 +654,7 @@ static int start_daemon(struct pythia__http_server *s, struct pythia_error *e)
         {MHD_OPTION_CONNECTION_LIMIT, s->o.connections_max + SPARE, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, s->o.idle_s, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)HEAD_BYTES, NULL},
-        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, s},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)note_connection, s},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, s},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_line, s},
     };
@@ -670,8 +671,8 @@ static int start_daemon(struct pythia__http_server *s, struct pythia_error *e)
                                                        pythia_without_const(s->o.tls_trust)};
     }
     options[count] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-    s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_ARRAY, options,
-                                 MHD_OPTION_END);
+    s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle_request_part, s, MHD_OPTION_ARRAY,
+                                 options, MHD_OPTION_END);
     if (!s->daemon)
         return pythia_error_set(e, PYTHIA_EIO, "cannot serve HTTP at %s%s", s->o.address,
                                 s->o.tls_key ? ": are the TLS key and certificate good?" : "");
@@ -685,6 +686,8 @@ static void on_closed(uv_handle_t *handle)
         pythia_free(s);
 }
 
+/* The handles of the loop begin only when nothing can fail any more: a handle has to be closed
+ * by the loop, which takes another turn. */
 int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *options,
                         struct pythia__http_server **out, struct pythia_error *e)
 {
@@ -698,17 +701,11 @@ int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *opti
     s->o.idle_s = options->idle_s ? options->idle_s : IDLE_S;
     s->o.retry_s = options->retry_s ? options->retry_s : 1;
     int status = pythia__listen(options->address, &s->socket, &s->file, e);
-    if (status == PYTHIA_OK) {
-        s->port = pythia__socket_port(s->socket);
-        status = start_daemon(s, e);
-    }
-    if (status != PYTHIA_OK) {
-        pythia__socket_file_remove(&s->file);
-        if (s->socket >= 0)
-            close(s->socket);
-        pythia_free(s);
-        return status;
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    s->port = pythia__socket_port(s->socket);
+    if ((status = start_daemon(s, e)) != PYTHIA_OK)
+        goto out;
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     uv_poll_init(loop, &s->poll, info->epoll_fd);
     uv_timer_init(loop, &s->due);
@@ -718,9 +715,15 @@ int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *opti
     s->handles_open = 4;
     uv_poll_start(&s->poll, UV_READABLE, on_ready);
     s->checked_ms = uv_now(s->loop);
-    uv_timer_start(&s->check, on_check, CHECK_MS, CHECK_MS);
+    uv_timer_start(&s->check, check_http_times, CHECK_MS, CHECK_MS);
     *out = s;
     return PYTHIA_OK;
+out:
+    pythia__socket_file_remove(&s->file);
+    if (s->socket >= 0)
+        close(s->socket);
+    pythia_free(s);
+    return status;
 }
 
 void pythia__http_quiesce(struct pythia__http_server *s)

@@ -74,7 +74,7 @@ static int resolve_address(const char *address, struct addrinfo **out, struct py
 
 /* A socket is left behind by a daemon that had no time to remove it. One at which somebody listens
  * takes the connection, or has no room for it just now. */
-static bool is_dead(const struct sockaddr_un *name)
+static bool is_dead_socket(const struct sockaddr_un *name)
 {
     struct stat about;
     if (lstat(name->sun_path, &about) != 0 || !S_ISSOCK(about.st_mode))
@@ -106,7 +106,7 @@ static int listen_unix(const char *address, int *out, struct pythia__socket_file
         return fail_address(e, PYTHIA_EUSAGE, address,
                             "the path is empty, or too long for a socket");
     memcpy(name.sun_path, path, strlen(path) + 1);
-    if (is_dead(&name))
+    if (is_dead_socket(&name))
         unlink(path);
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     mode_t before = umask(0177);

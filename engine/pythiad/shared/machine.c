@@ -53,7 +53,7 @@ static bool has_memory(const char *controllers)
 }
 
 /* `line` is "NUMBER:CONTROLLERS:/PATH", without controllers for version 2. */
-static uint64_t read_line(const char *root, char *line)
+static uint64_t read_cgroup_limit(const char *root, char *line)
 {
     char mount[PATH_MAX];
     char *controllers = strchr(line, ':'),
@@ -77,7 +77,7 @@ uint64_t pythia__machine_memory(const char *root)
     snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
     FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof(line), file)) {
-        uint64_t limit = read_line(root, line);
+        uint64_t limit = read_cgroup_limit(root, line);
         least = limit < least ? limit : least;
     }
     if (file)

@@ -3,16 +3,11 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #include "pythia/buf.h"
 #include "pythia/mem.h"
-#include "pythia/report.h"
 #include "pythia/report_requests.h"
-#include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "pythia/type_choice.h"
 
@@ -21,7 +16,8 @@
 /* Somebody who asked. */
 struct asked {
     struct asked *next;
-    enum pythia__report_form form;
+    unsigned form;
+    size_t width;
     char group[GROUP_ID]; /* of PYTHIA__REPORT_REQUESTS */
     uint64_t look;        /* the cycle it is to be of, or a later one */
     pythia__report_made made;
@@ -36,13 +32,19 @@ struct group_requests {
 
 /* What a report is made of: with the reporting, or with its job. */
 struct evidence {
-    struct pythia_groups *groups; /* NULL: there is the document */
-    json_t *document;             /* NULL: it is to be made of the groups */
-    struct pythia_buf brief;      /* owned: the short form, made with the document, like these: */
-    struct group_requests *requests; /* owned; one a group */
+    struct pythia_groups *groups;    /* NULL: there is the report */
+    struct pythia_report *report;    /* NULL: it is to be made of the groups */
+    struct group_requests *requests; /* owned; made with the report, one a group */
     size_t request_count;
     struct pythia_pipeline_result input;
     uint64_t look; /* 0: there is none */
+};
+
+/* A form for a width. */
+struct form {
+    bool wanted; /* or there */
+    size_t width;
+    struct pythia_buf text; /* owned */
 };
 
 struct job {
@@ -50,10 +52,9 @@ struct job {
     struct pythia__reporting *r;
     struct evidence of;
     struct pythia_loop story;
-    json_t *overhead; /* a copy; it becomes the document's */
+    struct pythia_report_overhead *overhead; /* a copy; NULL: none */
     uint64_t overhead_number;
-    bool wanted[PYTHIA__REPORT_FORMS];
-    struct pythia_buf forms[PYTHIA__REPORT_FORMS]; /* that were wanted */
+    struct form forms[PYTHIA__REPORT_FORMS];
     int status;
     bool made; /* and not only written in another form */
 };
@@ -65,13 +66,12 @@ struct pythia__reporting {
     size_t types; /* that are looked at; 0: all */
     struct pythia_loop *story;
     const char *trace_url;
-    struct evidence latest; /* without groups and document while a job has them */
-    uint64_t look;          /* of the last cycle */
-    struct pythia_buf forms[PYTHIA__REPORT_FORMS]; /* of it, as far as they were asked for */
-    bool has[PYTHIA__REPORT_FORMS];
-    json_t *overhead;         /* the last that was set */
-    uint64_t overhead_number; /* rises when it changes */
-    struct asked *line;       /* who waits */
+    struct evidence latest;                  /* without groups and report while a job has them */
+    uint64_t look;                           /* of the last cycle */
+    struct form forms[PYTHIA__REPORT_FORMS]; /* of it, as far as they were asked for */
+    struct pythia_report_overhead *overhead; /* the last that was set; NULL: none */
+    uint64_t overhead_number;                /* rises when it changes */
+    struct asked *line;                      /* who waits */
     struct job job;
     bool busy, stopped;
     atomic_bool stop; /* read by the job */
@@ -110,8 +110,7 @@ static void free_requests(struct evidence *e)
 static void free_evidence(struct evidence *e)
 {
     pythia_groups_destroy(e->groups);
-    json_decref(e->document);
-    pythia_buf_free(&e->brief);
+    pythia_report_destroy(e->report);
     free_requests(e);
     *e = (struct evidence){0};
 }
@@ -119,8 +118,8 @@ static void free_evidence(struct evidence *e)
 static void forget_forms(struct pythia__reporting *r)
 {
     for (int form = 0; form < PYTHIA__REPORT_FORMS; form++) {
-        pythia_buf_free(&r->forms[form]);
-        r->has[form] = false;
+        pythia_buf_free(&r->forms[form].text);
+        r->forms[form].wanted = false;
     }
 }
 
@@ -130,13 +129,13 @@ void pythia__reporting_destroy(struct pythia__reporting *r)
         return;
     free_evidence(&r->latest);
     forget_forms(r);
-    json_decref(r->overhead);
+    pythia_free(r->overhead);
     pythia_free(r);
 }
 
 /* ---- on a worker's thread ---- */
 
-static int diagnose_types(const struct job *j, struct pythia_diagnosis **out)
+static int diagnose_job(const struct job *j, struct pythia_diagnosis **out)
 {
     struct pythia_diagnosis_options how = j->r->how;
     uint32_t *names;
@@ -151,13 +150,13 @@ static int diagnose_types(const struct job *j, struct pythia_diagnosis **out)
     return status;
 }
 
-/* The rows are gone when the document is there, so the requests are written before. */
+/* The rows are gone when the report is there, so the requests are written before. */
 static int make_requests(struct evidence *e, const struct pythia_diagnosis *d)
 {
-    int status = PYTHIA_OK;
     e->requests = pythia_calloc(d->group_count, sizeof(*e->requests));
     if (!e->requests)
         return PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
     for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
         struct group_requests *one = &e->requests[e->request_count++];
         snprintf(one->group, sizeof(one->group), "%016" PRIx64, d->groups[i].id);
@@ -166,35 +165,34 @@ static int make_requests(struct evidence *e, const struct pythia_diagnosis *d)
     return status;
 }
 
-static int make_document(struct job *j)
+/* All forms are made of what is then no longer needed. */
+static int make_whole_report(struct job *j)
 {
     static const char *const paths[] = {"pythiad"};
     struct pythia_diagnosis *diagnosis = NULL;
-    int status = diagnose_types(j, &diagnosis);
+    int status = diagnose_job(j, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
-    struct pythia_report_source source = {.paths = paths,
-                                          .path_count = 1,
-                                          .live = true,
-                                          .input = &j->of.input,
-                                          .vocabulary = j->r->vocabulary,
-                                          .groups = j->of.groups,
-                                          .diagnosis = diagnosis,
-                                          .loop = &j->story,
-                                          .verdicts = &j->story.verdicts,
-                                          .min_requests = j->r->how.min_requests};
-    const struct pythia_report_view view = {.trace_url = j->r->trace_url};
-    if (status == PYTHIA_OK)
-        status = pythia_report_brief(&source, &view, &j->of.brief);
+    const struct pythia_report_source source = {.paths = paths,
+                                                .path_count = 1,
+                                                .live = true,
+                                                .input = &j->of.input,
+                                                .vocabulary = j->r->vocabulary,
+                                                .groups = j->of.groups,
+                                                .diagnosis = diagnosis,
+                                                .loop = &j->story,
+                                                .verdicts = &j->story.verdicts,
+                                                .min_requests = j->r->how.min_requests,
+                                                .trace_url = j->r->trace_url};
     if (status == PYTHIA_OK)
         status = make_requests(&j->of, diagnosis);
-    j->of.document = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
+    if (status == PYTHIA_OK)
+        status = pythia_report_create(&source, (1u << PYTHIA_REPORT_FORMATS) - 1, &j->of.report);
     pythia_diagnosis_destroy(diagnosis);
-    if (!j->of.document) {
-        pythia_buf_free(&j->of.brief);
+    if (status != PYTHIA_OK) {
         free_requests(&j->of);
-        return PYTHIA_ENOMEM;
+        return status;
     }
     j->made = true;
     pythia_groups_destroy(j->of.groups);
@@ -202,60 +200,29 @@ static int make_document(struct job *j)
     return PYTHIA_OK;
 }
 
-/* One member of the document. */
-static int write_part(const json_t *document, const char *member, struct pythia_buf *to)
+static int write_form(const struct job *j, unsigned form, struct form *to)
 {
-    char *text = json_dumps(json_object_get(document, member), JSON_INDENT(1));
-    if (!text)
-        return PYTHIA_ENOMEM;
-    pythia_shown_json(to, text, strlen(text));
-    pythia_buf_putc(to, '\n');
-    free(text);
-    return pythia_buf_status(to);
-}
-
-static int write_brief(const struct job *j, struct pythia_buf *to)
-{
-    pythia_buf_text_add(to, pythia_buf_text(&j->of.brief));
-    return pythia_buf_status(to);
-}
-
-static int write_form(const struct job *j, enum pythia__report_form form, struct pythia_buf *to)
-{
-    static const enum pythia_report_format formats[PYTHIA__REPORT_BRIEF] = {
-        [PYTHIA__REPORT_JSON] = PYTHIA_REPORT_JSON,
-        [PYTHIA__REPORT_TEXT] = PYTHIA_REPORT_TEXT,
-        [PYTHIA__REPORT_MARKDOWN] = PYTHIA_REPORT_MARKDOWN,
-        [PYTHIA__REPORT_HTML] = PYTHIA_REPORT_HTML};
-    switch (form) {
-    case PYTHIA__REPORT_BRIEF:
-        return write_brief(j, to);
-    case PYTHIA__REPORT_GROUPS:
-        return write_part(j->of.document, "groups", to);
-    case PYTHIA__REPORT_VERDICTS:
-        return write_part(j->of.document, "verdicts", to);
-    case PYTHIA__REPORT_CYCLES:
-        return write_part(j->of.document, "loop", to);
-    case PYTHIA__REPORT_REQUESTS:
-        return PYTHIA_OK; /* they were written with the document */
-    default:
-        return pythia_report_write(j->of.document, formats[form], false, to);
-    }
+    static const char *const members[PYTHIA__REPORT_FORMS] = {[PYTHIA__REPORT_GROUPS] = "groups",
+                                                              [PYTHIA__REPORT_VERDICTS] =
+                                                                  "verdicts",
+                                                              [PYTHIA__REPORT_CYCLES] = "loop"};
+    const struct pythia_report_view view = {.width = to->width};
+    if (form == PYTHIA__REPORT_REQUESTS)
+        return PYTHIA_OK; /* they were written with the report */
+    if (members[form])
+        return pythia_report_write_member(j->of.report, members[form], &to->text);
+    return pythia_report_write(j->of.report, (enum pythia_report_format)form, &view, &to->text);
 }
 
 static void make_report(uv_work_t *request)
 {
     struct job *j = (struct job *)request;
-    j->status = j->of.document ? PYTHIA_OK : make_document(j);
-    if (j->status == PYTHIA_OK && !j->overhead)
-        (void)json_object_del(j->of.document, "overhead"); /* of before, if there is one */
-    else if (j->status == PYTHIA_OK &&
-             json_object_set(j->of.document, "overhead", j->overhead) != 0)
-        j->status = PYTHIA_ENOMEM;
-    for (int form = 0; form < PYTHIA__REPORT_FORMS && j->status == PYTHIA_OK; form++) {
-        if (j->wanted[form])
-            j->status = write_form(j, (enum pythia__report_form)form, &j->forms[form]);
-    }
+    j->status = j->of.report ? PYTHIA_OK : make_whole_report(j);
+    if (j->status == PYTHIA_OK)
+        j->status = pythia_report_set_overhead(j->of.report, j->overhead);
+    for (unsigned form = 0; form < PYTHIA__REPORT_FORMS && j->status == PYTHIA_OK; form++)
+        if (j->forms[form].wanted)
+            j->status = write_form(j, form, &j->forms[form]);
 }
 
 /* ---- on the loop's thread ---- */
@@ -279,14 +246,15 @@ static void answer_all(struct pythia__reporting *r, const struct job *j)
 {
     for (struct asked **at = &r->line; *at;) {
         struct asked *a = *at;
-        if (!j->wanted[a->form] || a->look > j->of.look) {
+        const struct form *form = &j->forms[a->form];
+        if (!form->wanted || form->width != a->width || a->look > j->of.look) {
             at = &a->next;
             continue;
         }
         *at = a->next;
         answer_asker(a, j->status,
                      a->form == PYTHIA__REPORT_REQUESTS ? find_requests(&j->of, a->group)
-                                                        : &j->forms[a->form]);
+                                                        : &form->text);
     }
 }
 
@@ -314,7 +282,7 @@ static void end_going(uv_work_t *request, int cancelled)
 
 /* A thousand types have so many rows that freeing them takes longer than a decision: a worker does
  * it, and the loop itself only where there is no memory for that. */
-static void let_go(struct pythia__reporting *r, struct evidence *e)
+static void release_evidence(struct pythia__reporting *r, struct evidence *e)
 {
     struct going *g = e->groups ? pythia_calloc(1, sizeof(*g)) : NULL;
     if (g) {
@@ -338,20 +306,20 @@ static void finish_report(uv_work_t *request, int cancelled)
     answer_all(r, j);
     bool latest = j->of.look == r->look;
     for (int form = 0; form < PYTHIA__REPORT_FORMS; form++) {
-        if (latest && j->wanted[form] && j->status == PYTHIA_OK &&
+        if (latest && j->forms[form].wanted && j->status == PYTHIA_OK &&
             j->overhead_number == r->overhead_number) {
+            pythia_buf_free(&r->forms[form].text);
             r->forms[form] = j->forms[form];
-            r->has[form] = true;
         } else {
-            pythia_buf_free(&j->forms[form]);
+            pythia_buf_free(&j->forms[form].text);
         }
     }
     if (latest)
         r->latest = j->of;
     else
-        let_go(r, &j->of);
+        release_evidence(r, &j->of);
     pythia_loop_free(&j->story);
-    json_decref(j->overhead);
+    pythia_free(j->overhead);
     begin_report(r);
 }
 
@@ -365,6 +333,14 @@ static void refuse_all(struct pythia__reporting *r, int status)
     }
 }
 
+static struct pythia_report_overhead *copy_overhead(const struct pythia_report_overhead *from)
+{
+    struct pythia_report_overhead *out = pythia_calloc(1, sizeof(*out));
+    if (out)
+        memcpy(out, from, sizeof(*out));
+    return out;
+}
+
 /* Begin a job for all who wait, if there are any, and none runs. */
 static void begin_report(struct pythia__reporting *r)
 {
@@ -373,15 +349,17 @@ static void begin_report(struct pythia__reporting *r)
         return;
     *j = (struct job){.r = r, .overhead_number = r->overhead_number};
     if (r->overhead)
-        j->overhead = json_deep_copy(r->overhead);
+        j->overhead = copy_overhead(r->overhead);
     if ((r->overhead && !j->overhead) ||
-        (!r->latest.document && pythia_loop_copy(r->story, &j->story) != PYTHIA_OK)) {
-        json_decref(j->overhead);
+        (!r->latest.report && pythia_loop_copy(r->story, &j->story) != PYTHIA_OK)) {
+        pythia_free(j->overhead);
         refuse_all(r, PYTHIA_ENOMEM);
         return;
     }
+    /* Of one form in several widths, the first is made now, and the others by the next job. */
     for (const struct asked *a = r->line; a; a = a->next)
-        j->wanted[a->form] = true;
+        if (!j->forms[a->form].wanted)
+            j->forms[a->form] = (struct form){.wanted = true, .width = a->width};
     j->of = r->latest;
     r->latest = (struct evidence){0};
     r->busy = true;
@@ -392,20 +370,23 @@ static void begin_report(struct pythia__reporting *r)
 void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *groups,
                              uint64_t look, const struct pythia_pipeline_result *input)
 {
-    let_go(r, &r->latest);
+    release_evidence(r, &r->latest);
     forget_forms(r);
     r->latest = (struct evidence){.groups = groups, .input = *input, .look = look};
     r->look = look;
 }
 
-void pythia__reporting_set_overhead(struct pythia__reporting *r, json_t *overhead)
+/* Without memory for another, the last stays. */
+void pythia__reporting_set_overhead(struct pythia__reporting *r,
+                                    const struct pythia_report_overhead *overhead)
 {
-    if (r->overhead == overhead || json_equal(r->overhead, overhead)) {
-        json_decref(overhead);
+    bool same = overhead && r->overhead ? memcmp(overhead, r->overhead, sizeof(*overhead)) == 0
+                                        : !overhead && !r->overhead;
+    struct pythia_report_overhead *copy = overhead && !same ? copy_overhead(overhead) : NULL;
+    if (same || (overhead && !copy))
         return;
-    }
-    json_decref(r->overhead);
-    r->overhead = overhead;
+    pythia_free(r->overhead);
+    r->overhead = copy;
     r->overhead_number++;
     forget_forms(r);
 }
@@ -430,22 +411,23 @@ static void put_in_line(struct pythia__reporting *r, const struct asked *asked)
     begin_report(r);
 }
 
-void pythia__reporting_ask(struct pythia__reporting *r, enum pythia__report_form form,
+void pythia__reporting_ask(struct pythia__reporting *r, unsigned form, size_t width,
                            pythia__report_made made, void *context)
 {
-    if (r->stopped || r->has[form]) {
-        made(context, r->stopped ? PYTHIA_ESTOPPED : PYTHIA_OK, r->forms[form].bytes,
-             r->forms[form].size);
+    const struct form *there = &r->forms[form];
+    if (r->stopped || (there->wanted && there->width == width)) {
+        made(context, r->stopped ? PYTHIA_ESTOPPED : PYTHIA_OK, there->text.bytes,
+             there->text.size);
         return;
     }
-    put_in_line(r, &(struct asked){.form = form, .made = made, .context = context});
+    put_in_line(r, &(struct asked){.form = form, .width = width, .made = made, .context = context});
 }
 
 void pythia__reporting_ask_requests(struct pythia__reporting *r, const char *group,
                                     pythia__report_made made, void *context)
 {
     const struct pythia_buf *found = NULL;
-    if (r->stopped || r->latest.document) {
+    if (r->stopped || r->latest.report) {
         found = r->stopped ? NULL : find_requests(&r->latest, group);
         made(context, r->stopped ? PYTHIA_ESTOPPED : PYTHIA_OK, found ? found->bytes : NULL,
              found ? found->size : 0);

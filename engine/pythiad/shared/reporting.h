@@ -14,26 +14,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <jansson.h>
 #include <uv.h>
 
 #include "pythia/closed_loop.h"
 #include "pythia/diagnosis.h"
 #include "pythia/groups.h"
 #include "pythia/pipeline.h"
+#include "pythia/report.h"
 #include "pythia/vocabulary.h"
 
 struct pythia__reporting;
 
+/* Those of report.h, and parts of the JSON. */
 enum pythia__report_form {
-    PYTHIA__REPORT_JSON,
-    PYTHIA__REPORT_TEXT,
-    PYTHIA__REPORT_MARKDOWN,
-    PYTHIA__REPORT_HTML,
-    PYTHIA__REPORT_BRIEF,    /* the short form of the text */
-    PYTHIA__REPORT_GROUPS,   /* of the JSON, the groups alone, */
-    PYTHIA__REPORT_VERDICTS, /* or the verdicts, */
-    PYTHIA__REPORT_CYCLES,   /* or the cycles of the search */
+    PYTHIA__REPORT_GROUPS = PYTHIA_REPORT_FORMATS,
+    PYTHIA__REPORT_VERDICTS,
+    PYTHIA__REPORT_CYCLES,   /* those of the search */
     PYTHIA__REPORT_REQUESTS, /* those of one group: _ask_requests */
     PYTHIA__REPORT_FORMS
 };
@@ -55,17 +51,19 @@ void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *
                              uint64_t look, const struct pythia_pipeline_result *input);
 bool pythia__reporting_has(const struct pythia__reporting *r); /* has a cycle ended yet? */
 
-/* What tracing takes of the time of requests by now: an object (taken), "overhead" of reports that
- * are asked for from now on; NULL: they say nothing of it. */
-void pythia__reporting_set_overhead(struct pythia__reporting *r, json_t *overhead);
+/* What tracing takes of the time of requests by now (copied), for reports that are asked for from
+ * now on; NULL: they say nothing of it. */
+void pythia__reporting_set_overhead(struct pythia__reporting *r,
+                                    const struct pythia_report_overhead *overhead);
 
 /* Called once for whoever asked, on the loop's thread: PYTHIA_OK and the bytes, borrowed for the
  * call; PYTHIA_ENOMEM; PYTHIA_ESTOPPED after _stop. */
 typedef void (*pythia__report_made)(void *context, int status, const char *bytes, size_t size);
 
-/* Ask for the report of the last cycle, of which there is one; `made` is called now or later. Who
- * asks while one is made of a cycle before gets one of the last. */
-void pythia__reporting_ask(struct pythia__reporting *r, enum pythia__report_form form,
+/* Ask for the report of the last cycle, of which there is one, in a form (of report.h, or one of
+ * these); `width` as in struct pythia_report_view. `made` is called now or later. Who asks while one
+ * is made of a cycle before gets one of the last. */
+void pythia__reporting_ask(struct pythia__reporting *r, unsigned form, size_t width,
                            pythia__report_made made, void *context);
 
 /* The same for the requests of the group of that id (copied), as report_requests.h writes them; no

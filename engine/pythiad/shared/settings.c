@@ -272,46 +272,54 @@ static void fit_memory(struct pythia__settings *s)
         s->memory_hard = s->memory + s->memory / 4;
 }
 
-/* The file's name has to be known before the file is read, and the command line holds over it: so
- * the command line is read twice. */
+static int read_arguments(struct pythia_config *c, int argc, char **argv, char *const *environment,
+                          struct pythia__settings *s, struct pythia_error *e)
+{
+    int rest, status = pythia_config_environment(c, "PYTHIAD", environment, s, e);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_options_parse(pythia__settings_table, s, argc, argv, &rest, e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (rest < argc)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "%s is no option, and nothing else is taken",
+                                argv[rest]);
+    return PYTHIA_OK;
+}
+
+/* The name of the file must be known before the file is read, and the command line outranks the
+ * file: so the command line is read twice. */
 int pythia__settings_read(int argc, char **argv, char *const *environment,
                           struct pythia__settings *out, struct pythia_config **config,
                           struct pythia_error *e)
 {
     struct pythia__settings first = {0};
     struct pythia_config *c = NULL;
-    int rest, status = pythia_config_create(pythia__settings_table, &c);
+    int status = pythia_config_create(pythia__settings_table, &c);
     if (status != PYTHIA_OK)
         return pythia_error_set(e, status, "no memory for the settings");
     pythia_options_default(pythia__settings_table, &first);
-    status = pythia_config_environment(c, "PYTHIAD", environment, &first, e);
-    if (status == PYTHIA_OK)
-        status = pythia_options_parse(pythia__settings_table, &first, argc, argv, &rest, e);
-    if (status == PYTHIA_OK && rest < argc)
-        status = pythia_error_set(e, PYTHIA_EUSAGE, "%s is no option, and nothing else is taken",
-                                  argv[rest]);
+    status = read_arguments(c, argc, argv, environment, &first, e);
+    if (status != PYTHIA_OK)
+        goto out;
     struct pythia__settings s = {0};
     pythia_options_default(pythia__settings_table, &s);
-    if (status == PYTHIA_OK && first.config)
-        status = pythia_config_read(c, first.config, &s, e);
-    if (status == PYTHIA_OK)
-        status = pythia_config_environment(c, "PYTHIAD", environment, &s, e);
-    if (status == PYTHIA_OK)
-        status = pythia_options_parse(pythia__settings_table, &s, argc, argv, &rest, e);
-    if (status == PYTHIA_OK) {
-        fit_memory(&s);
-        status = pythia__settings_check(&s, e);
-    }
-    if (status != PYTHIA_OK) {
-        pythia_config_destroy(c);
-        return status;
-    }
+    if (first.config && (status = pythia_config_read(c, first.config, &s, e)) != PYTHIA_OK)
+        goto out;
+    if ((status = read_arguments(c, argc, argv, environment, &s, e)) != PYTHIA_OK)
+        goto out;
+    fit_memory(&s);
+    if ((status = pythia__settings_check(&s, e)) != PYTHIA_OK)
+        goto out;
     *out = s;
     *config = c;
     return PYTHIA_OK;
+out:
+    pythia_config_destroy(c);
+    return status;
 }
 
-static bool is_off(const char *address)
+bool pythia__address_is_off(const char *address)
 {
     return !address || strcmp(address, "off") == 0;
 }
@@ -322,7 +330,7 @@ bool pythia__control_is_open(const struct pythia__settings *s, const char **addr
     if (s->control_token || s->tls_trust)
         return false;
     for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
-        if (!is_off(addresses[i]) && !pythia__address_is_local(addresses[i])) {
+        if (!pythia__address_is_off(addresses[i]) && !pythia__address_is_local(addresses[i])) {
             *address = addresses[i];
             return true;
         }
@@ -356,7 +364,7 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
                      {"records", s->records}};
     for (size_t i = 0; i < sizeof(listeners) / sizeof(listeners[0]); i++) {
         const char *address = listeners[i].address;
-        if (is_off(address))
+        if (pythia__address_is_off(address))
             continue;
         if (!pythia__address_is_one(address, e))
             return PYTHIA_EUSAGE;

@@ -71,6 +71,9 @@ struct pythia_span_limits pythia__settings_span_limits(const struct pythia__sett
  * token nor a certificate is asked for? Then *address is where it listens. */
 bool pythia__control_is_open(const struct pythia__settings *s, const char **address);
 
+/* Is nothing to listen there: NULL or "off"? */
+bool pythia__address_is_off(const char *address);
+
 /* What does not go together, or is not safe: an address that leads beyond this machine needs TLS,
  * and the control interface there a credential, or `insecure`. PYTHIA_OK, or PYTHIA_EUSAGE with the
  * reason in `e`. */

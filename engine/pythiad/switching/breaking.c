@@ -100,6 +100,7 @@ int pythia__breaking_tick(struct pythia__switching *w, uint64_t now)
     if (now - w->broken_ns < LOOK_NS)
         return PYTHIA_OK;
     w->broken_ns = now;
+    /* Points that tripped before a failure are closed all the same. */
     int status = pythia_breaker_look(w->breaker, now, &events, &count);
     for (size_t i = 0; i < count; i++) {
         log_event(w, &events[i]);
@@ -109,5 +110,5 @@ int pythia__breaking_tick(struct pythia__switching *w, uint64_t now)
         changed = true;
     }
     int read = changed ? pythia__switching_read_pins(w, &w->e->s) : PYTHIA_OK;
-    return status == PYTHIA_OK ? read : status;
+    return status != PYTHIA_OK ? status : read;
 }

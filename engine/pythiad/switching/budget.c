@@ -7,6 +7,7 @@
 #include "inventory.h"
 #include "pins.h"
 #include "pythia/log.h"
+#include "pythia/mem.h"
 #include "pythia/status.h"
 
 #define LOOK_NS UINT64_C(250000000)
@@ -27,6 +28,8 @@ static void log_switch(const struct pythia__switching *w, const struct pythia_sw
                (int)id.size, id.bytes, s->reason);
 }
 
+/* Points that were dropped before a failure are closed all the same, and are in the log and the
+ * state like other decisions. */
 int pythia__budget_tick(struct pythia__switching *w, uint64_t now)
 {
     const struct pythia_switch *switches;
@@ -49,7 +52,7 @@ int pythia__budget_tick(struct pythia__switching *w, uint64_t now)
             log_switch(w, &switches[i]);
         (void)pythia__switching_keep_cycle(w, pythia__unix_ns(), &of_none);
         int read = pythia__switching_read_pins(w, &w->e->s);
-        status = status == PYTHIA_OK ? read : status;
+        status = status != PYTHIA_OK ? status : read;
         pythia__budget_report(w);
     }
     return status;
@@ -57,45 +60,38 @@ int pythia__budget_tick(struct pythia__switching *w, uint64_t now)
 
 /* ---- what is told ---- */
 
-static json_t *pack_real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-struct listing {
-    const struct pythia__switching *w;
-    json_t *list;
-};
-
 static int list_dropped(void *context, const struct pythia_overhead_dropped *p)
 {
-    const struct listing *l = context;
-    struct pythia_text id = pythia_vocabulary_tracepoint_id(l->w->e->vocabulary, p->tracepoint);
-    json_t *one = json_pack("{s:s%, s:o, s:o, s:s}", "trace_point", id.bytes, id.size, "share",
-                            pack_real(p->share), "variance_share", pack_real(p->explained),
-                            "reason", p->reason);
-    return json_array_append_new(l->list, one) == 0 && json_array_size(l->list) < ROWS ? 0 : 1;
+    struct pythia_report_overhead *o = context;
+    o->dropped[o->listed].tracepoint = p->tracepoint;
+    o->dropped[o->listed].share = p->share;
+    o->dropped[o->listed].explained = p->explained;
+    o->dropped[o->listed].reason = p->reason;
+    return ++o->listed < PYTHIA_REPORT_DROPPED ? 0 : 1;
 }
 
 void pythia__budget_report(struct pythia__switching *w)
 {
     struct pythia_overhead_numbers n = pythia_overhead_numbers(w->overhead);
-    struct listing l = {w, NULL};
-    if (n.limit == 0) { /* a report of the same requests is the same, however they came */
-        pythia__reporting_set_overhead(w->e->reporting, NULL);
-        return;
+    struct pythia_report_overhead *o = NULL;
+    if (n.limit != 0) { /* else a report of the same requests is the same, however they came */
+        o = pythia_calloc(1, sizeof(*o));
+        if (!o)
+            return;
+        o->share = n.share;
+        o->limit = n.limit;
+        o->cost_ns = n.cost_ns;
+        o->requests = n.requests;
+        o->beyond_limit = n.beyond;
+        o->dropped_count = n.dropped;
+        (void)pythia_overhead_each(w->overhead, list_dropped, o);
     }
-    l.list = json_array();
-    (void)pythia_overhead_each(w->overhead, list_dropped, &l);
-    json_t *out = json_pack("{s:o, s:f, s:o, s:I, s:b, s:I, s:o}", "share", pack_real(n.share),
-                            "limit", n.limit, "cost_ns", pack_real(n.cost_ns), "requests",
-                            (json_int_t)n.requests, "beyond_limit", n.beyond, "dropped_count",
-                            (json_int_t)n.dropped, "dropped", l.list);
-    if (out)
-        pythia__reporting_set_overhead(w->e->reporting, out);
+    pythia__reporting_set_overhead(w->e->reporting, o);
+    pythia_free(o);
 }
 
-static void write_head(struct pythia_buf *to, const char *name, const char *type, const char *help)
+static void write_budget_head(struct pythia_buf *to, const char *name, const char *type,
+                              const char *help)
 {
     pythia_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -139,29 +135,31 @@ void pythia__budget_metrics(const struct pythia__switching *w, struct pythia_buf
     struct pythia_overhead_numbers n = pythia_overhead_numbers(w->overhead);
     struct pythia_breaker_numbers breaker = pythia_breaker_numbers(w->breaker);
     struct rows rows = {w, to, 0};
-    write_head(to, "pythia_overhead_ratio", "gauge",
-               "Share of the time of requests that tracing took, lately; NaN: of too few.");
+    write_budget_head(to, "pythia_overhead_ratio", "gauge",
+                      "Share of the time of requests that tracing took, lately; NaN: of too few.");
     if (isnan(n.share))
         pythia_buf_puts(to, "pythia_overhead_ratio NaN\n");
     else
         pythia_buf_printf(to, "pythia_overhead_ratio %.17g\n", n.share);
-    write_head(to, "pythia_overhead_limit_ratio", "gauge", "Share that it may take; 0: any.");
+    write_budget_head(to, "pythia_overhead_limit_ratio", "gauge",
+                      "Share that it may take; 0: any.");
     pythia_buf_printf(to, "pythia_overhead_limit_ratio %.17g\n", n.limit);
-    write_head(to, "pythia_points_dropped", "gauge",
-               "Trace points that are closed for their cost.");
+    write_budget_head(to, "pythia_points_dropped", "gauge",
+                      "Trace points that are closed for their cost.");
     pythia_buf_printf(to, "pythia_points_dropped %zu\n", n.dropped);
-    write_head(to, "pythia_points_drops_total", "counter",
-               "Times that a trace point was closed for its cost.");
+    write_budget_head(to, "pythia_points_drops_total", "counter",
+                      "Times that a trace point was closed for its cost.");
     pythia_buf_printf(to, "pythia_points_drops_total %" PRIu64 "\n", n.drops);
-    write_head(to, "pythia_breaker_limit_ns", "gauge",
-               "Time that a trace point may cost one program in a second; 0: any.");
+    write_budget_head(to, "pythia_breaker_limit_ns", "gauge",
+                      "Time that a trace point may cost one program in a second; 0: any.");
     pythia_buf_printf(to, "pythia_breaker_limit_ns %.17g\n", breaker.limit_ns);
-    write_head(to, "pythia_breaker_points", "gauge",
-               "Trace points that are closed because they cost a program more than that.");
+    write_budget_head(to, "pythia_breaker_points", "gauge",
+                      "Trace points that are closed because they cost a program more than that.");
     pythia_buf_printf(to, "pythia_breaker_points %zu\n", breaker.tripped);
-    write_head(to, "pythia_breaker_trips_total", "counter", "Times that one was closed for that.");
+    write_budget_head(to, "pythia_breaker_trips_total", "counter",
+                      "Times that one was closed for that.");
     pythia_buf_printf(to, "pythia_breaker_trips_total %" PRIu64 "\n", breaker.trips);
-    write_head(to, "pythia_point_dropped", "gauge", "1: closed, and why.");
+    write_budget_head(to, "pythia_point_dropped", "gauge", "1: closed, and why.");
     (void)pythia_overhead_each(w->overhead, write_dropped, &rows);
     rows.count = 0;
     (void)pythia_breaker_each(w->breaker, write_tripped, &rows);

@@ -3,12 +3,14 @@
 #ifndef PYTHIA_PYTHIAD_BUDGET_H
 #define PYTHIA_PYTHIAD_BUDGET_H
 
+#include <jansson.h>
+
 #include "switches.h"
 
 /* Begin to measure, with the limit of the settings. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__budget_create(struct pythia__switching *w);
 
-/* Do what is due: points are dropped, or may come back; told in the log, and kept as decisions. */
+/* Drop points, or let them come back, as is due; each is logged, and recorded as a decision. */
 int pythia__budget_tick(struct pythia__switching *w, uint64_t now);
 
 /* Tell what is measured by now, and what was dropped and why, to reports that are asked for, if

@@ -39,7 +39,7 @@ static void add_open(const struct pythia__switching *w, struct open *o, uint32_t
 }
 
 /* To be freed in any case, and not to be moved. PYTHIA_OK or PYTHIA_ENOMEM. */
-static int list_open(const struct pythia__switching *w, struct open *o)
+static int list_desired(const struct pythia__switching *w, struct open *o)
 {
     uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
     o->wishes = pythia_calloc(2 * (size_t)points + 1, sizeof(*o->wishes));
@@ -57,13 +57,16 @@ static int limit_passes(struct pythia__switching *w, const struct open *o)
 {
     struct pythia_open_points *limited = NULL;
     int status = pythia_open_points_create(w->e->vocabulary, &limited);
-    for (size_t i = 0; i < o->count && status == PYTHIA_OK; i++)
-        for (size_t t = 0; t < o->wishes[i].type_count && status == PYTHIA_OK; t++)
-            status = pythia_open_points_add_id_for(limited, o->wishes[i].id, o->wishes[i].types[t]);
-    if (status != PYTHIA_OK) {
-        pythia_open_points_destroy(limited);
+    if (status != PYTHIA_OK)
         return status;
-    }
+    for (size_t i = 0; i < o->count; i++)
+        for (size_t t = 0; t < o->wishes[i].type_count; t++) {
+            status = pythia_open_points_add_id_for(limited, o->wishes[i].id, o->wishes[i].types[t]);
+            if (status != PYTHIA_OK) {
+                pythia_open_points_destroy(limited);
+                return status;
+            }
+        }
     pythia_passes_set_limited(w->passes, limited);
     pythia_open_points_destroy(w->limited);
     w->limited = limited;
@@ -72,7 +75,7 @@ static int limit_passes(struct pythia__switching *w, const struct open *o)
 
 /* Has anything been wanted, by the search or by hand, now or before this start? Until then targets
  * are left alone. */
-static bool is_wanted(const struct pythia__switching *w)
+static bool is_desired_due(const struct pythia__switching *w)
 {
     return w->wish > 0 || w->version > 0 || pythia_open_points_count(w->always) > 0;
 }
@@ -92,33 +95,41 @@ static int keep_desired(struct pythia__switching *w, const struct pythia_control
     struct pythia_buf text = {0};
     size_t types;
     int status = write_space(w, &text, &types);
+    if (status != PYTHIA_OK)
+        goto out;
     struct pythia_text space = pythia_buf_text(&text);
-    if (status == PYTHIA_OK && pythia_state_put_desired(w->e->state, wishes, count, w->version,
-                                                        text.size ? &space : NULL) == PYTHIA_OK)
+    if (pythia_state_put_desired(w->e->state, wishes, count, w->version,
+                                 text.size ? &space : NULL) == PYTHIA_OK)
         w->kept_types = types;
+out:
     pythia_buf_free(&text);
     return status;
 }
 
+/* The version rises only when the controller has accepted the set, so that what is reported in force
+ * is never newer than what was asked for. */
 int pythia__switching_want(struct pythia__switching *w)
 {
     struct open open = {0};
     w->wish = pythia_live_wish(w->e->live);
-    if (!is_wanted(w))
+    if (!is_desired_due(w))
         return PYTHIA_OK;
-    int status = list_open(w, &open);
+    int status = list_desired(w, &open);
+    if (status != PYTHIA_OK)
+        goto out;
     uint64_t version = w->version + 1;
-    if (status == PYTHIA_OK) /* what is opened now is counted from here */
-        status = pythia_passes_look(w->passes, pythia_live_space(w->e->live));
-    if (status == PYTHIA_OK)
-        status = limit_passes(w, &open);
-    if (status == PYTHIA_OK && !w->e->s.observe_only)
+    /* What is opened now is counted from here. */
+    if ((status = pythia_passes_look(w->passes, pythia_live_space(w->e->live))) != PYTHIA_OK ||
+        (status = limit_passes(w, &open)) != PYTHIA_OK)
+        goto out;
+    if (!w->e->s.observe_only)
         status = pythia_controller_want(w->controller, open.wishes, open.count, &version);
-    if (status == PYTHIA_OK) {
-        w->version = version;
-        w->in_force.now = false;
-        status = keep_desired(w, open.kept, open.kept_count);
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    w->version = version;
+    w->in_force.now = false;
+    status = keep_desired(w, open.kept, open.kept_count);
+out:
     free_open(&open);
     return status;
 }
@@ -127,12 +138,15 @@ int pythia__switching_keep_history(struct pythia__switching *w)
 {
     struct pythia_history *all = NULL;
     int status = pythia_history_create(&all);
-    if (status == PYTHIA_OK && w->history)
-        status = pythia_history_merge(all, w->history);
-    if (status == PYTHIA_OK)
-        status = pythia_loop_remember(&w->e->story, w->e->vocabulary, all);
-    if (status == PYTHIA_OK)
-        (void)pythia_state_put_history(w->e->state, all); /* degraded: told by it */
+    if (status != PYTHIA_OK)
+        return status;
+    if (w->history && (status = pythia_history_merge(all, w->history)) != PYTHIA_OK)
+        goto out;
+    if ((status = pythia_loop_remember(&w->e->story, w->e->vocabulary, all)) != PYTHIA_OK)
+        goto out;
+    (void)pythia_state_put_history(w->e->state,
+                                   all); /* a failure degrades the state, and is logged */
+out:
     pythia_history_destroy(all);
     return status;
 }
@@ -144,8 +158,8 @@ void pythia__switching_mend(struct pythia__switching *w, uint64_t now)
     if (!pythia_state_is_degraded(w->e->state) || now - w->mended_ns < MEND_NS)
         return;
     w->mended_ns = now;
-    if (list_open(w, &open) == PYTHIA_OK)
-        (void)keep_desired(w, open.kept, is_wanted(w) ? open.kept_count : 0);
+    if (list_desired(w, &open) == PYTHIA_OK)
+        (void)keep_desired(w, open.kept, is_desired_due(w) ? open.kept_count : 0);
     if (!pythia_state_is_degraded(w->e->state))
         (void)pythia_state_put_off(w->e->state, pythia_controller_is_off(w->controller));
     free_open(&open);

@@ -69,6 +69,8 @@ static int add_if_fixed(const struct pythia__switching *w, uint32_t point,
     return fixed ? pythia_open_points_add_id(to, id) : PYTHIA_OK;
 }
 
+/* A new set replaces the old one only if it differs, as each change of pins may cost the
+ * evidence of a cycle. */
 int pythia__fixed_look(struct pythia__switching *w, uint64_t now_ns)
 {
     uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
@@ -77,18 +79,23 @@ int pythia__fixed_look(struct pythia__switching *w, uint64_t now_ns)
     if (w->e->s.observe_only || (!learning && now_ns - w->fixed_ns < AGAIN_NS && w->fixed_ns))
         return PYTHIA_OK;
     int status = pythia_open_points_create(w->e->vocabulary, &fixed);
-    for (uint32_t point = 0; point < points && status == PYTHIA_OK; point++)
-        status = add_if_fixed(w, point, fixed, &changed);
-    if (status == PYTHIA_OK && changed)
-        status = pythia_live_set_pins(w->e->live, w->always, w->never, fixed);
-    struct pythia_open_points *gone = fixed;
-    if (status == PYTHIA_OK && changed) {
-        gone = w->fixed;
-        w->fixed = fixed;
-        pythia_overhead_set_kept(w->overhead, w->always, w->fixed);
-        w->fixed_ns = now_ns;
-    }
-    pythia_open_points_destroy(gone);
+    if (status != PYTHIA_OK)
+        return status;
+    for (uint32_t point = 0; point < points; point++)
+        if ((status = add_if_fixed(w, point, fixed, &changed)) != PYTHIA_OK)
+            goto out;
+    if (!changed)
+        goto out;
+    status = pythia_live_set_pins(w->e->live, w->always, w->never, fixed);
+    if (status != PYTHIA_OK)
+        goto out;
+    struct pythia_open_points *former = w->fixed;
+    w->fixed = fixed;
+    fixed = former; /* nothing borrows it any more */
+    pythia_overhead_set_kept(w->overhead, w->always, w->fixed);
+    w->fixed_ns = now_ns;
+out:
+    pythia_open_points_destroy(fixed);
     return status;
 }
 

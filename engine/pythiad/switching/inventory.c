@@ -41,14 +41,19 @@ static int meet_point(void *context, const struct pythia_controlled *p)
 {
     struct inventory *v = context;
     int status = pythia_live_know(v->w->e->live, p->id);
-    if (status == PYTHIA_OK && pythia_control_named(p->plane)->spans_tell)
+    if (status != PYTHIA_OK)
+        return status;
+    if (pythia_control_named(p->plane)->spans_tell)
         status = pythia_vocabulary_cost_expect(
             v->w->e->vocabulary, pythia_vocabulary_tracepoint_find(v->w->e->vocabulary, p->id));
-    if (status == PYTHIA_OK && isfinite(p->price_ns) && p->price_ns >= 0) {
-        status = pythia_prices_set(v->w->prices, p->id, p->price_ns);
+    if (status != PYTHIA_OK)
+        return status;
+    if (isfinite(p->price_ns) && p->price_ns >= 0) {
+        if ((status = pythia_prices_set(v->w->prices, p->id, p->price_ns)) != PYTHIA_OK)
+            return status;
         v->repriced = true;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static struct pythia_state_known known_of(const struct pythia_controlled *p)
@@ -118,21 +123,25 @@ int pythia__switching_meet_inventory(struct pythia__switching *w, uint64_t now)
     struct inventory v = {.w = w};
     (void)pythia_passes_look(w->passes, pythia_live_space(w->e->live)); /* else as it was before */
     uint32_t before = pythia_vocabulary_tracepoints(w->e->vocabulary);
+    w->met_ns = now; /* also if it fails: the next tick would fail likewise */
     int status = pythia_controller_each(w->controller, meet_point, &v);
-    w->met_ns = now;
-    if (status == PYTHIA_OK)
-        w->points_met = n.points;
+    if (status != PYTHIA_OK)
+        return status;
+    w->points_met = n.points;
     uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
     bool pinned = w->always && points != w->points_pinned; /* perhaps: pins may be patterns */
-    if (status == PYTHIA_OK && (v.repriced || pinned))
+    if (v.repriced || pinned)
         status = pythia_live_set_pins(w->e->live, w->always, w->never, w->fixed);
-    if (status == PYTHIA_OK)
-        w->points_pinned = points;
-    if (status == PYTHIA_OK && pythia_vocabulary_tracepoints(w->e->vocabulary) != before)
+    if (status != PYTHIA_OK)
+        return status;
+    w->points_pinned = points;
+    if (pythia_vocabulary_tracepoints(w->e->vocabulary) != before)
         status = pythia__switching_want(w);
+    if (status != PYTHIA_OK)
+        return status;
     if (grown || w->kept_ns == 0 || now - w->kept_ns >= KEEP_NS) {
         keep_inventory(w);
         w->kept_ns = now;
     }
-    return status;
+    return PYTHIA_OK;
 }

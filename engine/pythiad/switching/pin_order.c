@@ -24,7 +24,7 @@ static bool may_pin(const struct order *o, uint32_t point)
     return o->pin == 0 || pythia__fixed_is_switchable(o->w, id);
 }
 
-static int add_point(struct order *o, uint32_t point)
+static int add_pinned_point(struct order *o, uint32_t point)
 {
     for (size_t i = 0; i < o->count; i++)
         if (o->points[i] == point)
@@ -46,8 +46,7 @@ static int add_matches(struct order *o, json_t *name)
     uint32_t points = pythia_vocabulary_tracepoints(o->w->e->vocabulary);
     bool any = false, added = false;
     int status = PYTHIA_OK;
-    for (uint32_t point = 0; point < points && status == PYTHIA_OK && o->count <= PYTHIA__PINS_MAX;
-         point++) {
+    for (uint32_t point = 0; point < points && o->count <= PYTHIA__PINS_MAX; point++) {
         struct pythia_text id = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, point);
         if (!pythia_open_points_fits(json_string_value(name), id))
             continue;
@@ -55,15 +54,16 @@ static int add_matches(struct order *o, json_t *name)
         if (!may_pin(o, point))
             continue;
         added = true;
-        status = add_point(o, point);
+        if ((status = add_pinned_point(o, point)) != PYTHIA_OK)
+            return status;
     }
-    if (status != PYTHIA_OK || added)
-        return status;
+    if (added)
+        return PYTHIA_OK;
     return refuse_name(any ? o->not_switchable : o->unknown, name);
 }
 
 /* A text that is an id is taken as that: names of statements have * and ? in them. */
-static int add_name(struct order *o, json_t *name)
+static int add_point_name(struct order *o, json_t *name)
 {
     struct pythia_text text = pythia_text_of(json_string_value(name));
     uint32_t point = pythia_vocabulary_tracepoint_find(o->w->e->vocabulary, text);
@@ -71,7 +71,7 @@ static int add_name(struct order *o, json_t *name)
         return add_matches(o, name);
     if (point == PYTHIA_NONE)
         return refuse_name(o->unknown, name);
-    return may_pin(o, point) ? add_point(o, point) : refuse_name(o->not_switchable, name);
+    return may_pin(o, point) ? add_pinned_point(o, point) : refuse_name(o->not_switchable, name);
 }
 
 static unsigned do_order(struct order *o, json_t **answer)
@@ -121,7 +121,7 @@ static unsigned refuse_or_do(struct order *o, json_t **answer)
     return do_order(o, answer);
 }
 
-static int add_type(struct order *o, struct pythia_text type)
+static int add_pin_type(struct order *o, struct pythia_text type)
 {
     for (size_t i = 0; i < o->type_count; i++)
         if (pythia_text_equal(o->types[i], type))
@@ -147,8 +147,10 @@ static int match_type(void *context, uint32_t type)
     if (!pythia_open_points_fits(m->pattern, name))
         return 0;
     m->any = true;
-    int status = add_type(m->order, name);
-    return status == PYTHIA_OK && m->order->type_count > PYTHIA__PIN_TYPES_MAX ? 1 : status;
+    int status = add_pin_type(m->order, name);
+    if (status != PYTHIA_OK)
+        return status;
+    return m->order->type_count > PYTHIA__PIN_TYPES_MAX ? 1 : PYTHIA_OK;
 }
 
 /* A request type is known when one of it was learnt, or is being learnt. A text that is the name of
@@ -159,7 +161,7 @@ static int add_type_name(struct order *o, json_t *type)
     uint32_t number = pythia_vocabulary_string_find(o->w->e->vocabulary, text);
     struct matching m = {.order = o, .pattern = text.bytes};
     if (number != PYTHIA_NONE && pythia_live_has_type(o->w->e->live, number))
-        return add_type(o, pythia_vocabulary_text(o->w->e->vocabulary, number));
+        return add_pin_type(o, pythia_vocabulary_text(o->w->e->vocabulary, number));
     if (pythia_open_points_is_pattern(text) &&
         pythia_live_each_type(o->w->e->live, match_type, &m) == PYTHIA_ENOMEM)
         return PYTHIA_ENOMEM;
@@ -172,10 +174,13 @@ static int add_types(struct order *o, const json_t *types)
     size_t i;
     int status = PYTHIA_OK;
     json_array_foreach (types, i, type)
-        status = status == PYTHIA_OK ? add_type_name(o, type) : status;
-    return status;
+        if ((status = add_type_name(o, type)) != PYTHIA_OK)
+            return status;
+    return PYTHIA_OK;
 }
 
+/* All names are checked before the first point is pinned: an order is obeyed as a whole, or
+ * refused with all that is wrong with it. */
 unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, json_t **answer)
 {
     struct order o = {.w = w,
@@ -185,16 +190,18 @@ unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, 
                       .unknown_types = json_array()};
     const json_t *types = json_object_get(order, "types");
     json_t *name;
-    int status = o.unknown && o.not_switchable && o.unknown_types ? PYTHIA_OK : PYTHIA_ENOMEM;
     unsigned code = 503;
     size_t i;
     *answer = NULL;
+    if (!o.unknown || !o.not_switchable || !o.unknown_types)
+        goto out;
     json_array_foreach (json_object_get(order, "trace_points"), i, name)
-        status = status == PYTHIA_OK ? add_name(&o, name) : status;
-    if (status == PYTHIA_OK && types)
-        status = add_types(&o, types);
-    if (status == PYTHIA_OK)
-        code = refuse_or_do(&o, answer);
+        if (add_point_name(&o, name) != PYTHIA_OK)
+            goto out;
+    if (types && add_types(&o, types) != PYTHIA_OK)
+        goto out;
+    code = refuse_or_do(&o, answer);
+out:
     json_decref(o.unknown);
     json_decref(o.not_switchable);
     json_decref(o.unknown_types);

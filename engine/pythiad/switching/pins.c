@@ -20,12 +20,13 @@ static int take_pin_type(void *context, struct pythia_text id, struct pythia_tex
     return pythia_open_points_add_id_for(p->always, id, type);
 }
 
-static int add_all(struct pythia_open_points *to, const struct pythia_option_texts *texts)
+static int add_pin_texts(struct pythia_open_points *to, const struct pythia_option_texts *texts)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < texts->count && status == PYTHIA_OK; i++)
-        status = pythia_open_points_add(to, pythia_text_of(texts->texts[i]));
-    return status;
+    for (size_t i = 0; i < texts->count; i++)
+        if ((status = pythia_open_points_add(to, pythia_text_of(texts->texts[i]))) != PYTHIA_OK)
+            return status;
+    return PYTHIA_OK;
 }
 
 struct closing {
@@ -49,39 +50,48 @@ static int add_tripped(void *context, const struct pythia_breaker_event *e)
                                      pythia_vocabulary_tracepoint_id(a->vocabulary, e->tracepoint));
 }
 
+/* The budget and the breaker come last, as they close points whatever the pins say. */
+static int collect_pins(struct pythia__switching *w, const struct pythia__settings *s,
+                        struct pins *p)
+{
+    int status = pythia_open_points_create(w->e->vocabulary, &p->always);
+    if (status != PYTHIA_OK ||
+        (status = pythia_open_points_create(w->e->vocabulary, &p->never)) != PYTHIA_OK ||
+        (status = add_pin_texts(p->always, &s->always)) != PYTHIA_OK ||
+        (status = add_pin_texts(p->never, &s->never)) != PYTHIA_OK ||
+        (status = pythia_state_each_pin(w->e->state, take_pin, p)) != PYTHIA_OK ||
+        (status = pythia_state_each_pin_type(w->e->state, take_pin_type, p)) != PYTHIA_OK)
+        return status;
+    struct closing closing = {w->e->vocabulary, p->always, p->never};
+    if ((status = pythia_overhead_each(w->overhead, add_dropped, &closing)) != PYTHIA_OK)
+        return status;
+    return pythia_breaker_each(w->breaker, add_tripped, &closing);
+}
+
+/* Pins take effect all together or not at all: the former sets stay in use until the search has
+ * accepted the new ones. */
 int pythia__switching_read_pins(struct pythia__switching *w, const struct pythia__settings *s)
 {
     struct pins p = {0};
-    int status = pythia_open_points_create(w->e->vocabulary, &p.always);
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_create(w->e->vocabulary, &p.never);
-    if (status == PYTHIA_OK)
-        status = add_all(p.always, &s->always);
-    if (status == PYTHIA_OK)
-        status = add_all(p.never, &s->never);
-    if (status == PYTHIA_OK)
-        status = pythia_state_each_pin(w->e->state, take_pin, &p);
-    if (status == PYTHIA_OK)
-        status = pythia_state_each_pin_type(w->e->state, take_pin_type, &p);
-    struct closing closing = {w->e->vocabulary, p.always, p.never};
-    if (status == PYTHIA_OK) /* whatever else is said */
-        status = pythia_overhead_each(w->overhead, add_dropped, &closing);
-    if (status == PYTHIA_OK)
-        status = pythia_breaker_each(w->breaker, add_tripped, &closing);
-    if (status == PYTHIA_OK && w->e->live)
-        status = pythia_live_set_pins(w->e->live, p.always, p.never, w->fixed);
-    struct pins old = status == PYTHIA_OK ? (struct pins){w->always, w->never} : p;
-    if (status == PYTHIA_OK) {
-        w->always = p.always;
-        w->never = p.never;
-        pythia_overhead_set_kept(w->overhead, w->always, w->fixed);
-        pythia_breaker_set_pinned(w->breaker, w->always);
-    }
-    pythia_open_points_destroy(old.always);
-    pythia_open_points_destroy(old.never);
-    /* Before the search wants anything, it is for the pins alone to say what is open. */
-    bool changed = w->e->live && (w->wish == 0 || pythia_live_wish(w->e->live) != w->wish);
-    return status == PYTHIA_OK && changed ? pythia__switching_want(w) : status;
+    int status = collect_pins(w, s, &p);
+    if (status != PYTHIA_OK)
+        goto out;
+    if (w->e->live &&
+        (status = pythia_live_set_pins(w->e->live, p.always, p.never, w->fixed)) != PYTHIA_OK)
+        goto out;
+    struct pins former = {w->always, w->never};
+    w->always = p.always;
+    w->never = p.never;
+    p = former; /* nothing borrows them any more, once these two have the new ones */
+    pythia_overhead_set_kept(w->overhead, w->always, w->fixed);
+    pythia_breaker_set_pinned(w->breaker, w->always);
+    /* Before the search desires a set, the pins alone decide what is open. */
+    if (w->e->live && (w->wish == 0 || pythia_live_wish(w->e->live) != w->wish))
+        status = pythia__switching_want(w);
+out:
+    pythia_open_points_destroy(p.always);
+    pythia_open_points_destroy(p.never);
+    return status;
 }
 
 int pythia__switching_pin(struct pythia__switching *w, const struct pythia_text *ids, size_t count,

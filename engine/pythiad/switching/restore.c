@@ -30,21 +30,22 @@ static int read_space(struct pythia__switching *w)
     struct pythia_error e = {0};
     char why[320];
     int status = pythia_state_get_space(w->e->state, &text);
-    if (status == PYTHIA_OK && text.size > 0)
-        status = pythia_space_create(w->e->vocabulary, &w->e->space);
-    if (status == PYTHIA_OK && w->e->space) {
-        status = pythia_space_file_parse("search space of the state", pythia_buf_text(&text),
-                                         w->e->space, &e);
-        if (status == PYTHIA_OK) {
-            pythia_space_types(w->e->space, &w->kept_types);
-        } else if (status != PYTHIA_ENOMEM) {
-            pythia_log(PYTHIA_LOG_WARNING, "Learns the search space anew: reason=%s",
-                       pythia_error_text(&e, why, sizeof(why)));
-            pythia_space_destroy(w->e->space);
-            w->e->space = NULL;
-            status = PYTHIA_OK;
-        }
+    if (status != PYTHIA_OK || text.size == 0)
+        goto out;
+    if ((status = pythia_space_create(w->e->vocabulary, &w->e->space)) != PYTHIA_OK)
+        goto out;
+    status = pythia_space_file_parse("search space of the state", pythia_buf_text(&text),
+                                     w->e->space, &e);
+    if (status == PYTHIA_OK) {
+        pythia_space_types(w->e->space, &w->kept_types);
+    } else if (status != PYTHIA_ENOMEM) {
+        pythia_log(PYTHIA_LOG_WARNING, "Learns the search space anew: reason=%s",
+                   pythia_error_text(&e, why, sizeof(why)));
+        pythia_space_destroy(w->e->space);
+        w->e->space = NULL;
+        status = PYTHIA_OK;
     }
+out:
     pythia_buf_free(&text);
     return status;
 }
@@ -75,26 +76,32 @@ static int add_pins(const struct restoring *r)
 {
     struct pythia_open_points *pins = r->w->always;
     int status = PYTHIA_OK;
-    for (uint32_t point = 0; pins && point < r->points && status == PYTHIA_OK; point++) {
+    for (uint32_t point = 0; pins && point < r->points; point++) {
         size_t count;
         struct pythia_text id = pythia_vocabulary_tracepoint_id(r->w->e->vocabulary, point);
         const struct pythia_text *types = pythia_open_points_types(pins, point, &count);
         if (!types && pythia_open_points_has(pins, point))
             status = pythia_open_points_add_id(r->open, id);
-        for (size_t i = 0; types && i < count && status == PYTHIA_OK; i++)
-            status = pythia_open_points_add_id_for(r->open, id, types[i]);
+        if (status != PYTHIA_OK)
+            return status;
+        for (size_t i = 0; types && i < count; i++)
+            if ((status = pythia_open_points_add_id_for(r->open, id, types[i])) != PYTHIA_OK)
+                return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* What was open, and what pins say now. */
-static int list_open(struct restoring *r)
+static int list_restored(struct restoring *r)
 {
     uint64_t version;
     int status = pythia_open_points_create(r->w->e->vocabulary, &r->open);
-    if (status == PYTHIA_OK)
-        status = pythia_state_each_desired(r->w->e->state, take_point, r, &version);
-    return status == PYTHIA_OK ? add_pins(r) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_state_each_desired(r->w->e->state, take_point, r, &version);
+    if (status != PYTHIA_OK)
+        return status;
+    return add_pins(r);
 }
 
 int pythia__restore_search(struct pythia__switching *w, struct pythia_open_points **open)
@@ -107,19 +114,18 @@ int pythia__restore_search(struct pythia__switching *w, struct pythia_open_point
     bool *known = pythia_space_points(w->e->space);
     r.known = known;
     r.points = pythia_vocabulary_tracepoints(w->e->vocabulary);
-    status = known ? list_open(&r) : PYTHIA_ENOMEM;
+    status = known ? list_restored(&r) : PYTHIA_ENOMEM;
     pythia_free(known);
-    if (status == PYTHIA_OK)
-        *open = r.open;
-    else
+    if (status != PYTHIA_OK) {
         pythia_open_points_destroy(r.open);
+        return status;
+    }
+    *open = r.open;
     pythia_space_types(w->e->space, &types);
-    if (status == PYTHIA_OK)
-        pythia_log(PYTHIA_LOG_INFO,
-                   "Goes on where it stood: desired-version=%" PRIu64 ", open=%" PRIu64
-                   ", types=%zu",
-                   w->version, r.restored, types);
-    return status;
+    pythia_log(PYTHIA_LOG_INFO,
+               "Goes on where it stood: desired-version=%" PRIu64 ", open=%" PRIu64 ", types=%zu",
+               w->version, r.restored, types);
+    return PYTHIA_OK;
 }
 
 int pythia__restore_off(struct pythia__switching *w)
@@ -146,15 +152,19 @@ static int remember_point(void *context, const struct pythia_state_point *point)
                                               pythia__engine_now(w->e));
     if (status == PYTHIA_EFORMAT || status == PYTHIA_ELIMIT)
         return PYTHIA_OK;
-    return status == PYTHIA_OK ? pythia_live_know(w->e->live, point->id) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_live_know(w->e->live, point->id);
 }
 
 int pythia__restore_switches(struct pythia__switching *w)
 {
     int status = pythia_state_each_inventory(w->e->state, remember_point, w);
-    if (status == PYTHIA_OK) /* pins may be patterns, for points that are known only now */
-        status = pythia_live_set_pins(w->e->live, w->always, w->never, w->fixed);
-    if (status == PYTHIA_OK)
-        status = pythia__switching_want(w);
-    return status == PYTHIA_OK ? pythia__switching_tick(w, pythia__engine_now(w->e)) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    /* pins may be patterns, for points that are known only now */
+    if ((status = pythia_live_set_pins(w->e->live, w->always, w->never, w->fixed)) != PYTHIA_OK ||
+        (status = pythia__switching_want(w)) != PYTHIA_OK)
+        return status;
+    return pythia__switching_tick(w, pythia__engine_now(w->e));
 }

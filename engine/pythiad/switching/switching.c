@@ -77,18 +77,22 @@ bool pythia__switching_is_due(const struct pythia__switching *w)
     return pythia_live_wish(w->e->live) != w->wish || w->version != w->tried;
 }
 
-int pythia__switching_tick(struct pythia__switching *w, uint64_t now)
+static int apply_desired(struct pythia__switching *w, uint64_t now)
 {
     int status = pythia_live_wish(w->e->live) != w->wish ? pythia__switching_want(w) : PYTHIA_OK;
-    w->tried = w->version;
-    if (status == PYTHIA_OK)
-        status = pythia_controller_tick(w->controller, now);
-    if (status == PYTHIA_OK)
-        status = pythia__switching_meet_inventory(w, now);
-    if (status == PYTHIA_OK && now - w->fixed_looked_ns >= FIXED_NS) {
-        w->fixed_looked_ns = now;
-        status = pythia__fixed_look(w, now);
-    }
+    w->tried = w->version; /* also after a failure: or the loop would not rest until it succeeds */
+    if (status != PYTHIA_OK || (status = pythia_controller_tick(w->controller, now)) != PYTHIA_OK ||
+        (status = pythia__switching_meet_inventory(w, now)) != PYTHIA_OK)
+        return status;
+    if (now - w->fixed_looked_ns < FIXED_NS)
+        return PYTHIA_OK;
+    w->fixed_looked_ns = now;
+    return pythia__fixed_look(w, now);
+}
+
+int pythia__switching_tick(struct pythia__switching *w, uint64_t now)
+{
+    int status = apply_desired(w, now);
     look_whether_in_force(w, now);
     tell_lessons(w);
     pythia__switching_mend(w, now);
@@ -100,8 +104,8 @@ int pythia__switching_tick(struct pythia__switching *w, uint64_t now)
 /* ---- the planes ---- */
 
 /* Set an option of a plane, if there is something to set. */
-static int set_option(const struct pythia_control_ops *ops, void *settings, const char *name,
-                      const char *text, struct pythia_error *e)
+static int set_plane_option(const struct pythia_control_ops *ops, void *settings, const char *name,
+                            const char *text, struct pythia_error *e)
 {
     const struct pythia_option *o = ops->options;
     while (o->name && strcmp(o->name, name) != 0)
@@ -109,8 +113,8 @@ static int set_option(const struct pythia_control_ops *ops, void *settings, cons
     return text && o->name ? pythia_option_set(o, settings, text, e) : PYTHIA_OK;
 }
 
-static int add_plane(const struct pythia__switching *w, struct pythia_control **planes,
-                     size_t *count, const char *name, const char *where, struct pythia_error *e)
+static int create_plane(const struct pythia__switching *w, struct pythia_control **planes,
+                        size_t *count, const char *name, const char *where, struct pythia_error *e)
 {
     const struct pythia_control_ops *ops = pythia_control_named(name);
     struct pythia_error why = {0};
@@ -121,10 +125,13 @@ static int add_plane(const struct pythia__switching *w, struct pythia_control **
     int status = PYTHIA_OK;
     if (where) /* a plane's first option is where its targets are */
         status = pythia_option_set(&ops->options[0], settings, where, &why);
-    if (status == PYTHIA_OK)
-        status = set_option(ops, settings, "type-attribute", w->e->s.type_attribute, &why);
-    if (status == PYTHIA_OK)
-        status = ops->create(settings, &planes[*count], &why);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = set_plane_option(ops, settings, "type-attribute", w->e->s.type_attribute, &why);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = ops->create(settings, &planes[*count], &why);
+out:
     pythia_free(settings);
     if (status != PYTHIA_OK)
         return pythia_error_set(e, status, "control plane %s: %s", name, why.sentence);
@@ -141,21 +148,23 @@ int pythia__switching_create(struct pythia__switching *w, struct pythia_error *e
                                           .see = see_point,
                                           .see_context = w};
     size_t count = 0;
-    int status = add_plane(w, planes, &count, "http", NULL, e);
-    if (status == PYTHIA_OK)
-        w->agents = planes[0];
-    if (status == PYTHIA_OK && w->e->s.gate)
-        status = add_plane(w, planes, &count, "gate", w->e->s.gate, e);
-    if (status == PYTHIA_OK && w->e->s.osprofiler)
-        status = add_plane(w, planes, &count, "osprofiler", w->e->s.osprofiler, e);
-    if (status != PYTHIA_OK) {
-        while (count > 0) {
-            count--;
-            planes[count]->ops->destroy(planes[count]);
-        }
-        return status;
-    }
+    int status = create_plane(w, planes, &count, "http", NULL, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    w->agents = planes[0];
+    if (w->e->s.gate &&
+        (status = create_plane(w, planes, &count, "gate", w->e->s.gate, e)) != PYTHIA_OK)
+        goto out;
+    if (w->e->s.osprofiler && (status = create_plane(w, planes, &count, "osprofiler",
+                                                     w->e->s.osprofiler, e)) != PYTHIA_OK)
+        goto out;
     return pythia_controller_create(planes, count, &o, &w->controller);
+out:
+    while (count > 0) {
+        count--;
+        planes[count]->ops->destroy(planes[count]);
+    }
+    return status;
 }
 
 void pythia__switching_free(struct pythia__switching *w)

@@ -22,7 +22,7 @@ static void add_heading(struct pythia__doc *d, const struct pythia_breakdown *b,
     struct pythia_buf call = {0}, all = {0};
     pythia__call_name(b, path, &call);
     pythia__callpath_name(b, path, &all);
-    pythia__doc_heading(d, PYTHIA__DOC_PLAIN);
+    pythia__doc_heading(d, 2, PYTHIA__DOC_PLAIN);
     pythia__doc_name(d, PYTHIA__DOC_TYPE,
                      pythia_vocabulary_tracepoint_id(
                          b->vocabulary, p->server == PYTHIA_NONE ? p->client : p->server),
@@ -55,7 +55,7 @@ static void add_part(struct pythia__doc *d, const struct pythia__callpath *p,
     pythia__doc_duration(d, mean);
     pythia__doc_cell(d);
     if (share > 0 && isfinite(share))
-        pythia__doc_bar(d, share);
+        pythia__doc_bar(d, PYTHIA__DOC_TIME, share, NAN, NAN);
     pythia__doc_cell(d);
     add_share(d, share);
     pythia__doc_cell(d);
@@ -78,7 +78,7 @@ static void add_missing(struct pythia__doc *d, const struct pythia_breakdown *b,
             continue;
         if (missing == 0) {
             pythia__doc_gap(d);
-            pythia__doc_paragraph(d);
+            pythia__doc_paragraph(d, PYTHIA__DOC_TEXT);
             pythia__doc_words(d, "Not instrumented in these calls: ");
         }
         pythia__doc_words(d, "%s%s", missing++ > 0 ? ", " : "",
@@ -91,7 +91,7 @@ static void add_missing(struct pythia__doc *d, const struct pythia_breakdown *b,
 /* What the rows do not say. */
 static void add_target(struct pythia__doc *d, const struct pythia__callpath *p)
 {
-    pythia__doc_paragraph(d);
+    pythia__doc_paragraph(d, PYTHIA__DOC_TEXT);
     if (p->server == PYTHIA_NONE) {
         pythia__doc_words(d, "Its target is not traced.");
         return;
@@ -126,9 +126,10 @@ int pythia__breakdown_text(const struct pythia_breakdown *b,
                            size_t count, struct pythia_buf *out)
 {
     struct pythia__doc d;
-    const struct pythia__doc_view how = {view->width, view->colour, view->ascii};
+    const struct pythia__doc_view how = {
+        .width = view->width, .colour = view->colour, .ascii = view->ascii};
     pythia__doc_begin(&d);
-    pythia__doc_paragraph(&d);
+    pythia__doc_paragraph(&d, PYTHIA__DOC_TEXT);
     pythia__doc_count(&d, (double)b->requests, " request", " requests");
     pythia__doc_words(&d, " \xC2\xB7 ");
     pythia__doc_count(&d, (double)b->count, " callpath", " callpaths");

@@ -7,21 +7,13 @@
 #include "document/document_names.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "sentences/sentences.h"
 
-#define WIDTH          100
 #define INCOMPLETE_MIN .01 /* of the requests: fewer are not worth a line */
 #define NEXT_SHOWN     3
 #define LISTED_MAX     1000 /* types, with --all */
 
 /* ---- head ---- */
-
-static uint64_t sum_of(const uint64_t *counts, size_t count)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += counts[i];
-    return sum;
-}
 
 static void add_origin(const struct pythia__brief *b)
 {
@@ -31,7 +23,7 @@ static void add_origin(const struct pythia__brief *b)
     } else if (s->path_count == 1 && strcmp(s->paths[0], "-") != 0) {
         const char *slash = strrchr(s->paths[0], '/');
         struct pythia_text name = pythia_text_of(slash && slash[1] ? slash + 1 : s->paths[0]);
-        pythia__doc_name(b->d, PYTHIA__DOC_FILE, name, name, pythia_text_of(s->paths[0]));
+        (void)pythia__doc_name(b->d, PYTHIA__DOC_FILE, name, name, pythia_text_of(s->paths[0]));
     } else {
         pythia__doc_count(b->d, (double)s->input->files, " file", " files");
     }
@@ -44,9 +36,9 @@ static void add_head(const struct pythia__brief *b)
     const struct {
         uint64_t count;
         const char *what;
-    } lost[] = {{sum_of(n->dropped, PYTHIA_DROPS), " dropped"},
+    } lost[] = {{pythia__sum_of(n->dropped, PYTHIA_DROPS), " dropped"},
                 {n->hidden, " hidden, of closed trace points"}};
-    pythia__doc_paragraph(b->d);
+    pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
     add_origin(b);
     pythia__doc_words(b->d, "   ");
     pythia__doc_count(b->d, (double)n->traces, " request", " requests");
@@ -66,21 +58,21 @@ static void add_caveats(const struct pythia__brief *b)
 {
     const struct pythia_diagnosis *d = b->s->diagnosis;
     const struct pythia_counts *n = &b->s->input->counts;
-    uint64_t incomplete = sum_of(n->incomplete, PYTHIA_INCOMPLETES),
+    uint64_t incomplete = pythia__sum_of(n->incomplete, PYTHIA_INCOMPLETES),
              clocks = n->repaired[PYTHIA_REPAIR_CLOCK_BASE];
     if (d->seen != d->requests) {
-        pythia__doc_paragraph(b->d);
+        pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_words(b->d, "Sampled: ");
         pythia__doc_count(b->d, (double)d->seen, " request stands for ", " requests stand for ");
         pythia__doc_count(b->d, (double)d->requests, "", "");
     }
     if ((double)incomplete > INCOMPLETE_MIN * (double)n->traces) {
-        pythia__doc_paragraph(b->d);
+        pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_percent(b->d, (double)incomplete / (double)n->traces);
         pythia__doc_words(b->d, " of the requests are incomplete and were left out");
     }
     if (clocks > 0) {
-        pythia__doc_paragraph(b->d);
+        pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_count(b->d, (double)clocks, " span", " spans");
         pythia__doc_words(b->d, " by a clock without a common base: only durations are used there");
     }
@@ -100,20 +92,21 @@ static const struct pythia__doc_column item_columns[] = {
 static void add_block(const struct pythia__brief *b, const struct pythia__item *item)
 {
     pythia__doc_gap(b->d);
-    pythia__doc_heading(b->d, pythia__item_matters(b, item) ? PYTHIA__DOC_CAUSE : PYTHIA__DOC_NOTE);
+    pythia__doc_heading(b->d, 2,
+                        pythia__item_matters(b, item) ? PYTHIA__DOC_CAUSE : PYTHIA__DOC_NOTE);
     pythia__brief_title(b, item, true);
     pythia__doc_aside(b->d);
     if (isfinite(item->share)) {
         pythia__doc_percent(b->d, item->share);
         pythia__doc_words(b->d, " of all latency variance");
     }
-    pythia__doc_entry(b->d, "CAUSE");
+    pythia__doc_entry(b->d, "CAUSE", PYTHIA__DOC_WHERE);
     (void)pythia__brief_cause(b, item, true);
     if (item->kind != PYTHIA__ITEM_ENDED) {
-        pythia__doc_entry(b->d, "WHEN");
+        pythia__doc_entry(b->d, "WHEN", PYTHIA__DOC_WHY);
         if (!pythia__brief_when(b, item, true))
             pythia__doc_words(b->d, "no key correlates with it");
-        pythia__doc_entry(b->d, "SURE");
+        pythia__doc_entry(b->d, "SURE", PYTHIA__DOC_REMARK);
         pythia__brief_sure(b, item);
     }
     pythia__brief_times(b, item);
@@ -154,7 +147,7 @@ static void add_items(const struct pythia__brief *b)
     for (; blocks + lines < b->item_count && lines < b->level->lines; lines++)
         add_line(b, &b->items[blocks + lines]);
     if (blocks + lines < b->item_count) {
-        pythia__doc_paragraph(b->d);
+        pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_words(b->d, "and %zu more (--all lists them)", b->item_count - blocks - lines);
     }
 }
@@ -195,7 +188,7 @@ static void add_rest_line(const struct pythia__brief *b, size_t count, const cha
 {
     if (count == 0)
         return;
-    pythia__doc_paragraph(b->d);
+    pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
     pythia__doc_count(b->d, (double)count, one, many);
     if (!listed)
         pythia__doc_words(b->d, " (%s lists them)", option_to_list_all(b));
@@ -246,22 +239,22 @@ static int add_rest(const struct pythia__brief *b)
     int status = count_types(b->s->diagnosis, &n);
     if (b->item_count == 0) {
         pythia__doc_gap(b->d);
-        pythia__doc_heading(b->d, PYTHIA__DOC_PLAIN);
+        pythia__doc_heading(b->d, 2, PYTHIA__DOC_PLAIN);
         pythia__doc_words(b->d, n.quiet + n.slow > 0
                                     ? "No requests vary in a way that stands out."
                                     : "Not enough data: no type has enough requests.");
     }
-    if (b->view->all)
+    if (b->s->all)
         add_listed(b);
     else if (b->item_count + n.too_few + n.quiet + n.slow > 0)
         pythia__doc_gap(b->d);
     (void)snprintf(one, sizeof(one), " type has fewer than %zu requests", least);
     (void)snprintf(many, sizeof(many), " types have fewer than %zu requests", least);
-    add_rest_line(b, n.too_few, one, many, b->view->all);
-    add_rest_line(b, n.quiet, " type does not vary", " types do not vary", b->view->all);
-    add_rest_line(b, n.slow, " type is always slow", " types are always slow", b->view->all);
+    add_rest_line(b, n.too_few, one, many, b->s->all);
+    add_rest_line(b, n.quiet, " type does not vary", " types do not vary", b->s->all);
+    add_rest_line(b, n.slow, " type is always slow", " types are always slow", b->s->all);
     if (b->s->diagnosis->not_asked > 0) {
-        pythia__doc_paragraph(b->d);
+        pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_count(b->d, (double)b->s->diagnosis->not_asked,
                           " type was not looked at closely (--report-types)",
                           " types were not looked at closely (--report-types)");
@@ -306,7 +299,7 @@ static int build_document(const struct pythia__brief *b)
     add_caveats(b);
     pythia__brief_search(b);
     pythia__doc_gap(b->d);
-    pythia__doc_paragraph(b->d);
+    pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
     pythia__doc_words(b->d, "%s",
                       b->s->live ? "Details: --verbose    Page: in a browser"
                                  : "Details: --verbose    Page: --format html");
@@ -321,55 +314,64 @@ static size_t count_lines(struct pythia_text text)
     return count;
 }
 
-/* Write it with a level's detail, and count its lines. */
-static int write_level(struct pythia__brief *b, const struct pythia__brief_level *level,
-                       const struct pythia__doc_view *view, struct pythia_buf *out, size_t *lines)
-{
-    struct pythia__doc d;
-    pythia__doc_begin(&d);
-    b->d = &d;
-    b->level = level;
-    pythia_buf_clear(out);
-    int status = build_document(b);
-    if (status == PYTHIA_OK)
-        status = pythia__doc_write_text(&d, view, out);
-    pythia__doc_free(&d);
-    b->d = NULL;
-    *lines = count_lines(pythia_buf_text(out));
-    return status;
-}
-
-/* From the most to the least; the first that has at most PYTHIA_REPORT_LINES lines is shown. The
- * last one has, whatever the input: names take a line each at most, of which a block has twelve. */
-static const struct pythia__brief_level levels[] = {
+/* From the most to the least. The last has at most PYTHIA_REPORT_LINES lines, whatever the input:
+ * names take a line each at most, of which a block has twelve. */
+static const struct pythia__brief_level levels[PYTHIA__BRIEF_LEVELS] = {
     {3, 8, 12, 3, true}, {2, 8, 8, 3, true}, {1, 8, 8, 3, true},  {1, 5, 5, 3, true},
     {1, 3, 3, 2, true},  {1, 3, 2, 1, true}, {1, 2, 1, 1, false}, {1, 1, 0, 0, false},
 };
 static const struct pythia__brief_level everything = {3, SIZE_MAX, SIZE_MAX, 3, true};
 
-int pythia_report_brief(const struct pythia_report_source *source,
-                        const struct pythia_report_view *view, struct pythia_buf *out)
+/* Whether a document has few enough lines at a width; a narrow page has most. */
+static int fits_page(const struct pythia__doc *d, size_t width, bool *fits)
+{
+    const struct pythia__doc_view view = {.width = width};
+    struct pythia_buf text = {0};
+    int status = pythia__doc_write_text(d, &view, &text);
+    *fits = count_lines(pythia_buf_text(&text)) <= PYTHIA_REPORT_LINES;
+    pythia_buf_free(&text);
+    return status;
+}
+
+int pythia__briefs_make(const struct pythia_report_source *s, struct pythia__briefs *out)
 {
     struct pythia__item *items = NULL;
-    struct pythia_buf text = {0};
-    struct pythia__doc_view how = {view->width ? view->width : WIDTH, view->colour, view->ascii};
-    struct pythia__brief b = {.s = source, .view = view};
-    size_t lines = SIZE_MAX, count = sizeof(levels) / sizeof(levels[0]);
-    const unsigned long failures = pythia_mem_failures();
-    int status = pythia__items_collect(source, &items, &b.item_count);
+    struct pythia__brief b = {.s = s};
+    bool fits = false;
+    *out = (struct pythia__briefs){.count = 0};
+    int status = pythia__items_collect(s, &items, &b.item_count);
     b.items = items;
-    for (size_t i = 0; status == PYTHIA_OK && !view->all && i < count; i++) {
-        status = write_level(&b, &levels[i], &how, &text, &lines);
-        if (lines <= PYTHIA_REPORT_LINES)
-            break;
+    while (status == PYTHIA_OK && !fits && out->count < (s->all ? 1 : PYTHIA__BRIEF_LEVELS)) {
+        b.d = &out->docs[out->count];
+        b.level = s->all ? &everything : &levels[out->count];
+        out->count++;
+        pythia__doc_begin(b.d);
+        status = build_document(&b);
+        if (status == PYTHIA_OK)
+            status = fits_page(b.d, PYTHIA_REPORT_WIDTH_MIN, &fits);
     }
-    if (status == PYTHIA_OK && view->all)
-        status = write_level(&b, &everything, &how, &text, &lines);
-    if (status == PYTHIA_OK)
-        pythia_buf_text_add(out, pythia_buf_text(&text));
     pythia_free(items);
-    pythia_buf_free(&text);
-    if (status == PYTHIA_OK && pythia_mem_failures() != failures)
-        return PYTHIA_ENOMEM;
-    return status == PYTHIA_OK ? pythia_buf_status(out) : status;
+    if (status != PYTHIA_OK)
+        pythia__briefs_free(out);
+    return status;
+}
+
+void pythia__briefs_free(struct pythia__briefs *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        pythia__doc_free(&b->docs[i]);
+    b->count = 0;
+}
+
+int pythia__briefs_write(const struct pythia__briefs *b, const struct pythia__doc_view *view,
+                         struct pythia_buf *out)
+{
+    size_t i = 0;
+    bool fits = false;
+    int status = PYTHIA_OK;
+    while (status == PYTHIA_OK && !fits && i + 1 < b->count) {
+        status = fits_page(&b->docs[i], view->width, &fits);
+        i += !fits;
+    }
+    return status == PYTHIA_OK ? pythia__doc_write_text(&b->docs[i], view, out) : status;
 }

@@ -1,5 +1,4 @@
-/* The short form of a report: what a person on call reads, in at most PYTHIA_REPORT_LINES lines,
- * made as a document from typed results. */
+/* The short form of a report: what a person on call reads, in at most PYTHIA_REPORT_LINES lines. */
 #ifndef PYTHIA_REPORT_BRIEF_H
 #define PYTHIA_REPORT_BRIEF_H
 
@@ -8,28 +7,7 @@
 
 #include "document/document.h"
 #include "pythia/report.h"
-
-/* Something that a report has to say of a request type. */
-enum pythia__item_kind {
-    PYTHIA__ITEM_GROUP, /* a group that varies: `group`, and the verdict that is of it, or NULL */
-    PYTHIA__ITEM_PATHS, /* which path its requests take: `type` */
-    PYTHIA__ITEM_HELD,  /* found in an earlier cycle: `verdict` */
-    PYTHIA__ITEM_ENDED, /* the search found no cause: `problem` */
-};
-
-struct pythia__item {
-    enum pythia__item_kind kind;
-    const struct pythia_type_result *type;
-    const struct pythia_group *group; /* NULL of PATHS, HELD and ENDED */
-    const struct pythia_verdict *verdict;
-    const struct pythia_problem *problem;
-    double share; /* of the variance of all requests; NaN: not known */
-};
-
-/* What there is to say, what matters most first. PYTHIA_OK with *items owned by the caller
- * (pythia_free) and *count of them, or PYTHIA_ENOMEM. */
-int pythia__items_collect(const struct pythia_report_source *s, struct pythia__item **items,
-                          size_t *count);
+#include "results/items.h"
 
 /* How much a form of the brief says; what does not fit into the lines is said with less. */
 struct pythia__brief_level {
@@ -40,7 +18,6 @@ struct pythia__brief_level {
 
 struct pythia__brief {
     const struct pythia_report_source *s;
-    const struct pythia_report_view *view;
     const struct pythia__brief_level *level;
     const struct pythia__item *items;
     size_t item_count;
@@ -64,6 +41,23 @@ bool pythia__brief_when(const struct pythia__brief *b, const struct pythia__item
 void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item *item);
 /* Percentiles with a histogram, and the table of where the time goes. */
 void pythia__brief_times(const struct pythia__brief *b, const struct pythia__item *item);
+/* The form in documents with more and less detail: from the most on, as many as it takes until one
+ * has at most PYTHIA_REPORT_LINES lines at any width. The last has, whatever the input. */
+#define PYTHIA__BRIEF_LEVELS 8
+struct pythia__briefs {
+    struct pythia__doc docs[PYTHIA__BRIEF_LEVELS];
+    size_t count;
+};
+
+/* PYTHIA_OK with *out to be freed, or PYTHIA_ENOMEM. */
+int pythia__briefs_make(const struct pythia_report_source *s, struct pythia__briefs *out);
+void pythia__briefs_free(struct pythia__briefs *b);
+/* Append the most detailed one that fits. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__briefs_write(const struct pythia__briefs *b, const struct pythia__doc_view *view,
+                         struct pythia_buf *out);
+
+/* ---- its parts ---- */
+
 /* Commands to run next. */
 void pythia__brief_next(const struct pythia__brief *b, const struct pythia__item *item);
 /* The search, a line a cycle. */

@@ -10,6 +10,7 @@
 #include "pythia/place.h"
 #include "sentences/report_why.h"
 #include "sentences/sentences.h"
+#include "write/words.h"
 
 #define PLACES_SHOWN 2
 #define MATTERS_MIN  .01 /* part of the variance of all requests that a cause has to account for */
@@ -129,71 +130,6 @@ static const struct pythia_group *largest_group(const struct pythia__brief *b,
     return best;
 }
 
-/* Trace points that differ only in identifiers are one. */
-static bool group_passes(const struct pythia__brief *b, const struct pythia_group *g,
-                         uint32_t point)
-{
-    uint32_t pattern = pythia_vocabulary_tracepoint_at(names_of(b), point)->pattern;
-    for (uint32_t i = 0; g->shape && i < g->shape->point_count; i++)
-        if (pythia_vocabulary_tracepoint_at(names_of(b), g->shape->points[i])->pattern == pattern)
-            return true;
-    return false;
-}
-
-static bool is_sibling(const struct pythia__item *a, const struct pythia__item *b)
-{
-    return a != b && a->group && b->group && a->type == b->type;
-}
-
-/* How many of the groups of its type that are told pass a point; *count of them. */
-static size_t count_passing(const struct pythia__brief *b, const struct pythia__item *item,
-                            uint32_t point, size_t *count)
-{
-    size_t passing = 0;
-    *count = 0;
-    for (size_t i = 0; i < b->item_count; i++)
-        if (is_sibling(item, &b->items[i])) {
-            passing += group_passes(b, b->items[i].group, point);
-            ++*count;
-        }
-    return passing;
-}
-
-/* The first trace point of a group that no sibling of the item passes, or that all of them do and
- * the item does not; PYTHIA_NONE: there is none. */
-static uint32_t find_point(const struct pythia__brief *b, const struct pythia__item *item,
-                           const struct pythia_group *of, bool own)
-{
-    for (uint32_t i = 0; of->shape && i < of->shape->point_count; i++) {
-        size_t count, passing = count_passing(b, item, of->shape->points[i], &count);
-        if (own ? passing == 0
-                : passing == count && !group_passes(b, item->group, of->shape->points[i]))
-            return of->shape->points[i];
-    }
-    return PYTHIA_NONE;
-}
-
-/* What sets a group apart from the other groups of its type that are told. */
-static void add_difference(const struct pythia__brief *b, const struct pythia__item *item)
-{
-    const struct pythia__item *first = NULL;
-    size_t before = 0;
-    for (const struct pythia__item *i = b->items; i < item; i++) {
-        first = !first && is_sibling(item, i) ? i : first;
-        before += is_sibling(item, i);
-    }
-    if (!first)
-        return;
-    uint32_t own = find_point(b, item, item->group, true),
-             lacked = own == PYTHIA_NONE ? find_point(b, item, first->group, false) : PYTHIA_NONE;
-    if (own == PYTHIA_NONE && lacked == PYTHIA_NONE) {
-        pythia__doc_words(b->d, ", path %zu", before + 1);
-        return;
-    }
-    pythia__doc_words(b->d, own != PYTHIA_NONE ? ", requests that hit " : ", requests without ");
-    pythia__doc_point(b->d, names_of(b), own != PYTHIA_NONE ? own : lacked);
-}
-
 /* Is a type named by its roots, and one of them this? */
 static bool is_named_by(const struct pythia__brief *b, const struct pythia__item *item,
                         uint32_t root)
@@ -213,8 +149,7 @@ void pythia__brief_title(const struct pythia__brief *b, const struct pythia__ite
         pythia__doc_text(b->d, PYTHIA__DOC_WORDS, service);
         pythia__doc_words(b->d, ")");
     }
-    if (item->group)
-        add_difference(b, item);
+    pythia__say_difference(b->d, b->s, b->items, b->item_count, item);
     if (item->kind == PYTHIA__ITEM_PATHS)
         pythia__doc_words(b->d, ", which path it takes");
 }
@@ -229,9 +164,7 @@ static void add_share(struct pythia__doc *d, double share, double low, double hi
         struct pythia_buf text = {0};
         pythia_buf_printf(&text, "%.0f\xE2\x80\x93%.0f %%)", 100 * fmax(low, 0),
                           100 * fmin(high, 1));
-        d->failed = d->failed || text.failed;
-        pythia__doc_text(d, PYTHIA__DOC_NUMBER, pythia_buf_text(&text));
-        pythia_buf_free(&text);
+        pythia__doc_take(d, PYTHIA__DOC_NUMBER, &text);
     }
 }
 
@@ -240,7 +173,7 @@ static void add_found(const struct pythia__brief *b, const struct pythia_verdict
     for (size_t i = 0; i < v->found_count && i < (whole ? PLACES_SHOWN : 1); i++) {
         const struct pythia_finding *f = &v->found[i].finding;
         pythia__doc_words(b->d, i > 0 ? "; " : "");
-        pythia__doc_place(b->d, names_of(b), &f->place);
+        pythia__doc_place(b->d, names_of(b), &f->place, false);
         pythia__doc_words(b->d, !whole ? " " : i > 0 ? " for " : " accounts for ");
         add_share(b->d, f->share, whole ? f->low : NAN, f->high);
     }
@@ -251,29 +184,9 @@ static void add_found(const struct pythia__brief *b, const struct pythia_verdict
 static void add_place(const struct pythia__brief *b, const struct pythia_place *place, double share,
                       double low, double high)
 {
-    pythia__doc_place(b->d, names_of(b), place);
+    pythia__doc_place(b->d, names_of(b), place, false);
     pythia__doc_words(b->d, " accounts for ");
     add_share(b->d, share, low, high);
-}
-
-/* The edge with the largest share that does not rest on a handful of requests, if there is one. */
-static const struct pythia_ranked_edge *best_edge(const struct pythia_ranking *r)
-{
-    const struct pythia_ranked_edge *best = NULL;
-    for (size_t i = 0; i < r->edge_count; i++) {
-        const struct pythia_ranked_edge *e = &r->edges[i];
-        if (!best || (best->few && !e->few) ||
-            (best->few == e->few && e->share.share > best->share.share))
-            best = e;
-    }
-    return best;
-}
-
-/* Does an edge account for so much that it is named? */
-static bool stands_out(const struct pythia_group *g, const struct pythia_ranked_edge *e)
-{
-    return e && (g->ranking.localised || e->share.low >= .5) &&
-           e->share.share >= PYTHIA_FINDING_MIN;
 }
 
 bool pythia__has_place(const struct pythia__item *item)
@@ -282,13 +195,14 @@ bool pythia__has_place(const struct pythia__item *item)
     if (item->verdict && item->verdict->found_count > 0)
         return true;
     return g && pythia_ranking_has_shares(&g->ranking) &&
-           (g->own.tracepoint != PYTHIA_NONE || stands_out(g, best_edge(&g->ranking)));
+           (g->own.tracepoint != PYTHIA_NONE ||
+            pythia__stands_out(g, pythia__best_edge(&g->ranking)));
 }
 
 static void add_group_cause(const struct pythia__brief *b, const struct pythia_group *g, bool whole)
 {
     const struct pythia_cct *cct = pythia_groups_cct(b->s->groups);
-    const struct pythia_ranked_edge *e = best_edge(&g->ranking);
+    const struct pythia_ranked_edge *e = pythia__best_edge(&g->ranking);
     if (!pythia_ranking_has_shares(&g->ranking)) {
         pythia__doc_words(b->d, "a few requests have ");
         pythia__doc_percent(b->d, fmax(0, 1 - g->ranking.kept));
@@ -296,7 +210,7 @@ static void add_group_cause(const struct pythia__brief *b, const struct pythia_g
     } else if (g->own.tracepoint != PYTHIA_NONE) {
         struct pythia_place own = pythia_place_own(g->own.tracepoint);
         add_place(b, &own, g->own.share.slope, g->own.share.low, g->own.share.high);
-    } else if (stands_out(g, e)) {
+    } else if (pythia__stands_out(g, e)) {
         struct pythia_place place = pythia_place_of(cct, e->edge);
         add_place(b, &place, e->share.share, e->share.low, e->share.high);
     } else if (whole && g->inclusive != PYTHIA_CCT_ROOT) {
@@ -313,9 +227,7 @@ bool pythia__brief_cause(const struct pythia__brief *b, const struct pythia__ite
         struct pythia_buf why = {0};
         pythia__add_why(&why, names_of(b), b->s->loop, item->problem);
         pythia__doc_words(b->d, "no cause found: ");
-        pythia__doc_text(b->d, PYTHIA__DOC_WORDS, pythia_buf_text(&why));
-        b->d->failed = b->d->failed || why.failed;
-        pythia_buf_free(&why);
+        pythia__doc_take(b->d, PYTHIA__DOC_WORDS, &why);
     } else if (item->kind == PYTHIA__ITEM_PATHS) {
         pythia__doc_percent(b->d, item->type->between_share);
         pythia__doc_words(b->d, " of its variance lies between requests that take different paths");
@@ -352,9 +264,7 @@ static void add_mean(struct pythia__doc *d, double ns)
     pythia_buf_puts(&text, "mean ");
     pythia__add_duration(&text, ns);
     pythia__doc_words(d, ": ");
-    pythia__doc_text(d, PYTHIA__DOC_NUMBER, pythia_buf_text(&text));
-    d->failed = d->failed || text.failed;
-    pythia_buf_free(&text);
+    pythia__doc_take(d, PYTHIA__DOC_NUMBER, &text);
 }
 
 /* The rest of the requests: "    < 2: mean 4.23 s". */
@@ -401,7 +311,7 @@ bool pythia__brief_when(const struct pythia__brief *b, const struct pythia__item
     if (!x && item->verdict && item->verdict->key) {
         pythia__doc_words(b->d, "correlates with ");
         struct pythia_text key = pythia_text_of(item->verdict->key);
-        pythia__doc_name(b->d, PYTHIA__DOC_KEY, key, key, key);
+        (void)pythia__doc_name(b->d, PYTHIA__DOC_KEY, key, key, key);
         return true;
     }
     if (!x)

@@ -117,7 +117,7 @@ static void add_summary(const struct pythia__brief *b, const struct pythia_loop 
 {
     size_t cycles = count_cycles(loop);
     pythia__doc_gap(b->d);
-    pythia__doc_paragraph(b->d);
+    pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
     pythia__doc_strong(b->d, "search");
     if (loop->point_count == 0) {
         pythia__doc_words(b->d, "   the search space is being learnt");
@@ -145,7 +145,7 @@ void pythia__brief_search(const struct pythia__brief *b)
     for (size_t i = loop->cycle_count - shown; i < loop->cycle_count; i++)
         add_cycle(b, &loop->cycles[i]);
     if (loop->cycle_count > shown) {
-        pythia__doc_paragraph(b->d);
+        pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_words(b->d, "  %zu earlier cycles: --verbose", loop->cycle_count - shown);
     }
 }

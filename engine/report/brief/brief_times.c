@@ -1,12 +1,14 @@
 /* How long the requests of an item took, where the time goes, and what to run next. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "brief.h"
 #include "document/document_names.h"
+#include "page/pictures.h"
+#include "results/examples.h"
 #include "sentences/sentences.h"
+#include "write/words.h"
 
 #define BINS         20
 #define SHARE_MIN    .15 /* of the latency variance: places with less are not in the table */
@@ -14,22 +16,6 @@
 #define OPERANDS_MAX 200u /* characters of the paths in a command */
 
 /* ---- percentiles ---- */
-
-/* Counts in bins of equal width on the log scale; false if there is nothing to draw. */
-static bool fill_bins(const struct pythia_sketch *sketch, uint64_t counts[BINS])
-{
-    double low = pythia_sketch_min(sketch), high = pythia_sketch_max(sketch);
-    low = low > 0 ? low : 1;
-    double width = log(high / low) / BINS;
-    if (!(width > 0))
-        return false;
-    struct pythia_sketch_bin bin;
-    for (size_t at = 0; pythia_sketch_next(sketch, &at, &bin) == 0;) {
-        double place = bin.middle > low ? log(bin.middle / low) / width : 0;
-        counts[place < BINS - 1 ? (size_t)place : BINS - 1] += bin.count;
-    }
-    return true;
-}
 
 static void add_percentiles(const struct pythia__brief *b, const struct pythia_group *g)
 {
@@ -39,12 +25,13 @@ static void add_percentiles(const struct pythia__brief *b, const struct pythia_g
     } all[] = {{"p50 ", g->p50_ns}, {"p90 ", g->p90_ns}, {"p99 ", g->p99_ns}};
     uint64_t counts[BINS] = {0};
     pythia__doc_gap(b->d);
-    pythia__doc_paragraph(b->d);
+    pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         pythia__doc_words(b->d, i ? "   %s" : "  %s", all[i].label);
         pythia__doc_duration(b->d, all[i].ns);
     }
-    if (g->sketch && fill_bins(g->sketch, counts)) {
+    double low = 0, width = 0;
+    if (g->sketch && pythia__count_bins(g->sketch, BINS, counts, &low, &width) == BINS) {
         pythia__doc_words(b->d, "     ");
         pythia__doc_spark(b->d, counts, BINS);
     }
@@ -88,7 +75,7 @@ static void add_share(const struct pythia__brief *b, double mean_ns, double shar
     pythia__doc_cell(b->d);
     if (!isfinite(share))
         return;
-    pythia__doc_bar(b->d, share);
+    pythia__doc_bar(b->d, PYTHIA__DOC_SHARE, share, NAN, NAN);
     pythia__doc_words(b->d, " ");
     pythia__doc_percent(b->d, fmin(share, 1));
     if (low > 1)
@@ -235,40 +222,21 @@ static void add_command(const struct pythia__brief *b, size_t *shown, struct pyt
 {
     if (*shown == 0)
         pythia__doc_gap(b->d);
-    pythia__doc_entry(b->d, (*shown)++ == 0 ? "NEXT" : "");
-    pythia__doc_text(b->d, PYTHIA__DOC_CODE, pythia_buf_text(command));
-    b->d->failed = b->d->failed || command->failed;
-    pythia_buf_free(command);
-}
-
-static void add_trace_id(struct pythia_buf *to, const struct pythia_row *row)
-{
-    pythia_buf_printf(to, "%016" PRIx64 "%016" PRIx64, row->trace.high, row->trace.low);
-}
-
-/* The trace in the page of another tool, whose address has {trace_id} in it. */
-static void add_address(struct pythia_buf *to, const char *url, const struct pythia_row *row)
-{
-    static const char variable[] = "{trace_id}";
-    const char *at = strstr(url, variable);
-    pythia_buf_add(to, url, at ? (size_t)(at - url) : strlen(url));
-    if (!at)
-        return;
-    add_trace_id(to, row);
-    pythia_buf_puts(to, at + sizeof(variable) - 1);
+    pythia__doc_entry(b->d, (*shown)++ == 0 ? "NEXT" : "", PYTHIA__DOC_TEXT);
+    pythia__doc_take(b->d, PYTHIA__DOC_CODE, command);
 }
 
 static void add_trace(const struct pythia__brief *b, size_t *shown, const struct pythia_row *row,
                       const char *which)
 {
     struct pythia_buf command = {0};
-    if (!row || (b->s->live && !b->view->trace_url))
+    if (!row || (b->s->live && !b->s->trace_url))
         return;
-    if (b->view->trace_url) {
-        add_address(&command, b->view->trace_url, row);
+    if (b->s->trace_url) {
+        pythia__example_address(&command, b->s->trace_url, row);
     } else {
         pythia_buf_puts(&command, "pythia tree --trace ");
-        add_trace_id(&command, row);
+        pythia__example_id(&command, row);
         add_operands(&command, b->s);
     }
     add_command(b, shown, &command);
@@ -276,24 +244,7 @@ static void add_trace(const struct pythia__brief *b, size_t *shown, const struct
     pythia_buf_printf(&comment, "# %s, ", which);
     pythia__add_duration(&comment, (double)row->duration_ns);
     pythia__doc_words(b->d, "  ");
-    pythia__doc_text(b->d, PYTHIA__DOC_DIM, pythia_buf_text(&comment));
-    b->d->failed = b->d->failed || comment.failed;
-    pythia_buf_free(&comment);
-}
-
-/* The request that took longest, and the one that took about as long as half of them. */
-static void find_examples(const struct pythia_group *g, const struct pythia_row **slowest,
-                          const struct pythia_row **typical)
-{
-    *slowest = *typical = NULL;
-    for (size_t i = 0; i < g->sampled; i++) {
-        const struct pythia_row *row = g->rows[i];
-        if (!*slowest || row->duration_ns > (*slowest)->duration_ns)
-            *slowest = row;
-        if (!*typical || fabs((double)row->duration_ns - g->p50_ns) <
-                             fabs((double)(*typical)->duration_ns - g->p50_ns))
-            *typical = row;
-    }
+    pythia__doc_take(b->d, PYTHIA__DOC_DIM, &comment);
 }
 
 void pythia__brief_next(const struct pythia__brief *b, const struct pythia__item *item)
@@ -303,7 +254,7 @@ void pythia__brief_next(const struct pythia__brief *b, const struct pythia__item
     size_t shown = 0;
     if (!g || b->level->examples == 0)
         return;
-    find_examples(g, &slowest, &typical);
+    pythia__find_examples(g, &slowest, &typical);
     add_trace(b, &shown, slowest, "slowest");
     if (typical != slowest && shown < b->level->examples)
         add_trace(b, &shown, typical, "typical");

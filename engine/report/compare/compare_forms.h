@@ -1,76 +1,42 @@
-/* The forms of a comparison, each made of its JSON. */
+/* A report of a comparison: its document, and the sentences in it. */
 #ifndef PYTHIA_REPORT_COMPARE_FORMS_H
 #define PYTHIA_REPORT_COMPARE_FORMS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "document/document.h"
+#include "pythia/compare_report.h"
 
-#include <jansson.h>
+/* Build the document. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__compare_build(const struct pythia_compare_source *s, struct pythia__doc *d);
 
-#include "pythia/buf.h"
+/* ---- sentences, added to the line at hand ---- */
 
-/* Append the comparison in this form, with at most `top` rows of each table. Without memory `out`
- * has failed. */
-void pythia__compare_text(const json_t *report, size_t top, bool colour, struct pythia_buf *out);
-void pythia__compare_markdown(const json_t *report, size_t top, struct pythia_buf *out);
-void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *out);
-
-/* What the figures of a request type mean: an array of sentences, what matters most first; NULL
- * when out of memory. */
-json_t *pythia__compare_findings(const json_t *type, double alpha);
-
-/* ---- what forms share ---- */
-
-/* A number inside an object inside another: number_in(edge, "mean_ns", "change"). */
-double pythia__number_in(const json_t *object, const char *key, const char *member);
+/* What the figures of a request type mean, in this order; each may say nothing. */
+#define PYTHIA__COMPARE_FINDINGS 6
+extern void (*const pythia__compare_findings[PYTHIA__COMPARE_FINDINGS])(
+    struct pythia__doc *d, const struct pythia_compare_source *s,
+    const struct pythia_compared_type *t);
 
 /* "inside charge, of service payment"; "…, where frontend waits for payment" */
-void pythia__add_compared_edge(struct pythia_buf *to, const json_t *edge);
+void pythia__say_compared_edge(struct pythia__doc *d, const struct pythia_compare_source *s,
+                               const struct pythia_compared_edge *e);
 /* "1 509 requests before, 581 after, of 1 type; 3 files and 1. Nothing…" */
-void pythia__add_compared_input(struct pythia_buf *to, const json_t *report);
+void pythia__say_compared_input(struct pythia__doc *d, const struct pythia_compare_source *s);
 /* The conclusion in one sentence: whether something changed, and in which services. */
-void pythia__add_conclusion(struct pythia_buf *to, const json_t *report);
+void pythia__say_conclusion(struct pythia__doc *d, const struct pythia_compare_source *s);
 /* The path in a sentence: who takes it, before and after, and what tells it from the commonest. */
-void pythia__add_compared_path(struct pythia_buf *to, const json_t *path, const json_t *type);
+void pythia__say_compared_path(struct pythia__doc *d, const struct pythia_compare_source *s,
+                               const struct pythia_compared_type *t,
+                               const struct pythia_compared_path *path);
 /* What became of a trace point, in a sentence without its name: "is passed no longer: …". */
-void pythia__add_compared_point(struct pythia_buf *to, const json_t *point, const json_t *type,
-                                double alpha);
+void pythia__say_compared_point(struct pythia__doc *d, const struct pythia_compare_source *s,
+                                const struct pythia_compared_type *t,
+                                const struct pythia_compared_point *point);
+/* A part of a change; NaN of a whole of nothing. */
+double pythia__share_of_change(double part, double whole);
 
-/* Is the q of that member at most alpha? */
-bool pythia__is_change_certain(const json_t *of, const char *key, double alpha);
-
-/* ---- rows of a list of which there is something to say ---- */
-
-enum pythia__compared {
-    PYTHIA__COMPARED_SERVICES, /* of a report: with changed edges */
-    PYTHIA__COMPARED_TYPES,    /* that changed */
-    PYTHIA__COMPARED_OTHER_TYPES,
-    PYTHIA__COMPARED_EDGES, /* of a type: those that changed beyond chance */
-    PYTHIA__COMPARED_PATHS,
-    PYTHIA__COMPARED_POINTS,
-};
-
-struct pythia__compared_rows {
-    const json_t *list;
-    const char *noun;
-    bool (*is_row)(const json_t *row, double alpha);
-    size_t top;
-    double alpha;
-    size_t at, shown, left; /* rows given, and further ones beyond the first `top` */
-};
-
-/* The rows of a report or a type, of which at most `top` are given. */
-struct pythia__compared_rows pythia__compared_rows(const json_t *of, enum pythia__compared what,
-                                                   size_t top, double alpha);
-
-/* The next row; NULL at the end. */
-const json_t *pythia__compared_next(struct pythia__compared_rows *rows);
-
-/* How many rows there are. */
-size_t pythia__compared_count(const json_t *of, enum pythia__compared what, double alpha);
-
-/* After the end: append "and 3 more edges" with these words around it, if rows are left. */
-void pythia__compared_left(struct pythia_buf *to, const struct pythia__compared_rows *rows,
-                           const char *before, const char *after);
+/* Is there anything certain about it? */
+bool pythia__edge_changed(const struct pythia_compared_edge *e, double alpha);
+bool pythia__path_changed(const struct pythia_compared_path *path, double alpha);
+bool pythia__point_changed(const struct pythia_compared_point *point, double alpha);
 
 #endif

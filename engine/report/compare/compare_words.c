@@ -1,424 +1,465 @@
 /* What the figures of a comparison mean, in words: the same in every form. */
 #include <math.h>
-#include <string.h>
 
 #include "compare_forms.h"
+#include "document/document_names.h"
 #include "sentences/sentences.h"
+#include "write/words.h"
+
+double pythia__share_of_change(double part, double whole)
+{
+    return whole != 0 ? part / whole : NAN;
+}
+
+static bool is_certain(double q, double alpha)
+{
+    return q <= alpha; /* false for NaN */
+}
+
+bool pythia__edge_changed(const struct pythia_compared_edge *e, double alpha)
+{
+    return is_certain(e->mean_test.q, alpha) || is_certain(e->variance_test.q, alpha);
+}
+
+bool pythia__path_changed(const struct pythia_compared_path *path, double alpha)
+{
+    return is_certain(path->count.q, alpha);
+}
+
+bool pythia__point_changed(const struct pythia_compared_point *point, double alpha)
+{
+    return is_certain(point->requests.q, alpha) || is_certain(point->visits_q, alpha) ||
+           is_certain(point->failed.q, alpha);
+}
+
+static double alpha_of(const struct pythia_compare_source *s)
+{
+    return s->comparison->alpha;
+}
 
 /* "120 ms longer", "3.00 us shorter" */
-static void add_longer(struct pythia_buf *to, double change_ns)
+static void say_longer(struct pythia__doc *d, double change_ns)
 {
-    pythia__add_duration(to, fabs(change_ns));
-    pythia_buf_puts(to, change_ns < 0 ? " shorter" : " longer");
+    pythia__doc_duration(d, fabs(change_ns));
+    pythia__doc_words(d, change_ns < 0 ? " shorter" : " longer");
 }
 
 /* "+40 %", "-3.0 %"; nothing where there was nothing before. */
-static void add_relative(struct pythia_buf *to, double before, double after)
+static void say_relative(struct pythia__doc *d, double before, double after)
 {
+    struct pythia_buf text = {0};
     double part = after / before - 1;
     if (!isfinite(part))
         return;
-    pythia_buf_puts(to, part > 0 ? "+" : "");
-    pythia__add_percent(to, part);
+    pythia_buf_puts(&text, part > 0 ? "+" : "");
+    pythia__add_percent(&text, part);
+    pythia__doc_take(d, PYTHIA__DOC_NUMBER, &text);
 }
 
-void pythia__add_compared_edge(struct pythia_buf *to, const json_t *edge)
+/* "q = 6e-110" */
+static void say_chance(struct pythia__doc *d, double q)
 {
-    const char *service = pythia__string(edge, "service");
-    pythia__add_edge(to, edge);
-    if (!service[0])
+    struct pythia_buf text = {0};
+    pythia_buf_puts(&text, "q ");
+    pythia__add_chance(&text, q);
+    pythia__doc_take(d, PYTHIA__DOC_NUMBER, &text);
+}
+
+static void say_service(struct pythia__doc *d, const struct pythia_compare_source *s,
+                        uint32_t service)
+{
+    struct pythia_text name = pythia_vocabulary_text(s->vocabulary, service);
+    (void)pythia__doc_name(d, PYTHIA__DOC_KEY, name, name, name);
+}
+
+void pythia__say_compared_edge(struct pythia__doc *d, const struct pythia_compare_source *s,
+                               const struct pythia_compared_edge *e)
+{
+    struct pythia_place place = pythia_place_of(s->comparison->cct, e->edge);
+    pythia__doc_place_phrase(d, s->vocabulary, &place);
+    if (e->service == 0)
         return;
-    if (json_is_true(json_object_get(edge, "common")))
-        pythia_buf_printf(to, ", as in other waits of service %s", service);
-    else if (json_is_true(json_object_get(edge, "waits")))
-        pythia_buf_printf(to, ", waiting for service %s", service);
-    else
-        pythia_buf_printf(to, ", of service %s", service);
+    pythia__doc_words(d, e->common  ? ", as in other waits of service "
+                         : e->waits ? ", waiting for service "
+                                    : ", of service ");
+    say_service(d, s, e->service);
 }
 
 /* ---- edges ---- */
 
 /* The edge that shows a change of the mean (or, with `variance`, of the variance) best, among those
  * that changed in its direction. NULL if there is none. */
-static const json_t *find_telling_edge(const json_t *type, bool variance, double alpha)
+static const struct pythia_compared_edge *find_telling_edge(const struct pythia_compared_type *t,
+                                                            bool variance, double alpha)
 {
-    const char *key = variance ? "clipped_variance_ns2" : "clipped_ns";
-    const json_t *edges = pythia__array(type, "edges"), *best = NULL;
-    double most = 0, direction = pythia__number_in(type, key, "change") < 0 ? -1 : 1;
-    for (size_t i = 0; i < json_array_size(pythia__array(type, "edges")); i++) {
-        const json_t *edge = json_array_get(edges, i);
-        double bound = direction * pythia__number_in(edge, key, direction < 0 ? "high" : "low");
-        if (pythia__is_change_certain(edge, key, alpha) && bound > most) {
+    const struct pythia_certain *whole = variance ? &t->variance_test : &t->mean_test;
+    const struct pythia_compared_edge *best = NULL;
+    double most = 0, direction = whole->clipped.change < 0 ? -1 : 1;
+    for (size_t i = 0; i < t->edge_count; i++) {
+        const struct pythia_certain *test =
+            variance ? &t->edges[i].variance_test : &t->edges[i].mean_test;
+        double bound = direction * (direction < 0 ? test->clipped.high : test->clipped.low);
+        if (is_certain(test->q, alpha) && bound > most) {
             most = bound;
-            best = edge;
+            best = &t->edges[i];
         }
     }
     return best;
 }
 
-static void add_where(struct pythia_buf *to, const json_t *type, bool variance, double alpha)
+static void say_where(struct pythia__doc *d, const struct pythia_compare_source *s,
+                      const struct pythia_compared_type *t, bool variance)
 {
-    const json_t *edge = find_telling_edge(type, variance, alpha);
-    if (!edge) {
-        pythia_buf_puts(to, " No single edge stands out.");
+    const struct pythia_compared_edge *e = find_telling_edge(t, variance, alpha_of(s));
+    if (!e) {
+        pythia__doc_words(d, " No single edge stands out.");
         return;
     }
-    double share = pythia__number(edge, variance ? "variance_share" : "share");
-    pythia_buf_putc(to, ' ');
+    double share = variance ? pythia__share_of_change(e->variance.change, t->sample_variance.change)
+                            : pythia__share_of_change(e->mean.change, t->sample_mean.change);
+    pythia__doc_words(d, " ");
     if (share > 1.005) {
-        pythia_buf_puts(to, "More than all of that");
+        pythia__doc_words(d, "More than all of that");
     } else if (share > 0) {
-        pythia_buf_puts(to, share < .5 ? "The surest part, " : "");
-        pythia__add_percent(to, share);
-        pythia_buf_puts(to, share < .5 ? "," : " of that");
+        pythia__doc_words(d, share < .5 ? "The surest part, " : "");
+        pythia__doc_percent(d, share);
+        pythia__doc_words(d, share < .5 ? "," : " of that");
     } else {
-        pythia_buf_puts(to, "What is surest of it"); /* a few requests turn the sum around */
+        pythia__doc_words(d, "What is surest of it"); /* a few requests turn the sum around */
     }
-    pythia_buf_puts(to, " is the time ");
-    pythia__add_compared_edge(to, edge);
-    pythia_buf_putc(to, '.');
-    if (json_is_true(json_object_get(edge, "outlier_driven")))
-        pythia_buf_puts(to, " A few requests count for much of it.");
-    if (!variance &&
-        fabs(pythia__number(edge, "often_ns")) > fabs(pythia__number(edge, "longer_ns"))) {
-        pythia_buf_printf(to, " It is passed %.3g times a request, before %.3g.",
-                          pythia__number_in(edge, "visits", "after"),
-                          pythia__number_in(edge, "visits", "before"));
-    }
+    pythia__doc_words(d, " is the time ");
+    pythia__say_compared_edge(d, s, e);
+    pythia__doc_words(d, ".");
+    if (e->outlier_driven)
+        pythia__doc_words(d, " A few requests count for much of it.");
+    if (!variance && fabs(e->often) > fabs(e->longer))
+        pythia__doc_words(d, " It is passed %.3g times a request, before %.3g.", e->visits.after,
+                          e->visits.before);
 }
 
-static void say_duration(struct pythia_buf *to, const json_t *type, double alpha)
+static void say_duration(struct pythia__doc *d, const struct pythia_compare_source *s,
+                         const struct pythia_compared_type *t)
 {
-    double before = pythia__number_in(type, "mean_ns", "before"),
-           after = pythia__number_in(type, "mean_ns", "after"),
-           clipped = pythia__number_in(type, "clipped_ns", "change");
-    if (!pythia__is_change_certain(type, "clipped_ns", alpha))
+    double before = t->mean.before, after = t->mean.after, clipped = t->mean_test.clipped.change;
+    if (!is_certain(t->mean_test.q, alpha_of(s)))
         return;
     if ((after - before) * clipped > 0) {
-        pythia_buf_puts(to, "They take ");
-        add_longer(to, after - before);
-        pythia_buf_puts(to, ": on average ");
+        pythia__doc_words(d, "They take ");
+        say_longer(d, after - before);
+        pythia__doc_words(d, ": on average ");
     } else {
-        pythia_buf_puts(to, "But for a few, they take ");
-        add_longer(to, clipped);
-        pythia_buf_puts(to, "; with those, on average ");
+        pythia__doc_words(d, "But for a few, they take ");
+        say_longer(d, clipped);
+        pythia__doc_words(d, "; with those, on average ");
     }
-    pythia__add_duration(to, after);
-    pythia_buf_puts(to, ", before ");
-    pythia__add_duration(to, before);
-    pythia_buf_puts(to, " (");
-    add_relative(to, before, after);
-    pythia_buf_puts(to, ", q ");
-    pythia__add_chance(to, pythia__number_in(type, "clipped_ns", "q"));
-    pythia_buf_puts(to, ").");
-    add_where(to, type, false, alpha);
+    pythia__doc_duration(d, after);
+    pythia__doc_words(d, ", before ");
+    pythia__doc_duration(d, before);
+    pythia__doc_words(d, " (");
+    say_relative(d, before, after);
+    pythia__doc_words(d, ", ");
+    say_chance(d, t->mean_test.q);
+    pythia__doc_words(d, ").");
+    say_where(d, s, t, false);
 }
 
-static void say_variance(struct pythia_buf *to, const json_t *type, double alpha)
+static void say_variance(struct pythia__doc *d, const struct pythia_compare_source *s,
+                         const struct pythia_compared_type *t)
 {
-    if (!pythia__is_change_certain(type, "clipped_variance_ns2", alpha))
+    if (!is_certain(t->variance_test.q, alpha_of(s)))
         return;
-    pythia_buf_printf(to, "They vary %s: sd ",
-                      pythia__number_in(type, "clipped_variance_ns2", "change") < 0 ? "less"
-                                                                                    : "more");
-    pythia__add_duration(to, sqrt(pythia__number_in(type, "sample_variance_ns2", "after")));
-    pythia_buf_puts(to, ", before ");
-    pythia__add_duration(to, sqrt(pythia__number_in(type, "sample_variance_ns2", "before")));
-    pythia_buf_puts(to, " (q ");
-    pythia__add_chance(to, pythia__number_in(type, "clipped_variance_ns2", "q"));
-    pythia_buf_puts(to, ").");
-    add_where(to, type, true, alpha);
+    pythia__doc_words(d, "They vary %s: sd ",
+                      t->variance_test.clipped.change < 0 ? "less" : "more");
+    pythia__doc_duration(d, sqrt(t->sample_variance.after));
+    pythia__doc_words(d, ", before ");
+    pythia__doc_duration(d, sqrt(t->sample_variance.before));
+    pythia__doc_words(d, " (");
+    say_chance(d, t->variance_test.q);
+    pythia__doc_words(d, ").");
+    say_where(d, s, t, true);
 }
 
 /* That a change of the mean is not certain does not make two means equal: they are only if all that
  * the interval leaves possible is too small to be an effect. */
-static bool is_as_long_as_before(const json_t *type)
+static bool is_as_long_as_before(const struct pythia_compared_type *t)
 {
-    double least = pythia__number(type, "effect_min_ns");
-    return fabs(pythia__number_in(type, "sample_mean_ns", "change")) < least &&
-           pythia__number_in(type, "clipped_ns", "low") > -least &&
-           pythia__number_in(type, "clipped_ns", "high") < least;
+    return fabs(t->sample_mean.change) < t->effect_min &&
+           t->mean_test.clipped.low > -t->effect_min && t->mean_test.clipped.high < t->effect_min;
 }
 
-static void add_uncertain_mean(struct pythia_buf *to, const json_t *type)
+static void say_uncertain_mean(struct pythia__doc *d, const struct pythia_compared_type *t)
 {
-    double before = pythia__number_in(type, "mean_ns", "before"),
-           after = pythia__number_in(type, "mean_ns", "after"),
-           q = pythia__number_in(type, "clipped_ns", "q");
-    pythia_buf_puts(to, "On average they take ");
-    pythia__add_duration(to, after);
-    pythia_buf_puts(to, ", before ");
-    pythia__add_duration(to, before);
-    pythia_buf_puts(to, " (");
-    add_relative(to, before, after);
-    pythia_buf_puts(to, "), which may be chance");
-    if (!isnan(q)) {
-        pythia_buf_puts(to, " (q ");
-        pythia__add_chance(to, q);
-        pythia_buf_putc(to, ')');
+    pythia__doc_words(d, "On average they take ");
+    pythia__doc_duration(d, t->mean.after);
+    pythia__doc_words(d, ", before ");
+    pythia__doc_duration(d, t->mean.before);
+    pythia__doc_words(d, " (");
+    say_relative(d, t->mean.before, t->mean.after);
+    pythia__doc_words(d, "), which may be chance");
+    if (!isnan(t->mean_test.q)) {
+        pythia__doc_words(d, " (");
+        say_chance(d, t->mean_test.q);
+        pythia__doc_words(d, ")");
     }
-    pythia_buf_puts(to, ". ");
+    pythia__doc_words(d, ". ");
 }
 
 /* Edges may change and the whole not: what one takes longer, another takes less. */
-static void say_edges(struct pythia_buf *to, const json_t *type, double alpha)
+static void say_edges(struct pythia__doc *d, const struct pythia_compare_source *s,
+                      const struct pythia_compared_type *t)
 {
-    size_t changed = pythia__compared_count(type, PYTHIA__COMPARED_EDGES, alpha);
-    if (changed == 0 || pythia__is_change_certain(type, "clipped_ns", alpha))
+    size_t changed = 0;
+    for (size_t i = 0; i < t->edge_count; i++)
+        changed += pythia__edge_changed(&t->edges[i], alpha_of(s));
+    if (changed == 0 || is_certain(t->mean_test.q, alpha_of(s)))
         return;
-    if (is_as_long_as_before(type))
-        pythia_buf_puts(to, "They take as long as before on the whole, but ");
+    if (is_as_long_as_before(t))
+        pythia__doc_words(d, "They take as long as before on the whole, but ");
     else
-        add_uncertain_mean(to, type);
-    pythia_buf_printf(to, "%zu edge%s changed.", changed, changed == 1 ? "" : "s");
-    const json_t *first = json_array_get(pythia__array(type, "edges"), 0);
-    if (json_is_true(json_object_get(first, "slows"))) {
-        pythia_buf_puts(to, " The time ");
-        pythia__add_compared_edge(to, first);
-        pythia_buf_puts(to, " is ");
-        add_longer(to, pythia__number_in(first, "mean_ns", "change"));
-        pythia_buf_putc(to, '.');
-    }
+        say_uncertain_mean(d, t);
+    pythia__doc_words(d, "%zu edge%s changed.", changed, changed == 1 ? "" : "s");
+    if (!t->edges[0].slows)
+        return;
+    pythia__doc_words(d, " The time ");
+    pythia__say_compared_edge(d, s, &t->edges[0]);
+    pythia__doc_words(d, " is ");
+    say_longer(d, t->edges[0].mean.change);
+    pythia__doc_words(d, ".");
 }
 
 /* ---- counts ---- */
 
-static double part_of(const json_t *type, const json_t *of, const char *side)
+static void say_failures(struct pythia__doc *d, const struct pythia_compare_source *s,
+                         const struct pythia_compared_type *t)
 {
-    return pythia__number(of, side) / pythia__number_in(type, "requests", side);
-}
-
-static void say_failures(struct pythia_buf *to, const json_t *type, double alpha)
-{
-    const json_t *failed = json_object_get(type, "failed");
-    if (!pythia__is_change_certain(type, "failed", alpha))
+    if (!is_certain(t->failed.q, alpha_of(s)))
         return;
-    pythia_buf_puts(to, "A span failed in ");
-    pythia__add_percent(to, part_of(type, failed, "after"));
-    pythia_buf_puts(to, " of them, before in ");
-    pythia__add_percent(to, part_of(type, failed, "before"));
-    pythia_buf_puts(to, ".");
+    pythia__doc_words(d, "A span failed in ");
+    pythia__doc_percent(d, (double)t->failed.after / (double)t->count.after);
+    pythia__doc_words(d, " of them, before in ");
+    pythia__doc_percent(d, (double)t->failed.before / (double)t->count.before);
+    pythia__doc_words(d, ".");
 }
 
-static void say_count(struct pythia_buf *to, const json_t *type, double alpha)
+static void say_both_counts(struct pythia__doc *d, const char *words,
+                            const struct pythia_compared_type *t)
 {
-    const char *status = pythia__string(type, "status");
-    double before = pythia__number_in(type, "requests", "before"),
-           after = pythia__number_in(type, "requests", "after");
-    if (strcmp(status, "new") == 0) {
-        pythia_buf_puts(to, "There were none before. Now there are ");
-        pythia__add_count(to, after);
-        pythia_buf_putc(to, '.');
-    } else if (strcmp(status, "lost") == 0) {
-        pythia_buf_puts(to, "There are none any more. Before there were ");
-        pythia__add_count(to, before);
-        pythia_buf_putc(to, '.');
-    } else if (strcmp(status, "too_few") == 0) {
-        pythia_buf_puts(to, "Too few to compare: ");
-        pythia__add_count(to, before);
-        pythia_buf_puts(to, " before, ");
-        pythia__add_count(to, after);
-        pythia_buf_puts(to, " after.");
-    } else if (pythia__is_change_certain(type, "requests", alpha)) {
-        pythia_buf_printf(to, "They are a %s part of all requests: ",
-                          pythia__number(type, "mix_ns") < 0 ? "smaller" : "larger");
-        pythia__add_count(to, before);
-        pythia_buf_puts(to, " before, ");
-        pythia__add_count(to, after);
-        pythia_buf_puts(to, " after.");
+    pythia__doc_words(d, "%s", words);
+    pythia__doc_count(d, (double)t->count.before, " before, ", " before, ");
+    pythia__doc_count(d, (double)t->count.after, " after.", " after.");
+}
+
+static void say_count(struct pythia__doc *d, const struct pythia_compare_source *s,
+                      const struct pythia_compared_type *t)
+{
+    if (t->status == PYTHIA_COMPARED_NEW) {
+        pythia__doc_words(d, "There were none before. Now there are ");
+        pythia__doc_count(d, (double)t->count.after, ".", ".");
+    } else if (t->status == PYTHIA_COMPARED_LOST) {
+        pythia__doc_words(d, "There are none any more. Before there were ");
+        pythia__doc_count(d, (double)t->count.before, ".", ".");
+    } else if (t->status == PYTHIA_COMPARED_TOO_FEW) {
+        say_both_counts(d, "Too few to compare: ", t);
+    } else if (is_certain(t->count.q, alpha_of(s))) {
+        say_both_counts(d,
+                        t->mix < 0 ? "They are a smaller part of all requests: "
+                                   : "They are a larger part of all requests: ",
+                        t);
     }
 }
 
 /* "3 of 106 requests" */
-static void add_part(struct pythia_buf *to, const json_t *of, const json_t *type, const char *side)
+static void say_part(struct pythia__doc *d, uint64_t of, uint64_t all, const char *words)
 {
-    pythia__add_count(to, pythia__number(of, side));
-    pythia_buf_puts(to, " of ");
-    pythia__add_count(to, pythia__number_in(type, "requests", side));
+    pythia__doc_count(d, (double)of, "", "");
+    pythia__doc_words(d, " of ");
+    pythia__doc_count(d, (double)all, words, words);
 }
 
-static void add_names(struct pythia_buf *to, const char *before, const json_t *names)
+static void say_points(struct pythia__doc *d, const struct pythia_compare_source *s,
+                       const char *before, const uint32_t *points, size_t count)
 {
     enum { SHOWN = 3 };
-    size_t count = json_array_size(names);
-    for (size_t i = 0; i < count && i < SHOWN; i++)
-        pythia_buf_printf(to, "%s%s", i ? ", " : before,
-                          json_string_value(json_array_get(names, i)));
-    if (count > SHOWN)
-        pythia_buf_printf(to, " and %zu more", count - SHOWN);
-}
-
-void pythia__add_compared_path(struct pythia_buf *to, const json_t *path, const json_t *type)
-{
-    const json_t *requests = json_object_get(path, "requests");
-    const json_t *passes = pythia__array(path, "passes"), *lacks = pythia__array(path, "lacks");
-    pythia_buf_puts(to, pythia__number(requests, "before") == 0  ? "A new path: "
-                        : pythia__number(requests, "after") == 0 ? "A path that is gone: "
-                                                                 : "A path: ");
-    add_part(to, requests, type, "before");
-    pythia_buf_puts(to, " requests took it before, ");
-    add_part(to, requests, type, "after");
-    pythia_buf_puts(to, " after");
-    if (json_array_size(passes) + json_array_size(lacks) > 0) {
-        pythia_buf_puts(to, "; unlike the commonest before, it passes ");
-        add_names(to, "", passes);
-        add_names(to, json_array_size(passes) ? ", and not " : "no ", lacks);
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        pythia__doc_words(d, "%s", i ? ", " : before);
+        pythia__doc_point(d, s->vocabulary, points[i]);
     }
-    pythia_buf_putc(to, '.');
+    if (count > SHOWN)
+        pythia__doc_words(d, " and %zu more", count - SHOWN);
 }
 
-void pythia__add_compared_point(struct pythia_buf *to, const json_t *point, const json_t *type,
-                                double alpha)
+void pythia__say_compared_path(struct pythia__doc *d, const struct pythia_compare_source *s,
+                               const struct pythia_compared_type *t,
+                               const struct pythia_compared_path *path)
 {
-    const json_t *requests = json_object_get(point, "requests"),
-                 *failed = json_object_get(point, "failed");
-    double after = pythia__number(requests, "after"), before = pythia__number(requests, "before");
-    bool certain = pythia__is_change_certain(point, "requests", alpha);
+    pythia__doc_words(d, path->count.before == 0  ? "A new path: "
+                         : path->count.after == 0 ? "A path that is gone: "
+                                                  : "A path: ");
+    say_part(d, path->count.before, t->count.before, " requests took it before, ");
+    say_part(d, path->count.after, t->count.after, " after");
+    if (path->pass_count + path->lack_count > 0) {
+        pythia__doc_words(d, "; unlike the commonest before, it passes ");
+        say_points(d, s, "", path->passes, path->pass_count);
+        say_points(d, s, path->pass_count ? ", and not " : "no ", path->lacks, path->lack_count);
+    }
+    pythia__doc_words(d, ".");
+}
+
+static const char *find_point_words(const struct pythia_compared_type *t,
+                                    const struct pythia_count_change *n)
+{
+    double before = (double)n->before / (double)t->count.before,
+           after = (double)n->after / (double)t->count.after;
+    return n->before == 0   ? "is new: "
+           : n->after == 0  ? "is passed no longer: "
+           : after > before ? "is passed by more requests: "
+                            : "is passed by fewer requests: ";
+}
+
+void pythia__say_compared_point(struct pythia__doc *d, const struct pythia_compare_source *s,
+                                const struct pythia_compared_type *t,
+                                const struct pythia_compared_point *point)
+{
+    const struct pythia_count_change *n = &point->requests;
+    bool certain = is_certain(n->q, alpha_of(s));
     const char *comma = "";
     if (certain) {
-        pythia_buf_puts(to, before == 0  ? "is new: "
-                            : after == 0 ? "is passed no longer: "
-                            : part_of(type, requests, "after") > part_of(type, requests, "before")
-                                ? "is passed by more requests: "
-                                : "is passed by fewer requests: ");
-        add_part(to, requests, type, "before");
-        pythia_buf_puts(to, " before, ");
-        add_part(to, requests, type, "after");
-        pythia_buf_puts(to, " after");
+        pythia__doc_words(d, "%s", find_point_words(t, n));
+        say_part(d, n->before, t->count.before, " before, ");
+        say_part(d, n->after, t->count.after, " after");
         comma = "; ";
     }
-    if (pythia__is_change_certain(point, "visits", alpha) &&
-        !(certain && (before == 0 || after == 0))) {
-        pythia_buf_printf(to, "%s%.3g spans a request, before %.3g", comma,
-                          pythia__number_in(point, "visits", "after"),
-                          pythia__number_in(point, "visits", "before"));
+    if (is_certain(point->visits_q, alpha_of(s)) &&
+        !(certain && (n->before == 0 || n->after == 0))) {
+        pythia__doc_words(d, "%s%.3g spans a request, before %.3g", comma, point->visits.after,
+                          point->visits.before);
         comma = "; ";
     }
-    if (pythia__is_change_certain(point, "failed", alpha)) {
-        pythia_buf_printf(to, "%sfailed in ", comma);
-        pythia__add_percent(to, pythia__number(failed, "after") / after);
-        pythia_buf_puts(to, " of the requests that pass it, before in ");
-        pythia__add_percent(to, pythia__number(failed, "before") / before);
+    if (is_certain(point->failed.q, alpha_of(s))) {
+        pythia__doc_words(d, "%sfailed in ", comma);
+        pythia__doc_percent(d, (double)point->failed.after / (double)n->after);
+        pythia__doc_words(d, " of the requests that pass it, before in ");
+        pythia__doc_percent(d, (double)point->failed.before / (double)n->before);
     }
-    pythia_buf_putc(to, '.');
+    pythia__doc_words(d, ".");
 }
 
-static void say_structure(struct pythia_buf *to, const json_t *type, double alpha)
+static void say_structure(struct pythia__doc *d, const struct pythia_compare_source *s,
+                          const struct pythia_compared_type *t)
 {
-    size_t paths = pythia__compared_count(type, PYTHIA__COMPARED_PATHS, alpha),
-           points = pythia__compared_count(type, PYTHIA__COMPARED_POINTS, alpha);
+    size_t paths = 0, points = 0;
+    for (size_t i = 0; i < t->path_count; i++)
+        paths += pythia__path_changed(&t->paths[i], alpha_of(s));
+    for (size_t i = 0; i < t->point_count; i++)
+        points += pythia__point_changed(&t->points[i], alpha_of(s));
     if (paths > 0)
-        pythia_buf_printf(to, "%zu path%s taken more or less often. ", paths,
-                          paths == 1 ? " is" : "s are");
+        pythia__doc_words(d, "%zu path%s taken more or less often.%s", paths,
+                          paths == 1 ? " is" : "s are", points > 0 ? " " : "");
     if (points > 0)
-        pythia_buf_printf(to, "%zu trace point%s passed, or fail%s, more or less often.", points,
+        pythia__doc_words(d, "%zu trace point%s passed, or fail%s, more or less often.", points,
                           points == 1 ? " is" : "s are", points == 1 ? "s" : "");
-    while (to->size > 0 && to->bytes[to->size - 1] == ' ')
-        to->bytes[--to->size] = '\0';
 }
 
-json_t *pythia__compare_findings(const json_t *type, double alpha)
-{
-    static void (*const say[])(struct pythia_buf *, const json_t *, double) = {
-        say_duration, say_variance, say_edges, say_failures, say_count, say_structure};
-    json_t *out = json_array();
-    int failed = 0;
-    for (size_t i = 0; i < sizeof(say) / sizeof(say[0]); i++) {
-        struct pythia_buf text = {0};
-        say[i](&text, type, alpha);
-        failed = failed || text.failed;
-        if (text.size > 0)
-            failed = json_array_append_new(out, json_stringn(text.bytes, text.size)) != 0 || failed;
-        pythia_buf_free(&text);
-    }
-    if (failed) {
-        json_decref(out);
-        return NULL;
-    }
-    return out;
-}
+void (*const pythia__compare_findings[PYTHIA__COMPARE_FINDINGS])(
+    struct pythia__doc *, const struct pythia_compare_source *,
+    const struct pythia_compared_type *) = {say_duration, say_variance, say_edges,
+                                            say_failures, say_count,    say_structure};
 
 /* ---- head ---- */
 
-static double sum_of(json_t *counts)
+static void say_side(struct pythia__doc *d, const struct pythia_pipeline_result *in,
+                     const char *side)
 {
-    double sum = 0;
-    const char *key;
-    json_t *value;
-    json_object_foreach (counts, key, value)
-        sum += json_number_value(value);
-    return sum;
-}
-
-static void add_side(struct pythia_buf *to, const json_t *report, const char *side)
-{
-    const json_t *in = json_object_get(report, side);
-    double files = pythia__number(in, "files");
-    pythia__add_count(to, pythia__number(in, "traces"));
-    pythia_buf_printf(to, " requests %s (", side);
-    pythia__add_count(to, pythia__number(in, "spans"));
-    pythia_buf_printf(to, " spans, %.0f file%s", files, files == 1 ? "" : "s");
-    for (size_t i = 0; i < 2; i++) {
-        const char *key = i == 0 ? "repaired" : "dropped";
-        double sum = sum_of(json_object_get(in, key));
-        if (sum > 0) {
-            pythia_buf_puts(to, ", ");
-            pythia__add_count(to, sum);
-            pythia_buf_printf(to, " %s", key);
+    const struct {
+        uint64_t sum;
+        const char *what;
+    } counts[] = {{pythia__sum_of(in->counts.repaired, PYTHIA_REPAIRS), " repaired"},
+                  {pythia__sum_of(in->counts.dropped, PYTHIA_DROPS), " dropped"}};
+    pythia__doc_count(d, (double)in->counts.traces, " request", " requests");
+    pythia__doc_words(d, " %s (", side);
+    pythia__doc_count(d, (double)in->counts.kept, " span", " spans");
+    pythia__doc_words(d, ", ");
+    pythia__doc_count(d, (double)in->files, " file", " files");
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (counts[i].sum > 0) {
+            pythia__doc_words(d, ", ");
+            pythia__doc_count(d, (double)counts[i].sum, counts[i].what, counts[i].what);
         }
-    }
-    pythia_buf_putc(to, ')');
+    pythia__doc_words(d, ")");
 }
 
-void pythia__add_compared_input(struct pythia_buf *to, const json_t *report)
+/* How many requests have the key of a split, on one side. */
+static uint64_t count_with(const struct pythia_compare_source *s, size_t split, bool after)
 {
-    size_t types = json_array_size(pythia__array(report, "request_types"));
-    add_side(to, report, "before");
-    pythia_buf_puts(to, ", ");
-    add_side(to, report, "after");
-    pythia_buf_printf(to, ", of %zu type%s.", types, types == 1 ? "" : "s");
-    const json_t *sides[] = {json_object_get(report, "before"), json_object_get(report, "after")};
-    pythia__add_clock_bases(to, sides, 2);
-    const json_t *list = pythia__array(report, "split_by");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *split = json_array_get(list, i);
-        pythia_buf_printf(to, " Split by %s, which ", pythia__string(split, "split"));
-        pythia__add_count(to, pythia__number_in(split, "requests", "before"));
-        pythia_buf_puts(to, " requests have before, ");
-        pythia__add_count(to, pythia__number_in(split, "requests", "after"));
-        pythia_buf_puts(to, " after.");
+    uint64_t with = 0;
+    for (size_t i = 0; i < s->comparison->type_count; i++) {
+        const struct pythia_compared_type *c = &s->comparison->types[i];
+        const struct pythia_type *t = after ? c->after : c->before;
+        if (t &&
+            pythia_grouping_key_part_of(s->before->key, t->part, split) != PYTHIA_SPLIT_WITHOUT)
+            with += t->moments.weight;
+    }
+    return with;
+}
+
+static void say_splits(struct pythia__doc *d, const struct pythia_compare_source *s)
+{
+    const struct pythia_grouping_key *key = s->before->key;
+    for (size_t i = 0; key && i < pythia_grouping_key_count(key); i++) {
+        struct pythia_buf text = {0};
+        pythia_split_spec_write(pythia_grouping_key_split(key, i), &text);
+        pythia__doc_words(d, " Split by ");
+        pythia__doc_take(d, PYTHIA__DOC_WORDS, &text);
+        pythia__doc_words(d, ", which ");
+        pythia__doc_count(d, (double)count_with(s, i, false), " requests have before, ",
+                          " requests have before, ");
+        pythia__doc_count(d, (double)count_with(s, i, true), " after.", " after.");
     }
 }
 
-void pythia__add_conclusion(struct pythia_buf *to, const json_t *report)
+void pythia__say_compared_input(struct pythia__doc *d, const struct pythia_compare_source *s)
 {
-    const json_t *first = json_array_get(pythia__array(report, "services"), 0);
-    double compared = pythia__number(report, "compared_types");
-    if (json_is_true(json_object_get(report, "changed"))) {
-        double before = pythia__number_in(report, "mean_ns", "before"),
-               after = pythia__number_in(report, "mean_ns", "after");
-        pythia_buf_puts(to, "Something changed. The mean of all requests is ");
-        pythia__add_duration(to, after);
-        pythia_buf_puts(to, ", before ");
-        pythia__add_duration(to, before);
-        pythia_buf_puts(to, ".");
-        if (json_is_true(json_object_get(json_object_get(first, "best_edge"), "slows")) &&
-            pythia__string(first, "service")[0]) {
-            if (after < before) /* others make up for this type, or are more of all */
-                pythia_buf_printf(to, " Among requests of type %s, look first at service %s: ",
-                                  pythia__string(first, "request_type"),
-                                  pythia__string(first, "service"));
-            else
-                pythia_buf_printf(to,
-                                  " Look first at service %s: ", pythia__string(first, "service"));
-            pythia_buf_puts(to, "at least ");
-            add_longer(to, pythia__number(first, "score_ns"));
-            pythia_buf_puts(to, " on its worst edge.");
-        }
-    } else if (compared > 0) {
-        pythia_buf_printf(to, "Nothing changed beyond chance, by %.0f tests.",
-                          pythia__number(report, "tests"));
+    uint64_t clocks = s->before->result->counts.repaired[PYTHIA_REPAIR_CLOCK_BASE] +
+                      s->after->result->counts.repaired[PYTHIA_REPAIR_CLOCK_BASE];
+    say_side(d, s->before->result, "before");
+    pythia__doc_words(d, ", ");
+    say_side(d, s->after->result, "after");
+    pythia__doc_words(d, ", of ");
+    pythia__doc_count(d, (double)s->comparison->type_count, " type.", " types.");
+    pythia__doc_words(d, clocks > 0 ? " " : "");
+    pythia__say_clock_bases(d, clocks);
+    say_splits(d, s);
+}
+
+void pythia__say_conclusion(struct pythia__doc *d, const struct pythia_compare_source *s)
+{
+    const struct pythia_comparison *c = s->comparison;
+    if (!c->changed && c->compared > 0) {
+        pythia__doc_words(d, "Nothing changed beyond chance, by %zu tests.", c->tests);
+        return;
+    }
+    if (!c->changed) {
+        pythia__doc_words(d, "Not enough data: no type has enough requests on both sides.");
+        return;
+    }
+    pythia__doc_words(d, "Something changed. The mean of all requests is ");
+    pythia__doc_duration(d, c->mean.after);
+    pythia__doc_words(d, ", before ");
+    pythia__doc_duration(d, c->mean.before);
+    pythia__doc_words(d, ".");
+    const struct pythia_compared_service *first = c->service_count > 0 ? &c->services[0] : NULL;
+    if (!first || first->service == 0 || !c->types[first->type].edges[first->edge].slows)
+        return;
+    if (c->mean.after < c->mean.before) { /* others make up for this type, or are more of all */
+        struct pythia_text name = pythia_vocabulary_text(s->vocabulary, c->types[first->type].name);
+        pythia__doc_words(d, " Among requests of type ");
+        (void)pythia__doc_name(d, PYTHIA__DOC_TYPE, name, name, name);
+        pythia__doc_words(d, ", look first at service ");
     } else {
-        pythia_buf_puts(to, "Not enough data: no type has enough requests on both sides.");
+        pythia__doc_words(d, " Look first at service ");
     }
+    say_service(d, s, first->service);
+    pythia__doc_words(d, ": at least ");
+    say_longer(d, first->score);
+    pythia__doc_words(d, " on its worst edge.");
 }

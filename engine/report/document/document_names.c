@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "pythia/mem.h"
 #include "pythia/status.h"
 
 #define TEXT_NONE ((struct pythia_text){"", 0})
@@ -102,24 +103,36 @@ static void add_longer(struct pythia_buf *to, const struct pythia_vocabulary *v,
     add_short(to, v, tracepoint);
 }
 
-static void add_forms(struct pythia__doc *d, enum pythia__doc_space space,
-                      struct pythia_buf *shortest, struct pythia_buf *longer,
-                      struct pythia_text full)
+static const struct pythia__doc_name *add_forms(struct pythia__doc *d, enum pythia__doc_space space,
+                                                struct pythia_buf *shortest,
+                                                struct pythia_buf *longer, struct pythia_text full)
 {
     d->failed = d->failed || shortest->failed || longer->failed;
-    pythia__doc_name(d, space, pythia_buf_text(shortest), pythia_buf_text(longer), full);
+    const struct pythia__doc_name *name =
+        pythia__doc_name(d, space, pythia_buf_text(shortest), pythia_buf_text(longer), full);
     pythia_buf_free(shortest);
     pythia_buf_free(longer);
+    return name;
 }
 
+/* A document names the same trace points again and again: their forms are worked out once. */
 void pythia__doc_point(struct pythia__doc *d, const struct pythia_vocabulary *v,
                        uint32_t tracepoint)
 {
     struct pythia_buf shortest = {0}, longer = {0};
+    if (pythia_reach(&d->points, &d->point_capacity, tracepoint, sizeof(d->points[0])) !=
+        PYTHIA_OK) {
+        d->failed = true;
+        return;
+    }
+    if (d->points[tracepoint]) {
+        pythia__doc_name_again(d, d->points[tracepoint]);
+        return;
+    }
     add_short(&shortest, v, tracepoint);
     add_longer(&longer, v, tracepoint);
-    add_forms(d, PYTHIA__DOC_POINT, &shortest, &longer,
-              pythia_vocabulary_tracepoint_id(v, tracepoint));
+    d->points[tracepoint] = add_forms(d, PYTHIA__DOC_POINT, &shortest, &longer,
+                                      pythia_vocabulary_tracepoint_id(v, tracepoint));
 }
 
 /* ---- request types ---- */
@@ -173,7 +186,7 @@ void pythia__doc_type(struct pythia__doc *d, const struct pythia_vocabulary *v,
     }
     pythia_buf_text_add(&shortest, part);
     pythia_buf_text_add(&longer, part);
-    add_forms(d, PYTHIA__DOC_TYPE, &shortest, &longer, full);
+    (void)add_forms(d, PYTHIA__DOC_TYPE, &shortest, &longer, full);
 }
 
 /* ---- keys ---- */
@@ -194,11 +207,6 @@ void pythia__doc_key(struct pythia__doc *d, const struct pythia_vocabulary *v,
 
 /* ---- places ---- */
 
-static const char *event_name(uint8_t event)
-{
-    return event == PYTHIA_EVENT_START ? "start" : "end";
-}
-
 static bool is_inside(const struct pythia_place *p)
 {
     return p->from_tracepoint == p->to_tracepoint && p->from_event == PYTHIA_EVENT_START &&
@@ -211,23 +219,44 @@ static bool is_between(const struct pythia_place *p)
            p->to_event == PYTHIA_EVENT_START;
 }
 
-void pythia__doc_place(struct pythia__doc *d, const struct pythia_vocabulary *v,
-                       const struct pythia_place *p)
+/* "from the end of A to the start of B", with other words before each. */
+static void add_ends(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                     const struct pythia_place *p, const char *from, const char *to)
 {
+    static const char *const events[] = {"start", "end", "point"};
+    pythia__doc_words(d, "%s%s of ", from, events[p->from_event]);
+    pythia__doc_point(d, v, p->from_tracepoint);
+    pythia__doc_words(d, "%s%s of ", to, events[p->to_event]);
+    pythia__doc_point(d, v, p->to_tracepoint);
+}
+
+void pythia__doc_place(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                       const struct pythia_place *p, bool first)
+{
+    const char *the = first ? "The" : "the";
     if (p->own) {
-        pythia__doc_words(d, "the own time of ");
-        pythia__doc_point(d, v, p->context);
+        pythia__doc_words(d, "%s own time of ", the);
+        pythia__doc_point(d, v, p->from_tracepoint);
     } else if (is_inside(p)) {
         pythia__doc_point(d, v, p->from_tracepoint);
-    } else if (is_between(p)) {
-        pythia__doc_words(d, "the time between one ");
+    } else {
+        pythia__doc_words(d, "%s time ", the);
+        pythia__doc_place_phrase(d, v, p);
+    }
+}
+
+void pythia__doc_place_phrase(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                              const struct pythia_place *p)
+{
+    if (is_between(p) && !p->own) {
+        pythia__doc_words(d, "between one ");
         pythia__doc_point(d, v, p->from_tracepoint);
         pythia__doc_words(d, " and the next");
-    } else {
-        pythia__doc_words(d, "the time from the %s of ", event_name(p->from_event));
+    } else if (p->own || is_inside(p)) {
+        pythia__doc_words(d, p->own ? "in the own time of " : "inside ");
         pythia__doc_point(d, v, p->from_tracepoint);
-        pythia__doc_words(d, " to the %s of ", event_name(p->to_event));
-        pythia__doc_point(d, v, p->to_tracepoint);
+    } else {
+        add_ends(d, v, p, "from the ", " to the ");
     }
 }
 
@@ -236,11 +265,8 @@ void pythia__doc_place_row(struct pythia__doc *d, const struct pythia_vocabulary
 {
     if (p->own || is_inside(p)) {
         pythia__doc_words(d, p->own ? "own time of " : "");
-        pythia__doc_point(d, v, p->own ? p->context : p->from_tracepoint);
-    } else {
-        pythia__doc_words(d, "%s of ", event_name(p->from_event));
         pythia__doc_point(d, v, p->from_tracepoint);
-        pythia__doc_words(d, " to %s of ", event_name(p->to_event));
-        pythia__doc_point(d, v, p->to_tracepoint);
+    } else {
+        add_ends(d, v, p, "", " to ");
     }
 }

@@ -28,11 +28,13 @@ void pythia__doc_type(struct pythia__doc *d, const struct pythia_vocabulary *v,
 void pythia__doc_key(struct pythia__doc *d, const struct pythia_vocabulary *v,
                      const struct pythia_explanation *x);
 
-/* "build_semaphore", "the time from the end of A to the start of B": the subject of a sentence. */
+/* A place as the subject of a sentence, `first` in it or not: "build_semaphore", "The time from the
+ * end of A to the start of B". After a verb: "inside build_semaphore", "from the end of A to the
+ * start of B". And as a row of a table: "build_semaphore", "end of A to start of B". */
 void pythia__doc_place(struct pythia__doc *d, const struct pythia_vocabulary *v,
-                       const struct pythia_place *place);
-
-/* "build_semaphore", "A (end) to B (start)": a row of a table. */
+                       const struct pythia_place *place, bool first);
+void pythia__doc_place_phrase(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                              const struct pythia_place *place);
 void pythia__doc_place_row(struct pythia__doc *d, const struct pythia_vocabulary *v,
                            const struct pythia_place *place);
 

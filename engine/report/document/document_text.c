@@ -11,8 +11,10 @@
 #define INDENT      2
 #define LABEL_WIDTH 7
 #define BAR_WIDTH   10
-#define NAME_MIN    20 /* characters that stay of a name */
-#define ASIDE_END   80 /* the column that what stands aside of a heading ends at */
+#define NAME_MIN    20  /* characters that stay of a name */
+#define NAME_FULL   240 /* of a full name */
+#define NUMBER_MAX  4   /* "10. " */
+#define ASIDE_END   80  /* the column that what stands aside of a heading ends at */
 #define COLUMN_GAP  3
 #define ELLIPSIS    "\xE2\x80\xA6"
 #define BLOCK       "\xE2\x96\x88"
@@ -63,8 +65,6 @@ struct page {
     enum style style; /* in force */
     size_t column;
 };
-
-static const struct pythia__doc_view unbounded = {.width = SIZE_MAX};
 
 /* ---- glyphs ---- */
 
@@ -125,16 +125,20 @@ static enum style style_of(enum pythia__doc_run_kind kind)
 }
 
 /* A line as glyphs; of each name at most `limit` characters. */
-static void push_line(struct glyphs *to, const struct pythia__doc_line *line, size_t limit)
+static void push_line(const struct page *p, struct glyphs *to, const struct pythia__doc_line *line,
+                      size_t limit)
 {
-    for (const struct pythia__doc_run *run = line->first; run; run = run->next) {
-        if (run->kind == PYTHIA__DOC_NAME)
-            push_name(to, run->text, limit);
+    const struct pythia__doc_run *run = line->first;
+    for (; run && run->kind != PYTHIA__DOC_BELOW; run = run->next) {
+        if (run->kind == PYTHIA__DOC_NAME && p->view->full)
+            push_name(to, pythia__doc_name_text(run, true), NAME_FULL);
+        else if (run->kind == PYTHIA__DOC_NAME)
+            push_name(to, pythia__doc_name_text(run, false), limit);
         else if (run->kind == PYTHIA__DOC_BAR)
-            push_bar(to, run->share);
+            push_bar(to, run->value);
         else if (run->kind == PYTHIA__DOC_SPARK)
             push_spark(to, run);
-        else
+        else if (run->kind != PYTHIA__DOC_LINK && run->kind != PYTHIA__DOC_UNLINK)
             push_text(to, run->text, style_of(run->kind),
                       run->kind != PYTHIA__DOC_NUMBER && run->kind != PYTHIA__DOC_DIM);
     }
@@ -159,14 +163,17 @@ static void cut_glyphs(struct glyphs *g, size_t width)
 }
 
 /* The most characters that each name of a line may have for the line to be `width` wide. */
-static size_t name_limit(const struct pythia__doc_line *line, size_t all, size_t width)
+static size_t name_limit(const struct page *p, const struct pythia__doc_line *line, size_t all,
+                         size_t width)
 {
     size_t limit = 0, names = 1;
     while (all > width && names > 0) {
         names = 0;
         size_t longest = 0;
         for (const struct pythia__doc_run *run = line->first; run; run = run->next) {
-            size_t size = run->kind == PYTHIA__DOC_NAME ? pythia_glyph_count(run->text) : 0;
+            size_t size = run->kind == PYTHIA__DOC_NAME
+                              ? pythia_glyph_count(pythia__doc_name_text(run, p->view->full))
+                              : 0;
             size = limit > 0 && size > limit ? limit : size;
             names = size > longest ? 1 : names + (size == longest && size > 0);
             longest = size > longest ? size : longest;
@@ -180,14 +187,15 @@ static size_t name_limit(const struct pythia__doc_line *line, size_t all, size_t
 }
 
 /* A line as glyphs within `width`: names lose their middles first, and then the line its end. */
-static struct glyphs fit_line(const struct pythia__doc_line *line, size_t width)
+static struct glyphs fit_line(const struct page *p, const struct pythia__doc_line *line,
+                              size_t width)
 {
     struct glyphs g = {0};
-    push_line(&g, line, SIZE_MAX);
-    size_t limit = g.width > width ? name_limit(line, g.width, width) : 0;
+    push_line(p, &g, line, SIZE_MAX);
+    size_t limit = g.width > width ? name_limit(p, line, g.width, width) : 0;
     if (limit > 0) {
         g.count = g.width = 0;
-        push_line(&g, line, limit);
+        push_line(p, &g, line, limit);
     }
     cut_glyphs(&g, width);
     return g;
@@ -303,38 +311,91 @@ static void put_glyphs(struct page *p, const struct glyphs *g)
         put_glyph(p, &g->list[i]);
 }
 
-static void write_heading(struct page *p, const struct pythia__doc_block *b)
+static void embolden(struct glyphs *g)
 {
-    struct glyphs aside = {0};
-    push_line(&aside, &b->aside, p->view->width / 2);
-    size_t width = p->view->width - (b->mark ? INDENT : 0),
+    for (size_t i = 0; i < g->count; i++)
+        g->list[i].style = g->list[i].style == PLAIN ? STRONG : g->list[i].style;
+}
+
+/* On one line, what stands aside at its end; false: that needs more room. */
+static bool write_heading_line(struct page *p, const struct pythia__doc_block *b, size_t indent)
+{
+    struct glyphs aside = {0}, line = {0};
+    push_line(p, &aside, &b->aside, p->view->width / 2);
+    size_t width = p->view->width - indent,
            left = aside.width > 0 ? width - aside.width - INDENT : width;
-    struct glyphs line = fit_line(&b->line, left);
-    for (size_t i = 0; i < line.count; i++)
-        line.list[i].style = line.list[i].style == PLAIN ? STRONG : line.list[i].style;
-    if (b->mark)
-        put_mark(p, b->mark);
-    put_glyphs(p, &line);
-    if (aside.count > 0) {
+    if (p->view->full)
+        push_line(p, &line, &b->line, SIZE_MAX);
+    else
+        line = fit_line(p, &b->line, left);
+    bool fits = line.width <= left || !p->view->full;
+    embolden(&line);
+    if (fits)
+        put_glyphs(p, &line);
+    if (fits && aside.count > 0) {
         size_t edge = p->view->width < ASIDE_END ? p->view->width : ASIDE_END;
         put_blanks(p, p->column + INDENT);
         put_blanks(p, edge > aside.width ? edge - aside.width : 0);
         put_glyphs(p, &aside);
     }
-    end_line(p);
+    if (fits)
+        end_line(p);
     end_glyphs(p, &line);
     end_glyphs(p, &aside);
+    return fits;
+}
+
+static void write_heading(struct page *p, const struct pythia__doc_block *b)
+{
+    size_t indent = b->mark || b->level > 2 ? INDENT : 0;
+    if (b->mark)
+        put_mark(p, b->mark);
+    put_blanks(p, indent);
+    if (write_heading_line(p, b, indent))
+        return;
+    struct glyphs whole = {0};
+    push_line(p, &whole, &b->line, SIZE_MAX);
+    for (size_t i = 0; i < whole.count && i < NUMBER_MAX; i++)
+        whole.list[i].breaks = false; /* its number stays with the name */
+    embolden(&whole);
+    push_text(&whole, PYTHIA_TEXT(" "), PLAIN, true);
+    push_line(p, &whole, &b->aside, SIZE_MAX);
+    put_wrapped(p, &whole, indent);
+    end_glyphs(p, &whole);
+}
+
+/* Figures that follow each other share a paragraph. */
+static const struct pythia__doc_block *write_figures(struct page *p,
+                                                     const struct pythia__doc_block *b)
+{
+    struct glyphs g = {0};
+    put_blanks(p, INDENT);
+    for (;; b = b->next) {
+        push_text(&g, pythia_text_of(b->label), DIM, false);
+        push_text(&g, PYTHIA_TEXT(" "), PLAIN, false);
+        push_line(p, &g, &b->line, p->view->width - INDENT);
+        if (!b->next || b->next->kind != PYTHIA__DOC_FIGURE)
+            break;
+        push_text(&g, PYTHIA_TEXT(" \xC2\xB7 "), PLAIN, true);
+    }
+    put_wrapped(p, &g, INDENT);
+    end_glyphs(p, &g);
+    return b;
 }
 
 static void write_wrapped(struct page *p, const struct pythia__doc_block *b)
 {
-    size_t indent = b->kind == PYTHIA__DOC_ENTRY ? INDENT + LABEL_WIDTH : 0;
+    size_t indent = b->kind == PYTHIA__DOC_ENTRY  ? INDENT + LABEL_WIDTH
+                    : b->kind == PYTHIA__DOC_ITEM ? 2 * INDENT
+                                                  : 0;
     struct glyphs g = {0};
-    put_blanks(p, indent ? INDENT : 0);
+    put_blanks(p, b->kind == PYTHIA__DOC_PARAGRAPH ? 0 : INDENT);
+    if (b->kind == PYTHIA__DOC_ITEM)
+        put_symbol(p, "-", PLAIN);
     if (b->label)
         put_symbol(p, b->label, STRONG);
     put_blanks(p, indent);
-    push_line(&g, &b->line, p->view->width - indent);
+    push_line(p, &g, &b->line, p->view->width - indent);
     put_wrapped(p, &g, indent);
     end_glyphs(p, &g);
 }
@@ -344,12 +405,13 @@ struct layout {
     bool titles, marks;
 };
 
-static size_t natural_width(const struct pythia__doc_block *b, size_t column, struct page *p)
+static size_t natural_width(const struct page *p, const struct pythia__doc_block *b, size_t column)
 {
-    size_t width = strlen(b->columns[column].title);
-    for (const struct pythia__doc_row *row = b->first; row; row = row->next) {
+    size_t width = strlen(b->columns[column].title), rows = b->seen > 0 ? b->seen : SIZE_MAX;
+    for (const struct pythia__doc_row *row = b->first; row && rows > 0; row = row->next, rows--) {
         struct glyphs g = {0};
-        push_line(&g, &row->cells[column], SIZE_MAX);
+        push_line(p, &g, &row->cells[column], SIZE_MAX);
+        g.width += b->columns[column].bar; /* a blank after the bar */
         width = g.width > width ? g.width : width;
         end_glyphs(p, &g);
     }
@@ -370,7 +432,7 @@ static struct layout lay_out(struct page *p, const struct pythia__doc_block *b)
     struct layout l = {.indent = INDENT};
     size_t all = INDENT;
     for (size_t c = 0; c < b->column_count; c++) {
-        l.widths[c] = natural_width(b, c, p);
+        l.widths[c] = natural_width(p, b, c);
         l.titles = l.titles || b->columns[c].title[0];
         all += l.widths[c] + (c > 0 ? COLUMN_GAP : 0);
     }
@@ -405,23 +467,54 @@ struct cell {
     size_t at;
 };
 
-static struct cell begin_cell(const struct pythia__doc_block *b, const struct pythia__doc_row *row,
-                              size_t column, size_t width)
+/* A bar, and what follows it at the right end of the cell. */
+static void push_bar_cell(const struct page *p, struct glyphs *to,
+                          const struct pythia__doc_line *line, size_t width)
+{
+    const struct pythia__doc_run *run = line->first;
+    if (!run || run->kind != PYTHIA__DOC_BAR) {
+        push_line(p, to, line, width);
+        return;
+    }
+    const struct pythia__doc_line rest = {run->next, line->last};
+    struct glyphs number = {0};
+    push_line(p, &number, &rest, width);
+    push_bar(to, run->value);
+    while (!to->failed && to->width + number.width < width)
+        push_text(to, PYTHIA_TEXT(" "), PLAIN, false);
+    for (size_t i = 0; i < number.count; i++)
+        push_glyph(to, &number.list[i].shown, number.list[i].style, number.list[i].breaks);
+    to->failed = to->failed || number.failed;
+    pythia_free(number.list);
+}
+
+static struct cell begin_cell(const struct page *p, const struct pythia__doc_block *b,
+                              const struct pythia__doc_row *row, size_t column, size_t width)
 {
     struct cell cell = {0};
-    if (b->columns[column].one_line)
-        cell.glyphs = fit_line(&row->cells[column], width);
+    if (b->columns[column].bar)
+        push_bar_cell(p, &cell.glyphs, &row->cells[column], width);
+    else if (b->columns[column].one_line)
+        cell.glyphs = fit_line(p, &row->cells[column], width);
     else
-        push_line(&cell.glyphs, &row->cells[column], width);
+        push_line(p, &cell.glyphs, &row->cells[column], width);
+    while (!b->columns[column].one_line && cell.at < cell.glyphs.count &&
+           cell.glyphs.list[cell.at].breaks)
+        cell.at++; /* a line begins with a word */
     return cell;
 }
 
-/* Where the next line of a cell ends: after the last word that fits, or after a first word that is
- * too wide for any line. */
-static size_t find_cell_end(const struct cell *cell, size_t width)
+/* Where the next line of a cell ends: after the last word that fits. A first word that is too wide
+ * for any line is broken, unless names are to be shown in full. */
+static size_t find_cell_end(const struct page *p, const struct cell *cell, size_t width)
 {
     const struct glyphs *g = &cell->glyphs;
     size_t end, column = word_width(g, cell->at, &end);
+    if (column > width && !p->view->full) {
+        for (end = cell->at, column = 0; column + g->list[end].width <= width; end++)
+            column += g->list[end].width;
+        return end > cell->at ? end : cell->at + 1;
+    }
     while (end < g->count) {
         size_t next, blank = end;
         while (blank < g->count && g->list[blank].breaks)
@@ -451,7 +544,9 @@ static bool write_row_line(struct page *p, const struct pythia__doc_block *b,
     bool more = false;
     for (size_t c = 0; c < b->column_count; c++) {
         struct glyphs *g = &cells[c].glyphs;
-        size_t end = b->columns[c].one_line ? g->count : find_cell_end(&cells[c], l->widths[c]),
+        size_t end = b->columns[c].one_line || b->columns[c].bar
+                         ? g->count
+                         : find_cell_end(p, &cells[c], l->widths[c]),
                width = measure_glyphs(g, cells[c].at, end);
         bool right = b->columns[c].right && width < l->widths[c];
         if (end > cells[c].at)
@@ -472,10 +567,13 @@ static void write_table(struct page *p, const struct pythia__doc_block *b)
     struct layout l = lay_out(p, b);
     if (l.titles)
         write_titles(p, b, &l);
+    size_t shown = 0;
     for (const struct pythia__doc_row *row = b->first; row; row = row->next) {
+        if (b->seen > 0 && shown++ >= b->seen)
+            continue;
         struct cell cells[PYTHIA__DOC_COLUMNS] = {0};
         for (size_t c = 0; c < b->column_count; c++)
-            cells[c] = begin_cell(b, row, c, l.widths[c]);
+            cells[c] = begin_cell(p, b, row, c, l.widths[c]);
         if (l.marks)
             put_mark(p, row->mark);
         while (write_row_line(p, b, &l, cells))
@@ -483,21 +581,47 @@ static void write_table(struct page *p, const struct pythia__doc_block *b)
         for (size_t c = 0; c < b->column_count; c++)
             end_glyphs(p, &cells[c].glyphs);
     }
+    if (b->seen > 0 && shown > b->seen)
+        pythia_buf_printf(p->out, "%*sand %zu more\n", INDENT, "", shown - b->seen);
+}
+
+/* Write a block, or several that belong together; the last of them. */
+static const struct pythia__doc_block *write_block(struct page *p,
+                                                   const struct pythia__doc_block *b)
+{
+    switch (b->kind) {
+    case PYTHIA__DOC_OPEN:
+    case PYTHIA__DOC_CLOSE:
+    case PYTHIA__DOC_PICTURE:
+        break;
+    case PYTHIA__DOC_HEADING:
+        write_heading(p, b);
+        break;
+    case PYTHIA__DOC_FIGURE:
+        return write_figures(p, b);
+    case PYTHIA__DOC_TABLE:
+        write_table(p, b);
+        break;
+    case PYTHIA__DOC_PARAGRAPH:
+    case PYTHIA__DOC_ENTRY:
+    case PYTHIA__DOC_ITEM:
+        write_wrapped(p, b);
+        break;
+    }
+    return b;
 }
 
 int pythia__doc_write_text(const struct pythia__doc *d, const struct pythia__doc_view *view,
                            struct pythia_buf *out)
 {
-    struct page p = {view ? view : &unbounded, out, PLAIN, 0};
+    struct page p = {view, out, PLAIN, 0};
     for (const struct pythia__doc_block *b = d->first; b; b = b->next) {
-        if (b->gap)
+        b = pythia__doc_skip(b);
+        if (pythia__doc_is_empty(b) || (b->kind == PYTHIA__DOC_HEADING && b->level == 1))
+            continue; /* who asked for the report knows what it is */
+        if (b->gap && b->kind != PYTHIA__DOC_CLOSE)
             pythia_buf_putc(out, '\n');
-        if (b->kind == PYTHIA__DOC_HEADING)
-            write_heading(&p, b);
-        else if (b->kind == PYTHIA__DOC_TABLE)
-            write_table(&p, b);
-        else
-            write_wrapped(&p, b);
+        b = write_block(&p, b);
     }
     return pythia_buf_status(out);
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define SENTENCES_MAX ((size_t)1 << 20) /* bytes of sentences before their memory is given back */
+
 static json_t *json_of_place(struct pythia__json *w, const struct pythia_place *p)
 {
     json_t *out = json_object();
@@ -33,4 +35,26 @@ json_t *pythia__json_group_id(uint64_t id)
     char text[20];
     snprintf(text, sizeof(text), "%016" PRIx64, id);
     return id ? json_string(text) : json_null();
+}
+
+struct pythia__doc *pythia__json_say(struct pythia__report_writer *w)
+{
+    if (pythia_arena_bytes(&w->d.memory) > SENTENCES_MAX) {
+        w->json.failed = w->json.failed || w->d.failed;
+        pythia__doc_free(&w->d);
+        pythia__doc_begin(&w->d);
+    }
+    pythia__doc_paragraph(&w->d, PYTHIA__DOC_TEXT);
+    return &w->d;
+}
+
+json_t *pythia__json_said(struct pythia__report_writer *w)
+{
+    struct pythia_buf text = {0};
+    if (!w->d.failed)
+        pythia__doc_plain(&w->d.last->line, &text);
+    json_t *out = text.size > 0 ? pythia__json_text(pythia_buf_text(&text)) : json_null();
+    w->json.failed = w->json.failed || w->d.failed || text.failed;
+    pythia_buf_free(&text);
+    return out;
 }

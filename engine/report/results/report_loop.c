@@ -1,6 +1,5 @@
 #include "report_loop.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "pythia/buf.h"
@@ -90,133 +89,9 @@ static json_t *causes_found(struct pythia__json *w, const struct pythia_loop_cyc
     return out;
 }
 
-/* ---- a cycle as a sentence ---- */
-
-/* What switches add to a request: of the type that has most of them. */
-static double added_ns(const struct pythia_loop_switch *list, size_t count)
+static json_t *make_loop_cycle(struct pythia__report_writer *rw, const struct pythia_loop_cycle *c)
 {
-    double most = 0;
-    for (size_t i = 0; i < count; i++) {
-        double sum = 0;
-        for (size_t k = 0; k < count; k++)
-            sum += list[k].type == list[i].type ? list[k].cost_ns : 0;
-        most = fmax(most, sum);
-    }
-    return most;
-}
-
-/* The types of points are named where they are not the one that the sentence is about. */
-static void add_switches(struct pythia__json *w, struct pythia_buf *to,
-                         const struct pythia_loop_switch *list, size_t count, bool open,
-                         bool useless, uint32_t leading)
-{
-    const char *verb = open ? " Opens " : " Closes ";
-    if (count && list[0].unswitchable)
-        verb = open ? " Would open " : " Would close ";
-    for (size_t i = 0; i < count; i++) {
-        pythia_buf_puts(to, i == 0 ? verb : i + 1 == count ? " and " : ", ");
-        pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(w->vocabulary, list[i].tracepoint));
-        if (list[i].type == PYTHIA_NONE || list[i].type == leading)
-            continue;
-        pythia_buf_puts(to, " for ");
-        pythia_buf_text_add(to, pythia_vocabulary_text(w->vocabulary, list[i].type));
-    }
-    if (count && open) {
-        pythia_buf_puts(to, ", for ");
-        pythia__add_duration(to, added_ns(list, count));
-        pythia_buf_puts(to, " a request");
-    }
-    if (useless)
-        pythia_buf_puts(to, count == 1 ? ", which is not worth its cost"
-                                       : ", which are not worth their cost");
-    if (count)
-        pythia_buf_putc(to, '.');
-}
-
-static void add_finding(struct pythia__json *w, struct pythia_buf *to,
-                        const struct pythia_finding *f)
-{
-    pythia__add_percent(to, f->share);
-    pythia_buf_puts(to, " of the variance lies ");
-    pythia_place_add(to, w->vocabulary, &f->place);
-    pythia_buf_putc(to, '.');
-}
-
-/* What was found of the type that the sentence is about, or of others; how many causes. */
-static size_t add_found(struct pythia__json *w, struct pythia_buf *to,
-                        const struct pythia_loop_cycle *c, bool leading)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < c->found_count; i++) {
-        if ((c->found[i].type == c->leading.type) != leading)
-            continue;
-        if (leading) {
-            pythia_buf_puts(to, count++ > 0 ? " And: " : to->size ? " Found: " : "Found: ");
-        } else {
-            count++;
-            pythia_buf_puts(to, to->size ? " Found, of " : "Found, of ");
-            pythia_buf_text_add(to, pythia_vocabulary_text(w->vocabulary, c->found[i].type));
-            pythia_buf_puts(to, ": ");
-        }
-        add_finding(w, to, &c->found[i].cause);
-    }
-    return count;
-}
-
-/* Nothing is searched: why not, if there is one reason for all types. */
-static void add_idle(struct pythia_buf *to, const struct pythia_loop_cycle *c)
-{
-    size_t all = 0;
-    for (size_t i = 0; i < PYTHIA_PROBLEM_STATES; i++)
-        all += c->states[i];
-    pythia_buf_puts(to, to->size ? " " : "");
-    pythia_buf_puts(to, c->number == 0 ? "The search space is learnt from them."
-                        : all == 0 && c->unseen > 0
-                            ? "No span of these requests is of an open trace point: the search "
-                              "space is not of this system."
-                        : all == 0 ? "There are no requests."
-                        : c->states[PYTHIA_PROBLEM_UNKNOWN] == all
-                            ? "The search space knows no type of these requests."
-                        : c->states[PYTHIA_PROBLEM_TOO_FEW] == all
-                            ? "No request type has enough requests to be searched."
-                        : c->states[PYTHIA_PROBLEM_DONE] + c->states[PYTHIA_PROBLEM_GIVEN_UP] > 0
-                            ? "No request type is searched any more."
-                            : "No request type varies enough to be searched.");
-}
-
-/* One line of the story: what was seen, what is therefore done. */
-static json_t *make_cycle_sentence(struct pythia__json *w, const struct pythia_loop_cycle *c)
-{
-    const struct pythia_problem *p = &c->leading;
-    struct pythia_buf text = {0};
-    pythia__add_effects(w, &text, c);
-    if (p->type == PYTHIA_NONE)
-        add_idle(&text, c);
-    size_t found = add_found(w, &text, c, true);
-    if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_GIVEN_UP) {
-        pythia_buf_puts(&text, text.size ? " Given up." : "Given up.");
-    } else if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_SEARCHING &&
-               !isnan(p->top.share) && !pythia__effects_tell(c, &p->top.place)) {
-        pythia_buf_puts(&text, found > 0 ? " Of the rest, " : text.size ? " " : "");
-        add_finding(w, &text, &p->top);
-    }
-    add_found(w, &text, c, false);
-    uint32_t leading = p->type == PYTHIA_NONE ? PYTHIA_NONE : p->unsplit;
-    add_switches(w, &text, c->opened, c->opened_count, true, false, leading);
-    add_switches(w, &text, c->closed, c->closed_count, false, pythia__closes_what_does_not_pay(c),
-                 leading);
-    if (c->waiting > 0)
-        pythia_buf_printf(&text, "%s%zu request type%s for %s turn.", text.size ? " " : "",
-                          c->waiting, c->waiting == 1 ? " waits" : "s wait",
-                          c->waiting == 1 ? "its" : "their");
-    json_t *out = pythia__json_text(pythia_buf_text(&text));
-    w->failed = pythia_buf_status(&text) != 0 || w->failed;
-    pythia_buf_free(&text);
-    return out;
-}
-
-static json_t *make_loop_cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
-{
+    struct pythia__json *w = &rw->json;
     json_t *out = json_object();
     const struct pythia_problem *p = &c->leading;
     bool any = p->type != PYTHIA_NONE;
@@ -249,7 +124,8 @@ static json_t *make_loop_cycle(struct pythia__json *w, const struct pythia_loop_
     pythia__json_set(w, out, "closed", make_loop_switches(w, c->closed, c->closed_count, false));
     pythia__json_set(w, out, "spent", make_spending(w, &c->spent));
     pythia__json_set(w, out, "planned", make_spending(w, &c->planned));
-    pythia__json_set(w, out, "sentence", make_cycle_sentence(w, c));
+    pythia__say_cycle(pythia__json_say(rw), rw->s, c);
+    pythia__json_set(w, out, "sentence", pythia__json_said(rw));
     return out;
 }
 
@@ -286,11 +162,13 @@ static json_t *unknown_points(struct pythia__json *w, const struct pythia_unknow
     return out;
 }
 
-void pythia__json_loop(struct pythia__json *w, json_t *report, const struct pythia_loop *loop)
+void pythia__json_loop(struct pythia__report_writer *rw, json_t *report)
 {
+    struct pythia__json *w = &rw->json;
+    const struct pythia_loop *loop = rw->s->loop;
     json_t *cycles = json_array(), *search = json_object(), *problems = json_array();
     for (size_t i = 0; i < loop->cycle_count; i++)
-        pythia__json_append(w, cycles, make_loop_cycle(w, &loop->cycles[i]));
+        pythia__json_append(w, cycles, make_loop_cycle(rw, &loop->cycles[i]));
     for (size_t i = 0; i < loop->problem_count; i++)
         pythia__json_append(w, problems, make_loop_problem(w, loop, &loop->problems[i]));
     pythia__json_set(w, search, "finished", json_boolean(loop->finished));

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sentences.h"
+#include "write/words.h"
 
 static void add_count(struct pythia_buf *to, double count)
 {

@@ -4,10 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "page/report_html.h"
 #include "pythia/status.h"
-#include "sentences/sentences.h"
 #include "series_forms.h"
+#include "write/html_writer.h"
 
 #define WIDTH      880
 #define LEFT       96 /* numbers of the scale */
@@ -31,16 +30,12 @@ struct scale {
     double low, high;
 };
 
-static struct scale scale_of(const json_t *values)
+static struct scale scale_of(const double *values, size_t count)
 {
     struct scale s = {INFINITY, -INFINITY};
-    const json_t *value;
-    size_t i;
-    json_array_foreach (values, i, value) {
-        if (!json_is_number(value))
-            continue;
-        s.low = fmin(s.low, json_number_value(value));
-        s.high = fmax(s.high, json_number_value(value));
+    for (size_t i = 0; i < count; i++) {
+        s.low = fmin(s.low, isfinite(values[i]) ? values[i] : INFINITY);
+        s.high = fmax(s.high, isfinite(values[i]) ? values[i] : -INFINITY);
     }
     return s;
 }
@@ -53,20 +48,17 @@ static double place_on_axis(const struct scale *s, double value)
     return range > 0 ? (value - s->low) / range : .5;
 }
 
-static void add_line(struct pythia__html *h, const json_t *values, const struct scale *s,
-                     double top)
+static void add_line(struct pythia__html *h, const double *values, size_t count,
+                     const struct scale *s, double top)
 {
     struct pythia_buf path = {0};
-    size_t count = json_array_size(values);
     double wide = count > 1 ? (double)(WIDTH - LEFT - RIGHT) / (double)(count - 1) : 0;
     for (size_t i = 0; i < count; i++) {
-        const json_t *value = json_array_get(values, i);
-        if (!json_is_number(value))
+        if (!isfinite(values[i]))
             continue;
-        bool begins = i == 0 || !json_is_number(json_array_get(values, i - 1)),
-             ends = i + 1 == count || !json_is_number(json_array_get(values, i + 1));
-        double x = LEFT + wide * (double)i,
-               y = top + PLOT * (1 - place_on_axis(s, json_number_value(value)));
+        bool begins = i == 0 || !isfinite(values[i - 1]),
+             ends = i + 1 == count || !isfinite(values[i + 1]);
+        double x = LEFT + wide * (double)i, y = top + PLOT * (1 - place_on_axis(s, values[i]));
         if (begins && ends) {
             pythia__html_open(h, "circle", "class", "dot", "r", "2", NULL);
             pythia__html_attribute_printf(h, "cx", "%.2f", x);
@@ -94,13 +86,14 @@ static void add_label(struct pythia__html *h, const char *class, const char *anc
     pythia__html_close(h);
 }
 
-static void add_panel(struct pythia__html *h, const json_t *entry, double top)
+static void add_panel(struct pythia__html *h, const struct pythia__series_result *r, size_t series,
+                      double top)
 {
-    const json_t *values = json_object_get(entry, "values");
-    struct scale s = scale_of(values);
+    const double *values = r->values + series * r->intervals;
+    struct scale s = scale_of(values, r->intervals);
     struct pythia_buf name = {0};
     char text[32];
-    pythia__series_name(entry, &name);
+    pythia__series_name(&r->asked->series[series], r->asked->over, &name);
     add_label(h, "name", "start", LEFT, top + 15, name.bytes ? name.bytes : "");
     h->out->failed |= name.failed;
     pythia_buf_free(&name);
@@ -119,14 +112,12 @@ static void add_panel(struct pythia__html *h, const json_t *entry, double top)
     add_label(h, "scale", "end", LEFT - 6, top + 10, text);
     snprintf(text, sizeof(text), "%.6g", s.low);
     add_label(h, "scale", "end", LEFT - 6, top + PLOT, text);
-    add_line(h, values, &s, top);
+    add_line(h, values, r->intervals, &s, top);
 }
 
-static void add_picture(struct pythia__html *h, const json_t *report, bool alone)
+static void add_picture(struct pythia__html *h, const struct pythia__series_result *r, bool alone)
 {
-    const json_t *r = json_object_get(report, "resampled"), *series = json_object_get(r, "series"),
-                 *entry;
-    size_t i, count = json_array_size(series);
+    size_t count = r->intervals > 0 ? r->asked->count : 0;
     count = count < PANELS_MAX ? count : PANELS_MAX;
     double height = (double)count * PANEL + FOOT;
     char text[40];
@@ -143,115 +134,27 @@ static void add_picture(struct pythia__html *h, const json_t *report, bool alone
         pythia__html_open(h, "rect", "class", "paper", "width", "100%", "height", "100%", NULL);
         pythia__html_close(h);
     }
-    json_array_foreach (series, i, entry)
-        if (i < count)
-            add_panel(h, entry, (double)i * PANEL);
+    for (size_t i = 0; i < count; i++)
+        add_panel(h, r, i, (double)i * PANEL);
     if (count > 0) {
-        add_label(
-            h, "scale", "start", LEFT, height - 12,
-            pythia__series_time(json_integer_value(json_object_get(report, "from_ns")), text));
+        add_label(h, "scale", "start", LEFT, height - 12, pythia__series_time(r->first_ns, text));
         add_label(h, "scale", "end", WIDTH - RIGHT, height - 12,
-                  pythia__series_time(json_integer_value(json_object_get(report, "to_ns")), text));
+                  pythia__series_time(r->last_ns, text));
     }
     pythia__html_close(h);
 }
 
-int pythia__series_svg(const json_t *report, struct pythia_buf *out)
+int pythia__series_svg(const struct pythia__series_result *r, struct pythia_buf *out)
 {
     struct pythia__html h = {.out = out};
-    add_picture(&h, report, true);
+    add_picture(&h, r, true);
     pythia__html_end(&h);
     return pythia_buf_status(out);
 }
 
-static void add_row(struct pythia__html *h, const json_t *entry)
+void pythia__series_draw(struct pythia__html *h, const void *result)
 {
-    struct pythia_buf name = {0};
-    char number[32];
-    pythia__html_open(h, "tr", NULL);
-    pythia__series_name(entry, &name);
-    pythia__html_open(h, "th", "scope", "row", NULL);
-    pythia__html_name(h, name.bytes ? name.bytes : "");
-    pythia__html_close(h);
-    for (size_t c = 0; c < PYTHIA__SERIES_COLUMNS; c++) {
-        pythia__html_cell(h, "n", pythia__series_columns[c].heading);
-        pythia__html_text(h, pythia__series_number(
-                                 json_object_get(entry, pythia__series_columns[c].key), number));
-        pythia__html_close(h);
-    }
-    pythia__html_close(h);
-    h->out->failed |= name.failed;
-    pythia_buf_free(&name);
-}
-
-static void add_table(struct pythia__html *h, const json_t *report)
-{
-    const json_t *entry;
-    size_t i;
     pythia__html_open(h, "div", "class", "wide", NULL);
-    pythia__html_open(h, "table", "class", "stack", NULL);
-    pythia__html_open(h, "thead", NULL);
-    pythia__html_open(h, "tr", NULL);
-    pythia__html_open(h, "th", "scope", "col", NULL);
-    pythia__html_text(h, "series");
+    add_picture(h, result, false);
     pythia__html_close(h);
-    for (size_t c = 0; c < PYTHIA__SERIES_COLUMNS; c++) {
-        pythia__html_open(h, "th", "scope", "col", "class", "n", NULL);
-        pythia__html_text(h, pythia__series_columns[c].heading);
-        pythia__html_close(h);
-    }
-    pythia__html_close(h);
-    pythia__html_close(h);
-    pythia__html_open(h, "tbody", NULL);
-    json_array_foreach (json_object_get(report, "series"), i, entry)
-        add_row(h, entry);
-    pythia__html_close(h);
-    pythia__html_close(h);
-    pythia__html_close(h);
-}
-
-static void add_head(struct pythia__html *h, const json_t *report)
-{
-    const json_t *r = json_object_get(report, "resampled"), *in = json_object_get(report, "input");
-    pythia__html_leaf(h, "h1", NULL, "Measurements over time");
-    pythia__html_open(h, "p", "class", "lead", NULL);
-    pythia__html_things(h, (double)json_array_size(json_object_get(report, "series")), "series",
-                        "series");
-    pythia__html_close(h);
-    pythia__html_open(h, "p", "class", "read", NULL);
-    pythia__html_text(h, "Read ");
-    pythia__html_things(h, pythia__number(in, "rows"), "row", "rows");
-    pythia__html_text(h, " of ");
-    pythia__html_things(h, pythia__number(in, "files"), "file", "files");
-    pythia__html_text(h, ".");
-    if (json_is_object(r))
-        pythia__html_printf(h, " Drawn is the %s of each %.3g s, by UTC",
-                            json_string_value(json_object_get(r, "of")),
-                            pythia__number(r, "step_ns") / 1e9);
-    if (json_array_size(json_object_get(r, "series")) > PANELS_MAX)
-        pythia__html_printf(h, ", of the first %d series", PANELS_MAX);
-    pythia__html_text(h, json_is_object(r) ? "." : "");
-    pythia__html_close(h);
-}
-
-int pythia__series_html(const json_t *report, struct pythia_buf *out)
-{
-    struct pythia__html h;
-    pythia__html_begin(&h, out);
-    pythia__html_open(&h, "html", "lang", "en", NULL);
-    pythia__html_head(&h, "Measurements over time");
-    pythia__html_open(&h, "body", NULL);
-    pythia__html_open(&h, "main", NULL);
-    add_head(&h, report);
-    if (json_is_object(json_object_get(report, "resampled"))) {
-        pythia__html_open(&h, "div", "class", "wide", NULL);
-        add_picture(&h, report, false);
-        pythia__html_close(&h);
-    }
-    add_table(&h, report);
-    pythia__html_close(&h);
-    pythia__html_close(&h);
-    pythia__html_close(&h);
-    pythia__html_end(&h);
-    return pythia_buf_status(out);
 }

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "pythia/buf.h"
 #include "pythia/cct.h"
 #include "pythia/pipeline.h"
 
@@ -25,6 +26,10 @@ void pythia__json_close(struct pythia__json *w);
 /* Set a member, append an item; `value` is taken. NULL, or no memory, sets w->failed. */
 void pythia__json_set(struct pythia__json *w, json_t *object, const char *key, json_t *value);
 void pythia__json_append(struct pythia__json *w, json_t *array, json_t *value);
+
+/* Append a document, or a part of one, with a line's end: `digits` of reals, in lines of `indent`.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__json_write(const json_t *document, size_t indent, size_t digits, struct pythia_buf *to);
 
 /* A number; null unless it is finite. */
 json_t *pythia__json_real(double number);

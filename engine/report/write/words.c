@@ -82,25 +82,12 @@ void pythia__add_percent(struct pythia_buf *to, double part)
         pythia_buf_printf(to, "%.0f %%", 100 * part);
 }
 
-const char *pythia__was(double count)
-{
-    return count == 1 ? "was" : "were";
-}
-
 void pythia__add_chance(struct pythia_buf *to, double p)
 {
     if (p > 0 || !isfinite(p))
         pythia_buf_printf(to, "= %.1g", p);
     else
         pythia_buf_puts(to, "< 1e-300"); /* smaller than a number can be */
-}
-
-void pythia__add_chance_cell(struct pythia_buf *to, double p)
-{
-    if (p > 0 && isfinite(p))
-        pythia_buf_printf(to, "%.1g", p);
-    else
-        pythia_buf_puts(to, isfinite(p) ? "< 1e-300" : "-");
 }
 
 void pythia__add_count(struct pythia_buf *to, double count)

@@ -26,13 +26,8 @@ void pythia__add_percent(struct pythia_buf *to, double part);
 
 /* "= 2e-46", "< 1e-300" */
 void pythia__add_chance(struct pythia_buf *to, double p);
-/* The same for a cell of a table: "2e-46", "< 1e-300"; "-" if it is not known. */
-void pythia__add_chance_cell(struct pythia_buf *to, double p);
 
 /* 36133 as "36 133" */
 void pythia__add_count(struct pythia_buf *to, double count);
-
-/* "was" behind 1, else "were" */
-const char *pythia__was(double count);
 
 #endif

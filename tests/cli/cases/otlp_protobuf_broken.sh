@@ -7,7 +7,7 @@ all = open('retry.pb', 'rb').read()[:20000]
 parts = all.split(b'\x12\x08')  # what stands in front of each span id
 open('cut.pb', 'wb').write(b'\x12\x08'.join(parts[:3]) + b'\x12\x07' + b'\x12\x08'.join(parts[3:]))
 END
-pythia replay --verbose cut.pb | head -1
+pythia replay --verbose cut.pb | grep '^[0-9]* requests of'
 echo ${PIPESTATUS[0]}
 cp $invalid/metrics/input metrics.pb
 cp $DATA/retry.jsonl .

@@ -9,6 +9,6 @@ for seed in 1 2 3; do
           "more than half in one segment: \(.groups[0].edges[0].share > .5 * $own.share)",
           "verdict: \(.verdicts[0].state), the same place: \(.verdicts[0].found[0].edge == $own.edge)"' report.json
 done
-pythia replay --verbose -q own.jsonl | grep -A 1 where
+pythia replay --verbose -q own.jsonl | grep -A 8 'where '
 pythia replay -q --format markdown own.jsonl | grep 'own time'
 pythia replay -q --format html own.jsonl | grep -c 'own time'

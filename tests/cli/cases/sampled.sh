@@ -4,7 +4,7 @@
     awk -v n=300 -v id=aa -v name=cart -v ms=20 -v state=ot=th:e6666666666666 -f $DATA/sampled.awk
     awk -v n=100 -v id=bb -v name=checkout -v ms=300 -v state='x=y,ot=rv:abcdefabcdefab;th:8' -f $DATA/sampled.awk
 } > sampled.json
-pythia replay --verbose -q --points 0 sampled.json | head -2
+pythia replay --verbose -q --points 0 sampled.json | grep -A 1 '^[0-9]* requests of'
 pythia replay -q --points 0 --format markdown sampled.json | grep -o 'Sampled: .*'
 pythia replay -q --points 0 --format html sampled.json | grep -o 'Sampled: [^<]*'
 pythia replay -q --points 0 --format json sampled.json > report

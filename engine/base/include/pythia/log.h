@@ -19,4 +19,8 @@ void pythia_log_setup(const char *program, enum pythia_log_level level);
 void pythia_log(enum pythia_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Write an error, with its place, in one line. Any thread. */
+struct pythia_error;
+void pythia_log_error(enum pythia_log_level level, const struct pythia_error *e);
+
 #endif

@@ -6,11 +6,10 @@
 #include <stdint.h>
 
 #include "pythia/buf.h"
+#include "pythia/report.h"
 #include "pythia/resample.h"
 #include "pythia/series.h"
 #include "pythia/series_files.h"
-
-struct json_t;
 
 /* What is asked of series; all borrowed. */
 struct pythia_series_asked {
@@ -25,22 +24,18 @@ struct pythia_series_asked {
 
 #define PYTHIA_SERIES_INTERVALS 10000000 /* of all series together, at most */
 
-/* Statistics of series as a JSON document, "pythia.series/1" (pythia-measurements(5)); the other
- * forms are made of it. NULL when out of memory, or for more intervals than that (*too_many); the
- * caller gives it back with json_decref. Undefined numbers are null. */
-struct json_t *pythia_series_report_json(const struct pythia_series_asked *asked, bool *too_many);
-
 enum pythia_series_format {
     PYTHIA_SERIES_TEXT,
-    PYTHIA_SERIES_JSON,
+    PYTHIA_SERIES_JSON, /* "pythia.series/1" (pythia-measurements(5)); undefined numbers are null */
     PYTHIA_SERIES_MARKDOWN,
-    PYTHIA_SERIES_HTML,
+    PYTHIA_SERIES_HTML, /* one file that needs no other */
     PYTHIA_SERIES_SVG,
 };
 
-/* Append the document in a form. HTML is one file that needs no other. PYTHIA_OK or PYTHIA_ENOMEM.
- */
-int pythia_series_report_write(const struct json_t *report, enum pythia_series_format format,
-                               struct pythia_buf *out);
+/* Append the statistics of series in a form. `view` is of TEXT. PYTHIA_OK, PYTHIA_ENOMEM, or
+ * PYTHIA_EUSAGE for more intervals than that. */
+int pythia_series_report_write(const struct pythia_series_asked *asked,
+                               enum pythia_series_format format,
+                               const struct pythia_report_view *view, struct pythia_buf *out);
 
 #endif

@@ -1,0 +1,675 @@
+#include "report_json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "json_splits.h"
+#include "page/pictures.h"
+#include "pythia/bill.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "report_loop.h"
+#include "report_verdict.h"
+#include "sentences/sentences.h"
+
+#define PATH_MAX 10000 /* events of a path that are listed */
+
+static void set_report_member(struct pythia__report_writer *w, json_t *object, const char *key,
+                              json_t *value)
+{
+    pythia__json_set(&w->json, object, key, value);
+}
+
+static void append_report_item(struct pythia__report_writer *w, json_t *array, json_t *value)
+{
+    pythia__json_append(&w->json, array, value);
+}
+
+static json_t *make_report_real(double number)
+{
+    return pythia__json_real(number);
+}
+
+static json_t *make_report_text(struct pythia_text t)
+{
+    return pythia__json_text(t);
+}
+
+static json_t *point_name(struct pythia__report_writer *w, uint32_t tracepoint)
+{
+    return pythia__json_point(&w->json, tracepoint);
+}
+
+static json_t *make_report_event(struct pythia__report_writer *w, uint32_t tracepoint, uint8_t kind)
+{
+    return pythia__json_event(&w->json, tracepoint, kind);
+}
+
+/* ---- explanations ---- */
+
+static json_t *make_key_profile(struct pythia__report_writer *w, const struct pythia_explanation *x)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < x->profile_bins; i++) {
+        json_t *bin = json_object();
+        set_report_member(w, bin, "value", make_report_text(pythia_text_of(x->profile[i].label)));
+        set_report_member(w, bin, "requests", json_integer((json_int_t)x->profile[i].requests));
+        set_report_member(w, bin, "mean_ns", make_report_real(x->profile[i].mean_ns));
+        append_report_item(w, out, bin);
+    }
+    return out;
+}
+
+/* The edges that were asked about are the ranking's with the largest shares; the last loading is of
+ * the rest. */
+static json_t *make_key_loadings(struct pythia__report_writer *w,
+                                 const struct pythia_explanations *all,
+                                 const struct pythia_explanation *x,
+                                 const struct pythia_ranking *ranking)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; ranking && i + 1 < all->edges; i++) {
+        json_t *one = json_object();
+        const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups),
+                                                            ranking->edges[all->chosen[i]].edge);
+        set_report_member(w, one, "from",
+                          make_report_event(w, edge->from_tracepoint, edge->from_event));
+        set_report_member(w, one, "to", make_report_event(w, edge->to_tracepoint, edge->to_event));
+        set_report_member(w, one, "loading", make_report_real(x->result.loadings[i]));
+        append_report_item(w, out, one);
+    }
+    return out;
+}
+
+static json_t *make_key_split(struct pythia__report_writer *w, const struct pythia_explanation *x)
+{
+    if (!x->split)
+        return json_null();
+    json_t *out = json_object();
+    set_report_member(w, out, "condition", make_report_text(pythia_text_of(x->split)));
+    set_report_member(w, out, "high_requests", json_integer((json_int_t)x->result.split.high_rows));
+    set_report_member(w, out, "high_mean_ns", make_report_real(x->result.high_total));
+    set_report_member(w, out, "low_requests", json_integer((json_int_t)x->result.split.low_rows));
+    set_report_member(w, out, "low_mean_ns", make_report_real(x->result.low_total));
+    set_report_member(w, out, "variance_share", make_report_real(x->result.split_share));
+    return out;
+}
+
+/* The few requests of all that a finding rests on; null if they are not few. */
+static json_t *rests_on(struct pythia__report_writer *w, bool few, size_t requests, size_t of)
+{
+    if (!few)
+        return json_null();
+    json_t *out = json_object();
+    set_report_member(w, out, "requests", json_integer((json_int_t)requests));
+    set_report_member(w, out, "of", json_integer((json_int_t)of));
+    return out;
+}
+
+static const char *name_of_column(const struct pythia_explanations *all, size_t column)
+{
+    for (size_t i = 0; i < all->found_count; i++)
+        if (all->found[i].result.column == column)
+            return all->found[i].name;
+    return NULL;
+}
+
+static json_t *make_key_explanation(struct pythia__report_writer *w,
+                                    const struct pythia_explanations *all,
+                                    const struct pythia_explanation *x,
+                                    const struct pythia_ranking *ranking)
+{
+    const struct pythia_association_result *r = &x->result;
+    const char *proxy_of = name_of_column(all, r->proxy_of);
+    json_t *out = json_object();
+    set_report_member(w, out, "key", make_report_text(pythia_text_of(x->name)));
+    set_report_member(w, out, "kind",
+                      json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ||
+                                          x->kind == PYTHIA_KEY_MEMBER
+                                      ? "categorical"
+                                      : "numeric"));
+    set_report_member(w, out, "structural",
+                      json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
+    set_report_member(w, out, "rank", json_integer((json_int_t)r->rank));
+    set_report_member(w, out, "effect", make_report_real(r->effect));
+    set_report_member(w, out, "explained", make_report_real(r->explained));
+    set_report_member(w, out, "explained_edges", make_report_real(r->explained_edges));
+    set_report_member(w, out, "rests_on", rests_on(w, r->few, r->support, all->rows));
+    set_report_member(w, out, "omega_squared", make_report_real(r->omega_squared));
+    set_report_member(w, out, "r", make_report_real(r->r));
+    set_report_member(w, out, "p", make_report_real(r->p));
+    set_report_member(w, out, "q", make_report_real(r->q));
+    set_report_member(w, out, "p_permutation", make_report_real(r->p_permutation));
+    set_report_member(w, out, "stability", make_report_real(r->stability));
+    set_report_member(w, out, "confirmed", json_boolean(r->confirmed));
+    set_report_member(w, out, "low_confidence", json_boolean(r->low_confidence));
+    set_report_member(w, out, "proxy_of",
+                      proxy_of ? make_report_text(pythia_text_of(proxy_of)) : json_null());
+    if (x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS) {
+        set_report_member(w, out, "requests", json_integer((json_int_t)all->rows));
+        set_report_member(w, out, "requests_without", json_integer((json_int_t)x->without));
+        set_report_member(w, out, "ends_early", json_boolean(x->ends_early));
+    }
+    set_report_member(w, out, "low", make_report_real(x->low));
+    set_report_member(w, out, "high", make_report_real(x->high));
+    set_report_member(w, out, "edges", make_key_loadings(w, all, x, ranking));
+    set_report_member(w, out, "split", make_key_split(w, x));
+    set_report_member(w, out, "profile", make_key_profile(w, x));
+    return out;
+}
+
+/* Null where no keys act together. */
+static json_t *make_joint(struct pythia__report_writer *w, const struct pythia_explanations *all)
+{
+    const struct pythia_joint *j = &all->joint;
+    if (j->count == 0)
+        return json_null();
+    json_t *out = json_object(), *keys = json_array();
+    for (size_t k = 0; k < j->count; k++) {
+        const struct pythia_explanation *x = &all->found[j->keys[k]];
+        bool levels = x->kind == PYTHIA_KEY_CATEGORICAL;
+        json_t *key = json_object();
+        set_report_member(w, key, "key", make_report_text(pythia_text_of(x->name)));
+        set_report_member(w, key, "structural",
+                          json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
+        set_report_member(w, key, "condition",
+                          levels ? make_report_text(pythia_text_of(x->split)) : json_null());
+        set_report_member(w, key, "coefficient", make_report_real(j->coefficients[k]));
+        set_report_member(w, key, "slope_ns", make_report_real(j->slopes[k]));
+        append_report_item(w, keys, key);
+    }
+    set_report_member(w, out, "keys", keys);
+    set_report_member(w, out, "r", make_report_real(j->r));
+    set_report_member(w, out, "explained", make_report_real(j->share));
+    set_report_member(w, out, "explained_by_best", make_report_real(j->single_share));
+    set_report_member(w, out, "q", make_report_real(j->q));
+    set_report_member(w, out, "stability", make_report_real(j->stability));
+    return out;
+}
+
+static void add_key_explanations(struct pythia__report_writer *w, json_t *to,
+                                 const struct pythia_explanations *all,
+                                 const struct pythia_ranking *ranking)
+{
+    json_t *found = json_array(), *skipped = json_array();
+    for (size_t i = 0; i < all->found_count; i++)
+        append_report_item(w, found, make_key_explanation(w, all, &all->found[i], ranking));
+    for (size_t i = 0; i < all->skipped_count; i++) {
+        json_t *one = json_object();
+        set_report_member(w, one, "key", make_report_text(pythia_text_of(all->skipped[i].name)));
+        set_report_member(w, one, "reason", json_string(all->skipped[i].reason));
+        append_report_item(w, skipped, one);
+    }
+    set_report_member(w, to, "keys_asked", json_integer((json_int_t)all->asked));
+    set_report_member(w, to, "explanations", found);
+    set_report_member(w, to, "joint", make_joint(w, all));
+    set_report_member(w, to, "skipped_keys", skipped);
+}
+
+/* ---- groups ---- */
+
+static json_t *make_report_numbers(struct pythia__report_writer *w, const double *values,
+                                   size_t count)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < count; i++)
+        append_report_item(w, out, make_report_real(values[i]));
+    return out;
+}
+
+static json_t *make_group_modes(struct pythia__report_writer *w, const struct pythia_group *g)
+{
+    const struct pythia_modes *m = &g->modes;
+    bool several = m->count > 1;
+    json_t *out = json_object();
+    set_report_member(w, out, "p", make_report_real(g->dip.p));
+    set_report_member(w, out, "q", make_report_real(g->modes_q));
+    set_report_member(w, out, "count", json_integer((json_int_t)(several ? m->count : 1)));
+    set_report_member(w, out, "cuts_ns",
+                      make_report_numbers(w, m->cuts, several ? m->count - 1 : 0));
+    set_report_member(w, out, "centers_ns",
+                      make_report_numbers(w, m->centers, several ? m->count : 0));
+    set_report_member(w, out, "weights",
+                      make_report_numbers(w, m->weights, several ? m->count : 0));
+    set_report_member(w, out, "variance_share",
+                      several ? make_report_real(m->variance_share) : json_null());
+    return out;
+}
+
+/* The durations in bins of equal width on the log scale. */
+static json_t *make_group_histogram(struct pythia__report_writer *w, const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    uint64_t counts[PYTHIA__HISTOGRAM_BINS] = {0};
+    double low = 0, width = 0, high = pythia_sketch_max(g->sketch);
+    size_t bins = pythia__count_bins(g->sketch, PYTHIA__HISTOGRAM_BINS, counts, &low, &width);
+    for (size_t i = 0; i < bins; i++) {
+        json_t *one = json_object();
+        set_report_member(w, one, "low_ns", make_report_real(low * exp(width * (double)i)));
+        set_report_member(w, one, "high_ns",
+                          make_report_real(width > 0 ? low * exp(width * (double)(i + 1)) : high));
+        set_report_member(w, one, "count", json_integer((json_int_t)counts[i]));
+        append_report_item(w, out, one);
+    }
+    return out;
+}
+
+/* The most common path, or its beginning: nobody reads ten thousand events, and each takes some
+ * 500 bytes. */
+static void add_group_path(struct pythia__report_writer *w, json_t *to,
+                           const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    const struct pythia_cct *cct = pythia_groups_cct(w->s->groups);
+    uint32_t count = g->shape && g->shape->gap_count > 0 ? g->shape->gap_count + 1 : 0;
+    for (uint32_t i = 0; i < count && i < PATH_MAX; i++) {
+        bool first = i == 0;
+        const struct pythia_edge *edge =
+            pythia_cct_edge_at(cct, g->shape->edges[g->shape->slots[first ? 0 : i - 1]]);
+        uint8_t kind = first ? edge->from_event : edge->to_event;
+        uint32_t point = first ? edge->from_tracepoint : edge->to_tracepoint;
+        /* The context of an edge is what is open in it: the start that it leaves, and the end that
+         * it leads to, are inside. */
+        uint32_t inside = first ? kind == PYTHIA_EVENT_START : kind == PYTHIA_EVENT_END;
+        uint32_t depth = pythia_cct_depth(cct, edge->context) - inside;
+        json_t *one = make_report_event(w, point, kind);
+        set_report_member(w, one, "depth", json_integer(depth));
+        append_report_item(w, out, one);
+    }
+    set_report_member(w, to, "path", out);
+    if (count > PATH_MAX)
+        set_report_member(w, to, "path_events", json_integer((json_int_t)count));
+}
+
+/* What tracing itself adds, where that is measured: ns, and of how much. It is a part of that:
+ * what lies outside of a short edge is its neighbours'. */
+static void add_tracing_cost(struct pythia__report_writer *w, json_t *to, double cost_ns,
+                             double of_ns)
+{
+    if (isnan(cost_ns))
+        return;
+    cost_ns = cost_ns > of_ns ? of_ns : cost_ns;
+    set_report_member(w, to, "tracing_ns", make_report_real(cost_ns));
+    set_report_member(w, to, "tracing_share", make_report_real(of_ns > 0 ? cost_ns / of_ns : NAN));
+}
+
+static json_t *make_group_edges(struct pythia__report_writer *w, const struct pythia_group *g)
+{
+    bool shares = pythia_ranking_has_shares(&g->ranking);
+    json_t *out = json_array();
+    for (size_t i = 0; i < g->ranking.edge_count; i++) {
+        const struct pythia_ranked_edge *e = &g->ranking.edges[i];
+        const struct pythia_edge *edge =
+            pythia_cct_edge_at(pythia_groups_cct(w->s->groups), e->edge);
+        json_t *one = json_object();
+        set_report_member(w, one, "from",
+                          make_report_event(w, edge->from_tracepoint, edge->from_event));
+        set_report_member(w, one, "to", make_report_event(w, edge->to_tracepoint, edge->to_event));
+        pythia__json_set_context(&w->json, one, "context", pythia_groups_cct(w->s->groups),
+                                 edge->context);
+        set_report_member(w, one, "requests", json_integer((json_int_t)e->requests));
+        set_report_member(w, one, "rests_on", rests_on(w, e->few, e->requests, g->ranking.rows));
+        set_report_member(w, one, "repeats", make_report_real(e->repeats));
+        set_report_member(w, one, "mean_ns", make_report_real(e->share.mean));
+        set_report_member(w, one, "sd_ns", make_report_real(e->share.sd));
+        set_report_member(w, one, "cov", make_report_real(e->share.cov));
+        set_report_member(w, one, "share", make_report_real(shares ? e->share.share : NAN));
+        set_report_member(w, one, "share_low", make_report_real(shares ? e->share.low : NAN));
+        set_report_member(w, one, "share_high", make_report_real(shares ? e->share.high : NAN));
+        set_report_member(w, one, "raw_share", make_report_real(e->share.raw_share));
+        set_report_member(w, one, "outlier_driven", json_boolean(e->share.outlier_driven));
+        set_report_member(w, one, "tail_share", make_report_real(e->tail_share));
+        set_report_member(w, one, "mode_share", make_report_real(e->mode_share));
+        set_report_member(w, one, "modes_p", make_report_real(e->modes_p));
+        add_tracing_cost(
+            w, one,
+            pythia_bill_edge_ns(w->s->vocabulary, edge->from_tracepoint, edge->to_tracepoint) *
+                e->repeats,
+            e->share.mean);
+        append_report_item(w, out, one);
+    }
+    return out;
+}
+
+/* Requests that took longest, to look at one by one. */
+static json_t *make_group_examples(struct pythia__report_writer *w, const struct pythia_group *g)
+{
+    enum { EXAMPLES = 3 };
+    const struct pythia_row *slowest[EXAMPLES] = {NULL};
+    for (size_t i = 0; i < g->sampled; i++) {
+        const struct pythia_row *row = g->rows[i];
+        for (size_t k = 0; k < EXAMPLES; k++)
+            if (!slowest[k] || row->duration_ns > slowest[k]->duration_ns) {
+                const struct pythia_row *swap = slowest[k];
+                slowest[k] = row;
+                row = swap;
+                if (!row)
+                    break;
+            }
+    }
+    json_t *out = json_array();
+    for (size_t k = 0; k < EXAMPLES && slowest[k]; k++) {
+        char id[40];
+        snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, slowest[k]->trace.high,
+                 slowest[k]->trace.low);
+        json_t *one = json_object();
+        set_report_member(w, one, "trace_id", json_string(id));
+        set_report_member(w, one, "duration_ns", json_integer(slowest[k]->duration_ns));
+        append_report_item(w, out, one);
+    }
+    return out;
+}
+
+static json_t *group_id(const struct pythia_group *g)
+{
+    return pythia__json_group_id(g->id);
+}
+
+/* What it is of the groups of the skeleton, if these are known and it is none of them itself. */
+static void add_group_lineage(struct pythia__report_writer *w, json_t *to,
+                              const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    uint64_t parent = pythia_lineage_parent(&g->lineage);
+    for (uint32_t i = 0; i < g->lineage.count; i++) {
+        append_report_item(w, out, pythia__json_group_id(g->lineage.ids[i]));
+        parent = g->lineage.ids[i] == g->id ? 0 : parent;
+    }
+    set_report_member(w, to, "parent", pythia__json_group_id(parent));
+    set_report_member(w, to, "lineage", out);
+}
+
+static struct pythia_text type_name(const struct pythia__report_writer *w,
+                                    const struct pythia_group *g)
+{
+    return pythia_vocabulary_text(w->s->vocabulary, w->s->diagnosis->types[g->type].type->name);
+}
+
+/* How many requests were seen, where they stand for more than themselves. */
+static void add_seen_count(struct pythia__report_writer *w, json_t *to, uint64_t seen_count,
+                           uint64_t count)
+{
+    if (seen_count != count)
+        set_report_member(w, to, "seen", json_integer((json_int_t)seen_count));
+}
+
+static json_t *own_time(struct pythia__report_writer *w, const struct pythia_own_time *t)
+{
+    if (t->tracepoint == PYTHIA_NONE)
+        return json_null();
+    const struct pythia_finding finding = {pythia_place_own(t->tracepoint), t->share.slope,
+                                           t->share.low, t->share.high};
+    json_t *out = pythia__json_finding(&w->json, &finding);
+    set_report_member(w, out, "segments", json_integer((json_int_t)t->segments));
+    set_report_member(w, out, "mean_ns", make_report_real(t->mean_ns));
+    return out;
+}
+
+static json_t *make_patterns(struct pythia__report_writer *w, const struct pythia_group *g,
+                             const struct pythia_group *other)
+{
+    json_t *out = json_array();
+    uint32_t *patterns = NULL;
+    size_t count = 0;
+    if (pythia__points_only_in(pythia_groups_cct(w->s->groups), w->s->vocabulary, g, other,
+                               &patterns, &count) != PYTHIA_OK)
+        w->json.failed = true;
+    for (size_t i = 0; i < count; i++)
+        append_report_item(w, out,
+                           make_report_text(pythia_vocabulary_text(w->s->vocabulary, patterns[i])));
+    pythia_free(patterns);
+    return out;
+}
+
+/* What tells it from the largest group of its type; null for that one itself. */
+static json_t *make_unlike(struct pythia__report_writer *w, const struct pythia_group *g,
+                           const struct pythia_group *largest)
+{
+    if (g == largest)
+        return json_null();
+    json_t *out = json_object();
+    set_report_member(w, out, "group", group_id(largest));
+    set_report_member(w, out, "passes", make_patterns(w, g, largest));
+    set_report_member(w, out, "lacks", make_patterns(w, largest, g));
+    return out;
+}
+
+static json_t *make_group(struct pythia__report_writer *w, const struct pythia_group *g,
+                          const struct pythia_group *largest)
+{
+    json_t *out = json_object();
+    set_report_member(w, out, "id", group_id(g));
+    add_group_lineage(w, out, g);
+    set_report_member(w, out, "request_type", make_report_text(type_name(w, g)));
+    set_report_member(w, out, "level", json_integer(g->level));
+    set_report_member(w, out, "count", json_integer((json_int_t)g->count));
+    add_seen_count(w, out, g->seen, g->count);
+    set_report_member(
+        w, out, "type_count",
+        json_integer((json_int_t)w->s->diagnosis->types[g->type].type->moments.weight));
+    set_report_member(w, out, "sampled", json_integer((json_int_t)g->sampled));
+    set_report_member(w, out, "mean_ns", make_report_real(g->mean_ns));
+    set_report_member(w, out, "sd_ns", make_report_real(g->sd_ns));
+    set_report_member(w, out, "cov", make_report_real(g->cov));
+    set_report_member(w, out, "p50_ns", make_report_real(g->p50_ns));
+    set_report_member(w, out, "p90_ns", make_report_real(g->p90_ns));
+    set_report_member(w, out, "p99_ns", make_report_real(g->p99_ns));
+    set_report_member(w, out, "variance_share", make_report_real(g->variance_share));
+    add_tracing_cost(w, out, pythia__tracing_of_group(w->s, g), g->mean_ns);
+    set_report_member(w, out, "status",
+                      json_string(pythia_group_status_name(
+                          pythia__standing_of(w->s, g).quiet ? PYTHIA_GROUP_QUIET : g->status)));
+    set_report_member(w, out, "cause", json_string(pythia_cause_name(g->cause)));
+    set_report_member(
+        w, out, "clipping_removes",
+        make_report_real(g->ranking.edge_count > 0 ? fmax(0, 1 - g->ranking.kept) : NAN));
+    set_report_member(w, out, "localised", json_boolean(g->ranking.localised));
+    pythia__json_set_context(&w->json, out, "inclusive", pythia_groups_cct(w->s->groups),
+                             g->inclusive);
+    set_report_member(w, out, "own_time", own_time(w, &g->own));
+    set_report_member(w, out, "modes", make_group_modes(w, g));
+    set_report_member(w, out, "histogram", make_group_histogram(w, g));
+    set_report_member(w, out, "slowest", make_group_examples(w, g));
+    add_group_path(w, out, g);
+    set_report_member(w, out, "edges", make_group_edges(w, g));
+    add_key_explanations(w, out, &g->explanations, &g->ranking);
+    set_report_member(w, out, "splits", pythia__json_proposals(&w->json, g));
+    set_report_member(w, out, "finding", pythia__json_group_finding(w, g));
+    set_report_member(w, out, "unlike", make_unlike(w, g, largest));
+    return out;
+}
+
+/* ---- types, next, open ---- */
+
+static json_t *request_type(struct pythia__report_writer *w, const struct pythia_type_result *r)
+{
+    json_t *out = json_object(), *levels = json_array();
+    set_report_member(w, out, "name",
+                      make_report_text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
+    set_report_member(w, out, "unsplit",
+                      make_report_text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
+    set_report_member(w, out, "count", json_integer((json_int_t)r->type->moments.weight));
+    add_seen_count(w, out, r->type->moments.n, r->type->moments.weight);
+    set_report_member(w, out, "mean_ns", make_report_real(r->mean_ns));
+    set_report_member(w, out, "sd_ns", make_report_real(r->sd_ns));
+    set_report_member(w, out, "client_mean_ns", make_report_real(r->client_mean_ns));
+    set_report_member(w, out, "variance_share", make_report_real(r->variance_share));
+    set_report_member(w, out, "between_paths_share", make_report_real(r->between_share));
+    set_report_member(w, out, "level", json_integer(r->level));
+    for (uint32_t i = 0; i < r->level_count; i++) {
+        json_t *level = json_object();
+        set_report_member(w, level, "groups", json_integer((json_int_t)r->levels[i].groups));
+        set_report_member(w, level, "requests", json_integer((json_int_t)r->levels[i].requests));
+        set_report_member(w, level, "between_paths_share",
+                          make_report_real(r->levels[i].between_share));
+        append_report_item(w, levels, level);
+    }
+    set_report_member(w, out, "levels", levels);
+    add_key_explanations(w, out, &r->explanations, NULL);
+    return out;
+}
+
+static json_t *make_suggestion(struct pythia__report_writer *w, const struct pythia_suggestion *s)
+{
+    const struct pythia_group *g = &w->s->diagnosis->groups[s->group];
+    const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups), s->edge);
+    json_t *out = json_object();
+    set_report_member(w, out, "trace_point", point_name(w, s->tracepoint));
+    set_report_member(w, out, "request_type", make_report_text(type_name(w, g)));
+    set_report_member(w, out, "group", group_id(g));
+    set_report_member(w, out, "from",
+                      make_report_event(w, edge->from_tracepoint, edge->from_event));
+    set_report_member(w, out, "to", make_report_event(w, edge->to_tracepoint, edge->to_event));
+    set_report_member(w, out, "gain", make_report_real(s->gain));
+    set_report_member(w, out, "cost_ns", make_report_real(s->cost_ns));
+    set_report_member(w, out, "reason", make_report_text(pythia_text_of(s->reason)));
+    return out;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return pythia_text_compare(*(const struct pythia_text *)a, *(const struct pythia_text *)b);
+}
+
+/* The points that were open, in order of name: those of the list that were seen, or all that were
+ * seen. */
+static json_t *open_points(struct pythia__report_writer *w)
+{
+    const struct pythia_vocabulary *v = w->s->vocabulary;
+    uint32_t count = pythia_vocabulary_tracepoints(v);
+    struct pythia_text *names = pythia_calloc(count, sizeof(*names));
+    json_t *out = json_array();
+    size_t n = 0;
+    w->json.failed = w->json.failed || !names;
+    for (uint32_t i = 0; names && i < count; i++)
+        if (!w->s->open || pythia_open_points_has(w->s->open, i))
+            names[n++] = pythia_vocabulary_tracepoint_id(v, i);
+    if (n > 0)
+        qsort(names, n, sizeof(*names), compare_names);
+    for (size_t i = 0; i < n; i++)
+        append_report_item(w, out, make_report_text(names[i]));
+    pythia_free(names);
+    return out;
+}
+
+static json_t *split_by(struct pythia__report_writer *w)
+{
+    const struct pythia_diagnosis *d = w->s->diagnosis;
+    const struct pythia_type **types = pythia_calloc(d->type_count, sizeof(struct pythia_type *));
+    w->json.failed = w->json.failed || !types;
+    for (size_t i = 0; types && i < d->type_count; i++)
+        types[i] = d->types[i].type;
+    json_t *out = pythia__json_split_by(&w->json, pythia_groups_key(w->s->groups), types,
+                                        types ? d->type_count : 0);
+    pythia_free(types);
+    return out;
+}
+
+/* Only of a stream that is a sample. */
+static void add_sampling_numbers(struct pythia__report_writer *w, json_t *to)
+{
+    const struct pythia_diagnosis *d = w->s->diagnosis;
+    if (d->seen == d->requests)
+        return;
+    json_t *out = json_object();
+    set_report_member(w, out, "seen", json_integer((json_int_t)d->seen));
+    set_report_member(w, out, "requests", json_integer((json_int_t)d->requests));
+    set_report_member(w, to, "sampling", out);
+}
+
+static const char *measure_name(enum pythia_measure measure)
+{
+    static const char *const names[] = {"share", "variance", "cov", "modes", "tail", "slow"};
+    return names[measure];
+}
+
+/* Tracing, against what it may take. */
+static json_t *make_overhead(struct pythia__report_writer *w,
+                             const struct pythia_report_overhead *o)
+{
+    json_t *out = json_object(), *list = json_array();
+    for (size_t i = 0; i < o->listed; i++) {
+        json_t *one = json_object();
+        set_report_member(w, one, "trace_point", point_name(w, o->dropped[i].tracepoint));
+        set_report_member(w, one, "share", make_report_real(o->dropped[i].share));
+        set_report_member(w, one, "variance_share", make_report_real(o->dropped[i].explained));
+        set_report_member(w, one, "reason", json_string(o->dropped[i].reason));
+        append_report_item(w, list, one);
+    }
+    set_report_member(w, out, "share", make_report_real(o->share));
+    set_report_member(w, out, "limit", make_report_real(o->limit));
+    set_report_member(w, out, "cost_ns", make_report_real(o->cost_ns));
+    set_report_member(w, out, "requests", pythia__json_count(o->requests));
+    set_report_member(w, out, "beyond_limit", json_boolean(o->beyond_limit));
+    set_report_member(w, out, "dropped_count", pythia__json_count(o->dropped_count));
+    set_report_member(w, out, "dropped", list);
+    return out;
+}
+
+json_t *pythia__json_overhead(const struct pythia_vocabulary *vocabulary,
+                              const struct pythia_report_overhead *overhead)
+{
+    struct pythia__report_writer w = {.json = {.vocabulary = vocabulary}};
+    json_t *out = make_overhead(&w, overhead);
+    pythia__json_close(&w.json);
+    if (!w.json.failed)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+static json_t *make_groups(struct pythia__report_writer *w)
+{
+    const struct pythia_diagnosis *d = w->s->diagnosis;
+    const struct pythia_group **largest = pythia__largest_groups(d);
+    json_t *out = json_array();
+    w->json.failed = w->json.failed || !largest;
+    for (size_t i = 0; largest && i < d->group_count; i++)
+        append_report_item(w, out, make_group(w, &d->groups[i], largest[d->groups[i].type]));
+    pythia_free(largest);
+    return out;
+}
+
+json_t *pythia__report_json(const struct pythia_report_source *source)
+{
+    const unsigned long failures = pythia_mem_failures();
+    const struct pythia_diagnosis *d = source->diagnosis;
+    struct pythia__report_writer w = {.json = {.vocabulary = source->vocabulary}, .s = source};
+    json_t *out = json_object(), *types = json_array(), *next = json_array();
+    pythia__doc_begin(&w.d);
+    set_report_member(&w, out, "schema", json_string("pythia.report/1"));
+    json_t *input = pythia__json_input(&w.json, source->paths, source->path_count, source->input);
+    if (source->live)
+        set_report_member(&w, input, "live", json_true());
+    set_report_member(&w, out, "input", input);
+    add_sampling_numbers(&w, out);
+    set_report_member(&w, out, "ranked_by", json_string(measure_name(source->measure)));
+    set_report_member(&w, out, "alpha", make_report_real(d->alpha));
+    set_report_member(&w, out, "mean_ns", make_report_real(d->mean_ns));
+    set_report_member(&w, out, "sd_ns", make_report_real(d->sd_ns));
+    set_report_member(&w, out, "between_types_share", make_report_real(d->between_types_share));
+    for (size_t i = 0; i < d->type_count; i++)
+        append_report_item(&w, types, request_type(&w, &d->types[i]));
+    for (size_t i = 0; i < source->next_count; i++)
+        append_report_item(&w, next, make_suggestion(&w, &source->next[i]));
+    set_report_member(&w, out, "split_by", split_by(&w));
+    set_report_member(&w, out, "request_types", types);
+    if (d->not_asked > 0)
+        set_report_member(&w, out, "types_without_groups", json_integer((json_int_t)d->not_asked));
+    set_report_member(&w, out, "groups", make_groups(&w));
+    set_report_member(&w, out, "next", next);
+    set_report_member(&w, out, "open", open_points(&w));
+    if (source->verdicts)
+        set_report_member(&w, out, "verdicts", pythia__json_verdicts(&w));
+    if (source->loop)
+        pythia__json_loop(&w, out);
+    pythia__json_close(&w.json);
+    pythia__doc_free(&w.d);
+    if (w.json.failed || pythia_mem_failures() != failures) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}
