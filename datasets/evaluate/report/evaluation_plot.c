@@ -15,8 +15,8 @@
 #include "evaluation_forms.h"
 #include "pythia/shown_text.h"
 #include "pythia/strategy.h"
-#include "write/words.h"
 #include "write/html_writer.h"
+#include "write/words.h"
 
 #define COLUMNS_MAX   5
 #define PANEL_WIDTH   214

@@ -10,8 +10,8 @@
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
-#include "write/words.h"
 #include "write/json_writer.h"
+#include "write/words.h"
 
 #define HELP_LIMIT 400 /* characters */
 

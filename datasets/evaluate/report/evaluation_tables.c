@@ -6,8 +6,8 @@
 
 #include "evaluation_forms.h"
 #include "pythia/shown_text.h"
-#include "write/words.h"
 #include "write/markdown_writer.h"
+#include "write/words.h"
 
 #define NAME_LIMIT 200 /* characters; of names of our own none is as long */
 
