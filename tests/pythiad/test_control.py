@@ -222,7 +222,7 @@ class Pages(Case):
         self.feed_until(lambda: in_force() and self.pythiad.metric("pythia_cycles_total") > cycles)
         found = self.pythiad.get("/v1/report").json["search"]["unknown_points"]
         self.assertEqual(found, {"count": 2, "spans": unknown, "most": ["shop:new <b>", "shop:newer"]})
-        self.assertIn("shop:new &lt;b&gt;, shop:newer.", self.pythiad.get("/report").text)
+        self.assertIn('<code title="shop:new &lt;b&gt;">new &lt;b&gt;</code>', self.pythiad.get("/report").text)
 
     def test_the_check_of_metrics_finds_faults(self):
         good = "# HELP a_total x\n# TYPE a_total counter\na_total 1\n"

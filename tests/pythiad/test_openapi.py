@@ -76,7 +76,7 @@ class OpenApi(unittest.TestCase):
         """A value of a parameter that there is something for."""
         if parameter == "group":
             return rig.until(lambda: self.feed() and self.pythiad.get("/v1/groups").json, 60)[0]["id"]
-        return {"count": 7, "request_type": "shop:root", "file": "page.js"}[parameter]
+        return {"count": 7, "width": 80, "request_type": "shop:root", "file": "page.js"}[parameter]
 
     def feed(self):
         slow = ("child", 40000000) if self.sent % 3 == 0 else None

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "document/document.h"
-#include "pythia/report.h"
+#include "pythia/report_source.h"
 #include "results/items.h"
 
 /* How much a form of the brief says; what does not fit into the lines is said with less. */

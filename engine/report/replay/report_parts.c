@@ -15,16 +15,6 @@
 #define OTHERS_MAX   200
 #define OPEN_MAX     2000
 
-void pythia__add_group_target(struct pythia_buf *to, const struct pythia_group *g)
-{
-    pythia_buf_printf(to, "#g-%016" PRIx64, g->id);
-}
-
-void pythia__say_type(const struct pythia__parts *p, const struct pythia_type *type)
-{
-    pythia__doc_type(p->d, p->s->vocabulary, type, PYTHIA_NONE);
-}
-
 static const char *status_words(const struct pythia_report_source *s, const struct pythia_group *g)
 {
     static const char *const words[] = {[PYTHIA_GROUP_DIAGNOSED] = "diagnosed",

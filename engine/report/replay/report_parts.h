@@ -2,7 +2,10 @@
 #ifndef PYTHIA_REPORT_PARTS_H
 #define PYTHIA_REPORT_PARTS_H
 
+#include <inttypes.h>
+
 #include "document/document.h"
+#include "document/document_names.h"
 #include "results/items.h"
 
 #define PYTHIA__FINDINGS_MAX 100 /* with a section; a report with more is read by a program */
@@ -35,7 +38,13 @@ void pythia__part_table(struct pythia__doc *d, const char *const *labels, const 
                         const uint64_t *requests, size_t count);
 
 /* "#g-762a29ba4dc63374", what links to a group lead to; without the '#' its id on the page. */
-void pythia__add_group_target(struct pythia_buf *to, const struct pythia_group *g);
-void pythia__say_type(const struct pythia__parts *p, const struct pythia_type *type);
+static inline void pythia__add_group_target(struct pythia_buf *to, const struct pythia_group *g)
+{
+    pythia_buf_printf(to, "#g-%016" PRIx64, g->id);
+}
+static inline void pythia__say_type(const struct pythia__parts *p, const struct pythia_type *type)
+{
+    pythia__doc_type(p->d, p->s->vocabulary, type, PYTHIA_NONE);
+}
 
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "document/document.h"
-#include "pythia/report.h"
+#include "pythia/report_source.h"
 
 /* Something that a report has to say of a request type. */
 enum pythia__item_kind {

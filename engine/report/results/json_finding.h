@@ -4,7 +4,7 @@
 
 #include "document/document.h"
 #include "pythia/place.h"
-#include "pythia/report.h"
+#include "pythia/report_source.h"
 #include "write/json_writer.h"
 
 /* What a report is written with as JSON: `d` is a document that holds the sentence at hand. */

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "pythia/report.h"
+#include "pythia/report_source.h"
 
 /* Undefined numbers are null. NULL when out of memory; owned by the caller. */
 json_t *pythia__report_json(const struct pythia_report_source *source);

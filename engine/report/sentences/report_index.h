@@ -3,7 +3,7 @@
 #ifndef PYTHIA_REPORT_INDEX_H
 #define PYTHIA_REPORT_INDEX_H
 
-#include "pythia/report.h"
+#include "pythia/report_source.h"
 
 struct pythia__index {
     const struct pythia_verdict **of_types;  /* owned: by type of the diagnosis; NULL: none */

@@ -10,7 +10,7 @@
 #include "document/document.h"
 #include "pythia/closed_loop.h"
 #include "pythia/diagnosis.h"
-#include "pythia/report.h"
+#include "pythia/report_source.h"
 #include "pythia/verdict.h"
 
 /* ---- a group, a type ---- */
