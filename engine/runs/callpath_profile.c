@@ -73,8 +73,8 @@ static uint64_t covered_ns(const struct pythia_trace *trace, const struct pythia
     return covered;
 }
 
-static int add_call(struct context *c, const struct pythia_trace *trace,
-                    const struct pythia_trace_span *span)
+static int add_path_call(struct context *c, const struct pythia_trace *trace,
+                         const struct pythia_trace_span *span)
 {
     int64_t ns = (int64_t)(span->end_ns - span->start_ns);
     if (!c->durations) {
@@ -92,8 +92,8 @@ static int add_call(struct context *c, const struct pythia_trace *trace,
     return pythia_sketch_add(c->durations, (double)ns, 1);
 }
 
-static int add_span(struct pythia_callpath_profile *p, const struct pythia_trace *trace,
-                    uint32_t at)
+static int add_path_span(struct pythia_callpath_profile *p, const struct pythia_trace *trace,
+                         uint32_t at)
 {
     const struct pythia_trace_span *span = &trace->spans[at];
     uint32_t parent = span->parent == PYTHIA_NO_SPAN ? PYTHIA_CCT_ROOT : p->nodes[span->parent];
@@ -102,7 +102,7 @@ static int add_span(struct pythia_callpath_profile *p, const struct pythia_trace
         pythia_reach(&p->contexts, &p->capacity, node, sizeof(*p->contexts)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     p->nodes[at] = node;
-    return span->annotation ? PYTHIA_OK : add_call(&p->contexts[node], trace, span);
+    return span->annotation ? PYTHIA_OK : add_path_call(&p->contexts[node], trace, span);
 }
 
 int pythia_callpath_profile_add(struct pythia_callpath_profile *p, const struct pythia_trace *trace)
@@ -143,6 +143,7 @@ static const char *write_path(struct pythia_callpath_profile *p, uint32_t node,
     return copy;
 }
 
+/* The order is that of the paths by name, as numbers of nodes depend on which path came first. */
 int pythia_callpath_profile_finish(struct pythia_callpath_profile *p,
                                    const struct pythia_run_callpath **paths, size_t *count)
 {

@@ -32,7 +32,7 @@ struct series {
 
 struct pythia_regress {
     struct pythia_regress_options options;
-    struct series *series; /* sorted by compare_keys */
+    struct series *series; /* sorted by compare_series_keys */
     size_t count, capacity;
     struct pythia_regress_row *rows; /* owned; a row for each series that both sides have */
     size_t row_count;
@@ -75,7 +75,7 @@ static int compare_texts(const char *a, const char *b)
 }
 
 /* Metrics (metric >= 0) come before callpaths, in the order of their table. */
-static int compare_keys(const struct series_key *a, const struct series_key *b)
+static int compare_series_keys(const struct series_key *a, const struct series_key *b)
 {
     int order = compare_texts(a->benchmark, b->benchmark);
     if (order == 0)
@@ -131,7 +131,7 @@ static int add_value(struct pythia_regress *r, const struct series_key *key, boo
 }
 
 /* The value of the key by which runs are kept apart, "" if the run has none. */
-static const char *find_group(const struct pythia_regress *r, const struct pythia_run *run)
+static const char *find_group_key(const struct pythia_regress *r, const struct pythia_run *run)
 {
     const char *key = r->options.group_key, *found = "";
     if (!key)
@@ -150,7 +150,7 @@ int pythia_regress_add(struct pythia_regress *r, const struct pythia_run *run, b
 {
     const char *name = run->benchmark ? run->benchmark : run->command;
     name = name ? name : run->command_key;
-    struct series_key key = {.benchmark = name ? name : "", .group = find_group(r, run)};
+    struct series_key key = {.benchmark = name ? name : "", .group = find_group_key(r, run)};
     for (key.metric = 0; key.metric < PYTHIA_RUN_METRICS; key.metric++) {
         if (run->metrics[key.metric] < 0 || !(r->options.metrics & 1u << key.metric))
             continue;
@@ -168,7 +168,7 @@ int pythia_regress_add(struct pythia_regress *r, const struct pythia_run *run, b
     return PYTHIA_OK;
 }
 
-static double median_of(struct values *v)
+static double find_median(struct values *v)
 {
     pythia_ranks_sort(v->all, v->count);
     return pythia_ranks_quantile(v->all, v->count, .5);
@@ -185,8 +185,8 @@ static int compare_sides(struct pythia_regress *r, struct series *s, struct pyth
                                        .callpath = s->key.callpath,
                                        .n = before->count,
                                        .m = after->count,
-                                       .before = median_of(before),
-                                       .after = median_of(after),
+                                       .before = find_median(before),
+                                       .after = find_median(after),
                                        .q = NAN};
     if (pythia_rank_sum_smallest_p(row->n, row->m) > r->options.alpha)
         row->verdict = PYTHIA_REGRESS_TOO_FEW;
@@ -214,7 +214,9 @@ static int judge_direction(struct pythia_regress *r, bool worse)
                                                       : row->shift.p_less;
     }
     int status = pythia_gate_benjamini_hochberg(p, r->row_count, p);
-    for (size_t i = 0; i < r->row_count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < r->row_count; i++) {
         struct pythia_regress_row *row = &r->rows[i];
         double part = row->shift.shift / row->before;
         if (isnan(p[i]))
@@ -226,6 +228,7 @@ static int judge_direction(struct pythia_regress *r, bool worse)
         if (p[i] <= r->options.alpha && large && (row->shift.shift > 0) == worse)
             row->verdict = worse ? PYTHIA_REGRESS_WORSE : PYTHIA_REGRESS_BETTER;
     }
+out:
     pythia_free(p);
     return status;
 }
@@ -246,9 +249,7 @@ int pythia_regress_finish(struct pythia_regress *r, const struct pythia_regress_
             return status;
     }
     int status = judge_direction(r, true);
-    if (status == PYTHIA_OK)
-        status = judge_direction(r, false);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = judge_direction(r, false)) != PYTHIA_OK)
         return status;
     *rows = r->rows;
     *count = r->row_count;

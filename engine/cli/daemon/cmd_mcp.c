@@ -49,7 +49,7 @@ static void ask_route(const struct settings *s, struct pythia_mcp_call *call,
     pythia_buf_free(&said.body);
 }
 
-static bool take_line(const struct settings *s, const char *line, size_t size)
+static bool handle_rpc_line(const struct settings *s, const char *line, size_t size)
 {
     struct pythia_mcp_call call;
     struct pythia_buf answer = {0};

@@ -34,7 +34,7 @@
 
 /* ---- answers ---- */
 
-static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
+static void answer_control_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
 {
     char *text = body ? json_dumps(body, JSON_INDENT(1)) : NULL;
     struct pythia_buf out = {0};
@@ -54,7 +54,7 @@ static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t
 
 static void answer_refusal(struct pythia__http_exchange *x, unsigned status, const char *why)
 {
-    answer_json(x, status, json_pack("{s:s}", "error", why));
+    answer_control_json(x, status, json_pack("{s:s}", "error", why));
 }
 
 static json_t *pack_real(double value)
@@ -105,7 +105,7 @@ static void handle_metrics(void *context, struct pythia__http_exchange *x)
 
 static json_t *plane_list(const struct pythia__daemon *d);
 
-static int add_plane(void *context, const struct pythia_controlled_plane *p)
+static int pack_plane(void *context, const struct pythia_controlled_plane *p)
 {
     json_t *one = json_pack("{s:s, s:b, s:b, s:s, s:I, s:I}", "name", p->name, "reachable",
                             p->reachable, "in_force", p->in_force, "why", p->why, "points",
@@ -117,7 +117,7 @@ static json_t *plane_list(const struct pythia__daemon *d)
 {
     json_t *list = json_array();
     if (d->switching.controller)
-        (void)pythia_controller_each_plane(d->switching.controller, add_plane, list);
+        (void)pythia_controller_each_plane(d->switching.controller, pack_plane, list);
     return list;
 }
 
@@ -214,12 +214,12 @@ static json_t *pack_status(struct pythia__daemon *d)
 
 static void handle_status(void *context, struct pythia__http_exchange *x)
 {
-    answer_json(x, 200, status_of(context));
+    answer_control_json(x, 200, pack_status(context));
 }
 
 void pythia__api_status_line(void *daemon, struct pythia_buf *to)
 {
-    json_t *status = status_of(daemon);
+    json_t *status = pack_status(daemon);
     char *text = status ? json_dumps(status, JSON_COMPACT) : NULL;
     if (text)
         pythia_shown_json(to, text, strlen(text));
@@ -316,7 +316,7 @@ static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *
     if (pythia__reporting_has(d->engine.reporting))
         ask_report(d, x, form, 0, JSON_TYPE);
     else
-        answer_json(x, 200, json_array());
+        answer_control_json(x, 200, json_array());
 }
 
 static void handle_groups(void *context, struct pythia__http_exchange *x)
@@ -443,11 +443,11 @@ static json_t *types_of(const struct pythia__daemon *d, struct pythia_text id)
         return json_null();
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, text_of(types[i]));
+        json_array_append_new(list, pack_text(types[i]));
     return list;
 }
 
-static int add_point(void *context, const struct pythia_controlled *p)
+static int pack_point(void *context, const struct pythia_controlled *p)
 {
     const struct listing *l = context;
     static const char *const results[] = {"pending", "applied", "refused", "lost"};
@@ -483,7 +483,7 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
 }
 
 /* NULL when out of memory. */
-static json_t *points_of(struct pythia__daemon *d)
+static json_t *pack_points(struct pythia__daemon *d)
 {
     json_t *list = json_array();
     uint32_t points = pythia_vocabulary_tracepoints(d->engine.vocabulary);
@@ -500,7 +500,7 @@ static json_t *points_of(struct pythia__daemon *d)
 
 static void handle_points(void *context, struct pythia__http_exchange *x)
 {
-    answer_json(x, 200, points_of(context));
+    answer_control_json(x, 200, pack_points(context));
 }
 
 static void handle_openapi(void *context, struct pythia__http_exchange *x)
@@ -589,7 +589,7 @@ static void handle_hash(void *context, struct pythia__http_exchange *x)
         pythia_redaction_hash(
             d->redaction, (struct pythia_text){json_string_value(value), json_string_length(value)},
             hash);
-        answer_json(x, 200, json_pack("{s:s}", "hash", hash));
+        answer_control_json(x, 200, json_pack("{s:s}", "hash", hash));
     }
     json_decref(body);
 }
@@ -610,7 +610,7 @@ static void handle_order(struct pythia__daemon *d, struct pythia__http_exchange 
     unsigned status = pythia__pin(&d->switching, body, value, &answer);
     d->orders++;
     json_decref(body);
-    answer_json(x, status, answer);
+    answer_control_json(x, status, answer);
 }
 
 static void handle_open(void *context, struct pythia__http_exchange *x)
@@ -689,7 +689,7 @@ static void handle_off(void *context, struct pythia__http_exchange *x)
     pythia_live_pause(d->engine.live, true);
     bool kept = pythia_state_put_off(d->engine.state, true) == PYTHIA_OK;
     if (status == PYTHIA_OK)
-        answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
+        answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
     else
         answer_refusal(x, 502, "not every target could be told; it is tried again");
 }
@@ -703,7 +703,7 @@ static void handle_on(void *context, struct pythia__http_exchange *x)
     pythia_live_pause(d->engine.live, d->engine.s.observe_only);
     bool kept = pythia_state_put_off(d->engine.state, false) == PYTHIA_OK;
     if (status == PYTHIA_OK)
-        answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
+        answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
     else
         answer_refusal(x, 502, "not every target could be told; it is tried again");
 }

@@ -145,17 +145,15 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
                                          : PYTHIA_OK;
 }
 
-static int on_request(void *context, uint32_t type, const struct pythia_trace *trace)
+static int count_request_hits(void *context, uint32_t type, const struct pythia_trace *trace)
 {
     struct pythia__daemon *d = context;
     int status = pythia_overhead_add(d->switching.overhead, type, trace);
-    if (status == PYTHIA_OK)
-        status = pythia__fixed_see(&d->switching, trace);
-    return status == PYTHIA_OK
-               ? pythia_passes_add(d->switching.passes, type, trace,
-                                   d->switching.in_force.now &&
-                                       trace->begun_ns >= d->switching.in_force.since_unix_ns)
-               : status;
+    if (status != PYTHIA_OK || (status = pythia__fixed_see(&d->switching, trace)) != PYTHIA_OK)
+        return status;
+    return pythia_passes_add(d->switching.passes, type, trace,
+                             d->switching.in_force.now &&
+                                 trace->begun_ns >= d->switching.in_force.since_unix_ns);
 }
 
 static int on_arrival(void *context, const struct pythia_span *span)
@@ -225,23 +223,21 @@ static void set_pace(struct pythia__daemon *d)
         uv_timer_start(&d->tick, on_tick, wanted, wanted);
 }
 
+/* The order matters: the breaker and the budget close points before the desired set goes out, or
+ * points would be opened that are closed again at once. */
 static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
     uint64_t now = pythia__engine_now(&d->engine);
     pythia_live_set_clock(d->engine.live, pythia__unix_ns(), now);
     int status = pythia_live_tick(d->engine.live, now);
-    if (status == PYTHIA_OK)
-        status = pythia__breaking_tick(&d->switching, now);
-    if (status == PYTHIA_OK)
-        status = pythia__budget_tick(&d->switching, now);
-    if (status == PYTHIA_OK)
-        status = pythia__switching_tick(&d->switching, now);
-    keep_space(d);
-    pythia__heap_tick(&d->heap, now);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = pythia__breaking_tick(&d->switching, now)) != PYTHIA_OK ||
+        (status = pythia__budget_tick(&d->switching, now)) != PYTHIA_OK ||
+        (status = pythia__switching_tick(&d->switching, now)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
+    keep_space(d);
+    pythia__heap_tick(&d->heap, now);
     /* One more round after the last body: its answer has to be sent. */
     bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0 &&
                  !pythia__reporting_is_busy(d->engine.reporting);
@@ -253,7 +249,7 @@ static void on_tick(uv_timer_t *timer)
 }
 
 /* What is wanted does not wait for the next tick, which tries again what fails here. */
-static void on_turn(uv_check_t *turn)
+static void act_after_turn(uv_check_t *turn)
 {
     struct pythia__daemon *d = turn->data;
     if (pythia__switching_is_due(&d->switching))
@@ -303,17 +299,20 @@ static int read_secret(const char *path, int kind, char **out, struct pythia_err
     struct pythia_buf bytes = {0};
     bool trimmed = kind == KIND_TOKEN;
     int status = pythia_file_read(path, &bytes, e);
-    if (status == PYTHIA_OK && kind != KIND_PUBLIC)
+    if (status != PYTHIA_OK)
+        goto out;
+    if (kind != KIND_PUBLIC)
         warn_if_readable(path);
-    if (status == PYTHIA_OK && (bytes.size == 0 || bytes.size > SECRET_MAX))
+    if (bytes.size == 0 || bytes.size > SECRET_MAX) {
         status =
             pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty, or too large for what it is", path);
+        goto out;
+    }
     while (trimmed && bytes.size > 0 && strchr(" \t\r\n", bytes.bytes[bytes.size - 1]))
         bytes.size--;
-    if (status == PYTHIA_OK) {
-        *out = pythia_strndup(bytes.bytes, bytes.size);
-        status = *out ? PYTHIA_OK : PYTHIA_ENOMEM;
-    }
+    *out = pythia_strndup(bytes.bytes, bytes.size);
+    status = *out ? PYTHIA_OK : PYTHIA_ENOMEM;
+out:
     pythia_buf_free(&bytes);
     return status;
 }
@@ -332,9 +331,10 @@ static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
         (status = read_secret(s->tls_trust, KIND_PUBLIC, &d->tls_trust, e)) != PYTHIA_OK ||
         (status = read_secret(s->notify_secret, KIND_TOKEN, &d->notify_secret, e)) != PYTHIA_OK)
         return status;
-    for (int i = 0; i < PYTHIA__ROLES && status == PYTHIA_OK; i++)
-        status = read_secret(tokens[i], KIND_TOKEN, &d->tokens[i], e);
-    return status;
+    for (int i = 0; i < PYTHIA__ROLES; i++)
+        if ((status = read_secret(tokens[i], KIND_TOKEN, &d->tokens[i], e)) != PYTHIA_OK)
+            return status;
+    return PYTHIA_OK;
 }
 
 /* Requests wait until what collectors measured at their begin has been read. */
@@ -356,6 +356,8 @@ static int begin_collecting(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__collecting_create(d->engine.loop, d->engine.vocabulary, &o, &d->collecting, e);
 }
 
+/* The set that was open before a restart stays open until the search has begun: it counts as
+ * pinned only while the engine is created. */
 static int make_live(struct pythia__daemon *d, struct pythia_error *e)
 {
     const struct pythia__settings *s = &d->engine.s;
@@ -406,26 +408,25 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         .learn_all = s->learn == 0};
     int status = PYTHIA_OK;
     d->writes_space = s->space && access(s->space, F_OK) != 0;
-    if (s->space && !d->writes_space) {
-        status = pythia_space_create(d->engine.vocabulary, &d->engine.space);
-        if (status == PYTHIA_OK)
-            status = pythia_space_file_read(s->space, d->engine.space, e);
-    }
+    if (s->space && !d->writes_space &&
+        ((status = pythia_space_create(d->engine.vocabulary, &d->engine.space)) != PYTHIA_OK ||
+         (status = pythia_space_file_read(s->space, d->engine.space, e)) != PYTHIA_OK))
+        return status;
     struct pythia_open_points *open = NULL;
-    if (status == PYTHIA_OK)
-        status = pythia__restore_search(&d->switching, &open);
+    if ((status = pythia__restore_search(&d->switching, &open)) != PYTHIA_OK)
+        return status;
     if (open)
         o.search.always = open;
-    if (status == PYTHIA_OK)
-        status = pythia_live_create(d->engine.vocabulary, d->engine.space, &o,
-                                    (struct pythia_live_taker){on_cycle, d}, &d->engine.live);
-    if (status == PYTHIA_OK) {
-        pythia_live_watch(d->engine.live, on_request, d);
-        pythia_live_watch_spans(d->engine.live, on_arrival, d->switching.breaker);
-    }
-    if (status == PYTHIA_OK && open) /* from now on it is for the search to close the others */
+    status = pythia_live_create(d->engine.vocabulary, d->engine.space, &o,
+                                (struct pythia_live_taker){on_cycle, d}, &d->engine.live);
+    if (status != PYTHIA_OK)
+        goto out;
+    pythia_live_watch(d->engine.live, count_request_hits, d);
+    pythia_live_watch_spans(d->engine.live, on_arrival, d->switching.breaker);
+    if (open) /* from now on it is for the search to close the others */
         status = pythia_live_set_pins(d->engine.live, d->switching.always, d->switching.never,
                                       d->switching.fixed);
+out:
     pythia_open_points_destroy(open);
     return status;
 }
@@ -458,17 +459,19 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
     memcpy(d->ingest_routes, routes, count * sizeof(*routes));
     count += pythia__api_agent_routes(d, d->ingest_routes + count);
     int status = listen_http(d, 0, d->engine.s.otlp_http, d->ingest_routes, count, e);
-    if (status == PYTHIA_OK) {
-        routes = pythia__receive_zipkin_routes(d->receive, d->engine.s.body_max, &count);
-        status = listen_http(d, 1, d->engine.s.zipkin, routes, count, e);
-    }
-    if (status == PYTHIA_OK)
-        status =
-            listen_http(d, 2, d->engine.s.control, d->control_routes, d->control_route_count, e);
-    if (status == PYTHIA_OK)
-        status = listen_http(d, 3, d->engine.s.control_socket, d->control_routes,
-                             d->control_route_count, e);
-    if (status == PYTHIA_OK && !pythia__address_is_off(d->engine.s.otlp_grpc)) {
+    if (status != PYTHIA_OK)
+        return status;
+    routes = pythia__receive_zipkin_routes(d->receive, d->engine.s.body_max, &count);
+    if ((status = listen_http(d, 1, d->engine.s.zipkin, routes, count, e)) != PYTHIA_OK)
+        return status;
+    status = listen_http(d, 2, d->engine.s.control, d->control_routes, d->control_route_count, e);
+    if (status != PYTHIA_OK)
+        return status;
+    status =
+        listen_http(d, 3, d->engine.s.control_socket, d->control_routes, d->control_route_count, e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (!pythia__address_is_off(d->engine.s.otlp_grpc)) {
         struct pythia__grpc_options o = {.address = d->engine.s.otlp_grpc,
                                          .token = d->tokens[PYTHIA__ROLE_INGEST],
                                          .tls_key = d->tls_key,
@@ -480,9 +483,10 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
                                          .room = &d->room,
                                          .retry_s = (unsigned)d->engine.s.retry_s};
         o.methods = pythia__receive_grpc_methods(d->receive, &o.method_count);
-        status = pythia__grpc_create(d->engine.loop, &o, &d->grpc, e);
+        if ((status = pythia__grpc_create(d->engine.loop, &o, &d->grpc, e)) != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 void pythia__daemon_address(const struct pythia__daemon *d, enum pythia__listener at,
@@ -543,7 +547,7 @@ static int make_reporting(struct pythia__daemon *d)
 }
 
 /* The rules of the settings, and behind them those that are usual. */
-static int make_redaction(struct pythia__daemon *d, struct pythia_error *e)
+static int create_daemon_redaction(struct pythia__daemon *d, struct pythia_error *e)
 {
     const char *rules[PYTHIA_OPTION_TEXTS_MAX + 1];
     struct pythia_hash_key secret = {{0}};
@@ -557,12 +561,13 @@ static int make_redaction(struct pythia__daemon *d, struct pythia_error *e)
     else if (d->engine.s.state)
         pythia_buf_printf(&path, "%s.secret", d->engine.s.state);
     int status = pythia_buf_status(&path);
+    if (status != PYTHIA_OK)
+        goto out;
     d->hashes = pythia_redaction_hashes(rules, count);
-    if (status == PYTHIA_OK && d->hashes)
-        status = pythia_secret_read(path.bytes, &secret, e);
-    if (status == PYTHIA_OK)
-        status =
-            pythia_redaction_create(d->engine.vocabulary, rules, count, &secret, &d->redaction, e);
+    if (d->hashes && (status = pythia_secret_read(path.bytes, &secret, e)) != PYTHIA_OK)
+        goto out;
+    status = pythia_redaction_create(d->engine.vocabulary, rules, count, &secret, &d->redaction, e);
+out:
     pythia_buf_free(&path);
     return status;
 }
@@ -576,11 +581,13 @@ static int open_state(struct pythia__daemon *d, struct pythia_error *e)
     if ((status = read_secrets(d, e)) != PYTHIA_OK ||
         (status = pythia_vocabulary_create(&engine->vocabulary)) != PYTHIA_OK ||
         (status = pythia_state_open(engine->s.state, &engine->state, e)) != PYTHIA_OK ||
-        (status = make_redaction(d, e)) != PYTHIA_OK)
+        (status = create_daemon_redaction(d, e)) != PYTHIA_OK)
         return status;
     pythia_state_set_start(engine->state, engine->started_ns);
     status = pythia_state_get_history(engine->state, &d->switching.history, e);
-    return status == PYTHIA_OK ? pythia__restore_version(&d->switching) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__restore_version(&d->switching);
 }
 
 /* Pins come before the planes, so that nothing is ever opened against them. What was off or open
@@ -630,7 +637,9 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
         return status;
     d->control_routes = pythia__api_routes(d, &d->control_route_count);
     status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
-    return status == PYTHIA_OK ? pythia__feeding_start(d, e) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__feeding_start(d, e);
 }
 
 int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,
@@ -675,7 +684,7 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
         return status;
     }
     uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
-    uv_check_start(&d->turn, on_turn);
+    uv_check_start(&d->turn, act_after_turn);
     *out = d;
     return PYTHIA_OK;
 }

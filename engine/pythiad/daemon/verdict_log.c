@@ -16,7 +16,7 @@ struct waiting {
     uint64_t cycle;
 };
 
-static const char *text_of(const json_t *verdict, const char *member)
+static const char *get_verdict_text(const json_t *verdict, const char *member)
 {
     const char *text = json_string_value(json_object_get(verdict, member));
     return text ? text : "";
@@ -24,8 +24,8 @@ static const char *text_of(const json_t *verdict, const char *member)
 
 static bool is_told(const json_t *verdict)
 {
-    return strcmp(text_of(verdict, "state"), "found") == 0 ||
-           strcmp(text_of(verdict, "was"), "found") == 0;
+    return strcmp(get_verdict_text(verdict, "state"), "found") == 0 ||
+           strcmp(get_verdict_text(verdict, "was"), "found") == 0;
 }
 
 static void announce_verdict(const struct waiting *w, const json_t *verdict)

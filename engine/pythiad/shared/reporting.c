@@ -135,7 +135,7 @@ void pythia__reporting_destroy(struct pythia__reporting *r)
 
 /* ---- on a worker's thread ---- */
 
-static int diagnose_types(const struct job *j, struct pythia_diagnosis **out)
+static int diagnose_job(const struct job *j, struct pythia_diagnosis **out)
 {
     struct pythia_diagnosis_options how = j->r->how;
     uint32_t *names;
@@ -170,7 +170,7 @@ static int make_whole_report(struct job *j)
 {
     static const char *const paths[] = {"pythiad"};
     struct pythia_diagnosis *diagnosis = NULL;
-    int status = diagnose_types(j, &diagnosis);
+    int status = diagnose_job(j, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
@@ -282,7 +282,7 @@ static void end_going(uv_work_t *request, int cancelled)
 
 /* A thousand types have so many rows that freeing them takes longer than a decision: a worker does
  * it, and the loop itself only where there is no memory for that. */
-static void let_go(struct pythia__reporting *r, struct evidence *e)
+static void release_evidence(struct pythia__reporting *r, struct evidence *e)
 {
     struct going *g = e->groups ? pythia_calloc(1, sizeof(*g)) : NULL;
     if (g) {
@@ -317,7 +317,7 @@ static void finish_report(uv_work_t *request, int cancelled)
     if (latest)
         r->latest = j->of;
     else
-        let_go(r, &j->of);
+        release_evidence(r, &j->of);
     pythia_loop_free(&j->story);
     pythia_free(j->overhead);
     begin_report(r);
@@ -370,7 +370,7 @@ static void begin_report(struct pythia__reporting *r)
 void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *groups,
                              uint64_t look, const struct pythia_pipeline_result *input)
 {
-    let_go(r, &r->latest);
+    release_evidence(r, &r->latest);
     forget_forms(r);
     r->latest = (struct evidence){.groups = groups, .input = *input, .look = look};
     r->look = look;
