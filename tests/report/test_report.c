@@ -70,7 +70,8 @@ static struct pythia_buf written(const struct sample *s, enum pythia_report_form
     return out;
 }
 
-/* Of the types, A has a finding; Q, the rest of A and 30 others have a line, of which ten are seen. */
+/* Of the types, A has a finding; Q, the rest of A and 30 others have a line, of which ten are
+ * seen. */
 static void findings_come_first_and_other_types_have_a_line_each(void **state)
 {
     static const enum pythia_report_format forms[] = {PYTHIA_REPORT_TEXT, PYTHIA_REPORT_MARKDOWN};

@@ -57,9 +57,9 @@ struct pythia_live {
     uint64_t now_ns;
     uint64_t first_ns, learnt_ns;  /* the first request arrived, the first type was learnt */
     uint64_t since_ns, applied_ns; /* when the set was applied, by the clock of spans and by ours */
-    uint64_t longest_ns; /* the longest request while everything was open for learning */
-    uint64_t heard_ns;   /* the last such time that the owner reported */
-    uint64_t taught_ns;  /* when types to learn were last looked for */
+    uint64_t longest_ns;           /* the longest request while everything was open for learning */
+    uint64_t heard_ns;             /* the last such time that the owner reported */
+    uint64_t taught_ns;            /* when types to learn were last looked for */
     enum pythia__live_phase phase;
     enum pythia__set_state set;
     bool paused;              /* by its owner, whatever the phase */

@@ -61,8 +61,8 @@ void pythia__reporting_set_overhead(struct pythia__reporting *r,
 typedef void (*pythia__report_made)(void *context, int status, const char *bytes, size_t size);
 
 /* Ask for the report of the last cycle, of which there is one, in a form (of report.h, or one of
- * these); `width` as in struct pythia_report_view. `made` is called now or later. Who asks while one
- * is made of a cycle before gets one of the last. */
+ * these); `width` as in struct pythia_report_view. `made` is called now or later. Who asks while
+ * one is made of a cycle before gets one of the last. */
 void pythia__reporting_ask(struct pythia__reporting *r, unsigned form, size_t width,
                            pythia__report_made made, void *context);
 

@@ -10,7 +10,8 @@
 void pythia__find_examples(const struct pythia_group *g, const struct pythia_row **slowest,
                            const struct pythia_row **typical);
 
-/* The id of its trace; and the address of its trace in another tool: `url` with {trace_id} in it. */
+/* The id of its trace; and the address of its trace in another tool: `url` with {trace_id} in
+ * it. */
 void pythia__example_id(struct pythia_buf *to, const struct pythia_row *row);
 void pythia__example_address(struct pythia_buf *to, const char *url, const struct pythia_row *row);
 

@@ -35,7 +35,8 @@ void pythia__say_key(struct pythia__doc *d, const struct pythia_vocabulary *v,
 void pythia__say_early_end(struct pythia__doc *d, const struct pythia_vocabulary *v,
                            const struct pythia_explanations *all,
                            const struct pythia_explanation *x);
-/* `before` (such as ": mean ") and "16.0 s when >= 2, 4.23 s otherwise"; nothing without a split. */
+/* `before` (such as ": mean ") and "16.0 s when >= 2, 4.23 s otherwise"; nothing without a
+ * split. */
 void pythia__say_means(struct pythia__doc *d, const char *before,
                        const struct pythia_explanation *x);
 /* `before` and "rests on 2 of 716 requests"; nothing if it rests on more than a few. */
@@ -57,18 +58,19 @@ double pythia__tracing_of_group(const struct pythia_report_source *s, const stru
 
 /* ---- what sets groups of one type apart ---- */
 
-/* The largest group of each type, by type; NULL where a type has none, or has only one group. Owned,
- * pythia_free(); NULL when out of memory. */
+/* The largest group of each type, by type; NULL where a type has none, or has only one group.
+ * Owned, pythia_free(); NULL when out of memory. */
 const struct pythia_group **pythia__largest_groups(const struct pythia_diagnosis *d);
 
 /* The patterns (numbers of strings) of the trace points on the most common path of a group, no
- * deeper than its level tells structures apart, that another lacks; in order of the path, each once.
- * *out owned (pythia_free), *count of them. PYTHIA_OK or PYTHIA_ENOMEM. */
+ * deeper than its level tells structures apart, that another lacks; in order of the path, each
+ * once. *out owned (pythia_free), *count of them. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__points_only_in(const struct pythia_cct *cct, const struct pythia_vocabulary *v,
                            const struct pythia_group *g, const struct pythia_group *other,
                            uint32_t **out, size_t *count);
 
-/* "Unlike most of their type, they pass A, and not B." of a group that is not its type's largest. */
+/* "Unlike most of their type, they pass A, and not B." of a group that is not its type's
+ * largest. */
 void pythia__say_unlike(struct pythia__doc *d, const struct pythia_report_source *s,
                         const struct pythia_group *g, const struct pythia_group *largest);
 

@@ -31,7 +31,8 @@ struct pythia__split_tally {
     size_t type_count;
 };
 
-/* Tally one split of the key over these types. PYTHIA_OK with *out to be freed, or PYTHIA_ENOMEM. */
+/* Tally one split of the key over these types. PYTHIA_OK with *out to be freed, or
+ * PYTHIA_ENOMEM. */
 int pythia__split_tally_make(const struct pythia_grouping_key *key, size_t split,
                              const struct pythia_type *const *types, size_t count,
                              struct pythia__split_tally *out);
