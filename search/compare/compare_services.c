@@ -173,9 +173,10 @@ static uint32_t callee_of_edge(const struct work *w, const struct pythia_edge *e
 /* Name the wait that an edge is a part of; false if it is part of none. */
 static bool name_wait(const struct work *w, const struct pythia_edge *edge, struct wait *out)
 {
-    uint32_t callee = callee_of_edge(w, edge), caller = service_of_node(w, edge->context);
-    if (callee == PYTHIA_NONE)
+    uint32_t callee = callee_of_edge(w, edge);
+    if (callee == PYTHIA_NONE) /* also of edges between roots, which have no caller */
         return false;
+    uint32_t caller = service_of_node(w, edge->context);
     uint32_t from = service_of_point(w, edge->from_tracepoint),
              to = service_of_point(w, edge->to_tracepoint);
     enum direction direction = from == caller && to == callee   ? CALL

@@ -102,8 +102,7 @@ static int run_runs_export(const void *settings, char *const *operands, int coun
     int code = pythia__runs_begin(&f, &s->runs);
     if (code == PYTHIA__EXIT_DONE) {
         int status = make_export_folder(x.folder);
-        if (status != PYTHIA_OK ||
-            (status = pythia__runs_each(&f, ~0u, export_run, &x)) != PYTHIA_OK)
+        if (status != PYTHIA_OK || pythia__runs_each(&f, ~0u, export_run, &x) != PYTHIA_OK)
             code = PYTHIA__EXIT_FAILED;
         else
             code = x.count == 0 ? PYTHIA__EXIT_TOO_FEW : PYTHIA__EXIT_DONE;
@@ -204,8 +203,8 @@ static int run_import(const void *settings, char *const *operands, int count)
     int status = PYTHIA_OK;
     if (!m.s->db)
         status = pythia_run_store_default(true, path, sizeof(path), &why);
-    if (status != PYTHIA_OK || (status = pythia_run_store_open(m.s->db ? m.s->db : path, true,
-                                                               &m.store, &why)) != PYTHIA_OK) {
+    if (status != PYTHIA_OK ||
+        pythia_run_store_open(m.s->db ? m.s->db : path, true, &m.store, &why) != PYTHIA_OK) {
         pythia_log_error(PYTHIA_LOG_ERROR, &why);
         return PYTHIA__EXIT_FAILED;
     }

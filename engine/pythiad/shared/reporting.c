@@ -376,12 +376,27 @@ void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *
     r->look = look;
 }
 
+/* NaN is no other NaN: a report that is made once too often costs little. */
+static bool is_overhead(const struct pythia_report_overhead *a,
+                        const struct pythia_report_overhead *b)
+{
+    bool same = a->share == b->share && a->limit == b->limit && a->cost_ns == b->cost_ns &&
+                a->requests == b->requests && a->dropped_count == b->dropped_count &&
+                a->beyond_limit == b->beyond_limit && a->listed == b->listed;
+    for (size_t i = 0; i < a->listed && same; i++)
+        same = a->dropped[i].tracepoint == b->dropped[i].tracepoint &&
+               a->dropped[i].share == b->dropped[i].share &&
+               a->dropped[i].explained == b->dropped[i].explained &&
+               a->dropped[i].reason == b->dropped[i].reason;
+    return same;
+}
+
 /* Without memory for another, the last stays. */
 void pythia__reporting_set_overhead(struct pythia__reporting *r,
                                     const struct pythia_report_overhead *overhead)
 {
-    bool same = overhead && r->overhead ? memcmp(overhead, r->overhead, sizeof(*overhead)) == 0
-                                        : !overhead && !r->overhead;
+    bool same =
+        overhead && r->overhead ? is_overhead(overhead, r->overhead) : !overhead && !r->overhead;
     struct pythia_report_overhead *copy = overhead && !same ? copy_overhead(overhead) : NULL;
     if (same || (overhead && !copy))
         return;

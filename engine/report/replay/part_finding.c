@@ -310,7 +310,10 @@ static void add_examples(const struct pythia__parts *p, const struct pythia_grou
 
 static void add_group(const struct pythia__parts *p, const struct pythia__item *item, size_t number)
 {
-    const struct pythia_group *g = item->group, *largest = p->largest[g->type];
+    const struct pythia_group *g = item->group;
+    if (!g) /* never: a finding of this kind has a group */
+        return;
+    const struct pythia_group *largest = p->largest[g->type];
     struct pythia__standing standing = pythia__standing_of(p->s, g);
     add_heading(p, item, number, "");
     if (g != largest) {

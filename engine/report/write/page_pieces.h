@@ -37,7 +37,7 @@ void pythia__html_things(struct pythia__html *h, double count, const char *one, 
 
 /* A name from a trace, set as code, with places where a line may break. If what is shown is not the
  * full name, or is too long to be, the full one is its title. */
-void pythia__html_name(struct pythia__html *h, struct pythia_text shown, struct pythia_text full);
+void pythia__html_name(struct pythia__html *h, struct pythia_text name, struct pythia_text full);
 /* Text that can hold what a trace brought: an endless one is shortened. */
 void pythia__html_prose(struct pythia__html *h, const char *text);
 

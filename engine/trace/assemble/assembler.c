@@ -658,8 +658,8 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
         if (status != PYTHIA_OK)
             goto out;
     }
-    for (uint8_t queue = 0; queue < QUIETS; queue++) {
-        status = tick_quiet(a, queue, most, most_early);
+    for (int queue = 0; queue < QUIETS; queue++) {
+        status = tick_quiet(a, (uint8_t)queue, most, most_early);
         if (status != PYTHIA_OK)
             goto out;
     }
