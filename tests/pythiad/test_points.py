@@ -280,7 +280,8 @@ class Bill(unittest.TestCase):
         calls = [p["calls_per_request"] for p in plan["trace_points"]]
         lost = daemon.metric('pythia_spans_dropped_total{reason="full_ring"}')  # while the daemon had no processor
         self.assertEqual(len(calls), 40)
-        self.assertTrue(20 - lost / 30 <= min(calls) and max(calls) <= 20, (lost, calls))
+        # At least 30 requests are learnt. One may be cut: the program was stopped in it while its points opened.
+        self.assertTrue(20 - (20 + lost) / 30 <= min(calls) and max(calls) <= 20, (lost, calls))
         self.assertFalse(any(p["price_supposed"] for p in plan["trace_points"]))
         added_ns = sum(p["calls_per_request"] * p["price_ns"] for p in plan["trace_points"])
         self.assertAlmostEqual(plan["added_ns_per_request"] / added_ns, 1, places=6)

@@ -101,8 +101,9 @@ static void set_problem(struct bench *b, enum pythia_problem_state state, enum p
 
 static void assert_has(const struct pythia_buf *text, const char *part)
 {
-    if (!strstr(text->bytes, part))
-        fail_msg("is not there: %s\n%s", part, text->bytes);
+    struct pythia_text all = pythia_buf_text(text);
+    if (!strstr(all.bytes, part))
+        fail_msg("is not there: %s\n%s", part, all.bytes);
 }
 
 /* The picture alone. */

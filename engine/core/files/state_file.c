@@ -93,7 +93,7 @@ int pythia__state_lock_take(const char *path, struct pythia__state_lock *out,
     /* The previous holder removes the file while it holds the lock. A file opened before that has
      * no name any more, and a lock on it would exclude nobody: retry with the file of that name. */
     for (;;) {
-        int file, status = lock_state(path, name, &file, e);
+        int file = -1, status = lock_state(path, name, &file, e);
         if (status != PYTHIA_OK) {
             pythia_free(name);
             return status;

@@ -120,8 +120,7 @@ void pythia__doc_point(struct pythia__doc *d, const struct pythia_vocabulary *v,
                        uint32_t tracepoint)
 {
     struct pythia_buf shortest = {0}, longer = {0};
-    if (pythia_reach(&d->points, &d->point_capacity, tracepoint, sizeof(void *)) !=
-        PYTHIA_OK) {
+    if (pythia_reach(&d->points, &d->point_capacity, tracepoint, sizeof(void *)) != PYTHIA_OK) {
         d->failed = true;
         return;
     }
