@@ -122,8 +122,7 @@ class RealTraces(Case):
         for seed in range(SEEDS):
             with self.subTest(seed=seed):
                 self.check_merges(random.Random(seed), files, whole)
-        # Two services share some ids here, so that a trace point's short name is of the service that comes first.
-        for form in (["-f", "text"], ["-f", "text", "--verbose"], ["-f", "markdown"],
+        for form in (["-f", "text"], ["-f", "text", "--verbose"], ["-f", "markdown"], ["-f", "html"],
                      ["-f", "json", "--rank-by", "tail", "--seed", "7", "--strategy", "flat", "--points", "9"]):
             self.assertEqual(run("merge", "-q", *form, *files).stdout, run("replay", "-q", *form, *paths).stdout)
 

@@ -453,6 +453,26 @@ static void beyond_the_limit_a_name_is_known_by_its_template(void **state)
     pythia_vocabulary_destroy(v);
 }
 
+/* "db" and "api" report one id, and one of them under two names. */
+static void services_that_share_an_id_are_the_same_in_any_order(void **state)
+{
+    static const char *const said[][2] = {{"db", "select"}, {"", ""}, {"api", "query"}};
+    for (size_t first = 0; first < 3; first++) {
+        struct pythia_vocabulary *v = make_limited(&(struct pythia_vocabulary_limits){0});
+        for (size_t i = 0; i < 3; i++) {
+            const char *const *one = said[(first + i) % 3];
+            uint32_t service = pythia_vocabulary_string(v, pythia_text_of(one[0])),
+                     name = pythia_vocabulary_string(v, pythia_text_of(one[1]));
+            assert_int_equal(
+                pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("db:SELECT"), service, name), 0);
+        }
+        const struct pythia_tracepoint *p = pythia_vocabulary_tracepoint_at(v, 0);
+        assert_string_equal(pythia_vocabulary_text(v, p->service).bytes, "api");
+        assert_string_equal(pythia_vocabulary_text(v, p->name).bytes, "query");
+        pythia_vocabulary_destroy(v);
+    }
+}
+
 static void beyond_the_limit_each_service_has_one_trace_point_for_all(void **state)
 {
     struct pythia_vocabulary *v =
@@ -599,6 +619,7 @@ int main(void)
         cmocka_unit_test(of_a_flood_only_what_comes_often_gets_in),
         cmocka_unit_test(names_that_come_often_among_ten_million_are_counted_within_a_percent),
         cmocka_unit_test(beyond_the_limit_a_name_is_known_by_its_template),
+        cmocka_unit_test(services_that_share_an_id_are_the_same_in_any_order),
         cmocka_unit_test(beyond_the_limit_each_service_has_one_trace_point_for_all),
         cmocka_unit_test(a_trace_point_that_gets_in_keeps_its_id),
         cmocka_unit_test(beyond_the_limit_only_the_service_of_a_resource_is_known),

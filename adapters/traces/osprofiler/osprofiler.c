@@ -181,7 +181,8 @@ static void make_id(struct pythia_buf *id, const struct event *e, struct pythia_
 static uint32_t find_tracepoint(struct osprofiler *o, struct pythia_text id, uint32_t service,
                                 struct pythia_text name)
 {
-    uint64_t hash = pythia_hash_bytes(id.bytes, id.size);
+    /* With the service, because several may share an id and the vocabulary has to hear of each. */
+    uint64_t hash = pythia_hash_mix(pythia_hash_bytes(id.bytes, id.size), service);
     struct pythia__tracepoint_entry *entry = &o->points[hash % PYTHIA__CACHE];
     uint32_t low = (uint32_t)hash | 1, high = (uint32_t)(hash >> 32);
     if (entry->service == low && entry->scope == high &&

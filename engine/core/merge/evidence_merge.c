@@ -28,13 +28,6 @@ struct input {
     char *file; /* that it was in; owned */
 };
 
-/* What a trace point is called, beside its id. Some sources make ids themselves, and two services
- * may then have one: of all files the lowest names in order of text, so that no file is first. */
-struct home {
-    bool known;
-    uint32_t service, name; /* numbers of strings */
-};
-
 /* The path of a type, as a file has it. */
 struct path {
     char *prefix, *template; /* owned */
@@ -52,8 +45,6 @@ struct pythia_evidence_merge {
     struct input *inputs;
     size_t input_count, input_capacity;
     struct pythia_evidence_input *listed; /* of _finish */
-    struct home *homes;                   /* by the number of an id */
-    size_t home_capacity;
     /* Of the file at hand: */
     struct pythia__evidence_names names;
     struct path *paths;
@@ -111,7 +102,6 @@ void pythia_evidence_merge_destroy(struct pythia_evidence_merge *m)
     pythia_buf_free(&m->name);
     pythia_free(m->inputs);
     pythia_free(m->listed);
-    pythia_free(m->homes);
     pythia_free(m->paths);
     pythia_free(m->names.points);
     pythia_free(m->names.keys);
@@ -332,39 +322,12 @@ static int read_evidence_header(struct pythia_evidence_merge *m, struct pythia_t
 
 /* ---- names ---- */
 
-static void lower_name(const struct pythia_evidence_merge *m, uint32_t *name, uint32_t other)
-{
-    if (pythia_text_compare(pythia_vocabulary_text(m->vocabulary, other),
-                            pythia_vocabulary_text(m->vocabulary, *name)) < 0)
-        *name = other;
-}
-
-/* Look: how the trace point is called in all files. */
-static int meet_evidence_point(struct pythia_evidence_merge *m, uint32_t id, uint32_t service,
-                               uint32_t name)
-{
-    if (pythia_reach(&m->homes, &m->home_capacity, id, sizeof(*m->homes)) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    struct home *home = &m->homes[id];
-    if (!home->known)
-        *home = (struct home){true, service, name};
-    lower_name(m, &home->service, service);
-    lower_name(m, &home->name, name);
-    return PYTHIA_OK;
-}
-
 /* Add: the trace point itself, and what it costs. */
-static int add_evidence_point(struct pythia_evidence_merge *m, uint32_t id,
+static int add_evidence_point(struct pythia_evidence_merge *m, uint32_t point,
                               const struct pythia_cost *cost)
 {
     struct pythia__evidence_names *names = &m->names;
-    const struct home *home = id < m->home_capacity ? &m->homes[id] : NULL;
-    if (!home || !home->known)
-        return refuse_evidence(m, "a trace point that is not among the first");
-    uint32_t point = pythia_vocabulary_tracepoint_of_id(
-        m->vocabulary, pythia_vocabulary_text(m->vocabulary, id), home->service, home->name);
-    if (point == PYTHIA_NONE ||
-        pythia_grow(&names->points, &names->point_capacity, names->point_count,
+    if (pythia_grow(&names->points, &names->point_capacity, names->point_count,
                     sizeof(*names->points)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     names->points[names->point_count++] = point;
@@ -394,8 +357,11 @@ static int read_point(struct pythia_evidence_merge *m, struct pythia_text messag
         status = find_evidence_string(m, texts[i], &strings[i]) == PYTHIA_OK ? 1 : PYTHIA_ENOMEM;
     if (status != 1)
         return status;
-    return looking ? meet_evidence_point(m, strings[0], strings[1], strings[2])
-                   : add_evidence_point(m, strings[0], measured ? &cost : NULL);
+    uint32_t point = pythia_vocabulary_tracepoint_of_id(
+        m->vocabulary, pythia_vocabulary_text(m->vocabulary, strings[0]), strings[1], strings[2]);
+    if (point == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    return looking ? PYTHIA_OK : add_evidence_point(m, point, measured ? &cost : NULL);
 }
 
 static int read_evidence_key(struct pythia_evidence_merge *m, struct pythia_text message)

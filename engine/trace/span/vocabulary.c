@@ -256,17 +256,29 @@ static uint32_t make_point(struct pythia_vocabulary *v, struct pythia_text id, u
     }
     /* The point is written before its id and the count make it visible to readers that hold no
      * lock. */
-    struct pythia_tracepoint point = {.id = pythia_strtab_intern(v->strings, id),
-                                      .service = service,
-                                      .name = name,
-                                      .pattern = pattern_string(v, id, false)};
-    if (point.id == PYTHIA_NONE || point.pattern == PYTHIA_NONE)
+    struct pythia_tracepoint *point = &points[index % BLOCK_SIZE];
+    point->id = pythia_strtab_intern(v->strings, id);
+    point->pattern = pattern_string(v, id, false);
+    if (point->id == PYTHIA_NONE || point->pattern == PYTHIA_NONE)
         return PYTHIA_NONE;
-    points[index % BLOCK_SIZE] = point;
+    atomic_store_explicit(&point->service, service, memory_order_relaxed);
+    atomic_store_explicit(&point->name, name, memory_order_relaxed);
     if (pythia_strtab_intern(v->tracepoint_ids, id) == PYTHIA_STRTAB_NONE)
         return PYTHIA_NONE;
     atomic_store_explicit(&v->tracepoints, index + 1, memory_order_release);
     return index;
+}
+
+/* Keep the first of two names in the order of texts; 0 says nothing. The lock is held. */
+static void keep_first_name(const struct pythia_vocabulary *v, _Atomic uint32_t *kept,
+                            uint32_t other)
+{
+    uint32_t known = atomic_load_explicit(kept, memory_order_relaxed);
+    if (other == known || other == 0)
+        return;
+    if (known == 0 ||
+        pythia_text_compare(pythia_vocabulary_text(v, other), pythia_vocabulary_text(v, known)) < 0)
+        atomic_store_explicit(kept, other, memory_order_relaxed);
 }
 
 /* The one that stands for all that a service has beyond the limit. */
@@ -302,8 +314,14 @@ static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_tex
     if (id.size == 0) /* the table's own empty string; an empty id is still one trace point */
         id = PYTHIA_TEXT("(unnamed)");
     uint32_t known = find_tracepoint_number(v, id);
-    if (known != PYTHIA_NONE)
+    if (known != PYTHIA_NONE) {
+        struct pythia_tracepoint *point =
+            atomic_load_explicit(&v->blocks[known / BLOCK_SIZE], memory_order_relaxed) +
+            known % BLOCK_SIZE;
+        keep_first_name(v, &point->service, service);
+        keep_first_name(v, &point->name, name);
         return known;
+    }
     size_t count = atomic_load_explicit(&v->tracepoints, memory_order_relaxed);
     return admits_new_text(v, TRACEPOINTS, count, id) ? make_point(v, id, service, name)
                                                       : other_point(v, service);

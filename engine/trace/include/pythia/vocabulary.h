@@ -54,11 +54,12 @@ uint32_t pythia_vocabulary_string_find(const struct pythia_vocabulary *v,
 struct pythia_text pythia_vocabulary_text(const struct pythia_vocabulary *v, uint32_t string);
 
 /* A place in a program that can report a span: what is opened and closed. All members are numbers
- * of strings. */
+ * of strings. Sources that name trace points themselves may give one id to several services, or two
+ * names: of these the first in the order of texts is kept, whoever comes first. */
 struct pythia_tracepoint {
     uint32_t id; /* "<service>:<name>", with ":<scope>" between them where there is one; unique */
-    uint32_t service; /* 0: not known */
-    uint32_t name;    /* of its spans */
+    _Atomic uint32_t service; /* 0: not known */
+    _Atomic uint32_t name;    /* of its spans */
     uint32_t pattern; /* the id with identifiers in it replaced (pythia_text_template); often the id
                          itself */
 };
@@ -77,7 +78,8 @@ uint32_t pythia_vocabulary_tracepoint_of_id(struct pythia_vocabulary *v, struct 
 uint32_t pythia_vocabulary_tracepoint_find(const struct pythia_vocabulary *v,
                                            struct pythia_text id);
 
-/* Borrowed: until _destroy; a trace point never changes. */
+/* Borrowed: until _destroy. Nothing of a trace point changes but a service or name that several
+ * share, while names are still added. */
 const struct pythia_tracepoint *pythia_vocabulary_tracepoint_at(const struct pythia_vocabulary *v,
                                                                 uint32_t tracepoint);
 uint32_t
