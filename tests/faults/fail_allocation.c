@@ -25,8 +25,8 @@ static atomic_bool begun;
 static atomic_ulong made;
 static unsigned long fails;
 
-/* In want of memory libseccomp 2.5.4 never returns from some of its functions, and libgfortran, which
- * OpenBLAS brings, ends the program itself while it is loaded. */
+/* In want of memory libseccomp 2.5.4 never returns from some of its functions, and libgfortran,
+ * which OpenBLAS brings, ends the program itself while it is loaded. */
 static bool is_excepted(const void *caller)
 {
     Dl_info about;

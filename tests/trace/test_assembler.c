@@ -193,7 +193,7 @@ static void many_can_be_pinned(void **state)
     tick(l);
     tick(l);
     assert_int_equal(l->taken, PINNED);
-    assert_int_equal(pythia_assembler_open_spans(l->assembler, NULL), PINNED);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, PINNED);
     l->size = 0;
     end(l);
 }
@@ -201,19 +201,18 @@ static void many_can_be_pinned(void **state)
 static void the_end_finishes_all_that_is_open(void **state)
 {
     struct line *l = begin(NULL, NULL);
-    uint64_t peak = 99;
-    assert_int_equal(pythia_assembler_open_spans(l->assembler, &peak), 0);
-    assert_int_equal(peak, 0);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, 0);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).peak_spans, 0);
     add(l, "t", "A[0,9] B[1,2]<A");
     add(l, "u", "C[0,9]");
-    assert_int_equal(pythia_assembler_open_spans(l->assembler, &peak), 3);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, 3);
     assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
     assert_string_equal(given(l), "t: A[0,9]{B[1,2]} u: C[0,9]");
-    assert_int_equal(pythia_assembler_open_spans(l->assembler, &peak), 0);
-    assert_int_equal(peak, 3);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, 0);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).peak_spans, 3);
     add(l, "v", "D[0,9]");
-    assert_int_equal(pythia_assembler_open_spans(l->assembler, &peak), 1);
-    assert_int_equal(peak, 3);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, 1);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).peak_spans, 3);
     assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
     assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
     assert_string_equal(given(l), "v: D[0,9]");
@@ -323,7 +322,7 @@ static void linked_traces_become_one_in_whatever_order_they_come(void **state)
         assert_string_equal(given(l), "t: A[0,1000]{K1[150,790]:forked{C[210,220] "
                                       "L1[250,600]:forked{D[260,270]}} W[450,800]:joins=K1}");
         assert_int_equal(l->counts.traces, 1);
-        assert_int_equal(pythia_assembler_open_spans(l->assembler, NULL), 0);
+        assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, 0);
         /* All three are finished: what comes now is late, whichever it belongs to. */
         add(l, "L", "E[300,310]<L1");
         add(l, "K", "E[300,310]<K1");
@@ -432,7 +431,7 @@ static void forks_in_a_circle_and_of_oneself_do_no_harm(void **state)
     assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
     assert_int_equal(l->counts.traces, 3);
     assert_int_equal(l->counts.kept, 5);
-    assert_int_equal(pythia_assembler_open_spans(l->assembler, NULL), 0);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, 0);
     end(l);
 }
 
@@ -480,7 +479,7 @@ static void however_traces_are_linked_nothing_is_lost(void **state)
         }
         assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
         assert_int_equal(l->counts.kept + late, spans);
-        assert_int_equal(pythia_assembler_open_spans(l->assembler, NULL), 0);
+        assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, 0);
         l->size = 0;
         end(l);
     }
@@ -530,7 +529,7 @@ static void many_traces_are_told_apart(void **state)
                     finished++;
                 }
             assert_int_equal(l->taken, finished);
-            assert_int_equal(pythia_assembler_open_spans(l->assembler, NULL), open_spans);
+            assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, open_spans);
         }
     }
     assert_int_equal(l->counts.dropped[PYTHIA_DROP_LATE], late);
@@ -600,7 +599,7 @@ static void open_spans_take_less_than_75_bytes_each_and_their_memory_serves_agai
     if (open >= (size_t)SPANS * 75)
         fail_msg("%zu bytes a span", open / SPANS);
     assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
-    assert_int_equal(pythia_assembler_open_spans(l->assembler, NULL), 0);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, 0);
     for (uint64_t wave = 1; wave <= 3;
          wave++) { /* 16 bytes for each trace that was finished, and the set doubles */
         open_many(l, wave * TRACES, TRACES, EACH);

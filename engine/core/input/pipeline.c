@@ -161,7 +161,7 @@ static int read_once(struct pythia_vocabulary *vocabulary, const struct pythia_i
         status = note_late(p.assembler, pinned);
 out:
     take_totals(&totals, result);
-    pythia_assembler_open_spans(p.assembler, &result->peak_open_spans);
+    result->peak_open_spans = pythia_assembler_numbers(p.assembler).peak_spans;
     pythia_assembler_destroy(p.assembler);
     return status;
 }

@@ -1,100 +1,15 @@
-/* An array of open traces, each with a list of its spans, and a hash table of their ids. The traces
- * stand in two orders:
- *
- *   by their last span   in one of several queues: those that are finished once they have been
- *                        quiet, a queue for each of some waits, because types have senders that are
- *                        later than others; those that were looked at then, lack a silent sender,
- *                        and wait as long as any may; those that were partial, and wait for longer;
- *                        and those in which something runs, which wait for it
- *   by their first span  for those that never rest, and to shed the youngest first
- *
- * Forked work that was found to belong to another trace has its spans there, and is only a way to
- * it: it stands in neither order. */
-#include "pythia/assembler.h"
-
+/* Spans go to open traces, and these are finished when no more spans come: assembler_parts.h has
+ * the idea. */
 #include <string.h>
 
-#include "finished_ids.h"
-#include "pythia/hash_table.h"
+#include "assembler_parts.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
-#include "span_list.h"
 
 #define AHEAD_NS    (2 * UINT64_C(1000000000)) /* of our clock: a clock that is set is not */
 #define EARLY_PART  4                          /* of a tick, for what is due by what is known now */
 #define BUILDER_MAX ((size_t)1024 * 1024)      /* bytes that the builder keeps for the next trace */
 #define SPARE_MAX   256                        /* traces whose memory is kept for others */
-
-struct open_trace {
-    struct pythia_trace_id id;
-    union {
-        struct open_trace *earlier;     /* in its queue */
-        struct open_trace *merged_into; /* its spans are there: it was forked off that trace */
-    };
-    union {
-        struct open_trace *later;
-        struct open_trace *next_member;
-    };
-    struct open_trace *elder, *younger; /* by first tick */
-    struct open_trace
-        *members; /* traces merged into this one, by next_member; they may have some too */
-    struct pythia__span_list list;
-    uint64_t first_tick, last_tick;
-    uint32_t spans; /* and parts of spans, of which … */
-    uint32_t starts, stops;
-    uint32_t start_at;         /* its index in the array of all */
-    uint32_t kind;             /* a trace point that stands for its request type, PYTHIA_NONE */
-    uint8_t queue;             /* which it is in */
-    bool rooted : 1;           /* the kind is that of a root */
-    bool off : 1;              /* the clock of a sender is: its start is by ours */
-    bool pinned : 1, late : 1; /* late: it is in the list of late ones */
-    bool merged : 1;
-};
-
-enum { QUIETS = 16, SILENT = QUIETS, PARTIAL, RUNNING, QUEUES }; /* 0 to QUIETS - 1: quiet */
-
-/* When an open trace began, beside each other for all of them; UINT64_MAX for one that was merged,
- * whose spans are another's. */
-struct start {
-    uint64_t ns;
-    struct open_trace *trace;
-};
-
-struct queue {
-    struct open_trace *oldest, *newest;
-};
-
-struct pythia_assembler {
-    struct pythia_assembler_options options;
-    struct pythia_trace_taker taker;
-    struct pythia_counts *counts;
-    struct pythia_trace_builder *builder;
-    size_t builder_bytes;
-    struct queue queues[QUEUES];
-    uint32_t *resources; /* scratch: of the spans of a trace, each once */
-    size_t resource_count, resource_capacity;
-    struct pythia_arena attributes; /* of the spans that the builder was given; kept in a tick */
-    struct open_trace *eldest, *youngest;
-    struct open_trace *spare;
-    size_t trace_count, spare_count; /* allocated, and of them spare */
-    struct pythia__span_pool pool;
-    size_t *kinds; /* scratch: bytes of open traces, by the trace point that stands for them */
-    size_t kind_capacity;
-    uint64_t gathered;    /* spans that were given to the builder */
-    struct start *starts; /* of all open traces, in no order */
-    size_t start_count, start_capacity;
-    struct pythia_hash_table by_id; /* of the same */
-    uint64_t hash_seed;
-    uint64_t cut_ns;   /* what was last asked for by _began_by, */
-    size_t before_cut; /* and how many open traces had begun by then */
-    uint64_t tick;
-    uint64_t unix_ns, late_ns; /* of tick 0, by our clock; after which spans arrive */
-    struct pythia__finished_ids finished;
-    struct pythia_trace_id *late, *pinned;
-    size_t late_count, late_capacity, pinned_count;
-    struct pythia_hash_table pinned_by_id;
-    struct pythia_assembler_numbers numbers;
-};
 
 int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
                             const struct pythia_assembler_options *options,
@@ -123,8 +38,7 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
     return PYTHIA_OK;
 }
 
-/* Give spare memory back to the heap. */
-static void free_spare_memory(struct pythia_assembler *a)
+void pythia__assembler_free_spare(struct pythia_assembler *a)
 {
     pythia__span_pool_free(&a->pool);
     while (a->spare) {
@@ -144,38 +58,24 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
         pythia__span_list_release(&a->starts[i].trace->list, &a->pool);
         pythia_free(a->starts[i].trace);
     }
-    free_spare_memory(a);
+    pythia__assembler_free_spare(a);
     pythia__finished_ids_free(&a->finished);
     pythia_trace_builder_destroy(a->builder);
     pythia_hash_table_free(&a->by_id);
-    pythia_hash_table_free(&a->pinned_by_id);
+    pythia__pinned_ids_free(&a->pinned);
     pythia_free(a->kinds);
     pythia_free(a->resources);
     pythia_arena_free(&a->attributes);
     pythia_free(a->starts);
     pythia_free(a->late);
-    pythia_free(a->pinned);
     pythia_free(a);
 }
 
 /* ---- trace ids ---- */
 
-/* Senders choose the ids, and must not be able to choose two of one hash. */
 static uint64_t hash_trace_id(const struct pythia_assembler *a, struct pythia_trace_id id)
 {
-    return pythia_hash_mix(pythia_hash_mix(a->hash_seed, id.high), id.low);
-}
-
-static bool is_pinned_id(const void *assembler, uint32_t index, const void *id)
-{
-    const struct pythia_assembler *a = assembler;
-    return pythia_trace_id_equal(a->pinned[index], *(const struct pythia_trace_id *)id);
-}
-
-static bool is_trace_pinned(const struct pythia_assembler *a, struct pythia_trace_id id)
-{
-    return pythia_hash_table_find(&a->pinned_by_id, hash_trace_id(a, id), is_pinned_id, a, &id) !=
-           PYTHIA_HASH_TABLE_NONE;
+    return pythia__hash_trace_id(a->hash_seed, id);
 }
 
 /* Whoever forgets ids does not read again: there is no list of late traces then. */
@@ -216,21 +116,7 @@ const struct pythia_trace_id *pythia_assembler_late(const struct pythia_assemble
 int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_id *traces,
                          size_t count)
 {
-    struct pythia_trace_id *pinned = pythia_realloc(a->pinned, count, sizeof(*pinned));
-    if (!pinned)
-        return PYTHIA_ENOMEM;
-    a->pinned = pinned;
-    a->pinned_count = 0;
-    pythia_hash_table_clear(&a->pinned_by_id);
-    for (size_t i = 0; i < count; i++) {
-        if (is_trace_pinned(a, traces[i]))
-            continue;
-        if (pythia_hash_table_add(&a->pinned_by_id, hash_trace_id(a, traces[i]),
-                                  (uint32_t)a->pinned_count) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        pinned[a->pinned_count++] = traces[i];
-    }
-    return PYTHIA_OK;
+    return pythia__pinned_ids_set(&a->pinned, a->hash_seed, traces, count);
 }
 
 /* ---- the orders ---- */
@@ -375,7 +261,7 @@ static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_t
     }
     *t = (struct open_trace){
         .id = id, .first_tick = a->tick, .last_tick = a->tick, .start_at = at, .kind = PYTHIA_NONE};
-    t->pinned = a->pinned_count > 0 && is_trace_pinned(a, id);
+    t->pinned = pythia__pinned_ids_has(&a->pinned, a->hash_seed, id);
     /* No start is known before the first span: it counts as later than any. */
     a->starts[a->start_count++] = (struct start){UINT64_MAX, t};
     append_to_queue(a, t, 0);
@@ -433,8 +319,8 @@ static int forget_members(struct pythia_assembler *a, struct open_trace *members
     return status;
 }
 
-static int end_open_trace(struct pythia_assembler *a, struct open_trace *t,
-                          enum pythia__ending ending)
+int pythia__assembler_end_trace(struct pythia_assembler *a, struct open_trace *t,
+                                enum pythia__ending ending)
 {
     unlink_from_queue(a, t);
     leave_line(a, t);
@@ -514,8 +400,8 @@ static int finish_gathered(struct pythia_assembler *a, struct open_trace *t, enu
         pythia_trace_builder_release(a->builder);
         a->builder_bytes = pythia_trace_builder_bytes(a->builder);
     }
-    int ended =
-        end_open_trace(a, t, why == PYTHIA_FINISH_SIZE ? PYTHIA__ENDED_OVERSIZE : PYTHIA__ENDED);
+    int ended = pythia__assembler_end_trace(
+        a, t, why == PYTHIA_FINISH_SIZE ? PYTHIA__ENDED_OVERSIZE : PYTHIA__ENDED);
     return status < 0 ? status : ended;
 }
 
@@ -622,6 +508,23 @@ static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most, 
     return PYTHIA_OK;
 }
 
+/* Finish what has waited long enough in a queue of those that have been looked at. */
+static int tick_patient(struct pythia_assembler *a, uint8_t queue, uint64_t most)
+{
+    struct open_trace *next;
+    for (struct open_trace *t = a->queues[queue].oldest; t && a->gathered < most; t = next) {
+        next = t->later;
+        if (!is_past(a, t->last_tick,
+                     queue == SILENT ? a->options.patience->most_ticks : a->options.partial_ticks))
+            break;
+        int status = queue == SILENT ? finish_quiet(a, t, build_from_spans(a, t))
+                                     : finish_trace(a, t, PYTHIA_FINISH_PARTIAL);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
+}
+
 int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
 {
     struct open_trace *next;
@@ -642,22 +545,9 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
                 goto out;
         }
     }
-    for (struct open_trace *t = a->queues[PARTIAL].oldest; t && a->gathered < most; t = next) {
-        next = t->later;
-        if (!is_past(a, t->last_tick, a->options.partial_ticks))
-            break;
-        status = finish_trace(a, t, PYTHIA_FINISH_PARTIAL);
-        if (status != PYTHIA_OK)
-            goto out;
-    }
-    for (struct open_trace *t = a->queues[SILENT].oldest; t && a->gathered < most; t = next) {
-        next = t->later;
-        if (!is_past(a, t->last_tick, a->options.patience->most_ticks))
-            break;
-        status = finish_quiet(a, t, build_from_spans(a, t));
-        if (status != PYTHIA_OK)
-            goto out;
-    }
+    if ((status = tick_patient(a, PARTIAL, most)) != PYTHIA_OK ||
+        (status = tick_patient(a, SILENT, most)) != PYTHIA_OK)
+        goto out;
     for (int queue = 0; queue < QUIETS; queue++) {
         status = tick_quiet(a, (uint8_t)queue, most, most_early);
         if (status != PYTHIA_OK)
@@ -834,89 +724,6 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
     return finish_trace(a, t, PYTHIA_FINISH_SIZE);
 }
 
-/* ---- memory ---- */
-
-static size_t count_trace_bytes(const struct open_trace *t)
-{
-    return pythia__span_list_bytes(&t->list) + sizeof(*t) + PYTHIA__HEAP_HEAD;
-}
-
-size_t pythia_assembler_bytes(const struct pythia_assembler *a)
-{
-    return sizeof(*a) + pythia__span_pool_bytes(&a->pool) + pythia_arena_bytes(&a->attributes) +
-           a->trace_count * (sizeof(struct open_trace) + PYTHIA__HEAP_HEAD) +
-           pythia_hash_table_bytes(&a->by_id) + pythia__finished_ids_bytes(&a->finished) +
-           a->resource_capacity * sizeof(*a->resources) + a->kind_capacity * sizeof(*a->kinds) +
-           a->start_capacity * sizeof(*a->starts) + a->pinned_count * sizeof(*a->pinned) +
-           pythia_hash_table_bytes(&a->pinned_by_id) + a->late_capacity * sizeof(*a->late) +
-           a->builder_bytes;
-}
-
-/* The bytes above which a kind of trace has to give some away, so that `excess` of them are freed
- * in all: the same for all kinds. */
-static size_t find_level(const struct pythia_assembler *a, size_t excess)
-{
-    size_t low = 0, high = 0;
-    for (size_t kind = 0; kind < a->kind_capacity; kind++)
-        high = a->kinds[kind] > high ? a->kinds[kind] : high;
-    while (low < high) { /* the largest level that frees enough */
-        size_t middle = low + (high - low + 1) / 2, freed = 0;
-        for (size_t kind = 0; kind < a->kind_capacity; kind++)
-            freed += a->kinds[kind] > middle ? a->kinds[kind] - middle : 0;
-        if (freed >= excess)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
-/* Shed traces of `excess` bytes. */
-static int shed_traces(struct pythia_assembler *a, size_t excess)
-{
-    size_t freed = 0;
-    int status = PYTHIA_OK;
-    if (a->kind_capacity)
-        memset(a->kinds, 0, a->kind_capacity * sizeof(*a->kinds));
-    /* What is shed is chosen by type, because shedding the youngest of all would take every trace
-     * of a rare type during a burst of a common one. */
-    for (const struct open_trace *t = a->eldest; t; t = t->younger)
-        if (t->kind != PYTHIA_NONE)
-            a->kinds[t->kind] += count_trace_bytes(t);
-    size_t level = find_level(a, excess);
-    /* The youngest first: an old trace has had most of its spans, and is worth more. */
-    for (struct open_trace *t = a->youngest, *elder; t && freed < excess; t = elder) {
-        elder = t->elder;
-        if (t->pinned || (t->kind != PYTHIA_NONE && a->kinds[t->kind] <= level))
-            continue;
-        if (t->kind != PYTHIA_NONE)
-            a->kinds[t->kind] -= count_trace_bytes(t);
-        freed += count_trace_bytes(t);
-        a->counts->dropped[PYTHIA_DROP_SHED] += t->spans;
-        a->numbers.shed_traces++;
-        status = end_open_trace(a, t, PYTHIA__ENDED_SHED);
-        if (status != PYTHIA_OK)
-            goto out;
-    }
-out:
-    free_spare_memory(a);
-    return status;
-}
-
-int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
-{
-    free_spare_memory(a);
-    for (uint64_t before = UINT64_MAX;
-         pythia_assembler_bytes(a) > bytes &&
-         a->numbers.open_traces < before;) { /* remembering the ids may have taken some again */
-        before = a->numbers.open_traces;
-        int status = shed_traces(a, pythia_assembler_bytes(a) - bytes);
-        if (status != PYTHIA_OK)
-            return status;
-    }
-    return PYTHIA_OK;
-}
-
 /* ---- what there is ---- */
 
 /* Whoever waits for the old traces to end asks for the same time again and again, while others
@@ -935,11 +742,4 @@ bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns)
 struct pythia_assembler_numbers pythia_assembler_numbers(const struct pythia_assembler *a)
 {
     return a->numbers;
-}
-
-uint64_t pythia_assembler_open_spans(const struct pythia_assembler *a, uint64_t *peak)
-{
-    if (peak)
-        *peak = a->numbers.peak_spans;
-    return a->numbers.open_spans;
 }

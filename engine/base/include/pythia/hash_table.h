@@ -9,7 +9,7 @@
 
 /* A hash table of indices into an array of the caller, who owns the entries and compares the keys.
  * A table of its own have only those that cannot use this one, and their headers say why: strtab.c
- * and tracepoints (readers without a lock, shared memory, no library but libc), finished_ids.h
+ * and tracepoints (readers without a lock, shared memory, no library but libc), trace_ids.h
  * (half the memory) and clocks.h (cannot fail).
  *
  *     caller:  entries  [ e0 | e1 | e2 | … ]          a dense array of any type

@@ -139,14 +139,11 @@ enum pythia_finish {
 
 struct pythia_assembler_numbers {
     uint64_t open_traces, open_spans; /* now; forked work is part of the trace that it belongs to */
-    uint64_t peak_spans;
+    uint64_t peak_spans;              /* the most open spans there ever were */
     uint64_t finished[PYTHIA_FINISHES]; /* traces */
     uint64_t
         shed_traces; /* or there was no memory to finish them; their spans are among the counts */
 };
 struct pythia_assembler_numbers pythia_assembler_numbers(const struct pythia_assembler *a);
-
-/* Spans of open traces now, and the most there ever were. */
-uint64_t pythia_assembler_open_spans(const struct pythia_assembler *a, uint64_t *peak);
 
 #endif

@@ -1,10 +1,23 @@
-/* The ids of traces that are over, so that a span that comes too late is noticed: all of them, or
- * the last ones. */
-#ifndef PYTHIA_TRACE_FINISHED_IDS_H
-#define PYTHIA_TRACE_FINISHED_IDS_H
+/* What an assembler remembers of traces by their ids: which are over, so that a span that comes too
+ * late is noticed, and which are pinned. */
+#ifndef PYTHIA_TRACE_IDS_H
+#define PYTHIA_TRACE_IDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "pythia/hash.h"
+#include "pythia/hash_table.h"
+#include "pythia/span.h"
+
+/* Senders choose the ids, and must not be able to choose two of one hash. */
+static inline uint64_t pythia__hash_trace_id(uint64_t seed, struct pythia_trace_id id)
+{
+    return pythia_hash_mix(pythia_hash_mix(seed, id.high), id.low);
+}
+
+/* ---- traces that are over: all of them, or the last ones ---- */
 
 /* How a trace ended. */
 enum pythia__ending {
@@ -43,5 +56,22 @@ int pythia__finished_ids_set(struct pythia__finished_ids *f, uint64_t hash,
 
 /* Memory of the tables, in bytes: 11 to 21 for each id; 11 once a table has been full. */
 size_t pythia__finished_ids_bytes(const struct pythia__finished_ids *f);
+
+/* ---- pinned traces ---- */
+
+struct pythia__pinned_ids {
+    struct pythia_trace_id *list; /* owned, each once */
+    size_t count;
+    struct pythia_hash_table by_id;
+};
+void pythia__pinned_ids_free(struct pythia__pinned_ids *p);
+
+/* Pin these instead of those that were: PYTHIA_OK, or PYTHIA_ENOMEM with some of them. `seed` is
+ * the same in all calls. O(count). */
+int pythia__pinned_ids_set(struct pythia__pinned_ids *p, uint64_t seed,
+                           const struct pythia_trace_id *traces, size_t count);
+bool pythia__pinned_ids_has(const struct pythia__pinned_ids *p, uint64_t seed,
+                            struct pythia_trace_id id);
+size_t pythia__pinned_ids_bytes(const struct pythia__pinned_ids *p);
 
 #endif

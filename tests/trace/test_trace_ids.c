@@ -1,4 +1,4 @@
-#include "assemble/finished_ids.h"
+#include "assemble/trace_ids.h"
 #include "check.h"
 #include "pythia/mem.h"
 #include "pythia/random.h"

@@ -1,4 +1,4 @@
-#include "finished_ids.h"
+#include "trace_ids.h"
 
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -103,4 +103,51 @@ size_t pythia__finished_ids_bytes(const struct pythia__finished_ids *f)
     for (int i = 0; i < PYTHIA__ID_TABLES; i++)
         slots += f->tables[i].size;
     return slots * sizeof(*f->tables[0].slots);
+}
+
+/* ---- pinned traces ---- */
+
+static bool is_pinned_id(const void *ids, uint32_t index, const void *id)
+{
+    const struct pythia__pinned_ids *p = ids;
+    return pythia_trace_id_equal(p->list[index], *(const struct pythia_trace_id *)id);
+}
+
+bool pythia__pinned_ids_has(const struct pythia__pinned_ids *p, uint64_t seed,
+                            struct pythia_trace_id id)
+{
+    return p->count > 0 && pythia_hash_table_find(&p->by_id, pythia__hash_trace_id(seed, id),
+                                                  is_pinned_id, p, &id) != PYTHIA_HASH_TABLE_NONE;
+}
+
+int pythia__pinned_ids_set(struct pythia__pinned_ids *p, uint64_t seed,
+                           const struct pythia_trace_id *traces, size_t count)
+{
+    struct pythia_trace_id *list = pythia_realloc(p->list, count, sizeof(*list));
+    if (!list)
+        return PYTHIA_ENOMEM;
+    p->list = list;
+    p->count = 0;
+    pythia_hash_table_clear(&p->by_id);
+    for (size_t i = 0; i < count; i++) {
+        if (pythia__pinned_ids_has(p, seed, traces[i]))
+            continue;
+        if (pythia_hash_table_add(&p->by_id, pythia__hash_trace_id(seed, traces[i]),
+                                  (uint32_t)p->count) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        list[p->count++] = traces[i];
+    }
+    return PYTHIA_OK;
+}
+
+size_t pythia__pinned_ids_bytes(const struct pythia__pinned_ids *p)
+{
+    return p->count * sizeof(*p->list) + pythia_hash_table_bytes(&p->by_id);
+}
+
+void pythia__pinned_ids_free(struct pythia__pinned_ids *p)
+{
+    pythia_hash_table_free(&p->by_id);
+    pythia_free(p->list);
+    *p = (struct pythia__pinned_ids){0};
 }
