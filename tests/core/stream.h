@@ -171,6 +171,24 @@ static inline void stream_request(struct stream *s, const char *text)
     stream_send(s);
 }
 
+/* Requests of type A differ in D5, below one of 8 calls. */
+static inline const char *stream_varied(uint64_t number)
+{
+    static char text[512];
+    size_t at = (size_t)snprintf(text, sizeof(text), "A{10");
+    for (int i = 0; i < 8; i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, " C%d{1 D%d{%d} 1}", i, i,
+                               10 + (i == 5 ? (int)(number * 7 % 10 * 10) : 0));
+    snprintf(text + at, sizeof(text) - at, " 10}");
+    return text;
+}
+
+static inline void stream_send_varied(struct stream *s, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        stream_request(s, stream_varied(s->number));
+}
+
 /* The same set of open points is in force from now on. */
 static inline void stream_applied(struct stream *s)
 {

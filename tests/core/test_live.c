@@ -11,126 +11,6 @@ static const struct pythia_live_options usual = {
     .learn_requests = 10,
 };
 
-/* Requests of type A differ in D5, below one of 8 calls. */
-static const char *varied(uint64_t number)
-{
-    static char text[512];
-    size_t at = (size_t)snprintf(text, sizeof(text), "A{10");
-    for (int i = 0; i < 8; i++)
-        at += (size_t)snprintf(text + at, sizeof(text) - at, " C%d{1 D%d{%d} 1}", i, i,
-                               10 + (i == 5 ? (int)(number * 7 % 10 * 10) : 0));
-    snprintf(text + at, sizeof(text) - at, " 10}");
-    return text;
-}
-
-static void send_varied(struct stream *s, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++)
-        stream_request(s, varied(s->number));
-}
-
-/* ---- learning ---- */
-
-static void the_first_requests_make_the_space_and_then_the_skeleton_is_wanted(void **state)
-{
-    struct stream s;
-    stream_begin(&s);
-    stream_attach(&s, NULL, &usual);
-    assert_int_equal(pythia_live_wish(s.live), 0);
-    assert_true(pythia_live_numbers(s.live).learning);
-    send_varied(&s, 9);
-    stream_wait(&s, 10 * SECOND);
-    assert_int_equal(pythia_live_wish(s.live), 0); /* 9 are not enough */
-    assert_false(stream_knows(&s, "D5"));
-    assert_false(pythia_live_numbers(s.live).switching);
-    send_varied(&s, 1);
-    stream_wait(&s, 10 * SECOND);
-    assert_int_equal(pythia_live_wish(s.live), 0); /* others may still come */
-    stream_wait(&s, 10 * SECOND);
-    assert_int_equal(pythia_live_wish(s.live), 1);
-    assert_false(pythia_live_numbers(s.live).learning);
-    assert_int_equal(pythia_live_numbers(s.live).learnt, 1);
-    assert_true(stream_is_open(&s, "A"));
-    assert_false(stream_is_open(&s, "D5"));
-    assert_true(stream_knows(&s, "A") && stream_knows(&s, "D5"));
-    assert_int_equal(s.cycles, 1); /* what was seen meanwhile is told, and decided is nothing */
-    assert_int_equal(s.seen[0].number, 0);
-    assert_int_equal(s.seen[0].requests, 10);
-    assert_int_equal(s.seen[0].spans, 170);
-    assert_int_equal(s.seen[0].switches, 0);
-    assert_false(s.seen[0].finished);
-    assert_string_equal(s.types, "A 10");
-    stream_end(&s);
-    pythia_live_destroy(NULL);
-}
-
-/* A second type is waited for, but not longer than a cycle may last; it is known by then even if
- * there were few of it. One that hardly any request is of holds nobody up. */
-static void other_types_are_waited_for_a_while(void **state)
-{
-    for (int others = 4; others <= 10; others++) {
-        struct stream s;
-        stream_begin(&s);
-        stream_attach(&s, NULL, &usual);
-        send_varied(&s, 10);
-        for (int i = 0; i < others; i++)
-            stream_request(&s, "Z{10 Y{20} 10}");
-        stream_wait(&s, 20 * SECOND);
-        assert_int_equal(pythia_live_wish(s.live), others == 10 || others < 5);
-        stream_wait(&s, 50 * SECOND);
-        assert_int_equal(pythia_live_wish(s.live), 1);
-        assert_int_equal(stream_knows(&s, "Y"), others >= 5);
-        assert_int_equal(pythia_live_numbers(s.live).learnt, 1 + (others >= 5));
-        stream_end(&s);
-    }
-}
-
-static void everything_may_be_wanted_while_it_learns(void **state)
-{
-    struct stream s;
-    struct pythia_live_options o = usual;
-    o.learn_all = true;
-    stream_begin(&s);
-    stream_attach(&s, NULL, &o);
-    assert_int_equal(pythia_live_wish(s.live), 1);
-    assert_int_equal(pythia_live_know(s.live, PYTHIA_TEXT("gate:point")), PYTHIA_OK);
-    assert_true(stream_is_open(&s, "gate:point") && stream_knows(&s, "gate:point"));
-    send_varied(&s, 20); /* whatever was open then */
-    stream_wait(&s, 3 * SECOND);
-    assert_true(pythia_live_numbers(s.live).learning);
-    assert_int_equal(pythia_live_numbers(s.live).under_way, 20);
-    stream_applied(&s);
-    send_varied(&s, 12);
-    stream_wait(&s, 5 * SECOND);
-    assert_int_equal(pythia_live_wish(s.live), 2);
-    assert_false(stream_is_open(&s, "gate:point") || stream_knows(&s, "gate:point"));
-    stream_end(&s);
-}
-
-/* Three are under way when A opens: of B, which they have passed, nothing is seen. */
-static void requests_whose_beginning_is_missing_are_not_learnt(void **state)
-{
-    struct stream s;
-    struct pythia_live_options o = usual;
-    o.learn_all = true;
-    stream_begin(&s);
-    stream_attach(&s, NULL, &o);
-    stream_applied(&s);
-    for (uint64_t i = 1; i <= 3; i++)
-        stream_write(&s, s.now_ms + 2 * i, "A{2 C{10} 2}");
-    stream_wait(&s, 1 * SECOND);
-    stream_send(&s);
-    for (int i = 0; i < 10; i++)
-        stream_request(&s, "A{10 B{20} 10 C{10} 10}");
-    stream_wait(&s, 20 * SECOND);
-    size_t count;
-    const struct pythia_space_type *types = pythia_space_types(pythia_live_space(s.live), &count);
-    assert_int_equal(count, 1);
-    assert_int_equal(types->requests, 10);
-    assert_int_equal(pythia_live_numbers(s.live).under_way, 3);
-    stream_end(&s);
-}
-
 /* ---- cycles ---- */
 
 static struct pythia_space *space_of(struct stream *s, const char *(*request)(uint64_t number))
@@ -165,7 +45,7 @@ static void a_planted_cause_is_found_cycle_by_cycle(void **state)
     struct stream s;
     stream_begin(&s);
     stream_attach(&s, NULL, &usual);
-    stream_run(&s, 12, varied);
+    stream_run(&s, 12, stream_varied);
     assert_true(s.seen[11].finished);
     assert_true(stream_is_open(&s, "D5"));
     assert_true(s.seen[1].opened > 0);
@@ -183,13 +63,13 @@ static void with_a_space_it_searches_from_the_beginning(void **state)
 {
     struct stream s;
     stream_begin(&s);
-    struct pythia_space *space = space_of(&s, varied);
+    struct pythia_space *space = space_of(&s, stream_varied);
     stream_attach(&s, space, &usual);
     assert_int_equal(pythia_live_wish(s.live), 1);
     assert_true(stream_is_open(&s, "A"));
     assert_ptr_equal(pythia_live_space(s.live), space);
     stream_applied(&s);
-    stream_run(&s, 6, varied);
+    stream_run(&s, 6, stream_varied);
     assert_int_equal(s.seen[0].number, 1);
     assert_true(stream_is_open(&s, "D5"));
     stream_end(&s);
@@ -385,7 +265,7 @@ static void the_end_tells_what_there_is(void **state)
     stream_attach(&s, NULL, &usual);
     assert_int_equal(pythia_live_drain(s.live), PYTHIA_OK);
     assert_int_equal(s.cycles, 0);
-    send_varied(&s, 7);
+    stream_send_varied(&s, 7);
     assert_int_equal(pythia_live_drain(s.live), PYTHIA_OK);
     assert_int_equal(s.cycles, 1);
     assert_int_equal(s.seen[0].requests, 7);
@@ -398,9 +278,9 @@ static void requests_that_began_before_a_switch_is_in_force_are_kept_apart(void 
 {
     struct stream s;
     stream_begin(&s);
-    struct pythia_space *space = space_of(&s, varied);
+    struct pythia_space *space = space_of(&s, stream_varied);
     stream_attach(&s, space, &usual);
-    send_varied(&s, 5); /* the skeleton is not in force yet */
+    stream_send_varied(&s, 5); /* the skeleton is not in force yet */
     stream_wait(&s, 3 * SECOND);
     assert_true(pythia_live_numbers(s.live).switching);
     assert_int_equal(pythia_live_numbers(s.live).under_way, 5);
@@ -408,21 +288,21 @@ static void requests_that_began_before_a_switch_is_in_force_are_kept_apart(void 
     stream_wait(&s, 500);
     stream_applied(&s); /* since now: what began before and ends later is of the old set */
     assert_false(pythia_live_numbers(s.live).switching);
-    stream_write(&s, before_ms, varied(3));
+    stream_write(&s, before_ms, stream_varied(3));
     stream_wait(&s, 300);
     stream_send(&s);
-    send_varied(&s, 40);
+    stream_send_varied(&s, 40);
     stream_wait(&s, 3 * SECOND);
     assert_int_equal(s.cycles, 1);
     assert_int_equal(s.seen[0].requests, 40);
     assert_int_equal(s.seen[0].under_way, 6);
     assert_true(s.seen[0].switches > 0);
     assert_int_equal(s.seen[0].wish, 2); /* it is known when the cycle is told */
-    send_varied(&s, 50); /* and nothing comes of requests before the next one is in force */
+    stream_send_varied(&s, 50); /* and nothing comes of requests before the next one is in force */
     stream_wait(&s, 3 * SECOND);
     assert_int_equal(s.cycles, 1);
     stream_applied(&s);
-    send_varied(&s, 40);
+    stream_send_varied(&s, 40);
     stream_wait(&s, 3 * SECOND);
     assert_int_equal(s.cycles, 2);
     assert_int_equal(s.seen[1].under_way, 50);
@@ -514,15 +394,15 @@ static void while_it_pauses_nothing_is_decided(void **state)
 {
     struct stream s;
     stream_begin(&s);
-    struct pythia_space *space = space_of(&s, varied);
+    struct pythia_space *space = space_of(&s, stream_varied);
     stream_attach(&s, space, &usual);
     stream_applied(&s);
-    send_varied(&s, 20);
+    stream_send_varied(&s, 20);
     stream_wait(&s, 3 * SECOND);
     pythia_live_pause(s.live, true);
     pythia_live_pause(s.live, true);
     assert_int_equal(pythia_live_numbers(s.live).under_way, 20); /* all is closed now */
-    send_varied(&s, 40);
+    stream_send_varied(&s, 40);
     stream_wait(&s, 3 * SECOND);
     assert_int_equal(s.cycles, 1);
     assert_int_equal(s.seen[0].requests, 40);
@@ -533,11 +413,11 @@ static void while_it_pauses_nothing_is_decided(void **state)
     assert_true(pythia_live_numbers(s.live).paused);
     pythia_live_pause(s.live, false);
     assert_int_equal(pythia_live_wish(s.live), 2); /* it has to be applied again */
-    send_varied(&s, 10);
+    stream_send_varied(&s, 10);
     stream_wait(&s, 3 * SECOND);
     assert_int_equal(pythia_live_numbers(s.live).under_way, 30);
     stream_applied(&s);
-    send_varied(&s, 40);
+    stream_send_varied(&s, 40);
     stream_wait(&s, 3 * SECOND);
     assert_int_equal(s.cycles, 2);
     assert_int_equal(s.seen[1].number, 1);
@@ -552,7 +432,7 @@ static const char *two_types(uint64_t number)
 {
     static char text[512];
     if (number % 2)
-        return varied(number / 2);
+        return stream_varied(number / 2);
     size_t at = (size_t)snprintf(text, sizeof(text), "Z{10");
     for (int i = 0; i < 8; i++)
         at += (size_t)snprintf(text + at, sizeof(text) - at, " Y%d{1 X%d{%d} 1}", i, i,
@@ -566,7 +446,7 @@ static void a_type_that_turns_up_later_is_learnt_and_searched(void **state)
     struct stream s;
     stream_begin(&s);
     stream_attach(&s, NULL, &usual);
-    stream_run(&s, 8, varied);
+    stream_run(&s, 8, stream_varied);
     assert_true(s.seen[7].finished);
     assert_true(stream_is_open(&s, "D5"));
     stream_run(&s, 9, two_types); /* 10 of Z are enough, and at the end of the cycle it is known */
@@ -738,7 +618,7 @@ static void a_full_window_is_told(void **state)
     stream_attach(&s, NULL, &o);
     assert_false(pythia_live_is_full(s.live));
     for (int i = 0; i < 400; i++)
-        stream_write(&s, s.now_ms, varied(s.number));
+        stream_write(&s, s.now_ms, stream_varied(s.number));
     stream_send(&s);
     assert_true(pythia_live_is_full(s.live));
     assert_int_equal(pythia_live_window(s.live).open_traces, 400);
@@ -780,7 +660,7 @@ static void one_that_cannot_be_made_leaves_nothing(void **state)
     struct stream s;
     long failures = 0;
     stream_begin(&s);
-    struct pythia_space *space = space_of(&s, varied);
+    struct pythia_space *space = space_of(&s, stream_varied);
     for (int given = 0; given < 2; given++)
         for (failures = 0;; failures++) {
             struct pythia_live *live = NULL;
@@ -811,7 +691,7 @@ static void without_memory_now_and_then_it_goes_on(void **state)
         uint64_t wish = 0;
         for (uint64_t i = 0; i < 900; i++) {
             uint64_t end_ms =
-                stream_write(&s, s.now_ms, i < 300 ? varied(s.number) : two_types(s.number));
+                stream_write(&s, s.now_ms, i < 300 ? stream_varied(s.number) : two_types(s.number));
             while (s.now_ms < end_ms) {
                 s.now_ms += 100;
                 pythia_mem_fail_after(countdown++ % every);
@@ -848,10 +728,10 @@ static void the_evidence_of_a_cycle_may_be_taken_and_lives_on(void **state)
     stream_begin(&s);
     stream_attach(&s, NULL, &usual);
     s.look = take_groups;
-    send_varied(&s, 10);
+    stream_send_varied(&s, 10);
     stream_wait(&s, 20 * SECOND);
     stream_applied(&s);
-    stream_run(&s, 4, varied);
+    stream_run(&s, 4, stream_varied);
     assert_int_equal(s.seen[3].number, 3); /* decisions go on without it */
     assert_true(s.seen[1].switches > 0);
     pythia_live_destroy(s.live);
@@ -869,10 +749,6 @@ static void the_evidence_of_a_cycle_may_be_taken_and_lives_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_requests_make_the_space_and_then_the_skeleton_is_wanted),
-        cmocka_unit_test(other_types_are_waited_for_a_while),
-        cmocka_unit_test(everything_may_be_wanted_while_it_learns),
-        cmocka_unit_test(requests_whose_beginning_is_missing_are_not_learnt),
         cmocka_unit_test(a_planted_cause_is_found_cycle_by_cycle),
         cmocka_unit_test(with_a_space_it_searches_from_the_beginning),
         cmocka_unit_test(a_cycle_is_full_with_so_many_requests_of_one_type),

@@ -1,0 +1,122 @@
+/* What the engine learns before it searches, and which requests it does not learn from. */
+#include "stream.h"
+
+#define SECOND UINT64_C(1000)
+
+static const struct pythia_live_options usual = {
+    .groups = {.fold = true},
+    .search = {.budget = {.points_per_cycle = 3}, .price_ns = 1000, .seed = 1},
+    .cycle_requests = 40,
+    .learn_requests = 10,
+};
+
+static void the_first_requests_make_the_space_and_then_the_skeleton_is_wanted(void **state)
+{
+    struct stream s;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &usual);
+    assert_int_equal(pythia_live_wish(s.live), 0);
+    assert_true(pythia_live_numbers(s.live).learning);
+    stream_send_varied(&s, 9);
+    stream_wait(&s, 10 * SECOND);
+    assert_int_equal(pythia_live_wish(s.live), 0); /* 9 are not enough */
+    assert_false(stream_knows(&s, "D5"));
+    assert_false(pythia_live_numbers(s.live).switching);
+    stream_send_varied(&s, 1);
+    stream_wait(&s, 10 * SECOND);
+    assert_int_equal(pythia_live_wish(s.live), 0); /* others may still come */
+    stream_wait(&s, 10 * SECOND);
+    assert_int_equal(pythia_live_wish(s.live), 1);
+    assert_false(pythia_live_numbers(s.live).learning);
+    assert_int_equal(pythia_live_numbers(s.live).learnt, 1);
+    assert_true(stream_is_open(&s, "A"));
+    assert_false(stream_is_open(&s, "D5"));
+    assert_true(stream_knows(&s, "A") && stream_knows(&s, "D5"));
+    assert_int_equal(s.cycles, 1); /* what was seen meanwhile is told, and decided is nothing */
+    assert_int_equal(s.seen[0].number, 0);
+    assert_int_equal(s.seen[0].requests, 10);
+    assert_int_equal(s.seen[0].spans, 170);
+    assert_int_equal(s.seen[0].switches, 0);
+    assert_false(s.seen[0].finished);
+    assert_string_equal(s.types, "A 10");
+    stream_end(&s);
+    pythia_live_destroy(NULL);
+}
+
+/* A second type is waited for, but not longer than a cycle may last; it is known by then even if
+ * there were few of it. One that hardly any request is of holds nobody up. */
+static void other_types_are_waited_for_a_while(void **state)
+{
+    for (int others = 4; others <= 10; others++) {
+        struct stream s;
+        stream_begin(&s);
+        stream_attach(&s, NULL, &usual);
+        stream_send_varied(&s, 10);
+        for (int i = 0; i < others; i++)
+            stream_request(&s, "Z{10 Y{20} 10}");
+        stream_wait(&s, 20 * SECOND);
+        assert_int_equal(pythia_live_wish(s.live), others == 10 || others < 5);
+        stream_wait(&s, 50 * SECOND);
+        assert_int_equal(pythia_live_wish(s.live), 1);
+        assert_int_equal(stream_knows(&s, "Y"), others >= 5);
+        assert_int_equal(pythia_live_numbers(s.live).learnt, 1 + (others >= 5));
+        stream_end(&s);
+    }
+}
+
+static void everything_may_be_wanted_while_it_learns(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.learn_all = true;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &o);
+    assert_int_equal(pythia_live_wish(s.live), 1);
+    assert_int_equal(pythia_live_know(s.live, PYTHIA_TEXT("gate:point")), PYTHIA_OK);
+    assert_true(stream_is_open(&s, "gate:point") && stream_knows(&s, "gate:point"));
+    stream_send_varied(&s, 20); /* whatever was open then */
+    stream_wait(&s, 3 * SECOND);
+    assert_true(pythia_live_numbers(s.live).learning);
+    assert_int_equal(pythia_live_numbers(s.live).under_way, 20);
+    stream_applied(&s);
+    stream_send_varied(&s, 12);
+    stream_wait(&s, 5 * SECOND);
+    assert_int_equal(pythia_live_wish(s.live), 2);
+    assert_false(stream_is_open(&s, "gate:point") || stream_knows(&s, "gate:point"));
+    stream_end(&s);
+}
+
+/* Three are under way when A opens: of B, which they have passed, nothing is seen. */
+static void requests_whose_beginning_is_missing_are_not_learnt(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.learn_all = true;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &o);
+    stream_applied(&s);
+    for (uint64_t i = 1; i <= 3; i++)
+        stream_write(&s, s.now_ms + 2 * i, "A{2 C{10} 2}");
+    stream_wait(&s, 1 * SECOND);
+    stream_send(&s);
+    for (int i = 0; i < 10; i++)
+        stream_request(&s, "A{10 B{20} 10 C{10} 10}");
+    stream_wait(&s, 20 * SECOND);
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(pythia_live_space(s.live), &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(types->requests, 10);
+    assert_int_equal(pythia_live_numbers(s.live).under_way, 3);
+    stream_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_requests_make_the_space_and_then_the_skeleton_is_wanted),
+        cmocka_unit_test(other_types_are_waited_for_a_while),
+        cmocka_unit_test(everything_may_be_wanted_while_it_learns),
+        cmocka_unit_test(requests_whose_beginning_is_missing_are_not_learnt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
