@@ -220,12 +220,6 @@ json_t *pythia_evaluation_report_json(const struct pythia_evaluation *e, bool ti
 
 /* ---- forms ---- */
 
-static int append_json_chunk(const char *bytes, size_t size, void *data)
-{
-    pythia_shown_json(data, bytes, size);
-    return pythia_buf_status(data) == PYTHIA_OK ? 0 : -1;
-}
-
 /* The form is only chosen here; each has a function that takes the JSON. */
 int pythia_evaluation_report_write(const json_t *report, enum pythia_evaluation_format format,
                                    bool colour, struct pythia_buf *out)
@@ -236,11 +230,7 @@ int pythia_evaluation_report_write(const json_t *report, enum pythia_evaluation_
         pythia__evaluation_text(report, colour, out);
         break;
     case PYTHIA_EVALUATION_JSON:
-        if (json_dump_callback(report, append_json_chunk, out,
-                               JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0)
-            return PYTHIA_ENOMEM;
-        pythia_buf_putc(out, '\n');
-        break;
+        return pythia__json_write(report, 1, 12, out);
     case PYTHIA_EVALUATION_CSV:
         pythia__evaluation_csv(report, out);
         break;

@@ -26,7 +26,8 @@ static const struct pythia_option options[] = {
      offsetof(struct settings, parts),
      "Spans of trace points that match the pattern are this part of a call: in_ser, rdma, handler, "
      "in_deser, out_ser or o_cb; may be given several times"},
-    PYTHIA_CHOICE("format", 'f', "text|json", "text", offsetof(struct settings, format),
+    PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text",
+                  offsetof(struct settings, format),
                   "Form of the output; pythia-report(5) describes the JSON"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
                        "File to write to (default standard output)"),
@@ -89,7 +90,7 @@ static int write_breakdown(const struct breaking *b)
     const struct pythia__terminal terminal = pythia__terminal_of(b->s->output);
     const struct pythia_breakdown_view view = {.top = (size_t)b->s->top,
                                                .callpath = b->s->callpath,
-                                               .json = b->s->format == 1,
+                                               .format = (enum pythia_report_format)b->s->format,
                                                .width = terminal.width,
                                                .colour = terminal.colour,
                                                .ascii = terminal.ascii};

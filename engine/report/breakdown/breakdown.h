@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "document/document.h"
 #include "pythia/breakdown_report.h"
 #include "pythia/exact_moments.h"
 #include "pythia/hash_table.h"
@@ -37,9 +38,8 @@ void pythia__call_name(const struct pythia_breakdown *b, uint32_t path, struct p
 void pythia__callpath_name(const struct pythia_breakdown *b, uint32_t path, struct pythia_buf *to);
 
 /* PYTHIA_OK or PYTHIA_ENOMEM. `order` has the indexes of the callpaths that are shown. */
-int pythia__breakdown_text(const struct pythia_breakdown *b,
-                           const struct pythia_breakdown_view *view, const uint32_t *order,
-                           size_t count, struct pythia_buf *out);
+int pythia__breakdown_build(const struct pythia_breakdown *b, const uint32_t *order, size_t count,
+                            struct pythia__doc *d);
 int pythia__breakdown_json(const struct pythia_breakdown *b, const uint32_t *order, size_t count,
                            struct pythia_buf *out);
 

@@ -65,12 +65,6 @@ static json_t *make_callpath(struct pythia__json *w, const struct pythia_breakdo
     return object;
 }
 
-static int add_bytes(const char *bytes, size_t size, void *out)
-{
-    pythia_buf_add(out, bytes, size);
-    return 0;
-}
-
 int pythia__breakdown_json(const struct pythia_breakdown *b, const uint32_t *order, size_t count,
                            struct pythia_buf *out)
 {
@@ -83,10 +77,8 @@ int pythia__breakdown_json(const struct pythia_breakdown *b, const uint32_t *ord
     for (size_t i = 0; i < count; i++)
         pythia__json_append(&w, paths, make_callpath(&w, b, order[i]));
     pythia__json_set(&w, report, "callpaths", paths);
-    bool written = !w.failed && json_dump_callback(report, add_bytes, out,
-                                                   JSON_INDENT(1) | JSON_REAL_PRECISION(12)) == 0;
+    int status = w.failed ? PYTHIA_ENOMEM : pythia__json_write(report, 1, 12, out);
     json_decref(report);
     pythia__json_close(&w);
-    pythia_buf_puts(out, "\n");
-    return written ? pythia_buf_status(out) : PYTHIA_ENOMEM;
+    return status;
 }

@@ -38,6 +38,25 @@ static int name_callpaths(const struct pythia_breakdown *b, char **names)
     return status;
 }
 
+static int write_document(const struct pythia_breakdown *b,
+                          const struct pythia_breakdown_view *view, const uint32_t *order,
+                          size_t count, struct pythia_buf *out)
+{
+    const struct pythia__doc_view how = {
+        .width = view->width, .colour = view->colour, .ascii = view->ascii};
+    struct pythia__doc d;
+    pythia__doc_begin(&d);
+    int status = pythia__breakdown_build(b, order, count, &d);
+    if (status == PYTHIA_OK)
+        status =
+            view->format == PYTHIA_REPORT_HTML
+                ? pythia__doc_write_html(&d, "Calls between services", "Written by pythia.", out)
+            : view->format == PYTHIA_REPORT_MARKDOWN ? pythia__doc_write_markdown(&d, out)
+                                                     : pythia__doc_write_text(&d, &how, out);
+    pythia__doc_free(&d);
+    return status;
+}
+
 static int write_shown(const struct pythia_breakdown *b, const struct pythia_breakdown_view *view,
                        const struct ordering *o, uint32_t *order, uint32_t *scratch,
                        struct pythia_buf *out)
@@ -48,8 +67,8 @@ static int write_shown(const struct pythia_breakdown *b, const struct pythia_bre
             order[count++] = i;
     pythia_sort_indexes(order, count, scratch, comes_before, o);
     count = count < view->top ? count : view->top;
-    return view->json ? pythia__breakdown_json(b, order, count, out)
-                      : pythia__breakdown_text(b, view, order, count, out);
+    return view->format == PYTHIA_REPORT_JSON ? pythia__breakdown_json(b, order, count, out)
+                                              : write_document(b, view, order, count, out);
 }
 
 int pythia_breakdown_write(const struct pythia_breakdown *b,

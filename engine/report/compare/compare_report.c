@@ -22,59 +22,43 @@ struct writer {
 
 /* ---- small objects ---- */
 
-static void set_compared_member(struct pythia__json *w, json_t *object, const char *key,
-                                json_t *value)
-{
-    pythia__json_set(w, object, key, value);
-}
-
-static json_t *make_compared_real(double number)
-{
-    return pythia__json_real(number);
-}
-
-static json_t *make_compared_count(uint64_t number)
-{
-    return pythia__json_count(number);
-}
-
 /* "before", "after", "change" */
 static json_t *make_change(struct pythia__json *w, const struct pythia_change *x)
 {
     json_t *out = json_object();
-    set_compared_member(w, out, "before", make_compared_real(x->before));
-    set_compared_member(w, out, "after", make_compared_real(x->after));
-    set_compared_member(w, out, "change", make_compared_real(x->change));
+    pythia__json_set(w, out, "before", pythia__json_real(x->before));
+    pythia__json_set(w, out, "after", pythia__json_real(x->after));
+    pythia__json_set(w, out, "change", pythia__json_real(x->change));
     return out;
 }
 
 static json_t *make_certain_change(struct pythia__json *w, const struct pythia_certain *x)
 {
     json_t *out = json_object();
-    set_compared_member(w, out, "change", make_compared_real(x->clipped.change));
-    set_compared_member(w, out, "se", make_compared_real(x->clipped.se));
-    set_compared_member(w, out, "low", make_compared_real(x->clipped.low));
-    set_compared_member(w, out, "high", make_compared_real(x->clipped.high));
-    set_compared_member(w, out, "p", make_compared_real(x->clipped.p));
-    set_compared_member(w, out, "q", make_compared_real(x->q));
+    pythia__json_set(w, out, "change", pythia__json_real(x->clipped.change));
+    pythia__json_set(w, out, "se", pythia__json_real(x->clipped.se));
+    pythia__json_set(w, out, "low", pythia__json_real(x->clipped.low));
+    pythia__json_set(w, out, "high", pythia__json_real(x->clipped.high));
+    pythia__json_set(w, out, "p", pythia__json_real(x->clipped.p));
+    pythia__json_set(w, out, "q", pythia__json_real(x->q));
     return out;
 }
 
 static json_t *make_count_change(struct pythia__json *w, const struct pythia_count_change *x)
 {
     json_t *out = json_object();
-    set_compared_member(w, out, "before", make_compared_count(x->before));
-    set_compared_member(w, out, "after", make_compared_count(x->after));
-    set_compared_member(w, out, "p", make_compared_real(x->p));
-    set_compared_member(w, out, "q", make_compared_real(x->q));
+    pythia__json_set(w, out, "before", pythia__json_count(x->before));
+    pythia__json_set(w, out, "after", pythia__json_count(x->after));
+    pythia__json_set(w, out, "p", pythia__json_real(x->p));
+    pythia__json_set(w, out, "q", pythia__json_real(x->q));
     return out;
 }
 
 static json_t *two_counts(struct pythia__json *w, uint64_t before, uint64_t after)
 {
     json_t *out = json_object();
-    set_compared_member(w, out, "before", make_compared_count(before));
-    set_compared_member(w, out, "after", make_compared_count(after));
+    pythia__json_set(w, out, "before", pythia__json_count(before));
+    pythia__json_set(w, out, "after", pythia__json_count(after));
     return out;
 }
 
@@ -92,26 +76,26 @@ static json_t *make_compared_edge(struct writer *wr, const struct pythia_compare
     struct pythia__json *w = &wr->json;
     json_t *out = json_object();
     pythia__json_edge(w, out, wr->c->cct, e->edge);
-    set_compared_member(w, out, "service", service_name(w, e->service));
-    set_compared_member(w, out, "waits", json_boolean(e->waits));
-    set_compared_member(w, out, "common", json_boolean(e->common));
-    set_compared_member(w, out, "score_ns", make_compared_real(e->score));
-    set_compared_member(w, out, "slows", json_boolean(e->slows));
-    set_compared_member(w, out, "requests", two_counts(w, e->requests_before, e->requests_after));
-    set_compared_member(w, out, "visits", make_change(w, &e->visits));
-    set_compared_member(w, out, "mean_ns", make_change(w, &e->mean));
-    set_compared_member(
+    pythia__json_set(w, out, "service", service_name(w, e->service));
+    pythia__json_set(w, out, "waits", json_boolean(e->waits));
+    pythia__json_set(w, out, "common", json_boolean(e->common));
+    pythia__json_set(w, out, "score_ns", pythia__json_real(e->score));
+    pythia__json_set(w, out, "slows", json_boolean(e->slows));
+    pythia__json_set(w, out, "requests", two_counts(w, e->requests_before, e->requests_after));
+    pythia__json_set(w, out, "visits", make_change(w, &e->visits));
+    pythia__json_set(w, out, "mean_ns", make_change(w, &e->mean));
+    pythia__json_set(
         w, out, "share",
-        make_compared_real(pythia__share_of_change(e->mean.change, t->sample_mean.change)));
-    set_compared_member(w, out, "longer_ns", make_compared_real(e->longer));
-    set_compared_member(w, out, "often_ns", make_compared_real(e->often));
-    set_compared_member(w, out, "clipped_ns", make_certain_change(w, &e->mean_test));
-    set_compared_member(w, out, "outlier_driven", json_boolean(e->outlier_driven));
-    set_compared_member(w, out, "variance_ns2", make_change(w, &e->variance));
-    set_compared_member(
+        pythia__json_real(pythia__share_of_change(e->mean.change, t->sample_mean.change)));
+    pythia__json_set(w, out, "longer_ns", pythia__json_real(e->longer));
+    pythia__json_set(w, out, "often_ns", pythia__json_real(e->often));
+    pythia__json_set(w, out, "clipped_ns", make_certain_change(w, &e->mean_test));
+    pythia__json_set(w, out, "outlier_driven", json_boolean(e->outlier_driven));
+    pythia__json_set(w, out, "variance_ns2", make_change(w, &e->variance));
+    pythia__json_set(
         w, out, "variance_share",
-        make_compared_real(pythia__share_of_change(e->variance.change, t->sample_variance.change)));
-    set_compared_member(w, out, "clipped_variance_ns2", make_certain_change(w, &e->variance_test));
+        pythia__json_real(pythia__share_of_change(e->variance.change, t->sample_variance.change)));
+    pythia__json_set(w, out, "clipped_variance_ns2", make_certain_change(w, &e->variance_test));
     return out;
 }
 
@@ -120,25 +104,25 @@ static json_t *make_compared_path(struct pythia__json *w, const struct pythia_co
     char id[40];
     json_t *out = json_object();
     snprintf(id, sizeof(id), "%016" PRIx64, p->name);
-    set_compared_member(w, out, "id", json_string(id));
-    set_compared_member(w, out, "requests", make_count_change(w, &p->count));
-    set_compared_member(w, out, "mean_ns", make_change(w, &p->mean));
-    set_compared_member(w, out, "passes", pythia__json_points(w, p->passes, p->pass_count));
-    set_compared_member(w, out, "lacks", pythia__json_points(w, p->lacks, p->lack_count));
+    pythia__json_set(w, out, "id", json_string(id));
+    pythia__json_set(w, out, "requests", make_count_change(w, &p->count));
+    pythia__json_set(w, out, "mean_ns", make_change(w, &p->mean));
+    pythia__json_set(w, out, "passes", pythia__json_points(w, p->passes, p->pass_count));
+    pythia__json_set(w, out, "lacks", pythia__json_points(w, p->lacks, p->lack_count));
     snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, p->example.high, p->example.low);
-    set_compared_member(w, out, "example", p->has_example ? json_string(id) : json_null());
+    pythia__json_set(w, out, "example", p->has_example ? json_string(id) : json_null());
     return out;
 }
 
 static json_t *make_compared_point(struct pythia__json *w, const struct pythia_compared_point *p)
 {
     json_t *out = json_object(), *visits = make_change(w, &p->visits);
-    set_compared_member(w, visits, "p", make_compared_real(p->visits_p));
-    set_compared_member(w, visits, "q", make_compared_real(p->visits_q));
-    set_compared_member(w, out, "trace_point", pythia__json_point(w, p->tracepoint));
-    set_compared_member(w, out, "requests", make_count_change(w, &p->requests));
-    set_compared_member(w, out, "visits", visits);
-    set_compared_member(w, out, "failed", make_count_change(w, &p->failed));
+    pythia__json_set(w, visits, "p", pythia__json_real(p->visits_p));
+    pythia__json_set(w, visits, "q", pythia__json_real(p->visits_q));
+    pythia__json_set(w, out, "trace_point", pythia__json_point(w, p->tracepoint));
+    pythia__json_set(w, out, "requests", make_count_change(w, &p->requests));
+    pythia__json_set(w, out, "visits", visits);
+    pythia__json_set(w, out, "failed", make_count_change(w, &p->failed));
     return out;
 }
 
@@ -182,32 +166,32 @@ static json_t *make_compared_type(struct writer *wr, const struct pythia_compare
         pythia__json_append(w, paths, make_compared_path(w, &t->paths[i]));
     for (size_t i = 0; i < t->point_count; i++)
         pythia__json_append(w, points, make_compared_point(w, &t->points[i]));
-    set_compared_member(w, out, "name",
-                        pythia__json_text(pythia_vocabulary_text(w->vocabulary, t->name)));
-    set_compared_member(w, out, "status", json_string(pythia_compared_status_name(t->status)));
-    set_compared_member(w, out, "requests", make_count_change(w, &t->count));
-    set_compared_member(w, out, "rate", make_change(w, &t->rate));
-    set_compared_member(w, out, "failed", make_count_change(w, &t->failed));
-    set_compared_member(w, out, "weight", make_compared_real(t->weight));
-    set_compared_member(w, out, "within_ns", make_compared_real(t->within));
-    set_compared_member(w, out, "mix_ns", make_compared_real(t->mix));
-    set_compared_member(w, out, "mean_ns", make_change(w, &t->mean));
-    set_compared_member(w, out, "variance_ns2", make_change(w, &t->variance));
-    set_compared_member(w, out, "p50_ns", make_compared_quantile(w, t, .5));
-    set_compared_member(w, out, "p90_ns", make_compared_quantile(w, t, .9));
-    set_compared_member(w, out, "p99_ns", make_compared_quantile(w, t, .99));
-    set_compared_member(w, out, "effect_min_ns", make_compared_real(t->effect_min));
-    set_compared_member(w, out, "sampled", two_counts(w, t->sampled_before, t->sampled_after));
-    set_compared_member(w, out, "sample_mean_ns", make_change(w, &t->sample_mean));
-    set_compared_member(w, out, "sample_variance_ns2", make_change(w, &t->sample_variance));
-    set_compared_member(w, out, "clipped_ns", make_certain_change(w, &t->mean_test));
-    set_compared_member(w, out, "clipped_variance_ns2", make_certain_change(w, &t->variance_test));
-    set_compared_member(w, out, "edges", edges);
-    set_compared_member(w, out, "paths_compared", json_boolean(t->paths_compared));
-    set_compared_member(w, out, "level", make_compared_count(t->level));
-    set_compared_member(w, out, "paths", paths);
-    set_compared_member(w, out, "trace_points", points);
-    set_compared_member(w, out, "findings", make_findings(wr, t));
+    pythia__json_set(w, out, "name",
+                     pythia__json_text(pythia_vocabulary_text(w->vocabulary, t->name)));
+    pythia__json_set(w, out, "status", json_string(pythia_compared_status_name(t->status)));
+    pythia__json_set(w, out, "requests", make_count_change(w, &t->count));
+    pythia__json_set(w, out, "rate", make_change(w, &t->rate));
+    pythia__json_set(w, out, "failed", make_count_change(w, &t->failed));
+    pythia__json_set(w, out, "weight", pythia__json_real(t->weight));
+    pythia__json_set(w, out, "within_ns", pythia__json_real(t->within));
+    pythia__json_set(w, out, "mix_ns", pythia__json_real(t->mix));
+    pythia__json_set(w, out, "mean_ns", make_change(w, &t->mean));
+    pythia__json_set(w, out, "variance_ns2", make_change(w, &t->variance));
+    pythia__json_set(w, out, "p50_ns", make_compared_quantile(w, t, .5));
+    pythia__json_set(w, out, "p90_ns", make_compared_quantile(w, t, .9));
+    pythia__json_set(w, out, "p99_ns", make_compared_quantile(w, t, .99));
+    pythia__json_set(w, out, "effect_min_ns", pythia__json_real(t->effect_min));
+    pythia__json_set(w, out, "sampled", two_counts(w, t->sampled_before, t->sampled_after));
+    pythia__json_set(w, out, "sample_mean_ns", make_change(w, &t->sample_mean));
+    pythia__json_set(w, out, "sample_variance_ns2", make_change(w, &t->sample_variance));
+    pythia__json_set(w, out, "clipped_ns", make_certain_change(w, &t->mean_test));
+    pythia__json_set(w, out, "clipped_variance_ns2", make_certain_change(w, &t->variance_test));
+    pythia__json_set(w, out, "edges", edges);
+    pythia__json_set(w, out, "paths_compared", json_boolean(t->paths_compared));
+    pythia__json_set(w, out, "level", pythia__json_count(t->level));
+    pythia__json_set(w, out, "paths", paths);
+    pythia__json_set(w, out, "trace_points", points);
+    pythia__json_set(w, out, "findings", make_findings(wr, t));
     return out;
 }
 
@@ -218,14 +202,14 @@ static json_t *make_compared_service(struct writer *wr, const struct pythia_comp
     struct pythia__json *w = &wr->json;
     const struct pythia_compared_type *t = &wr->c->types[s->type];
     json_t *out = json_object();
-    set_compared_member(w, out, "service", service_name(w, s->service));
-    set_compared_member(w, out, "score_ns", make_compared_real(s->score));
-    set_compared_member(w, out, "change_ns", make_compared_real(s->change));
-    set_compared_member(w, out, "edges", make_compared_count(s->edges));
-    set_compared_member(w, out, "changed_edges", make_compared_count(s->changed));
-    set_compared_member(w, out, "request_type",
-                        pythia__json_text(pythia_vocabulary_text(w->vocabulary, t->name)));
-    set_compared_member(w, out, "best_edge", make_compared_edge(wr, t, &t->edges[s->edge]));
+    pythia__json_set(w, out, "service", service_name(w, s->service));
+    pythia__json_set(w, out, "score_ns", pythia__json_real(s->score));
+    pythia__json_set(w, out, "change_ns", pythia__json_real(s->change));
+    pythia__json_set(w, out, "edges", pythia__json_count(s->edges));
+    pythia__json_set(w, out, "changed_edges", pythia__json_count(s->changed));
+    pythia__json_set(w, out, "request_type",
+                     pythia__json_text(pythia_vocabulary_text(w->vocabulary, t->name)));
+    pythia__json_set(w, out, "best_edge", make_compared_edge(wr, t, &t->edges[s->edge]));
     return out;
 }
 
@@ -233,7 +217,7 @@ static json_t *make_compared_input(struct writer *wr, const struct pythia_compar
                                    uint64_t covered_ns)
 {
     json_t *out = pythia__json_input(&wr->json, in->paths, in->path_count, in->result);
-    set_compared_member(&wr->json, out, "covered_ns", make_compared_count(covered_ns));
+    pythia__json_set(&wr->json, out, "covered_ns", pythia__json_count(covered_ns));
     return out;
 }
 
@@ -247,19 +231,18 @@ static json_t *make_comparison(const struct pythia_compare_source *s)
         pythia__json_append(w, types, make_compared_type(&wr, &c->types[i]));
     for (size_t i = 0; i < c->service_count; i++)
         pythia__json_append(w, services, make_compared_service(&wr, &c->services[i]));
-    set_compared_member(w, out, "schema", json_string("pythia.comparison/1"));
-    set_compared_member(w, out, "before",
-                        make_compared_input(&wr, s->before, c->covered_before_ns));
-    set_compared_member(w, out, "after", make_compared_input(&wr, s->after, c->covered_after_ns));
-    set_compared_member(w, out, "alpha", make_compared_real(c->alpha));
-    set_compared_member(w, out, "min_requests", make_compared_count(c->min_requests));
-    set_compared_member(w, out, "tests", make_compared_count(c->tests));
-    set_compared_member(w, out, "compared_types", make_compared_count(c->compared));
-    set_compared_member(w, out, "changed", json_boolean(c->changed));
-    set_compared_member(w, out, "mean_ns", make_change(w, &c->mean));
-    set_compared_member(w, out, "split_by", pythia__json_compared_splits(w, s->before->key, c));
-    set_compared_member(w, out, "services", services);
-    set_compared_member(w, out, "request_types", types);
+    pythia__json_set(w, out, "schema", json_string("pythia.comparison/1"));
+    pythia__json_set(w, out, "before", make_compared_input(&wr, s->before, c->covered_before_ns));
+    pythia__json_set(w, out, "after", make_compared_input(&wr, s->after, c->covered_after_ns));
+    pythia__json_set(w, out, "alpha", pythia__json_real(c->alpha));
+    pythia__json_set(w, out, "min_requests", pythia__json_count(c->min_requests));
+    pythia__json_set(w, out, "tests", pythia__json_count(c->tests));
+    pythia__json_set(w, out, "compared_types", pythia__json_count(c->compared));
+    pythia__json_set(w, out, "changed", json_boolean(c->changed));
+    pythia__json_set(w, out, "mean_ns", make_change(w, &c->mean));
+    pythia__json_set(w, out, "split_by", pythia__json_compared_splits(w, s->before->key, c));
+    pythia__json_set(w, out, "services", services);
+    pythia__json_set(w, out, "request_types", types);
     pythia__json_close(w);
     if (w->failed) {
         json_decref(out);

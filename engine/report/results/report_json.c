@@ -16,37 +16,6 @@
 
 #define PATH_MAX 10000 /* events of a path that are listed */
 
-static void set_report_member(struct pythia__report_writer *w, json_t *object, const char *key,
-                              json_t *value)
-{
-    pythia__json_set(&w->json, object, key, value);
-}
-
-static void append_report_item(struct pythia__report_writer *w, json_t *array, json_t *value)
-{
-    pythia__json_append(&w->json, array, value);
-}
-
-static json_t *make_report_real(double number)
-{
-    return pythia__json_real(number);
-}
-
-static json_t *make_report_text(struct pythia_text t)
-{
-    return pythia__json_text(t);
-}
-
-static json_t *point_name(struct pythia__report_writer *w, uint32_t tracepoint)
-{
-    return pythia__json_point(&w->json, tracepoint);
-}
-
-static json_t *make_report_event(struct pythia__report_writer *w, uint32_t tracepoint, uint8_t kind)
-{
-    return pythia__json_event(&w->json, tracepoint, kind);
-}
-
 /* ---- explanations ---- */
 
 static json_t *make_key_profile(struct pythia__report_writer *w, const struct pythia_explanation *x)
@@ -54,10 +23,12 @@ static json_t *make_key_profile(struct pythia__report_writer *w, const struct py
     json_t *out = json_array();
     for (size_t i = 0; i < x->profile_bins; i++) {
         json_t *bin = json_object();
-        set_report_member(w, bin, "value", make_report_text(pythia_text_of(x->profile[i].label)));
-        set_report_member(w, bin, "requests", json_integer((json_int_t)x->profile[i].requests));
-        set_report_member(w, bin, "mean_ns", make_report_real(x->profile[i].mean_ns));
-        append_report_item(w, out, bin);
+        pythia__json_set(&w->json, bin, "value",
+                         pythia__json_text(pythia_text_of(x->profile[i].label)));
+        pythia__json_set(&w->json, bin, "requests",
+                         json_integer((json_int_t)x->profile[i].requests));
+        pythia__json_set(&w->json, bin, "mean_ns", pythia__json_real(x->profile[i].mean_ns));
+        pythia__json_append(&w->json, out, bin);
     }
     return out;
 }
@@ -74,11 +45,12 @@ static json_t *make_key_loadings(struct pythia__report_writer *w,
         json_t *one = json_object();
         const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups),
                                                             ranking->edges[all->chosen[i]].edge);
-        set_report_member(w, one, "from",
-                          make_report_event(w, edge->from_tracepoint, edge->from_event));
-        set_report_member(w, one, "to", make_report_event(w, edge->to_tracepoint, edge->to_event));
-        set_report_member(w, one, "loading", make_report_real(x->result.loadings[i]));
-        append_report_item(w, out, one);
+        pythia__json_set(&w->json, one, "from",
+                         pythia__json_event(&w->json, edge->from_tracepoint, edge->from_event));
+        pythia__json_set(&w->json, one, "to",
+                         pythia__json_event(&w->json, edge->to_tracepoint, edge->to_event));
+        pythia__json_set(&w->json, one, "loading", pythia__json_real(x->result.loadings[i]));
+        pythia__json_append(&w->json, out, one);
     }
     return out;
 }
@@ -88,12 +60,14 @@ static json_t *make_key_split(struct pythia__report_writer *w, const struct pyth
     if (!x->split)
         return json_null();
     json_t *out = json_object();
-    set_report_member(w, out, "condition", make_report_text(pythia_text_of(x->split)));
-    set_report_member(w, out, "high_requests", json_integer((json_int_t)x->result.split.high_rows));
-    set_report_member(w, out, "high_mean_ns", make_report_real(x->result.high_total));
-    set_report_member(w, out, "low_requests", json_integer((json_int_t)x->result.split.low_rows));
-    set_report_member(w, out, "low_mean_ns", make_report_real(x->result.low_total));
-    set_report_member(w, out, "variance_share", make_report_real(x->result.split_share));
+    pythia__json_set(&w->json, out, "condition", pythia__json_text(pythia_text_of(x->split)));
+    pythia__json_set(&w->json, out, "high_requests",
+                     json_integer((json_int_t)x->result.split.high_rows));
+    pythia__json_set(&w->json, out, "high_mean_ns", pythia__json_real(x->result.high_total));
+    pythia__json_set(&w->json, out, "low_requests",
+                     json_integer((json_int_t)x->result.split.low_rows));
+    pythia__json_set(&w->json, out, "low_mean_ns", pythia__json_real(x->result.low_total));
+    pythia__json_set(&w->json, out, "variance_share", pythia__json_real(x->result.split_share));
     return out;
 }
 
@@ -103,8 +77,8 @@ static json_t *rests_on(struct pythia__report_writer *w, bool few, size_t reques
     if (!few)
         return json_null();
     json_t *out = json_object();
-    set_report_member(w, out, "requests", json_integer((json_int_t)requests));
-    set_report_member(w, out, "of", json_integer((json_int_t)of));
+    pythia__json_set(&w->json, out, "requests", json_integer((json_int_t)requests));
+    pythia__json_set(&w->json, out, "of", json_integer((json_int_t)of));
     return out;
 }
 
@@ -124,39 +98,39 @@ static json_t *make_key_explanation(struct pythia__report_writer *w,
     const struct pythia_association_result *r = &x->result;
     const char *proxy_of = name_of_column(all, r->proxy_of);
     json_t *out = json_object();
-    set_report_member(w, out, "key", make_report_text(pythia_text_of(x->name)));
-    set_report_member(w, out, "kind",
-                      json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ||
-                                          x->kind == PYTHIA_KEY_MEMBER
-                                      ? "categorical"
-                                      : "numeric"));
-    set_report_member(w, out, "structural",
-                      json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
-    set_report_member(w, out, "rank", json_integer((json_int_t)r->rank));
-    set_report_member(w, out, "effect", make_report_real(r->effect));
-    set_report_member(w, out, "explained", make_report_real(r->explained));
-    set_report_member(w, out, "explained_edges", make_report_real(r->explained_edges));
-    set_report_member(w, out, "rests_on", rests_on(w, r->few, r->support, all->rows));
-    set_report_member(w, out, "omega_squared", make_report_real(r->omega_squared));
-    set_report_member(w, out, "r", make_report_real(r->r));
-    set_report_member(w, out, "p", make_report_real(r->p));
-    set_report_member(w, out, "q", make_report_real(r->q));
-    set_report_member(w, out, "p_permutation", make_report_real(r->p_permutation));
-    set_report_member(w, out, "stability", make_report_real(r->stability));
-    set_report_member(w, out, "confirmed", json_boolean(r->confirmed));
-    set_report_member(w, out, "low_confidence", json_boolean(r->low_confidence));
-    set_report_member(w, out, "proxy_of",
-                      proxy_of ? make_report_text(pythia_text_of(proxy_of)) : json_null());
+    pythia__json_set(&w->json, out, "key", pythia__json_text(pythia_text_of(x->name)));
+    pythia__json_set(&w->json, out, "kind",
+                     json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ||
+                                         x->kind == PYTHIA_KEY_MEMBER
+                                     ? "categorical"
+                                     : "numeric"));
+    pythia__json_set(&w->json, out, "structural",
+                     json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
+    pythia__json_set(&w->json, out, "rank", json_integer((json_int_t)r->rank));
+    pythia__json_set(&w->json, out, "effect", pythia__json_real(r->effect));
+    pythia__json_set(&w->json, out, "explained", pythia__json_real(r->explained));
+    pythia__json_set(&w->json, out, "explained_edges", pythia__json_real(r->explained_edges));
+    pythia__json_set(&w->json, out, "rests_on", rests_on(w, r->few, r->support, all->rows));
+    pythia__json_set(&w->json, out, "omega_squared", pythia__json_real(r->omega_squared));
+    pythia__json_set(&w->json, out, "r", pythia__json_real(r->r));
+    pythia__json_set(&w->json, out, "p", pythia__json_real(r->p));
+    pythia__json_set(&w->json, out, "q", pythia__json_real(r->q));
+    pythia__json_set(&w->json, out, "p_permutation", pythia__json_real(r->p_permutation));
+    pythia__json_set(&w->json, out, "stability", pythia__json_real(r->stability));
+    pythia__json_set(&w->json, out, "confirmed", json_boolean(r->confirmed));
+    pythia__json_set(&w->json, out, "low_confidence", json_boolean(r->low_confidence));
+    pythia__json_set(&w->json, out, "proxy_of",
+                     proxy_of ? pythia__json_text(pythia_text_of(proxy_of)) : json_null());
     if (x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS) {
-        set_report_member(w, out, "requests", json_integer((json_int_t)all->rows));
-        set_report_member(w, out, "requests_without", json_integer((json_int_t)x->without));
-        set_report_member(w, out, "ends_early", json_boolean(x->ends_early));
+        pythia__json_set(&w->json, out, "requests", json_integer((json_int_t)all->rows));
+        pythia__json_set(&w->json, out, "requests_without", json_integer((json_int_t)x->without));
+        pythia__json_set(&w->json, out, "ends_early", json_boolean(x->ends_early));
     }
-    set_report_member(w, out, "low", make_report_real(x->low));
-    set_report_member(w, out, "high", make_report_real(x->high));
-    set_report_member(w, out, "edges", make_key_loadings(w, all, x, ranking));
-    set_report_member(w, out, "split", make_key_split(w, x));
-    set_report_member(w, out, "profile", make_key_profile(w, x));
+    pythia__json_set(&w->json, out, "low", pythia__json_real(x->low));
+    pythia__json_set(&w->json, out, "high", pythia__json_real(x->high));
+    pythia__json_set(&w->json, out, "edges", make_key_loadings(w, all, x, ranking));
+    pythia__json_set(&w->json, out, "split", make_key_split(w, x));
+    pythia__json_set(&w->json, out, "profile", make_key_profile(w, x));
     return out;
 }
 
@@ -171,21 +145,21 @@ static json_t *make_joint(struct pythia__report_writer *w, const struct pythia_e
         const struct pythia_explanation *x = &all->found[j->keys[k]];
         bool levels = x->kind == PYTHIA_KEY_CATEGORICAL;
         json_t *key = json_object();
-        set_report_member(w, key, "key", make_report_text(pythia_text_of(x->name)));
-        set_report_member(w, key, "structural",
-                          json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
-        set_report_member(w, key, "condition",
-                          levels ? make_report_text(pythia_text_of(x->split)) : json_null());
-        set_report_member(w, key, "coefficient", make_report_real(j->coefficients[k]));
-        set_report_member(w, key, "slope_ns", make_report_real(j->slopes[k]));
-        append_report_item(w, keys, key);
+        pythia__json_set(&w->json, key, "key", pythia__json_text(pythia_text_of(x->name)));
+        pythia__json_set(&w->json, key, "structural",
+                         json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
+        pythia__json_set(&w->json, key, "condition",
+                         levels ? pythia__json_text(pythia_text_of(x->split)) : json_null());
+        pythia__json_set(&w->json, key, "coefficient", pythia__json_real(j->coefficients[k]));
+        pythia__json_set(&w->json, key, "slope_ns", pythia__json_real(j->slopes[k]));
+        pythia__json_append(&w->json, keys, key);
     }
-    set_report_member(w, out, "keys", keys);
-    set_report_member(w, out, "r", make_report_real(j->r));
-    set_report_member(w, out, "explained", make_report_real(j->share));
-    set_report_member(w, out, "explained_by_best", make_report_real(j->single_share));
-    set_report_member(w, out, "q", make_report_real(j->q));
-    set_report_member(w, out, "stability", make_report_real(j->stability));
+    pythia__json_set(&w->json, out, "keys", keys);
+    pythia__json_set(&w->json, out, "r", pythia__json_real(j->r));
+    pythia__json_set(&w->json, out, "explained", pythia__json_real(j->share));
+    pythia__json_set(&w->json, out, "explained_by_best", pythia__json_real(j->single_share));
+    pythia__json_set(&w->json, out, "q", pythia__json_real(j->q));
+    pythia__json_set(&w->json, out, "stability", pythia__json_real(j->stability));
     return out;
 }
 
@@ -195,17 +169,18 @@ static void add_key_explanations(struct pythia__report_writer *w, json_t *to,
 {
     json_t *found = json_array(), *skipped = json_array();
     for (size_t i = 0; i < all->found_count; i++)
-        append_report_item(w, found, make_key_explanation(w, all, &all->found[i], ranking));
+        pythia__json_append(&w->json, found, make_key_explanation(w, all, &all->found[i], ranking));
     for (size_t i = 0; i < all->skipped_count; i++) {
         json_t *one = json_object();
-        set_report_member(w, one, "key", make_report_text(pythia_text_of(all->skipped[i].name)));
-        set_report_member(w, one, "reason", json_string(all->skipped[i].reason));
-        append_report_item(w, skipped, one);
+        pythia__json_set(&w->json, one, "key",
+                         pythia__json_text(pythia_text_of(all->skipped[i].name)));
+        pythia__json_set(&w->json, one, "reason", json_string(all->skipped[i].reason));
+        pythia__json_append(&w->json, skipped, one);
     }
-    set_report_member(w, to, "keys_asked", json_integer((json_int_t)all->asked));
-    set_report_member(w, to, "explanations", found);
-    set_report_member(w, to, "joint", make_joint(w, all));
-    set_report_member(w, to, "skipped_keys", skipped);
+    pythia__json_set(&w->json, to, "keys_asked", json_integer((json_int_t)all->asked));
+    pythia__json_set(&w->json, to, "explanations", found);
+    pythia__json_set(&w->json, to, "joint", make_joint(w, all));
+    pythia__json_set(&w->json, to, "skipped_keys", skipped);
 }
 
 /* ---- groups ---- */
@@ -215,7 +190,7 @@ static json_t *make_report_numbers(struct pythia__report_writer *w, const double
 {
     json_t *out = json_array();
     for (size_t i = 0; i < count; i++)
-        append_report_item(w, out, make_report_real(values[i]));
+        pythia__json_append(&w->json, out, pythia__json_real(values[i]));
     return out;
 }
 
@@ -224,17 +199,17 @@ static json_t *make_group_modes(struct pythia__report_writer *w, const struct py
     const struct pythia_modes *m = &g->modes;
     bool several = m->count > 1;
     json_t *out = json_object();
-    set_report_member(w, out, "p", make_report_real(g->dip.p));
-    set_report_member(w, out, "q", make_report_real(g->modes_q));
-    set_report_member(w, out, "count", json_integer((json_int_t)(several ? m->count : 1)));
-    set_report_member(w, out, "cuts_ns",
-                      make_report_numbers(w, m->cuts, several ? m->count - 1 : 0));
-    set_report_member(w, out, "centers_ns",
-                      make_report_numbers(w, m->centers, several ? m->count : 0));
-    set_report_member(w, out, "weights",
-                      make_report_numbers(w, m->weights, several ? m->count : 0));
-    set_report_member(w, out, "variance_share",
-                      several ? make_report_real(m->variance_share) : json_null());
+    pythia__json_set(&w->json, out, "p", pythia__json_real(g->dip.p));
+    pythia__json_set(&w->json, out, "q", pythia__json_real(g->modes_q));
+    pythia__json_set(&w->json, out, "count", json_integer((json_int_t)(several ? m->count : 1)));
+    pythia__json_set(&w->json, out, "cuts_ns",
+                     make_report_numbers(w, m->cuts, several ? m->count - 1 : 0));
+    pythia__json_set(&w->json, out, "centers_ns",
+                     make_report_numbers(w, m->centers, several ? m->count : 0));
+    pythia__json_set(&w->json, out, "weights",
+                     make_report_numbers(w, m->weights, several ? m->count : 0));
+    pythia__json_set(&w->json, out, "variance_share",
+                     several ? pythia__json_real(m->variance_share) : json_null());
     return out;
 }
 
@@ -247,11 +222,11 @@ static json_t *make_group_histogram(struct pythia__report_writer *w, const struc
     size_t bins = pythia__count_bins(g->sketch, PYTHIA__HISTOGRAM_BINS, counts, &low, &width);
     for (size_t i = 0; i < bins; i++) {
         json_t *one = json_object();
-        set_report_member(w, one, "low_ns", make_report_real(low * exp(width * (double)i)));
-        set_report_member(w, one, "high_ns",
-                          make_report_real(width > 0 ? low * exp(width * (double)(i + 1)) : high));
-        set_report_member(w, one, "count", json_integer((json_int_t)counts[i]));
-        append_report_item(w, out, one);
+        pythia__json_set(&w->json, one, "low_ns", pythia__json_real(low * exp(width * (double)i)));
+        pythia__json_set(&w->json, one, "high_ns",
+                         pythia__json_real(width > 0 ? low * exp(width * (double)(i + 1)) : high));
+        pythia__json_set(&w->json, one, "count", json_integer((json_int_t)counts[i]));
+        pythia__json_append(&w->json, out, one);
     }
     return out;
 }
@@ -274,13 +249,13 @@ static void add_group_path(struct pythia__report_writer *w, json_t *to,
          * it leads to, are inside. */
         uint32_t inside = first ? kind == PYTHIA_EVENT_START : kind == PYTHIA_EVENT_END;
         uint32_t depth = pythia_cct_depth(cct, edge->context) - inside;
-        json_t *one = make_report_event(w, point, kind);
-        set_report_member(w, one, "depth", json_integer(depth));
-        append_report_item(w, out, one);
+        json_t *one = pythia__json_event(&w->json, point, kind);
+        pythia__json_set(&w->json, one, "depth", json_integer(depth));
+        pythia__json_append(&w->json, out, one);
     }
-    set_report_member(w, to, "path", out);
+    pythia__json_set(&w->json, to, "path", out);
     if (count > PATH_MAX)
-        set_report_member(w, to, "path_events", json_integer((json_int_t)count));
+        pythia__json_set(&w->json, to, "path_events", json_integer((json_int_t)count));
 }
 
 /* What tracing itself adds, where that is measured: ns, and of how much. It is a part of that:
@@ -291,8 +266,9 @@ static void add_tracing_cost(struct pythia__report_writer *w, json_t *to, double
     if (isnan(cost_ns))
         return;
     cost_ns = cost_ns > of_ns ? of_ns : cost_ns;
-    set_report_member(w, to, "tracing_ns", make_report_real(cost_ns));
-    set_report_member(w, to, "tracing_share", make_report_real(of_ns > 0 ? cost_ns / of_ns : NAN));
+    pythia__json_set(&w->json, to, "tracing_ns", pythia__json_real(cost_ns));
+    pythia__json_set(&w->json, to, "tracing_share",
+                     pythia__json_real(of_ns > 0 ? cost_ns / of_ns : NAN));
 }
 
 static json_t *make_group_edges(struct pythia__report_writer *w, const struct pythia_group *g)
@@ -304,31 +280,35 @@ static json_t *make_group_edges(struct pythia__report_writer *w, const struct py
         const struct pythia_edge *edge =
             pythia_cct_edge_at(pythia_groups_cct(w->s->groups), e->edge);
         json_t *one = json_object();
-        set_report_member(w, one, "from",
-                          make_report_event(w, edge->from_tracepoint, edge->from_event));
-        set_report_member(w, one, "to", make_report_event(w, edge->to_tracepoint, edge->to_event));
+        pythia__json_set(&w->json, one, "from",
+                         pythia__json_event(&w->json, edge->from_tracepoint, edge->from_event));
+        pythia__json_set(&w->json, one, "to",
+                         pythia__json_event(&w->json, edge->to_tracepoint, edge->to_event));
         pythia__json_set_context(&w->json, one, "context", pythia_groups_cct(w->s->groups),
                                  edge->context);
-        set_report_member(w, one, "requests", json_integer((json_int_t)e->requests));
-        set_report_member(w, one, "rests_on", rests_on(w, e->few, e->requests, g->ranking.rows));
-        set_report_member(w, one, "repeats", make_report_real(e->repeats));
-        set_report_member(w, one, "mean_ns", make_report_real(e->share.mean));
-        set_report_member(w, one, "sd_ns", make_report_real(e->share.sd));
-        set_report_member(w, one, "cov", make_report_real(e->share.cov));
-        set_report_member(w, one, "share", make_report_real(shares ? e->share.share : NAN));
-        set_report_member(w, one, "share_low", make_report_real(shares ? e->share.low : NAN));
-        set_report_member(w, one, "share_high", make_report_real(shares ? e->share.high : NAN));
-        set_report_member(w, one, "raw_share", make_report_real(e->share.raw_share));
-        set_report_member(w, one, "outlier_driven", json_boolean(e->share.outlier_driven));
-        set_report_member(w, one, "tail_share", make_report_real(e->tail_share));
-        set_report_member(w, one, "mode_share", make_report_real(e->mode_share));
-        set_report_member(w, one, "modes_p", make_report_real(e->modes_p));
+        pythia__json_set(&w->json, one, "requests", json_integer((json_int_t)e->requests));
+        pythia__json_set(&w->json, one, "rests_on",
+                         rests_on(w, e->few, e->requests, g->ranking.rows));
+        pythia__json_set(&w->json, one, "repeats", pythia__json_real(e->repeats));
+        pythia__json_set(&w->json, one, "mean_ns", pythia__json_real(e->share.mean));
+        pythia__json_set(&w->json, one, "sd_ns", pythia__json_real(e->share.sd));
+        pythia__json_set(&w->json, one, "cov", pythia__json_real(e->share.cov));
+        pythia__json_set(&w->json, one, "share", pythia__json_real(shares ? e->share.share : NAN));
+        pythia__json_set(&w->json, one, "share_low",
+                         pythia__json_real(shares ? e->share.low : NAN));
+        pythia__json_set(&w->json, one, "share_high",
+                         pythia__json_real(shares ? e->share.high : NAN));
+        pythia__json_set(&w->json, one, "raw_share", pythia__json_real(e->share.raw_share));
+        pythia__json_set(&w->json, one, "outlier_driven", json_boolean(e->share.outlier_driven));
+        pythia__json_set(&w->json, one, "tail_share", pythia__json_real(e->tail_share));
+        pythia__json_set(&w->json, one, "mode_share", pythia__json_real(e->mode_share));
+        pythia__json_set(&w->json, one, "modes_p", pythia__json_real(e->modes_p));
         add_tracing_cost(
             w, one,
             pythia_bill_edge_ns(w->s->vocabulary, edge->from_tracepoint, edge->to_tracepoint) *
                 e->repeats,
             e->share.mean);
-        append_report_item(w, out, one);
+        pythia__json_append(&w->json, out, one);
     }
     return out;
 }
@@ -355,9 +335,9 @@ static json_t *make_group_examples(struct pythia__report_writer *w, const struct
         snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, slowest[k]->trace.high,
                  slowest[k]->trace.low);
         json_t *one = json_object();
-        set_report_member(w, one, "trace_id", json_string(id));
-        set_report_member(w, one, "duration_ns", json_integer(slowest[k]->duration_ns));
-        append_report_item(w, out, one);
+        pythia__json_set(&w->json, one, "trace_id", json_string(id));
+        pythia__json_set(&w->json, one, "duration_ns", json_integer(slowest[k]->duration_ns));
+        pythia__json_append(&w->json, out, one);
     }
     return out;
 }
@@ -374,11 +354,11 @@ static void add_group_lineage(struct pythia__report_writer *w, json_t *to,
     json_t *out = json_array();
     uint64_t parent = pythia_lineage_parent(&g->lineage);
     for (uint32_t i = 0; i < g->lineage.count; i++) {
-        append_report_item(w, out, pythia__json_group_id(g->lineage.ids[i]));
+        pythia__json_append(&w->json, out, pythia__json_group_id(g->lineage.ids[i]));
         parent = g->lineage.ids[i] == g->id ? 0 : parent;
     }
-    set_report_member(w, to, "parent", pythia__json_group_id(parent));
-    set_report_member(w, to, "lineage", out);
+    pythia__json_set(&w->json, to, "parent", pythia__json_group_id(parent));
+    pythia__json_set(&w->json, to, "lineage", out);
 }
 
 static struct pythia_text type_name(const struct pythia__report_writer *w,
@@ -392,7 +372,7 @@ static void add_seen_count(struct pythia__report_writer *w, json_t *to, uint64_t
                            uint64_t count)
 {
     if (seen_count != count)
-        set_report_member(w, to, "seen", json_integer((json_int_t)seen_count));
+        pythia__json_set(&w->json, to, "seen", json_integer((json_int_t)seen_count));
 }
 
 static json_t *own_time(struct pythia__report_writer *w, const struct pythia_own_time *t)
@@ -402,8 +382,8 @@ static json_t *own_time(struct pythia__report_writer *w, const struct pythia_own
     const struct pythia_finding finding = {pythia_place_own(t->tracepoint), t->share.slope,
                                            t->share.low, t->share.high};
     json_t *out = pythia__json_finding(&w->json, &finding);
-    set_report_member(w, out, "segments", json_integer((json_int_t)t->segments));
-    set_report_member(w, out, "mean_ns", make_report_real(t->mean_ns));
+    pythia__json_set(&w->json, out, "segments", json_integer((json_int_t)t->segments));
+    pythia__json_set(&w->json, out, "mean_ns", pythia__json_real(t->mean_ns));
     return out;
 }
 
@@ -417,8 +397,9 @@ static json_t *make_patterns(struct pythia__report_writer *w, const struct pythi
                                &patterns, &count) != PYTHIA_OK)
         w->json.failed = true;
     for (size_t i = 0; i < count; i++)
-        append_report_item(w, out,
-                           make_report_text(pythia_vocabulary_text(w->s->vocabulary, patterns[i])));
+        pythia__json_append(
+            &w->json, out,
+            pythia__json_text(pythia_vocabulary_text(w->s->vocabulary, patterns[i])));
     pythia_free(patterns);
     return out;
 }
@@ -430,9 +411,9 @@ static json_t *make_unlike(struct pythia__report_writer *w, const struct pythia_
     if (g == largest)
         return json_null();
     json_t *out = json_object();
-    set_report_member(w, out, "group", group_id(largest));
-    set_report_member(w, out, "passes", make_patterns(w, g, largest));
-    set_report_member(w, out, "lacks", make_patterns(w, largest, g));
+    pythia__json_set(&w->json, out, "group", group_id(largest));
+    pythia__json_set(&w->json, out, "passes", make_patterns(w, g, largest));
+    pythia__json_set(&w->json, out, "lacks", make_patterns(w, largest, g));
     return out;
 }
 
@@ -440,44 +421,44 @@ static json_t *make_group(struct pythia__report_writer *w, const struct pythia_g
                           const struct pythia_group *largest)
 {
     json_t *out = json_object();
-    set_report_member(w, out, "id", group_id(g));
+    pythia__json_set(&w->json, out, "id", group_id(g));
     add_group_lineage(w, out, g);
-    set_report_member(w, out, "request_type", make_report_text(type_name(w, g)));
-    set_report_member(w, out, "level", json_integer(g->level));
-    set_report_member(w, out, "count", json_integer((json_int_t)g->count));
+    pythia__json_set(&w->json, out, "request_type", pythia__json_text(type_name(w, g)));
+    pythia__json_set(&w->json, out, "level", json_integer(g->level));
+    pythia__json_set(&w->json, out, "count", json_integer((json_int_t)g->count));
     add_seen_count(w, out, g->seen, g->count);
-    set_report_member(
-        w, out, "type_count",
+    pythia__json_set(
+        &w->json, out, "type_count",
         json_integer((json_int_t)w->s->diagnosis->types[g->type].type->moments.weight));
-    set_report_member(w, out, "sampled", json_integer((json_int_t)g->sampled));
-    set_report_member(w, out, "mean_ns", make_report_real(g->mean_ns));
-    set_report_member(w, out, "sd_ns", make_report_real(g->sd_ns));
-    set_report_member(w, out, "cov", make_report_real(g->cov));
-    set_report_member(w, out, "p50_ns", make_report_real(g->p50_ns));
-    set_report_member(w, out, "p90_ns", make_report_real(g->p90_ns));
-    set_report_member(w, out, "p99_ns", make_report_real(g->p99_ns));
-    set_report_member(w, out, "variance_share", make_report_real(g->variance_share));
+    pythia__json_set(&w->json, out, "sampled", json_integer((json_int_t)g->sampled));
+    pythia__json_set(&w->json, out, "mean_ns", pythia__json_real(g->mean_ns));
+    pythia__json_set(&w->json, out, "sd_ns", pythia__json_real(g->sd_ns));
+    pythia__json_set(&w->json, out, "cov", pythia__json_real(g->cov));
+    pythia__json_set(&w->json, out, "p50_ns", pythia__json_real(g->p50_ns));
+    pythia__json_set(&w->json, out, "p90_ns", pythia__json_real(g->p90_ns));
+    pythia__json_set(&w->json, out, "p99_ns", pythia__json_real(g->p99_ns));
+    pythia__json_set(&w->json, out, "variance_share", pythia__json_real(g->variance_share));
     add_tracing_cost(w, out, pythia__tracing_of_group(w->s, g), g->mean_ns);
-    set_report_member(w, out, "status",
-                      json_string(pythia_group_status_name(
-                          pythia__standing_of(w->s, g).quiet ? PYTHIA_GROUP_QUIET : g->status)));
-    set_report_member(w, out, "cause", json_string(pythia_cause_name(g->cause)));
-    set_report_member(
-        w, out, "clipping_removes",
-        make_report_real(g->ranking.edge_count > 0 ? fmax(0, 1 - g->ranking.kept) : NAN));
-    set_report_member(w, out, "localised", json_boolean(g->ranking.localised));
+    pythia__json_set(&w->json, out, "status",
+                     json_string(pythia_group_status_name(
+                         pythia__standing_of(w->s, g).quiet ? PYTHIA_GROUP_QUIET : g->status)));
+    pythia__json_set(&w->json, out, "cause", json_string(pythia_cause_name(g->cause)));
+    pythia__json_set(
+        &w->json, out, "clipping_removes",
+        pythia__json_real(g->ranking.edge_count > 0 ? fmax(0, 1 - g->ranking.kept) : NAN));
+    pythia__json_set(&w->json, out, "localised", json_boolean(g->ranking.localised));
     pythia__json_set_context(&w->json, out, "inclusive", pythia_groups_cct(w->s->groups),
                              g->inclusive);
-    set_report_member(w, out, "own_time", own_time(w, &g->own));
-    set_report_member(w, out, "modes", make_group_modes(w, g));
-    set_report_member(w, out, "histogram", make_group_histogram(w, g));
-    set_report_member(w, out, "slowest", make_group_examples(w, g));
+    pythia__json_set(&w->json, out, "own_time", own_time(w, &g->own));
+    pythia__json_set(&w->json, out, "modes", make_group_modes(w, g));
+    pythia__json_set(&w->json, out, "histogram", make_group_histogram(w, g));
+    pythia__json_set(&w->json, out, "slowest", make_group_examples(w, g));
     add_group_path(w, out, g);
-    set_report_member(w, out, "edges", make_group_edges(w, g));
+    pythia__json_set(&w->json, out, "edges", make_group_edges(w, g));
     add_key_explanations(w, out, &g->explanations, &g->ranking);
-    set_report_member(w, out, "splits", pythia__json_proposals(&w->json, g));
-    set_report_member(w, out, "finding", pythia__json_group_finding(w, g));
-    set_report_member(w, out, "unlike", make_unlike(w, g, largest));
+    pythia__json_set(&w->json, out, "splits", pythia__json_proposals(&w->json, g));
+    pythia__json_set(&w->json, out, "finding", pythia__json_group_finding(w, g));
+    pythia__json_set(&w->json, out, "unlike", make_unlike(w, g, largest));
     return out;
 }
 
@@ -486,27 +467,28 @@ static json_t *make_group(struct pythia__report_writer *w, const struct pythia_g
 static json_t *request_type(struct pythia__report_writer *w, const struct pythia_type_result *r)
 {
     json_t *out = json_object(), *levels = json_array();
-    set_report_member(w, out, "name",
-                      make_report_text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
-    set_report_member(w, out, "unsplit",
-                      make_report_text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
-    set_report_member(w, out, "count", json_integer((json_int_t)r->type->moments.weight));
+    pythia__json_set(&w->json, out, "name",
+                     pythia__json_text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
+    pythia__json_set(&w->json, out, "unsplit",
+                     pythia__json_text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
+    pythia__json_set(&w->json, out, "count", json_integer((json_int_t)r->type->moments.weight));
     add_seen_count(w, out, r->type->moments.n, r->type->moments.weight);
-    set_report_member(w, out, "mean_ns", make_report_real(r->mean_ns));
-    set_report_member(w, out, "sd_ns", make_report_real(r->sd_ns));
-    set_report_member(w, out, "client_mean_ns", make_report_real(r->client_mean_ns));
-    set_report_member(w, out, "variance_share", make_report_real(r->variance_share));
-    set_report_member(w, out, "between_paths_share", make_report_real(r->between_share));
-    set_report_member(w, out, "level", json_integer(r->level));
+    pythia__json_set(&w->json, out, "mean_ns", pythia__json_real(r->mean_ns));
+    pythia__json_set(&w->json, out, "sd_ns", pythia__json_real(r->sd_ns));
+    pythia__json_set(&w->json, out, "client_mean_ns", pythia__json_real(r->client_mean_ns));
+    pythia__json_set(&w->json, out, "variance_share", pythia__json_real(r->variance_share));
+    pythia__json_set(&w->json, out, "between_paths_share", pythia__json_real(r->between_share));
+    pythia__json_set(&w->json, out, "level", json_integer(r->level));
     for (uint32_t i = 0; i < r->level_count; i++) {
         json_t *level = json_object();
-        set_report_member(w, level, "groups", json_integer((json_int_t)r->levels[i].groups));
-        set_report_member(w, level, "requests", json_integer((json_int_t)r->levels[i].requests));
-        set_report_member(w, level, "between_paths_share",
-                          make_report_real(r->levels[i].between_share));
-        append_report_item(w, levels, level);
+        pythia__json_set(&w->json, level, "groups", json_integer((json_int_t)r->levels[i].groups));
+        pythia__json_set(&w->json, level, "requests",
+                         json_integer((json_int_t)r->levels[i].requests));
+        pythia__json_set(&w->json, level, "between_paths_share",
+                         pythia__json_real(r->levels[i].between_share));
+        pythia__json_append(&w->json, levels, level);
     }
-    set_report_member(w, out, "levels", levels);
+    pythia__json_set(&w->json, out, "levels", levels);
     add_key_explanations(w, out, &r->explanations, NULL);
     return out;
 }
@@ -516,15 +498,16 @@ static json_t *make_suggestion(struct pythia__report_writer *w, const struct pyt
     const struct pythia_group *g = &w->s->diagnosis->groups[s->group];
     const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups), s->edge);
     json_t *out = json_object();
-    set_report_member(w, out, "trace_point", point_name(w, s->tracepoint));
-    set_report_member(w, out, "request_type", make_report_text(type_name(w, g)));
-    set_report_member(w, out, "group", group_id(g));
-    set_report_member(w, out, "from",
-                      make_report_event(w, edge->from_tracepoint, edge->from_event));
-    set_report_member(w, out, "to", make_report_event(w, edge->to_tracepoint, edge->to_event));
-    set_report_member(w, out, "gain", make_report_real(s->gain));
-    set_report_member(w, out, "cost_ns", make_report_real(s->cost_ns));
-    set_report_member(w, out, "reason", make_report_text(pythia_text_of(s->reason)));
+    pythia__json_set(&w->json, out, "trace_point", pythia__json_point(&w->json, s->tracepoint));
+    pythia__json_set(&w->json, out, "request_type", pythia__json_text(type_name(w, g)));
+    pythia__json_set(&w->json, out, "group", group_id(g));
+    pythia__json_set(&w->json, out, "from",
+                     pythia__json_event(&w->json, edge->from_tracepoint, edge->from_event));
+    pythia__json_set(&w->json, out, "to",
+                     pythia__json_event(&w->json, edge->to_tracepoint, edge->to_event));
+    pythia__json_set(&w->json, out, "gain", pythia__json_real(s->gain));
+    pythia__json_set(&w->json, out, "cost_ns", pythia__json_real(s->cost_ns));
+    pythia__json_set(&w->json, out, "reason", pythia__json_text(pythia_text_of(s->reason)));
     return out;
 }
 
@@ -549,7 +532,7 @@ static json_t *open_points(struct pythia__report_writer *w)
     if (n > 0)
         qsort(names, n, sizeof(*names), compare_names);
     for (size_t i = 0; i < n; i++)
-        append_report_item(w, out, make_report_text(names[i]));
+        pythia__json_append(&w->json, out, pythia__json_text(names[i]));
     pythia_free(names);
     return out;
 }
@@ -574,9 +557,9 @@ static void add_sampling_numbers(struct pythia__report_writer *w, json_t *to)
     if (d->seen == d->requests)
         return;
     json_t *out = json_object();
-    set_report_member(w, out, "seen", json_integer((json_int_t)d->seen));
-    set_report_member(w, out, "requests", json_integer((json_int_t)d->requests));
-    set_report_member(w, to, "sampling", out);
+    pythia__json_set(&w->json, out, "seen", json_integer((json_int_t)d->seen));
+    pythia__json_set(&w->json, out, "requests", json_integer((json_int_t)d->requests));
+    pythia__json_set(&w->json, to, "sampling", out);
 }
 
 static const char *measure_name(enum pythia_measure measure)
@@ -592,19 +575,21 @@ static json_t *make_overhead(struct pythia__report_writer *w,
     json_t *out = json_object(), *list = json_array();
     for (size_t i = 0; i < o->listed; i++) {
         json_t *one = json_object();
-        set_report_member(w, one, "trace_point", point_name(w, o->dropped[i].tracepoint));
-        set_report_member(w, one, "share", make_report_real(o->dropped[i].share));
-        set_report_member(w, one, "variance_share", make_report_real(o->dropped[i].explained));
-        set_report_member(w, one, "reason", json_string(o->dropped[i].reason));
-        append_report_item(w, list, one);
+        pythia__json_set(&w->json, one, "trace_point",
+                         pythia__json_point(&w->json, o->dropped[i].tracepoint));
+        pythia__json_set(&w->json, one, "share", pythia__json_real(o->dropped[i].share));
+        pythia__json_set(&w->json, one, "variance_share",
+                         pythia__json_real(o->dropped[i].explained));
+        pythia__json_set(&w->json, one, "reason", json_string(o->dropped[i].reason));
+        pythia__json_append(&w->json, list, one);
     }
-    set_report_member(w, out, "share", make_report_real(o->share));
-    set_report_member(w, out, "limit", make_report_real(o->limit));
-    set_report_member(w, out, "cost_ns", make_report_real(o->cost_ns));
-    set_report_member(w, out, "requests", pythia__json_count(o->requests));
-    set_report_member(w, out, "beyond_limit", json_boolean(o->beyond_limit));
-    set_report_member(w, out, "dropped_count", pythia__json_count(o->dropped_count));
-    set_report_member(w, out, "dropped", list);
+    pythia__json_set(&w->json, out, "share", pythia__json_real(o->share));
+    pythia__json_set(&w->json, out, "limit", pythia__json_real(o->limit));
+    pythia__json_set(&w->json, out, "cost_ns", pythia__json_real(o->cost_ns));
+    pythia__json_set(&w->json, out, "requests", pythia__json_count(o->requests));
+    pythia__json_set(&w->json, out, "beyond_limit", json_boolean(o->beyond_limit));
+    pythia__json_set(&w->json, out, "dropped_count", pythia__json_count(o->dropped_count));
+    pythia__json_set(&w->json, out, "dropped", list);
     return out;
 }
 
@@ -627,7 +612,8 @@ static json_t *make_groups(struct pythia__report_writer *w)
     json_t *out = json_array();
     w->json.failed = w->json.failed || !largest;
     for (size_t i = 0; largest && i < d->group_count; i++)
-        append_report_item(w, out, make_group(w, &d->groups[i], largest[d->groups[i].type]));
+        pythia__json_append(&w->json, out,
+                            make_group(w, &d->groups[i], largest[d->groups[i].type]));
     pythia_free(largest);
     return out;
 }
@@ -639,30 +625,32 @@ json_t *pythia__report_json(const struct pythia_report_source *source)
     struct pythia__report_writer w = {.json = {.vocabulary = source->vocabulary}, .s = source};
     json_t *out = json_object(), *types = json_array(), *next = json_array();
     pythia__doc_begin(&w.d);
-    set_report_member(&w, out, "schema", json_string("pythia.report/1"));
+    pythia__json_set(&w.json, out, "schema", json_string("pythia.report/1"));
     json_t *input = pythia__json_input(&w.json, source->paths, source->path_count, source->input);
     if (source->live)
-        set_report_member(&w, input, "live", json_true());
-    set_report_member(&w, out, "input", input);
+        pythia__json_set(&w.json, input, "live", json_true());
+    pythia__json_set(&w.json, out, "input", input);
     add_sampling_numbers(&w, out);
-    set_report_member(&w, out, "ranked_by", json_string(measure_name(source->measure)));
-    set_report_member(&w, out, "alpha", make_report_real(d->alpha));
-    set_report_member(&w, out, "mean_ns", make_report_real(d->mean_ns));
-    set_report_member(&w, out, "sd_ns", make_report_real(d->sd_ns));
-    set_report_member(&w, out, "between_types_share", make_report_real(d->between_types_share));
+    pythia__json_set(&w.json, out, "ranked_by", json_string(measure_name(source->measure)));
+    pythia__json_set(&w.json, out, "alpha", pythia__json_real(d->alpha));
+    pythia__json_set(&w.json, out, "mean_ns", pythia__json_real(d->mean_ns));
+    pythia__json_set(&w.json, out, "sd_ns", pythia__json_real(d->sd_ns));
+    pythia__json_set(&w.json, out, "between_types_share",
+                     pythia__json_real(d->between_types_share));
     for (size_t i = 0; i < d->type_count; i++)
-        append_report_item(&w, types, request_type(&w, &d->types[i]));
+        pythia__json_append(&w.json, types, request_type(&w, &d->types[i]));
     for (size_t i = 0; i < source->next_count; i++)
-        append_report_item(&w, next, make_suggestion(&w, &source->next[i]));
-    set_report_member(&w, out, "split_by", split_by(&w));
-    set_report_member(&w, out, "request_types", types);
+        pythia__json_append(&w.json, next, make_suggestion(&w, &source->next[i]));
+    pythia__json_set(&w.json, out, "split_by", split_by(&w));
+    pythia__json_set(&w.json, out, "request_types", types);
     if (d->not_asked > 0)
-        set_report_member(&w, out, "types_without_groups", json_integer((json_int_t)d->not_asked));
-    set_report_member(&w, out, "groups", make_groups(&w));
-    set_report_member(&w, out, "next", next);
-    set_report_member(&w, out, "open", open_points(&w));
+        pythia__json_set(&w.json, out, "types_without_groups",
+                         json_integer((json_int_t)d->not_asked));
+    pythia__json_set(&w.json, out, "groups", make_groups(&w));
+    pythia__json_set(&w.json, out, "next", next);
+    pythia__json_set(&w.json, out, "open", open_points(&w));
     if (source->verdicts)
-        set_report_member(&w, out, "verdicts", pythia__json_verdicts(&w));
+        pythia__json_set(&w.json, out, "verdicts", pythia__json_verdicts(&w));
     if (source->loop)
         pythia__json_loop(&w, out);
     pythia__json_close(&w.json);

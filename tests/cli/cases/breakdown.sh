@@ -15,3 +15,11 @@ pythia breakdown -q --part 'rdma' calls.jsonl || echo $?
 printf '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"%032d","spanId":"%016d","name":"a",' 1 1 > none.jsonl
 printf '"startTimeUnixNano":"1","endTimeUnixNano":"5"}]}]}]}\n' >> none.jsonl
 pythia breakdown -q none.jsonl
+# Names from a trace are shown as what they are in every form: U+202E would turn the rest of the line around.
+sed 's/"name":"get"/"name":"g\\u202e<b>t"/' calls.jsonl > hostile.jsonl
+for form in text json markdown html; do
+    pythia breakdown -q --format $form hostile.jsonl > out.$form
+    printf '%s: %s\n' $form "$(grep -o 'g[\]u202e[^t]*t' out.$form | sort -u | tr '\n' ' ')"
+    ! grep -q "$(printf '\342\200\256')" out.$form || echo "U+202E is in it"
+    [ $form != html ] || ! grep -q '<b>' out.$form || echo "an element of the name is in it"
+done

@@ -6,6 +6,7 @@
 
 #include "pythia/buf.h"
 #include "pythia/call_parts.h"
+#include "pythia/report.h"
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
 
@@ -25,11 +26,11 @@ void pythia_breakdown_destroy(struct pythia_breakdown *b); /* b may be NULL */
 int pythia_breakdown_add(struct pythia_breakdown *b, const struct pythia_trace *trace);
 
 struct pythia_breakdown_view {
-    size_t top;           /* callpaths that are shown, those with most time first */
-    const char *callpath; /* only those whose name matches it (fnmatch); NULL: all */
-    bool json;            /* pythia-report(5); else text */
-    size_t width;         /* of the text, columns */
-    bool colour, ascii;   /* of the text: with escape sequences; with nothing but ASCII */
+    size_t top;                       /* callpaths that are shown, those with most time first */
+    const char *callpath;             /* only those whose name matches it (fnmatch); NULL: all */
+    enum pythia_report_format format; /* TEXT, JSON (pythia-report(5)), MARKDOWN or HTML */
+    size_t width;                     /* of the text, columns */
+    bool colour, ascii; /* of the text: with escape sequences; with nothing but ASCII */
 };
 
 /* Append the report. PYTHIA_OK or PYTHIA_ENOMEM. O(callpaths log callpaths). */

@@ -4,10 +4,9 @@
 #include "document/document.h"
 #include "pythia/status.h"
 
-static const struct pythia__doc_column columns[] = {{.title = "part of the call"},
+static const struct pythia__doc_column columns[] = {{.title = "part of the call", .name = true},
                                                     {.title = "mean", .right = true},
-                                                    {.title = ""},
-                                                    {.title = "share", .right = true},
+                                                    {.title = "share", .bar = true},
                                                     {.title = "variance", .right = true}};
 
 static double mean_of(const struct pythia_exact_moments *m)
@@ -27,20 +26,9 @@ static void add_heading(struct pythia__doc *d, const struct pythia_breakdown *b,
                      pythia_vocabulary_tracepoint_id(
                          b->vocabulary, p->server == PYTHIA_NONE ? p->client : p->server),
                      pythia_buf_text(&call), pythia_buf_text(&all));
-    pythia__doc_aside(d);
-    pythia__doc_count(d, (double)p->origin.weight, " call", " calls");
-    pythia__doc_words(d, " of ");
-    pythia__doc_duration(d, mean_of(&p->origin));
     d->failed = d->failed || call.failed || all.failed;
     pythia_buf_free(&call);
     pythia_buf_free(&all);
-}
-
-/* Nothing where all calls take the same time, so that there is no variance. */
-static void add_share(struct pythia__doc *d, double share)
-{
-    if (isfinite(share))
-        pythia__doc_percent(d, share);
 }
 
 static void add_part(struct pythia__doc *d, const struct pythia__callpath *p,
@@ -54,12 +42,10 @@ static void add_part(struct pythia__doc *d, const struct pythia__callpath *p,
     pythia__doc_cell(d);
     pythia__doc_duration(d, mean);
     pythia__doc_cell(d);
-    if (share > 0 && isfinite(share))
-        pythia__doc_bar(d, PYTHIA__DOC_TIME, share, NAN, NAN);
+    pythia__doc_bar(d, PYTHIA__DOC_TIME, share > 0 ? share : 0, NAN, NAN);
+    pythia__doc_percent(d, share);
     pythia__doc_cell(d);
-    add_share(d, share);
-    pythia__doc_cell(d);
-    add_share(d, variance);
+    pythia__doc_percent(d, variance); /* "-" where all calls take the same time */
 }
 
 /* What no span and no key-value of a listed call tells of; it is unaccounted, or the target's. */
@@ -89,61 +75,59 @@ static void add_missing(struct pythia__doc *d, const struct pythia_breakdown *b,
 }
 
 /* What the rows do not say. */
-static void add_target(struct pythia__doc *d, const struct pythia__callpath *p)
+static void add_call(struct pythia__doc *d, const struct pythia__callpath *p)
 {
     pythia__doc_paragraph(d, PYTHIA__DOC_TEXT);
-    if (p->server == PYTHIA_NONE) {
-        pythia__doc_words(d, "Its target is not traced.");
-        return;
+    pythia__doc_count(d, (double)p->origin.weight, " call", " calls");
+    pythia__doc_words(d, ", mean ");
+    pythia__doc_duration(d, mean_of(&p->origin));
+    pythia__doc_words(d, p->server == PYTHIA_NONE ? ". The target is not traced"
+                                                  : ", of which the target took ");
+    if (p->server != PYTHIA_NONE) {
+        pythia__doc_duration(d, mean_of(&p->exec));
+        pythia__doc_words(d, " with what it called");
     }
-    if (p->client == PYTHIA_NONE)
-        pythia__doc_words(d, "Its caller is not traced. ");
-    pythia__doc_words(d, "The target took ");
-    pythia__doc_duration(d, mean_of(&p->exec));
-    pythia__doc_words(d, " with what it called");
     if (p->told >> PYTHIA_CALL_T_CB & 1) {
         pythia__doc_words(d, ", and ");
         pythia__doc_duration(d, mean_of(&p->parts[PYTHIA_CALL_T_CB]));
         pythia__doc_words(d, " more after its answer");
     }
-    pythia__doc_words(d, ".");
+    pythia__doc_words(d, p->client == PYTHIA_NONE ? ". The caller is not traced." : ".");
 }
 
 static void add_callpath(struct pythia__doc *d, const struct pythia_breakdown *b, uint32_t path)
 {
     const struct pythia__callpath *p = &b->paths[path];
     pythia__doc_gap(d);
+    pythia__doc_open(d, PYTHIA__DOC_SECTION, PYTHIA_TEXT(""), NULL);
     add_heading(d, b, path);
+    add_call(d, p);
     pythia__doc_table(d, columns, sizeof(columns) / sizeof(columns[0]));
     for (int i = 0; i < PYTHIA_CALL_PARTS; i++)
         if (p->told >> i & 1)
             add_part(d, p, (enum pythia_call_part)i);
-    add_target(d, p);
+    pythia__doc_close(d);
 }
 
-int pythia__breakdown_text(const struct pythia_breakdown *b,
-                           const struct pythia_breakdown_view *view, const uint32_t *order,
-                           size_t count, struct pythia_buf *out)
+int pythia__breakdown_build(const struct pythia_breakdown *b, const uint32_t *order, size_t count,
+                            struct pythia__doc *d)
 {
-    struct pythia__doc d;
-    const struct pythia__doc_view how = {
-        .width = view->width, .colour = view->colour, .ascii = view->ascii};
-    pythia__doc_begin(&d);
-    pythia__doc_paragraph(&d, PYTHIA__DOC_TEXT);
-    pythia__doc_count(&d, (double)b->requests, " request", " requests");
-    pythia__doc_words(&d, " \xC2\xB7 ");
-    pythia__doc_count(&d, (double)b->count, " callpath", " callpaths");
-    pythia__doc_words(&d, " of calls between services");
+    pythia__doc_open(d, PYTHIA__DOC_HEAD, PYTHIA_TEXT(""), NULL);
+    pythia__doc_heading(d, 1, PYTHIA__DOC_PLAIN);
+    pythia__doc_words(d, "Calls between services");
+    pythia__doc_paragraph(d, PYTHIA__DOC_READ);
+    pythia__doc_count(d, (double)b->requests, " request", " requests");
+    pythia__doc_words(d, " \xC2\xB7 ");
+    pythia__doc_count(d, (double)b->count, " callpath", " callpaths");
+    pythia__doc_words(d, " of calls between services");
     if (b->count == 0)
-        pythia__doc_words(&d, ": no span is of kind client, server or consumer, and none has "
-                              "another service than its parent.");
+        pythia__doc_words(d,
+                          ": no span is of kind client, server or consumer, and none has another "
+                          "service than its parent.");
+    pythia__doc_close(d);
     for (size_t i = 0; i < count; i++)
-        add_callpath(&d, b, order[i]);
+        add_callpath(d, b, order[i]);
     if (count > 0)
-        add_missing(&d, b, order, count);
-    int status = pythia__doc_finish(&d);
-    if (status == PYTHIA_OK)
-        status = pythia__doc_write_text(&d, &how, out);
-    pythia__doc_free(&d);
-    return status;
+        add_missing(d, b, order, count);
+    return pythia__doc_finish(d);
 }
