@@ -19,6 +19,7 @@
 
 #define APPLICATION_ID 0x50797275 /* "Pyru", in the header of the file: file(1) shows it */
 #define BUSY_MS        10000
+#define WAIT_MS        5 /* between two tries of what SQLite does not wait for itself */
 
 /* One entry for each version: what leads from the one before to it. */
 static const char *const migrations[PYTHIA_RUN_SCHEMA] = {
@@ -121,12 +122,16 @@ static int migrate_store(const struct pythia_run_store *s, struct pythia_error *
     return status;
 }
 
-/* A database of another program, named by mistake, is not touched. */
+/* A database of another program, named by mistake, is not touched. The three numbers are read in
+ * one transaction: another process may be making the tables of the same new file. */
 static int check_owner(const struct pythia_run_store *s, struct pythia_error *e)
 {
+    sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL);
     int64_t version = read_pragma(s, "PRAGMA user_version");
     int64_t owner = read_pragma(s, "PRAGMA application_id");
     int64_t tables = read_pragma(s, "SELECT count(*) FROM sqlite_master");
+    if (version >= 0 && owner >= 0 && tables >= 0)
+        sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);
     if (tables < 0 &&
         (sqlite3_errcode(s->db) == SQLITE_NOTADB || sqlite3_errcode(s->db) == SQLITE_CORRUPT)) {
         pythia_error_place(e, s->path, 0, 0);
@@ -143,6 +148,21 @@ static int check_owner(const struct pythia_run_store *s, struct pythia_error *e)
         return pythia_error_set(e, PYTHIA_EFORMAT,
                                 "was written by a newer Pythia (schema %lld, this one knows %d)",
                                 (long long)version, PYTHIA_RUN_SCHEMA);
+    return PYTHIA_OK;
+}
+
+/* The first to use a new file changes it to a write-ahead log, once and for all. SQLite does not
+ * wait while another process does so, whatever the busy timeout says: this loop waits. */
+static int start_log(const struct pythia_run_store *s, struct pythia_error *e)
+{
+    const char *statement = "PRAGMA journal_mode=WAL";
+    int result;
+    for (int waited = 0; (result = sqlite3_exec(s->db, statement, NULL, NULL, NULL)) != SQLITE_OK;
+         waited += WAIT_MS) {
+        if ((result & 0xff) != SQLITE_BUSY || waited >= BUSY_MS)
+            return pythia__run_store_fail(s, e);
+        sqlite3_sleep(WAIT_MS);
+    }
     return PYTHIA_OK;
 }
 
@@ -174,10 +194,9 @@ static int open_database(struct pythia_run_store *s, struct pythia_error *e)
         return status;
     status = run_statements(s,
                             "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
-                            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                            "PRAGMA foreign_keys=ON;",
+                            "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
                             e);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = start_log(s, e)) != PYTHIA_OK)
         return status;
     return migrate_store(s, e);
 }

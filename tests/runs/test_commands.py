@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import signal
@@ -155,12 +156,13 @@ class TestRecord(Runs):
         self.assertEqual(self.show()["signal"], signal.SIGPIPE)
 
     def test_ten_runs_at_once_give_ten_records(self):
-        many = [subprocess.Popen([PYTHIA, "run", "-q", "--", "true"], env=self.environment, cwd=self.path,
-                                 stderr=subprocess.PIPE) for _ in range(10)]
-        for one in many:
-            self.assertEqual(one.communicate(timeout=120)[1], b"")
-            self.assertEqual(one.returncode, 0)
-        self.assertEqual(len(self.runs()), 10)
+        for turn in range(20):  # each on a new file
+            self.environment["PYTHIA_RUNS"] = self.db = os.path.join(self.path, "turn%d.db" % turn)
+            many = [subprocess.Popen([PYTHIA, "run", "-q", "--", "true"], env=self.environment, cwd=self.path,
+                                     stderr=subprocess.PIPE) for _ in range(10)]
+            ended = [(one.communicate(timeout=120)[1], one.returncode) for one in many]
+            self.assertEqual(ended, [(b"", 0)] * 10)
+            self.assertEqual(len(self.runs()), 10)
 
     def test_nobody_else_may_read_the_file(self):
         self.record("--", "true")
@@ -310,8 +312,8 @@ class TestJudgement(Runs):
                        for f, _, ns in os.walk(os.path.join(self.path, "out")) for n in ns)
         self.assertEqual(len(names), 9)  # eight records and the command
         for name in names:
-            pair = [open(os.path.join(self.path, d, name)).read() for d in ("out", "again")]
-            pair = [re.sub(r'"id":\d+', '"id":0', text) for text in pair]
+            pair = [re.sub(r'"id":\d+', '"id":0', pathlib.Path(self.path, d, name).read_text())
+                    for d in ("out", "again")]
             self.assertEqual(pair[0], pair[1])
 
     def test_a_file_that_is_no_record_is_refused_and_the_rest_imported(self):
