@@ -214,7 +214,7 @@ class Pages(Case):
         self.assertEqual((status["unknown_points"], status["unknown_spans"]), (2, unknown))
         shown = self.pythiad.ctl("status").stdout
         self.assertRegex(shown, r"not in search space +2\n")
-        self.assertIn(f"{unknown:.0f} spans were left out because the search space does not know their trace points: learn it anew\n",
+        self.assertIn(f"{unknown:.0f} spans were left out because the search space does not know their trace points; build or learn a new one\n",
                       shown)
         self.pythiad.logged("The search space does not know trace points of request types that it knows, and their spans are "
                             "left out: learn it anew: points=[12], spans=")
@@ -237,7 +237,7 @@ class Pages(Case):
         agent = Agent(self.pythiad, "shop", ("root", "step a", "step b", "step c"))
         self.assertEqual(agent.report().status, 200)
         for action, said in (("groups", "no group of requests is known yet\n"),
-                             ("decisions", "nothing was opened or closed yet\n")):
+                             ("decisions", "nothing has been opened or closed yet\n")):
             done = self.pythiad.ctl(action)
             self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
         done = self.pythiad.ctl("report")
@@ -260,8 +260,8 @@ class Pages(Case):
         self.assertRegex(texts["points"].stdout, r"^state +cost of a hit +hits  trace point  \(what came of it\)\n")
         self.assertRegex(texts["points"].stdout, r"shop:step b  \(")
         self.assertEqual(self.pythiad.ctl("points", "--ids").stdout.split("\n"), [*sorted(agent.points), ""])
-        self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+ at a price that is supposed\ntogether \d+ ns a request, "
-                                                         r"[0-9.e-]+ % of the [0-9.]+ ms that requests take\n$")
+        self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+ at an assumed price\nin total \d+ ns per request, "
+                                                         r"[0-9.e-]+ % of the mean duration of [0-9.]+ ms\n$")
         self.assertRegex(texts["open shop:root"].stdout, r"^1 trace point, desired set \d+\n$")
         self.assertEqual((texts["off"].stdout, texts["on"].stdout), ("pythiad: off\n", "pythiad: works\n"))
 
@@ -272,7 +272,7 @@ class Pages(Case):
             answers[action] = json.loads(done.stdout)
         self.assertEqual(answers["status"]["doing"], "works")
         self.assertEqual(answers["status"]["problems_waiting"], 0)
-        self.assertRegex(texts["status"].stdout, r"\n  types that wait +0\n")
+        self.assertRegex(texts["status"].stdout, r"\n  types waiting +0\n")
         self.assertEqual(self.pythiad.metric("pythia_problems_waiting"), 0)
         self.assertEqual(answers["report"]["schema"], "pythia.report/1")
         self.assertEqual({p["trace_point"] for p in answers["points"]}, set(agent.points))

@@ -57,7 +57,7 @@ class Variables(unittest.TestCase):
         text = daemon.ctl("vars").stdout
         self.assertIn(f"load, process {program.pid}:\n", text)
         self.assertRegex(text, r"\n  level +of the process  long +17  queue length\n")
-        self.assertRegex(text, r"\n  timer +of the request  double +not seen yet  .*red.*\n")
+        self.assertRegex(text, r"\n  timer +of the request  double +no value yet  .*red.*\n")
         self.assertNotIn("\x1b", text)
         self.assertEqual(daemon.stop(), 0)
         # And without a daemon, of the directory itself.
@@ -118,10 +118,10 @@ class Prices(unittest.TestCase):
         self.assertEqual([known["load:p2"][key] for key in ("wanted", "mute", "spans")], [False, False, 0])
         self.assertEqual(daemon.metric("pythia_points_mute"), 1)
         text = daemon.ctl("points").stdout
-        self.assertRegex(text, r"mute +\d+ ns expected +0  load:once  \(applied, none of \d+ requests passed it\)\n")
+        self.assertRegex(text, r"silent +\d+ ns expected +0  load:once  \(applied, hit by none of \d+ requests\)\n")
         self.assertRegex(text, r"open +\d+ ns measured +\d+  load:p1  \(applied, \d+ spans since it was opened\)\n")
         self.assertRegex(text, r"\n +\d+ ns (?:expected|measured) +\d+  load:p2  \(applied\)\n")
-        self.assertRegex(daemon.ctl("status").stdout, r"open and mute +1\n")
+        self.assertRegex(daemon.ctl("status").stdout, r"open and silent +1\n")
         plan = json.loads(daemon.ctl("plan", "--format", "json", "load:p1", "load:once").stdout)
         self.assertEqual([p["price_known"] for p in plan["trace_points"]], ["measured", "expected"])
         # Mute is not for ever.
@@ -283,8 +283,8 @@ class Bill(unittest.TestCase):
         self.assertAlmostEqual(plan["added_ns_per_request"] / sum(20 * p["price_ns"] for p in plan["trace_points"]), 1, places=6)
         self.assertAlmostEqual(plan["added_share"] * plan["request_ns"] / plan["added_ns_per_request"], 1, places=6)
         text = daemon.ctl("plan", "--open", "load:p1,load:p2").stdout
-        self.assertRegex(text, r"load:p1: \d+ ns added to a request, by 20\.00 calls at \d+ ns, which is (?:measured|expected)\nload:p2: .*\n"
-                               r"together \d+ ns a request, [0-9.e-]+ % of the [0-9.]+ ms that requests take\n")
+        self.assertRegex(text, r"load:p1: adds \d+ ns to a request, 20\.00 calls at \d+ ns each, (?:measured|expected)\nload:p2: .*\n"
+                               r"in total \d+ ns per request, [0-9.e-]+ % of the mean duration of [0-9.]+ ms\n")
         self.assertEqual(daemon.stop(), 0)
 
     def test_the_limit_of_what_tracing_may_take_is_kept(self):

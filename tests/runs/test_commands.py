@@ -260,7 +260,7 @@ class TestSuite(Runs):
         for change, part in ((lambda s: s.pop("suite"), "no name"), (lambda s: s.update(repeat=0), '"repeat"'),
                              (lambda s: s.update(benchmarks=[]), "no list"),
                              (lambda s: s["benchmarks"][1].pop("name"), "benchmark 2: has no"),
-                             (lambda s: s["benchmarks"][1].update(name="a"), "name of an earlier"),
+                             (lambda s: s["benchmarks"][1].update(name="a"), "same name as an earlier"),
                              (lambda s: s["benchmarks"][0].update(command=[]), "benchmark 1: has no"),
                              (lambda s: s["benchmarks"][0].update(command=[3]), "no text"),
                              (lambda s: s["benchmarks"][0].update(meta=[]), "no object"),

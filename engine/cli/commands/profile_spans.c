@@ -154,7 +154,7 @@ int pythia__span_profile_print(struct pythia__span_profile *p,
     pythia_sort_indexes(order, p->count, scratch, row_before, p);
     pythia__add_requests_seen(to, p->requests, p->seen);
     pythia_buf_printf(to, ", %" PRIu64 " spans%s, %zu names%s\n", p->spans,
-                      p->by == PYTHIA__PROFILE_LEAF ? " with nothing below them" : "", p->count,
+                      p->by == PYTHIA__PROFILE_LEAF ? " without children" : "", p->count,
                       p->by == PYTHIA__PROFILE_LEVEL ? " and levels" : "");
     pythia_buf_printf(to, "%10s %12s %12s%s  trace point\n", "calls", "total s", "mean ms",
                       p->by == PYTHIA__PROFILE_LEVEL ? "  level" : "");

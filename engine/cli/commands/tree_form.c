@@ -183,11 +183,11 @@ static void add_cost(const struct tree *t, struct pythia_buf *to)
     pythia_bill_of(t->vocabulary, t->trace, &bill);
     if (bill.billed == 0)
         return;
-    pythia_buf_printf(to, "tracing it has cost %.3f us, %.3g %% of what its client has waited",
+    pythia_buf_printf(to, "tracing cost %.3f us, %.3g %% of the time its client waited",
                       bill.cost_ns / 1e3,
                       100 * bill.cost_ns / (double)(t->trace->end_ns - t->trace->start_ns));
     if (bill.unbilled > 0)
-        pythia_buf_printf(to, " (and what %u spans of others have cost)", bill.unbilled);
+        pythia_buf_printf(to, " (and the cost of %u spans of other requests)", bill.unbilled);
     pythia_buf_putc(to, '\n');
 }
 
@@ -196,7 +196,7 @@ static void add_list(const struct tree *t, struct pythia_buf *to)
     const struct pythia_trace *trace = t->trace;
     pythia_buf_printf(to,
                       "trace %016" PRIx64 "%016" PRIx64
-                      "  %u span%s, %.3f ms for its client, %.3f ms until all was done\n",
+                      "  %u span%s, %.3f ms for its client, %.3f ms until all work was done\n",
                       trace->id.high, trace->id.low, trace->count, trace->count == 1 ? "" : "s",
                       (double)(trace->end_ns - trace->start_ns) / 1e6,
                       (double)(trace->completed_ns - trace->start_ns) / 1e6);

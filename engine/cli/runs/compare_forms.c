@@ -130,12 +130,11 @@ static void add_row_sentence(const struct pythia__compared *c, struct pythia_buf
     if (worse)
         pythia_buf_printf(to, ") %zu of %zu comparisons got worse", worse, c->count);
     else if (c->count == 0)
-        pythia_buf_puts(to, ") there is nothing to compare: no benchmark or command has runs "
-                            "of both");
+        pythia_buf_puts(to, ") nothing to compare: no benchmark or command has runs of both");
     else if (few == c->count)
         pythia_buf_printf(to,
-                          ") there are too few runs: not even the clearest difference would be "
-                          "significant at %g",
+                          ") too few runs: not even the clearest difference would be significant "
+                          "at %g",
                           c->alpha);
     else
         pythia_buf_puts(to, ") nothing got worse");

@@ -27,8 +27,7 @@ enum {
     "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 3 nothing to "   \
     "diagnose, 4 not enough data."
 #define PYTHIA__EXITS_READING                                                                      \
-    "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 there was no " \
-    "trace."
+    "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 no trace."
 #define PYTHIA__EXITS_ALONE "0 done, 1 failed, 2 wrong usage."
 
 #define PYTHIA__READS_NOTHING SIZE_MAX
