@@ -203,8 +203,8 @@ static int widen_point(struct pythia_search *s, struct pythia__search_type *t, u
                        size_t problem)
 {
     struct pythia_buf reason = {0};
-    pythia_buf_puts(&reason, "no request of the type gave a span of it, and a program may take "
-                             "them for others: it is open for all types");
+    pythia_buf_puts(&reason, "no request of the type recorded a span of it, and a program may not "
+                             "know their type: it is opened for all types");
     int status = pythia__search_decide(s, t, point, true, problem, 0, &reason);
     if (status != PYTHIA_OK)
         return status;
@@ -234,7 +234,7 @@ static int close_if_idle(struct pythia_search *s, struct pythia__search_type *t,
     if (!silent && needed)
         return PYTHIA_OK;
     return pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
-                                silent ? "no request passed it" : "its search has ended");
+                                silent ? "no request hit it" : "its search has ended");
 }
 
 static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)

@@ -107,13 +107,13 @@ static bool describe_exceeded_limit(const struct pythia_search *s,
 {
     const struct pythia_budget *limit = &s->o.budget;
     if (limit->points_open > 0 && now->points > limit->points_open)
-        snprintf(words, size, "%zu points are open, and %zu may be", now->points,
+        snprintf(words, size, "%zu points are open; the limit is %zu", now->points,
                  limit->points_open);
     else if (limit->added_ns > 0 && now->added_ns > limit->added_ns)
-        snprintf(words, size, "open points add %.0f ns to a request, and %.0f may be",
+        snprintf(words, size, "open points add %.0f ns to a request; the limit is %.0f",
                  now->added_ns, limit->added_ns);
     else if (limit->bytes_per_second > 0 && now->bytes_per_second > limit->bytes_per_second)
-        snprintf(words, size, "open points add %.0f bytes a second, and %.0f may be",
+        snprintf(words, size, "open points add %.0f bytes per second; the limit is %.0f",
                  now->bytes_per_second, limit->bytes_per_second);
     else
         return false;
@@ -221,7 +221,7 @@ int pythia__search_keep_within(struct pythia_search *s)
         if (least == PYTHIA_NONE)
             break;
         char why[256];
-        snprintf(why, sizeof(why), "%s: it tells least", words);
+        snprintf(why, sizeof(why), "%s: this one is the least informative", words);
         status = close_for_all(s, least, why);
         if (status != PYTHIA_OK)
             goto out;

@@ -146,7 +146,9 @@ static void add_binary_reason(const struct pythia__parts *p, const struct pythia
                               struct pythia_buf *to)
 {
     pythia__parts_name(p, c->tracepoint, to);
-    pythia_buf_printf(to, " halves the time there best, of which %.0f %% was spent in it",
+    pythia_buf_printf(to,
+                      " divides the time there most evenly: %.0f %% of it was spent in the "
+                      "point",
                       100 * c->part);
 }
 

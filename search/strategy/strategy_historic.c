@@ -49,6 +49,6 @@ static int suggest_historic(const struct pythia_evidence *evidence, size_t budge
 
 const struct pythia_strategy pythia__strategy_historic = {
     .name = "historic",
-    .help = "points that were the cause in earlier searches; then as hierarchical",
+    .help = "points that were the cause in earlier searches, then as hierarchical",
     .suggest = suggest_historic,
 };

@@ -32,9 +32,9 @@ static char *make_gain_reason(const struct choosing *c, const struct pythia__bel
     pythia_buf_text_add(&text, pythia_vocabulary_tracepoint_id(c->vocabulary, pick->tracepoint));
     pythia_buf_printf(&text, " or below it with a probability of %.0f %%", 100 * pick->inside);
     struct pythia_place place = pythia_place_of(seen, b->regions[pick->block].edge);
-    pythia_buf_puts(&text, ", and it parts what lies ");
+    pythia_buf_puts(&text, ", and it splits the time ");
     pythia_place_add(&text, c->vocabulary, &place);
-    pythia_buf_printf(&text, ", which has %.0f %% of the variance",
+    pythia_buf_printf(&text, ", which accounts for %.0f %% of the variance",
                       100 * b->regions[pick->block].share);
     if (pythia_buf_status(&text) == PYTHIA_OK)
         return text.bytes;
@@ -195,6 +195,6 @@ out:
 
 const struct pythia_strategy pythia__strategy_information_gain = {
     .name = "information-gain",
-    .help = "the points that tell most about where the cause is, for their price",
+    .help = "the points that give most information about where the cause is, for their price",
     .suggest = suggest_information_gain,
 };

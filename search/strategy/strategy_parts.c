@@ -74,7 +74,7 @@ static char *make_candidate_reason(const struct pythia__parts *p,
         pythia_buf_puts(&text, "; ");
         row->reason(p, c, &text);
     } else {
-        pythia_buf_puts(&text, ", and this point marks it");
+        pythia_buf_puts(&text, ", and this point bounds it");
     }
     if (pythia_buf_status(&text) == PYTHIA_OK)
         return text.bytes;
