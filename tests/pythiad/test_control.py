@@ -216,8 +216,8 @@ class Pages(Case):
         self.assertRegex(shown, r"not in search space +2\n")
         self.assertIn(f"{unknown:.0f} spans were left out because the search space does not know their trace points; build or learn a new one\n",
                       shown)
-        self.pythiad.logged("The search space does not know trace points of request types that it knows, and their spans are "
-                            "left out: learn it anew: points=[12], spans=")
+        self.pythiad.logged("The search space lacks trace points of request types that it knows, and their spans are "
+                            "left out; build or learn a new one: points=[12], spans=")
         cycles = self.pythiad.metric("pythia_cycles_total")
         self.feed_until(lambda: in_force() and self.pythiad.metric("pythia_cycles_total") > cycles)
         found = self.pythiad.get("/v1/report").json["search"]["unknown_points"]
@@ -398,7 +398,7 @@ class ManyTypes(Case):
         self.assertEqual({group["request_type"] for group in report["groups"]}, {"shop:wide", "shop:middle"})
         for form in ("text", "markdown", "html"):
             self.assertRegex(self.pythiad.get(f"/v1/report?format={form}").text,
-                             r"3 types\S* \(1 of them not looked at closely: see --report-types\)", form)
+                             r"3 types\S* \(1 of them not analysed closely: see --report-types\)", form)
 
     def report(self):
         return self.pythiad.get("/v1/report").json
@@ -420,7 +420,7 @@ class Orders(Case):
         self.assertEqual((answer.status, answer.json["trace_points"][0]["known"]), (200, False))
         done = self.pythiad.ctl("open", "../../etc/passwd")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("no such trace points are known: ../../etc/passwd", done.stderr)
+        self.assertIn("unknown trace points: ../../etc/passwd", done.stderr)
         self.assertEqual(set(os.listdir(self.pythiad.folder)), before)
 
     def test_one_that_is_not_known_spoils_the_whole_order(self):
@@ -612,7 +612,7 @@ class Sockets(unittest.TestCase):
             code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off",
                                  f"--{option}=unix:{path}")
             self.assertEqual(code, 1)
-            self.assertIn(f"cannot listen at unix:{path}: something else listens there: is another pythiad running?", said)
+            self.assertIn(f"cannot listen at unix:{path}: another program listens there; is another pythiad running?", said)
             self.assertEqual(os.stat(path).st_ino, before.st_ino)
             if name == "control":
                 done = pythiad.ctl("status", address=f"unix:{path}")
@@ -689,7 +689,7 @@ class Addresses(unittest.TestCase):
         options = ("--check-config", "--otlp-http=*:0", f"--tls-key={folder}/server.key")
         self.assertEqual(rig.run(self, *options, f"--tls-certificate={folder}/server.pem")[0], 0)
         code, said = rig.run(self, *options)
-        self.assertEqual((code, "have to be given together" in said), (2, True))
+        self.assertEqual((code, "must be given together" in said), (2, True))
         code, said = rig.run(self, "--check-config", f"--tls-trust={folder}/ca.pem")
         self.assertEqual((code, "tls-trust needs" in said), (2, True))
 

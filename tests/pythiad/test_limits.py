@@ -625,7 +625,7 @@ class Bombs(unittest.TestCase):
                 self.assertEqual(answer.status, status, (count, kind, answer.body[:300]))
                 self.assertEqual(self.pythiad.metric("pythia_spans_total") - spans, int(status == 200))
                 if status == 413:
-                    self.assertIn(b"more than 100000 of its records are broken, the first so: body", answer.body)
+                    self.assertIn(b"more than 100000 of its records are broken; the first: body", answer.body)
                 elif kind == rig.JSON:
                     self.assertEqual(answer.json["partialSuccess"]["rejectedSpans"], str(count))
                 rig.within(self, self.pythiad.cpu_seconds() - cpu, .2, f"CPU time of {count} broken records")

@@ -107,7 +107,7 @@ class Disobedience(Case):
         self.assertEqual([self.point(id)["quarantined"] for id in ("shop:a", "stock:<b>")], [False, True])
         self.assertRegex(self.pythiad.ctl("status").stdout, r"quarantined +1\n")
         self.assertRegex(self.pythiad.ctl("points").stdout, r"stock:<b>  \(.*quarantined")
-        self.pythiad.logged("A trace point does not obey, and is left alone: trace-point=stock:<b>, plane=http")
+        self.pythiad.logged("A trace point does not respond to orders and is quarantined: trace-point=stock:<b>, plane=http")
 
         # Asked for again, it still waits for the end of its quarantine.
         self.open("stock:<b>")

@@ -212,7 +212,7 @@ class Redaction(unittest.TestCase):
     def test_wrong_rules(self):
         for rule in ("", "db.statement", "db.statement: hide", ": drop", "db.statement: Keep"):
             code, said = rig.run(self, "--check-config", f"--redact={rule}")
-            self.assertEqual((code, "is no rule: wanted KEY-PATTERN" in said), (2, True), said)
+            self.assertEqual((code, "is not a rule: expected KEY-PATTERN" in said), (2, True), said)
         path = os.path.join(self.folder, "x.yaml")
         with open(path, "w", encoding="utf-8") as file:
             file.write("redact:\n  - a: {b: c}\n")
@@ -226,7 +226,7 @@ class Redaction(unittest.TestCase):
                 file.write(content)
             code, said = rig.run(self, f"--redact-secret={path}", "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off",
                                  "--control=off")
-            self.assertEqual((code, "is no secret for hashes: wanted 32 hexadecimal digits" in said), (2, True), said)
+            self.assertEqual((code, "is not a secret for hashes: expected 32 hexadecimal digits" in said), (2, True), said)
         code, said = rig.run(self, "--redact-secret=/no/such/folder/secret", "--otlp-grpc=off", "--otlp-http=off",
                              "--zipkin=off", "--control=off")
         self.assertEqual((code, "cannot be made: No such file" in said), (1, True), said)

@@ -61,7 +61,7 @@ class WatchOnly(Fleet):
         self.assertRegex(self.pythiad.ctl("points").stdout, r"shop:b  \(not switchable, ")
         self.assertNotIn("Opens a trace point", self.pythiad.log)
         self.assertNotIn("Closes a trace point", self.pythiad.log)
-        self.pythiad.logged("Found what varies: request-type=shop:root, place=inside shop:b")
+        self.pythiad.logged("Found a cause: request-type=shop:root, place=inside shop:b")
         self.all_say_the_same()
         self.assertEqual(self.pythiad.ctl("decisions").stdout, "nothing has been opened or closed yet\n")
 

@@ -49,7 +49,7 @@ void pythia__show_status(struct pythia_buf *to, const json_t *s)
     static const struct {
         const char *name, *label;
     } rows[] = {{"cycles", "cycles"},
-                {"cycle", "number of the last"},
+                {"cycle", "last cycle"},
                 {"problems_waiting", "types waiting"},
                 {"requests", "requests"},
                 {"spans", "spans"},

@@ -33,7 +33,7 @@ static void accept_records(uv_poll_t *poll, int status, int events)
         pythia__connection_create(connection, &reader) != PYTHIA_OK) {
         if (l->refused++ == 0)
             pythia_log(PYTHIA_LOG_WARNING,
-                       "Too many programs send records: some are sent away (connections)");
+                       "Too many programs send records; some were disconnected (connections)");
         close(connection);
         return;
     }

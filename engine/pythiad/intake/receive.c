@@ -210,7 +210,7 @@ static void handle_otlp(void *context, struct pythia__http_exchange *x)
     if (format)
         submit_body(r, x, format == r->otlp_json, format, answer_otlp);
     else
-        pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
+        pythia__http_say(x, 415, "Content-Type must be " PROTOBUF " or " JSON "\n");
 }
 
 static pythia_span_counter *find_counter(const struct pythia__http_exchange *x,
@@ -237,7 +237,7 @@ static void handle_zipkin(void *context, struct pythia__http_exchange *x)
     if (has_type(pythia__http_header(x, "Content-Type"), JSON))
         submit_body(r, x, true, r->zipkin, answer_zipkin);
     else
-        pythia__http_say(x, 415, "Content-Type has to be " JSON " (Zipkin v2)\n");
+        pythia__http_say(x, 415, "Content-Type must be " JSON " (Zipkin v2)\n");
 }
 
 /* ---- OTLP over gRPC ---- */
@@ -295,7 +295,7 @@ static void drop_body(struct other_signal *s)
 {
     if (s->bodies++ == 0)
         pythia_log(PYTHIA_LOG_INFO,
-                   "Another signal than traces arrives; it is answered and dropped: signal=%s",
+                   "A signal other than traces arrives; it is answered and dropped: signal=%s",
                    signals[s->signal].name);
 }
 
@@ -304,7 +304,7 @@ static void drop_http(void *context, struct pythia__http_exchange *x)
     struct other_signal *s = context;
     const struct pythia_adapter_ops *format = otlp_format(s->receive, x);
     if (!format) {
-        pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
+        pythia__http_say(x, 415, "Content-Type must be " PROTOBUF " or " JSON "\n");
         return;
     }
     drop_body(s);

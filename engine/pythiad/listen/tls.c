@@ -54,7 +54,7 @@ int pythia__tls_create(const char *key, const char *certificate, const char *tru
         result = gnutls_priority_init(&t->priorities, PRIORITIES, NULL);
     if (result < 0) {
         pythia__tls_destroy(t);
-        return pythia_error_set(e, PYTHIA_EUSAGE, "the TLS key and certificate are no good: %s",
+        return pythia_error_set(e, PYTHIA_EUSAGE, "the TLS key and certificate cannot be used: %s",
                                 gnutls_strerror(result));
     }
     *out = t;

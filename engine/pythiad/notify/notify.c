@@ -122,7 +122,7 @@ static enum outcome post_notification(struct target *t, const struct notificatio
     enum outcome outcome = judge_answer(status, answer.status);
     if (outcome != SENT && !atomic_load(&n->stop))
         pythia_log(PYTHIA_LOG_WARNING,
-                   "A notification was not taken: target=%zu, number=%" PRIu64
+                   "A notification was not accepted: target=%zu, number=%" PRIu64
                    ", status=%ld, reason=%s",
                    t->place, one->number, answer.status, why.sentence);
     pythia_buf_free(&answer.body);
