@@ -449,7 +449,7 @@ class Spans(unittest.TestCase):
             for value in ("0", "-1", too_large, "many", "", "1.5"):
                 code, said = rig.run(self, "--check-config", f"--{name}={value}")
                 self.assertEqual(code, 2, (name, value, said))
-                self.assertRegex(said, f"--{name} takes a number (of bytes )?from .*, not '{value}'")
+                self.assertRegex(said, f"--{name} requires a number (of bytes )?from .*, not '{value}'")
         code, said = rig.run(self, "--check-config", "--value-max=31")
         self.assertEqual((code, "from 32 to 4K, not '31'" in said), (2, True), said)
 
