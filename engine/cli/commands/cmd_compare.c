@@ -60,7 +60,7 @@ struct side {
     int count;
 };
 
-/* What the grouping key has seen of this side must go; not what it has seen of the other. */
+/* Forget what the grouping key has seen of this side, but not of the other. */
 static int forget_side(const struct side *side)
 {
     size_t count = 0;
@@ -111,7 +111,7 @@ static int open_side(struct side *side, const char *first, const struct pythia_o
                                       other);
 }
 
-/* What the requests of both sides are parted by. */
+/* The key that splits the requests of both sides. */
 static int make_common_key(struct side sides[2])
 {
     const struct settings *s = sides[0].s;

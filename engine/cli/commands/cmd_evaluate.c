@@ -123,7 +123,7 @@ static bool is_small(size_t problem)
     return pythia_trial_problems(&(size_t){0})[problem].nodes <= LARGE_NODES;
 }
 
-/* The names in `list`, in its order; NULL: those that are there by default, or all. */
+/* The names in `list`, in its order; NULL: the default ones, or all. */
 static int choose_listed(struct chosen *c, const char *list, bool (*is_default)(size_t))
 {
     c->numbers = pythia_calloc(c->all, sizeof(*c->numbers));
@@ -213,7 +213,7 @@ static bool is_interrupted(void)
     return interrupted != 0;
 }
 
-/* Of the thread alone: what others do meanwhile is not the decision's time. */
+/* The CPU time of this thread alone: other threads' work is not the decision's time. */
 static uint64_t thread_ns(void)
 {
     struct timespec now = {0};
@@ -279,7 +279,7 @@ static int run_all(struct evaluating *v)
     while (running + 1 < wanted && running + 1 < THREADS_MAX &&
            uv_thread_create(&threads[running], run_trials, v) == 0)
         running++;
-    run_trials(v); /* this thread is one of them; those that could not be made are not needed */
+    run_trials(v); /* this thread helps; threads that could not be created are not needed */
     for (size_t i = 0; i < running; i++)
         uv_thread_join(&threads[i]);
     sigaction(SIGINT, &before[0], NULL);
@@ -331,7 +331,7 @@ static int report_again(const struct settings *s)
     return status;
 }
 
-/* What was done by then is told where it can be seen; no file of whole results gives way to it. */
+/* Results so far go to standard output; they never replace a file of complete results. */
 static int after_interrupt(const struct evaluating *v)
 {
     bool to_file = v->s->output && strcmp(v->s->output, "-") != 0;

@@ -31,7 +31,7 @@ static const struct pythia_option options[] = {
     {0},
 };
 
-/* What all requests together spent in a calling context, on their critical paths. */
+/* The time that all requests together spent in a calling context, on their critical paths. */
 struct callpath {
     uint64_t exclusive_ns, inclusive_ns, visits;
 };

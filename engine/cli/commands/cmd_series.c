@@ -60,7 +60,7 @@ static bool is_wanted_series(const struct settings *s, const struct pythia_serie
     return wanted && (s->process < 0 || series->process == (uint64_t)s->process);
 }
 
-/* Of one process, or of all. */
+/* NULL: of all processes. */
 static const struct pythia_series *series_of(const struct choosing *c, size_t *count)
 {
     return c->s->each || c->s->process >= 0 ? pythia_series_each(c->set, count)

@@ -59,7 +59,7 @@ struct shuffling {
     uint64_t spans, forks; /* forks: spans that begin work under another trace id */
 };
 
-/* What a signal has to take away: the folder that is being written, and the files in it. */
+/* A signal handler removes these: the folder that is being written, and the files in it. */
 static char folder[4096];
 static char names[PARTS_MAX][32];
 static volatile sig_atomic_t made; /* files */

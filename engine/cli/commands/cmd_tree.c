@@ -67,7 +67,8 @@ static int restart_trees(void *context)
     return PYTHIA_OK;
 }
 
-/* Where a request of that duration belongs among the slowest; their number if it does not. */
+/* The rank of a request of that duration among the slowest; their number if it is not one of
+ * them. */
 static size_t place_in_order(const struct looking *l, uint64_t duration_ns, uint64_t hash)
 {
     size_t at = l->count;

@@ -84,7 +84,7 @@ static bool has_type(const struct pythia__export_shares *s, uint32_t name)
     return false;
 }
 
-/* Of each type the group that a report shows first: groups come best first. */
+/* For each type, keep the group that a report shows first: groups are sorted, the best first. */
 static int take_diagnosis(struct pythia__export_shares *s, const struct pythia_diagnosis *d)
 {
     size_t types;

@@ -21,7 +21,7 @@ struct pythia__span_profile {
     struct pythia_hash_table by_name; /* of the rows, by trace point and level */
     uint32_t *levels;                 /* of the request at hand */
     size_t level_capacity;
-    uint64_t requests, spans; /* those that the seen ones stand for (sampling.h) */
+    uint64_t requests, spans; /* requests that the seen ones stand for (sampling.h) */
     uint64_t seen;            /* requests */
     uint64_t weight;          /* of the request at hand */
     const struct pythia_vocabulary *vocabulary; /* while printing */

@@ -147,7 +147,7 @@ static bool find_metric(const struct tree *t, const struct pythia_trace_span *sp
     return false;
 }
 
-/* How long a span took in ms, or its metric, or that it has none. */
+/* The duration of a span in ms, or its metric, or a mark that it has none. */
 static void add_measure(const struct tree *t, const struct pythia_trace_span *span,
                         struct pythia_buf *to)
 {
@@ -176,7 +176,7 @@ static void add_keys(const struct tree *t, const struct pythia_trace_span *span,
     }
 }
 
-/* What tracing has cost this request, if its trace points measure that. */
+/* The cost of tracing this request, if its trace points measure that. */
 static void add_cost(const struct tree *t, struct pythia_buf *to)
 {
     struct pythia_bill bill;

@@ -141,7 +141,7 @@ static int write_answer(const struct settings *s, const struct action *a,
     return status;
 }
 
-/* What the daemon refused, in its own words. */
+/* Log a refusal in the daemon's own words. */
 static void report_refusal(const struct pythia_web_answer *answer)
 {
     json_error_t unused;

@@ -16,7 +16,7 @@ void pythia__show_text(struct pythia_buf *to, const json_t *value)
                      SIZE_MAX);
 }
 
-/* What is taken of senders at most, by the names of pythiad's settings. */
+/* The limits for senders, by the names of pythiad's settings. */
 static void show_limits(struct pythia_buf *to, json_t *limits)
 {
     const char *name, *comma = "";
@@ -33,7 +33,7 @@ static void show_limits(struct pythia_buf *to, json_t *limits)
     pythia_buf_putc(to, '\n');
 }
 
-/* What nobody decides about, and what to do. */
+/* Trace points that the search leaves out, and the remedy. */
 static void show_unknown(struct pythia_buf *to, const json_t *s)
 {
     if (json_integer_value(json_object_get(s, "unknown_points")) > 0)
@@ -99,7 +99,7 @@ static const char *get_member_text(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* Those that a point is open for, if it is not open for all. */
+/* The types that a point is open for, if it is not open for all. */
 static void show_types(struct pythia_buf *to, const json_t *types)
 {
     const json_t *type;
@@ -110,7 +110,7 @@ static void show_types(struct pythia_buf *to, const json_t *types)
     }
 }
 
-/* What stands in the columns of points. */
+/* The column heads of points. */
 #define POINT_HEADS "state      cost of a hit             hits  trace point  (what came of it)\n"
 
 void pythia__show_points(struct pythia_buf *to, const json_t *points)

@@ -109,7 +109,8 @@ static int write_merge_result(struct merging *x)
     return x->s->evidence ? write_merged(x, &source) : report_merged(x, &source);
 }
 
-/* As of a replay of everything, whose input may have been read in part only. */
+/* The exit status is that of a replay of everything, whose input may have been read only in
+ * part. */
 static int find_exit(const struct merging *x, int status)
 {
     if (status != PYTHIA_OK)

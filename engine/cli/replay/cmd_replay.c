@@ -228,7 +228,7 @@ static int find_series(struct replay *r)
     return status;
 }
 
-/* How many requests it said something of: clocks or days may not fit. */
+/* Log how many requests the series matched: clocks or days may differ. */
 static void tell_joined(const struct replay *r)
 {
     if (!r->join)
@@ -240,7 +240,7 @@ static void tell_joined(const struct replay *r)
                n.joined, n.missing, r->s->series_age_s);
 }
 
-/* What requests are parted by, beside their type and structure. */
+/* The key that splits requests, beside their type and structure. */
 static int find_key(struct replay *r)
 {
     struct pythia__reading *reading = &r->reading;
@@ -291,7 +291,7 @@ static void tell_not_carried(const struct replay *r)
             r->loop.not_carried);
 }
 
-/* What the search found is known to the next one. */
+/* Append the findings of this search to the history, for the next one. */
 static int remember_found(struct replay *r)
 {
     struct pythia_history *found = NULL;
@@ -306,8 +306,8 @@ static int remember_found(struct replay *r)
     return status;
 }
 
-/* What makes evidence depend on more than its own traces (rules and clocks that are found in all of
- * them), or asks for a report of it. NULL: nothing does. */
+/* An option that makes evidence depend on more than its own traces (rules and clocks that are
+ * found in all of them), or asks for a report of it. NULL: none. */
 static const char *not_of_evidence(const struct settings *s)
 {
     const struct pythia__report_settings *r = &s->report;

@@ -68,7 +68,7 @@ struct running {
     struct report *found;        /* for each declaration */
 };
 
-/* What the shim has told of a declaration, by all processes. */
+/* The shim's reports about a declaration, from all processes. */
 struct report {
     uint64_t places, symbols, unrecorded;
 };
@@ -228,8 +228,8 @@ static int choose_records(struct running *r)
 
 /* ---- points of the program's own ---- */
 
-/* Open those that are declared without a function: the program has them. The rest is opened by the
- * shim, once it has found them. */
+/* Open the points that are declared without a function, because the program has them. The shim
+ * opens the rest once it has found them. */
 static int open_own(const struct running *r, struct pythia_buf *opened)
 {
     struct pythia_switchboard *board = NULL;
@@ -359,7 +359,7 @@ static uint64_t read_report(const struct running *r, char *own)
     return processes;
 }
 
-/* What has become of each declaration. */
+/* Report the result of each declaration. */
 static void tell_points(const struct running *r, uint64_t processes)
 {
     uint64_t hooked = 0, functions = 0;

@@ -44,7 +44,7 @@ static const char *const known_variables[] = {
 };
 #define KNOWN_VARIABLES (sizeof(known_variables) / sizeof(known_variables[0]))
 
-/* Those of the suite, of --meta and of --environment. */
+/* The data of the suite, of --meta and of --environment. */
 #define PAIRS_MAX (KNOWN_VARIABLES + (size_t)3 * PYTHIA_OPTION_TEXTS_MAX)
 
 struct pythia__recording {
@@ -418,7 +418,7 @@ static int add_record(struct pythia__recording *r, const struct pythia__benchmar
     return status;
 }
 
-/* What the child's set_up needs, and what starts the profilers. */
+/* The context of the child's set_up, which starts the profilers. */
 struct started {
     struct pythia__recording *recording;
     struct pythia__child child; /* as it was given */

@@ -10,7 +10,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* What a benchmark points to. */
+/* The memory that a benchmark points to. */
 struct owned {
     char **arguments;
     struct pythia_run_pair *meta;

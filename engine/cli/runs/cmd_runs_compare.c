@@ -56,7 +56,7 @@ static const struct pythia_option regress_options[] = {
     {0},
 };
 
-/* What an escalation needs of the last candidate run of each benchmark. */
+/* The last candidate run of each benchmark, for an escalation. */
 struct subject {
     char *name, *command; /* owned; command NULL: not recorded */
 };

@@ -48,7 +48,7 @@ static void add_metric_change(struct pythia_buf *to, const struct pythia_regress
         pythia_buf_puts(to, shift == 0 ? "+0.0 %" : "new");
 }
 
-/* What a row is about: a benchmark by its name, a command as a shell reads it, and the group. */
+/* The subject of a row: a benchmark by its name, a command as a shell reads it, and the group. */
 static void add_subject(struct pythia_buf *to, const struct pythia_regress_row *row)
 {
     struct pythia_buf name = {0};

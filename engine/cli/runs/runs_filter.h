@@ -1,4 +1,4 @@
-/* Which runs a command of `pythia runs` is about, and how their numbers are shown. */
+/* Selects the runs that a command of `pythia runs` works on, and formats their numbers. */
 #ifndef PYTHIA_CLI_RUNS_FILTER_H
 #define PYTHIA_CLI_RUNS_FILTER_H
 

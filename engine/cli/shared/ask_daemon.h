@@ -8,7 +8,7 @@
 #include "pythia/option.h"
 #include "pythia/web.h"
 
-/* Where it is, and what it is asked with; a member of the settings of a command. */
+/* The address and credentials of pythiad; a member of the settings of a command. */
 struct pythia__daemon_settings {
     const char *address, *token, *tls_trust;
 };

@@ -187,7 +187,7 @@ static int find_clocks(struct pythia__reading *r)
     return PYTHIA_OK;
 }
 
-/* The same input has to give the same output, so that a secret for one run alone would not do. */
+/* The same input must give the same output, so a secret generated for one run would not do. */
 static int create_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
 {
     const char *const *rules = s->redact.texts;

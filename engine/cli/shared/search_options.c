@@ -115,8 +115,8 @@ static int read_texts(struct reading *r, const char *option,
     return PYTHIA_OK;
 }
 
-/* How many trace points, of those that are known, and flagged if there are flags, an id or a
- * pattern means; the first of them by id. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Count the known trace points, flagged if there are flags, that an id or a pattern matches;
+ * *first is the first of them by id. PYTHIA_OK or PYTHIA_ENOMEM. */
 static int count_matches(const struct reading *r, struct pythia_text entry, const bool *flags,
                          size_t *count, uint32_t *first)
 {
