@@ -174,7 +174,7 @@ static int retire_silent_point(struct pythia_search *s, const struct pythia__sea
     return PYTHIA_OK;
 }
 
-/* What the problems of a type say of its open points. */
+/* The needs of a type's problems for its open points. */
 struct need {
     size_t owner; /* the last of them + 1; 0: there is none */
     bool searched, due;

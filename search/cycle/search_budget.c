@@ -1,4 +1,5 @@
-/* What open trace points cost, what more may be opened, and what has to be closed. */
+/* The cost of open trace points, the points that the budget still allows, and the points that
+ * have to be closed. */
 #include <math.h>
 #include <stdio.h>
 
@@ -101,7 +102,7 @@ bool pythia__search_is_limited(const struct pythia_search *s)
 
 /* ---- what has to be closed ---- */
 
-/* Which limit is exceeded, in words; false: none. */
+/* Describe the exceeded limit; false: none. */
 static bool describe_exceeded_limit(const struct pythia_search *s,
                                     const struct pythia_spending *now, char *words, size_t size)
 {
@@ -129,8 +130,8 @@ static bool bounds_any_cause(const struct pythia_search *s, uint32_t point)
     return false;
 }
 
-/* Of each point the most that any search may still learn from it. Owned by the caller; NULL when
- * out of memory. */
+/* For each point, the most that any search may still learn from it. Owned by the caller; NULL
+ * when out of memory. */
 static double *find_best_use(struct pythia_search *s)
 {
     double *all = pythia_calloc(s->points, sizeof(*all));

@@ -39,8 +39,8 @@ struct pythia__target {
     size_t edge;                   /* its place in the ranking; SIZE_MAX of an own time */
 };
 
-/* Of each open trace point, how much it parts: the mass that is in it, up to the next open points,
- * or the mass around it. Owned by the caller; NULL when out of memory. O(nodes). */
+/* For each open trace point, how much it divides: the mass in it, up to the next open points, or
+ * the mass around it. Owned by the caller; NULL when out of memory. O(nodes). */
 double *pythia__look_use(const struct pythia__looking *l);
 
 /* Mark edges whose cause is known, and renew what is known of the causes. PYTHIA_OK or

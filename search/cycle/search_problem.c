@@ -539,7 +539,8 @@ static int inspect_problem(struct pythia__looking *l)
     return close_useless(l);
 }
 
-/* Where all was explained: has something come up that is not, or is nothing left of what was? */
+/* If everything was explained: check whether something unexplained has come up, or nothing is
+ * left of what was explained. */
 static int watch_causes(struct pythia__looking *l, bool *again)
 {
     struct pythia__target edge, own;

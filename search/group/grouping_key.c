@@ -202,7 +202,7 @@ static const struct pythia_split_rule *rule_of(const struct pythia__grouping_spl
     return learnt ? &s->learnt[type].rule : &s->spec.rule;
 }
 
-/* Which points report the value found last? One that is passed never is reported by none. */
+/* Find the points that report the value found last. A point that is never hit reports none. */
 static int note_reporting_points(struct pythia_grouping_key *k,
                                  const struct pythia__grouping_split *s,
                                  const struct pythia_key_value *value)

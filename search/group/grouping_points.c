@@ -60,8 +60,8 @@ static bool is_served(const struct pythia__point_set *s, const bool *open)
     return false;
 }
 
-/* The requests that each point serves of those that are not served yet; *best: the point that may
- * be opened and serves most, by name of equal ones, or PYTHIA_NONE. */
+/* Count the requests that each point serves among those not served yet; *best: the point that
+ * may be opened and serves most, by name among equals, or PYTHIA_NONE. */
 static void count_served(const struct pythia_grouping_key *k, const bool *open, const bool *never,
                          uint64_t *served, uint32_t *best)
 {

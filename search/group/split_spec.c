@@ -220,7 +220,7 @@ static int read_sets(struct reader *r, struct pythia_split_rule *rule)
     return pythia_split_rule_sets(r->levels, r->level_count, r->sets, rule);
 }
 
-/* What comes after the key: nothing, or "=" and how to part. */
+/* Parse the rest after the key: nothing, or "=" and how to split. */
 static int read_rule(struct reader *r, enum pythia_key_source source,
                      struct pythia_split_rule *rule)
 {

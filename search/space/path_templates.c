@@ -35,7 +35,8 @@ struct pythia_path_templates {
     struct pythia_buf family; /* scratch: the name of one */
 };
 
-/* Where a path is cut into segments: `rest` begins with '/', or is empty when none is left. */
+/* The rest of a path to split into segments: `rest` begins with '/', or is empty when none is
+ * left. */
 struct cutter {
     struct pythia_text rest;
     size_t count;

@@ -59,7 +59,7 @@ struct ordering {
     uint32_t *sorted;     /* nodes by name */
     uint32_t *first, *to; /* edges that leave a node, by number + 1, and where they lead */
     uint32_t *next, *in,
-        *next_in;              /* by edge + 1: of the same node; and those that lead to a node */
+        *next_in;              /* by edge + 1: of the same node; and edges that lead to a node */
     uint32_t *from;            /* by edge + 1 */
     uint32_t *post, *stack;    /* nodes as the search leaves them; those it is in */
     bool *seen, *entry;        /* entry: what may come first in the node above */
@@ -435,7 +435,7 @@ void pythia__draws_free(struct pythia__draws *d)
     *d = (struct pythia__draws){0};
 }
 
-/* How often each of `n` requests is drawn, in each of the bootstraps. */
+/* Draw how often each of `n` requests counts, in each of the bootstraps. */
 static int draw_bootstraps(struct pythia__draws *d, size_t n, uint64_t seed)
 {
     struct pythia_random random;
@@ -465,7 +465,7 @@ static int vote_for_regions(struct pythia__belief *b, const struct rows *rows,
         goto out;
     for (size_t k = 0; k < BOOTSTRAPS; k += TOGETHER) {
         weigh_draws(rows, drawn->times + k * rows->n, weights, squares);
-        /* Which edge would lead, had other requests of the same kind come? */
+        /* Find the edge that would lead, had other requests of the same kind arrived. */
         for (size_t one = 0; one < TOGETHER; one++)
             count_leaders(rows, weights + one * rows->n, squares[one], b->region_count, votes);
     }
@@ -526,8 +526,8 @@ static void find_parts(const struct pythia__belief *b, struct pythia__region_map
     }
 }
 
-/* How likely the evidence is if the cause is in a node: the probabilities of the regions, each by
- * the part of the node's time in it. */
+/* The likelihood of the evidence if the cause is in a node: the probabilities of the regions,
+ * each weighted by the share of the node's time in it. */
 static void weigh_nodes(struct pythia__belief *b, struct pythia__region_map *map, double *likely,
                         double *best)
 {

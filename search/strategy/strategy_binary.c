@@ -76,8 +76,8 @@ static void cut_region(struct halving *h)
     h->inside[PYTHIA_CCT_ROOT] = 0;
 }
 
-/* Of each piece that a trace point would cut, the smaller part, added up; and all that it takes out
- * of them. */
+/* For each piece that a trace point would divide, add up the smaller half; and everything that
+ * it takes out of them. */
 static double smaller_parts(struct halving *h, uint32_t tracepoint, double *taken)
 {
     double smaller = 0;
@@ -94,7 +94,8 @@ static double smaller_parts(struct halving *h, uint32_t tracepoint, double *take
     return smaller;
 }
 
-/* What cuts best comes first; then what takes more out, what is called less often, the name. */
+/* The most even division comes first; then the one that takes more out, the less frequent one,
+ * the name. */
 static bool is_better_cut(const struct pythia__parts *p, const double *a, uint32_t point_a,
                           const double *b, uint32_t point_b)
 {

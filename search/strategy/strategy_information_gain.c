@@ -80,7 +80,7 @@ static int take_pick(struct choosing *c, size_t group, const struct pythia__beli
     return PYTHIA_OK;
 }
 
-/* Which points of a type may be opened for it. What is not of the type is not asked for. */
+/* Find the points that may be opened for a type; points of other types are left out. */
 static void find_closed(struct choosing *c, const struct pythia_space_type *t)
 {
     struct pythia_open_points *open = c->e->open, *never = c->e->never;

@@ -77,7 +77,7 @@ int pythia__parts_offer(struct pythia__parts *p, const struct pythia__candidate 
  * another one, so it is cut there. */
 double pythia__parts_part(const struct pythia__parts *p, uint32_t tracepoint);
 
-/* How much of the variance of all requests such a part of the current edge is. */
+/* The share of the current edge in the variance of all requests. */
 double pythia__parts_worth(const struct pythia__parts *p, double part);
 
 /* Offer the direct points, their worth as `then`; of what is worth and costs the same, that in the
@@ -89,7 +89,7 @@ void pythia__parts_time_reason(const struct pythia__parts *p, const struct pythi
                                struct pythia_buf *to);
 void pythia__parts_name(const struct pythia__parts *p, uint32_t tracepoint, struct pythia_buf *to);
 
-/* What is known of it; zeros when there is no history. */
+/* The history of the point; zeros when there is no history. */
 struct pythia_history_record pythia__parts_record(const struct pythia__parts *p,
                                                   uint32_t tracepoint);
 

@@ -40,7 +40,7 @@ struct pythia_change {
     double before, after, change;
 };
 
-/* What is certain of a change: of clipped values. */
+/* The significance of a change: of clipped values. */
 struct pythia_certain {
     struct pythia_mean_change clipped; /* p is NaN where there were too few to test */
     double q;
@@ -92,7 +92,7 @@ struct pythia_compared_point {
     struct pythia_count_change requests; /* that pass it */
     struct pythia_change visits;         /* in a request */
     double visits_p, visits_q;
-    struct pythia_count_change failed; /* requests in which it failed, of those that pass it */
+    struct pythia_count_change failed; /* requests in which it failed, of those that hit it */
 };
 
 enum pythia_compared_status {
@@ -131,11 +131,11 @@ struct pythia_compared_type {
     uint32_t level;                     /* of detail at which paths were told apart */
     struct pythia_compared_path *paths; /* by p */
     size_t path_count;
-    struct pythia_compared_point *points; /* those that changed first, by p */
+    struct pythia_compared_point *points; /* changed ones first, by p */
     size_t point_count;
 };
 
-/* Where changes are. */
+/* The places of changes. */
 struct pythia_compared_service {
     uint32_t service;      /* number of a string; 0: not known */
     double score;          /* of its best edge */

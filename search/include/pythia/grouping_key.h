@@ -104,7 +104,7 @@ const struct pythia_split_spec *pythia_grouping_key_split(const struct pythia_gr
 bool pythia_grouping_key_was_seen(const struct pythia_grouping_key *k, size_t split);
 bool pythia_grouping_key_part_was_seen(const struct pythia_grouping_key *k, size_t split,
                                        uint32_t part);
-/* The same of one of its levels, by index; that is never forgotten. */
+/* As pythia_grouping_key_was_seen, for one of its levels, by index; that is never forgotten. */
 bool pythia_grouping_key_level_was_seen(const struct pythia_grouping_key *k, size_t split,
                                         size_t level);
 /* The rule of a split for a type, borrowed, and how it was found; *other_levels: of the sampled

@@ -41,7 +41,7 @@ int pythia_history_add_record(struct pythia_history *h, struct pythia_text id,
                               const struct pythia_history_record *r);
 int pythia_history_merge(struct pythia_history *h, const struct pythia_history *other);
 
-/* What is known of a trace point; zeros if it never was opened. O(1). */
+/* The history of a trace point; zeros if it was never opened. O(1). */
 struct pythia_history_record pythia_history_find(const struct pythia_history *h,
                                                  struct pythia_text id);
 

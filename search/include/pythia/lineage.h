@@ -36,7 +36,7 @@ uint64_t pythia_lineage_parent(const struct pythia_lineage *l);
 /* Leave of *l what `other` shares; an unknown one becomes the other. */
 void pythia_lineage_meet(struct pythia_lineage *l, const struct pythia_lineage *other);
 
-/* What finds lineages, with memory it keeps. One thread at a time. */
+/* Finds lineages, with memory that it reuses. One thread at a time. */
 struct pythia_lineages;
 
 /* `vocabulary` and `skeleton` are borrowed; `fold` as in groups. PYTHIA_OK or PYTHIA_ENOMEM. */

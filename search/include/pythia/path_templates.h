@@ -46,8 +46,7 @@ int pythia_path_templates_know(struct pythia_path_templates *t, struct pythia_te
  * segments was found to be a variable? Its requests are part of a larger type then. */
 bool pythia_path_templates_replaced(const struct pythia_path_templates *t, struct pythia_text name);
 
-/* How many times a segment was found to be a variable: templates are others than before when this
- * number has changed. */
+/* The number of segments found to be variables so far: when it changes, templates have changed. */
 uint64_t pythia_path_templates_changes(const struct pythia_path_templates *t);
 
 #endif

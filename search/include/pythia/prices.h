@@ -33,7 +33,7 @@ bool pythia_prices_has(struct pythia_prices *p, uint32_t tracepoint);
 /* The price of a point; `usual_ns` if the table has none. O(1) once it has been asked for. */
 double pythia_prices_of(struct pythia_prices *p, uint32_t tracepoint, double usual_ns);
 
-/* The same as a multiple of the usual price; of 1000 ns if the usual price is 0. */
+/* The price as a multiple of the usual price; of 1000 ns if the usual price is 0. */
 double pythia_prices_relative(struct pythia_prices *p, uint32_t tracepoint, double usual_ns);
 
 #endif

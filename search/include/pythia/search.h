@@ -52,7 +52,7 @@ struct pythia_budget {
                                 last cycle. Without pythia_search_set_seconds it does not hold. */
 };
 
-/* What open points cost, beyond the skeleton and the pins. */
+/* The cost of open points, beyond the skeleton and the pins. */
 struct pythia_spending {
     size_t points;
     double added_ns;         /* to a request */
@@ -93,7 +93,7 @@ enum pythia_problem_state {
 };
 #define PYTHIA_PROBLEM_STATES 6
 
-/* Why a problem is not searched any more, or not yet. */
+/* The reason why a problem is no longer searched, or not yet. */
 enum pythia_why {
     PYTHIA_WHY_NONE,     /* it is searched, done, or quiet */
     PYTHIA_WHY_TOO_FEW,  /* requests in the last cycle */
@@ -118,7 +118,7 @@ struct pythia_problem {
     uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
-    uint64_t carried; /* of the requests, those that were evidence of cycles before it too */
+    uint64_t carried; /* of the requests, those that were evidence of earlier cycles too */
     uint64_t waited;  /* cycles since its last turn, in which it had evidence and others were looked
                         at; 0: it had its turn in the last one, or it needs none */
     double variance_share;     /* of the variance within types, in the last cycle */
@@ -141,7 +141,7 @@ struct pythia_switch {
     char *reason;             /* a sentence without its full stop */
 };
 
-/* What came of one cycle; borrowed from the search until the next. */
+/* The result of a cycle; borrowed from the search until the next. */
 struct pythia_cycle {
     uint64_t number; /* 1 for the first */
     const struct pythia_switch *switches;
@@ -193,7 +193,7 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
  * seen of requests is limited to its types all the same. */
 bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint);
 
-/* How often a trace point is passed in a request, of the type that has it most often, by the search
+/* Mean hits of a trace point per request, of the type that hits it most often, by the search
  * space; 0: it is in no type. */
 double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint);
 

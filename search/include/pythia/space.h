@@ -18,7 +18,7 @@
  * event follows which. */
 struct pythia_space;
 
-/* What is known of a node of a type's tree. */
+/* The known facts of a node of a type's tree. */
 struct pythia_space_node {
     uint64_t calls;    /* spans, on critical paths or not */
     uint64_t requests; /* that have at least one */
@@ -37,7 +37,7 @@ static inline bool pythia_space_node_outlives(const struct pythia_space_node *n)
     return n->outlived > 0 && n->outlived >= n->calls / 20;
 }
 
-/* What is known of an edge of a type's tree. */
+/* The known facts of an edge of a type's tree. */
 struct pythia_space_edge {
     uint64_t visits, time_ns;
 };
@@ -104,7 +104,7 @@ int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32
  * memory. */
 bool *pythia_space_skeleton(const struct pythia_space *s);
 
-/* The same as a set of open points, owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* The skeleton as a set of open points, owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_open_points **out);
 
 /* The trace points of the space, as flags, in the same way. */

@@ -36,7 +36,7 @@ struct pythia_split_proposal {
     size_t explanation; /* which one it is of */
     bool of_modes;      /* else it parts as the explanation does */
     struct pythia_split_part
-        *parts; /* owned: those that have requests, those without the key last */
+        *parts; /* owned: the subsets that have requests, requests without the key last */
     size_t part_count;
     struct pythia_between between; /* of the durations, clipped as shares.h clips */
 };

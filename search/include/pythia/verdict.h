@@ -35,7 +35,7 @@ enum pythia_verdict_state {
 };
 #define PYTHIA_VERDICT_STATES 5
 
-/* How sure a verdict of state FOUND is. */
+/* The confidence of a verdict of state FOUND. */
 enum pythia_confidence {
     PYTHIA_CONFIDENCE_LOW,    /* neither of these */
     PYTHIA_CONFIDENCE_MEDIUM, /* the first place has surely a share that matters, or was seen in two
@@ -43,7 +43,7 @@ enum pythia_confidence {
     PYTHIA_CONFIDENCE_HIGH,   /* it has surely half of the variance, or was seen in three cycles */
 };
 
-/* Why a verdict is another than it was. */
+/* The reason why a verdict has changed. */
 enum pythia_verdict_reason {
     PYTHIA_VERDICT_FIRST,   /* there was none before */
     PYTHIA_VERDICT_CAUSE,   /* a place was found */
