@@ -255,6 +255,8 @@ static bool is_of_family(const struct pythia__command *c, const char *word)
     return size > 0 && strncmp(c->name, word, size) == 0 && c->name[size] == ' ';
 }
 
+/* The first word of a two-word command is answered with its second words, because the name was
+ * right so far. */
 int pythia__help_unknown(const char *name)
 {
     struct pythia_buf text = {0};

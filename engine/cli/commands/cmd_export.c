@@ -93,6 +93,8 @@ static int refuse_shares(void)
     return PYTHIA_EUSAGE;
 }
 
+/* The output is opened only after shares are learnt, which may fail, so that an older file stays
+ * as it is. */
 static int run_export_command(const void *settings, char *const *operands, int count)
 {
     struct exporting x = {.s = settings};

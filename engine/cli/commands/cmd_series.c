@@ -110,6 +110,7 @@ static bool report_missing_labels(const struct choosing *c)
     return missing;
 }
 
+/* A quotient has no meaning without intervals, so dividing by a series always makes them. */
 static int write_chosen_series(const struct choosing *c)
 {
     struct pythia_series_asked asked = {.series = c->chosen,

@@ -116,6 +116,7 @@ static int show_type(const struct pythia_space *space, const struct pythia_space
     return pythia_buf_status(out);
 }
 
+/* The counts come first because the trees below them fill many screens. */
 static int show_all(const struct pythia_space *space, struct pythia_buf *out)
 {
     size_t count, points = 0, kept = 0;

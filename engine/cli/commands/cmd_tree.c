@@ -127,6 +127,8 @@ static int print_tree(const struct looking *l)
     return status;
 }
 
+/* An unknown trace id is an error only after everything was read, because the trace may be in
+ * the last file. */
 static int run_tree(const void *settings, char *const *operands, int count)
 {
     struct looking l = {.s = settings};

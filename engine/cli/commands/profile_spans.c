@@ -139,6 +139,7 @@ static void add_profile_row(const struct pythia__span_profile *p, const struct r
     pythia_buf_putc(to, '\n');
 }
 
+/* Indexes are sorted, because rows are found by their place in the hash table. */
 int pythia__span_profile_print(struct pythia__span_profile *p,
                                const struct pythia_vocabulary *vocabulary, size_t top,
                                struct pythia_buf *to)

@@ -191,6 +191,7 @@ static void add_cost(const struct tree *t, struct pythia_buf *to)
     pythia_buf_putc(to, '\n');
 }
 
+/* The head of the metric is padded by glyphs and not bytes, because keys may hold any UTF-8. */
 static void add_list(const struct tree *t, struct pythia_buf *to)
 {
     const struct pythia_trace *trace = t->trace;
@@ -440,6 +441,7 @@ static json_t *keys_json(const struct tree *t, const struct pythia_trace_span *s
     return all;
 }
 
+/* A span that crosses processes is a node "service", any other a "function". */
 static json_t *span_json(const struct tree *t, const struct shown *s)
 {
     static const char *const kinds[] = {"unknown", "internal", "server",

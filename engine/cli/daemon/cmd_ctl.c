@@ -86,6 +86,7 @@ static const struct action {
     {"on", "/v1/on", true, false, pythia__show_done},
 };
 
+/* Ids of --open and of the operands form one list, so that both can be given. */
 static char *body_of(const struct settings *s, const struct action *a, char *const *ids, int count)
 {
     json_t *list = json_array();
@@ -113,6 +114,8 @@ static char *body_of(const struct settings *s, const struct action *a, char *con
     return text;
 }
 
+/* JSON is passed on as pythiad wrote it, so that scripts see members that this version does not
+ * know. */
 static int write_answer(const struct settings *s, const struct action *a,
                         const struct pythia_web_answer *answer)
 {

@@ -44,6 +44,7 @@ static void show_unknown(struct pythia_buf *to, const json_t *s)
                           json_integer_value(json_object_get(s, "unknown_spans")));
 }
 
+/* A missing member is shown as 0: an older pythiad does not send all of them. */
 void pythia__show_status(struct pythia_buf *to, const json_t *s)
 {
     static const struct {
@@ -113,6 +114,7 @@ static void show_types(struct pythia_buf *to, const json_t *types)
 /* The column heads of points. */
 #define POINT_HEADS "state      cost of a hit             hits  trace point  (what came of it)\n"
 
+/* "silent" takes the place of "open", because it is what an operator has to look into. */
 void pythia__show_points(struct pythia_buf *to, const json_t *points)
 {
     const json_t *p;
@@ -146,6 +148,8 @@ void pythia__show_points(struct pythia_buf *to, const json_t *points)
     }
 }
 
+/* Decisions that nothing could carry out are shown in the conditional, so that nobody looks for
+ * their effect. */
 void pythia__show_decisions(struct pythia_buf *to, const json_t *decisions)
 {
     const json_t *d;
@@ -234,6 +238,7 @@ void pythia__show_plan(struct pythia_buf *to, const json_t *plan)
     pythia_buf_putc(to, '\n');
 }
 
+/* pythiad sorts variables by process, so one heading for each is enough. */
 void pythia__show_variables(struct pythia_buf *to, const json_t *variables)
 {
     const json_t *v;

@@ -252,6 +252,8 @@ static int find_key(struct replay *r)
     return status;
 }
 
+/* The search space is needed before the first request is read: --open hides points by it, and
+ * groups are identified on its skeleton. */
 static int read_all(struct replay *r)
 {
     int status = find_key(r);
@@ -394,6 +396,8 @@ static void describe_gathering(const struct settings *s, struct pythia_buf *to)
         pythia_buf_printf(to, "--series --series-age %.17g ", s->series_age_s);
 }
 
+/* The options are written along, because evidence that was gathered differently must not be
+ * merged. */
 static int write_evidence(const struct replay *r, const char *const *paths, size_t count)
 {
     const struct pythia__reading *reading = &r->reading;

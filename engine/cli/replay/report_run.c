@@ -96,6 +96,8 @@ static void drop_ended(struct pythia__report_run *r)
     r->next_count = kept;
 }
 
+/* In a closed loop each unknown type is reported from its problem; otherwise from the strategy,
+ * which has met it just now. */
 static int suggest_points(struct pythia__report_run *r)
 {
     size_t count;

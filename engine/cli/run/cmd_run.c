@@ -312,6 +312,7 @@ static struct report *numbers_of(const struct running *r, const char *text, uint
     return index < r->points.count ? &r->found[index] : NULL;
 }
 
+/* Several processes report on the same declaration: the one that found most places counts. */
 static void take_report(const struct running *r, char *line, struct pythia_switchboard **board,
                         uint64_t *processes)
 {

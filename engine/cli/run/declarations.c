@@ -58,6 +58,8 @@ static bool is_plain_name(const char *text)
     return true;
 }
 
+/* Names of functions go into the plan, whose fields end at tabs and lines, so control characters
+ * are refused everywhere. */
 static bool check_names(struct pythia__declarations *d, const struct pythia__declaration *p)
 {
     const char *why;
@@ -356,6 +358,8 @@ static void check_members(struct pythia__declarations *d, const struct pythia__d
     }
 }
 
+/* All members are read even after an error, so that one run reports every mistake of a
+ * declaration. */
 static int take_object(struct pythia__declarations *d, const char *path, uint64_t line,
                        json_t *object)
 {
@@ -382,6 +386,8 @@ static int take_object(struct pythia__declarations *d, const char *path, uint64_
     return PYTHIA_OK;
 }
 
+/* jansson knows no lines of values, so the lines of objects are found by walking over the text
+ * beside it. */
 static int read_json(struct pythia__declarations *d, const char *path, struct pythia_text text,
                      struct pythia_error *e)
 {
@@ -450,6 +456,7 @@ static int split_fields(char *line, char *fields[COLUMNS + 1])
     }
 }
 
+/* The columns of JSON that CSV does not have get their defaults. */
 static int take_csv_line(struct pythia__declarations *d, const char *path, uint64_t number,
                          char *line)
 {
@@ -480,6 +487,7 @@ static int take_csv_line(struct pythia__declarations *d, const char *path, uint6
     return keep_declaration(d, &p);
 }
 
+/* Lines are cut in place by NULs, so a NUL in the file would end a line unnoticed. */
 static int read_csv(struct pythia__declarations *d, const char *path, struct pythia_text text,
                     struct pythia_error *e)
 {
@@ -508,6 +516,7 @@ out:
 
 /* ---- files ---- */
 
+/* Files may be pipes, so the size is limited while reading instead of asked for. */
 static int read_declaration_file(const char *path, struct pythia_buf *to, struct pythia_error *e)
 {
     FILE *file = fopen(path, "rb");

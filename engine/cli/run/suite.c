@@ -124,6 +124,7 @@ static int read_benchmark(const char *path, struct pythia__suite *s, json_t *o, 
     return status;
 }
 
+/* The document is kept: benchmarks borrow their texts from it. */
 static int read_suite_document(const char *path, struct pythia__suite *s)
 {
     json_error_t why;

@@ -275,6 +275,8 @@ static void draw_axis_values(const struct trend *t, const struct scale *sx, cons
                       LEFT + WIDTH, TOP + HEIGHT + 20, sx->high);
 }
 
+/* A trend over a datum has logarithmic axes, on which a power is a line; values of 0 and below
+ * have no place on them. */
 static void write_svg(const struct trend *t, struct pythia_buf *to)
 {
     struct scale sx = {INFINITY, -INFINITY, t->key != NULL},
@@ -334,6 +336,7 @@ static int check_settings(struct trend *t)
     return PYTHIA__EXIT_DONE;
 }
 
+/* Runs come from the store in order of time; over a datum they are sorted by it. */
 static int run_trend(const void *settings, char *const *operands, int count)
 {
     struct trend t = {.s = settings};

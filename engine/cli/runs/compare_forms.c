@@ -83,6 +83,7 @@ static void add_padded(struct pythia_buf *to, int width, enum pythia_run_unit un
 
 /* ---- text ---- */
 
+/* The interval is padded by hand, because its width depends on two numbers with units. */
 static void add_text_row(struct pythia_buf *to, const struct pythia_regress_row *row)
 {
     struct pythia_buf change = {0};
@@ -113,6 +114,8 @@ static void add_text_row(struct pythia_buf *to, const struct pythia_regress_row 
     pythia_buf_free(&change);
 }
 
+/* "Nothing got worse" is only said if something could have been found; a pipeline must not pass
+ * for lack of runs. */
 static void add_row_sentence(const struct pythia__compared *c, struct pythia_buf *to)
 {
     size_t worse = pythia__compare_count(c, PYTHIA_REGRESS_WORSE);

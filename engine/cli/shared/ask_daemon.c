@@ -39,6 +39,8 @@ static int write_token(const char *path, struct pythia_buf *header)
     return pythia_buf_status(header);
 }
 
+/* TLS is used only over TCP: a unix socket is protected by its file, and pythiad serves it
+ * without. */
 int pythia__ask_daemon(const struct pythia__daemon_settings *s, const char *path, const char *body,
                        double timeout_s, bool quiet, struct pythia_web_answer *out)
 {

@@ -107,6 +107,7 @@ static unsigned choose_threads(int64_t wanted)
 
 /* ---- clocks ---- */
 
+/* A process may lack a service, host or instance; only the known parts are joined. */
 static void tell_clock(const struct pythia__reading *r, const struct pythia_skew_clock *c)
 {
     struct pythia_buf name[2] = {{0}, {0}};
@@ -297,6 +298,7 @@ void pythia__reading_tell(const struct pythia__reading *r)
     pythia__reading_tell_losses(r);
 }
 
+/* Repairs keep the data and are only information; drops lose some, so they are warnings. */
 void pythia__reading_tell_losses(const struct pythia__reading *r)
 {
     const struct pythia_pipeline_result *in = &r->result;

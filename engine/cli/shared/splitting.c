@@ -76,6 +76,8 @@ static int run_survey(struct survey *s)
     return pythia_groups_finish(s->groups);
 }
 
+/* A rule that the command line gives needs no message; a rule that was found is written as an
+ * option that repeats it. */
 static void tell_rule(const struct pythia_grouping_key *key, size_t split,
                       const struct pythia_type *type, const struct pythia_vocabulary *vocabulary)
 {
@@ -124,6 +126,8 @@ static void tell_rules(const struct pythia_grouping_key *key, const struct surve
     }
 }
 
+/* Path templates may change while requests are read, which renames types: the survey is repeated
+ * until they hold still. */
 int pythia__splitting_learn(struct pythia_grouping_key *key,
                             struct pythia__reading *const *readings, size_t count, int64_t rows,
                             double alpha, int64_t seed)
@@ -196,6 +200,8 @@ static void tell_parts(const struct pythia_grouping_key *key, size_t split)
     pythia_buf_free(&spec);
 }
 
+/* A key that no request has is an error, as a typing error would otherwise look like requests
+ * that do not differ. */
 bool pythia__splitting_tell(const struct pythia_grouping_key *key, bool hidden)
 {
     bool all = true;
