@@ -169,6 +169,7 @@ static json_t *tokens_of(const struct pythia__daemon *d)
     return out;
 }
 
+/* Two objects are merged, because json_pack with all members in one format could not be read. */
 static json_t *pack_status(struct pythia__daemon *d)
 {
     struct pythia_window_numbers window = pythia_live_window(d->engine.live);
@@ -280,6 +281,8 @@ static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x
     pythia__reporting_ask(d->engine.reporting, form, width, answer_report, w);
 }
 
+/* A report is made outside the event loop, so this only checks what is asked and hands the
+ * exchange over. */
 static void handle_report(void *context, struct pythia__http_exchange *x)
 {
     static const struct {
@@ -762,6 +765,7 @@ static void set_roles(struct pythia__http_route *routes, size_t count, enum pyth
         routes[i].role = pythia__route_role(at, routes[i].method, routes[i].path);
 }
 
+/* Routes are copied to the heap: each daemon has its own context in them. */
 struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *count)
 {
     const struct pythia__http_route routes[] = {

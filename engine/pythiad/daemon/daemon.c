@@ -450,6 +450,8 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
     return pythia__http_create(d->engine.loop, &o, &d->http[slot], e);
 }
 
+/* Agents poll at the port of OTLP over HTTP, so that one address has to be configured in
+ * programs. */
 static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
 {
     size_t count;
@@ -609,6 +611,8 @@ static int make_switching(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__restore_switches(w);
 }
 
+/* The state comes first, because switching restores from it; listeners come late, so that
+ * nothing arrives before there is a place for it. */
 static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
 {
     const struct pythia__settings *s = &d->engine.s;
@@ -641,6 +645,8 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__feeding_start(d, e);
 }
 
+/* After a failure the loop has to run until all handles are closed: libuv frees them only in
+ * their callbacks. */
 int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,
                           struct pythia_config *config, struct pythia__daemon **out,
                           struct pythia_error *e)
@@ -688,6 +694,8 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     return PYTHIA_OK;
 }
 
+/* Receivers are destroyed before the engine that they feed, and the vocabulary after everything
+ * that uses its names. */
 void pythia__daemon_destroy(struct pythia__daemon *d)
 {
     if (!d)

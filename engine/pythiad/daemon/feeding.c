@@ -69,6 +69,7 @@ static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
     return PYTHIA_OK;
 }
 
+/* Formats of files are detected; rings and Redis have one that is known. */
 int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct pythia__feed_reader *reader = NULL;

@@ -192,6 +192,8 @@ static int report_failure(const struct pythia_error *e, int status)
     return usage ? EXIT_USAGE : EXIT_FAILED;
 }
 
+/* After the deadline nothing is freed: threads may still work on it, and the process ends
+ * anyway. */
 static int run_daemon(struct pythia__settings *settings, struct pythia_config *config, int argc,
                       char **argv)
 {

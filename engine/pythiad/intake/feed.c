@@ -426,6 +426,8 @@ static bool remove_done(struct pythia__feeds *all, struct feed **at)
 
 static void continue_feeds(uv_timer_t *timer);
 
+/* A full engine leaves batches with their feeds, which stops the readers in turn; a timer tries
+ * again. */
 static void process_batches(struct pythia__feeds *all)
 {
     bool full = false;
@@ -536,6 +538,7 @@ static int make_record(const struct pythia__feeds *all, const char *name)
     return file;
 }
 
+/* The reader is taken over even on failure, so that callers have nothing to clean up. */
 int pythia__feeds_add(struct pythia__feeds *all, const char *name,
                       const struct pythia_adapter_ops *format, struct pythia__feed_reader *reader)
 {

@@ -114,6 +114,7 @@ static void tell_connection(struct events *s, bool connected)
     s->connected = connected;
 }
 
+/* This runs on a thread of its own, so it may wait; it waits briefly, so that a stop is noticed. */
 static int read_events(struct pythia__feed_reader *reader, void *to, size_t capacity, size_t *got,
                        bool *ended, struct pythia_error *e)
 {

@@ -357,6 +357,8 @@ static int refuse_body(struct pythia__intake *i, const struct pythia_adapter_ops
     return why == PYTHIA__REFUSED_NO_MEMORY ? PYTHIA_ENOMEM : PYTHIA_ELIMIT;
 }
 
+/* A body is refused before it is queued or decoded, so that overload costs little more than
+ * receiving it. */
 int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
                           enum pythia_packing packing, char *bytes, size_t size,
                           pythia__intake_done done, void *context)
@@ -399,6 +401,7 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
 
 /* ---- making one ---- */
 
+/* Each lane owns its batch and writer, so that workers share nothing but the vocabulary. */
 int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
                           struct pythia_live *live, const struct pythia__intake_options *options,
                           struct pythia__intake **out, struct pythia_error *e)
@@ -435,6 +438,7 @@ int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
     return PYTHIA_OK;
 }
 
+/* All jobs are done by now: the daemon waits for them before it destroys the intake. */
 void pythia__intake_destroy(struct pythia__intake *i)
 {
     if (!i)

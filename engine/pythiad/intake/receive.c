@@ -118,6 +118,8 @@ static void answer_later(const struct pythia__receive *r, struct pythia__http_ex
     answer_status(x, json, 503, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later");
 }
 
+/* A body of which some records were broken is still a success, as OTLP wants it: senders would
+ * repeat it otherwise. */
 static void answer_otlp(void *context, const struct pythia__intake_result *result)
 {
     struct waiting *w = context;
@@ -352,6 +354,7 @@ static void add_other_signals(struct pythia__receive *r)
 
 /* ---- making one ---- */
 
+/* A pause of 0 s would make senders retry at once, so it is at least 1 s. */
 int pythia__receive_create(struct pythia__intake *intake, unsigned retry_s,
                            struct pythia__receive **out)
 {

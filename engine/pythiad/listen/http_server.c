@@ -88,6 +88,8 @@ static void resume_paused(struct pythia__http_server *s)
 
 /* ---- turns ---- */
 
+/* MHD is run for at most RUN_NS at a time, so that a busy listener does not delay the rest of
+ * the event loop. */
 static void run_server(struct pythia__http_server *s)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
@@ -644,6 +646,7 @@ static void on_log(void *context, const char *format, va_list arguments)
     (void)arguments; /* what clients do wrong is counted */
 }
 
+/* SPARE connections beyond the limit let a new one in before an old one is chosen to go. */
 static int start_daemon(struct pythia__http_server *s, struct pythia_error *e)
 {
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |

@@ -98,6 +98,8 @@ static const char *why_not(const char *path, int number)
                : IN_USE;
 }
 
+/* The socket is created with mode 0600 by the umask, because chmod afterwards would leave a
+ * moment in which anyone can connect. */
 static int listen_unix(const char *address, int *out, struct pythia__socket_file *file,
                        struct pythia_error *e)
 {
@@ -137,6 +139,8 @@ void pythia__socket_file_remove(struct pythia__socket_file *file)
     file->path = NULL;
 }
 
+/* The first address of a name that can be bound is used; IPv6 sockets accept IPv4 too, so that
+ * one listener serves both. */
 int pythia__listen(const char *address, int *out, struct pythia__socket_file *file,
                    struct pythia_error *e)
 {
@@ -172,6 +176,7 @@ int pythia__listen(const char *address, int *out, struct pythia__socket_file *fi
     return PYTHIA_OK;
 }
 
+/* A name counts as local only if all of its addresses are: which one is bound is decided later. */
 bool pythia__address_is_local(const char *address)
 {
     struct addrinfo *found = NULL;

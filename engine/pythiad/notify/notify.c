@@ -98,6 +98,7 @@ static enum outcome judge_answer(int status, long code)
     return code >= 200 && code <= 299 ? SENT : REFUSED;
 }
 
+/* The log names the target by its place in the settings, because the URL may contain a secret. */
 static enum outcome post_notification(struct target *t, const struct notification *one)
 {
     struct pythia__notify *n = t->notify;
@@ -196,6 +197,7 @@ static void serve_target(void *context)
 
 /* ---- the loop ---- */
 
+/* Each target has a thread of its own, so that a slow receiver delays no other. */
 int pythia__notify_create(const struct pythia_option_texts *targets, const char *secret,
                           double pause_s, struct pythia__notify **out, struct pythia_error *e)
 {

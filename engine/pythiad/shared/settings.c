@@ -351,6 +351,7 @@ static int check_control(const struct pythia__settings *s, struct pythia_error *
     return PYTHIA_OK;
 }
 
+/* Everything that can be refused is refused here, before a socket or a file is opened. */
 int pythia__settings_check(const struct pythia__settings *s, struct pythia_error *e)
 {
     const struct {

@@ -93,6 +93,7 @@ static unsigned do_order(struct order *o, json_t **answer)
     return status == PYTHIA_OK ? 200 : 503;
 }
 
+/* An order is carried out completely or not at all: one unknown id refuses it. */
 static unsigned refuse_or_do(struct order *o, json_t **answer)
 {
     if (json_array_size(o->unknown) > 0) {

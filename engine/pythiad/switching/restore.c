@@ -104,6 +104,7 @@ static int list_restored(struct restoring *r)
     return add_pins(r);
 }
 
+/* Version 0 was never in force, so there is nothing to restore. */
 int pythia__restore_search(struct pythia__switching *w, struct pythia_open_points **open)
 {
     struct restoring r = {.w = w, .last = PYTHIA_NONE};

@@ -141,6 +141,7 @@ out:
     return PYTHIA_OK;
 }
 
+/* The http plane always exists, because agents may poll at any time; the others need an address. */
 int pythia__switching_create(struct pythia__switching *w, struct pythia_error *e)
 {
     struct pythia_control *planes[4] = {NULL};
