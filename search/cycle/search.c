@@ -1,8 +1,8 @@
-/* A cycle asks of each request type that varies: which edge, of those that can be seen, has most of
- * the variance? If nothing closed lies behind it, and it stands out beyond chance, it is a cause;
- * its time is taken away and the rest is looked at in the same way. Else the belief about where the
- * cause is takes the evidence in, and the points that would tell most about it are opened; those
- * that tell nothing any more are closed. */
+/* In a cycle, for each request type that varies, find the visible edge with most of the
+ * variance. If nothing closed lies behind it, and it stands out beyond chance, it is a cause;
+ * its time is taken away and the rest is looked at in the same way. Else the belief about where
+ * the cause is takes the evidence in, and the points that would tell most about it are opened;
+ * those that tell nothing any more are closed. */
 #include "pythia/search.h"
 
 #include <math.h>

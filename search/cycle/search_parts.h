@@ -160,8 +160,8 @@ bool pythia__search_is_open_for(const struct pythia_search *s, const struct pyth
 int pythia__search_switch(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
                           bool open);
 
-/* The open points, as a set with its limits to types, without those that `shown` (by trace point;
- * NULL: all are) says nothing of. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+/* The open points, as a set with its limits to types, without those that `shown` (by trace
+ * point; NULL: all are) does not contain. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia__search_list_open(const struct pythia_search *s, const bool *shown,
                              struct pythia_open_points **out);
 

@@ -69,9 +69,9 @@ static void note_blocked_point(const struct pythia_search *s, size_t number, uin
                                         .bytes_per_second = pythia__search_bytes(s, t, point)};
 }
 
-/* What is all but sure tells nothing new, and is the cause nevertheless: the innermost closed point
- * that it is probably in. BAR_NONE if there is none, or nothing bars it. PYTHIA_OK or
- * PYTHIA_ENOMEM. */
+/* A point that is almost certain gives no information and is nevertheless the cause: find the
+ * innermost closed point that the cause is probably in. BAR_NONE if there is none, or nothing
+ * bars it. PYTHIA_OK or PYTHIA_ENOMEM. */
 static int find_probable(const struct pythia_search *s, size_t number, enum bar *bar,
                          uint32_t *point)
 {

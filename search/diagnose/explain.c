@@ -1,5 +1,5 @@
-/* Which keys explain the latency variance of a group: choose the edges with the largest shares,
- * test all candidates against them in one family, and report those that are significant.
+/* Finds the keys that explain the latency variance of a group: choose the edges with the largest
+ * shares, test all candidates against them in one family, and report those that are significant.
  * Candidates are made in explain_candidates.c; explain_profile.c writes their splits and
  * profiles. */
 #include "pythia/explain.h"

@@ -102,7 +102,7 @@ static int sort_columns(struct columns *c, const struct pythia_cct *cct)
     return PYTHIA_OK;
 }
 
-/* How many requests pass each edge, and how often: requests of one shape, one after the other, are
+/* Count the requests that hit each edge, and their hits: consecutive requests of one shape are
  * counted at once. All are whole numbers, so the order does not matter. */
 static void count_edge_hits(const struct pythia_row *const *rows, const struct columns *c,
                             struct pythia_ranking *out)

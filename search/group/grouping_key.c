@@ -105,7 +105,7 @@ static int fill_grouping_splits(struct pythia_grouping_key *k,
     k->splits = pythia_calloc(count, sizeof(*k->splits));
     if (!k->at_hand || !k->splits)
         return PYTHIA_ENOMEM;
-    /* The count is set before the copies: destroy frees this many splits, and those that were
+    /* The count is set before the copies: destroy frees this many splits, and splits that were
      * not copied are zero. */
     k->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -220,8 +220,8 @@ static int note_reporting_points(struct pythia_grouping_key *k,
     return pythia__grouping_note(k, points, count);
 }
 
-/* Remember that the value found last is one of the levels that were given: those that no request
- * had are reported as a likely typing error. */
+/* Remember that the value found last is one of the given levels: levels that no request had are
+ * reported as a likely typing error. */
 static int mark_level(struct pythia_grouping_key *k, struct pythia__grouping_split *s)
 {
     struct pythia_text text;

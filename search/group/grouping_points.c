@@ -1,7 +1,7 @@
-/* Which trace points report a key? Requests that report it from the same points are counted
- * together, so that what has to be open is a cover of few sets: the point that serves most of the
- * requests that are not served yet, again and again (D. S. Johnson, "Approximation Algorithms for
- * Combinatorial Problems", Journal of Computer and System Sciences 9, 1974). */
+/* Finds the trace points that report a key. Requests that report it from the same points are
+ * counted together, so that what has to be open is a cover of few sets: the point that serves
+ * most of the requests that are not served yet, again and again (D. S. Johnson, "Approximation
+ * Algorithms for Combinatorial Problems", Journal of Computer and System Sciences 9, 1974). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -355,9 +355,9 @@ out:
     return status;
 }
 
-/* Make room in the ring: the next shape that was not used since the hand last passed goes. Those
- * that rows hold stay: without them the memory would be the same, and a type of a few requests
- * would make its shape anew for each of them. */
+/* Free a slot in the ring: evict the next shape that was not used since the hand last passed.
+ * Shapes that rows hold stay: without them the memory would be the same, and a type of a few
+ * requests would make its shape anew for each of them. */
 static int evict_entry(struct pythia_groups *g)
 {
     assert(g->entry_count > g->held);
@@ -623,9 +623,8 @@ static bool is_ahead(const void *context, uint32_t a, uint32_t b)
     return position[a] < position[b];
 }
 
-/* Whoever takes the first rows of a sample takes them as a sample: but by their keys heavy rows
- * come first. Key times weight is the place of a row among those that might be here with its
- * weight. */
+/* The first rows of a sample are not a fair sample, because by their keys heavy rows come first.
+ * Key times weight is the place of a row among those that might be here with its weight. */
 static int list_sample_candidates(const struct pythia_type *t, const struct pythia_row **rows,
                                   struct candidates *c)
 {

@@ -288,8 +288,8 @@ void pythia_split_spec_clear(struct pythia_split_spec *s)
 
 /* ---- writing ---- */
 
-/* What is seen as itself stays, but for blanks, at which lines are broken, the quotes that would
- * end the text in a shell or in Markdown, and what has a meaning here. */
+/* Visible characters stay, except blanks, at which lines are broken, quotes that would end the
+ * text in a shell or in Markdown, and characters with a meaning in a specification. */
 static void encode_spec_text(struct pythia_text text, const char *meant, struct pythia_buf *to)
 {
     struct pythia_text rest = text;

@@ -1,6 +1,6 @@
 /* A family is a prefix and a number of segments; its tree has that depth, so that leaves have
- * nothing but their segment. Nodes are in one array and name each other by index; those that a
- * merge leaves over are used again. Merging needs no memory, and cannot fail half-way:
+ * nothing but their segment. Nodes are in one array and name each other by index; nodes freed by a
+ * merge are reused. Merging needs no memory, and cannot fail half-way:
  *
  *   tenants ─┬─ ada ─── orders              tenants ─── {} ─┬─ orders
  *            ├─ bob ─┬─ orders    becomes                   └─ bills

@@ -100,7 +100,8 @@ static int begin_ordering(const struct pythia_cct *cct, struct ordering *o)
     return all ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-/* Edges from sibling to sibling, those that leave a node in falling order of the other's name. */
+/* Collect the edges between siblings; edges that leave a node are in descending order of the
+ * other's name. */
 static void list_edges(struct ordering *o)
 {
     for (uint32_t e = 0; e < pythia_cct_edges(o->cct); e++) {
@@ -504,9 +505,9 @@ static void choose_top_edges(struct pythia__belief *b, const struct pythia_ranki
 
 /* ---- what lies behind ---- */
 
-/* How much of each node's own time lies behind an edge, 0 to 1, into `part`. A node that was never
- * on a critical path lies where its spans begin. Where the space has never seen one event of the
- * edge follow the other, all that is in the context may lie behind it. */
+/* Compute the share of each node's own time that lies behind an edge, 0 to 1, into `part`. A
+ * node that was never on a critical path lies where its spans begin. Where the space has never
+ * seen one event of the edge follow the other, all that is in the context may lie behind it. */
 static void find_parts(const struct pythia__belief *b, struct pythia__region_map *map,
                        const struct pythia_edge *edge, double *part)
 {

@@ -68,14 +68,14 @@ void pythia__belief_reset(struct pythia__belief *b);
 void pythia__belief_save(struct pythia__belief *b);
 void pythia__belief_restore(struct pythia__belief *b);
 
-/* What the belief knows of after edges are ranked under some open points. `explained`: by edge of
- * the ranking, those whose cause is known already, and whose time is taken out of the total; NULL:
- * none. Each node is weighed by the probability, over bootstraps of the requests, that an edge that
- * it lies behind leads, which is to have the largest share or one that is not much less: there may
- * be several causes. How far it lies behind an edge is a matter of its time there.
- * `draws` (NULL: none) keeps the draws of the bootstraps for others with the same number of
- * requests and the same seed. PYTHIA_OK or PYTHIA_ENOMEM. O(requests * edges + regions * (nodes +
- * edges of the space)). */
+/* The ranking of edges under some open points, from which the belief learns. `explained`: by
+ * edge of the ranking, edges whose cause is known already, and whose time is taken out of the
+ * total; NULL: none. Each node is weighed by the probability, over bootstraps of the requests,
+ * that an edge that it lies behind leads, which is to have the largest share or one that is not
+ * much less: there may be several causes. How far it lies behind an edge is a matter of its time
+ * there. `draws` (NULL: none) keeps the draws of the bootstraps for others with the same number
+ * of requests and the same seed. PYTHIA_OK or PYTHIA_ENOMEM. O(requests * edges + regions *
+ * (nodes + edges of the space)). */
 int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *map,
                           const struct pythia_ranking *r, const bool *explained, uint64_t seed,
                           struct pythia__draws *draws);

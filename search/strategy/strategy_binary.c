@@ -64,7 +64,8 @@ static void cut_region(struct halving *h)
             pythia__region_has(m, node) && h->p->points[pythia_cct_tracepoint(cct, node)].found;
         h->piece[node] = chosen ? node : h->piece[pythia_cct_parent(cct, node)];
     }
-    /* What is in a piece is not in those around it; `inside` carries it up, and is 0 behind it. */
+    /* Nodes in a piece are not in the pieces around it; `inside` carries it up, and is 0 behind
+     * it. */
     for (uint32_t node = nodes - 1; node > PYTHIA_CCT_ROOT; node--) {
         double time = (double)pythia__region_time(m, node);
         h->below[node] = time - h->inside[node];

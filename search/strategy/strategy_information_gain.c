@@ -1,6 +1,6 @@
-/* What the search does in each of its cycles (search.c), from the evidence of one look alone: weigh
- * the nodes of the search space by which edge varies most, and open the points that tell most about
- * where among them the cause is, for their price. */
+/* Does what the search does in each cycle (search.c), but from the evidence of a single look:
+ * weigh the nodes of the search space by which edge varies most, and open the points that tell
+ * most about where among them the cause is, for their price. */
 #include <math.h>
 
 #include "gain.h"

@@ -1,5 +1,5 @@
-/* What the strategies share: they go through the edges that vary and through what lies behind each
- * while trace points are closed, offer candidates with an order, and the best of them come out. */
+/* Code shared by the strategies: they visit the edges that vary and the region behind each while
+ * trace points are closed, and offer candidates with an order, of which the best are suggested. */
 #ifndef PYTHIA_SEARCH_STRATEGY_PARTS_H
 #define PYTHIA_SEARCH_STRATEGY_PARTS_H
 
@@ -62,10 +62,11 @@ struct pythia__strategy_row {
     bool in_turn; /* edges are looked at only until the budget is used up */
 };
 
-/* What a strategy's `suggest` is made of: for each edge that varies, that with the largest part of
- * the variance of all requests first, find what lies behind it and let `row` look at it. When
- * everything was open, the points that bound these edges are the candidates, whatever the strategy:
- * the evidence then says which points a system that keeps the others closed should open. */
+/* Implements a strategy's `suggest`: for each edge that varies, the one with the largest share
+ * of the variance of all requests first, find the region behind it and let `row` look at it.
+ * When everything was open, the points that bound these edges are the candidates, whatever the
+ * strategy: the evidence then says which points a system that keeps the others closed should
+ * open. */
 int pythia__parts_suggest(const struct pythia__strategy_row *row,
                           const struct pythia_evidence *evidence, size_t budget,
                           struct pythia_suggestion *out, size_t *count);

@@ -81,9 +81,9 @@ static size_t find_leading(const struct pythia_verdict *v, const struct pythia_p
     return leading;
 }
 
-/* What the last cycle says of the places that were found; those that are refuted go. Returns
- * whether any of the others has new evidence. The verdict stands and falls with its leading place,
- * so that it takes more to give that one up. */
+/* Update the found places by the last cycle, and remove refuted ones. Returns whether any of the
+ * others has new evidence. The verdict stands and falls with its leading place, so that it takes
+ * more to give that one up. */
 static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *p)
 {
     size_t kept = 0, leading = find_leading(v, p);

@@ -10,7 +10,7 @@
 #include "pythia/trace.h"
 #include "pythia/two_samples.h"
 
-/* What changed between two sets of requests: those of before and those of after.
+/* The changes between two sets of requests, before and after.
  *
  * Requests are matched by their type, edges by their calling context and events. Times on the edges
  * of a request add up to its duration, so the changes of their means add up to the change of the
@@ -123,9 +123,10 @@ struct pythia_compared_type {
     double weight;      /* its part of all requests, the mean of both sides */
     double within, mix; /* parts of the change of the mean of all requests: it takes longer, there
                            are more of it; ns */
-    struct pythia_compared_edge *edges; /* ranked: those that slow requests, then others that
-                                           surely take longer, then the rest; by score, where it is
-                                           the same by the change of the mean, the largest first */
+    struct pythia_compared_edge *edges; /* ranked: edges that slow requests, then others that
+                                         * significantly take longer, then the rest; by score,
+                                         * where it is the same by the change of the mean, the
+                                         * largest first */
     size_t edge_count;
     bool paths_compared;                /* or there were too many of them on one side */
     uint32_t level;                     /* of detail at which paths were told apart */

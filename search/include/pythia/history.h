@@ -7,10 +7,10 @@
 
 #include "pythia/text.h"
 
-/* What came of opening trace points in earlier searches, by the id of the trace point: the same
- * point counts whatever the type of request was. Counts are whole numbers, so they do not depend on
- * the order in which they were added; what would not fit stays at UINT64_MAX. One thread at a time.
- */
+/* The results of opening trace points in earlier searches, by the id of the trace point: the
+ * same point counts whatever the type of request was. Counts are whole numbers, so they do not
+ * depend on the order in which they were added; what would not fit stays at UINT64_MAX. One
+ * thread at a time. */
 struct pythia_history;
 
 struct pythia_history_record {

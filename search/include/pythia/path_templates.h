@@ -8,10 +8,10 @@
 #include "pythia/buf.h"
 #include "pythia/text.h"
 
-/* Which segments of URL paths are variables, learnt from the paths themselves: where a segment has
- * more than PYTHIA_PATH_VALUES values, all of them become "{}", so that "/tenants/ada/orders" and
- * "/tenants/bob/orders" are one "/tenants/{}/orders". Only paths with the same number of segments
- * and the same prefix, which says whose paths they are, are compared.
+/* Finds the segments of URL paths that are variables, from the paths themselves: where a segment
+ * has more than PYTHIA_PATH_VALUES values, all of them become "{}", so that "/tenants/ada/orders"
+ * and "/tenants/bob/orders" are one "/tenants/{}/orders". Only paths with the same number of
+ * segments and the same prefix, which says whose paths they are, are compared.
  *
  * The paths of one family form a tree of segments. A node with too many children loses them to a
  * single child, "{}", whose own children are those of all of them; this may be too many again.

@@ -7,10 +7,10 @@
 #include "pythia/error.h"
 #include "pythia/vocabulary.h"
 
-/* What one hit of an open trace point costs, in ns, where that was measured: a table by id or by
- * pattern. The id itself goes before all patterns; of several patterns that fit, and of one id that
- * was given several prices, the last one counts. Wherever a table may be given, NULL is one that
- * holds nothing. One thread at a time. */
+/* The measured cost of one hit of an open trace point, in ns: a table by id or by pattern. The
+ * id itself goes before all patterns; of several patterns that fit, and of one id that was given
+ * several prices, the last one counts. Wherever a table may be given, NULL is one that holds
+ * nothing. One thread at a time. */
 struct pythia_prices;
 
 /* With nothing in it; `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -10,8 +10,8 @@
 #include "pythia/shape.h"
 #include "pythia/trace.h"
 
-/* Which key-values there are, as numbers: an attribute at a trace point, or an attribute of the
- * process (resource) of a service. The same attribute at two trace points is two keys. */
+/* Numbers the key-values: an attribute at a trace point, or an attribute of the process
+ * (resource) of a service. The same attribute at two trace points is two keys. */
 struct pythia_keys;
 int pythia_keys_create(const struct pythia_vocabulary *vocabulary, struct pythia_keys **out);
 void pythia_keys_destroy(struct pythia_keys *k); /* k may be NULL */

@@ -13,7 +13,7 @@
 #include "pythia/space.h"
 #include "pythia/strategy.h"
 
-/* The search for what makes requests differ, cycle by cycle: evidence goes in, decisions about
+/* The search for the causes of latency variance, cycle by cycle: evidence goes in, decisions about
  * trace points come out. It begins with the skeleton of the search space open, and keeps for each
  * request type (a problem) a probability for each place where the cause may be. Pure: no clock, no
  * file, no switch is thrown; the same evidence gives the same decisions. One thread at a time.
@@ -201,13 +201,13 @@ double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint);
  * request of a type shows. Owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out);
 
-/* What points that were opened explained (effects.h), in the requests of the cycle that comes next:
- * it goes with what comes of that cycle, and with the reason when such a point is closed. Copied.
+/* Report the measured effects of opened points (effects.h) in the requests of the next cycle:
+ * they are part of that cycle's result, and with the reason when such a point is closed. Copied.
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_search_tell(struct pythia_search *s, const struct pythia_effect *effects, size_t count);
 
-/* How long it took until the requests of the next cycle, and all later ones until this is called
- * again, had come: how many there are in a second follows. 0: not known. */
+/* Set the time in which the requests of the next cycle, and of all later ones until the next
+ * call, arrive, from which their rate follows. 0: not known. */
 void pythia_search_set_seconds(struct pythia_search *s, double seconds);
 
 /* One cycle: requests that were seen, from their beginning to their end, with just these points

@@ -74,9 +74,9 @@ struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, ui
 struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t,
                                                  const struct pythia_edge *edge);
 
-/* How many bytes a span of a node takes in a stream of traces. Where that is not known it is the
- * mean over all nodes of the type of which it is, and if it is of none, as in a search space from
- * an older file, PYTHIA_SPACE_SPAN_BYTES: a span with ten key-values. O(nodes) for the mean. */
+/* The bytes of a span of a node in a stream of traces. If that is not known, it is the mean over
+ * all nodes of the type whose size is known, and if it is of none, as in a search space from an
+ * older file, PYTHIA_SPACE_SPAN_BYTES: a span with ten key-values. O(nodes) for the mean. */
 #define PYTHIA_SPACE_SPAN_BYTES 416.
 double pythia_space_mean_bytes(const struct pythia_space_type *t);
 double pythia_space_node_bytes(const struct pythia_space_node *n, double mean_bytes);
