@@ -65,4 +65,3 @@ struct pythia__profile_imbalance pythia__profile_imbalance_of(const struct pythi
     }
     return most;
 }
-
