@@ -97,17 +97,6 @@ struct symbiosys {
 
 /* ---- fields ---- */
 
-static struct pythia_text trim_blanks(struct pythia_text text)
-{
-    while (text.size > 0 && (*text.bytes == ' ' || *text.bytes == '\t')) {
-        text.bytes++;
-        text.size--;
-    }
-    while (text.size > 0 && (unsigned char)text.bytes[text.size - 1] <= ' ')
-        text.size--;
-    return text;
-}
-
 /* Cut a line at its commas; the number of fields, or FIELDS + 1 if there are more. */
 static size_t cut_fields(struct pythia_text line, struct pythia_text fields[FIELDS])
 {
@@ -118,44 +107,11 @@ static size_t cut_fields(struct pythia_text line, struct pythia_text fields[FIEL
         if (count == FIELDS)
             return FIELDS + 1;
         fields[count++] =
-            trim_blanks((struct pythia_text){at, (size_t)((comma ? comma : end) - at)});
+            pythia_text_trim((struct pythia_text){at, (size_t)((comma ? comma : end) - at)});
         if (!comma)
             return count;
         at = comma + 1;
     }
-}
-
-/* A whole number below 2^64. */
-static bool read_number(struct pythia_text text, uint64_t *out)
-{
-    uint64_t number = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned digit = (unsigned char)text.bytes[i] - '0';
-        if (digit > 9 || number > (UINT64_MAX - digit) / 10)
-            return false;
-        number = number * 10 + digit;
-    }
-    *out = number;
-    return text.size > 0;
-}
-
-/* Seconds with up to 9 digits of a fraction, as ns: more digits are less than that. */
-static bool read_seconds(struct pythia_text text, uint64_t *out_ns)
-{
-    const char *dot = memchr(text.bytes, '.', text.size);
-    uint64_t seconds, fraction = 0;
-    size_t whole = dot ? (size_t)(dot - text.bytes) : text.size;
-    struct pythia_text rest = {dot ? dot + 1 : "", dot ? text.size - whole - 1 : 0};
-    if (!read_number((struct pythia_text){text.bytes, whole}, &seconds) ||
-        seconds >= PYTHIA__TIME_MAX / 1000000000)
-        return false;
-    rest.size = rest.size > 9 ? 9 : rest.size;
-    if (rest.size > 0 && !read_number(rest, &fraction))
-        return false;
-    for (size_t i = rest.size; i < 9; i++)
-        fraction *= 10;
-    *out_ns = seconds * 1000000000 + fraction;
-    return true;
 }
 
 /* ---- the head ---- */
@@ -205,8 +161,8 @@ static int read_rpc(struct symbiosys *s, struct pythia_text line)
     struct pythia_text fields[FIELDS];
     struct rpc rpc = {0};
     s->wanted_rpcs--;
-    if (cut_fields(line, fields) != 2 || !read_number(fields[0], &rpc.number) ||
-        fields[1].size == 0)
+    if (cut_fields(line, fields) != 2 ||
+        !pythia_text_unsigned(fields[0], UINT64_MAX, &rpc.number) || fields[1].size == 0)
         return tell_line(s, "no number and name of an RPC");
     if (find_rpc(s, rpc.number) != PYTHIA_HASH_TABLE_NONE)
         return tell_line(s, "a second RPC of that number");
@@ -227,13 +183,15 @@ static int read_rpc(struct symbiosys *s, struct pythia_text line)
 
 static int read_head(struct symbiosys *s, struct pythia_text line)
 {
-    line = trim_blanks(line);
+    line = pythia_text_trim(line);
     if (s->lines.number == 1) {
         s->host = intern_sound(s, line);
         return s->host == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
     }
     if (s->lines.number == 3)
-        return read_number(line, &s->wanted_rpcs) ? PYTHIA_OK : tell_line(s, "no number of RPCs");
+        return pythia_text_unsigned(line, UINT64_MAX, &s->wanted_rpcs)
+                   ? PYTHIA_OK
+                   : tell_line(s, "no number of RPCs");
     s->instance = intern_sound(s, line);
     s->client_resource = s->instance == PYTHIA_NONE ? PYTHIA_NONE : find_resource(s, s->client);
     return s->client_resource == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
@@ -420,16 +378,19 @@ static int end_span(struct symbiosys *s, const uint64_t numbers[FIELDS], uint32_
 
 /* ---- events ---- */
 
+/* Numbers that are hashes may have all 64 bits. */
 static bool read_event(const struct pythia_text fields[FIELDS], uint64_t numbers[FIELDS])
 {
-    for (size_t i = 0; i < FIELD_BANDWIDTH; i++) {
-        bool sound = i == FIELD_TIME ? read_seconds(fields[i], &numbers[i])
-                                     : read_number(fields[i], &numbers[i]);
-        if (!sound ||
-            (i != FIELD_TRACE && numbers[i] > INT64_MAX && i != FIELD_RPC && i != FIELD_PROCESS))
+    static const uint64_t most[] = {
+        [FIELD_TRACE] = UINT64_MAX,    [FIELD_RPC] = UINT64_MAX,     [FIELD_EVENT] = EVENT_CR,
+        [FIELD_RUNNABLE] = INT64_MAX,  [FIELD_TASKS] = INT64_MAX,    [FIELD_PROCESS] = UINT64_MAX,
+        [FIELD_ORDER] = INT64_MAX,     [FIELD_REQUESTS] = INT64_MAX, [FIELD_MAX_RSS] = INT64_MAX,
+        [FIELD_OFI_EVENTS] = INT64_MAX};
+    for (size_t i = 0; i < FIELD_BANDWIDTH; i++)
+        if (!(i == FIELD_TIME ? pythia_text_seconds(fields[i], &numbers[i])
+                              : pythia_text_unsigned(fields[i], most[i], &numbers[i])))
             return false;
-    }
-    return numbers[FIELD_EVENT] <= EVENT_CR;
+    return true;
 }
 
 static int read_symbiosys_event(struct symbiosys *s, struct pythia_text line)
@@ -454,7 +415,7 @@ static int read_symbiosys_line(void *context, struct pythia_text line)
     struct symbiosys *s = context;
     if (s->lines.number <= 3)
         return read_head(s, line);
-    if (trim_blanks(line).size == 0)
+    if (pythia_text_trim(line).size == 0)
         return PYTHIA_OK;
     return s->wanted_rpcs > 0 ? read_rpc(s, line) : read_symbiosys_event(s, line);
 }
@@ -504,7 +465,7 @@ static bool take_head_line(struct pythia_text *rest, struct pythia_text *line)
     const char *newline = memchr(rest->bytes, '\n', rest->size);
     if (!newline)
         return false;
-    *line = trim_blanks((struct pythia_text){rest->bytes, (size_t)(newline - rest->bytes)});
+    *line = pythia_text_trim((struct pythia_text){rest->bytes, (size_t)(newline - rest->bytes)});
     rest->size -= (size_t)(newline + 1 - rest->bytes);
     rest->bytes = newline + 1;
     return true;
@@ -516,11 +477,12 @@ static int symbiosys_likeness(const struct pythia_head *head)
     struct pythia_text rest = head->text, line, fields[FIELDS];
     uint64_t number;
     if (!take_head_line(&rest, &line) || line.size == 0 || memchr(line.bytes, ',', line.size) ||
-        !take_head_line(&rest, &line) || !read_number(line, &number) ||
-        !take_head_line(&rest, &line) || !read_number(line, &number) ||
+        !take_head_line(&rest, &line) || !pythia_text_unsigned(line, UINT64_MAX, &number) ||
+        !take_head_line(&rest, &line) || !pythia_text_unsigned(line, UINT64_MAX, &number) ||
         !take_head_line(&rest, &line))
         return 0;
-    return cut_fields(line, fields) == 2 && read_number(fields[0], &number) && fields[1].size > 0
+    return cut_fields(line, fields) == 2 && pythia_text_unsigned(fields[0], UINT64_MAX, &number) &&
+                   fields[1].size > 0
                ? 90
                : 0;
 }
