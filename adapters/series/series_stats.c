@@ -1,6 +1,6 @@
 /* System statistics as SYMBIOSYS writes them (profile-<host>-<pid>.stats): host, process id and
- * number of samples, a line each; and then a line for each sample: seconds, cpu %, memory %, and the
- * load of 1, 5 and 15 minutes, with commas between. Each of the five is a series. */
+ * number of samples, a line each; and then a line for each sample: seconds, cpu %, memory %, and
+ * the load of 1, 5 and 15 minutes, with commas between. Each of the five is a series. */
 #include "series_stats.h"
 
 #include <string.h>
