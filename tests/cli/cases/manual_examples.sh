@@ -12,6 +12,7 @@ while read -r c; do
     pythia help $c | sed -n '/^Examples/,/^Exit/p' | grep -E '^  (pythia|printf) '
 done > examples <<'C'
 replay
+check
 merge
 compare
 space build
