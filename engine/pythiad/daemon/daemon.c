@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "feeding.h"
+#include "pythia/expectation_file.h"
 #include "pythia/history_file.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -394,6 +395,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .history = d->switching.history,
                    .always = d->switching.always,
                    .never = d->switching.never,
+                   .expectations = s->expect ? &d->expectations : NULL,
                    .alpha = s->alpha,
                    .min_requests = (size_t)s->min_requests,
                    .min_cov = s->min_cov,
@@ -407,6 +409,9 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
         .learn_all = s->learn == 0};
     int status = PYTHIA_OK;
+    if (s->expect &&
+        (status = pythia_expectation_file_read(s->expect, &d->expectations, e)) != PYTHIA_OK)
+        return status;
     d->writes_space = s->space && access(s->space, F_OK) != 0;
     if (s->space && !d->writes_space &&
         ((status = pythia_space_create(d->engine.vocabulary, &d->engine.space)) != PYTHIA_OK ||
@@ -543,6 +548,7 @@ static int make_reporting(struct pythia__daemon *d)
                                                  .values_max = (size_t)d->engine.s.report_values};
     return pythia__reporting_create(d->engine.loop, d->engine.vocabulary, &how,
                                     (size_t)d->engine.s.report_types, &d->engine.story,
+                                    d->engine.s.expect ? &d->expectations : NULL,
                                     d->engine.s.trace_url, &d->engine.reporting);
 }
 
@@ -704,6 +710,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__switching_free(&d->switching);
     pythia_state_close(d->engine.state);
     pythia__reporting_destroy(d->engine.reporting);
+    pythia_expectations_free(&d->expectations);
     pythia_space_destroy(d->engine.space);
     pythia_vocabulary_destroy(d->engine.vocabulary);
     pythia_loop_free(&d->engine.story);

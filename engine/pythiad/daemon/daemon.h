@@ -33,6 +33,7 @@ struct pythia__daemon {
     struct pythia_redaction *redaction; /* NULL: no value is redacted */
     bool hashes;                        /* one of its rules does */
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
+    struct pythia_expectations expectations;
     struct pythia__room room; /* for bodies */
     struct pythia__intake *intake;
     struct pythia__receive *receive;

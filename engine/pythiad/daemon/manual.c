@@ -268,10 +268,14 @@ static const char starting[] =
     "```\n$ pythiad &\n"
     "$ node --require " PYTHIA_DATA_FOLDER "/node/pythia-gate.js --require ./tracing.js app.js &\n"
     "$ pythia ctl report\n```\n\n"
+    "Expect checkouts to be fast, and search first what makes them slow if they are not (the file "
+    "is that of *pythia-check*(1)):\n\n"
+    "```\n$ printf '%s\\n' '- type: \"shop:POST /checkout\"' '  p99: < 250ms' > expected.yaml\n"
+    "$ pythiad --expect expected.yaml\n```\n\n"
     "Look, and switch nothing:\n\n"
     "```\n$ pythiad --observe-only\n```\n\n"
     "# SEE ALSO\n\n"
-    "*pythia*(1), *pythia-ctl*(1), *pythia-mcp*(1), *pythia-control-http*(7), "
+    "*pythia*(1), *pythia-check*(1), *pythia-ctl*(1), *pythia-mcp*(1), *pythia-control-http*(7), "
     "*pythia-control-osprofiler*(7), "
     "*libpythia-tracepoints*(3), *pythia-report*(5)\n";
 

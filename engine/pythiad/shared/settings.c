@@ -217,6 +217,9 @@ const struct pythia_option pythia__settings_table[] = {
                    "Cycles after which a problem is given up"),
     PYTHIA_CHOICE("strategy", 0, PYTHIA_STRATEGY_CHOICES, PYTHIA_STRATEGY_FIRST, AT(strategy),
                   "How to choose what to open"),
+    PYTHIA_TEXT_OPTION("expect", 0, "FILE", AT(expect),
+                       "What is expected of requests, as of pythia check: reports have a section "
+                       "of it, and a type that violates an expectation is searched first"),
     PYTHIA_FLAG("observe-only", 0, AT(observe_only),
                 "Say what would be opened and closed, and throw no switch"),
     TEXTS("always", "ID|PATTERN", AT(always),

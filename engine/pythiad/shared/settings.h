@@ -40,6 +40,7 @@ struct pythia__settings {
     double cycle_seconds, added_ns, price_ns, max_overhead_pct, breaker_ns, breaker_hold_s, alpha,
         min_cov;
     struct pythia_option_texts always, never;
+    const char *expect; /* a file */
     /* switches */
     const char *gate, *osprofiler;
     double lease_seconds;
