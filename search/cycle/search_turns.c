@@ -1,8 +1,8 @@
 /* Which problems a cycle looks at, where there are more than it may look at. Those that violate an
- * expectation, and then those with most of the variance, have their turn in each cycle, so that one after the other is searched to its end; but
- * not all turns are theirs, so that nothing starves. A strategy of the table needs a diagnosis of
- * each type that it is asked about, which takes several times as long as a look: so it is asked
- * about a quarter of them, in turn. */
+ * expectation, and then those with most of the variance, have their turn in each cycle, so that one
+ * after the other is searched to its end; but not all turns are theirs, so that nothing starves. A
+ * strategy of the table needs a diagnosis of each type that it is asked about, which takes several
+ * times as long as a look: so it is asked about a quarter of them, in turn. */
 #include <stdlib.h>
 
 #include "pythia/mem.h"
