@@ -57,6 +57,13 @@ class PageCase(unittest.TestCase):
         self.assertEqual([message for message in self.browser.messages if "Failed to load resource" not in message
                           and "net::ERR" not in message], [])
 
+    def start_agent(self, names):
+        """A program whose points are known as switchable before its first span arrives."""
+        agent = Agent(self.pythiad, "shop", names)
+        agent.report()
+        rig.until(lambda: sum(one["switchable"] for one in self.pythiad.get("/v1/points").json) == len(names), 30)
+        return agent
+
     def open(self, address=""):
         self.browser.open(f"http://127.0.0.1:{self.pythiad.control}/{address}")
 
@@ -83,9 +90,7 @@ class Live(PageCase):
 
     def setUp(self):
         super().setUp()
-        self.agent = Agent(self.pythiad, "shop", ["a", "b", HOSTILE])
-        self.agent.report()
-        rig.until(lambda: len(self.pythiad.get("/v1/points").json) == 3, 10)
+        self.agent = self.start_agent(["a", "b", HOSTILE])
         self.open("#/points")
         self.shows("3 of 3 trace points are open", "shop")
 
@@ -270,8 +275,7 @@ class Points(PageCase):
 
     def setUp(self):
         super().setUp()
-        self.agent = Agent(self.pythiad, "shop", self.NAMES)
-        self.agent.report()
+        self.agent = self.start_agent(self.NAMES)
         self.shop = Shop(self.pythiad)
         rig.until(self.is_learnt, 60, lambda: self.pythiad.log)
 
@@ -394,8 +398,7 @@ class Searched(PageCase):
 
     def setUp(self):
         super().setUp()
-        self.agent = Agent(self.pythiad, "shop", ("checkout", *self.NAMES))
-        self.agent.report()
+        self.agent = self.start_agent(("checkout", *self.NAMES))
         self.open_points, self.begun = set(), False
         rig.until(self.is_decided, 90, lambda: self.pythiad.log)
         self.decisions = self.pythiad.get("/v1/decisions").json
