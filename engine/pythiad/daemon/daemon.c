@@ -623,10 +623,10 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
     int status;
     if (!s->control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
         d->engine.s.control_socket = "unix:" RUN_FOLDER "/control.sock";
-    d->room.max = s->waiting_max;
+    d->room.max = d->decoding.max = s->waiting_max;
     if ((status = open_state(d, e)) != PYTHIA_OK || (status = make_switching(d, e)) != PYTHIA_OK)
         return status;
-    const struct pythia__intake_options taking = {.room = &d->room,
+    const struct pythia__intake_options taking = {.room = s->forward ? &d->decoding : &d->room,
                                                   .inflated_max = s->inflated_max,
                                                   .limits = pythia__settings_span_limits(s),
                                                   .record = s->record,
@@ -636,8 +636,11 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
         return status;
     status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &taking,
                                    &d->intake, e);
-    if (status != PYTHIA_OK || (status = pythia__receive_create(d->intake, (unsigned)s->retry_s,
-                                                                &d->receive)) != PYTHIA_OK)
+    if (status == PYTHIA_OK && s->forward)
+        status = pythia__forward_create(s->forward, s->forward_max, &d->forward, e);
+    if (status != PYTHIA_OK ||
+        (status = pythia__receive_create(d->intake, d->forward, (unsigned)s->retry_s,
+                                         &d->receive)) != PYTHIA_OK)
         return status;
     if ((status = pythia__events_create(pythia__api_status_line, d, &d->events)) != PYTHIA_OK)
         return status;
@@ -702,6 +705,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__notify_destroy(d->notify);
     pythia__events_destroy(d->events);
     pythia__receive_destroy(d->receive);
+    pythia__forward_destroy(d->forward);
     pythia__intake_destroy(d->intake);
     pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->engine.live);

@@ -35,6 +35,10 @@ struct pythia__daemon {
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_expectations expectations;
     struct pythia__room room; /* for bodies */
+    /* With `forward`, for those that are being decoded: where there is no more of it, others are
+     * still received and sent on. */
+    struct pythia__room decoding;
+    struct pythia__forward *forward; /* NULL: nothing is sent on */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;

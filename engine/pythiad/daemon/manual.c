@@ -169,6 +169,22 @@ static const char redacting[] =
     "default "
     "rules, in their order:\n\n[[ *Key*\n:- *Value is*\n";
 
+static const char forwarding[] =
+    "# FORWARDING\n\n"
+    "With *--forward* *pythiad* stands between senders and a collector. What comes by OTLP, over "
+    "HTTP or gRPC, is posted to _URL_/v1/traces, _URL_/v1/metrics or _URL_/v1/logs: the same bytes "
+    "with the same type and compression, whether *pythiad* can read them or not. Its sender is "
+    "answered as soon as that is certain, and only then are traces looked at here. Where "
+    "*pythiad* is overloaded, bodies go on all the same, without being looked at, and are "
+    "counted (_pythia\\_forward\\_unseen\\_total_). Redaction changes what *pythiad* keeps, and "
+    "not what it sends on. Zipkin's and all other inputs are not sent on.\n\n"
+    "A body that the collector does not take, with an answer of 408, 429 or 5xx, or none within 10 "
+    "s, is sent again after .1 s, and then with twice the pause each time, up to 30 s. Up to "
+    "*--forward-max* bytes wait, in memory; when there are more, senders are told to come again, "
+    "and nothing is lost as long as they do. A body that the collector refuses with another answer "
+    "is lost and counted. At its end *pythiad* sends what waits, unless the collector does not "
+    "take it. Proxies are not used, redirections not followed.\n\n";
+
 static const char notifying[] =
     "# NOTIFICATIONS\n\n"
     "Each *--notify* gets a POST when a verdict of a request type is new, and when one is refuted. "
@@ -272,6 +288,8 @@ static const char starting[] =
     "is that of *pythia-check*(1)):\n\n"
     "```\n$ printf '%s\\n' '- type: \"shop:POST /checkout\"' '  p99: < 250ms' > expected.yaml\n"
     "$ pythiad --expect expected.yaml\n```\n\n"
+    "Stand between senders and a collector:\n\n"
+    "```\n$ pythiad --otlp-http 127.0.0.1:4318 --forward http://127.0.0.1:14318\n```\n\n"
     "Look, and switch nothing:\n\n"
     "```\n$ pythiad --observe-only\n```\n\n"
     "# SEE ALSO\n\n"
@@ -307,6 +325,7 @@ void pythia__manual_write(struct pythia_buf *to)
         write_redaction_rule(*rule, to);
     pythia_buf_putc(to, '\n');
     pythia_buf_puts(to, controlling);
+    pythia_buf_puts(to, forwarding);
     pythia_buf_puts(to, notifying);
     pythia_buf_puts(to, starting);
 }

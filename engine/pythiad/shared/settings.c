@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "intake/forward.h"
 #include "listen/listen.h"
 #include "machine.h"
 #include "notify/notify_target.h"
@@ -123,6 +124,11 @@ const struct pythia_option pythia__settings_table[] = {
     TEXTS("follow", "FILE", AT(follow),
           "Read a file of traces, and what is written to it from now on (may be given several "
           "times)"),
+    PYTHIA_TEXT_OPTION("forward", 0, "URL", AT(forward),
+                       "Send what comes by OTLP on to a collector, unchanged, such as "
+                       "http://collector:4318: traces, metrics and logs (see FORWARDING)"),
+    BYTES("forward-max", "64M", KIB, 1024 * GIB, AT(forward_max),
+          "Bodies that wait to be sent on, at most; then senders are told to come again"),
     PYTHIA_TEXT_OPTION("records", 0, "unix:PATH", AT(records),
                        "Take records of libpythia-tracepoints over a socket there"),
     PYTHIA_TEXT_OPTION("collect", 0, "DIR", AT(collect),
@@ -393,6 +399,10 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
         if (pythia__notify_target_read(s->notify.texts[i], &target, e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;
     }
+    if (s->forward && pythia__forward_check(s->forward, e) != PYTHIA_OK)
+        return PYTHIA_EUSAGE;
+    if (s->forward_max < s->body_max)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "forward-max is below body-max");
     if (s->memory_hard < s->memory)
         return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
     if (s->inflated_max < s->body_max)

@@ -26,6 +26,8 @@ struct pythia__settings {
     int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values,
         report_types;
     struct pythia_option_texts follow;
+    const char *forward; /* to a collector */
+    uint64_t forward_max;
     const char *record, *state, *records, *collect;
     int64_t collect_ms;
     double series_age_s;
