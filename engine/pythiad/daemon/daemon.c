@@ -157,9 +157,12 @@ static int count_request_hits(void *context, uint32_t type, const struct pythia_
                                  trace->begun_ns >= d->switching.in_force.since_unix_ns);
 }
 
-static int on_arrival(void *context, const struct pythia_span *span)
+static int on_arrival(void *context, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span)
 {
-    return pythia_breaker_add(context, span);
+    struct pythia__daemon *d = context;
+    pythia__span_log_add(d->span_log, trace, span);
+    return pythia_breaker_add(d->switching.breaker, span);
 }
 
 static void note_closed(uv_handle_t *handle)
@@ -238,6 +241,7 @@ static void on_tick(uv_timer_t *timer)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
     keep_space(d);
+    pythia__span_log_flush(d->span_log);
     pythia__heap_tick(&d->heap, now);
     /* One more round after the last body: its answer has to be sent. */
     bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0 &&
@@ -427,7 +431,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     if (status != PYTHIA_OK)
         goto out;
     pythia_live_watch(d->engine.live, count_request_hits, d);
-    pythia_live_watch_spans(d->engine.live, on_arrival, d->switching.breaker);
+    pythia_live_watch_spans(d->engine.live, on_arrival, d);
     if (open) /* from now on it is for the search to close the others */
         status = pythia_live_set_pins(d->engine.live, d->switching.always, d->switching.never,
                                       d->switching.fixed);
@@ -636,6 +640,9 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
         return status;
     status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &taking,
                                    &d->intake, e);
+    if (status == PYTHIA_OK && s->span_log)
+        status = pythia__span_log_open(s->span_log, s->span_log_max, d->engine.vocabulary,
+                                       &d->span_log, e);
     if (status == PYTHIA_OK && s->forward)
         status = pythia__forward_create(s->forward, s->forward_max, &d->forward, e);
     if (status != PYTHIA_OK ||
@@ -709,6 +716,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__intake_destroy(d->intake);
     pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->engine.live);
+    pythia__span_log_close(d->span_log);
     pythia__collecting_destroy(d->collecting);
     pythia_redaction_destroy(d->redaction);
     pythia__switching_free(&d->switching);

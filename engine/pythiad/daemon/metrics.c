@@ -322,6 +322,15 @@ static void write_forwarding(const struct pythia__daemon *d, struct pythia_buf *
     write_gauge(to, "pythia_forward_waiting_bytes", "Bytes of them.", (double)n.waiting_bytes);
 }
 
+static void write_span_log(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    struct pythia__span_log_numbers n = pythia__span_log_numbers(d->span_log);
+    write_counter(to, "pythia_span_log_lines_total", "Lines of the log of spans.", n.lines);
+    write_counter(to, "pythia_span_log_lost_total", "Those that could not be written.", n.lost);
+    write_counter(to, "pythia_span_log_rotations_total", "Times that a new file was begun.",
+                  n.rotations);
+}
+
 static void write_notifications(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia__notify_numbers n = pythia__notify_numbers(d->notify);
@@ -349,6 +358,8 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     write_control(d, to);
     if (d->forward)
         write_forwarding(d, to);
+    if (d->span_log)
+        write_span_log(d, to);
     write_notifications(d, to);
     pythia__budget_metrics(&d->switching, to);
     write_gauge(to, "pythia_state_degraded", "1: the state cannot be written.",

@@ -16,9 +16,9 @@ struct pythia__receive;
 enum pythia__signal { PYTHIA__SIGNAL_METRICS, PYTHIA__SIGNAL_LOGS, PYTHIA__SIGNALS };
 const char *pythia__signal_name(enum pythia__signal signal); /* "metrics", "logs" */
 
-/* `intake` and `forward` are borrowed. With `forward` (NULL: there is none) bodies of OTLP, those of
- * all signals, are sent on, and their senders are answered once that is certain; what the intake
- * does not take of them is counted. `retry_s`: after how long a refused sender may come again.
+/* `intake` and `forward` are borrowed. With `forward` (NULL: there is none) bodies of OTLP, of all
+ * signals, are sent on, and their senders are answered once that is certain; what the intake does
+ * not take of them is counted. `retry_s`: after how long a refused sender may come again.
  * PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia__receive_create(struct pythia__intake *intake, struct pythia__forward *forward,
                            unsigned retry_s, struct pythia__receive **out);

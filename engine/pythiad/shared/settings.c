@@ -148,6 +148,13 @@ const struct pythia_option pythia__settings_table[] = {
         "Redis is kept in files of that name with a number behind it, and series in FILE with "
         ".series.csv behind it; files of an earlier start get the time of their last change behind "
         "their names"),
+    PYTHIA_TEXT_OPTION("span-log", 0, "FILE", AT(span_log),
+                       "Write a line for each event of spans there as they arrive, after "
+                       "redaction: time - [time] [service@host] start, end or point [trace point] "
+                       "duration in seconds, and key-values"),
+    BYTES("span-log-max", "64M", KIB, 1024 * GIB, AT(span_log_max),
+          "Size at which that file becomes FILE.1, in place of an older one, and a new one is "
+          "begun"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
                        "What survives a restart, an SQLite file (default: it is kept in memory)"),
     PYTHIA_INTEGER("quiet-ms", 0, "MS", "2000", 1, 3.6e6, AT(quiet_ms),

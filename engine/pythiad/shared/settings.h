@@ -27,7 +27,8 @@ struct pythia__settings {
         report_types;
     struct pythia_option_texts follow;
     const char *forward; /* to a collector */
-    uint64_t forward_max;
+    uint64_t forward_max, span_log_max;
+    const char *span_log; /* a file */
     const char *record, *state, *records, *collect;
     int64_t collect_ms;
     double series_age_s;

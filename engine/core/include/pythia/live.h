@@ -130,7 +130,8 @@ void pythia_live_watch(struct pythia_live *l,
 /* Gets each span as it arrives, before its request is finished; negative likewise. NULL: nobody
  * does. */
 void pythia_live_watch_spans(struct pythia_live *l,
-                             int (*span)(void *context, const struct pythia_span *span),
+                             int (*span)(void *context, const struct pythia_trace_id *trace,
+                                         const struct pythia_span *span),
                              void *context);
 
 /* Our own clock shows `unix_ns` (since the Unix epoch) at `now_ns`. To be called from time to time,
