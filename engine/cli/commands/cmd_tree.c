@@ -170,7 +170,10 @@ const struct pythia__command pythia__cmd_tree = {
     .description =
         "Prints the spans of a request under their parents, with start and duration in "
         "milliseconds, marks those on the critical path, and names repairs. Without --trace, the "
-        "requests that took longest are shown.",
+        "requests that took longest are shown.\n\n"
+        "Where programs measure what their trace points cost, each form says what tracing has cost "
+        "the request: a sentence, [OH:163us] below the root of shares, and tracing_ns as JSON, "
+        "null where it is not measured.",
     .examples =
         "# The three slowest requests\n"
         "pythia tree --slowest 3 datasets/openstack/contention.jsonl.zst\n"
