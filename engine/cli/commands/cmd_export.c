@@ -112,7 +112,7 @@ static const struct pythia_export_ops *choose_format(struct exporting *x)
 {
     static const struct {
         const char *format;
-        int kind;
+        enum pythia__sink_kind kind;
     } sinks[] = {{"sql", PYTHIA__SINK_DATABASE}, {"flamegraph", PYTHIA__SINK_PICTURE}};
     const struct pythia_export_ops *found = NULL;
     const char *name = x->s->to;

@@ -10,13 +10,15 @@
 struct pythia_flame;
 struct sqlite3;
 
+enum pythia__sink_kind {
+    PYTHIA__SINK_FILE,
+    PYTHIA__SINK_DATABASE,  /* gets statements */
+    PYTHIA__SINK_PICTURE,   /* gets folded stacks */
+    PYTHIA__SINK_COLLECTOR, /* gets documents, a line each */
+};
+
 struct pythia__export_sink {
-    enum {
-        PYTHIA__SINK_FILE,
-        PYTHIA__SINK_DATABASE,  /* the text are statements */
-        PYTHIA__SINK_PICTURE,   /* the text are folded stacks */
-        PYTHIA__SINK_COLLECTOR, /* the text are documents, a line each */
-    } kind;
+    enum pythia__sink_kind kind;
     const char *url; /* of the collector */
     FILE *waiting;   /* of what it will get */
     struct pythia__output output;

@@ -166,6 +166,9 @@ uint64_t pythia_live_wish(const struct pythia_live *l);
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint);
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint);
 
+/* Does a trace point belong to the skeleton of the search space? None does while it is learnt. */
+bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint);
+
 /* The types that a trace point is wanted open for because they are being learnt, beside those of
  * pythia_live_limit if it is open without that: numbers of strings, at most `most`. Returns how
  * many; 0: none is. */
