@@ -509,6 +509,38 @@ class Orders(Case):
         rig.until(lambda: agent.is_open("root") and not agent.is_open("step"), 5)
         self.assertEqual({p["trace_point"] for p in self.pythiad.get("/v1/points").json if p["pin"]}, {"shop:step"})
 
+    def test_a_busy_machine_closes_all_but_the_skeleton_and_pins(self):
+        """Whoever runs tests has a load above a thousandth."""
+        def limit(load):
+            with open(os.path.join(self.pythiad.folder, "pythiad.yaml"), "w", encoding="ascii") as to:
+                to.write(f"max-load1: {load}\n")
+            self.pythiad.signal(signal.SIGHUP)
+
+        count = 0
+
+        def sent():
+            nonlocal count
+            count += 1
+            slow = ("step", 40000000) if count % 3 == 0 else None
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("step", "other"), slow=slow))).status, 200)
+            return True
+        self.pythiad.stop()
+        self.pythiad = rig.Pythiad(self, *Pages.options, *self.options, config="max-load1: 0\n")
+        agent = Agent(self.pythiad, "shop", ("root", "step", "other"))
+        agent.report()
+        rig.until(lambda: sent() and self.pythiad.metric("pythia_points_known") >= 3, 10)
+        self.assertEqual(self.pythiad.ctl("open", "shop:other").returncode, 0)
+        rig.until(lambda: sent() and "Opens a trace point: trace-point=shop:step" in self.pythiad.log and agent.is_open("step"), 60,
+                  lambda: self.pythiad.log)
+        limit(.001)
+        rig.until(lambda: sent() and self.pythiad.metric("pythia_overloaded") == 1, 30, lambda: self.pythiad.log)
+        self.assertRegex(self.pythiad.log, r"Closes trace points, because the machine is busy: load1=\d+\.\d\d, max-load1=0\.001")
+        rig.until(lambda: agent.is_open("root") and agent.is_open("other") and not agent.is_open("step"), 5)
+        limit(0)
+        rig.until(lambda: self.pythiad.metric("pythia_overloaded") == 0, 10)
+        self.pythiad.logged("Lets trace points be opened again")
+        rig.until(lambda: sent() and agent.is_open("step"), 60, lambda: self.pythiad.log)
+
     def test_bodies_that_are_no_orders(self):
         for body in (b"", b"{", b"[]", b"{}", b'{"trace_points":[]}', b'{"trace_points":"a"}', b'{"trace_points":[1]}',
                      json.dumps({"trace_points": ["a"] * 1001}).encode(), b"[" * 100000):

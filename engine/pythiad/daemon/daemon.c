@@ -24,6 +24,7 @@
 #include "switching/desired.h"
 #include "switching/fixed.h"
 #include "switching/inventory.h"
+#include "switching/load.h"
 #include "switching/pins.h"
 #include "switching/restore.h"
 #include "switching/switching.h"
@@ -227,8 +228,8 @@ static void set_pace(struct pythia__daemon *d)
         uv_timer_start(&d->tick, on_tick, wanted, wanted);
 }
 
-/* The order matters: the breaker and the budget close points before the desired set goes out, or
- * points would be opened that are closed again at once. */
+/* The order matters: the breaker, the budget and the load close points before the desired set
+ * goes out, or points would be opened that are closed again at once. */
 static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
@@ -237,6 +238,7 @@ static void on_tick(uv_timer_t *timer)
     int status = pythia_live_tick(d->engine.live, now);
     if (status != PYTHIA_OK || (status = pythia__breaking_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__budget_tick(&d->switching, now)) != PYTHIA_OK ||
+        (status = pythia__load_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__switching_tick(&d->switching, now)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));

@@ -216,6 +216,10 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_REAL("max-overhead-pct", 0, "PCT", "0", 0, 100, AT(max_overhead_pct),
                 "Share of the time of requests that tracing may take, in percent; above it trace "
                 "points are closed, those first that show least for what they cost; 0: any"),
+    PYTHIA_REAL("max-load1", 0, "LOAD", "0", 0, 1e6, AT(max_load1),
+                "Load of this machine in the last minute, as uptime has it, above which all trace "
+                "points are closed that are neither pinned nor of the skeleton, until it is below "
+                "four fifths of that; 0: any"),
     PYTHIA_REAL("breaker-ns", 0, "NS", "50000000", 0, 1e15, AT(breaker_ns),
                 "Time that a trace point may cost one program in a second, by its spans and its "
                 "measured price; one above it is closed within a second; 0: any"),
