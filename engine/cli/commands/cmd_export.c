@@ -24,14 +24,13 @@ static const struct pythia_option options[] = {
      "(posted to a collector, such as http://127.0.0.1:4318/v1/traces), sql (an SQLite database) "
      "or zipkin"},
     PYTHIA_INTEGER("traces", 0, "N", "0", 0, 1e12, offsetof(struct settings, traces),
-                   "Write the first N traces to be finished; 0 is all"),
+                   "Write only the first N complete traces; 0: all"),
     PYTHIA_FLAG(
         "shares", 's', offsetof(struct settings, shares),
-        "Colour the spans of critical paths by the share of the latency variance that their "
-        "trace points account for, and show it as a counter; only chrome. The input is "
-        "read twice"),
+        "Colour spans on critical paths by the share of the latency variance that their trace "
+        "points account for, and show it as a counter; only for chrome. Reads the input twice"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -152,6 +151,8 @@ static int check_export(const struct exporting *x)
     return wrong ? PYTHIA_EUSAGE : PYTHIA_OK;
 }
 
+/* The output is opened only after shares are learnt, which may fail, so that an older file stays
+ * as it is. */
 static int run_export_command(const void *settings, char *const *operands, int count)
 {
     struct exporting x = {.s = settings};
@@ -185,11 +186,11 @@ const struct pythia__command pythia__cmd_export = {
     .description =
         "Reads traces in any format that pythia replay reads and writes them, repaired "
         "and complete, for Perfetto, Graphviz, flame graph tools, Jaeger, Zipkin, OpenTelemetry "
-        "collectors or a database. Where the format can show it, the critical path is marked.\n\n"
+        "collectors or a database. The critical path is marked where the format allows it.\n\n"
         "OTLP is JSON, in documents of about 1 MB on a line each, and keeps all that pythia "
         "knows of spans: read again, spans of OpenTelemetry give the same report. Jaeger and "
-        "Zipkin know whole "
-        "microseconds only. A collector gets the documents when all has been read; one that does "
+        "Zipkin know whole microseconds only. A collector gets the documents when all has been "
+        "read; one that does "
         "not answer, or is busy, is asked ten times within a minute.\n\n"
         "An SQLite database has the tables trace (trace_id, start_ns, duration_ns, spans) and span "
         "(trace_id, span_id, parent_id, trace_point, service, name, kind, start_ns, duration_ns, "

@@ -19,19 +19,19 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_INTEGER("top", 'n', "N", "20", 1, 1e9, offsetof(struct settings, top),
-                   "Callpaths to show"),
+                   "Most callpaths to show"),
     PYTHIA_CHOICE(
         "by", 0, "exclusive|inclusive|calls|name|leaf|level", "exclusive",
         offsetof(struct settings, by),
-        "What to order callpaths by: time in the callpath itself, time with what it calls, "
-        "or visits. Or, of all spans and not only of critical paths, the time of each name, "
-        "of each name of spans with nothing below them, or of each name and level"),
+        "Order callpaths by exclusive time, inclusive time, or hits. Or add up all spans, not "
+        "only those on critical paths: by name, by name of spans without children (leaf), or by "
+        "name and level"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
-/* What all requests together spent in a calling context, on their critical paths. */
+/* The time that all requests together spent in a calling context, on their critical paths. */
 struct callpath {
     uint64_t exclusive_ns, inclusive_ns, visits;
 };
@@ -207,14 +207,11 @@ const struct pythia__command pythia__cmd_profile = {
     .operands = "PATH...",
     .summary = "Show where requests spend their time, by callpath",
     .description = "Adds up the critical paths of all requests and lists the calling contexts in "
-                   "which most of "
-                   "the time is spent: the chain of trace points, the time in the last of them "
-                   "itself and with "
-                   "what it calls, and how often a request passes it.\n\n"
+                   "which most of the time is spent: the chain of trace points, the time in the "
+                   "last of them without and with its calls, and how often a request hits it.\n\n"
                    "With --by name, leaf or level it adds up the durations of all spans instead, "
-                   "also of those "
-                   "that run side by side: what is asked of HiQ's trees.",
-    .examples = "# The ten callpaths with most time of their own\n"
+                   "including spans that run in parallel, as HiQ does for its trees.",
+    .examples = "# The ten callpaths with the most exclusive time\n"
                 "pythia profile --top 10 datasets/openstack/contention.jsonl.zst\n"
                 "# The time of each name, wherever it is called\n"
                 "pythia profile --by name datasets/openstack/contention.jsonl.zst\n",

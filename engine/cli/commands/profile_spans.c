@@ -21,7 +21,7 @@ struct pythia__span_profile {
     struct pythia_hash_table by_name; /* of the rows, by trace point and level */
     uint32_t *levels;                 /* of the request at hand */
     size_t level_capacity;
-    uint64_t requests, spans; /* those that the seen ones stand for (sampling.h) */
+    uint64_t requests, spans; /* requests that the seen ones stand for (sampling.h) */
     uint64_t seen;            /* requests */
     uint64_t weight;          /* of the request at hand */
     const struct pythia_vocabulary *vocabulary; /* while printing */
@@ -139,6 +139,7 @@ static void add_profile_row(const struct pythia__span_profile *p, const struct r
     pythia_buf_putc(to, '\n');
 }
 
+/* Indexes are sorted, because rows are found by their place in the hash table. */
 int pythia__span_profile_print(struct pythia__span_profile *p,
                                const struct pythia_vocabulary *vocabulary, size_t top,
                                struct pythia_buf *to)
@@ -154,7 +155,7 @@ int pythia__span_profile_print(struct pythia__span_profile *p,
     pythia_sort_indexes(order, p->count, scratch, row_before, p);
     pythia__add_requests_seen(to, p->requests, p->seen);
     pythia_buf_printf(to, ", %" PRIu64 " spans%s, %zu names%s\n", p->spans,
-                      p->by == PYTHIA__PROFILE_LEAF ? " with nothing below them" : "", p->count,
+                      p->by == PYTHIA__PROFILE_LEAF ? " without children" : "", p->count,
                       p->by == PYTHIA__PROFILE_LEVEL ? " and levels" : "");
     pythia_buf_printf(to, "%10s %12s %12s%s  trace point\n", "calls", "total s", "mean ms",
                       p->by == PYTHIA__PROFILE_LEVEL ? "  level" : "");
