@@ -146,6 +146,9 @@ int pythia__report_diagnose(struct pythia__report_run *r)
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
     if (status == PYTHIA_OK && !r->loop)
         status = pythia__report_take_options(r);
+    if (status == PYTHIA_OK && r->expectations)
+        status = pythia_expectations_judge(r->expectations, r->groups, (size_t)r->s->min_requests,
+                                           &r->expected);
     return status == PYTHIA_OK ? suggest_points(r) : status;
 }
 
@@ -200,6 +203,8 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
                                           .verdicts = verdicts,
                                           .measure = (enum pythia_measure)r->s->rank_by,
                                           .min_requests = (size_t)r->s->min_requests,
+                                          .expectations = r->expectations,
+                                          .expected = r->expectations ? &r->expected : NULL,
                                           .all = r->s->all,
                                           .trace_url = r->s->trace_url};
     struct pythia_buf text = {0};
@@ -228,5 +233,6 @@ void pythia__report_free(struct pythia__report_run *r)
     for (size_t i = 0; i < r->next_count; i++)
         pythia_suggestion_clear(&r->next[i]);
     pythia__search_given_free(&r->given);
+    pythia_expected_results_free(&r->expected);
     pythia_diagnosis_destroy(r->diagnosis);
 }

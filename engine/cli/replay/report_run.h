@@ -8,6 +8,7 @@
 
 #include "pythia/closed_loop.h"
 #include "pythia/diagnosis.h"
+#include "pythia/expectation_judge.h"
 #include "pythia/groups.h"
 #include "pythia/open_points.h"
 #include "pythia/option.h"
@@ -35,13 +36,15 @@ struct pythia__report_run {
     const struct pythia__report_settings *s;
     struct pythia_vocabulary *vocabulary;
     const struct pythia_pipeline_result *input;
-    const struct pythia_groups *groups; /* finished */
-    const struct pythia_space *space;   /* NULL: none is known */
-    struct pythia_open_points *open;    /* NULL: everything was open */
-    struct pythia_loop *loop;           /* NULL: it was one look */
+    const struct pythia_groups *groups;             /* finished */
+    const struct pythia_space *space;               /* NULL: none is known */
+    struct pythia_open_points *open;                /* NULL: everything was open */
+    struct pythia_loop *loop;                       /* NULL: it was one look */
+    const struct pythia_expectations *expectations; /* NULL: none */
     /* Owned: */
     struct pythia__search_given given;
     struct pythia_diagnosis *diagnosis;
+    struct pythia_expected_results expected;
     struct pythia_suggestion next[PYTHIA__POINTS_MAX];
     size_t next_count;
 };

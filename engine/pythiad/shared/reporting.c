@@ -65,6 +65,7 @@ struct pythia__reporting {
     struct pythia_diagnosis_options how;
     size_t types; /* that are looked at; 0: all */
     struct pythia_loop *story;
+    const struct pythia_expectations *expectations;
     const char *trace_url;
     struct evidence latest;                  /* without groups and report while a job has them */
     uint64_t look;                           /* of the last cycle */
@@ -80,7 +81,8 @@ struct pythia__reporting {
 
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
                              const struct pythia_diagnosis_options *options, size_t types,
-                             struct pythia_loop *story, const char *trace_url,
+                             struct pythia_loop *story,
+                             const struct pythia_expectations *expectations, const char *trace_url,
                              struct pythia__reporting **out)
 {
     struct pythia__reporting *r = pythia_calloc(1, sizeof(*r));
@@ -91,6 +93,7 @@ int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vo
     r->how = *options;
     r->types = types;
     r->story = story;
+    r->expectations = expectations;
     r->trace_url = trace_url;
     atomic_init(&r->stop, false);
     r->how.stop = &r->stop;
@@ -169,11 +172,16 @@ static int make_requests(struct evidence *e, const struct pythia_diagnosis *d)
 static int make_whole_report(struct job *j)
 {
     static const char *const paths[] = {"pythiad"};
+    const struct pythia_expectations *expectations = j->r->expectations;
+    struct pythia_expected_results expected = {0};
     struct pythia_diagnosis *diagnosis = NULL;
     int status = diagnose_job(j, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
+    if (status == PYTHIA_OK && expectations)
+        status = pythia_expectations_judge(expectations, j->of.groups, j->r->how.min_requests,
+                                           &expected);
     const struct pythia_report_source source = {.paths = paths,
                                                 .path_count = 1,
                                                 .live = true,
@@ -183,6 +191,8 @@ static int make_whole_report(struct job *j)
                                                 .diagnosis = diagnosis,
                                                 .loop = &j->story,
                                                 .verdicts = &j->story.verdicts,
+                                                .expectations = expectations,
+                                                .expected = expectations ? &expected : NULL,
                                                 .min_requests = j->r->how.min_requests,
                                                 .trace_url = j->r->trace_url};
     if (status == PYTHIA_OK)
@@ -190,6 +200,7 @@ static int make_whole_report(struct job *j)
     if (status == PYTHIA_OK)
         status = pythia_report_create(&source, (1u << PYTHIA_REPORT_FORMATS) - 1, &j->of.report);
     pythia_diagnosis_destroy(diagnosis);
+    pythia_expected_results_free(&expected);
     if (status != PYTHIA_OK) {
         free_requests(&j->of);
         return status;
