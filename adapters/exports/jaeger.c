@@ -124,6 +124,7 @@ static uint32_t *number_processes(const struct pythia_trace *trace)
     return numbers;
 }
 
+/* Processes come after the spans, whose order numbers them. */
 static void write_jaeger_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
                                const struct pythia_critical_path *path, struct pythia_buf *out)
 {

@@ -119,6 +119,7 @@ static int copy_words(const char *text, char **out)
     return text && !*out ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
+/* An expectation that expects nothing would always hold, and is a mistake. */
 static int read_expectation(const struct pythia_expectation_text *text,
                             struct pythia_expectation *x, struct pythia_error *e)
 {
@@ -166,6 +167,7 @@ void pythia_expectations_free(struct pythia_expectations *all)
 
 /* ---- the condition ---- */
 
+/* Values compare as numbers where both are, so that 2 is 2.0, and as texts elsewhere. */
 bool pythia_expectation_meets(const struct pythia_expectation *x,
                               const struct pythia_key_value *value, struct pythia_text text)
 {

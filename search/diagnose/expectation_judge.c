@@ -98,6 +98,8 @@ static int select_rows(struct judge *j, const struct pythia_type *type,
 
 /* ---- how fast, and how much alike ---- */
 
+/* Of few requests a quantile is their maximum and a deviation is chance, so that limits are not
+ * judged then. */
 static int judge_limits(struct judge *j, const struct pythia_type *type,
                         const struct pythia_row *const *rows, size_t count)
 {
@@ -288,6 +290,7 @@ static int compare_paths(struct judge *j, const struct path_tally *expected,
     return find_apart(j, expected->row, other->row, &r->point);
 }
 
+/* The types that are compared with may include this one: then its own usual path is expected. */
 static int judge_path(struct judge *j, const struct pythia_type *type,
                       const struct pythia_row *const *rows, size_t count)
 {

@@ -30,7 +30,7 @@ class Expectations(unittest.TestCase):
             self.feed()
             report = self.pythiad.get("/v1/report").json
             states = [(x["request_type"], x["state"]) for x in report.get("expectations", []) if x["request_type"]]
-            found = "Found what varies: request-type=shop:small" in self.pythiad.log
+            found = "Found a cause: request-type=shop:small" in self.pythiad.log
             return found and states == [("shop:small", "violated"), ("shop:large", "holds")] and report
         report = rig.until(judged, 60, lambda: self.pythiad.log)
         shares = {t["name"]: t["variance_share"] for t in report["request_types"]}

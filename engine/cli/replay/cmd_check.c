@@ -89,6 +89,7 @@ static int find_exit_code(const struct checking *c, int status)
                : PYTHIA__EXIT_DONE;
 }
 
+/* The expectations are read before any trace: a mistake in them must not wait for hours. */
 static int run_check(const void *settings, char *const *operands, int count)
 {
     struct checking c = {.s = settings};

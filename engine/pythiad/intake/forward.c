@@ -154,6 +154,7 @@ static void run_forwarding(void *context)
 
 /* ---- the loop ---- */
 
+/* Where one thread cannot be made, _destroy ends those that were. */
 int pythia__forward_create(const char *url, size_t bytes_max, struct pythia__forward **out,
                            struct pythia_error *e)
 {
@@ -205,6 +206,7 @@ void pythia__forward_destroy(struct pythia__forward *f)
     pythia_free(f);
 }
 
+/* The copy is made without the lock, as threads must not wait for it. */
 bool pythia__forward_add(struct pythia__forward *f, const char *path, const char *type,
                          enum pythia_packing packing, const char *bytes, size_t size)
 {

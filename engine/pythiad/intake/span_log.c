@@ -221,6 +221,7 @@ static void add_end(struct pythia__span_log *l, const struct pythia_trace_id *tr
     end_line(l, trace, span, true);
 }
 
+/* A span that is reported whole has both of its events at once. */
 void pythia__span_log_add(struct pythia__span_log *l, const struct pythia_trace_id *trace,
                           const struct pythia_span *span)
 {

@@ -7,6 +7,7 @@ static json_t *text_or_null(const char *text)
     return text ? pythia__json_text(pythia_text_of(text)) : json_null();
 }
 
+/* Members that mean nothing are left out: a type that did not come was not judged. */
 static json_t *make_expected_result(struct pythia__json *w, const struct pythia_report_source *s,
                                     const struct pythia_expected_result *r)
 {
