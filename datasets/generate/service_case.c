@@ -9,7 +9,8 @@
  * are those of the paper after a few blocks, and the three levels of a request are independent. */
 #include "pythia/service_case.h"
 
-#include <math.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pythia/attributes.h"
@@ -150,8 +151,8 @@ static uint64_t emit_case_span(struct pythia_service_case *c, const struct shape
 
 static void add_level(struct pythia_service_case *c, enum cause cause, unsigned level)
 {
-    char name[64] = "variable.";
-    strcat(name, cause_keys[cause]);
+    char name[64];
+    (void)snprintf(name, sizeof(name), "variable.%s", cause_keys[cause]);
     uint32_t key = pythia_vocabulary_string(c->vocabulary, pythia_text_of(name));
     if (key == PYTHIA_NONE)
         c->attributes.failed = true;
@@ -305,11 +306,12 @@ int pythia_service_case_request(struct pythia_service_case *c, uint64_t number,
 static void add_record(struct pythia_buf *to, uint64_t number, unsigned us, unsigned event,
                        unsigned order, unsigned events)
 {
+    const uint64_t second = 1000 + number / 1000;
     pythia_buf_printf(to,
-                      "%llu, %llu.%06u000, 40001, %u, 2, 5, 77, %u, 1, 20000, %u, 0.000000000, "
-                      "0.000000000, 0.000000000\n",
-                      (unsigned long long)number + 1, (unsigned long long)(1000 + number / 1000),
-                      (unsigned)(number % 1000) * 1000 + us, event, order, events);
+                      "%" PRIu64 ", %" PRIu64 ".%06u000, 40001, %u, 2, 5, 77, %u, 1, 20000, %u, "
+                      "0.000000000, 0.000000000, 0.000000000\n",
+                      number + 1, second, (unsigned)(number % 1000) * 1000 + us, event, order,
+                      events);
 }
 
 void pythia_service_case_records(uint64_t number, struct pythia_buf *to)

@@ -1,5 +1,6 @@
 #include "report_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,10 @@ const struct pythia_option pythia__report_options[] = {
                        "Address of a trace in another tool, such as "
                        "http://jaeger/trace/{trace_id}: the report names the slowest request and a "
                        "typical one by it"),
+    {"limit", 0, PYTHIA_OPTION_TEXTS, "KEY=N", NULL, NULL, 0, 0, OPTION(limits),
+     "The largest value that a number of requests can have, such as the length of a queue: the "
+     "report says how often it is there; may be given several times. Limits that are not given are "
+     "learnt where values pile up at their maximum"},
     PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
                   "What to rank groups and edges by: share of the variance, variance, coefficient "
                   "of variation, several modes, the slowest tenth, or the mean"),
@@ -127,10 +132,29 @@ static int suggest_points(struct pythia__report_run *r)
     return status;
 }
 
+/* "queue_length=64": the key is up to the last '='. */
+static int read_limits(struct pythia__report_run *r)
+{
+    const struct pythia_option_texts *texts = &r->s->limits;
+    for (size_t i = 0; i < texts->count; i++) {
+        const char *text = texts->texts[i], *equals = strrchr(text, '=');
+        char *end = NULL;
+        const double limit = equals ? strtod(equals + 1, &end) : NAN;
+        if (!equals || equals == text || end == equals + 1 || *end != '\0' || !isfinite(limit)) {
+            pythia_log(PYTHIA_LOG_ERROR, "--limit %s: not KEY=NUMBER", text);
+            return PYTHIA_EUSAGE;
+        }
+        r->limits[i] = (struct pythia_saturated_limit){{text, (size_t)(equals - text)}, limit};
+    }
+    return PYTHIA_OK;
+}
+
 int pythia__report_take_options(struct pythia__report_run *r)
 {
     const struct pythia__search_settings *s = &r->s->search;
-    int status = pythia__search_options_read(s, r->vocabulary, r->space, &r->given);
+    int status = read_limits(r);
+    if (status == PYTHIA_OK)
+        status = pythia__search_options_read(s, r->vocabulary, r->space, &r->given);
     if (status == PYTHIA_OK && s->history)
         status = pythia__history_read(s->history, r->loop != NULL, &r->given.history);
     return status;
@@ -201,6 +225,8 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
                                           .measure = (enum pythia_measure)r->s->rank_by,
                                           .min_requests = (size_t)r->s->min_requests,
                                           .all = r->s->all,
+                                          .limits = r->limits,
+                                          .limit_count = r->s->limits.count,
                                           .trace_url = r->s->trace_url};
     struct pythia_buf text = {0};
     if (status == PYTHIA_OK)
