@@ -64,8 +64,8 @@ static bool matters_still(const struct pythia_search *s, size_t problem)
     return k->matters;
 }
 
-/* What the evidence says of a type before any edge is looked at. What was found in a type stays
- * true when other types vary more: its search ends then, and only a type that varies no more is
+/* Classify a type by its evidence before any edge is inspected. Findings of a type stay true
+ * when other types vary more: its search ends then, and only a type that varies no more is
  * quiet. */
 static enum pythia_problem_state judge_problem_state(const struct pythia_search *s, size_t problem)
 {

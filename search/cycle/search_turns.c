@@ -1,8 +1,8 @@
-/* Which problems a cycle looks at, where there are more than it may look at. Those with most of the
- * variance have their turn in each cycle, so that one after the other is searched to its end; but
- * not all turns are theirs, so that nothing starves. A strategy of the table needs a diagnosis of
- * each type that it is asked about, which takes several times as long as a look: so it is asked
- * about a quarter of them, in turn. */
+/* Chooses the problems of a cycle where there are more than it may search. The ones with most of
+ * the variance have their turn in each cycle, so that one after the other is searched to its
+ * end; but not all turns are theirs, so that nothing starves. A strategy of the table needs a
+ * diagnosis of each type that it is asked about, which takes several times as long as a look: so
+ * it is asked about a quarter of them, in turn. */
 #include <stdlib.h>
 
 #include "pythia/mem.h"
@@ -30,8 +30,8 @@ static bool varies_more(const void *context, uint32_t a, uint32_t b)
     return s->problems[a].variance_share > s->problems[b].variance_share;
 }
 
-/* Who has waited longest; of equals, what is searched goes before what is watched, and then what
- * varies more. */
+/* The problem that has waited longest; among equals, searched ones come before watched ones,
+ * then those that vary more. */
 static bool comes_first(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia_search *s = context;
@@ -114,7 +114,8 @@ int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *wait
 
 /* ---- of them, those that a strategy is asked about ---- */
 
-/* Who was not asked for longest; of equals, what varies more. */
+/* The problem that a strategy was not asked about for longest; among equals, the one that varies
+ * more. */
 static bool is_asked_first(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia_search *s = context;

@@ -16,7 +16,7 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-#define SHAPES_MAX      8192 /* in the cache, besides those that rows hold */
+#define SHAPES_MAX      8192 /* in the cache, besides the shapes that rows hold */
 #define STRUCTURES_MAX  1024 /* of a type at one level: beyond, the level tells nothing any more */
 #define ROWS_PER_TYPE   2048
 #define ROWS            8192
@@ -253,7 +253,7 @@ static bool is_only_shape(const struct pythia_type *t)
            e->moments.n == t->moments.n;
 }
 
-/* Of a type whose requests all take one path, each structure has all of them, so its sketch is the
+/* If all requests of a type take one path, each structure has all of them, so its sketch is the
  * type's: most of a hundred thousand types are such. */
 static int settle_same_path(struct pythia_type *t)
 {
@@ -327,9 +327,9 @@ static int unlist_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
     return status;
 }
 
-/* Make room in the ring: the next shape that was not used since the hand last passed goes. Those
- * that rows hold stay: without them the memory would be the same, and a type of a few requests
- * would make its shape anew for each of them. */
+/* Free a slot in the ring: evict the next shape that was not used since the hand last passed.
+ * Shapes that rows hold stay: without them the memory would be the same, and a type of a few
+ * requests would make its shape anew for each of them. */
 static int evict_entry(struct pythia_groups *g)
 {
     assert(g->entry_count > g->held);
@@ -552,7 +552,7 @@ static int sort_structures(struct pythia_type *t)
     return PYTHIA_OK;
 }
 
-/* What the grouping key has seen of all requests is in the names of its parts. */
+/* The names of a type's subsets contain what the grouping key has seen of all requests. */
 static int name_types(struct pythia_groups *g)
 {
     for (size_t i = 0; i < g->type_count && g->options.key; i++) {
@@ -566,7 +566,7 @@ static int name_types(struct pythia_groups *g)
     return PYTHIA_OK;
 }
 
-/* Of a full sample the row of the highest key says down to which weight rows are missing. */
+/* In a full sample, the row of the highest key shows below which weight rows are missing. */
 static double smallest_weight(const struct pythia_type *t)
 {
     size_t n = pythia_sample_count(t->rows);
@@ -574,7 +574,7 @@ static double smallest_weight(const struct pythia_type *t)
                                      : 1;
 }
 
-/* What a fair sample is taken of. */
+/* The population of a fair sample. */
 struct candidates {
     size_t n;
     double *weight, *duration_ns;
@@ -589,9 +589,8 @@ static bool is_ahead(const void *context, uint32_t a, uint32_t b)
     return position[a] < position[b];
 }
 
-/* Whoever takes the first rows of a sample takes them as a sample: but by their keys heavy rows
- * come first. Key times weight is the place of a row among those that might be here with its
- * weight. */
+/* The first rows of a sample are not a fair sample, because by their keys heavy rows come first.
+ * Key times weight is the place of a row among those that might be here with its weight. */
 static int list_sample_candidates(const struct pythia_type *t, const struct pythia_row **rows,
                                   struct candidates *c)
 {

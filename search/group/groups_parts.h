@@ -1,4 +1,4 @@
-/* What groups.c and groups_merge.c share. */
+/* Declarations shared by groups.c and groups_merge.c. */
 #ifndef PYTHIA_GROUPS_PARTS_H
 #define PYTHIA_GROUPS_PARTS_H
 

@@ -221,10 +221,10 @@ class Pages(Case):
         self.assertEqual((status["unknown_points"], status["unknown_spans"]), (2, unknown))
         shown = self.pythiad.ctl("status").stdout
         self.assertRegex(shown, r"not in search space +2\n")
-        self.assertIn(f"{unknown:.0f} spans were left out because the search space does not know their trace points: learn it anew\n",
+        self.assertIn(f"{unknown:.0f} spans were left out because the search space does not know their trace points; build or learn a new one\n",
                       shown)
-        self.pythiad.logged("The search space does not know trace points of request types that it knows, and their spans are "
-                            "left out: learn it anew: points=[12], spans=")
+        self.pythiad.logged("The search space lacks trace points of request types that it knows, and their spans are "
+                            "left out; build or learn a new one: points=[12], spans=")
         cycles = self.pythiad.metric("pythia_cycles_total")
         self.feed_until(lambda: in_force() and self.pythiad.metric("pythia_cycles_total") > cycles)
         found = self.pythiad.get("/v1/report").json["search"]["unknown_points"]
@@ -244,7 +244,7 @@ class Pages(Case):
         agent = Agent(self.pythiad, "shop", ("root", "step a", "step b", "step c"))
         self.assertEqual(agent.report().status, 200)
         for action, said in (("groups", "no group of requests is known yet\n"),
-                             ("decisions", "nothing was opened or closed yet\n")):
+                             ("decisions", "nothing has been opened or closed yet\n")):
             done = self.pythiad.ctl(action)
             self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
         done = self.pythiad.ctl("report")
@@ -267,8 +267,8 @@ class Pages(Case):
         self.assertRegex(texts["points"].stdout, r"^state +cost of a hit +hits  trace point  \(what came of it\)\n")
         self.assertRegex(texts["points"].stdout, r"shop:step b  \(")
         self.assertEqual(self.pythiad.ctl("points", "--ids").stdout.split("\n"), [*sorted(agent.points), ""])
-        self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+ at a price that is supposed\ntogether \d+ ns a request, "
-                                                         r"[0-9.e-]+ % of the [0-9.]+ ms that requests take\n$")
+        self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+ at an assumed price\nin total \d+ ns per request, "
+                                                         r"[0-9.e-]+ % of the mean duration of [0-9.]+ ms\n$")
         self.assertRegex(texts["open shop:root"].stdout, r"^1 trace point, desired set \d+\n$")
         self.assertEqual((texts["off"].stdout, texts["on"].stdout), ("pythiad: off\n", "pythiad: works\n"))
 
@@ -279,7 +279,7 @@ class Pages(Case):
             answers[action] = json.loads(done.stdout)
         self.assertEqual(answers["status"]["doing"], "works")
         self.assertEqual(answers["status"]["problems_waiting"], 0)
-        self.assertRegex(texts["status"].stdout, r"\n  types that wait +0\n")
+        self.assertRegex(texts["status"].stdout, r"\n  types waiting +0\n")
         self.assertEqual(self.pythiad.metric("pythia_problems_waiting"), 0)
         self.assertEqual(answers["report"]["schema"], "pythia.report/1")
         self.assertEqual({p["trace_point"] for p in answers["points"]}, set(agent.points))
@@ -405,7 +405,7 @@ class ManyTypes(Case):
         self.assertEqual({group["request_type"] for group in report["groups"]}, {"shop:wide", "shop:middle"})
         for form in ("text", "markdown", "html"):
             self.assertRegex(self.pythiad.get(f"/v1/report?format={form}").text,
-                             r"3 types\S* \(1 of them not looked at closely: see --report-types\)", form)
+                             r"3 types\S* \(1 of them not analysed closely: see --report-types\)", form)
 
     def report(self):
         return self.pythiad.get("/v1/report").json
@@ -427,7 +427,7 @@ class Orders(Case):
         self.assertEqual((answer.status, answer.json["trace_points"][0]["known"]), (200, False))
         done = self.pythiad.ctl("open", "../../etc/passwd")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("no such trace points are known: ../../etc/passwd", done.stderr)
+        self.assertIn("unknown trace points: ../../etc/passwd", done.stderr)
         self.assertEqual(set(os.listdir(self.pythiad.folder)), before)
 
     def test_one_that_is_not_known_spoils_the_whole_order(self):
@@ -619,7 +619,7 @@ class Sockets(unittest.TestCase):
             code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off",
                                  f"--{option}=unix:{path}")
             self.assertEqual(code, 1)
-            self.assertIn(f"cannot listen at unix:{path}: something else listens there: is another pythiad running?", said)
+            self.assertIn(f"cannot listen at unix:{path}: another program listens there; is another pythiad running?", said)
             self.assertEqual(os.stat(path).st_ino, before.st_ino)
             if name == "control":
                 done = pythiad.ctl("status", address=f"unix:{path}")
@@ -640,7 +640,7 @@ class Sockets(unittest.TestCase):
         with open(path, "w", encoding="utf-8") as to:
             to.write("mine")
         code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off", f"--records=unix:{path}")
-        self.assertEqual((code, "there is a file that is no socket: it is left alone" in said), (1, True), said)
+        self.assertEqual((code, "a file that is not a socket exists there and was left alone" in said), (1, True), said)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
 
@@ -679,7 +679,7 @@ class Addresses(unittest.TestCase):
             for address in ("0.0.0.0:0", "*:0", "[::]:0", "192.0.2.1:4317"):
                 code, said = rig.run(self, "--check-config", f"--{name}={address}")
                 self.assertEqual(code, 2, (name, address))
-                self.assertIn(f"{name} at {address} can be reached from elsewhere", said)
+                self.assertIn(f"{name} at {address} can be reached from other machines", said)
                 self.assertIn("insecure: true", said)
         for address in ("127.0.0.1:1", "127.1.2.3:1", "localhost:1", "[::1]:1", "127.0.0.1:65535", "unix:/tmp/x",
                         "off"):
@@ -688,7 +688,7 @@ class Addresses(unittest.TestCase):
         self.assertEqual(rig.run(self, "--check-config", env={"PYTHIAD_CONTROL": "*:1"})[0], 2)
         for address in ("127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:123456", "127.0.0.1:65536", "127.0.0.1:99999", ":1", "::1:1", "unix:"):
             code, said = rig.run(self, "--check-config", f"--otlp-http={address}")
-            self.assertEqual((code, f"{address} is no address" in said), (2, True), address)
+            self.assertEqual((code, f"{address} is not an address" in said), (2, True), address)
 
     def test_with_tls_it_is_not(self):
         folder = rig.make_folder(self)
@@ -696,9 +696,9 @@ class Addresses(unittest.TestCase):
         options = ("--check-config", "--otlp-http=*:0", f"--tls-key={folder}/server.key")
         self.assertEqual(rig.run(self, *options, f"--tls-certificate={folder}/server.pem")[0], 0)
         code, said = rig.run(self, *options)
-        self.assertEqual((code, "have to be given together" in said), (2, True))
+        self.assertEqual((code, "must be given together" in said), (2, True))
         code, said = rig.run(self, "--check-config", f"--tls-trust={folder}/ca.pem")
-        self.assertEqual((code, "tls-trust needs" in said), (2, True))
+        self.assertEqual((code, "tls-trust requires" in said), (2, True))
 
 
 class Tls(unittest.TestCase):

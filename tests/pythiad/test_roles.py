@@ -132,7 +132,7 @@ class Start(unittest.TestCase):
                 for more in ((), (f"--ingest-token={self.folder}/token",)):
                     code, said = rig.run(self, "--check-config", f"--{name}={address}", *self.tls, *more)
                     self.assertEqual(code, 2, (address, said))
-                    self.assertIn(f"whoever reaches {address} could control pythiad: give control-token or tls-trust", said)
+                    self.assertIn(f"anyone who can reach {address} could control pythiad; set control-token or tls-trust", said)
                 for more in (f"--control-token={self.folder}/token", f"--tls-trust={self.folder}/ca.pem", "--insecure"):
                     self.assertEqual(rig.run(self, "--check-config", f"--{name}={address}", *self.tls, more)[0], 0, (address, more))
         self.assertEqual(rig.run(self, "--control=0.0.0.0:0", *NOWHERE[:3], *self.tls)[0], 2)
@@ -141,7 +141,7 @@ class Start(unittest.TestCase):
 
     def test_whoever_says_insecure_is_warned(self):
         pythiad = rig.Pythiad(self, "--insecure", addresses={"control": "0.0.0.0:0"})
-        pythiad.logged("Whoever reaches the control interface can use it: address=0.0.0.0:0")
+        pythiad.logged("Anyone who can reach the control interface can use it: address=0.0.0.0:0")
         pythiad = rig.Pythiad(self, "--insecure", f"--control-token={self.folder}/token", addresses={"control": "0.0.0.0:0"})
         self.assertEqual(pythiad.get("/v1/status").status, 401)
         self.assertNotIn("Whoever reaches", pythiad.log)

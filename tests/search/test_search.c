@@ -297,7 +297,7 @@ static void a_point_that_nothing_passes_is_closed_until_durations_change(void **
     }
     assert_int_equal(times(&h, "M", true), 1);
     assert_int_equal(times(&h, "M", false), 1);
-    assert_reason(&h, "M", false, "no request passed it");
+    assert_reason(&h, "M", false, "no request hit it");
     assert_false(pythia_search_is_open(h.search, point(&h, "M")));
     assert_true(run(&h, 50, 16) < 16);
     assert_int_equal(times(&h, "M", true), 2);
@@ -610,8 +610,8 @@ static void reasons_say_what_was_decided_on(void **state)
      * third: .2917, .3542, .3542. */
     assert_int_equal(times(&h, "P", true), 1);
     assert_reason(&h, "P", true,
-                  "the cause is in it or below it with a probability of 71 %, and it parts what "
-                  "lies inside A, which has 100 % of the variance");
+                  "the cause is in it or below it with a probability of 71 %, and it splits the "
+                  "time inside A, which accounts for 100 % of the variance");
     (void)run(&h, 50, 10);
     assert_cause(&h, 0, "inside Q");
     assert_rel_equal(only_problem(&h)->rest, 0, 0);

@@ -19,17 +19,15 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_CHOICE("to", 't', "chrome|dot|folded|zipkin", "chrome", offsetof(struct settings, to),
-                  "Format to write: chrome (Perfetto), dot (Graphviz), folded (flame graphs) or "
-                  "zipkin"),
+                  "Format: chrome (Perfetto), dot (Graphviz), folded (flame graphs) or zipkin"),
     PYTHIA_INTEGER("traces", 0, "N", "0", 0, 1e12, offsetof(struct settings, traces),
-                   "Write the first N traces to be finished; 0 is all"),
+                   "Write only the first N complete traces; 0: all"),
     PYTHIA_FLAG(
         "shares", 's', offsetof(struct settings, shares),
-        "Colour the spans of critical paths by the share of the latency variance that their "
-        "trace points account for, and show it as a counter; only chrome. The input is "
-        "read twice"),
+        "Colour spans on critical paths by the share of the latency variance that their trace "
+        "points account for, and show it as a counter; only for chrome. Reads the input twice"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -91,10 +89,12 @@ static int export_all(struct exporting *x)
 
 static int refuse_shares(void)
 {
-    pythia_log(PYTHIA_LOG_ERROR, "--shares requires --to chrome: other formats cannot show them");
+    pythia_log(PYTHIA_LOG_ERROR, "--shares requires --to chrome");
     return PYTHIA_EUSAGE;
 }
 
+/* The output is opened only after shares are learnt, which may fail, so that an older file stays
+ * as it is. */
 static int run_export_command(const void *settings, char *const *operands, int count)
 {
     struct exporting x = {.s = settings};
@@ -130,9 +130,8 @@ const struct pythia__command pythia__cmd_export = {
     .operands = "PATH...",
     .summary = "Write traces in the format of another tool",
     .description = "Reads traces in any format that pythia replay reads and writes them, repaired "
-                   "and complete, for Perfetto, "
-                   "Graphviz, flame graph tools or Zipkin. Where the format can show it, the "
-                   "critical path is marked.",
+                   "and complete, for Perfetto, Graphviz, flame graph tools or Zipkin. The "
+                   "critical path is marked where the format allows it.",
     .examples =
         "# Look at requests in Perfetto\n"
         "pythia export --to chrome --traces 20 --output requests.json "

@@ -16,14 +16,14 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_INTEGER("top", 'n', "N", "20", 1, 1e9, offsetof(struct settings, top),
-                   "Rows to show, and pairs"),
+                   "Most rows and pairs to show"),
     PYTHIA_CHOICE("by", 0, "callpath|name|leaf|level", "callpath", offsetof(struct settings, by),
-                  "What a row is: a callpath, the chain of trace points from the root on; a trace "
+                  "What a row is: a callpath, the chain of trace points from the root; a trace "
                   "point, wherever it is called; a trace point, of spans with nothing below them; "
                   "or a trace point and its level, 1 for a root"),
     PYTHIA_CHOICE("sort", 0, "total|exclusive|count|p99|var|cov", "total",
                   offsetof(struct settings, sort),
-                  "What comes first: most time, most time of its own, most calls, the largest 99th "
+                  "Order of the rows: most time, most exclusive time, most calls, largest 99th "
                   "percentile, variance or coefficient of variation"),
     PYTHIA_TEXT_OPTION("callpath", 'c', "PATTERN", offsetof(struct settings, callpath),
                        "Show only rows whose name matches, with * and ?; a callpath is named as "
@@ -42,7 +42,7 @@ static const struct pythia_option options[] = {
                   "Form of the output; pythia-report(5) describes the JSON; dot is a graph of "
                   "services for Graphviz, with the calls between them"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 

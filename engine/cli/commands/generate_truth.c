@@ -126,6 +126,7 @@ static json_t *add_unknown_points(const struct truth *t)
     return list;
 }
 
+/* The document is packed in two parts, so that each format can be checked against its arguments. */
 int pythia__truth_of(const struct pythia_workflow *w, const struct pythia_workflow_options *options,
                      const struct pythia_vocabulary *vocabulary, uint64_t requests,
                      struct pythia_buf *to)

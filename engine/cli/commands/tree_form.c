@@ -147,7 +147,7 @@ static bool find_metric(const struct tree *t, const struct pythia_trace_span *sp
     return false;
 }
 
-/* How long a span took in ms, or its metric, or that it has none. */
+/* The duration of a span in ms, or its metric, or a mark that it has none. */
 static void add_measure(const struct tree *t, const struct pythia_trace_span *span,
                         struct pythia_buf *to)
 {
@@ -176,27 +176,28 @@ static void add_keys(const struct tree *t, const struct pythia_trace_span *span,
     }
 }
 
-/* What tracing has cost this request, if its trace points measure that. */
+/* The cost of tracing this request, if its trace points measure that. */
 static void add_cost(const struct tree *t, struct pythia_buf *to)
 {
     struct pythia_bill bill;
     pythia_bill_of(t->vocabulary, t->trace, &bill);
     if (bill.billed == 0)
         return;
-    pythia_buf_printf(to, "tracing it has cost %.3f us, %.3g %% of what its client has waited",
+    pythia_buf_printf(to, "tracing cost %.3f us, %.3g %% of the time its client waited",
                       bill.cost_ns / 1e3,
                       100 * bill.cost_ns / (double)(t->trace->end_ns - t->trace->start_ns));
     if (bill.unbilled > 0)
-        pythia_buf_printf(to, " (and what %u spans of others have cost)", bill.unbilled);
+        pythia_buf_printf(to, " (and the cost of %u spans of other requests)", bill.unbilled);
     pythia_buf_putc(to, '\n');
 }
 
+/* The head of the metric is padded by glyphs and not bytes, because keys may hold any UTF-8. */
 static void add_list(const struct tree *t, struct pythia_buf *to)
 {
     const struct pythia_trace *trace = t->trace;
     pythia_buf_printf(to,
                       "trace %016" PRIx64 "%016" PRIx64
-                      "  %u span%s, %.3f ms for its client, %.3f ms until all was done\n",
+                      "  %u span%s, %.3f ms for its client, %.3f ms until all work was done\n",
                       trace->id.high, trace->id.low, trace->count, trace->count == 1 ? "" : "s",
                       (double)(trace->end_ns - trace->start_ns) / 1e6,
                       (double)(trace->completed_ns - trace->start_ns) / 1e6);
@@ -440,6 +441,7 @@ static json_t *keys_json(const struct tree *t, const struct pythia_trace_span *s
     return all;
 }
 
+/* A span that crosses processes is a node "service", any other a "function". */
 static json_t *span_json(const struct tree *t, const struct shown *s)
 {
     static const char *const kinds[] = {"unknown", "internal", "server",

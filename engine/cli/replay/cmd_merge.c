@@ -23,10 +23,9 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("evidence", 0, "FILE", OPTION(evidence),
-                       "Write the merged evidence to a file, for another pythia merge, and no "
-                       "report"),
-    PYTHIA_FLAG("quiet", 'q', OPTION(quiet),
-                "Say nothing on standard error but warnings and errors"),
+                       "Write the merged evidence to a file, for another pythia merge, instead of "
+                       "a report"),
+    PYTHIA_FLAG("quiet", 'q', OPTION(quiet), "Log only warnings and errors"),
     {0},
 };
 
@@ -110,7 +109,8 @@ static int write_merge_result(struct merging *x)
     return x->s->evidence ? write_merged(x, &source) : report_merged(x, &source);
 }
 
-/* As of a replay of everything, whose input may have been read in part only. */
+/* The exit status is that of a replay of everything, whose input may have been read only in
+ * part. */
 static int find_exit(const struct merging *x, int status)
 {
     if (status != PYTHIA_OK)
@@ -144,24 +144,24 @@ static int run_merge(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_merge = {
     .name = "merge",
     .operands = "EVIDENCE...",
-    .summary = "Report what several runs of pythia replay have found together",
+    .summary = "Report on evidence from several runs of pythia replay",
     .description =
-        "Reads files that pythia replay --evidence has written, of different parts of the input "
-        "and perhaps on different machines, and gives the report that pythia replay would have "
-        "given of all the traces, byte for byte and in whatever order the files are named. With "
-        "--evidence it writes one file of evidence instead, so that parts can be merged in "
+        "Reads files written by pythia replay --evidence, from different parts of the input and "
+        "possibly from different machines, and writes the report that pythia replay would have "
+        "given for all the traces at once: byte for byte, and whatever the order of the files. "
+        "With --evidence it writes one file of evidence instead, so that parts can be merged in "
         "steps.\n\n"
-        "No trace may be in two parts: its halves would count as two requests. pythia shuffle "
-        "brings the spans of each trace together. A part that is given twice, as itself or in "
-        "merged evidence, is refused; so is evidence that was gathered with other options, or by "
-        "a pythia whose evidence has another version.\n\n"
-        "Memory depends on the request types and their samples, and not on how many traces were "
-        "read.",
-    .examples = "# Each day where it is, and then one report\n"
+        "No trace may be in two parts, because its halves would count as two requests; pythia "
+        "shuffle brings the spans of each trace together. A part that is given twice, by itself "
+        "or within merged evidence, is refused. So is evidence that was gathered with different "
+        "options, or by a pythia whose evidence has another version.\n\n"
+        "Memory depends on the number of request types and the size of their samples, not on how "
+        "many traces were read.",
+    .examples = "# Gather evidence where each day's traces are, then write one report\n"
                 "pythia replay --evidence monday.evidence traces/monday\n"
                 "pythia replay --evidence tuesday.evidence traces/tuesday\n"
                 "pythia merge monday.evidence tuesday.evidence\n"
-                "# The same for a colleague who has the other days\n"
+                "# Merge into one file, for a colleague who has the other days\n"
                 "pythia merge --evidence both.evidence monday.evidence tuesday.evidence\n",
     .see_also = "pythia-replay(1), pythia-shuffle(1), pythia-evidence(5), pythia-scale(7)",
     .options = options,

@@ -18,49 +18,48 @@
 
 const struct pythia_option pythia__report_options[] = {
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
-                  "Form of the report"),
+                  "Format of the report"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
-                       "Write the report to a file, wholly or not at all (default standard "
-                       "output)"),
+                       "Write the report to a file; the file is replaced only when the report is "
+                       "complete (default standard output)"),
     PYTHIA_FLAG("verbose", 0, OPTION(verbose),
-                "Say all of it as text: every group with its edges, keys and splits, and every "
-                "cycle. Without it the report has at most 40 lines"),
-    PYTHIA_FLAG("all", 0, OPTION(all), "List all request types, in as many lines as that takes"),
+                "Show everything in the text report: every group with its edges, keys and splits, "
+                "and every cycle. Without it the report has at most 40 lines"),
+    PYTHIA_FLAG("all", 0, OPTION(all), "List all request types, however many lines that takes"),
     PYTHIA_TEXT_OPTION("trace-url", 0, "URL", OPTION(trace_url),
-                       "Address of a trace in another tool, such as "
-                       "http://jaeger/trace/{trace_id}: the report names the slowest request and a "
-                       "typical one by it"),
+                       "Link to a trace in another tool, such as http://jaeger/trace/{trace_id}: "
+                       "the report uses it for the slowest request and a typical one"),
     {"limit", 0, PYTHIA_OPTION_TEXTS, "KEY=N", NULL, NULL, 0, 0, OPTION(limits),
-     "The largest value that a number of requests can have, such as the length of a queue: the "
-     "report says how often it is there; may be given several times. Limits that are not given are "
-     "learnt where values pile up at their maximum"},
+     "Limit of a numeric key, such as the capacity of a queue: the report shows how often requests "
+     "reach it; may be given several times. Limits that are not given are learnt where values pile "
+     "up at their maximum"},
     PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
-                  "What to rank groups and edges by: share of the variance, variance, coefficient "
-                  "of variation, several modes, the slowest tenth, or the mean"),
+                  "Rank groups and edges by: share of the variance, variance, coefficient of "
+                  "variation, number of modes, mean of the slowest tenth, or mean"),
     PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, OPTION(min_requests),
-                   "Requests that a group needs to be diagnosed"),
+                   "Fewest requests with which a group is diagnosed"),
     PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, OPTION(min_cov),
                 "Coefficient of variation below which a group does not vary"),
     PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, OPTION(alpha),
-                "Rate of false findings that is accepted"),
+                "Accepted rate of false findings"),
     PYTHIA_INTEGER("points", 0, "N", "3", 0, PYTHIA__POINTS_MAX, OPTION(points),
-                   "Trace points to suggest at most"),
+                   "Most trace points to suggest"),
     PYTHIA_CHOICE("strategy", 0, PYTHIA_STRATEGY_CHOICES, PYTHIA_STRATEGY_FIRST, OPTION(strategy),
-                  "How to choose them"),
+                  "Strategy that chooses them"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OPTION(price_ns),
                 "Cost of one hit of an open trace point"),
     {"price", 0, PYTHIA_OPTION_TEXTS, "ID=NS|@FILE", NULL, NULL, 0, 0, OPTION(search.prices),
-     "Cost of one hit of a trace point, or of all that fit a pattern, where it was measured; or a "
-     "file with one of them a line; may be given several times, and the last one that fits counts, "
-     "but an id before patterns"},
+     "Measured cost of one hit of a trace point, or of all that match a pattern; or a file with "
+     "one entry per line. May be given several times: an id takes precedence over patterns, "
+     "otherwise the last match counts"},
     {"never", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0, OPTION(search.never),
-     "Never open trace points, nor suggest them: an id, a pattern with * and ?, or a file with one "
-     "of them a line; may be given several times"},
+     "Never open or suggest these trace points: an id, a pattern with * and ?, or a file with one "
+     "of them per line; may be given several times"},
     PYTHIA_TEXT_OPTION("history", 0, "FILE", OPTION(search.history),
-                       "Record of earlier searches, where this one begins; what it finds is added "
-                       "to the file, which is made if it is missing"),
+                       "Record of earlier searches to start from; what this search finds is added "
+                       "to the file, which is created if it does not exist"),
     PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OPTION(seed),
-                   "Seed of permutations, of jitter, and of what a strategy draws"),
+                   "Seed of permutations, jitter, and the random choices of a strategy"),
     {0},
 };
 
@@ -70,10 +69,9 @@ static void tell_missing(struct pythia_text type)
 {
     struct pythia_buf text = {0};
     pythia_shown_add(&text, type, SIZE_MAX);
-    pythia_log(
-        PYTHIA_LOG_WARNING,
-        "The search space holds no requests of this type, so nothing can be opened for it: %s",
-        text.bytes ? text.bytes : "");
+    pythia_log(PYTHIA_LOG_WARNING,
+               "The search space has no requests of this type, so nothing can be opened for it: %s",
+               text.bytes ? text.bytes : "");
     pythia_buf_free(&text);
 }
 
@@ -103,6 +101,8 @@ static void drop_ended(struct pythia__report_run *r)
     r->next_count = kept;
 }
 
+/* In a closed loop each unknown type is reported from its problem; otherwise from the strategy,
+ * which has met it just now. */
 static int suggest_points(struct pythia__report_run *r)
 {
     size_t count;

@@ -44,7 +44,7 @@ static const char *const known_variables[] = {
 };
 #define KNOWN_VARIABLES (sizeof(known_variables) / sizeof(known_variables[0]))
 
-/* Those of the suite, of --meta and of --environment. */
+/* The data of the suite, of --meta and of --environment. */
 #define PAIRS_MAX (KNOWN_VARIABLES + (size_t)3 * PYTHIA_OPTION_TEXTS_MAX)
 
 struct pythia__recording {
@@ -281,6 +281,7 @@ static int64_t timeval_ns(struct timeval t)
     return (int64_t)t.tv_sec * 1000000000 + (int64_t)t.tv_usec * 1000;
 }
 
+/* Processes and overhead are known only from trace records; -1 means not measured. */
 static void set_metrics(const struct pythia__child_result *result, struct pythia_run *run)
 {
     const struct rusage *u = &result->usage;
@@ -421,7 +422,7 @@ static int add_record(struct pythia__recording *r, const struct pythia__benchmar
     return status;
 }
 
-/* What the child's set_up needs, and what starts the profilers. */
+/* The context of the child's set_up, which starts the profilers. */
 struct started {
     struct pythia__recording *recording;
     struct pythia__child child; /* as it was given */
@@ -440,6 +441,7 @@ static void on_start(void *context, pid_t pid)
     pythia__profilers_start(&s->recording->profilers, pid);
 }
 
+/* git runs beside the program, because it may take longer than a short program does. */
 int pythia__recording_run(struct pythia__recording *r, const struct pythia__benchmark *benchmark,
                           struct pythia__child *child, const char *records, bool quiet,
                           struct pythia__child_result *result)

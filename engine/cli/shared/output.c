@@ -95,7 +95,7 @@ static int open_beside(const char *path)
     return open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* Where pieces are written to: not yet standard output, and that disk may be full, too. */
+/* The temporary file for pieces of standard output; its disk may be full, too. */
 static const char *kept_at(const struct pythia__output *o)
 {
     return o->copies ? "the temporary file for standard output (TMPDIR, or /tmp)" : o->path;

@@ -58,13 +58,14 @@ static int set_config_option(struct pythia_config *c, const struct pythia_option
     memcpy(copy, text, size);
     copy[size] = '\0';
     if (strlen(copy) != size)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "the value of %s has a byte of 0 in it", o->name);
+        return pythia_error_set(e, PYTHIA_EUSAGE, "the value of %s contains a NUL byte", o->name);
     if (o->type != PYTHIA_OPTION_FLAG)
         return pythia_option_set(o, settings, copy, e);
     bool yes = strcmp(copy, "true") == 0 || strcmp(copy, "yes") == 0 || strcmp(copy, "1") == 0;
     bool no = strcmp(copy, "false") == 0 || strcmp(copy, "no") == 0 || strcmp(copy, "0") == 0;
     if (!yes && !no)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "%s is true or false, not '%s'", o->name, copy);
+        return pythia_error_set(e, PYTHIA_EUSAGE, "%s must be true or false, not '%s'", o->name,
+                                copy);
     *(bool *)(void *)((char *)settings + o->offset) = yes;
     return PYTHIA_OK;
 }
@@ -113,7 +114,7 @@ static int next_event(struct reader *r, yaml_event_t *event)
                      (event->data.sequence_start.anchor || event->data.sequence_start.tag));
     if (anchored || event->type == YAML_ALIAS_EVENT) {
         int status = fail_at(r, PYTHIA_EFORMAT, &event->start_mark, "%s",
-                             "anchors, aliases and tags have no meaning here");
+                             "anchors, aliases and tags are not supported");
         yaml_event_delete(event);
         return status;
     }
@@ -157,7 +158,7 @@ static int keep_member(struct reader *r, const struct pythia_option *o, const ya
 {
     int index = pythia_option_choice_index(o->choices, (const char *)name->data.scalar.value);
     if (index < 0)
-        return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "the members are %s", o->choices);
+        return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "the members must be %s", o->choices);
     if (members[index].size > 0)
         return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "%s is set twice",
                        (const char *)name->data.scalar.value);
@@ -195,7 +196,9 @@ static int read_text_pairs(struct reader *r, const struct pythia_option *o,
         bool ended = name.type == YAML_MAPPING_END_EVENT;
         if (!ended && (status = next_event(r, &value)) == PYTHIA_OK) {
             if (name.type != YAML_SCALAR_EVENT || value.type != YAML_SCALAR_EVENT)
-                status = fail_at(r, PYTHIA_EUSAGE, &value.start_mark, "%s takes a list of texts",
+                status = fail_at(r, PYTHIA_EUSAGE, &value.start_mark,
+                                 "%s requires a list of "
+                                 "texts",
                                  o->name);
             else
                 status = o->choices ? keep_member(r, o, &name, &value, members)
@@ -227,7 +230,7 @@ static int read_text_list(struct reader *r, const struct pythia_option *o,
                           const yaml_event_t *begin)
 {
     if (o->type != PYTHIA_OPTION_TEXTS)
-        return fail_at(r, PYTHIA_EUSAGE, &begin->start_mark, "%s takes one value, not a list",
+        return fail_at(r, PYTHIA_EUSAGE, &begin->start_mark, "%s requires one value, not a list",
                        o->name);
     for (;;) {
         yaml_event_t event;
@@ -240,8 +243,8 @@ static int read_text_list(struct reader *r, const struct pythia_option *o,
         else if (event.type == YAML_MAPPING_START_EVENT)
             status = read_pairs_or_members(r, o, &event.start_mark);
         else if (!ended)
-            status =
-                fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a list of texts", o->name);
+            status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s requires a list of texts",
+                             o->name);
         yaml_event_delete(&event);
         if (status != PYTHIA_OK || ended)
             return status;
@@ -264,7 +267,7 @@ static int read_setting(struct reader *r, const yaml_event_t *key, int depth)
     if (event.type == YAML_MAPPING_START_EVENT && !o) {
         size_t size = strlen(r->prefix);
         if (depth == DEPTH_MAX || strlen(name) + 2 > sizeof(r->prefix)) {
-            status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s goes too deep", name);
+            status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s is nested too deeply", name);
         } else {
             snprintf(r->prefix + size, sizeof(r->prefix) - size, "%s-",
                      (const char *)key->data.scalar.value);
@@ -280,7 +283,7 @@ static int read_setting(struct reader *r, const yaml_event_t *key, int depth)
     } else if (event.type == YAML_SCALAR_EVENT) {
         status = set_at(r, o, &event);
     } else {
-        status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a value", name);
+        status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s requires a value", name);
     }
     if (o)
         r->seen[o - r->config->table] = true;
@@ -300,7 +303,7 @@ static int read_map(struct reader *r, int depth)
             status = read_setting(r, &event, depth);
         else if (!ended)
             status = fail_at(r, PYTHIA_EFORMAT, &event.start_mark, "%s",
-                             "there should be the name of a setting");
+                             "expected the name of a setting");
         yaml_event_delete(&event);
         if (status != PYTHIA_OK || ended)
             return status;
@@ -323,11 +326,11 @@ static int read_yaml_document(struct reader *r)
         if (type == YAML_STREAM_END_EVENT)
             return PYTHIA_OK;
         if (type == YAML_DOCUMENT_START_EVENT && ++documents > 1)
-            return fail_at(r, PYTHIA_EFORMAT, &at, "%s", "a second document begins");
+            return fail_at(r, PYTHIA_EFORMAT, &at, "%s", "there is a second document");
         if (type == YAML_MAPPING_START_EVENT)
             status = read_map(r, 1);
         else if (type == YAML_SEQUENCE_START_EVENT || (type == YAML_SCALAR_EVENT && !empty))
-            status = fail_at(r, PYTHIA_EFORMAT, &at, "%s", "settings are lines of NAME: VALUE");
+            status = fail_at(r, PYTHIA_EFORMAT, &at, "%s", "settings must be lines of NAME: VALUE");
         if (status != PYTHIA_OK)
             return status;
     }

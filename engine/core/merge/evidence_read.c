@@ -270,7 +270,7 @@ static int read_present(struct reading *r, struct key_column *c)
     return PYTHIA_OK;
 }
 
-/* How many values each row has, and where they stand. */
+/* The number of values of each row, and where they are. */
 static int place_values(struct reading *r)
 {
     for (size_t i = 0; i < r->column_count; i++) {
@@ -316,7 +316,7 @@ static int read_row_texts(struct reading *r, const struct key_column *c, double 
     return PYTHIA_OK;
 }
 
-/* What the codes say of each value, and the numbers of those that are numbers. */
+/* Read the kind of each value from the codes, and the numbers. */
 struct decoded {
     int64_t *codes, *whole; /* [rows] */
     double *reals;          /* [reals of the column] */

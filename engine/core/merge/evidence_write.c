@@ -1,5 +1,5 @@
-/* Names are numbered anew, in the order of their texts, and only those that are used: so the bytes
- * do not depend on who came first. */
+/* Names are renumbered in the order of their texts, and only used ones are written, so that the
+ * bytes do not depend on the order in which names were first seen. */
 #include "pythia/evidence_write.h"
 
 #include <math.h>
@@ -428,7 +428,7 @@ static int put_rows(struct writing *w, const struct pythia_row *const *rows, siz
     return status;
 }
 
-/* How much a row adds to its message; 8 bytes of text are as much as a number. */
+/* The size that a row adds to its message; 8 bytes of text count as much as a number. */
 static size_t size_of_row(const struct pythia_row *row)
 {
     size_t numbers = row->shape->edge_count + row->value_count;

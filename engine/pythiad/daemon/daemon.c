@@ -51,7 +51,7 @@ static void log_switches(const struct pythia__daemon *d, const struct pythia_loo
             type = pythia_vocabulary_text(d->engine.vocabulary, list[i].type);
         if (list[i].unswitchable)
             pythia_log(PYTHIA_LOG_INFO,
-                       "Would %s a trace point that nothing can switch: trace-point=%.*s, "
+                       "Would %s a trace point that cannot be switched: trace-point=%.*s, "
                        "request-type=%.*s, cycle=%" PRIu64 ", reason=%s",
                        what, (int)id.size, id.bytes, (int)type.size, type.bytes, c->number,
                        list[i].reason);
@@ -72,7 +72,7 @@ static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_c
         struct pythia_buf place = {0};
         pythia_place_add(&place, d->engine.vocabulary, &cause->place);
         pythia_log(PYTHIA_LOG_INFO,
-                   "Found what varies: request-type=%.*s, place=%s, share=%.3f, cycle=%" PRIu64,
+                   "Found a cause: request-type=%.*s, place=%s, share=%.3f, cycle=%" PRIu64,
                    (int)type.size, type.bytes, place.bytes ? place.bytes : "", cause->share,
                    c->number);
         pythia_buf_free(&place);
@@ -166,7 +166,7 @@ static void note_closed(uv_handle_t *handle)
     (void)handle;
 }
 
-/* What went in, and what became of it. */
+/* Log the input, and what became of it. */
 static void tell_counts(const struct pythia__daemon *d)
 {
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
@@ -178,7 +178,7 @@ static void tell_counts(const struct pythia__daemon *d)
         dropped += all.dropped[i];
     pythia_log(
         PYTHIA_LOG_INFO,
-        "Took in: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64 ", kept=%" PRIu64
+        "Received: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64 ", kept=%" PRIu64
         ", hidden=%" PRIu64 ", dropped=%" PRIu64 ", requests=%" PRIu64 ", cycles=%" PRIu64,
         in.bodies, d->room.refused_bodies, in.spans + pythia__feeds_numbers(d->feeds).spans,
         all.kept, all.hidden, dropped, pythia_live_window(d->engine.live).finished, d->cycles);
@@ -234,7 +234,7 @@ static void on_tick(uv_timer_t *timer)
     if (status != PYTHIA_OK || (status = pythia__breaking_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__budget_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__switching_tick(&d->switching, now)) != PYTHIA_OK)
-        pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
+        pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be evaluated: reason=%s",
                    pythia_status_text(status));
     keep_space(d);
     pythia__heap_tick(&d->heap, now);
@@ -248,7 +248,7 @@ static void on_tick(uv_timer_t *timer)
         set_pace(d);
 }
 
-/* What is wanted does not wait for the next tick, which tries again what fails here. */
+/* Apply the desired set at once; the next tick retries whatever fails here. */
 static void act_after_turn(uv_check_t *turn)
 {
     struct pythia__daemon *d = turn->data;
@@ -266,7 +266,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
         return;
     d->draining = true;
     set_pace(d);
-    pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
+    pythia_log(PYTHIA_LOG_INFO, "Stopping after the input that has already arrived");
     pythia__intake_stop(d->intake);
     pythia__reporting_stop(d->engine.reporting);
     pythia__events_stop(d->events);
@@ -280,7 +280,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
 
 /* ---- starting ---- */
 
-/* What makes a file of the settings different from others. */
+/* The restrictions on a file named in the settings. */
 enum { KIND_PUBLIC, KIND_KEY, KIND_TOKEN };
 
 static void warn_if_readable(const char *path)
@@ -288,7 +288,7 @@ static void warn_if_readable(const char *path)
     struct stat about;
     if (stat(path, &about) == 0 && (about.st_mode & 077))
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Others than its user may read the secret, chmod 600 ends that: file=%s", path);
+                   "Other users can read the secret; chmod 600 prevents that: file=%s", path);
 }
 
 /* A file as a text, a token without the line break at its end; NULL stays NULL. */
@@ -304,8 +304,7 @@ static int read_secret(const char *path, int kind, char **out, struct pythia_err
     if (kind != KIND_PUBLIC)
         warn_if_readable(path);
     if (bytes.size == 0 || bytes.size > SECRET_MAX) {
-        status =
-            pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty, or too large for what it is", path);
+        status = pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty or too large", path);
         goto out;
     }
     while (trimmed && bytes.size > 0 && strchr(" \t\r\n", bytes.bytes[bytes.size - 1]))
@@ -451,6 +450,8 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
     return pythia__http_create(d->engine.loop, &o, &d->http[slot], e);
 }
 
+/* Agents poll at the port of OTLP over HTTP, so that one address has to be configured in
+ * programs. */
 static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
 {
     size_t count;
@@ -530,7 +531,7 @@ void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
     const char *address;
     if (pythia__control_is_open(&d->engine.s, &address))
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Whoever reaches the control interface can use it: address=%s", address);
+                   "Anyone who can reach the control interface can use it: address=%s", address);
     pythia_buf_free(&text);
 }
 
@@ -546,7 +547,7 @@ static int make_reporting(struct pythia__daemon *d)
                                     d->engine.s.trace_url, &d->engine.reporting);
 }
 
-/* The rules of the settings, and behind them those that are usual. */
+/* The rules of the settings, followed by the default rules. */
 static int create_daemon_redaction(struct pythia__daemon *d, struct pythia_error *e)
 {
     const char *rules[PYTHIA_OPTION_TEXTS_MAX + 1];
@@ -610,6 +611,8 @@ static int make_switching(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__restore_switches(w);
 }
 
+/* The state comes first, because switching restores from it; listeners come late, so that
+ * nothing arrives before there is a place for it. */
 static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
 {
     const struct pythia__settings *s = &d->engine.s;
@@ -642,6 +645,8 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__feeding_start(d, e);
 }
 
+/* After a failure the loop has to run until all handles are closed: libuv frees them only in
+ * their callbacks. */
 int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,
                           struct pythia_config *config, struct pythia__daemon **out,
                           struct pythia_error *e)
@@ -689,6 +694,8 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     return PYTHIA_OK;
 }
 
+/* Receivers are destroyed before the engine that they feed, and the vocabulary after everything
+ * that uses its names. */
 void pythia__daemon_destroy(struct pythia__daemon *d)
 {
     if (!d)

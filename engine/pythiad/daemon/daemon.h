@@ -67,7 +67,7 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
                           struct pythia_config *config, struct pythia__daemon **out,
                           struct pythia_error *e);
 
-/* Say in the log where it listens, with the ports that the system chose for those that were 0. */
+/* Log the addresses, with the ports that the system chose for port 0. */
 void pythia__daemon_tell_addresses(const struct pythia__daemon *d);
 
 /* Append where a listener is, HOST:PORT with the port that it has; nothing if it is off. */

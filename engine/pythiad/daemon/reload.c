@@ -71,14 +71,14 @@ void pythia__daemon_reload(struct pythia__daemon *d)
         d->failed_reloads++;
         if (!why.status)
             pythia_error_set(&why, status, "%s", pythia_status_text(status));
-        pythia_log(PYTHIA_LOG_ERROR, "Keeps the settings as they were: %s",
+        pythia_log(PYTHIA_LOG_ERROR, "Kept the previous settings: %s",
                    pythia_error_text(&why, text, sizeof(text)));
         pythia_config_destroy(config);
         return;
     }
     for (const struct pythia_option *o = pythia__settings_table; o->name; o++)
         if (!may_change(o->name) && !is_same_setting(o, &d->engine.s, &next))
-            pythia_log(PYTHIA_LOG_WARNING, "A setting that changes with a restart only: name=%s",
+            pythia_log(PYTHIA_LOG_WARNING, "This setting only changes with a restart: name=%s",
                        o->name);
     struct pythia__settings now = d->engine.s; /* whose texts the first configuration has */
     now.always = next.always;

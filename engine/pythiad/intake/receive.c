@@ -118,6 +118,8 @@ static void answer_later(const struct pythia__receive *r, struct pythia__http_ex
     answer_status(x, json, 503, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later");
 }
 
+/* A body of which some records were broken is still a success, as OTLP wants it: senders would
+ * repeat it otherwise. */
 static void answer_otlp(void *context, const struct pythia__intake_result *result)
 {
     struct waiting *w = context;
@@ -210,7 +212,7 @@ static void handle_otlp(void *context, struct pythia__http_exchange *x)
     if (format)
         submit_body(r, x, format == r->otlp_json, format, answer_otlp);
     else
-        pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
+        pythia__http_say(x, 415, "Content-Type must be " PROTOBUF " or " JSON "\n");
 }
 
 static pythia_span_counter *find_counter(const struct pythia__http_exchange *x,
@@ -237,7 +239,7 @@ static void handle_zipkin(void *context, struct pythia__http_exchange *x)
     if (has_type(pythia__http_header(x, "Content-Type"), JSON))
         submit_body(r, x, true, r->zipkin, answer_zipkin);
     else
-        pythia__http_say(x, 415, "Content-Type has to be " JSON " (Zipkin v2)\n");
+        pythia__http_say(x, 415, "Content-Type must be " JSON " (Zipkin v2)\n");
 }
 
 /* ---- OTLP over gRPC ---- */
@@ -295,7 +297,7 @@ static void drop_body(struct other_signal *s)
 {
     if (s->bodies++ == 0)
         pythia_log(PYTHIA_LOG_INFO,
-                   "Another signal than traces arrives; it is answered and dropped: signal=%s",
+                   "A signal other than traces arrives; it is answered and dropped: signal=%s",
                    signals[s->signal].name);
 }
 
@@ -304,7 +306,7 @@ static void drop_http(void *context, struct pythia__http_exchange *x)
     struct other_signal *s = context;
     const struct pythia_adapter_ops *format = otlp_format(s->receive, x);
     if (!format) {
-        pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
+        pythia__http_say(x, 415, "Content-Type must be " PROTOBUF " or " JSON "\n");
         return;
     }
     drop_body(s);
@@ -352,6 +354,7 @@ static void add_other_signals(struct pythia__receive *r)
 
 /* ---- making one ---- */
 
+/* A pause of 0 s would make senders retry at once, so it is at least 1 s. */
 int pythia__receive_create(struct pythia__intake *intake, unsigned retry_s,
                            struct pythia__receive **out)
 {

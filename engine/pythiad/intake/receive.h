@@ -1,6 +1,5 @@
-/* What is sent to pythiad by the protocols of others, and what they are answered: OTLP over HTTP
- * and gRPC, and Zipkin. Bodies go to the intake; a sender is told to come again only where that can
- * help. */
+/* Receives OTLP over HTTP and gRPC, and Zipkin, and answers them. Bodies go to the intake; a
+ * sender is asked to retry only where that can help. */
 #ifndef PYTHIA_PYTHIAD_RECEIVE_H
 #define PYTHIA_PYTHIAD_RECEIVE_H
 

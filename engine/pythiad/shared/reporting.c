@@ -30,7 +30,7 @@ struct group_requests {
     struct pythia_buf text;
 };
 
-/* What a report is made of: with the reporting, or with its job. */
+/* The input of a report; held by the reporting, or by its job. */
 struct evidence {
     struct pythia_groups *groups;    /* NULL: there is the report */
     struct pythia_report *report;    /* NULL: it is to be made of the groups */
@@ -362,7 +362,7 @@ static void begin_report(struct pythia__reporting *r)
         refuse_all(r, PYTHIA_ENOMEM);
         return;
     }
-    /* Of one form in several widths, the first is made now, and the others by the next job. */
+    /* Of one form in several widths, the first is made now, and the rest by the next job. */
     for (const struct asked *a = r->line; a; a = a->next)
         if (!j->forms[a->form].wanted)
             j->forms[a->form] = (struct form){.wanted = true, .width = a->width};

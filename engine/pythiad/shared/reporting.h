@@ -26,7 +26,7 @@
 
 struct pythia__reporting;
 
-/* Those of report.h, and parts of the JSON. */
+/* The forms of report.h, and parts of the JSON. */
 enum pythia__report_form {
     PYTHIA__REPORT_GROUPS = PYTHIA_REPORT_FORMATS,
     PYTHIA__REPORT_VERDICTS,
@@ -52,8 +52,8 @@ void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *
                              uint64_t look, const struct pythia_pipeline_result *input);
 bool pythia__reporting_has(const struct pythia__reporting *r); /* has a cycle ended yet? */
 
-/* What tracing takes of the time of requests by now (copied), for reports that are asked for from
- * now on; NULL: they say nothing of it. */
+/* Set the current cost of tracing (copied) for reports that are requested from now on; NULL:
+ * they do not mention it. */
 void pythia__reporting_set_overhead(struct pythia__reporting *r,
                                     const struct pythia_report_overhead *overhead);
 

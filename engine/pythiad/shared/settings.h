@@ -64,7 +64,7 @@ int pythia__settings_read(int argc, char **argv, char *const *environment,
                           struct pythia__settings *out, struct pythia_config **config,
                           struct pythia_error *e);
 
-/* What is taken of a span. */
+/* Limits of a span. */
 struct pythia_span_limits pythia__settings_span_limits(const struct pythia__settings *s);
 
 /* May whoever reaches the control interface from beyond this machine use it, because neither a
@@ -74,9 +74,9 @@ bool pythia__control_is_open(const struct pythia__settings *s, const char **addr
 /* Is nothing to listen there: NULL or "off"? */
 bool pythia__address_is_off(const char *address);
 
-/* What does not go together, or is not safe: an address that leads beyond this machine needs TLS,
- * and the control interface there a credential, or `insecure`. PYTHIA_OK, or PYTHIA_EUSAGE with the
- * reason in `e`. */
+/* Refuse settings that contradict each other or are not safe: an address that can be reached
+ * from other machines needs TLS, and the control interface there a credential, or `insecure`.
+ * PYTHIA_OK, or PYTHIA_EUSAGE with the reason in `e`. */
 int pythia__settings_check(const struct pythia__settings *s, struct pythia_error *e);
 
 #endif

@@ -6,7 +6,7 @@
 #include "pythia/open_points.h"
 #include "pythia/status.h"
 
-/* What an order comes to. */
+/* The result of an order. */
 struct order {
     struct pythia__switching *w;
     int pin;
@@ -93,16 +93,16 @@ static unsigned do_order(struct order *o, json_t **answer)
     return status == PYTHIA_OK ? 200 : 503;
 }
 
+/* An order is carried out completely or not at all: one unknown id refuses it. */
 static unsigned refuse_or_do(struct order *o, json_t **answer)
 {
     if (json_array_size(o->unknown) > 0) {
-        *answer = json_pack("{s:s, s:O}", "error", "no such trace points are known", "unknown",
-                            o->unknown);
+        *answer = json_pack("{s:s, s:O}", "error", "unknown trace points", "unknown", o->unknown);
         return 404;
     }
     if (json_array_size(o->unknown_types) > 0) {
-        *answer = json_pack("{s:s, s:O}", "error", "no such request types are known", "unknown",
-                            o->unknown_types);
+        *answer =
+            json_pack("{s:s, s:O}", "error", "unknown request types", "unknown", o->unknown_types);
         return 404;
     }
     if (json_array_size(o->not_switchable) > 0) {

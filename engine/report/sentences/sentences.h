@@ -136,7 +136,7 @@ void pythia__say_overhead(struct pythia__doc *d, const struct pythia_vocabulary 
 /* "Of 136 trace points, 42 were open from the start, 1 more was opened.", or that they are being
  * learnt. */
 void pythia__say_search(struct pythia__doc *d, const struct pythia_loop *loop);
-/* "2 trace points are pinned open, 5 trace points are pinned shut.", or nothing. */
+/* "2 trace points are pinned open, 5 trace points are pinned closed.", or nothing. */
 void pythia__say_pins(struct pythia__doc *d, const struct pythia_loop *loop);
 /* What a cycle saw, and what was therefore done. */
 void pythia__say_cycle(struct pythia__doc *d, const struct pythia_report_source *s,

@@ -18,9 +18,9 @@ struct pythia_saturation {
 #define PYTHIA_SATURATION_MIN 100 /* samples; of fewer nothing is saturated */
 
 /* Look at `n` finite values in order of time. With a `limit` they are saturated if at least 5 % of
- * them are at it or above. With NaN it is learnt: a limit shows as a pile at the maximum: what would
- * have been higher is there too. Without a limit the largest value is a rare one, and not more
- * frequent than the one below it. So values are saturated if
+ * them are at it or above. With NaN it is learnt. A limit shows as a pile at the maximum, because
+ * what would have been higher is there too. Without a limit the largest value is a rare one, and
+ * not more frequent than the one below it. So values are saturated if
  *
  *   - at least 5 % of them are the maximum, in at least 5 bursts: one long visit is no limit;
  *   - there are at least 4 lower values: a switch is no level;

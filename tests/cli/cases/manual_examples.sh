@@ -40,3 +40,11 @@ done < examples
 jq '.trace_points | length' searches.json; jq '.traceEvents | length > 1000' requests.json; grep -q '<html' report.html
 grep -c . open.txt; grep -vc ' [0-9]*$' paths.folded; jq -r '.causes | length' truth.json
 grep -c 'class="f"' flame.svg; find exported -name '*.json' | wc -l; pythia runs list --db copy.db | wc -l; xmllint --noout regress.xml
+# In the pages of formats, jq finds what the examples take from a report: a service, and an edge with its share.
+mkdir a b
+pythia generate -n 20 -r 300 --seed 1 --services 2 --causes none > a/before.jsonl
+pythia generate -n 20 -r 300 --seed 1 --services 2 > b/after.jsonl
+for page in comparison report; do
+    bash -o pipefail -c "$(grep '^pythia .*| jq' "$ROOT/engine/report/pythia-$page.5.scd")" 2> err > "$page" || cat err
+done
+cat comparison; jq '.share > 0.9' report

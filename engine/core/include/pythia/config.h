@@ -26,7 +26,7 @@ void pythia_config_destroy(struct pythia_config *c); /* c may be NULL */
 int pythia_config_read(struct pythia_config *c, const char *path, void *settings,
                        struct pythia_error *e);
 
-/* The same from memory; `name` is for messages. */
+/* As pythia_config_read, but from memory; `name` is for messages. */
 int pythia_config_parse(struct pythia_config *c, const char *name, const char *bytes, size_t size,
                         void *settings, struct pythia_error *e);
 

@@ -86,7 +86,7 @@ struct pythia_live_options {
                             has no points_per_cycle */
 };
 
-/* What came of a cycle. All of it is borrowed for the call. */
+/* The result of a cycle. All of it is borrowed for the call. */
 struct pythia_live_cycle {
     struct pythia_cycle decisions; /* without any, and with the number of the last that there were,
                                       while it learns or pauses */
@@ -149,7 +149,7 @@ int pythia_live_drain(
  * long as it is not destroyed. NULL: it was taken before. */
 struct pythia_groups *pythia_live_take_groups(struct pythia_live *l);
 
-/* What the owner retains of past cycles, in bytes: pythia_window_hold. */
+/* Report the bytes that the owner retains for past cycles: pythia_window_hold. */
 void pythia_live_hold(struct pythia_live *l, uint64_t bytes);
 
 /* Should senders be told to wait? */
@@ -207,8 +207,8 @@ int pythia_live_know(struct pythia_live *l, struct pythia_text id);
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
                          struct pythia_open_points *never, struct pythia_open_points *fixed);
 
-/* How often a trace point is passed in a request, of the type that has it most often; NaN: the
- * search space does not know it, or is being learnt. */
+/* Mean hits of a trace point per request, of the type that hits it most often; NaN: the search
+ * space does not know it, or is being learnt. */
 double pythia_live_calls(const struct pythia_live *l, uint32_t tracepoint);
 
 /* Pause and resume deciding ("off" and "on"): while paused cycles are cut and told, and nothing is
