@@ -36,8 +36,8 @@ struct pythia_saturated_limit {
 
 /* Look at the sampled requests of all types, with these limits (borrowed); others are learnt. Names
  * that look like ids are left out; of a variable of a program (request_variables.h) its maximum in
- * the request counts. `g` is finished. PYTHIA_OK with *out to be freed, or PYTHIA_ENOMEM. O(n log n)
- * for n key-values. */
+ * the request counts. `g` is finished. PYTHIA_OK with *out to be freed, or PYTHIA_ENOMEM.
+ * O(n log n) for n key-values. */
 int pythia_saturated_find(const struct pythia_groups *g,
                           const struct pythia_saturated_limit *limits, size_t limit_count,
                           struct pythia_saturated *out);
