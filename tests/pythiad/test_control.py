@@ -100,6 +100,13 @@ class Pages(Case):
         self.assertEqual(metrics["pythia_spans_total"], 120)
         self.assertEqual(metrics['pythia_answers_total{listener="otlp-http",class="2xx"}'], 30)
         self.assertEqual(metrics['pythia_answers_total{listener="otlp-grpc",class="3"}'], 1)
+        self.assertEqual(metrics['pythia_work_calls_total{work="decode"}'], 31)  # the garbage, too
+        self.assertEqual(metrics['pythia_work_calls_total{work="group"}'], 31)
+        for work in "decode", "group":
+            mean, total, longest, shortest, calls = (metrics[f'pythia_work_{column}{{work="{work}"}}'] for column in
+                                                     ("seconds_mean", "seconds_total", "seconds_max", "seconds_min", "calls_total"))
+            self.assertAlmostEqual(mean * calls, total, delta=total * 1e-6)
+            self.assertTrue(0 < shortest <= mean <= longest < total, (shortest, mean, longest, total))
         rig.within(self, time.time() - metrics["process_start_time_seconds"], 60, "age of the process")
         self.assertGreater(metrics["process_resident_memory_max_bytes"], 1 << 20)
 

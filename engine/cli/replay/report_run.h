@@ -13,6 +13,7 @@
 #include "pythia/open_points.h"
 #include "pythia/option.h"
 #include "pythia/pipeline.h"
+#include "pythia/saturated.h"
 #include "pythia/space.h"
 #include "pythia/strategy.h"
 #include "pythia/vocabulary.h"
@@ -24,6 +25,7 @@
 struct pythia__report_settings {
     int format, rank_by, strategy;
     const char *output, *trace_url;
+    struct pythia_option_texts limits;
     int64_t seed, min_requests, points;
     double min_cov, alpha, price_ns;
     bool verbose, all;
@@ -45,6 +47,7 @@ struct pythia__report_run {
     struct pythia__search_given given;
     struct pythia_diagnosis *diagnosis;
     struct pythia_expected_results expected;
+    struct pythia_saturated_limit limits[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_suggestion next[PYTHIA__POINTS_MAX];
     size_t next_count;
 };

@@ -116,6 +116,37 @@ static void write_span_metrics(const struct pythia__daemon *d, struct pythia_buf
     write_gauge(to, "pythia_window_bytes", "Memory of unfinished requests.", (double)w.bytes);
 }
 
+/* The mean says the same as the sum and the count, for who reads and does not scrape. */
+static void write_own_work(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    const struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    const struct {
+        const char *name;
+        struct pythia__own_work work;
+    } all[] = {{"decode", in.decoding},
+               {"group", in.grouping},
+               {"report", pythia__reporting_work(d->engine.reporting)}};
+    static const struct {
+        const char *name, *type, *help;
+    } columns[] = {
+        {"pythia_work_calls_total", "counter", "How often pythiad did a piece of its own work."},
+        {"pythia_work_seconds_total", "counter", "How long it took in all."},
+        {"pythia_work_seconds_mean", "gauge", "How long it took once, in the mean."},
+        {"pythia_work_seconds_max", "gauge", "The longest time that it took."},
+        {"pythia_work_seconds_min", "gauge", "The shortest time that it took."}};
+    for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
+        write_metric_head(to, columns[c].name, columns[c].type, columns[c].help);
+        for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+            const struct pythia__own_work *w = &all[i].work;
+            const double values[] = {(double)w->calls, (double)w->ns / 1e9,
+                                     w->calls > 0 ? (double)w->ns / 1e9 / (double)w->calls : 0,
+                                     (double)w->longest_ns / 1e9, (double)w->shortest_ns / 1e9};
+            pythia_buf_printf(to, "%s{work=\"%s\"} %.17g\n", columns[c].name, all[i].name,
+                              values[c]);
+        }
+    }
+}
+
 static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
@@ -357,6 +388,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
 {
     struct rusage usage;
     write_intake(d, to);
+    write_own_work(d, to);
     write_span_metrics(d, to);
     write_series(d, to);
     write_names(d, to);

@@ -56,7 +56,8 @@ struct job {
     uint64_t overhead_number;
     struct form forms[PYTHIA__REPORT_FORMS];
     int status;
-    bool made; /* and not only written in another form */
+    bool made;        /* and not only written in another form */
+    uint64_t took_ns; /* on the worker's thread */
 };
 
 struct pythia__reporting {
@@ -77,6 +78,7 @@ struct pythia__reporting {
     bool busy, stopped;
     atomic_bool stop; /* read by the job */
     uint64_t made;
+    struct pythia__own_work work; /* jobs */
 };
 
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
@@ -228,12 +230,14 @@ static int write_form(const struct job *j, unsigned form, struct form *to)
 static void make_report(uv_work_t *request)
 {
     struct job *j = (struct job *)request;
+    const uint64_t begin_ns = uv_hrtime();
     j->status = j->of.report ? PYTHIA_OK : make_whole_report(j);
     if (j->status == PYTHIA_OK)
         j->status = pythia_report_set_overhead(j->of.report, j->overhead);
     for (unsigned form = 0; form < PYTHIA__REPORT_FORMS && j->status == PYTHIA_OK; form++)
         if (j->forms[form].wanted)
             j->status = write_form(j, form, &j->forms[form]);
+    j->took_ns = uv_hrtime() - begin_ns;
 }
 
 /* ---- on the loop's thread ---- */
@@ -311,6 +315,8 @@ static void finish_report(uv_work_t *request, int cancelled)
     struct pythia__reporting *r = j->r;
     if (cancelled)
         j->status = PYTHIA_ESTOPPED;
+    else
+        pythia__own_work_add(&r->work, j->took_ns);
     r->made += j->made;
     pythia_verdicts_take_keys(&r->story->verdicts, &j->story.verdicts);
     r->busy = false;
@@ -474,6 +480,11 @@ void pythia__reporting_stop(struct pythia__reporting *r)
 bool pythia__reporting_is_busy(const struct pythia__reporting *r)
 {
     return r->busy;
+}
+
+struct pythia__own_work pythia__reporting_work(const struct pythia__reporting *r)
+{
+    return r->work;
 }
 
 uint64_t pythia__reporting_made(const struct pythia__reporting *r)

@@ -46,7 +46,9 @@ struct pythia_report_source {
     const struct pythia_verdicts *verdicts; /* of the loop, or of the one look; NULL: none */
     const struct pythia_expectations *expectations; /* of the requests; NULL: none, */
     const struct pythia_expected_results *expected; /* and what came of them; NULL: none */
-    bool all;              /* the short form lists everything, in as many lines as that takes */
+    bool all; /* the short form lists everything, in as many lines as that takes */
+    const struct pythia_saturated_limit *limits; /* of keys, where they are known */
+    size_t limit_count;
     const char *trace_url; /* of a trace in another tool, with {trace_id} in it; NULL: none */
     const struct pythia__index *index;        /* the report's own, */
     const struct pythia_saturated *saturated; /* and so are these */
