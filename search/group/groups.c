@@ -55,7 +55,7 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
 static size_t estimate_entry_bytes(const struct pythia_shape *s)
 {
     return sizeof(*s) + s->gap_count * sizeof(*s->slots) +
-           s->edge_count * (sizeof(*s->edges) + sizeof(*s->repeats) + sizeof(uint64_t)) +
+           s->edge_count * (sizeof(*s->edges) + sizeof(*s->repeats)) +
            s->point_count * (sizeof(*s->points) + sizeof(*s->point_counts)) + ENTRY_BYTES;
 }
 
@@ -87,7 +87,6 @@ void pythia_groups_destroy(struct pythia_groups *g)
     pythia_free(g->type_of_part);
     pythia_free(g->entries);
     pythia_hash_table_free(&g->by_shape);
-    pythia_free(g->totals);
     pythia_critical_path_free(&g->path);
     pythia_row_maker_destroy(g->rows);
     pythia_lineages_destroy(g->lineages);
@@ -223,29 +222,6 @@ static int add_structure(struct pythia_type *t, const struct pythia_groups_entry
 
 /* ---- shapes ---- */
 
-static int add_entry_totals(struct pythia_groups *g, struct pythia_groups_entry *e)
-{
-    size_t edges = pythia_cct_edges(g->cct);
-    while (g->total_capacity < edges) {
-        size_t capacity = edges * 2;
-        struct pythia_edge_total *totals = pythia_realloc(g->totals, capacity, sizeof(*totals));
-        if (!totals)
-            return PYTHIA_ENOMEM;
-        memset(totals + g->total_capacity, 0, (capacity - g->total_capacity) * sizeof(*totals));
-        g->totals = totals;
-        g->total_capacity = capacity;
-    }
-    for (uint32_t i = 0; i < e->shape->edge_count; i++) {
-        struct pythia_edge_total *total = &g->totals[e->shape->edges[i]];
-        total->time_ns += e->times_ns[i];
-        total->visits += e->shape->repeats[i] * e->moments.weight;
-        total->requests += e->moments.weight;
-        /* Added once: the entry may stay in the cache and gather more. */
-        e->times_ns[i] = 0;
-    }
-    return PYTHIA_OK;
-}
-
 /* Add what the shape has gathered to the structures; nothing is added to the shape any more. Where
  * memory runs out, the next call continues at the structure that failed. */
 static int flush_entry_totals(struct pythia_type *t, struct pythia_groups_entry *e)
@@ -341,11 +317,7 @@ static void remove_from_ring(struct pythia_groups *g, const struct pythia_groups
 /* Take an entry out of the cache, also where memory runs out for its totals. */
 static int unlist_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
-    int status = add_entry_totals(g, e);
-    if (status != PYTHIA_OK)
-        goto out;
-    status = flush_entry_totals(&g->types[e->type], e);
-out:
+    int status = flush_entry_totals(&g->types[e->type], e);
     remove_from_ring(g, e);
     e->listed = false;
     if (e->rows == 0)
@@ -374,16 +346,13 @@ static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t 
                                               const struct pythia_critical_path *path)
 {
     struct pythia_shape *shape = pythia_shape_make(g->shapes, path, g->types[type].hash);
-    struct pythia_groups_entry *e =
-        shape ? pythia_calloc(1, sizeof(*e) + shape->edge_count * sizeof(uint64_t)) : NULL;
+    struct pythia_groups_entry *e = shape ? pythia_calloc(1, sizeof(*e)) : NULL;
     if (!e) {
         pythia_free(shape);
         return NULL;
     }
     e->shape = shape;
     e->type = type;
-    /* One block: the times are read with the entry. */
-    e->times_ns = (uint64_t *)(void *)(e + 1);
     /* The cache is bounded by bytes, because shapes differ a thousandfold in size. */
     g->shape_bytes += estimate_entry_bytes(shape);
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
@@ -486,9 +455,6 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
      * the trace id: the sum is right on average, and the same trace always counts the same. */
     uint64_t weight = pythia_sampling_requests(trace->weight, trace->id);
     t->heaviest = trace->weight > t->heaviest ? trace->weight : t->heaviest;
-    for (size_t i = 0; i + 1 < path->count; i++)
-        e->times_ns[e->shape->slots[i]] +=
-            weight * (path->events[i + 1].at_ns - path->events[i].at_ns);
     /* Sums are exact integers: their result does not depend on the order of requests, nor on how
      * many threads had decoded them. */
     pythia_exact_moments_add_weighted(&e->moments, duration, weight);
@@ -746,13 +712,7 @@ int pythia_groups_settle(const struct pythia_groups *g, size_t index)
 
 int pythia_groups_finish(struct pythia_groups *g)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < g->entry_count; i++) {
-        status = add_entry_totals(g, g->entries[i]);
-        if (status != PYTHIA_OK)
-            return status;
-    }
-    status = pythia_groups_close(g);
+    int status = pythia_groups_close(g);
     if (status != PYTHIA_OK)
         return status;
     for (size_t i = 0; i < g->type_count; i++) {
@@ -789,17 +749,11 @@ const struct pythia_exact_moments *pythia_groups_moments(const struct pythia_gro
     return &g->moments;
 }
 
-const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_groups *g)
-{
-    return g->totals;
-}
-
 size_t pythia_groups_bytes(const struct pythia_groups *g)
 {
     size_t bytes = pythia_row_maker_bytes(g->rows) + g->shape_bytes + pythia_cct_bytes(g->cct) +
                    pythia_hash_table_bytes(&g->by_shape) + g->type_count * TYPE_BYTES +
-                   g->part_capacity * sizeof(*g->type_of_part) +
-                   g->total_capacity * sizeof(*g->totals);
+                   g->part_capacity * sizeof(*g->type_of_part);
     for (size_t i = 0; i < g->type_count; i++)
         bytes += g->types[i].structure_count * STRUCTURE_BYTES;
     return bytes;

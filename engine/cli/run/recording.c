@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "profilers.h"
-#include "pythia/callpath_profile.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/run_callpaths.h"
 #include "pythia/run_json.h"
 #include "pythia/status.h"
 #include "shared/command.h"
@@ -326,21 +326,23 @@ static bool set_outputs(struct pythia__recording *r, const struct pythia__captur
 
 struct trace_reading {
     struct pythia__reading reading;
-    struct pythia_callpath_profile *profile;
+    struct pythia_profile *profile;
+    struct pythia_arena memory; /* of the callpaths */
 };
 
 static int begin_callpaths(void *context)
 {
     struct trace_reading *t = context;
-    pythia_callpath_profile_destroy(t->profile);
+    const struct pythia_profile_options options = {.by = PYTHIA_PROFILE_CALLPATH};
+    pythia_profile_destroy(t->profile);
     t->profile = NULL;
-    return pythia_callpath_profile_create(t->reading.vocabulary, &t->profile);
+    return pythia_profile_create(t->reading.vocabulary, &options, &t->profile);
 }
 
 static int add_to_callpaths(void *context, const struct pythia_trace *trace)
 {
     struct trace_reading *t = context;
-    return pythia_callpath_profile_add(t->profile, trace);
+    return pythia_profile_add(t->profile, trace);
 }
 
 /* The profile of the records that the program left, which may be none: nothing was called. */
@@ -355,9 +357,9 @@ static int read_traces(const char *records, struct trace_reading *t, struct pyth
     int status = pythia__reading_begin(&t->reading, &settings, &records, 1);
     if (status != PYTHIA_OK || (status = pythia__reading_run(&t->reading, &consumer)) != PYTHIA_OK)
         return status;
-    return t->profile
-               ? pythia_callpath_profile_finish(t->profile, &run->callpaths, &run->callpath_count)
-               : PYTHIA_OK;
+    return t->profile ? pythia_run_callpaths_make(t->profile, &t->memory, &run->callpaths,
+                                                  &run->callpath_count)
+                      : PYTHIA_OK;
 }
 
 /* ---- all of it ---- */
@@ -410,7 +412,8 @@ static int add_record(struct pythia__recording *r, const struct pythia__benchmar
                               : pythia_status_text(status));
     else if (!quiet)
         report_run(run);
-    pythia_callpath_profile_destroy(traces.profile);
+    pythia_profile_destroy(traces.profile);
+    pythia_arena_free(&traces.memory);
     if (traces.reading.vocabulary)
         pythia__reading_end(&traces.reading);
     if (command != whole)

@@ -89,6 +89,7 @@ static void write_runs(struct pythia__html *h, const struct pythia__doc_run *run
             pythia__html_open(h, "span", "class", "sub", NULL);
             break;
         case PYTHIA__DOC_SPARK:
+            pythia__html_leaf(h, "span", "spark", run->text.bytes);
             break;
         }
     }

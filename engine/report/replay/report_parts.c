@@ -454,6 +454,7 @@ static struct pythia__doc_block *build_report(const struct pythia__parts *p)
     add_splits(p);
     pythia__part_search(p);
     add_findings(p);
+    pythia__part_saturated(p);
     add_others(p);
     add_open_points(p);
     add_glossary(p->d);

@@ -33,6 +33,8 @@ void pythia__part_finding(const struct pythia__parts *p, const struct pythia__it
 /* Which keys correlate with the durations: of a group with its ranking, or of a type (NULL). */
 void pythia__part_keys(const struct pythia__parts *p, const struct pythia_explanations *all,
                        const struct pythia_ranking *ranking);
+/* Numbers that are often at their limit; nothing if there are none. */
+void pythia__part_saturated(const struct pythia__parts *p);
 /* The parts that a split makes, with their means. */
 void pythia__part_table(struct pythia__doc *d, const char *const *labels, const double *means_ns,
                         const uint64_t *requests, size_t count);

@@ -159,11 +159,4 @@ const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g);
 const struct pythia_exact_moments *
 pythia_groups_moments(const struct pythia_groups *g); /* of all requests */
 
-/* Time on an edge and visits to it, over all requests: [pythia_cct_edges], after _finish. Borrowed
- * until _destroy. */
-struct pythia_edge_total {
-    uint64_t time_ns, visits, requests;
-};
-const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_groups *g);
-
 #endif

@@ -10,6 +10,7 @@
 #include "pythia/diagnosis.h"
 #include "pythia/groups.h"
 #include "pythia/pipeline.h"
+#include "pythia/saturated.h"
 #include "pythia/strategy.h"
 
 /* What tracing takes of the time of requests, and the trace points that are closed for it. */
@@ -44,7 +45,8 @@ struct pythia_report_source {
     const struct pythia_verdicts *verdicts; /* of the loop, or of the one look; NULL: none */
     bool all;              /* the short form lists everything, in as many lines as that takes */
     const char *trace_url; /* of a trace in another tool, with {trace_id} in it; NULL: none */
-    const struct pythia__index *index; /* the report's own */
+    const struct pythia__index *index;        /* the report's own, */
+    const struct pythia_saturated *saturated; /* and so are these */
 };
 
 /* How text is shown. */

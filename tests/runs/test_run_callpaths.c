@@ -1,9 +1,11 @@
 #include <string.h>
 
 #include "check.h"
-#include "pythia/callpath_profile.h"
 #include "pythia/mem.h"
+#include "pythia/run_callpaths.h"
 #include "pythia/status.h"
+
+static const struct pythia_profile_options by_callpath = {.by = PYTHIA_PROFILE_CALLPATH};
 
 /* A trace by hand: api 0 to 100, in it db 10 to 40 and db 30 to 60 (they overlap), and log 90 to
  * 130, which outlives it. */
@@ -48,13 +50,14 @@ static void exclusive_time_is_what_no_child_covers(void **state)
 {
     struct pythia_vocabulary *v = name_spans();
     struct pythia_trace trace = {.spans = spans, .count = 4, .first_root = 0, .roots = 1};
-    struct pythia_callpath_profile *p = NULL;
+    struct pythia_profile *p = NULL;
+    struct pythia_arena memory = {0};
     const struct pythia_run_callpath *paths;
     size_t count;
-    assert_int_equal(pythia_callpath_profile_create(v, &p), PYTHIA_OK);
+    assert_int_equal(pythia_profile_create(v, &by_callpath, &p), PYTHIA_OK);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(pythia_callpath_profile_add(p, &trace), PYTHIA_OK);
-    assert_int_equal(pythia_callpath_profile_finish(p, &paths, &count), PYTHIA_OK);
+        assert_int_equal(pythia_profile_add(p, &trace), PYTHIA_OK);
+    assert_int_equal(pythia_run_callpaths_make(p, &memory, &paths, &count), PYTHIA_OK);
     assert_int_equal(count, 3);
     assert_string_equal(paths[0].path, "api,v1"); /* ';' stands between frames */
     assert_int_equal(paths[0].calls, 2);
@@ -67,7 +70,8 @@ static void exclusive_time_is_what_no_child_covers(void **state)
     assert_rel_equal((double)paths[1].p50_ns, 30, .05);
     assert_string_equal(paths[2].path, "api,v1;log");
     assert_int_equal(paths[2].min_ns, 40);
-    pythia_callpath_profile_destroy(p);
+    pythia_profile_destroy(p);
+    pythia_arena_free(&memory);
     pythia_vocabulary_destroy(v);
 }
 
@@ -77,19 +81,21 @@ static void a_failed_allocation_is_reported(void **state)
     struct pythia_trace trace = {.spans = spans, .count = 4, .first_root = 0, .roots = 1};
     int done = 0;
     for (long n = 0; n < 60; n++) {
-        struct pythia_callpath_profile *p = NULL;
+        struct pythia_profile *p = NULL;
+        struct pythia_arena memory = {0};
         const struct pythia_run_callpath *paths;
         size_t count;
         pythia_mem_fail_after(n);
-        int status = pythia_callpath_profile_create(v, &p);
+        int status = pythia_profile_create(v, &by_callpath, &p);
         if (status == PYTHIA_OK)
-            status = pythia_callpath_profile_add(p, &trace);
+            status = pythia_profile_add(p, &trace);
         if (status == PYTHIA_OK)
-            status = pythia_callpath_profile_finish(p, &paths, &count);
+            status = pythia_run_callpaths_make(p, &memory, &paths, &count);
         pythia_mem_fail_after(-1);
         assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
         done += status == PYTHIA_OK;
-        pythia_callpath_profile_destroy(p);
+        pythia_profile_destroy(p);
+        pythia_arena_free(&memory);
     }
     assert_true(done > 0 && done < 60);
     pythia_vocabulary_destroy(v);
