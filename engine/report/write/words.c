@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 double pythia__number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
