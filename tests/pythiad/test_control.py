@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """The control interface: what it says, what it can be told, and who may. usage: test_control.py BIN [SANITIZER]"""
 import ctypes
+import fcntl
 import http.client
 import json
 import os
+import pty
 import re
 import signal
 import socket
 import stat
+import struct
 import subprocess
+import termios
 import threading
 import time
 import unittest
@@ -291,6 +295,33 @@ class Pages(Case):
             self.assertTrue(self.pythiad.ctl("--format", form, "report").stdout.startswith(first), form)
         for wrong in (("nonsense",), ("open",), ("status", "x"), ("off", "x")):
             self.assertEqual(self.pythiad.ctl(*wrong).returncode, 2, wrong)
+
+    def report_at(self, columns):
+        """The report on a terminal of so many columns, as lines."""
+        ours, its = pty.openpty()
+        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("4H", 50, columns, 0, 0))
+        process = subprocess.Popen([rig.program("pythia"), "ctl", "--address", f"127.0.0.1:{self.pythiad.control}", "report"],
+                                   stdin=its, stdout=its, stderr=subprocess.PIPE, env={**os.environ, "TERM": "xterm", "COLUMNS": "300"})
+        os.close(its)
+        text = b""
+        try:
+            while piece := os.read(ours, 65536):
+                text += piece
+        except OSError:  # the other end was closed
+            pass
+        os.close(ours)
+        self.assertEqual((process.wait(rig.patience(10)), process.stderr.read()), (0, b""))
+        process.stderr.close()
+        return re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).replace("\r", "").splitlines()
+
+    def test_report_follows_the_width_of_the_terminal(self):
+        agent = Agent(self.pythiad, "shop", ("root", "step a"))
+        self.assertEqual(agent.report().status, 200)
+        self.feed_until(lambda: agent.poll() and self.pythiad.get("/v1/groups").json)
+        width = {columns: max(map(len, self.report_at(columns))) for columns in (40, 72, 90, 120, 200)}
+        for columns, most in ((40, 72), (72, 72), (90, 90), (120, 120), (200, 120)):  # between 72 and 120
+            self.assertLessEqual(width[columns], most, columns)
+        self.assertGreater(width[120], width[72])
 
     def test_watch_shows_each_report_until_it_is_interrupted(self):
         agent = Agent(self.pythiad, "shop", ("root", "step a"))

@@ -291,43 +291,44 @@ static int run_all(struct evaluating *v)
     return v->status;
 }
 
-/* NULL: there is no memory for it. */
-static int write_evaluation(const struct settings *s, json_t *json)
+static int write_evaluation(const struct settings *s, const struct pythia_evaluation_report *r)
 {
     struct pythia_buf text = {0};
-    bool colour = pythia__terminal_of(s->output).colour;
-    int status = json ? pythia_evaluation_report_write(
-                            json, (enum pythia_evaluation_format)s->format, colour, &text)
-                      : PYTHIA_ENOMEM;
-    status = pythia__write_text(s->output, status, &text);
-    return status;
+    const struct pythia__terminal terminal = pythia__terminal_of(s->output);
+    const struct pythia_evaluation_view view = {terminal.width, terminal.colour, terminal.ascii};
+    int status =
+        pythia_evaluation_report_write(r, (enum pythia_evaluation_format)s->format, &view, &text);
+    return pythia__write_text(s->output, status, &text);
 }
 
 static int report_evaluation(const struct evaluating *v)
 {
-    json_t *json = pythia_evaluation_report_json(v->e, v->s->times);
-    int status = write_evaluation(v->s, json);
-    json_decref(json);
+    struct pythia_evaluation_report *r = NULL;
+    int status = pythia_evaluation_report_create(v->e, v->s->times, &r);
+    if (status != PYTHIA_OK)
+        return status;
+    status = write_evaluation(v->s, r);
+    pythia_evaluation_report_destroy(r);
     return status;
 }
 
 static int report_again(const struct settings *s)
 {
     struct pythia_error why = {0};
-    json_t *json = NULL;
+    struct pythia_evaluation_report *r = NULL;
     if (s->strategies || s->problems || s->times || s->verbose) {
         pythia_log(PYTHIA_LOG_ERROR,
                    "--from makes no searches, so --strategy, --problem, --times and --verbose "
                    "have no effect with it (pythia evaluate --help lists the options)");
         return PYTHIA_EUSAGE;
     }
-    int status = pythia_evaluation_report_read(s->from, &json, &why);
+    int status = pythia_evaluation_report_read(s->from, &r, &why);
     if (status != PYTHIA_OK) {
         pythia_log_error(PYTHIA_LOG_ERROR, &why);
         return status == PYTHIA_ENOMEM ? status : PYTHIA_EIO;
     }
-    status = write_evaluation(s, json);
-    json_decref(json);
+    status = write_evaluation(s, r);
+    pythia_evaluation_report_destroy(r);
     return status;
 }
 

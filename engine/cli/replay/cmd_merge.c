@@ -45,8 +45,10 @@ static int read_part(struct merging *x, const char *path, read_evidence *read)
     struct pythia_buf file = {0};
     char text[1024];
     int status = pythia_file_read(path, &file, &why);
-    if (status == PYTHIA_OK)
-        status = read(x->merge, path, pythia_buf_text(&file), &why);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = read(x->merge, path, pythia_buf_text(&file), &why);
+out:
     if (status != PYTHIA_OK && why.status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
     pythia_buf_free(&file);
@@ -56,23 +58,25 @@ static int read_part(struct merging *x, const char *path, read_evidence *read)
 static int merge_files(struct merging *x, const char *const *paths, size_t count)
 {
     int status = pythia_vocabulary_create(&x->vocabulary);
-    if (status == PYTHIA_OK)
-        status = pythia_evidence_merge_create(x->vocabulary, x->s->evidence != NULL, &x->merge);
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = read_part(x, paths[i], pythia_evidence_merge_look);
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = read_part(x, paths[i], pythia_evidence_merge_add);
-    return status == PYTHIA_OK ? pythia_evidence_merge_finish(x->merge) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_evidence_merge_create(x->vocabulary, x->s->evidence != NULL, &x->merge);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        if ((status = read_part(x, paths[i], pythia_evidence_merge_look)) != PYTHIA_OK)
+            return status;
+    for (size_t i = 0; i < count; i++)
+        if ((status = read_part(x, paths[i], pythia_evidence_merge_add)) != PYTHIA_OK)
+            return status;
+    return pythia_evidence_merge_finish(x->merge);
 }
 
 static int write_merged(const struct merging *x, const struct pythia_evidence_source *source)
 {
     struct pythia_buf file = {0};
     int status = pythia_evidence_write(source, &file);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(x->s->evidence, pythia_buf_text(&file));
-    pythia_buf_free(&file);
-    return status;
+    return pythia__write_text(x->s->evidence, status, &file);
 }
 
 /* The report is on all paths that the replays were given. */
@@ -93,8 +97,10 @@ static int report_merged(struct merging *x, const struct pythia_evidence_source 
                                          .input = source->result,
                                          .groups = source->groups};
     int status = pythia__report_diagnose(&x->run);
-    if (status == PYTHIA_OK)
-        status = pythia__report_write(&x->run, paths, count);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__report_write(&x->run, paths, count);
+out:
     pythia_free(paths);
     return status;
 }
@@ -130,10 +136,11 @@ static int run_merge(const void *settings, char *const *operands, int count)
     struct pythia_confinement held;
     pythia_log_setup("pythia", x.s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
     int status = pythia_confine(outputs, 1, &held);
-    if (status == PYTHIA_OK)
-        status = merge_files(&x, (const char *const *)operands, (size_t)count);
-    if (status == PYTHIA_OK)
-        status = write_merge_result(&x);
+    if (status != PYTHIA_OK ||
+        (status = merge_files(&x, (const char *const *)operands, (size_t)count)) != PYTHIA_OK)
+        goto out;
+    status = write_merge_result(&x);
+out:;
     int code = find_exit(&x, status);
     pythia__report_free(&x.run);
     pythia_evidence_merge_destroy(x.merge);

@@ -130,8 +130,10 @@ static int find_space(struct replay *r)
     struct pythia_error why = {0};
     int status = pythia_space_create(r->reading.vocabulary, &r->space);
     r->reading.twice = !r->s->space;
-    if (status != PYTHIA_OK || !r->s->space)
-        return status == PYTHIA_OK ? pythia__space_from_traces(&r->reading, r->space) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    if (!r->s->space)
+        return pythia__space_from_traces(&r->reading, r->space);
     status = pythia_space_file_read(r->s->space, r->space, &why);
     if (status != PYTHIA_OK) {
         char text[1024];
@@ -151,12 +153,13 @@ static int open_points(struct replay *r)
     if (status != PYTHIA_OK)
         return status;
     status = pythia_file_read(r->s->open, &text, &why);
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_read(r->open, pythia_buf_text(&text));
-    else {
+    if (status != PYTHIA_OK) {
         char sentence[1024];
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+        goto out;
     }
+    status = pythia_open_points_read(r->open, pythia_buf_text(&text));
+out:
     pythia_buf_free(&text);
     return status;
 }
@@ -194,22 +197,25 @@ static int play_search(struct replay *r)
     how.groups.rows = (size_t)r->s->rows * 4;
     r->reading.twice = true;
     int status = find_space(r);
-    how.pipeline = r->reading.pipeline;     /* which knows now whether losses were told */
-    if (status == PYTHIA_OK && r->s->space) /* else that has looked whether all can be read again */
-        status = pythia__reading_again(&r->reading);
-    r->run.space = r->space; /* of which pins and prices are asked */
-    if (status == PYTHIA_OK)
-        status = pythia__report_take_options(&r->run);
+    if (status != PYTHIA_OK)
+        return status;
+    how.pipeline = r->reading.pipeline; /* find_space has set whether losses were reported */
+    /* A space made from the traces has already checked that everything can be read again. */
+    if (r->s->space && (status = pythia__reading_again(&r->reading)) != PYTHIA_OK)
+        return status;
+    r->run.space = r->space; /* pins and prices refer to it */
+    if ((status = pythia__report_take_options(&r->run)) != PYTHIA_OK)
+        return status;
     how.search.always = r->run.given.always;
     how.search.never = r->run.given.never;
     how.search.prices = r->run.given.prices;
     how.search.history = r->run.given.history;
-    if (status == PYTHIA_OK)
-        status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
-                                        &r->loop, &r->groups, &r->open, &r->reading.result);
-    if (status == PYTHIA_OK)
-        pythia__reading_tell(&r->reading);
-    return status;
+    status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
+                                    &r->loop, &r->groups, &r->open, &r->reading.result);
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__reading_tell(&r->reading);
+    return PYTHIA_OK;
 }
 
 /* Measurements that requests are joined with. */
@@ -221,9 +227,10 @@ static int find_series(struct replay *r)
         return PYTHIA_OK;
     int status = pythia__series_read(s->series.texts, s->series.count, s->read.follow_symlinks,
                                      &r->series, &files, &r->series_problems);
-    if (status == PYTHIA_OK)
-        status = pythia_series_join_create(r->series, (uint64_t)(s->series_age_s * 1e9),
-                                           r->reading.vocabulary, &r->join);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_series_join_create(r->series, (uint64_t)(s->series_age_s * 1e9),
+                                       r->reading.vocabulary, &r->join);
     r->reading.pipeline.join = r->join;
     return status;
 }
@@ -245,9 +252,10 @@ static int find_key(struct replay *r)
 {
     struct pythia__reading *reading = &r->reading;
     int status = pythia__splitting_begin(&r->s->split, reading->vocabulary, &r->key);
-    if (status == PYTHIA_OK)
-        status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->report.alpha,
-                                         r->s->report.seed);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->report.alpha,
+                                     r->s->report.seed);
     reading->groups.key = r->key;
     return status;
 }
@@ -261,24 +269,23 @@ static int read_all(struct replay *r)
         return status;
     if (r->s->closed_loop)
         return play_search(r);
-    if (r->s->open || r->s->space)
-        status = find_space(r);
-    if (status == PYTHIA_OK && r->space)
-        status = pythia_space_skeleton_points(r->space, &r->skeleton);
-    if (status == PYTHIA_OK && r->s->open) {
-        status = open_points(r);
-        r->reading.pipeline.open = r->open;
-    }
-    r->reading.groups.skeleton = status == PYTHIA_OK && shows_skeleton(r) ? r->skeleton : NULL;
+    if ((r->s->open || r->s->space) && (status = find_space(r)) != PYTHIA_OK)
+        return status;
+    if (r->space && (status = pythia_space_skeleton_points(r->space, &r->skeleton)) != PYTHIA_OK)
+        return status;
+    if (r->s->open && (status = open_points(r)) != PYTHIA_OK)
+        return status;
+    r->reading.pipeline.open = r->open;
+    r->reading.groups.skeleton = shows_skeleton(r) ? r->skeleton : NULL;
     struct pythia_consumer consumer = {begin_groups, take_group, r};
-    if (status == PYTHIA_OK)
-        status = pythia__reading_run(&r->reading, &consumer);
+    if ((status = pythia__reading_run(&r->reading, &consumer)) != PYTHIA_OK)
+        return status;
     const struct pythia_counts *n = &r->reading.result.counts;
-    if (status == PYTHIA_OK && r->s->open && n->kept == 0 && n->hidden > 0)
+    if (r->s->open && n->kept == 0 && n->hidden > 0)
         pythia_log(PYTHIA_LOG_WARNING,
                    "%s: matches no trace point of these traces, so nothing is left of them",
                    r->s->open);
-    return status == PYTHIA_OK ? pythia_groups_finish(r->groups) : status;
+    return pythia_groups_finish(r->groups);
 }
 
 /* ---- diagnosing ---- */
@@ -300,10 +307,13 @@ static int remember_found(struct replay *r)
     if (!r->s->closed_loop || !r->s->report.search.history)
         return PYTHIA_OK;
     int status = pythia_history_create(&found);
-    if (status == PYTHIA_OK)
-        status = pythia_loop_remember(&r->loop, r->reading.vocabulary, found);
-    if (status == PYTHIA_OK)
-        status = pythia__history_append(r->s->report.search.history, found);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_loop_remember(&r->loop, r->reading.vocabulary, found);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__history_append(r->s->report.search.history, found);
+out:
     pythia_history_destroy(found);
     return status;
 }
@@ -415,10 +425,10 @@ static int write_evidence(const struct replay *r, const char *const *paths, size
         .inputs = &input,
         .input_count = 1};
     int status = pythia_buf_status(&asked);
-    if (status == PYTHIA_OK)
-        status = pythia_evidence_write(&source, &file);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(r->s->evidence, pythia_buf_text(&file));
+    if (status != PYTHIA_OK || (status = pythia_evidence_write(&source, &file)) != PYTHIA_OK)
+        goto out;
+    status = pythia__write_output(r->s->evidence, pythia_buf_text(&file));
+out:
     pythia_buf_free(&asked);
     pythia_buf_free(&file);
     return status;
@@ -433,9 +443,9 @@ static int write_result(struct replay *r, const char *const *paths, size_t count
     r->run.space = r->space;
     r->run.open = r->open;
     int status = pythia__report_diagnose(&r->run);
-    if (status == PYTHIA_OK)
-        status = pythia__report_write(&r->run, paths, count);
-    return status == PYTHIA_OK ? remember_found(r) : status;
+    if (status != PYTHIA_OK || (status = pythia__report_write(&r->run, paths, count)) != PYTHIA_OK)
+        return status;
+    return remember_found(r);
 }
 
 static int run_replay(const void *settings, char *const *operands, int count)
@@ -450,15 +460,15 @@ static int run_replay(const void *settings, char *const *operands, int count)
                                         .vocabulary = r.reading.vocabulary,
                                         .input = &r.reading.result,
                                         .loop = r.s->closed_loop ? &r.loop : NULL};
-    if (status == PYTHIA_OK)
-        status = check_use(r.s);
-    if (status == PYTHIA_OK)
-        status = find_series(&r);
-    if (status == PYTHIA_OK)
-        status = read_all(&r);
+    if (status != PYTHIA_OK || (status = check_use(r.s)) != PYTHIA_OK ||
+        (status = find_series(&r)) != PYTHIA_OK)
+        goto out;
+    status = read_all(&r);
     tell_joined(&r);
-    if (status == PYTHIA_OK)
-        status = write_result(&r, paths, (size_t)count);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = write_result(&r, paths, (size_t)count);
+out:
     tell_not_carried(&r);
     int code = exit_status(&r, status);
     pythia_loop_free(&r.loop);

@@ -153,11 +153,12 @@ int pythia__report_take_options(struct pythia__report_run *r)
 {
     const struct pythia__search_settings *s = &r->s->search;
     int status = read_limits(r);
-    if (status == PYTHIA_OK)
-        status = pythia__search_options_read(s, r->vocabulary, r->space, &r->given);
-    if (status == PYTHIA_OK && s->history)
-        status = pythia__history_read(s->history, r->loop != NULL, &r->given.history);
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__search_options_read(s, r->vocabulary, r->space, &r->given);
+    if (status != PYTHIA_OK || !s->history)
+        return status;
+    return pythia__history_read(s->history, r->loop != NULL, &r->given.history);
 }
 
 int pythia__report_diagnose(struct pythia__report_run *r)
@@ -168,12 +169,13 @@ int pythia__report_diagnose(struct pythia__report_run *r)
                                            .min_cov = r->s->min_cov,
                                            .seed = (uint64_t)r->s->seed};
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
-    if (status == PYTHIA_OK && !r->loop)
-        status = pythia__report_take_options(r);
-    if (status == PYTHIA_OK && r->expectations)
-        status = pythia_expectations_judge(r->expectations, r->groups, (size_t)r->s->min_requests,
-                                           &r->expected);
-    return status == PYTHIA_OK ? suggest_points(r) : status;
+    if (status != PYTHIA_OK || (!r->loop && (status = pythia__report_take_options(r)) != PYTHIA_OK))
+        return status;
+    if (r->expectations &&
+        (status = pythia_expectations_judge(r->expectations, r->groups, (size_t)r->s->min_requests,
+                                            &r->expected)) != PYTHIA_OK)
+        return status;
+    return suggest_points(r);
 }
 
 /* ---- writing ---- */
@@ -193,8 +195,9 @@ static int write_form(const struct pythia__report_settings *s,
                                            : (enum pythia_report_format)s->format;
     struct pythia_report *report = NULL;
     int status = pythia_report_create(source, 1u << format, &report);
-    if (status == PYTHIA_OK)
-        status = pythia_report_write(report, format, &view, text);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_report_write(report, format, &view, text);
     pythia_report_destroy(report);
     return status;
 }

@@ -662,12 +662,14 @@ static int read_evidence_file(struct pythia_evidence_merge *m, const char *name,
     m->e = e;
     clear_file(m);
     int status = check_version(m, &file);
-    if (status == PYTHIA_OK) {
-        pythia_memory_source_init(&packed, name, file.bytes, file.size);
-        status = pythia_unpack_create(&packed.source, PYTHIA_PACKING_ZSTD, &limits, &unpack, e);
-    }
-    if (status == PYTHIA_OK)
-        status = read_content(m, pythia_unpack_source(unpack), name, looking);
+    if (status != PYTHIA_OK)
+        goto out;
+    pythia_memory_source_init(&packed, name, file.bytes, file.size);
+    status = pythia_unpack_create(&packed.source, PYTHIA_PACKING_ZSTD, &limits, &unpack, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = read_content(m, pythia_unpack_source(unpack), name, looking);
+out:
     pythia_unpack_destroy(unpack);
     pythia_error_place(e, name, 0, 0);
     return status;
