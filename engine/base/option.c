@@ -393,6 +393,12 @@ void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *
 
 /* ---- completion for shells ---- */
 
+/* Are its words all that it takes, or those that are taken most? */
+static bool has_words(const struct pythia_option *o)
+{
+    return o->type == PYTHIA_OPTION_CHOICE || (o->type == PYTHIA_OPTION_TEXT && o->choices);
+}
+
 static void add_choices(const struct pythia_option *o, struct pythia_buf *to)
 {
     for (const char *word = o->choices; *word; word++)
@@ -404,7 +410,7 @@ void pythia_options_completion(const struct pythia_option *table, const char *be
 {
     pythia_buf_puts(to, "        case $prev in\n");
     for (const struct pythia_option *o = table; o->name; o++) {
-        if (o->type != PYTHIA_OPTION_CHOICE)
+        if (!has_words(o))
             continue;
         pythia_buf_puts(to, "        ");
         if (o->letter)
@@ -436,7 +442,7 @@ void pythia_option_fish(const struct pythia_option *option, struct pythia_buf *t
     pythia_buf_printf(to, " -l %s", option->name);
     if (option->letter)
         pythia_buf_printf(to, " -s %c", option->letter);
-    if (option->type == PYTHIA_OPTION_CHOICE) {
+    if (has_words(option)) {
         pythia_buf_puts(to, " -x -a '");
         add_choices(option, to);
         pythia_buf_putc(to, '\'');

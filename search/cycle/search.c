@@ -107,6 +107,7 @@ void pythia_search_destroy(struct pythia_search *s)
                            s->before,   s->problem_of};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
+    pythia_expected_results_free(&s->expected);
     pythia_rank_memory_free(&s->memory);
     pythia__draws_free(&s->draws);
     pythia_free(s);
@@ -460,7 +461,14 @@ static int stage_cycle(struct pythia_search *s, const struct pythia_groups *grou
 {
     size_t count;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
-    int status = pythia__search_meet(s, types, count);
+    int status = PYTHIA_OK;
+    pythia_expected_results_free(&s->expected);
+    if (s->o.expectations)
+        status =
+            pythia_expectations_judge(s->o.expectations, groups, s->o.min_requests, &s->expected);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__search_meet(s, types, count);
     if (status != PYTHIA_OK)
         return status;
     pythia__search_meet_rates(s);

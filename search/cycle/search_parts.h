@@ -2,6 +2,7 @@
 #ifndef PYTHIA_SEARCH_PARTS_H
 #define PYTHIA_SEARCH_PARTS_H
 
+#include "pythia/expectation_judge.h"
 #include "pythia/search.h"
 #include "strategy/belief.h"
 
@@ -42,7 +43,8 @@ struct pythia__search_keeping {
     double sd_ns;       /* of durations in the last cycle; 0: it was never looked at */
     uint64_t asked;     /* the last cycle in which a strategy was asked about it */
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
-    size_t idle; /* cycles in a row in which no share that is not explained was above chance */
+    size_t idle;   /* cycles in a row in which no share that is not explained was above chance */
+    bool violated; /* an expectation, in the current cycle */
     bool judged, matters;  /* the type has enough of the variance, if that was judged */
     size_t against;        /* cycles in a row whose shares say the opposite of `matters` */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
@@ -93,6 +95,7 @@ struct pythia_search {
     size_t switch_count, switch_capacity;
     struct pythia_effect *effects; /* all that was measured; the last `told` since the last cycle */
     size_t effect_count, effect_capacity, told;
+    struct pythia_expected_results expected; /* of the current cycle */
     uint64_t cycle;
 };
 

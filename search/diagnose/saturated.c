@@ -19,6 +19,8 @@ struct sample {
 
 struct collection {
     const struct pythia_keys *keys;
+    const struct pythia_saturated_limit *limits;
+    size_t limit_count;
     uint32_t *series; /* by key: the first key of its attribute; PYTHIA_NONE: not looked at */
     struct sample *samples;
     size_t count, capacity;
@@ -115,6 +117,15 @@ static void pick_points(struct pythia_saturated_key *key, const struct sample *s
     }
 }
 
+/* NaN: it is to be learnt. Of several the last counts. */
+static double find_limit(const struct collection *c, struct pythia_text name)
+{
+    for (size_t i = c->limit_count; i > 0; i--)
+        if (pythia_text_equal(c->limits[i - 1].name, name))
+            return c->limits[i - 1].limit;
+    return NAN;
+}
+
 static int look_at_series(const struct collection *c, size_t from, size_t count, double *values,
                           struct pythia_saturated *out)
 {
@@ -122,7 +133,8 @@ static int look_at_series(const struct collection *c, size_t from, size_t count,
     const struct sample *samples = c->samples + from;
     for (size_t i = 0; i < count; i++)
         values[i] = samples[i].value;
-    int status = pythia_saturation_look(values, count, &found);
+    const double limit = find_limit(c, pythia_keys_attribute(c->keys, samples[0].series));
+    int status = pythia_saturation_look(values, count, limit, &found);
     if (status != PYTHIA_OK || !found.saturated)
         return status;
     struct pythia_saturated_key *keys =
@@ -155,9 +167,12 @@ static int look_at_all(const struct collection *c, double *values, struct pythia
     return PYTHIA_OK;
 }
 
-int pythia_saturated_find(const struct pythia_groups *g, struct pythia_saturated *out)
+int pythia_saturated_find(const struct pythia_groups *g,
+                          const struct pythia_saturated_limit *limits, size_t limit_count,
+                          struct pythia_saturated *out)
 {
-    struct collection c = {.keys = pythia_groups_keys(g)};
+    struct collection c = {
+        .keys = pythia_groups_keys(g), .limits = limits, .limit_count = limit_count};
     struct pythia_saturated found = {0};
     double *values = NULL;
     int status = number_series(&c);

@@ -42,19 +42,30 @@ static double sign_test(size_t hits, size_t n)
     return erfc(z / sqrt(2)) / 2;
 }
 
+/* Samples at the limit, and runs of them. */
 static void count_bursts(const double *values, size_t n, struct pythia_saturation *s)
 {
     size_t run = 0;
     for (size_t i = 0; i < n; i++) {
-        run = values[i] == s->limit ? run + 1 : 0;
+        run = values[i] >= s->limit ? run + 1 : 0;
+        s->at_limit += run > 0;
         s->bursts += run == 1;
         s->longest = run > s->longest ? run : s->longest;
     }
 }
 
-int pythia_saturation_look(const double *values, size_t n, struct pythia_saturation *out)
+/* Is that many more at the maximum than chance puts there? */
+static bool is_pile(const struct pile *p, const struct pythia_saturation *s)
 {
-    struct pythia_saturation s = {.limit = NAN, .share = NAN, .trend = NAN};
+    return s->bursts >= BURSTS_MIN && p->levels >= LEVELS_MIN &&
+           p->at_limit >= RATIO_MIN * p->below &&
+           sign_test(p->at_limit, p->at_limit + p->below) < P_MAX;
+}
+
+int pythia_saturation_look(const double *values, size_t n, double limit,
+                           struct pythia_saturation *out)
+{
+    struct pythia_saturation s = {.limit = limit, .share = NAN, .trend = NAN};
     if (n == 0) {
         *out = s;
         return PYTHIA_OK;
@@ -72,14 +83,12 @@ int pythia_saturation_look(const double *values, size_t n, struct pythia_saturat
     }
     pythia_ranks_sort(sorted, n);
     const struct pile p = measure_pile(sorted, n);
-    s.limit = sorted[n - 1];
-    s.at_limit = p.at_limit;
-    s.share = (double)p.at_limit / (double)n;
-    s.trend = pythia_ranks_pearson(order, ranks, n);
+    s.limit = isnan(limit) ? sorted[n - 1] : limit;
     count_bursts(values, n, &s);
-    s.saturated = n >= PYTHIA_SATURATION_MIN && s.share >= SHARE_MIN && s.bursts >= BURSTS_MIN &&
-                  p.levels >= LEVELS_MIN && p.at_limit >= RATIO_MIN * p.below &&
-                  sign_test(p.at_limit, p.at_limit + p.below) < P_MAX;
+    s.share = (double)s.at_limit / (double)n;
+    s.trend = pythia_ranks_pearson(order, ranks, n);
+    s.saturated =
+        n >= PYTHIA_SATURATION_MIN && s.share >= SHARE_MIN && (!isnan(limit) || is_pile(&p, &s));
     *out = s;
 out:
     pythia_free(sorted);

@@ -104,6 +104,13 @@ class Pages(Case):
         self.assertEqual(metrics["pythia_spans_total"], 120)
         self.assertEqual(metrics['pythia_answers_total{listener="otlp-http",class="2xx"}'], 30)
         self.assertEqual(metrics['pythia_answers_total{listener="otlp-grpc",class="3"}'], 1)
+        self.assertEqual(metrics['pythia_work_calls_total{work="decode"}'], 31)  # the garbage, too
+        self.assertEqual(metrics['pythia_work_calls_total{work="group"}'], 31)
+        for work in "decode", "group":
+            mean, total, longest, shortest, calls = (metrics[f'pythia_work_{column}{{work="{work}"}}'] for column in
+                                                     ("seconds_mean", "seconds_total", "seconds_max", "seconds_min", "calls_total"))
+            self.assertAlmostEqual(mean * calls, total, delta=total * 1e-6)
+            self.assertTrue(0 < shortest <= mean <= longest < total, (shortest, mean, longest, total))
         rig.within(self, time.time() - metrics["process_start_time_seconds"], 60, "age of the process")
         self.assertGreater(metrics["process_resident_memory_max_bytes"], 1 << 20)
 
@@ -496,6 +503,81 @@ class Orders(Case):
         rig.until(lambda: opened() == {"shop:a", "store:a", "shop:q*"}, 5)
         self.assertEqual(self.pythiad.ctl("unpin", "*").returncode, 0)
         rig.until(lambda: opened() == set(), 5)
+
+    def test_a_level_opens_or_closes_all_that_match(self):
+        agent, other = Agent(self.pythiad, "shop", ("a", "b")), Agent(self.pythiad, "store", ("a",))
+        agent.report()
+        other.report()
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 3, 5)
+
+        def opened():
+            return {point for one in (agent, other) for point in (one.poll() or {"open": []})["open"]}
+
+        def pinned():
+            return {p["trace_point"] for p in self.pythiad.get("/v1/points").json if p["pin"]}
+        done = self.pythiad.ctl("level", "all")
+        self.assertEqual((done.returncode, done.stdout.split(",")[0]), (0, "3 trace points"), done.stderr)
+        rig.until(lambda: opened() == {"shop:a", "shop:b", "store:a"}, 5)
+        self.assertEqual(self.pythiad.ctl("level", "off", "shop:*").returncode, 0)
+        rig.until(lambda: opened() == {"store:a"}, 5)
+        self.assertEqual(pinned(), {"shop:a", "shop:b", "store:a"})
+        self.assertEqual(self.pythiad.ctl("level", "function").returncode, 0)
+        rig.until(lambda: opened() == set(), 5)
+        self.assertEqual(pinned(), set())
+        self.assertEqual(self.pythiad.post("/v1/level", {"trace_points": ["*"]}).status, 400)
+        self.assertEqual(self.pythiad.post("/v1/level", {"level": "some", "trace_points": ["*"]}).status, 400)
+        self.assertEqual(self.pythiad.post("/v1/level", {"level": "all", "trace_points": ["nowhere:*"]}).status, 404)
+        self.assertEqual(self.pythiad.ctl("level", "some").returncode, 2)
+
+    def test_the_level_of_services_leaves_the_skeleton_open(self):
+        """The root of requests belongs to it, and the function below does not."""
+        agent = Agent(self.pythiad, "shop", ("root", "step"))
+        agent.report()
+        refused = self.pythiad.ctl("level", "service")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("pythiad refuses (409): the search space is being learnt", refused.stderr)
+
+        def learnt():
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request())).status, 200)
+            return self.pythiad.post("/v1/level", {"level": "service", "trace_points": ["shop:*"]}).status == 200
+        rig.until(learnt, 60, lambda: self.pythiad.log)
+        self.assertEqual(self.pythiad.ctl("level", "all").returncode, 0)
+        rig.until(lambda: agent.is_open("root") and agent.is_open("step"), 5)
+        self.assertEqual(self.pythiad.ctl("level", "service").returncode, 0)
+        rig.until(lambda: agent.is_open("root") and not agent.is_open("step"), 5)
+        self.assertEqual({p["trace_point"] for p in self.pythiad.get("/v1/points").json if p["pin"]}, {"shop:step"})
+
+    def test_a_busy_machine_closes_all_but_the_skeleton_and_pins(self):
+        """Whoever runs tests has a load above a thousandth."""
+        def limit(load):
+            with open(os.path.join(self.pythiad.folder, "pythiad.yaml"), "w", encoding="ascii") as to:
+                to.write(f"max-load1: {load}\n")
+            self.pythiad.signal(signal.SIGHUP)
+
+        count = 0
+
+        def sent():
+            nonlocal count
+            count += 1
+            slow = ("step", 40000000) if count % 3 == 0 else None
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("step", "other"), slow=slow))).status, 200)
+            return True
+        self.pythiad.stop()
+        self.pythiad = rig.Pythiad(self, *Pages.options, *self.options, config="max-load1: 0\n")
+        agent = Agent(self.pythiad, "shop", ("root", "step", "other"))
+        agent.report()
+        rig.until(lambda: sent() and self.pythiad.metric("pythia_points_known") >= 3, 10)
+        self.assertEqual(self.pythiad.ctl("open", "shop:other").returncode, 0)
+        rig.until(lambda: sent() and "Opens a trace point: trace-point=shop:step" in self.pythiad.log and agent.is_open("step"), 60,
+                  lambda: self.pythiad.log)
+        limit(.001)
+        rig.until(lambda: sent() and self.pythiad.metric("pythia_overloaded") == 1, 30, lambda: self.pythiad.log)
+        self.assertRegex(self.pythiad.log, r"Closes trace points, because the machine is busy: load1=\d+\.\d\d, max-load1=0\.001")
+        rig.until(lambda: agent.is_open("root") and agent.is_open("other") and not agent.is_open("step"), 5)
+        limit(0)
+        rig.until(lambda: self.pythiad.metric("pythia_overloaded") == 0, 10)
+        self.pythiad.logged("Lets trace points be opened again")
+        rig.until(lambda: sent() and agent.is_open("step"), 60, lambda: self.pythiad.log)
 
     def test_bodies_that_are_no_orders(self):
         for body in (b"", b"{", b"[]", b"{}", b'{"trace_points":[]}', b'{"trace_points":"a"}', b'{"trace_points":[1]}',

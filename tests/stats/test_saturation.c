@@ -12,7 +12,7 @@ enum { N = 1000 };
 static struct pythia_saturation look(const double *values, size_t n)
 {
     struct pythia_saturation s;
-    assert_int_equal(pythia_saturation_look(values, n, &s), PYTHIA_OK);
+    assert_int_equal(pythia_saturation_look(values, n, NAN, &s), PYTHIA_OK);
     return s;
 }
 
@@ -113,6 +113,24 @@ static void a_limit_in_noise_is_found(void **state)
     }
 }
 
+/* 0 to 9 over and over: a tenth is 9, and three tenths are 7 and more. */
+static void a_given_limit_needs_no_pile(void **state)
+{
+    double values[N];
+    struct pythia_saturation s;
+    for (size_t i = 0; i < N; i++)
+        values[i] = (double)(i % 10);
+    assert_int_equal(pythia_saturation_look(values, N, 7, &s), PYTHIA_OK);
+    assert_true(s.saturated);
+    assert_rel_equal(s.limit, 7, 0);
+    assert_rel_equal(s.share, .3, 1e-15);
+    assert_int_equal(s.bursts, 100);
+    assert_int_equal(s.longest, 3);
+    assert_int_equal(pythia_saturation_look(values, N, 9.5, &s), PYTHIA_OK);
+    assert_false(s.saturated);
+    assert_int_equal(s.at_limit, 0);
+}
+
 static void missing_memory_leaves_out_untouched(void **state)
 {
     struct pythia_saturation s, before;
@@ -121,7 +139,7 @@ static void missing_memory_leaves_out_untouched(void **state)
     before = s;
     for (long n = 0; n < 2; n++) {
         pythia_mem_fail_after(n);
-        assert_int_equal(pythia_saturation_look(values, 200, &s), PYTHIA_ENOMEM);
+        assert_int_equal(pythia_saturation_look(values, 200, NAN, &s), PYTHIA_ENOMEM);
         pythia_mem_fail_after(-1);
         assert_memory_equal(&s, &before, sizeof(s));
     }
@@ -135,6 +153,7 @@ int main(void)
         cmocka_unit_test(each_condition_is_needed),
         cmocka_unit_test(stationary_series_are_not_saturated),
         cmocka_unit_test(a_limit_in_noise_is_found),
+        cmocka_unit_test(a_given_limit_needs_no_pile),
         cmocka_unit_test(missing_memory_leaves_out_untouched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "pythia/mem.h"
 #include "pythia/open_points.h"
 #include "pythia/otlp_writer.h"
+#include "pythia/service_case.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "pythia/workflow.h"
@@ -14,7 +15,7 @@
 #include "shared/output.h"
 
 struct settings {
-    int shape, drift, format;
+    int like, shape, drift, format;
     int64_t nodes, requests, seed, services, hosts, tick, distractors, drift_requests;
     double strength, duration, interval, spread, noise, load, forks, async, retries, loops, unknown,
         spikes, spike_size;
@@ -25,6 +26,11 @@ struct settings {
 #define OF(member) offsetof(struct settings, member)
 
 static const struct pythia_option options[] = {
+    PYTHIA_CHOICE("like", 0, "workflow" PYTHIA_SERVICE_CASES(PYTHIA_SERVICE_CASE_CHOICE),
+                  "workflow", OF(like),
+                  "Make a seeded workflow, or one of the data services whose figures are "
+                  "published, to which only --requests, --seed, --format, --output and --truth "
+                  "apply"),
     PYTHIA_CHOICE("shape", 0, "bushy|deep|openstack", "bushy", OF(shape),
                   "Shape of the calling context tree: bushy, deep (chains), or openstack "
                   "(services that call each other, repeated database leaves, shared trace points)"),
@@ -102,7 +108,8 @@ struct generating {
     const struct settings *s;
     struct pythia_workflow_options options;
     struct pythia_vocabulary *vocabulary;
-    struct pythia_workflow *workflow;
+    struct pythia_workflow *workflow;         /* or this: */
+    struct pythia_service_case *service_case; /* NULL: a workflow */
     struct pythia_otlp_writer *writer;
     bool *open; /* by trace point; NULL: all */
     struct pythia_buf piece;
@@ -179,6 +186,17 @@ static int read_causes(struct generating *g)
     }
 }
 
+/* A truth in the place of the traces would be all that is there. */
+static int check_outputs(const struct settings *s)
+{
+    const char *output = s->output ? s->output : "-";
+    if (!s->truth || strcmp(s->truth, output) != 0)
+        return PYTHIA_OK;
+    pythia_log(PYTHIA_LOG_ERROR, "--truth and --output name the same file (pythia generate "
+                                 "--help lists the options)");
+    return PYTHIA_EUSAGE;
+}
+
 static int read_settings(struct generating *g)
 {
     const struct settings *s = g->s;
@@ -205,12 +223,6 @@ static int read_settings(struct generating *g)
     o->unknown = s->unknown;
     o->spikes = s->spikes;
     o->spike_size = s->spike_size;
-    const char *output = s->output ? s->output : "-";
-    if (s->truth && strcmp(s->truth, output) == 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "--truth and --output name the same file (pythia generate "
-                                     "--help lists the options)");
-        return PYTHIA_EUSAGE;
-    }
     return read_causes(g);
 }
 
@@ -265,13 +277,19 @@ static int write_generated_span(void *context, const struct pythia_trace_id *tra
     return pythia_otlp_writer_spans(g->writer) >= BATCH_MOST ? flush_piece(g) : PYTHIA_OK;
 }
 
+static int write_request(struct generating *g, uint64_t number)
+{
+    const struct pythia_workflow_view view = {.open = g->open, .known_only = g->s->known};
+    return g->service_case
+               ? pythia_service_case_request(g->service_case, number, write_generated_span, g)
+               : pythia_workflow_request(g->workflow, number, &view, write_generated_span, g);
+}
+
 static int write_requests(struct generating *g)
 {
-    struct pythia_workflow_view view = {.open = g->open, .known_only = g->s->known};
     int status = PYTHIA_OK;
     for (uint64_t i = 0; i < (uint64_t)g->s->requests; i++) {
-        if ((status = pythia_workflow_request(g->workflow, i, &view, write_generated_span, g)) !=
-            PYTHIA_OK)
+        if ((status = write_request(g, i)) != PYTHIA_OK)
             return status;
         if (pythia_otlp_writer_spans(g->writer) >= BATCH_SPANS)
             status = flush_piece(g);
@@ -283,31 +301,72 @@ static int write_requests(struct generating *g)
     return pythia__output_add(&g->output, pythia_buf_text(&g->piece));
 }
 
+/* Records of SYMBIOSYS instead of spans. */
+static int write_records(struct generating *g)
+{
+    for (uint64_t i = 0; i < PYTHIA_SYMB_REQUESTS; i++) {
+        pythia_service_case_records(i, &g->piece);
+        if (g->piece.size < PIECE_BYTES && i + 1 < PYTHIA_SYMB_REQUESTS)
+            continue;
+        int status = pythia_buf_status(&g->piece);
+        if (status != PYTHIA_OK ||
+            (status = pythia__output_add(&g->output, pythia_buf_text(&g->piece))) != PYTHIA_OK)
+            return status;
+        pythia_buf_clear(&g->piece);
+    }
+    return PYTHIA_OK;
+}
+
 static int write_capture(struct generating *g)
 {
+    const bool records = g->s->like == PYTHIA_CASE_SYMB_1M + 1;
     int status = pythia__output_begin(&g->output, g->s->output);
-    status = pythia__output_end(&g->output, status != PYTHIA_OK ? status : write_requests(g));
+    if (status == PYTHIA_OK)
+        status = records ? write_records(g) : write_requests(g);
+    status = pythia__output_end(&g->output, status);
     if (status != PYTHIA_OK || !g->s->truth)
         return status;
     pythia_buf_clear(&g->piece);
-    status = pythia__truth_of(g->workflow, &g->options, g->vocabulary, (uint64_t)g->s->requests,
-                              &g->piece);
+    status = g->s->like
+                 ? pythia__truth_of_case((enum pythia_service_case_name)(g->s->like - 1), &g->piece)
+                 : pythia__truth_of(g->workflow, &g->options, g->vocabulary,
+                                    (uint64_t)g->s->requests, &g->piece);
     if (status != PYTHIA_OK)
         return status;
     return pythia__write_output(g->s->truth, pythia_buf_text(&g->piece));
 }
 
-static int generate_all(struct generating *g)
+static int make_service_case(struct generating *g)
+{
+    if (g->s->causes || g->s->open || g->s->known) {
+        pythia_log(PYTHIA_LOG_ERROR, "--like: its causes are planted and all its trace points are "
+                                     "open; leave out --causes, --open and --known");
+        return PYTHIA_EUSAGE;
+    }
+    return pythia_service_case_create(g->vocabulary,
+                                      (enum pythia_service_case_name)(g->s->like - 1),
+                                      (uint64_t)g->s->seed, &g->service_case);
+}
+
+static int make_workflow(struct generating *g)
 {
     struct pythia_error why = {0};
     int status = read_settings(g);
-    if (status != PYTHIA_OK || (status = pythia_vocabulary_create(&g->vocabulary)) != PYTHIA_OK)
+    if (status != PYTHIA_OK)
         return status;
     status = pythia_workflow_create(g->vocabulary, &g->options, &g->workflow, &why);
     if (why.status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "--causes: %s (pythia generate --help lists the options)",
                    why.sentence);
-    if (status != PYTHIA_OK || (status = read_open_file(g)) != PYTHIA_OK)
+    return status == PYTHIA_OK ? read_open_file(g) : status;
+}
+
+static int generate_all(struct generating *g)
+{
+    int status = check_outputs(g->s);
+    if (status != PYTHIA_OK || (status = pythia_vocabulary_create(&g->vocabulary)) != PYTHIA_OK)
+        return status;
+    if ((status = g->s->like ? make_service_case(g) : make_workflow(g)) != PYTHIA_OK)
         return status;
     status = pythia_otlp_writer_create(
         g->vocabulary, g->s->format ? PYTHIA_OTLP_PROTO : PYTHIA_OTLP_JSON, &g->writer);
@@ -324,6 +383,7 @@ static int run_generate(const void *settings, char *const *operands, int count)
     int status = generate_all(&g);
     pythia_otlp_writer_destroy(g.writer);
     pythia_workflow_destroy(g.workflow);
+    pythia_service_case_destroy(g.service_case);
     pythia_vocabulary_destroy(g.vocabulary);
     pythia_free(g.open);
     pythia_buf_free(&g.piece);
@@ -355,13 +415,22 @@ const struct pythia__command pythia__cmd_generate = {
         "Strengths are in mean durations of a request without causes. A cause affects the first "
         "call of its node in a request. --spikes and --tick make a diagnosis harder: rare huge "
         "values, and clocks of low resolution. --open and --known leave out spans without "
-        "changing the times, ids and key-values of the rest.",
+        "changing the times, ids and key-values of the rest.\n\n"
+        "With --like it writes calls to data services with the proportions that are published of "
+        "them "
+        "(Ramesh et al., SYMBIOSYS, IPDPS 2021): mobject, two operations and what they call, of "
+        "which every eighth write makes 11 calls instead of 12; sonata, 27 % of whose time is "
+        "input deserialization; hepnos-c1 to hepnos-c7, configurations of one service, in each of "
+        "which another key goes with the time; and symb-1m, a million records of a process of "
+        "SYMBIOSYS, of 250 000 requests, in its own format.",
     .examples =
         "# Diagnose a slow path in 5 % of the requests\n"
         "pythia generate --causes sleep:0.05 --truth truth.json | pythia replay -\n"
         "# A lock and a slow host in a system like OpenStack, with forks and asynchronous work\n"
         "pythia generate --shape openstack --causes contention,host --forks 0.3 --async 0.5 "
         "--output requests.jsonl\n"
+        "# Where the time of a service goes, and what goes with it\n"
+        "pythia generate --like hepnos-c1 | pythia breakdown -\n"
         "# A search space that knows 90 % of a workflow\n"
         "pythia generate --unknown 0.1 --known | pythia space build --output space.json -\n",
     .exits = PYTHIA__EXITS_ALONE,

@@ -173,7 +173,10 @@ const struct pythia__command pythia__cmd_tree = {
     .description =
         "Prints the spans of a request as a tree, with start and duration in milliseconds, marks "
         "those on the critical path, and reports repairs. Without --trace, it shows the slowest "
-        "requests.",
+        "requests.\n\n"
+        "Where programs measure what their trace points cost, each form reports what tracing has "
+        "cost the request: a sentence, [OH:163us] below the root of shares, and tracing_ns as "
+        "JSON, null where it is not measured.",
     .examples =
         "# The three slowest requests\n"
         "pythia tree --slowest 3 datasets/openstack/contention.jsonl.zst\n"

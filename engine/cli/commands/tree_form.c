@@ -400,6 +400,16 @@ out:
     return status;
 }
 
+/* What tracing has cost, below the root, as HiQ has it; nothing where that is not measured. */
+static void add_overhead(const struct tree *t, struct pythia_buf *to)
+{
+    static const char before[] = "[1970-01-01 00:00:10.000000 - 00:00:20.000000] [100.00%] ";
+    struct pythia_bill bill;
+    pythia_bill_of(t->vocabulary, t->trace, &bill);
+    if (bill.billed > 0)
+        pythia_buf_printf(to, "%*s[OH:%.6gus]\n", (int)sizeof(before) - 1, "", bill.cost_ns / 1e3);
+}
+
 static int add_shares(const struct tree *t, struct pythia_buf *to)
 {
     bool more[BRANCHES_MAX + 2] = {false};
@@ -407,6 +417,7 @@ static int add_shares(const struct tree *t, struct pythia_buf *to)
     pythia_buf_printf(to, "trace %016" PRIx64 "%016" PRIx64 "\n", t->trace->id.high,
                       t->trace->id.low);
     add_tree_line(t, NULL, more, &clock, to);
+    add_overhead(t, to);
     for (uint32_t i = 0; i < t->count; i++) {
         if (t->list[i].depth < BRANCHES_MAX)
             more[t->list[i].depth + 1] = !t->list[i].last;
@@ -472,12 +483,15 @@ static json_t *span_json(const struct tree *t, const struct shown *s)
 static int add_tree_json(const struct tree *t, struct pythia_buf *to)
 {
     char id[40];
+    struct pythia_bill bill;
     json_t *o = json_object(), *spans = json_array();
     snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, t->trace->id.high, t->trace->id.low);
     json_object_set_new(o, "trace", json_string(id));
     json_object_set_new(o, "start_ns", json_integer((json_int_t)t->trace->start_ns));
     json_object_set_new(o, "duration_ns",
                         json_integer((json_int_t)(t->trace->completed_ns - t->trace->start_ns)));
+    pythia_bill_of(t->vocabulary, t->trace, &bill);
+    json_object_set_new(o, "tracing_ns", bill.billed ? json_real(bill.cost_ns) : json_null());
     json_object_set_new(o, "not_shown", json_integer(t->hidden));
     for (uint32_t i = 0; i < t->count; i++)
         json_array_append_new(spans, span_json(t, &t->list[i]));

@@ -80,15 +80,32 @@ static const struct action {
     {"open", "/v1/open", true, true, pythia__show_done},
     {"close", "/v1/close", true, true, pythia__show_done},
     {"unpin", "/v1/unpin", true, true, pythia__show_done},
+    {"level", "/v1/level", true, true, pythia__show_done},
     {"plan", "/v1/plan", true, true, pythia__show_plan},
     {"hash", "/v1/hash", true, false, pythia__show_hash},
     {"off", "/v1/off", true, false, pythia__show_done},
     {"on", "/v1/on", true, false, pythia__show_done},
 };
 
-/* Ids of --open and of the operands form one list, so that both can be given. */
+#define LEVELS "off|service|function|all"
+
+static bool takes_level(const struct action *a)
+{
+    return a && strcmp(a->name, "level") == 0;
+}
+
+/* Ids of --open and of the operands form one list, so that both can be given. A level stands before
+ * the trace points, which are all if none is named. */
 static char *body_of(const struct settings *s, const struct action *a, char *const *ids, int count)
 {
+    static char all[] = "*", *const every[] = {all};
+    const char *level = takes_level(a) ? ids[0] : NULL;
+    if (level && count == 1)
+        ids = every;
+    else if (level) {
+        ids++;
+        count--;
+    }
     json_t *list = json_array();
     bool hashes = a->show == pythia__show_hash;
     for (const char *at = s->open; at && *at;) {
@@ -109,6 +126,8 @@ static char *body_of(const struct settings *s, const struct action *a, char *con
         json_array_append_new(types, json_string(s->types.texts[i]));
     if (types)
         json_object_set_new(body, "types", types);
+    if (level)
+        json_object_set_new(body, "level", json_string(level));
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     json_decref(body);
     return text;
@@ -320,6 +339,10 @@ static int run_ctl(const void *settings, char *const *operands, int count)
     bool fits = a && (hashes ? count == 2 : a->takes_ids == (count > 1 || (plans && s->open)));
     if (!a)
         return report_unknown_action(operands[0]);
+    if (takes_level(a) && (count < 2 || pythia_option_choice_index(LEVELS, operands[1]) < 0)) {
+        pythia_log(PYTHIA_LOG_ERROR, "pythia ctl level takes one of " LEVELS);
+        return PYTHIA__EXIT_USAGE;
+    }
     if (!fits || (s->open && !plans)) {
         pythia_log(PYTHIA_LOG_ERROR,
                    s->open && !plans ? "--open cannot be used with pythia ctl %s"
@@ -391,6 +414,9 @@ const struct pythia__command pythia__cmd_ctl = {
         "which stands for the trace points known now that match it and can be switched. With "
         "--type TYPE, they are open only for requests of that type (a name shown by groups, or a "
         "pattern for the types known now).\n\n"
+        "level LEVEL [ID...]: bring those trace points, or all, to a level by the same pins: off, "
+        "nothing is open; service, entry points and calls between services; function, functions "
+        "too, as the search decides; all, everything is open.\n\n"
         "plan ID... or plan --open ID,ID: what opening them would cost, in ns and in percent of "
         "the duration of requests.\n\n"
         "hash VALUE: how a value appears in reports if a rule of redact hashes it.\n\n"
@@ -408,9 +434,12 @@ const struct pythia__command pythia__cmd_ctl = {
                 "pythia ctl unpin 'store:*'\n"
                 "# Open them only for requests of some types\n"
                 "pythia ctl open 'store:*' --type 'GET /list*'\n"
+                "# Of a service, see only who calls it\n"
+                "pythia ctl level service 'store:*'\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
-    .words = "status groups report watch decisions points vars open close unpin plan hash off on",
+    .words =
+        "status groups report watch decisions points vars open close unpin level plan hash off on",
     .exits = "0 done, 1 failed (also: pythiad does not answer, or refuses), 2 wrong usage.",
     .see_also = "pythiad(8), pythia-report(5)",
     .options = options,

@@ -333,6 +333,7 @@ static const char *not_of_evidence(const struct settings *s)
            : r->verbose        ? "verbose"
            : r->all            ? "all"
            : r->trace_url      ? "trace-url"
+           : r->limits.count   ? "limit"
            : r->search.history ? "history"
                                : NULL;
 }

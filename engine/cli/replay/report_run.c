@@ -1,5 +1,6 @@
 #include "report_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,10 @@ const struct pythia_option pythia__report_options[] = {
     PYTHIA_TEXT_OPTION("trace-url", 0, "URL", OPTION(trace_url),
                        "Link to a trace in another tool, such as http://jaeger/trace/{trace_id}: "
                        "the report uses it for the slowest request and a typical one"),
+    {"limit", 0, PYTHIA_OPTION_TEXTS, "KEY=N", NULL, NULL, 0, 0, OPTION(limits),
+     "Limit of a numeric key, such as the capacity of a queue: the report shows how often requests "
+     "reach it; may be given several times. Limits that are not given are learnt where values pile "
+     "up at their maximum"},
     PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
                   "Rank groups and edges by: share of the variance, variance, coefficient of "
                   "variation, number of modes, mean of the slowest tenth, or mean"),
@@ -127,10 +132,30 @@ static int suggest_points(struct pythia__report_run *r)
     return status;
 }
 
+/* "queue_length=64": the key is up to the last '='. */
+static int read_limits(struct pythia__report_run *r)
+{
+    const struct pythia_option_texts *texts = &r->s->limits;
+    for (size_t i = 0; i < texts->count; i++) {
+        const char *text = texts->texts[i], *equals = strrchr(text, '=');
+        char *end = NULL;
+        const double limit = equals ? strtod(equals + 1, &end) : NAN;
+        if (!equals || equals == text || end == equals + 1 || *end != '\0' || !isfinite(limit)) {
+            pythia_log(PYTHIA_LOG_ERROR, "--limit %s: not KEY=NUMBER", text);
+            return PYTHIA_EUSAGE;
+        }
+        r->limits[i] = (struct pythia_saturated_limit){{text, (size_t)(equals - text)}, limit};
+    }
+    return PYTHIA_OK;
+}
+
 int pythia__report_take_options(struct pythia__report_run *r)
 {
     const struct pythia__search_settings *s = &r->s->search;
-    int status = pythia__search_options_read(s, r->vocabulary, r->space, &r->given);
+    int status = read_limits(r);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__search_options_read(s, r->vocabulary, r->space, &r->given);
     if (status != PYTHIA_OK || !s->history)
         return status;
     return pythia__history_read(s->history, r->loop != NULL, &r->given.history);
@@ -144,9 +169,11 @@ int pythia__report_diagnose(struct pythia__report_run *r)
                                            .min_cov = r->s->min_cov,
                                            .seed = (uint64_t)r->s->seed};
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || (!r->loop && (status = pythia__report_take_options(r)) != PYTHIA_OK))
         return status;
-    if (!r->loop && (status = pythia__report_take_options(r)) != PYTHIA_OK)
+    if (r->expectations &&
+        (status = pythia_expectations_judge(r->expectations, r->groups, (size_t)r->s->min_requests,
+                                            &r->expected)) != PYTHIA_OK)
         return status;
     return suggest_points(r);
 }
@@ -203,7 +230,11 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
                                           .verdicts = verdicts,
                                           .measure = (enum pythia_measure)r->s->rank_by,
                                           .min_requests = (size_t)r->s->min_requests,
+                                          .expectations = r->expectations,
+                                          .expected = r->expectations ? &r->expected : NULL,
                                           .all = r->s->all,
+                                          .limits = r->limits,
+                                          .limit_count = r->s->limits.count,
                                           .trace_url = r->s->trace_url};
     struct pythia_buf text = {0};
     if (status == PYTHIA_OK)
@@ -231,5 +262,6 @@ void pythia__report_free(struct pythia__report_run *r)
     for (size_t i = 0; i < r->next_count; i++)
         pythia_suggestion_clear(&r->next[i]);
     pythia__search_given_free(&r->given);
+    pythia_expected_results_free(&r->expected);
     pythia_diagnosis_destroy(r->diagnosis);
 }

@@ -55,6 +55,7 @@ struct pythia__command {
 };
 
 extern const struct pythia__command pythia__cmd_replay;
+extern const struct pythia__command pythia__cmd_check;
 extern const struct pythia__command pythia__cmd_merge;
 extern const struct pythia__command pythia__cmd_compare;
 extern const struct pythia__command pythia__cmd_space_build;

@@ -118,6 +118,11 @@ int pythia__output_begin(struct pythia__output *o, const char *path)
     return report_output(kept_at(o), o->number);
 }
 
+const char *pythia__output_file_name(const struct pythia__output *o)
+{
+    return o->replaces ? temporary : NULL;
+}
+
 int pythia__output_add(struct pythia__output *o, struct pythia_text text)
 {
     if (o->number == 0)

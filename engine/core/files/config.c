@@ -78,8 +78,10 @@ struct reader {
     const char *file;
     void *settings;
     struct pythia_error *e;
-    char prefix[NAME_MAX_]; /* names of the maps around, each followed by a "-" */
-    bool *seen;             /* by option */
+    char prefix[NAME_MAX_];                /* names of the maps around, each followed by a "-" */
+    bool *seen;                            /* by option */
+    size_t options;                        /* in the table */
+    const struct pythia_config_list *list; /* NULL: the file is one map */
 };
 
 static int fail_at(struct reader *r, int status, const yaml_mark_t *at, const char *format,
@@ -310,7 +312,40 @@ static int read_map(struct reader *r, int depth)
     }
 }
 
-/* Read one document, which is a map, or nothing at all. */
+/* A map of a list starts from the defaults; what is wrong with the whole of it is reported at its
+ * beginning. */
+static int read_list_entry(struct reader *r, const yaml_mark_t *at)
+{
+    struct pythia_error why = {0};
+    pythia_options_default(r->config->table, r->settings);
+    memset(r->seen, 0, r->options * sizeof(*r->seen));
+    int status = read_map(r, 1);
+    if (status != PYTHIA_OK)
+        return status;
+    status = r->list->take(r->list->context, &why);
+    return status == PYTHIA_OK ? status : fail_at(r, status, at, "%s", why.sentence);
+}
+
+static int read_list(struct reader *r)
+{
+    for (;;) {
+        yaml_event_t event;
+        int status = next_event(r, &event);
+        if (status != PYTHIA_OK)
+            return status;
+        bool ended = event.type == YAML_SEQUENCE_END_EVENT;
+        if (event.type == YAML_MAPPING_START_EVENT)
+            status = read_list_entry(r, &event.start_mark);
+        else if (!ended)
+            status = fail_at(r, PYTHIA_EFORMAT, &event.start_mark, "%s",
+                             "entries of the list are lines of NAME: VALUE");
+        yaml_event_delete(&event);
+        if (status != PYTHIA_OK || ended)
+            return status;
+    }
+}
+
+/* Read one document, which is a map or a list of maps as asked for, or nothing at all. */
 static int read_yaml_document(struct reader *r)
 {
     int documents = 0;
@@ -327,17 +362,23 @@ static int read_yaml_document(struct reader *r)
             return PYTHIA_OK;
         if (type == YAML_DOCUMENT_START_EVENT && ++documents > 1)
             return fail_at(r, PYTHIA_EFORMAT, &at, "%s", "there is a second document");
-        if (type == YAML_MAPPING_START_EVENT)
+        if (type == YAML_MAPPING_START_EVENT && !r->list)
             status = read_map(r, 1);
-        else if (type == YAML_SEQUENCE_START_EVENT || (type == YAML_SCALAR_EVENT && !empty))
-            status = fail_at(r, PYTHIA_EFORMAT, &at, "%s", "settings must be lines of NAME: VALUE");
+        else if (type == YAML_SEQUENCE_START_EVENT && r->list)
+            status = read_list(r);
+        else if (type == YAML_MAPPING_START_EVENT || type == YAML_SEQUENCE_START_EVENT ||
+                 (type == YAML_SCALAR_EVENT && !empty))
+            status = fail_at(r, PYTHIA_EFORMAT, &at, "%s",
+                             r->list ? "there should be a list, each entry after a -"
+                                     : "settings must be lines of NAME: VALUE");
         if (status != PYTHIA_OK)
             return status;
     }
 }
 
-int pythia_config_parse(struct pythia_config *c, const char *name, const char *bytes, size_t size,
-                        void *settings, struct pythia_error *e)
+static int parse_config(struct pythia_config *c, const struct pythia_config_list *list,
+                        const char *name, const char *bytes, size_t size, void *settings,
+                        struct pythia_error *e)
 {
     size_t options = 0;
     while (c->table[options].name)
@@ -346,7 +387,9 @@ int pythia_config_parse(struct pythia_config *c, const char *name, const char *b
                        .file = name,
                        .settings = settings,
                        .e = e,
-                       .seen = pythia_calloc(options + 1, sizeof(bool))};
+                       .options = options,
+                       .seen = pythia_calloc(options + 1, sizeof(bool)),
+                       .list = list};
     if (!r.seen || !yaml_parser_initialize(&r.parser)) {
         pythia_free(r.seen);
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", name);
@@ -358,8 +401,14 @@ int pythia_config_parse(struct pythia_config *c, const char *name, const char *b
     return status;
 }
 
-static int read_config_file(struct pythia_config *c, const char *path, FILE *file, void *settings,
-                            struct pythia_error *e)
+int pythia_config_parse(struct pythia_config *c, const char *name, const char *bytes, size_t size,
+                        void *settings, struct pythia_error *e)
+{
+    return parse_config(c, NULL, name, bytes, size, settings, e);
+}
+
+static int parse_config_file(struct pythia_config *c, const struct pythia_config_list *list,
+                             const char *path, FILE *file, void *settings, struct pythia_error *e)
 {
     char *bytes = pythia_realloc(NULL, FILE_MAX + 1, 1);
     if (!bytes)
@@ -371,22 +420,34 @@ static int read_config_file(struct pythia_config *c, const char *path, FILE *fil
     else if (size > FILE_MAX)
         status = pythia_error_set(e, PYTHIA_ELIMIT, "is larger than 1 MiB");
     else
-        status = pythia_config_parse(c, path, bytes, size, settings, e);
+        status = parse_config(c, list, path, bytes, size, settings, e);
     pythia_free(bytes);
     return status;
 }
 
-int pythia_config_read(struct pythia_config *c, const char *path, void *settings,
-                       struct pythia_error *e)
+static int read_config_file(struct pythia_config *c, const struct pythia_config_list *list,
+                            const char *path, void *settings, struct pythia_error *e)
 {
     FILE *file = fopen(path, "re");
-    int status = file ? read_config_file(c, path, file, settings, e)
+    int status = file ? parse_config_file(c, list, path, file, settings, e)
                       : pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
     if (file)
         fclose(file);
     if (status != PYTHIA_OK)
         pythia_error_place(e, path, 0, 0);
     return status;
+}
+
+int pythia_config_read(struct pythia_config *c, const char *path, void *settings,
+                       struct pythia_error *e)
+{
+    return read_config_file(c, NULL, path, settings, e);
+}
+
+int pythia_config_read_list(struct pythia_config *c, const char *path, void *settings,
+                            const struct pythia_config_list *list, struct pythia_error *e)
+{
+    return read_config_file(c, list, path, settings, e);
 }
 
 /* ---- the environment ---- */

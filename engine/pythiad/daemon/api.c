@@ -634,6 +634,18 @@ static void handle_unpin(void *context, struct pythia__http_exchange *x)
     handle_order(context, x, 0);
 }
 
+static void handle_level(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    json_t *answer, *body = read_ids(x);
+    if (!body)
+        return;
+    unsigned status = pythia__set_level(&d->switching, body, &answer);
+    d->orders++;
+    json_decref(body);
+    answer_control_json(x, status, answer);
+}
+
 /* A point as it is known, whether a plane has it or only spans of it came. */
 static struct pythia_controlled known_point(const struct pythia__daemon *d, struct pythia_text id)
 {
@@ -794,6 +806,7 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         ROUTE("POST", "/v1/open", BODY_MAX, handle_open),
         ROUTE("POST", "/v1/close", BODY_MAX, handle_close),
         ROUTE("POST", "/v1/unpin", BODY_MAX, handle_unpin),
+        ROUTE("POST", "/v1/level", BODY_MAX, handle_level),
         ROUTE("POST", "/v1/plan", BODY_MAX, handle_plan),
         ROUTE("POST", "/v1/hash", BODY_MAX, handle_hash),
         ROUTE("POST", "/v1/off", BODY_MAX, handle_off),

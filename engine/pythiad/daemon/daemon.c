@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "feeding.h"
+#include "pythia/expectation_file.h"
 #include "pythia/history_file.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -23,6 +24,7 @@
 #include "switching/desired.h"
 #include "switching/fixed.h"
 #include "switching/inventory.h"
+#include "switching/load.h"
 #include "switching/pins.h"
 #include "switching/restore.h"
 #include "switching/switching.h"
@@ -156,9 +158,12 @@ static int count_request_hits(void *context, uint32_t type, const struct pythia_
                                  trace->begun_ns >= d->switching.in_force.since_unix_ns);
 }
 
-static int on_arrival(void *context, const struct pythia_span *span)
+static int on_arrival(void *context, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span)
 {
-    return pythia_breaker_add(context, span);
+    struct pythia__daemon *d = context;
+    pythia__span_log_add(d->span_log, trace, span);
+    return pythia_breaker_add(d->switching.breaker, span);
 }
 
 static void note_closed(uv_handle_t *handle)
@@ -223,8 +228,8 @@ static void set_pace(struct pythia__daemon *d)
         uv_timer_start(&d->tick, on_tick, wanted, wanted);
 }
 
-/* The order matters: the breaker and the budget close points before the desired set goes out, or
- * points would be opened that are closed again at once. */
+/* The order matters: the breaker, the budget and the load close points before the desired set
+ * goes out, or points would be opened that are closed again at once. */
 static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
@@ -233,10 +238,12 @@ static void on_tick(uv_timer_t *timer)
     int status = pythia_live_tick(d->engine.live, now);
     if (status != PYTHIA_OK || (status = pythia__breaking_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__budget_tick(&d->switching, now)) != PYTHIA_OK ||
+        (status = pythia__load_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__switching_tick(&d->switching, now)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be evaluated: reason=%s",
                    pythia_status_text(status));
     keep_space(d);
+    pythia__span_log_flush(d->span_log);
     pythia__heap_tick(&d->heap, now);
     /* One more round after the last body: its answer has to be sent. */
     bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0 &&
@@ -393,6 +400,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .history = d->switching.history,
                    .always = d->switching.always,
                    .never = d->switching.never,
+                   .expectations = s->expect ? &d->expectations : NULL,
                    .alpha = s->alpha,
                    .min_requests = (size_t)s->min_requests,
                    .min_cov = s->min_cov,
@@ -406,6 +414,9 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
         .learn_all = s->learn == 0};
     int status = PYTHIA_OK;
+    if (s->expect &&
+        (status = pythia_expectation_file_read(s->expect, &d->expectations, e)) != PYTHIA_OK)
+        return status;
     d->writes_space = s->space && access(s->space, F_OK) != 0;
     if (s->space && !d->writes_space &&
         ((status = pythia_space_create(d->engine.vocabulary, &d->engine.space)) != PYTHIA_OK ||
@@ -421,7 +432,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     if (status != PYTHIA_OK)
         goto out;
     pythia_live_watch(d->engine.live, count_request_hits, d);
-    pythia_live_watch_spans(d->engine.live, on_arrival, d->switching.breaker);
+    pythia_live_watch_spans(d->engine.live, on_arrival, d);
     if (open) /* from now on it is for the search to close the others */
         status = pythia_live_set_pins(d->engine.live, d->switching.always, d->switching.never,
                                       d->switching.fixed);
@@ -544,6 +555,7 @@ static int make_reporting(struct pythia__daemon *d)
                                                  .values_max = (size_t)d->engine.s.report_values};
     return pythia__reporting_create(d->engine.loop, d->engine.vocabulary, &how,
                                     (size_t)d->engine.s.report_types, &d->engine.story,
+                                    d->engine.s.expect ? &d->expectations : NULL,
                                     d->engine.s.trace_url, &d->engine.reporting);
 }
 
@@ -620,10 +632,10 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
     int status;
     if (!s->control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
         d->engine.s.control_socket = "unix:" RUN_FOLDER "/control.sock";
-    d->room.max = s->waiting_max;
+    d->room.max = d->decoding.max = s->waiting_max;
     if ((status = open_state(d, e)) != PYTHIA_OK || (status = make_switching(d, e)) != PYTHIA_OK)
         return status;
-    const struct pythia__intake_options taking = {.room = &d->room,
+    const struct pythia__intake_options taking = {.room = s->forward ? &d->decoding : &d->room,
                                                   .inflated_max = s->inflated_max,
                                                   .limits = pythia__settings_span_limits(s),
                                                   .record = s->record,
@@ -633,8 +645,14 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
         return status;
     status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &taking,
                                    &d->intake, e);
-    if (status != PYTHIA_OK || (status = pythia__receive_create(d->intake, (unsigned)s->retry_s,
-                                                                &d->receive)) != PYTHIA_OK)
+    if (status == PYTHIA_OK && s->span_log)
+        status = pythia__span_log_open(s->span_log, s->span_log_max, d->engine.vocabulary,
+                                       &d->span_log, e);
+    if (status == PYTHIA_OK && s->forward)
+        status = pythia__forward_create(s->forward, s->forward_max, &d->forward, e);
+    if (status != PYTHIA_OK ||
+        (status = pythia__receive_create(d->intake, d->forward, (unsigned)s->retry_s,
+                                         &d->receive)) != PYTHIA_OK)
         return status;
     if ((status = pythia__events_create(pythia__api_status_line, d, &d->events)) != PYTHIA_OK)
         return status;
@@ -703,14 +721,17 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__notify_destroy(d->notify);
     pythia__events_destroy(d->events);
     pythia__receive_destroy(d->receive);
+    pythia__forward_destroy(d->forward);
     pythia__intake_destroy(d->intake);
     pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->engine.live);
+    pythia__span_log_close(d->span_log);
     pythia__collecting_destroy(d->collecting);
     pythia_redaction_destroy(d->redaction);
     pythia__switching_free(&d->switching);
     pythia_state_close(d->engine.state);
     pythia__reporting_destroy(d->engine.reporting);
+    pythia_expectations_free(&d->expectations);
     pythia_space_destroy(d->engine.space);
     pythia_vocabulary_destroy(d->engine.vocabulary);
     pythia_loop_free(&d->engine.story);

@@ -10,6 +10,7 @@
 #include "intake/feed.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
+#include "intake/span_log.h"
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
 #include "notify/notify.h"
@@ -33,7 +34,13 @@ struct pythia__daemon {
     struct pythia_redaction *redaction; /* NULL: no value is redacted */
     bool hashes;                        /* one of its rules does */
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
+    struct pythia_expectations expectations;
     struct pythia__room room; /* for bodies */
+    /* With `forward`, for those that are being decoded: where there is no more of it, others are
+     * still received and sent on. */
+    struct pythia__room decoding;
+    struct pythia__forward *forward;   /* NULL: nothing is sent on */
+    struct pythia__span_log *span_log; /* NULL: there is none */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;

@@ -124,6 +124,9 @@ static const char limits[] =
     "limits of spans apply to every source. *--check-config* lists them all; *pythia ctl status* "
     "and /metrics (_pythia\\_limit_) show the ones in force. What was left out because of a limit "
     "is counted by reason in /metrics, and in the report.\n\n"
+    "/metrics shows what the work of pythiad itself takes (decoding a body, grouping its spans, "
+    "making a report): how often (_pythia\\_work\\_calls\\_total_), and the sum, mean, maximum and "
+    "minimum of the time (_pythia\\_work\\_seconds\\_total_ and so on).\n\n"
     "A text of more than *--value-max* bytes still differs from all others, by its hash; nothing "
     "longer than 240 bytes is compared or shown. At 100 000 spans a second with a value of 1 KiB "
     "each, 160 bytes of it take 93 MiB in all and every span is taken; with *--value-max=4K* it "
@@ -168,6 +171,22 @@ static const char redacting[] =
     "was hashed and dropped. The default rules, in order:\n\n"
     "[[ *Key*\n"
     ":- *Value is*\n";
+
+static const char forwarding[] =
+    "# FORWARDING\n\n"
+    "With *--forward* *pythiad* stands between senders and a collector. What comes by OTLP, over "
+    "HTTP or gRPC, is posted to _URL_/v1/traces, _URL_/v1/metrics or _URL_/v1/logs: the same bytes "
+    "with the same type and compression, whether *pythiad* can read them or not. Its sender is "
+    "answered as soon as that is certain, and only then are traces looked at here. Where "
+    "*pythiad* is overloaded, bodies go on all the same, without being looked at, and are "
+    "counted (_pythia\\_forward\\_unseen\\_total_). Redaction changes what *pythiad* keeps, and "
+    "not what it sends on. Zipkin's and all other inputs are not sent on.\n\n"
+    "A body that the collector does not take, with an answer of 408, 429 or 5xx, or none within 10 "
+    "s, is sent again after .1 s, and then with twice the pause each time, up to 30 s. Up to "
+    "*--forward-max* bytes wait, in memory; when there are more, senders are told to come again, "
+    "and nothing is lost as long as they do. A body that the collector refuses with another answer "
+    "is lost and counted. At its end *pythiad* sends what waits, unless the collector does not "
+    "take it. Proxies are not used, redirections not followed.\n\n";
 
 static const char notifying[] =
     "# NOTIFICATIONS\n\n"
@@ -253,7 +272,8 @@ static const char starting[] =
     "# SIGNALS\n\n"
     "*SIGHUP*\n"
     "\tRead the settings again. Pins (*--always*, *--never*), *--max-overhead-pct*, "
-    "*--breaker-ns*, *--quiet* and *--verbose* change at once; for all other changes the log says "
+    "*--max-load1*, *--breaker-ns*, *--quiet* and *--verbose* change at once; for all other "
+    "changes the log says "
     "that they require a restart. If the settings have an error, nothing changes.\n\n"
     "*SIGTERM*, *SIGINT*\n"
     "\tProcess the input that has already arrived, end the cycle, and exit.\n\n"
@@ -277,6 +297,15 @@ static const char starting[] =
     "app.js &\n"
     "$ pythia ctl report\n"
     "```\n\n"
+    "Expect checkouts to be fast, and search first what makes them slow if they are not (the file "
+    "is that of *pythia-check*(1)):\n\n"
+    "```\n$ printf '%s\\n' '- type: \"shop:POST /checkout\"' '  p99: < 250ms' > expected.yaml\n"
+    "$ pythiad --expect expected.yaml\n```\n\n"
+    "See each span as it arrives:\n\n"
+    "```\n$ pythiad --span-log /var/log/pythia/spans.log &\n"
+    "$ tail -F /var/log/pythia/spans.log | grep ' end '\n```\n\n"
+    "Stand between senders and a collector:\n\n"
+    "```\n$ pythiad --otlp-http 127.0.0.1:4318 --forward http://127.0.0.1:14318\n```\n\n"
     "Observe without switching "
     "anything:\n\n"
     "```\n"
@@ -284,6 +313,7 @@ static const char starting[] =
     "```\n\n"
     "# SEE ALSO\n\n"
     "*pythia*(1), "
+    "*pythia-check*(1), "
     "*pythia-ctl*(1), "
     "*pythia-mcp*(1), "
     "*pythia-control-http*(7), "
@@ -319,6 +349,7 @@ void pythia__manual_write(struct pythia_buf *to)
         write_redaction_rule(*rule, to);
     pythia_buf_putc(to, '\n');
     pythia_buf_puts(to, controlling);
+    pythia_buf_puts(to, forwarding);
     pythia_buf_puts(to, notifying);
     pythia_buf_puts(to, starting);
 }

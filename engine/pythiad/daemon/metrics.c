@@ -116,6 +116,37 @@ static void write_span_metrics(const struct pythia__daemon *d, struct pythia_buf
     write_gauge(to, "pythia_window_bytes", "Memory of unfinished requests.", (double)w.bytes);
 }
 
+/* The mean says the same as the sum and the count, for who reads and does not scrape. */
+static void write_own_work(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    const struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    const struct {
+        const char *name;
+        struct pythia__own_work work;
+    } all[] = {{"decode", in.decoding},
+               {"group", in.grouping},
+               {"report", pythia__reporting_work(d->engine.reporting)}};
+    static const struct {
+        const char *name, *type, *help;
+    } columns[] = {
+        {"pythia_work_calls_total", "counter", "How often pythiad did a piece of its own work."},
+        {"pythia_work_seconds_total", "counter", "How long it took in all."},
+        {"pythia_work_seconds_mean", "gauge", "How long it took once, in the mean."},
+        {"pythia_work_seconds_max", "gauge", "The longest time that it took."},
+        {"pythia_work_seconds_min", "gauge", "The shortest time that it took."}};
+    for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
+        write_metric_head(to, columns[c].name, columns[c].type, columns[c].help);
+        for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+            const struct pythia__own_work *w = &all[i].work;
+            const double values[] = {(double)w->calls, (double)w->ns / 1e9,
+                                     w->calls > 0 ? (double)w->ns / 1e9 / (double)w->calls : 0,
+                                     (double)w->longest_ns / 1e9, (double)w->shortest_ns / 1e9};
+            pythia_buf_printf(to, "%s{work=\"%s\"} %.17g\n", columns[c].name, all[i].name,
+                              values[c]);
+        }
+    }
+}
+
 static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
@@ -134,7 +165,7 @@ static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
                   d->room.refused_bytes);
     write_gauge(to, "pythia_body_bytes_held",
                 "Bytes of bodies that are being received, waiting or being decoded.",
-                (double)d->room.used);
+                (double)(d->room.used + d->decoding.used));
     static const char *const whys[PYTHIA__REFUSALS] = {"waiting", "full", "no-memory"};
     write_metric_head(to, "pythia_spans_refused_total", "counter",
                       "Spans of such bodies, by "
@@ -309,6 +340,35 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
                 pythia_controller_is_off(d->switching.controller));
 }
 
+static void write_forwarding(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    struct pythia__forward_numbers n = pythia__forward_numbers(d->forward);
+    write_counter(to, "pythia_forward_sent_total", "Bodies that the collector has taken.", n.sent);
+    write_counter(to, "pythia_forward_sent_bytes_total", "Bytes of them, on the wire.",
+                  n.sent_bytes);
+    write_counter(to, "pythia_forward_retried_total", "Times that a body was sent again.",
+                  n.tried_again);
+    write_counter(to, "pythia_forward_lost_total",
+                  "Bodies that the collector has refused for good.", n.refused);
+    write_counter(to, "pythia_forward_not_taken_total",
+                  "Bodies whose sender was told to come again, because too many wait.",
+                  n.not_taken);
+    write_counter(to, "pythia_forward_unseen_total",
+                  "Bodies of traces that were sent on and not looked at: pythiad was overloaded.",
+                  pythia__receive_unseen(d->receive));
+    write_gauge(to, "pythia_forward_waiting", "Bodies that wait to be sent on.", (double)n.waiting);
+    write_gauge(to, "pythia_forward_waiting_bytes", "Bytes of them.", (double)n.waiting_bytes);
+}
+
+static void write_span_log(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    struct pythia__span_log_numbers n = pythia__span_log_numbers(d->span_log);
+    write_counter(to, "pythia_span_log_lines_total", "Lines of the log of spans.", n.lines);
+    write_counter(to, "pythia_span_log_lost_total", "Those that could not be written.", n.lost);
+    write_counter(to, "pythia_span_log_rotations_total", "Times that a new file was begun.",
+                  n.rotations);
+}
+
 static void write_notifications(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia__notify_numbers n = pythia__notify_numbers(d->notify);
@@ -328,12 +388,17 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
 {
     struct rusage usage;
     write_intake(d, to);
+    write_own_work(d, to);
     write_span_metrics(d, to);
     write_series(d, to);
     write_names(d, to);
     write_listeners(d, to);
     write_limits(d, to);
     write_control(d, to);
+    if (d->forward)
+        write_forwarding(d, to);
+    if (d->span_log)
+        write_span_log(d, to);
     write_notifications(d, to);
     pythia__budget_metrics(&d->switching, to);
     write_gauge(to, "pythia_state_degraded", "1: the state cannot be written.",

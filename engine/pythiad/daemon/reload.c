@@ -41,7 +41,7 @@ static bool is_same_setting(const struct pythia_option *o, const void *a, const 
 
 static bool may_change(const char *name)
 {
-    static const char *const names[] = {"always",     "never", "max-overhead-pct",
+    static const char *const names[] = {"always",     "never", "max-overhead-pct", "max-load1",
                                         "breaker-ns", "quiet", "verbose"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
@@ -84,6 +84,7 @@ void pythia__daemon_reload(struct pythia__daemon *d)
     now.always = next.always;
     now.never = next.never;
     now.max_overhead_pct = next.max_overhead_pct;
+    now.max_load1 = next.max_load1;
     now.breaker_ns = next.breaker_ns;
     now.quiet = next.quiet;
     now.verbose = next.verbose;

@@ -54,6 +54,7 @@ struct job {
     size_t size;
     bool recorded; /* what is not as it came is kept as well, in the lane */
     struct pythia__intake_result result;
+    uint64_t decode_ns; /* that decoding took */
     pythia__intake_done done;
     void *context;
 };
@@ -156,6 +157,7 @@ static void decode_body(uv_work_t *work)
     struct pythia_unpack_limits limits = {.content_max = j->intake->o.inflated_max};
     struct pythia_text body = {j->bytes, j->size};
     int status = PYTHIA_OK;
+    const uint64_t begin_ns = uv_hrtime();
     pythia_memory_source_init(&bytes, "body", j->bytes, j->size);
     if (j->packing != PYTHIA_PACKING_NONE) {
         status = pythia__expansion_init(&packed, body, j->packing, &limits, &why);
@@ -183,6 +185,7 @@ out:
     j->result.status = status;
     j->result.broken += status == PYTHIA_EFORMAT; /* the rest */
     j->result.spans = pythia_span_batch_count(j->lane->batch);
+    j->decode_ns = uv_hrtime() - begin_ns;
 }
 
 /* ---- on the loop's thread ---- */
@@ -303,12 +306,14 @@ static void finish_job(uv_work_t *work, int cancelled)
     } else {
         record_body(i, j);
         pythia_counts_add(&i->counts, &j->counts);
-        uint64_t now_ns = uv_now(i->loop) * 1000000;
+        uint64_t now_ns = uv_now(i->loop) * 1000000, begin_ns = uv_hrtime();
         int status = pythia_live_add(i->live, j->lane->batch, now_ns);
         if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
             status = pythia_live_tick(i->live, now_ns);
         if (status != PYTHIA_OK)
             j->result.status = status;
+        pythia__own_work_add(&i->numbers.decoding, j->decode_ns);
+        pythia__own_work_add(&i->numbers.grouping, uv_hrtime() - begin_ns);
     }
     end_job(j);
     start_next(i);

@@ -13,6 +13,7 @@
 #include "pythia/adapter.h"
 #include "pythia/live.h"
 #include "pythia/unpack.h"
+#include "shared/own_work.h"
 
 struct pythia__intake;
 
@@ -71,8 +72,9 @@ enum pythia__refusal {
 
 struct pythia__intake_numbers {
     uint64_t bodies, bytes, spans, broken;
-    uint64_t refused_spans[PYTHIA__REFUSALS]; /* of bodies that could be counted */
-    uint64_t refused_uncounted;               /* bodies that could not: they are packed */
+    uint64_t refused_spans[PYTHIA__REFUSALS];   /* of bodies that could be counted */
+    uint64_t refused_uncounted;                 /* bodies that could not: they are packed */
+    struct pythia__own_work decoding, grouping; /* of a body, by a worker and by the loop */
     uint64_t record_failed; /* 1: the recording ended because it could not be written */
 };
 struct pythia__intake_numbers pythia__intake_numbers(const struct pythia__intake *i);

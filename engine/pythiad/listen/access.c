@@ -66,6 +66,7 @@ static const struct {
     {"POST", "/v1/open", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
     {"POST", "/v1/close", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
     {"POST", "/v1/unpin", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
+    {"POST", "/v1/level", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
     {"POST", "/v1/off", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
     {"POST", "/v1/on", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
 };

@@ -22,6 +22,7 @@
 #include "pythia/pipeline.h"
 #include "pythia/report.h"
 #include "pythia/vocabulary.h"
+#include "shared/own_work.h"
 
 struct pythia__reporting;
 
@@ -34,14 +35,15 @@ enum pythia__report_form {
     PYTHIA__REPORT_FORMS
 };
 
-/* `loop`, `vocabulary` and `story` are borrowed; the story is that of the last cycle whenever
- * somebody asks, and its verdicts get the keys that explain them when a report is made.
- * `options.look`, `options.only` and `options.stop` are set here. `types` as in type_choice.h: so
- * many are looked at. `trace_url` (borrowed; NULL: none) as in struct pythia_report_view. PYTHIA_OK
- * with *out owned, or PYTHIA_ENOMEM. */
+/* `loop`, `vocabulary`, `story` and `expectations` (NULL: none) are borrowed; the story is that of
+ * the last cycle whenever somebody asks, and its verdicts get the keys that explain them when a
+ * report is made. `options.look`, `options.only` and `options.stop` are set here. `types` as in
+ * type_choice.h: so many are looked at. `trace_url` (borrowed; NULL: none) as in struct
+ * pythia_report_view. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
                              const struct pythia_diagnosis_options *options, size_t types,
-                             struct pythia_loop *story, const char *trace_url,
+                             struct pythia_loop *story,
+                             const struct pythia_expectations *expectations, const char *trace_url,
                              struct pythia__reporting **out);
 void pythia__reporting_destroy(struct pythia__reporting *r); /* when no job runs; may be NULL */
 
@@ -75,5 +77,7 @@ void pythia__reporting_ask_requests(struct pythia__reporting *r, const char *gro
 void pythia__reporting_stop(struct pythia__reporting *r);
 bool pythia__reporting_is_busy(const struct pythia__reporting *r);  /* a job runs */
 uint64_t pythia__reporting_made(const struct pythia__reporting *r); /* reports, so far */
+/* Jobs, each of which makes a report or writes further forms of it. */
+struct pythia__own_work pythia__reporting_work(const struct pythia__reporting *r);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "intake/forward.h"
 #include "listen/listen.h"
 #include "machine.h"
 #include "notify/notify_target.h"
@@ -125,6 +126,11 @@ const struct pythia_option pythia__settings_table[] = {
     TEXTS("follow", "FILE", AT(follow),
           "Read a file of traces, and everything appended to it from now on (may be given several "
           "times)"),
+    PYTHIA_TEXT_OPTION("forward", 0, "URL", AT(forward),
+                       "Send what comes by OTLP on to a collector, unchanged, such as "
+                       "http://collector:4318: traces, metrics and logs (see FORWARDING)"),
+    BYTES("forward-max", "64M", KIB, 1024 * GIB, AT(forward_max),
+          "Bodies that wait to be sent on, at most; then senders are told to come again"),
     PYTHIA_TEXT_OPTION("records", 0, "unix:PATH", AT(records),
                        "Receive records of libpythia-tracepoints over a socket at this address"),
     PYTHIA_TEXT_OPTION("collect", 0, "DIR", AT(collect),
@@ -142,6 +148,13 @@ const struct pythia_option pythia__settings_table[] = {
         "--redact=off alone, the body itself. Input from files, rings, sockets and Redis goes to "
         "files of that name with a number appended, and series to FILE.series.csv; files of an "
         "earlier start are renamed with the time of their last change"),
+    PYTHIA_TEXT_OPTION("span-log", 0, "FILE", AT(span_log),
+                       "Write a line for each event of spans there as they arrive, after "
+                       "redaction: time - [time] [service@host] start, end or point [trace point] "
+                       "duration in seconds, and key-values"),
+    BYTES("span-log-max", "64M", KIB, 1024 * GIB, AT(span_log_max),
+          "Size at which that file becomes FILE.1, in place of an older one, and a new one is "
+          "begun"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
                        "State that survives a restart, an SQLite file (default: kept in memory)"),
     PYTHIA_INTEGER("quiet-ms", 0, "MS", "2000", 1, 3.6e6, AT(quiet_ms),
@@ -202,6 +215,10 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_REAL("max-overhead-pct", 0, "PCT", "0", 0, 100, AT(max_overhead_pct),
                 "Most time that tracing may take, in percent of the time of requests; above it "
                 "trace points are closed, the least informative for their cost first; 0: no limit"),
+    PYTHIA_REAL("max-load1", 0, "LOAD", "0", 0, 1e6, AT(max_load1),
+                "Load of this machine in the last minute, as uptime has it, above which all trace "
+                "points are closed that are neither pinned nor of the skeleton, until it is below "
+                "four fifths of that; 0: any"),
     PYTHIA_REAL("breaker-ns", 0, "NS", "50000000", 0, 1e15, AT(breaker_ns),
                 "Most time that a trace point may cost one program per second, by its spans and "
                 "its measured price; above it the point is closed within a second; 0: no limit"),
@@ -215,6 +232,9 @@ const struct pythia_option pythia__settings_table[] = {
                    "Cycles after which a problem is given up"),
     PYTHIA_CHOICE("strategy", 0, PYTHIA_STRATEGY_CHOICES, PYTHIA_STRATEGY_FIRST, AT(strategy),
                   "Strategy that chooses what to open"),
+    PYTHIA_TEXT_OPTION("expect", 0, "FILE", AT(expect),
+                       "What is expected of requests, as of pythia check: reports have a section "
+                       "of it, and a type that violates an expectation is searched first"),
     PYTHIA_FLAG("observe-only", 0, AT(observe_only), "Only report what would be opened and closed"),
     TEXTS("always", "ID|PATTERN", AT(always),
           "Keep these trace points open: an id, or a pattern with * and ? (may be given several "
@@ -390,6 +410,10 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
         if (pythia__notify_target_read(s->notify.texts[i], &target, e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;
     }
+    if (s->forward && pythia__forward_check(s->forward, e) != PYTHIA_OK)
+        return PYTHIA_EUSAGE;
+    if (s->forward_max < s->body_max)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "forward-max is below body-max");
     if (s->memory_hard < s->memory)
         return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
     if (s->inflated_max < s->body_max)

@@ -26,6 +26,9 @@ struct pythia__settings {
     int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values,
         report_types;
     struct pythia_option_texts follow;
+    const char *forward; /* to a collector */
+    uint64_t forward_max, span_log_max;
+    const char *span_log; /* a file */
     const char *record, *state, *records, *collect;
     int64_t collect_ms;
     double series_age_s;
@@ -37,9 +40,10 @@ struct pythia__settings {
     const char *space;
     int64_t learn_requests, learn_hourly, cycle_requests, min_requests, points, points_open, seed,
         patience, problems_per_cycle;
-    double cycle_seconds, added_ns, price_ns, max_overhead_pct, breaker_ns, breaker_hold_s, alpha,
-        min_cov;
+    double cycle_seconds, added_ns, price_ns, max_overhead_pct, max_load1, breaker_ns,
+        breaker_hold_s, alpha, min_cov;
     struct pythia_option_texts always, never;
+    const char *expect; /* a file */
     /* switches */
     const char *gate, *osprofiler;
     double lease_seconds;

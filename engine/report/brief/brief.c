@@ -84,6 +84,29 @@ static const char *option_to_list_all(const struct pythia__brief *b)
     return b->s->live ? "--verbose" : "--all";
 }
 
+/* ---- expectations ---- */
+
+/* Each violation has a line, as long as there are lines. */
+static void add_expected(const struct pythia__brief *b)
+{
+    const struct pythia_expected_results *all = b->s->expected;
+    size_t violated, shown = 0;
+    if (!all)
+        return;
+    violated = pythia_expected_results_count(all, PYTHIA_EXPECTED_VIOLATED);
+    pythia__doc_gap(b->d);
+    pythia__doc_heading(b->d, 2, violated > 0 ? PYTHIA__DOC_CAUSE : PYTHIA__DOC_PLAIN);
+    pythia__say_expected_counts(b->d, all);
+    for (size_t i = 0; i < all->count && shown < b->level->lines; i++) {
+        if (all->list[i].state != PYTHIA_EXPECTED_VIOLATED)
+            continue;
+        pythia__doc_item(b->d);
+        pythia__say_expected(b->d, b->s, &all->list[i]);
+        shown++;
+    }
+    pythia__doc_more(b->d, violated, shown, "violation", "violations");
+}
+
 /* ---- items ---- */
 
 static const struct pythia__doc_column item_columns[] = {
@@ -293,6 +316,7 @@ static void add_suggestions(const struct pythia__brief *b)
 static int build_document(const struct pythia__brief *b)
 {
     add_head(b);
+    add_expected(b);
     add_items(b);
     add_suggestions(b);
     int status = add_rest(b);

@@ -12,16 +12,16 @@
 
 struct scatter {
     const struct pythia_saturated_key *key;
-    double low;
+    double low, high; /* of the picture */
 };
 
 static void draw_dot(struct pythia__html *h, const struct scatter *s, size_t point)
 {
     const struct pythia_saturated_key *key = s->key;
-    double span = (double)(key->last_ns - key->first_ns), high = key->found.limit;
+    double span = (double)(key->last_ns - key->first_ns), value = key->values[point];
     double x = span > 0 ? (double)(key->times_ns[point] - key->first_ns) / span : .5;
-    double y = high > s->low ? (key->values[point] - s->low) / (high - s->low) : 1;
-    pythia__html_open(h, "circle", "class", key->values[point] == high ? "limit" : "dot", "r", "2",
+    double y = s->high > s->low ? (value - s->low) / (s->high - s->low) : 1;
+    pythia__html_open(h, "circle", "class", value >= key->found.limit ? "limit" : "dot", "r", "2",
                       NULL);
     pythia__html_attribute_printf(h, "cx", "%.2f%%", LEFT + x * (100 - LEFT - RIGHT));
     pythia__html_attribute_printf(h, "cy", "%.1f", BOTTOM - y * (BOTTOM - TOP));
@@ -30,9 +30,11 @@ static void draw_dot(struct pythia__html *h, const struct scatter *s, size_t poi
 
 void pythia__scatter_draw(struct pythia__html *h, const void *key)
 {
-    struct scatter s = {.key = key, .low = INFINITY};
-    for (size_t i = 0; i < s.key->points; i++)
+    struct scatter s = {.key = key, .low = INFINITY, .high = -INFINITY};
+    for (size_t i = 0; i < s.key->points; i++) {
         s.low = fmin(s.low, s.key->values[i]);
+        s.high = fmax(s.high, s.key->values[i]);
+    }
     pythia__html_open(h, "svg", "class", "scatter", "width", "100%", "role", "img", NULL);
     pythia__html_attribute_printf(h, "height", "%d", HEIGHT);
     pythia__html_attribute(h, "aria-label", "values over time");

@@ -52,7 +52,7 @@ int pythia_report_create(const struct pythia_report_source *source, unsigned for
     pythia__doc_begin(&r->whole);
     int status = pythia__index_make(&s, &index);
     if (status == PYTHIA_OK)
-        status = pythia_saturated_find(s.groups, &saturated);
+        status = pythia_saturated_find(s.groups, s.limits, s.limit_count, &saturated);
     s.index = &index;
     s.saturated = &saturated;
     if (status == PYTHIA_OK)

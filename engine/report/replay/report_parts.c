@@ -450,6 +450,7 @@ static void add_findings(const struct pythia__parts *p)
 static struct pythia__doc_block *build_report(const struct pythia__parts *p)
 {
     struct pythia__doc_block *overhead = add_head(p);
+    pythia__part_expected(p);
     add_overview(p);
     add_splits(p);
     pythia__part_search(p);

@@ -25,6 +25,8 @@ int pythia__parts_build(const struct pythia_report_source *s, struct pythia__doc
 
 /* What was read, with that paragraph. */
 struct pythia__doc_block *pythia__part_input(const struct pythia__parts *p);
+/* Whether requests keep to what is expected of them; nothing if nothing is. */
+void pythia__part_expected(const struct pythia__parts *p);
 /* The search, cycle by cycle; nothing if there was none. */
 void pythia__part_search(const struct pythia__parts *p);
 /* An item, the `number`-th from 1: what was found, and then the evidence for it. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "json_expected.h"
 #include "json_splits.h"
 #include "page/pictures.h"
 #include "pythia/bill.h"
@@ -670,6 +671,8 @@ json_t *pythia__report_json(const struct pythia_report_source *source)
         pythia__json_set(&w.json, out, "saturated", make_saturated(&w));
     pythia__json_set(&w.json, out, "next", next);
     pythia__json_set(&w.json, out, "open", open_points(&w));
+    if (source->expected)
+        pythia__json_set(&w.json, out, "expectations", pythia__json_expected(&w.json, source));
     if (source->verdicts)
         pythia__json_set(&w.json, out, "verdicts", pythia__json_verdicts(&w));
     if (source->loop)

@@ -28,10 +28,19 @@ struct pythia_saturated {
     size_t count;
 };
 
-/* Look at the sampled requests of all types. Names that look like ids are left out; of a variable
- * of a program (request_variables.h) its maximum in the request counts. `g` is finished. PYTHIA_OK
- * with *out to be freed, or PYTHIA_ENOMEM. O(n log n) for n key-values. */
-int pythia_saturated_find(const struct pythia_groups *g, struct pythia_saturated *out);
+/* A limit that is known: of the key of that name, as `name` has it above. */
+struct pythia_saturated_limit {
+    struct pythia_text name;
+    double limit;
+};
+
+/* Look at the sampled requests of all types, with these limits (borrowed); others are learnt. Names
+ * that look like ids are left out; of a variable of a program (request_variables.h) its maximum in
+ * the request counts. `g` is finished. PYTHIA_OK with *out to be freed, or PYTHIA_ENOMEM.
+ * O(n log n) for n key-values. */
+int pythia_saturated_find(const struct pythia_groups *g,
+                          const struct pythia_saturated_limit *limits, size_t limit_count,
+                          struct pythia_saturated *out);
 void pythia_saturated_free(struct pythia_saturated *s);
 
 #endif

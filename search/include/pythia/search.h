@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/expectation.h"
 #include "pythia/groups.h"
 #include "pythia/history.h"
 #include "pythia/open_points.h"
@@ -71,7 +72,10 @@ struct pythia_search_options {
     struct pythia_open_points *always, *never; /* pins; NULL: none; borrowed. Never wins */
     struct pythia_open_points *fixed; /* points that nothing can switch and whose spans arrive: they
                                          are open whatever pins say; NULL: none; borrowed */
-    double alpha;                     /* rate of false findings over all cycles; 0: .05 */
+    const struct pythia_expectations *expectations; /* of requests; NULL: none; borrowed. A type
+                                                       that violates one is searched before all
+                                                       others, whatever its part of the variance */
+    double alpha;        /* rate of false findings over all cycles; 0: .05 */
     size_t min_requests; /* of a type in a cycle, below which nothing is concluded; 0: 30 */
     double min_cov;      /* below, a type does not vary; 0: .05 */
     double min_share; /* of the variance within types, below which a type is left alone; 0: .01 */

@@ -1,5 +1,6 @@
 # Each example of the manual, as it stands there, in a folder that has what they speak of: it runs, and says what was
-# promised. Those of series are in manual_examples_series, those of evaluate take long, and ctl needs a daemon.
+# promised. Those of series are in manual_examples_series, those of evaluate take long; ctl needs a daemon, and one of
+# export a collector.
 ln -s "$DATASETS" datasets
 ln -s "$ROOT/README.md" .
 mkdir -p traces/monday traces/tuesday shop
@@ -9,9 +10,10 @@ pythia generate -n 20 -r 100 --seed 1 | tee 01.jsonl > traces/tuesday/b.jsonl
 pythia generate -n 20 -r 100 --seed 1 --services 2 > 04.jsonl
 cp "$DATA"/series/* shop
 while read -r c; do
-    pythia help $c | sed -n '/^Examples/,/^Exit/p' | grep -E '^  (pythia|printf) '
+    pythia help $c | grep -v "otlp=http" | sed -n '/^Examples/,/^Exit/p' | grep -E '^  (pythia|printf) '
 done > examples <<'C'
 replay
+check
 merge
 compare
 space build

@@ -9,5 +9,7 @@ echo "dots: $(grep -o 'class="dot"' report.html | wc -l), at the limit: $(grep -
 # A limit that is never reached is none.
 awk -v limit=64 -f $DATA/ofi.awk > free.jsonl
 pythia replay -q --format json free.jsonl | jq -c .saturated
-pythia replay -q --verbose free.jsonl | grep -c saturated
-exit 0
+pythia replay -q --verbose free.jsonl | grep -c saturated || true
+# A limit that is known: of 0 to 31, 24 to 31 are a quarter.
+pythia replay -q --format json --limit variable.num_ofi_events_read.max=24 free.jsonl | jq -c '.saturated[] | [.key, .limit, .share]'
+pythia replay -q --limit queue free.jsonl || echo $?

@@ -130,7 +130,8 @@ void pythia_live_watch(struct pythia_live *l,
 /* Gets each span as it arrives, before its request is finished; negative likewise. NULL: nobody
  * does. */
 void pythia_live_watch_spans(struct pythia_live *l,
-                             int (*span)(void *context, const struct pythia_span *span),
+                             int (*span)(void *context, const struct pythia_trace_id *trace,
+                                         const struct pythia_span *span),
                              void *context);
 
 /* Our own clock shows `unix_ns` (since the Unix epoch) at `now_ns`. To be called from time to time,
@@ -164,6 +165,9 @@ uint64_t pythia_live_wish(const struct pythia_live *l);
  * seen. */
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint);
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint);
+
+/* Does a trace point belong to the skeleton of the search space? None does while it is learnt. */
+bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint);
 
 /* The types that a trace point is wanted open for because they are being learnt, beside those of
  * pythia_live_limit if it is open without that: numbers of strings, at most `most`. Returns how
