@@ -248,7 +248,7 @@ class End(unittest.TestCase):
             self.assertFalse(sender.is_alive())
             self.assertGreater(sender.acknowledged, 0)
         acknowledged = sum(sender.acknowledged for sender in senders)
-        told = re.search(r"Took in: bodies=(\d+), refused-bodies=(\d+), spans=(\d+), kept=(\d+), .*requests=(\d+)", pythiad.log)
+        told = re.search(r"Received: bodies=(\d+), refused-bodies=(\d+), spans=(\d+), kept=(\d+), .*requests=(\d+)", pythiad.log)
         self.assertIsNotNone(told, pythiad.log)
         bodies, _, spans, kept, requests = (int(number) for number in told.groups())
         self.assertGreaterEqual(bodies, spans // 50 + (not rig.SANITIZER))
@@ -289,7 +289,7 @@ class End(unittest.TestCase):
             begun = time.monotonic()
             code, said = rig.run(self, *where.values())
             self.assertEqual(code, 1, said)
-            self.assertIn(f"cannot listen at 127.0.0.1:{port}: something else listens there", said)
+            self.assertIn(f"cannot listen at 127.0.0.1:{port}: another program listens there", said)
             rig.within(self, time.monotonic() - begun, 2, "a failed start")
         self.assertEqual(pythiad.get("/healthz").status, 200)
 
@@ -526,7 +526,7 @@ class Restart(unittest.TestCase):
         with open(f"{folder}/truth.json", encoding="utf-8") as file:
             planted = json.load(file)["causes"][0]["trace_point"]
         if planted != shut:
-            self.assertIn(planted, pythiad.logged("Found what varies: ", 60))
+            self.assertIn(planted, pythiad.logged("Found a cause: ", 60))
         stop()
         time.sleep(.3)
         if pythiad.get("/v1/decisions?count=10000").json != decisions:
@@ -615,7 +615,7 @@ class Restart(unittest.TestCase):
         folder = rig.make_folder(self)
         write(folder, "state.db", "SQLite format 3\0 and what is no database " * 1000)
         pythiad = self.start(folder)
-        pythiad.logged("is begun anew")
+        pythiad.logged("a new one was created")
         self.assertEqual(pythiad.stop(), 0)
         with open(f"{folder}/state.db.broken", encoding="utf-8") as file:
             self.assertTrue(file.read().startswith("SQLite format 3\0 and what is no database"))
