@@ -189,7 +189,7 @@ class Refusals(Case):
     def test_files_that_are_no_evidence(self):
         with open(self.files[0], "rb") as file:
             cut = file.read()[:-9]
-        for content, status, says in ((b"", 1, "is no evidence"), (b"{}", 1, "is no evidence"),
+        for content, status, says in ((b"", 1, "is not evidence"), (b"{}", 1, "is not evidence"),
                                       (b"pythia evidence 2\n", 2, "evidence of version 2"),
                                       (cut, 1, "end in the middle")):
             with open(self.at("bad"), "wb") as file:
@@ -209,7 +209,7 @@ class Refusals(Case):
         for option in (["--rows", "100"], ["--latency", "client"], ["--no-fold"], ["--redact", "user:drop"],
                        ["--request-type-attribute", "user"], ["--leave-out-root", "x"]):
             run("replay", "-q", "--evidence", self.at("other"), *option, self.paths[1])
-            self.assert_refused(2, "other options", "merge", self.files[0], self.at("other"))
+            self.assert_refused(2, "different options", "merge", self.files[0], self.at("other"))
             self.assertEqual(run("merge", "-q", "--format", "json", self.at("other")).stdout,
                              run("replay", "-q", "--format", "json", *option, self.paths[1]).stdout)
 

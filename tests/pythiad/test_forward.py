@@ -165,7 +165,7 @@ class Forward(unittest.TestCase):
         for url in "collector:4318", "http://", "http://collector:4318/v1/traces", "ftp://collector":
             status, said = rig.run(self, f"--forward={url}")
             self.assertEqual(status, 2, said)
-            self.assertIn(f"forward: {url} is no collector", said)
+            self.assertIn(f"forward: {url} is not the address of a collector", said)
 
 
 if __name__ == "__main__":

@@ -247,9 +247,10 @@ static int check_settings(struct pythia_evidence_merge *m, struct pythia_text as
         return PYTHIA_OK;
     return pythia_error_set(m->e, PYTHIA_EUSAGE,
                             "was gathered with different options than %s: --rows %" PRIu64
-                            " %.*s instead of --rows %" PRIu64 " %s",
-                            m->first, rows, (int)(asked.size < 100 ? asked.size : 100), asked.bytes,
-                            m->rows, m->asked);
+                            "%s%.*s instead of --rows %" PRIu64 "%s%s",
+                            m->first, rows, asked.size > 0 ? " " : "",
+                            (int)(asked.size < 100 ? asked.size : 100), asked.bytes, m->rows,
+                            *m->asked ? " " : "", m->asked);
 }
 
 static int add_count(struct pythia_evidence_merge *m, struct pythia_text message)

@@ -38,20 +38,6 @@ struct pythia__forward {
     uv_thread_t threads[THREADS];
 };
 
-int pythia__forward_check(const char *url, struct pythia_error *e)
-{
-    const char *host = strncmp(url, "http://", 7) == 0    ? url + 7
-                       : strncmp(url, "https://", 8) == 0 ? url + 8
-                                                          : "";
-    size_t size = strcspn(host, "/?#");
-    if (size > 0 && (host[size] == '\0' || strcmp(host + size, "/") == 0))
-        return PYTHIA_OK;
-    return pythia_error_set(e, PYTHIA_EUSAGE,
-                            "forward: %s is no collector: give http:// or https://, its host and "
-                            "port, and no path",
-                            url);
-}
-
 /* ---- a thread ---- */
 
 enum outcome { TAKEN, LATER, REFUSED };

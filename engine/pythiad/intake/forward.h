@@ -40,7 +40,4 @@ bool pythia__forward_add(struct pythia__forward *f, const char *path, const char
 /* All zero if `f` is NULL. */
 struct pythia__forward_numbers pythia__forward_numbers(struct pythia__forward *f);
 
-/* Is it the address of a collector? Else PYTHIA_EUSAGE with the reason in `e`. */
-int pythia__forward_check(const char *url, struct pythia_error *e);
-
 #endif

@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "intake/forward.h"
 #include "listen/listen.h"
 #include "machine.h"
 #include "notify/notify_target.h"
@@ -371,6 +370,21 @@ static int check_control(const struct pythia__settings *s, struct pythia_error *
     return PYTHIA_OK;
 }
 
+/* Is it the address of a collector? */
+static int check_forward(const char *url, struct pythia_error *e)
+{
+    const char *host = strncmp(url, "http://", 7) == 0    ? url + 7
+                       : strncmp(url, "https://", 8) == 0 ? url + 8
+                                                          : "";
+    size_t size = strcspn(host, "/?#");
+    if (size > 0 && (host[size] == '\0' || strcmp(host + size, "/") == 0))
+        return PYTHIA_OK;
+    return pythia_error_set(e, PYTHIA_EUSAGE,
+                            "forward: %s is not the address of a collector: give http:// or "
+                            "https://, host and port, and no path",
+                            url);
+}
+
 /* Everything that can be refused is refused here, before a socket or a file is opened. */
 int pythia__settings_check(const struct pythia__settings *s, struct pythia_error *e)
 {
@@ -410,7 +424,7 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
         if (pythia__notify_target_read(s->notify.texts[i], &target, e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;
     }
-    if (s->forward && pythia__forward_check(s->forward, e) != PYTHIA_OK)
+    if (s->forward && check_forward(s->forward, e) != PYTHIA_OK)
         return PYTHIA_EUSAGE;
     if (s->forward_max < s->body_max)
         return pythia_error_set(e, PYTHIA_EUSAGE, "forward-max is below body-max");
