@@ -320,6 +320,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
 {
     struct rusage usage;
     write_intake(d, to);
+    pythia__kafka_metrics(d->kafka, to);
     write_span_metrics(d, to);
     write_series(d, to);
     write_names(d, to);

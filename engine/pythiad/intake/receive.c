@@ -179,7 +179,9 @@ static void submit_body(struct pythia__receive *r, struct pythia__http_exchange 
     int status = PYTHIA_ENOMEM;
     if (w) {
         *w = (struct waiting){r, x, json};
-        status = pythia__intake_submit(r->intake, format, packing, bytes, size, done, w);
+        const struct pythia__intake_body body = {
+            .format = format, .packing = packing, .bytes = bytes, .size = size};
+        status = pythia__intake_submit(r->intake, &body, done, w);
     }
     if (status == PYTHIA_OK)
         return;
@@ -263,8 +265,9 @@ static void handle_grpc(void *context, struct pythia__grpc_call *call, char *mes
                         enum pythia_packing packing)
 {
     struct pythia__receive *r = context;
-    int status = pythia__intake_submit(r->intake, r->otlp_protobuf, packing, message, size,
-                                       answer_grpc, call);
+    const struct pythia__intake_body body = {
+        .format = r->otlp_protobuf, .packing = packing, .bytes = message, .size = size};
+    int status = pythia__intake_submit(r->intake, &body, answer_grpc, call);
     if (status == PYTHIA_OK)
         return;
     pythia_free(message);

@@ -227,6 +227,9 @@ const struct pythia_option pythia__settings_table[] = {
         "gate", 0, "FOLDER", AT(gate),
         "Switch the trace points of C programs by their switchboards there, and take "
         "what they record; empty: where programs look for it (libpythia-tracepoints(3))"),
+    PYTHIA_TEXT_OPTION("kafka", 0, "URL", AT(kafka),
+                       "Take OTLP from a topic, as a member of a consumer group: "
+                       "kafka://HOST:PORT/TOPIC?group=NAME (see KAFKA)"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
                        "Take OSProfiler's traces from Redis, and switch its trace points there"),
     PYTHIA_REAL("lease-seconds", 0, "S", "30", 1, 3600, AT(lease_seconds),

@@ -1,0 +1,113 @@
+/* The member's partitions: they come, are read and committed, and go. */
+#include <inttypes.h>
+
+#include "kafka_parts.h"
+#include "pythia/log.h"
+
+#define kafka pythia__kafka_library
+
+/* Somebody else reads its unfinished requests again. */
+static void leave_partition(struct pythia__kafka *k, struct kafka_partition *p)
+{
+    pythia_log(PYTHIA_LOG_INFO,
+               "Leaves a partition: topic=%s, partition=%" PRId32 ", position=%" PRId64
+               ", committed=%" PRId64,
+               k->url.topic, p->id, p->position, p->offsets.safe);
+    pythia__kafka_bodies_drop(k, p);
+    pythia_live_forget_origin(k->live, p->origin);
+    p->left = true;
+    pythia__kafka_partitions_release(k, p);
+}
+
+void pythia__kafka_group_leave(struct pythia__kafka *k)
+{
+    for (struct kafka_partition *p = k->partitions, *next; p; p = next) {
+        next = p->next;
+        if (!p->left)
+            leave_partition(k, p);
+    }
+}
+
+void pythia__kafka_group_commit(struct pythia__kafka *k)
+{
+    uint64_t oldest_ns = pythia_live_oldest_ns(k->live);
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
+    for (struct kafka_partition *p = k->partitions; p; p = p->next) {
+        int64_t safe = pythia__kafka_offsets_safe(&p->offsets, oldest_ns);
+        if (!p->left && p->position > 0 && safe > p->committed)
+            kafka.topic_partition_list_add(list, k->url.topic, p->id)->offset = safe;
+    }
+    if (list->cnt > 0)
+        (void)kafka.commit(k->client, list, 1); /* what fails is committed with the next */
+    kafka.topic_partition_list_destroy(list);
+}
+
+void pythia__kafka_group_committed(rd_kafka_t *client, rd_kafka_resp_err_t error,
+                                   rd_kafka_topic_partition_list_t *list, void *context)
+{
+    struct pythia__kafka *k = context;
+    (void)client;
+    if (k->stopping) /* on another thread */
+        return;
+    for (int i = 0; list && i < list->cnt; i++) {
+        struct kafka_partition *p = pythia__kafka_partitions_find(k, list->elems[i].partition);
+        rd_kafka_resp_err_t why = error ? error : list->elems[i].err;
+        if (why)
+            pythia_log(PYTHIA_LOG_DEBUG,
+                       "Could not commit, tries again: topic=%s, partition=%" PRId32 ", reason=%s",
+                       k->url.topic, list->elems[i].partition, kafka.err2str(why));
+        else if (p && list->elems[i].offset > p->committed)
+            p->committed = list->elems[i].offset;
+    }
+    if (!error)
+        pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
+}
+
+static void tell_failed_assignment(struct pythia__kafka *k, rd_kafka_error_t *error)
+{
+    if (!error)
+        return;
+    pythia_log(PYTHIA_LOG_ERROR, "Partitions could not be assigned: topic=%s, reason=%s",
+               k->url.topic, kafka.error_string(error));
+    kafka.error_destroy(error);
+}
+
+static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++)
+        if (!pythia__kafka_partitions_add(k, list->elems[i].partition))
+            pythia_log(PYTHIA_LOG_ERROR,
+                       "No memory to read a partition: topic=%s, partition=%" PRId32, k->url.topic,
+                       list->elems[i].partition);
+    tell_failed_assignment(k, kafka.incremental_assign(k->client, list));
+    if (k->paused) { /* those that came are not */
+        k->paused = false;
+        pythia__kafka_partitions_pause(k, true);
+    }
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
+}
+
+/* Called while the client is polled. What is lost has another owner already, and cannot be
+ * committed. */
+void pythia__kafka_group_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t what,
+                                   rd_kafka_topic_partition_list_t *list, void *context)
+{
+    struct pythia__kafka *k = context;
+    if (k->stopping) { /* on another thread, after all partitions were left */
+        tell_failed_assignment(k, kafka.incremental_unassign(client, list));
+        return;
+    }
+    k->rebalances++;
+    if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+        take_partitions(k, list);
+        return;
+    }
+    if (!kafka.assignment_lost(client))
+        pythia__kafka_group_commit(k);
+    for (int i = 0; i < list->cnt; i++) {
+        struct kafka_partition *p = pythia__kafka_partitions_find(k, list->elems[i].partition);
+        if (p)
+            leave_partition(k, p);
+    }
+    tell_failed_assignment(k, kafka.incremental_unassign(client, list));
+}
