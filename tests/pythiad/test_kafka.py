@@ -13,11 +13,11 @@ TOPIC_AUTHORIZATION_FAILED = 29
 
 
 class Mock:
-    """A cluster of one broker; its commands are those of kafka_mock.c."""
+    """A cluster of one broker; its commands are those of kafka_peer.c."""
 
     def __init__(self, test, partitions=4):
         self.folder = rig.make_folder(test)
-        self.process = subprocess.Popen([rig.program("kafka_mock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        self.process = subprocess.Popen([rig.program("kafka_peer")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         preexec_fn=rig.die_with_parent)
         test.addCleanup(self.end)
         self.address = self.process.stdout.readline().strip()
@@ -34,7 +34,7 @@ class Mock:
         self.process.stdin.flush()
         answer = self.process.stdout.readline().strip()
         if not answer:
-            raise AssertionError(f"kafka_mock has ended at {words}")
+            raise AssertionError(f"kafka_peer has ended at {words}")
         return answer
 
     def send(self, body, partition=0, key="key"):

@@ -11,7 +11,7 @@
 
 #define TURN_MESSAGES 2048 /* some ms; others wait meanwhile */
 #define WAITING_MAX   2    /* bodies: more messages stay with the client */
-#define TICK_MS       1000 /* between commits */
+#define TICK_MS       1000 /* between offsets that are stored */
 #define PRESSURE_MS   20   /* between looks whether the engine takes more */
 
 /* Before those of the URL, which outrank them. A session of 6 s is the shortest that brokers allow:
@@ -25,24 +25,35 @@ static const char *const defaults[][2] = {
     {"fetch.wait.max.ms", "100"},
     {"topic.metadata.refresh.interval.ms", "10000"},
     {"reconnect.backoff.max.ms", "2000"},
+    {"auto.commit.interval.ms", "1000"},
 };
-/* After those of the URL, which cannot have them. */
+/* After those of the URL, which cannot have them. Offsets are stored here, and committed by the
+ * client, which alone knows when no rebalance is under way: before 2.8.0 it takes a commit that
+ * meets one for a lost assignment, gives all partitions back, and they are read twice. */
 static const char *const fixed[][2] = {
-    {"enable.auto.commit", "false"},
+    {"enable.auto.commit", "true"},
     {"enable.auto.offset.store", "false"},
     {"partition.assignment.strategy", "cooperative-sticky"},
 };
 
-static void on_error(rd_kafka_t *client, int code, const char *reason, void *context)
+/* After a fatal error, such as that of a fenced member, the client reads nothing any more: its
+ * cause is the problem. */
+static void report_error(struct pythia__kafka *k, rd_kafka_t *client, rd_kafka_resp_err_t code,
+                         const char *reason)
 {
     char why[256];
-    if (code == RD_KAFKA_RESP_ERR__FATAL)
+    if (code == RD_KAFKA_RESP_ERR__FATAL) {
         code = kafka.fatal_error(client, why, sizeof(why));
-    else
-        snprintf(why, sizeof(why), "%s", reason);
+        reason = why;
+    }
     /* A connection that broke is made anew; when all brokers are gone there is another error. */
     if (code != RD_KAFKA_RESP_ERR__TRANSPORT)
-        pythia__kafka_problem(context, code, why);
+        pythia__kafka_problem(k, code, reason);
+}
+
+static void on_error(rd_kafka_t *client, int code, const char *reason, void *context)
+{
+    report_error(context, client, (rd_kafka_resp_err_t)code, reason);
 }
 
 /* Called on threads of the client. */
@@ -63,8 +74,8 @@ static void wake_loop(rd_kafka_t *client, void *context)
 static void take_polled(struct pythia__kafka *k, const rd_kafka_message_t *m)
 {
     if (m->err) {
-        pythia__kafka_problem(k, m->err,
-                              m->payload ? (const char *)m->payload : kafka.err2str(m->err));
+        report_error(k, k->client, m->err,
+                     m->payload ? (const char *)m->payload : kafka.err2str(m->err));
         return;
     }
     pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
@@ -110,9 +121,9 @@ static void on_tick(uv_timer_t *timer)
     struct pythia__kafka *k = timer->data;
     read_messages(k);
     uint64_t now_ms = uv_now(k->loop);
-    if (now_ms - k->commit_ms >= TICK_MS) {
-        k->commit_ms = now_ms;
-        pythia__kafka_group_commit(k);
+    if (now_ms - k->stored_ms >= TICK_MS) {
+        k->stored_ms = now_ms;
+        pythia__kafka_group_store(k);
         tell_split(k);
     }
     uint64_t wanted = k->paused ? PRESSURE_MS : TICK_MS;
@@ -237,7 +248,7 @@ void pythia__kafka_stop(struct pythia__kafka *k)
 {
     if (!k || k->stopping)
         return;
-    pythia__kafka_group_commit(k);
+    pythia__kafka_group_store(k);
     pythia__kafka_group_leave(k);
     k->stopping = true;
     uv_timer_stop(&k->tick);

@@ -28,7 +28,7 @@ void pythia__kafka_group_leave(struct pythia__kafka *k)
     }
 }
 
-void pythia__kafka_group_commit(struct pythia__kafka *k)
+void pythia__kafka_group_store(struct pythia__kafka *k)
 {
     uint64_t oldest_ns = pythia_live_oldest_ns(k->live);
     rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
@@ -38,7 +38,7 @@ void pythia__kafka_group_commit(struct pythia__kafka *k)
             kafka.topic_partition_list_add(list, k->url.topic, p->id)->offset = safe;
     }
     if (list->cnt > 0)
-        (void)kafka.commit(k->client, list, 1); /* what fails is committed with the next */
+        (void)kafka.offsets_store(k->client, list); /* fails for what was just lost */
     kafka.topic_partition_list_destroy(list);
 }
 
@@ -87,8 +87,8 @@ static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partit
     pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
 }
 
-/* Called while the client is polled. What is lost has another owner already, and cannot be
- * committed. */
+/* Called while the client is polled. What was stored of partitions that go is committed with that,
+ * unless they were lost: those have another owner already. */
 void pythia__kafka_group_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t what,
                                    rd_kafka_topic_partition_list_t *list, void *context)
 {
@@ -102,8 +102,7 @@ void pythia__kafka_group_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t what,
         take_partitions(k, list);
         return;
     }
-    if (!kafka.assignment_lost(client))
-        pythia__kafka_group_commit(k);
+    pythia__kafka_group_store(k);
     for (int i = 0; i < list->cnt; i++) {
         struct kafka_partition *p = pythia__kafka_partitions_find(k, list->elems[i].partition);
         if (p)

@@ -1,6 +1,6 @@
-/* librdkafka, which is loaded when --kafka is given (pythia/late_library.h): linked, it made
- * `pythiad --version` take 19 ms instead of 10, and a package for those who have no Kafka would need
- * OpenSSL and SASL. */
+/* librdkafka, which is loaded when --kafka is given (pythia/late_library.h). If it were linked,
+ * `pythiad --version` would take 19 ms instead of 10, and the package would need OpenSSL and SASL
+ * where nobody has Kafka. */
 #ifndef PYTHIA_PYTHIAD_KAFKA_LIBRARY_H
 #define PYTHIA_PYTHIAD_KAFKA_LIBRARY_H
 
@@ -10,8 +10,6 @@
 /* Each function under its own name, without "rd_kafka_". */
 #define PYTHIA__KAFKA_FUNCTIONS(X)                                                                 \
     X(assignment)                                                                                  \
-    X(assignment_lost)                                                                             \
-    X(commit)                                                                                      \
     X(conf_destroy)                                                                                \
     X(conf_new)                                                                                    \
     X(conf_set)                                                                                    \
@@ -34,6 +32,7 @@
     X(mem_free)                                                                                    \
     X(message_destroy)                                                                             \
     X(new)                                                                                         \
+    X(offsets_store)                                                                               \
     X(pause_partitions)                                                                            \
     X(poll_set_consumer)                                                                           \
     X(queue_cb_event_enable)                                                                       \
@@ -46,7 +45,7 @@
     X(topic_partition_list_new)
 
 struct pythia__kafka_library {
-#define X(name) __typeof__(rd_kafka_##name) *name;
+#define X(name) __typeof__(rd_kafka_##name) *(name);
     PYTHIA__KAFKA_FUNCTIONS(X)
 #undef X
 };

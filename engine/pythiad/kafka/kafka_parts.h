@@ -53,7 +53,7 @@ struct pythia__kafka {
     bool paused;                      /* the engine takes no more: partitions rest */
     bool stopping, closed;
     uv_work_t closing;  /* leaves the group */
-    uint64_t commit_ms; /* when that was last done */
+    uint64_t stored_ms; /* when that was last done */
     uint64_t messages, bytes, broken, unkeyed, rebalances, pauses;
     bool told_unkeyed;
     uint64_t told_split; /* traces, when that was logged */
@@ -78,12 +78,13 @@ void pythia__kafka_bodies_take(struct pythia__kafka *k, const rd_kafka_message_t
 void pythia__kafka_bodies_submit(struct pythia__kafka *k);
 void pythia__kafka_bodies_drop(struct pythia__kafka *k, const struct kafka_partition *p);
 
-/* kafka_group.c: commit what is finished. Leave all partitions. Callbacks of the client. */
-void pythia__kafka_group_commit(struct pythia__kafka *k);
+/* kafka_group.c: store the offsets of what is finished, which the client commits. Leave all
+ * partitions. Callbacks of the client. */
+void pythia__kafka_group_store(struct pythia__kafka *k);
 void pythia__kafka_group_leave(struct pythia__kafka *k);
 void pythia__kafka_group_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t what,
-                                   rd_kafka_topic_partition_list_t *list, void *kafka);
+                                   rd_kafka_topic_partition_list_t *list, void *context);
 void pythia__kafka_group_committed(rd_kafka_t *client, rd_kafka_resp_err_t error,
-                                   rd_kafka_topic_partition_list_t *list, void *kafka);
+                                   rd_kafka_topic_partition_list_t *list, void *context);
 
 #endif

@@ -24,10 +24,11 @@ static const char *find_remedy(rd_kafka_resp_err_t code)
 
 void pythia__kafka_problem(struct pythia__kafka *k, rd_kafka_resp_err_t code, const char *reason)
 {
-    if (k->stopping || code == k->problem_code ||
-        (code == RD_KAFKA_RESP_ERR_NO_ERROR &&
-         k->problem_code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID))
-        return; /* a fenced member reads nothing any more */
+    bool fenced = k->problem_code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID; /* for good */
+    /* That all brokers are gone follows from other problems, and says less. */
+    bool follows = code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && k->problem_code != 0;
+    if (k->stopping || code == k->problem_code || fenced || follows)
+        return;
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
         pythia_log(PYTHIA_LOG_INFO, "Kafka answers again: topic=%s", k->url.topic);
         *k->problem = '\0';
