@@ -95,6 +95,18 @@ class WatchOnly(Fleet):
         self.assertFalse(self.points()["shop:root"]["switchable"])
         self.assertEqual(self.pythiad.ctl("open", "shop:a").returncode, 0)
 
+    def test_points_that_are_reported_late_are_closed_without_waiting_a_minute(self):
+        """As after each start: spans arrive before the agents have asked again."""
+        self.feed(lambda: self.status()["cycles"] >= 1)
+        agent, before = Agent(self.pythiad, "shop", ("root", "a", "b")), self.status()["cycles"]
+        agent.report()
+
+        def is_closed():
+            agent.poll()
+            return not self.points()["shop:a"]["wanted"]
+        self.feed(is_closed)
+        self.assertLess(self.status()["cycles"] - before, 10)
+
 
 class HalfOfThem(Fleet):
     """One instance has an agent, and sends what is open; another has none, and sends everything."""
