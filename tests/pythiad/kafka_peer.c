@@ -14,6 +14,7 @@
  */
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,12 +91,14 @@ static void send_file(struct peer *m, const char *topic, int partition, const ch
         fail(path);
     fclose(from);
     int64_t offset = -1;
-    rd_kafka_resp_err_t error = rd_kafka_producev(
-        m->producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
-        RD_KAFKA_V_KEY(key_size ? key : NULL, key_size), RD_KAFKA_V_VALUE(bytes, size),
-        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_FREE), RD_KAFKA_V_OPAQUE(&offset), RD_KAFKA_V_END);
-    if (error || (error = rd_kafka_flush(m->producer, WAIT_MS)) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    rd_kafka_topic_t *to = rd_kafka_topic_new(m->producer, topic, NULL);
+    if (rd_kafka_produce(to, partition, RD_KAFKA_MSG_F_FREE, bytes, size, key_size ? key : NULL,
+                         key_size, &offset) != 0)
+        fail(rd_kafka_err2str(rd_kafka_last_error()));
+    rd_kafka_resp_err_t error = rd_kafka_flush(m->producer, WAIT_MS);
+    if (error)
         fail(rd_kafka_err2str(error));
+    rd_kafka_topic_destroy(to);
     printf("%lld\n", (long long)offset);
 }
 
@@ -103,26 +106,29 @@ static void send_stream(const struct peer *m, const char *topic, const char *pat
 {
     static char key[128], bytes[1 << 20];
     FILE *from = fopen(path, "rb");
-    size_t size;
     long count = 0;
+    rd_kafka_topic_t *to = rd_kafka_topic_new(m->producer, topic, NULL);
     if (!from)
         fail(path);
-    while (fscanf(from, "%127s %zu", key, &size) == 2 && fgetc(from) == '\n') {
+    while (fgets(key, sizeof(key), from)) {
+        char *blank = strchr(key, ' ');
+        size_t size = blank ? strtoul(blank, NULL, 10) : SIZE_MAX;
+        if (blank)
+            *blank = '\0';
         if (size > sizeof(bytes) || fread(bytes, 1, size, from) != size)
             fail(path);
-        rd_kafka_resp_err_t error;
-        while ((error = rd_kafka_producev(
-                    m->producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_KEY(key, strlen(key)),
-                    RD_KAFKA_V_VALUE(bytes, size), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                    RD_KAFKA_V_END)) == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+        while (rd_kafka_produce(to, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, bytes, size, key,
+                                strlen(key), NULL) != 0) {
+            if (rd_kafka_last_error() != RD_KAFKA_RESP_ERR__QUEUE_FULL)
+                fail(rd_kafka_err2str(rd_kafka_last_error()));
             rd_kafka_poll(m->producer, 100);
-        if (error)
-            fail(rd_kafka_err2str(error));
+        }
         count++;
     }
     fclose(from);
     if (rd_kafka_flush(m->producer, WAIT_MS))
         fail("not all messages were delivered");
+    rd_kafka_topic_destroy(to);
     printf("%ld\n", count);
 }
 

@@ -74,10 +74,25 @@ static void show_kafka_partition(struct pythia_buf *to, const json_t *p)
     pythia_buf_putc(to, '\n');
 }
 
+static void show_kafka_member(struct pythia_buf *to, const json_t *m)
+{
+    const json_t *partitions = json_object_get(m, "partitions"), *partition;
+    size_t i;
+    pythia_buf_puts(to, "    member ");
+    pythia__show_text(to, json_object_get(m, "member"));
+    pythia_buf_puts(to, " at ");
+    pythia__show_text(to, json_object_get(m, "host"));
+    pythia_buf_puts(to, json_array_size(partitions) ? ": partitions" : ": no partitions");
+    json_array_foreach (partitions, i, partition)
+        pythia_buf_printf(to, "%s %" JSON_INTEGER_FORMAT, i > 0 ? "," : "",
+                          json_integer_value(partition));
+    pythia_buf_putc(to, '\n');
+}
+
 /* The member and its partitions; nothing without Kafka. */
 static void show_kafka(struct pythia_buf *to, const json_t *kafka)
 {
-    const json_t *partition;
+    const json_t *partition, *member;
     size_t i;
     if (!json_is_object(kafka))
         return;
@@ -94,6 +109,8 @@ static void show_kafka(struct pythia_buf *to, const json_t *kafka)
     pythia_buf_putc(to, '\n');
     json_array_foreach (json_object_get(kafka, "partitions"), i, partition)
         show_kafka_partition(to, partition);
+    json_array_foreach (json_object_get(kafka, "members"), i, member)
+        show_kafka_member(to, member);
 }
 
 void pythia__show_status(struct pythia_buf *to, const json_t *s)

@@ -133,7 +133,8 @@ static const char kafka_section[] =
     "last "
     "one. While Kafka cannot be read (no broker answers, the topic is not there or may not be "
     "read), the log, the status and _pythia\\_kafka\\_problem_ say so, and it is tried again.\n\n"
-    "_pythia ctl status_ shows partitions with their position, the offset that is committed, and "
+    "_pythia ctl status_ shows the members of the group and, of its own partitions, the position, "
+    "the offset that is committed, and "
     "the lag: messages that have not been read.\n\n";
 
 static const char limits[] =

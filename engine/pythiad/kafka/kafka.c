@@ -116,14 +116,46 @@ static void tell_split(struct pythia__kafka *k)
     k->told_split = split;
 }
 
+/* Runs on a worker thread, because it waits for Kafka, up to the length of a session. Callbacks
+ * come on this thread meanwhile. */
+static void close_client(uv_work_t *work)
+{
+    const struct pythia__kafka *k = work->data;
+    (void)kafka.consumer_close(k->client);
+    kafka.destroy(k->client);
+}
+
+static void note_closed(uv_work_t *work, int cancelled)
+{
+    struct pythia__kafka *k = work->data;
+    (void)cancelled;
+    uv_close((uv_handle_t *)&k->wake, NULL);
+    uv_close((uv_handle_t *)&k->tick, NULL);
+    k->closed = true;
+}
+
+/* The client is closed once nobody else uses it. */
+static void begin_closing(struct pythia__kafka *k)
+{
+    if (k->listing)
+        return;
+    uv_timer_stop(&k->tick);
+    uv_queue_work(k->loop, &k->closing, close_client, note_closed);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct pythia__kafka *k = timer->data;
+    if (k->stopping) {
+        begin_closing(k);
+        return;
+    }
     read_messages(k);
     uint64_t now_ms = uv_now(k->loop);
     if (now_ms - k->stored_ms >= TICK_MS) {
         k->stored_ms = now_ms;
         pythia__kafka_group_store(k);
+        pythia__kafka_members_tick(k);
         tell_split(k);
     }
     uint64_t wanted = k->paused ? PRESSURE_MS : TICK_MS;
@@ -226,24 +258,6 @@ int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct 
     return PYTHIA_OK;
 }
 
-/* Runs on a worker thread, because it waits for Kafka, up to the length of a session. Callbacks
- * come on this thread meanwhile. */
-static void close_client(uv_work_t *work)
-{
-    const struct pythia__kafka *k = work->data;
-    (void)kafka.consumer_close(k->client);
-    kafka.destroy(k->client);
-}
-
-static void note_closed(uv_work_t *work, int cancelled)
-{
-    struct pythia__kafka *k = work->data;
-    (void)cancelled;
-    uv_close((uv_handle_t *)&k->wake, NULL);
-    uv_close((uv_handle_t *)&k->tick, NULL);
-    k->closed = true;
-}
-
 void pythia__kafka_stop(struct pythia__kafka *k)
 {
     if (!k || k->stopping)
@@ -251,10 +265,9 @@ void pythia__kafka_stop(struct pythia__kafka *k)
     pythia__kafka_group_store(k);
     pythia__kafka_group_leave(k);
     k->stopping = true;
-    uv_timer_stop(&k->tick);
     kafka.queue_cb_event_enable(k->queue, NULL, NULL);
     kafka.queue_destroy(k->queue);
-    uv_queue_work(k->loop, &k->closing, close_client, note_closed);
+    uv_timer_start(&k->tick, on_tick, 0, PRESSURE_MS);
 }
 
 bool pythia__kafka_is_running(const struct pythia__kafka *k)
@@ -266,6 +279,8 @@ void pythia__kafka_destroy(struct pythia__kafka *k)
 {
     if (!k)
         return;
+    json_decref(k->members);
+    pythia_free(k->member);
     pythia__kafka_url_free(&k->url);
     pythia_free(k);
 }

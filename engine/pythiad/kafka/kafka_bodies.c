@@ -26,8 +26,10 @@ static void note_broken(struct kafka_partition *p, struct pythia__kafka *k, int6
 {
     k->broken++;
     p->broken++;
-    p->broken_offset = offset;
-    snprintf(p->broken_reason, sizeof(p->broken_reason), "%s", reason);
+    if (offset >= p->broken_offset) { /* bodies may be decoded in another order */
+        p->broken_offset = offset;
+        snprintf(p->broken_reason, sizeof(p->broken_reason), "%s", reason);
+    }
     pythia_log(PYTHIA_LOG_WARNING,
                "Skipped what cannot be read of a message: topic=%s, partition=%" PRId32
                ", offset=%" PRId64 ", reason=%s",

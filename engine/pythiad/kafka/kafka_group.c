@@ -1,8 +1,10 @@
 /* The member's partitions: they come, are read and committed, and go. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "kafka_parts.h"
 #include "pythia/log.h"
+#include "pythia/mem.h"
 
 #define kafka pythia__kafka_library
 
@@ -72,6 +74,15 @@ static void tell_failed_assignment(struct pythia__kafka *k, rd_kafka_error_t *er
     kafka.error_destroy(error);
 }
 
+/* The client waits for a thread of its own to tell it, so that it is asked here and no more. */
+static void note_member(struct pythia__kafka *k)
+{
+    char *member = kafka.memberid(k->client);
+    pythia_free(k->member);
+    k->member = member ? pythia_strndup(member, strlen(member)) : NULL;
+    kafka.mem_free(k->client, member);
+}
+
 static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partition_list_t *list)
 {
     for (int i = 0; i < list->cnt; i++)
@@ -84,6 +95,7 @@ static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partit
         k->paused = false;
         pythia__kafka_partitions_pause(k, true);
     }
+    note_member(k);
     pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
 }
 

@@ -26,10 +26,12 @@
     X(error_string)                                                                                \
     X(fatal_error)                                                                                 \
     X(get_watermark_offsets)                                                                       \
+    X(group_list_destroy)                                                                          \
     X(incremental_assign)                                                                          \
     X(incremental_unassign)                                                                        \
-    X(memberid)                                                                                    \
+    X(list_groups)                                                                                 \
     X(mem_free)                                                                                    \
+    X(memberid)                                                                                    \
     X(message_destroy)                                                                             \
     X(new)                                                                                         \
     X(offsets_store)                                                                               \

@@ -46,7 +46,13 @@ struct pythia__kafka {
     const struct pythia_adapter_ops *json, *protobuf;
     struct pythia__kafka_url url;
     rd_kafka_t *client;
-    rd_kafka_queue_t *queue; /* of it: messages, rebalances and errors */
+    rd_kafka_queue_t *queue;                  /* of it: messages, rebalances and errors */
+    char *member;                             /* its id in the group; NULL: it has none yet */
+    json_t *members;                          /* of the group; NULL: not known */
+    uv_work_t list;                           /* asks for them */
+    const struct rd_kafka_group_list *groups; /* the answer; NULL: there was none */
+    bool listing;
+    uint64_t listed_ms;
     struct kafka_partition *partitions;
     struct kafka_body *first, **last; /* bodies that wait to be decoded */
     size_t waiting, decoding;         /* how many do, and how many are */
@@ -77,6 +83,9 @@ void pythia__kafka_partitions_pause(struct pythia__kafka *k, bool pause);
 void pythia__kafka_bodies_take(struct pythia__kafka *k, const rd_kafka_message_t *m);
 void pythia__kafka_bodies_submit(struct pythia__kafka *k);
 void pythia__kafka_bodies_drop(struct pythia__kafka *k, const struct kafka_partition *p);
+
+/* kafka_members.c: ask for the members, if it is time to. */
+void pythia__kafka_members_tick(struct pythia__kafka *k);
 
 /* kafka_group.c: store the offsets of what is finished, which the client commits. Leave all
  * partitions. Callbacks of the client. */

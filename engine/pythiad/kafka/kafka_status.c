@@ -56,18 +56,14 @@ json_t *pythia__kafka_status(const struct pythia__kafka *k)
 {
     if (!k)
         return json_null();
-    char *member = k->stopping ? NULL : kafka.memberid(k->client);
     struct pythia_window_numbers window = pythia_live_window(k->live);
-    json_t *out = json_pack(
-        "{s:s, s:s, s:s?, s:s?, s:b, s:I, s:I, s:I, s:I, s:I, s:o}", "topic", k->url.topic, "group",
-        k->url.group, "member", member && *member ? member : NULL, "problem",
-        k->problem_code ? k->problem : NULL, "paused", k->paused, "messages",
-        (json_int_t)k->messages, "broken", (json_int_t)k->broken, "unkeyed", (json_int_t)k->unkeyed,
-        "split_traces", (json_int_t)window.split_traces, "forgotten_traces",
-        (json_int_t)window.forgotten_traces, "partitions", list_partitions(k));
-    if (member)
-        kafka.mem_free(k->client, member);
-    return out;
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:O?}", "topic",
+                     k->url.topic, "group", k->url.group, "member", k->member, "problem",
+                     k->problem_code ? k->problem : NULL, "paused", k->paused, "messages",
+                     (json_int_t)k->messages, "broken", (json_int_t)k->broken, "unkeyed",
+                     (json_int_t)k->unkeyed, "split_traces", (json_int_t)window.split_traces,
+                     "forgotten_traces", (json_int_t)window.forgotten_traces, "partitions",
+                     list_partitions(k), "members", k->members);
 }
 
 /* ---- metrics ---- */
@@ -126,6 +122,8 @@ void pythia__kafka_metrics(const struct pythia__kafka *k, struct pythia_buf *to)
          k->rebalances},
         {"pythia_kafka_pauses_total", "counter",
          "Times that partitions were paused, because memory was full.", k->pauses},
+        {"pythia_kafka_members", "gauge", "Members of the group; 0: not known.",
+         json_array_size(k->members)},
         {"pythia_kafka_paused", "gauge", "1: partitions are paused.", k->paused},
         {"pythia_kafka_problem", "gauge", "1: Kafka cannot be read; the status says why.",
          k->problem_code != 0},
