@@ -83,8 +83,32 @@ static void note_member(struct pythia__kafka *k)
     kafka.mem_free(k->client, member);
 }
 
+static bool has_partition(const rd_kafka_topic_partition_list_t *list, int32_t id)
+{
+    for (int i = 0; i < list->cnt; i++)
+        if (list->elems[i].partition == id)
+            return true;
+    return false;
+}
+
+/* Leave partitions that the client has no more. Version 2.0.2 has been seen to lose the membership
+ * of a static member, and with it the partitions, without a call that revokes them. */
+static void leave_lost_partitions(struct pythia__kafka *k)
+{
+    rd_kafka_topic_partition_list_t *list = NULL;
+    if (kafka.assignment(k->client, &list) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    for (struct kafka_partition *p = k->partitions, *next; p; p = next) {
+        next = p->next;
+        if (!p->left && !has_partition(list, p->id))
+            leave_partition(k, p);
+    }
+    kafka.topic_partition_list_destroy(list);
+}
+
 static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partition_list_t *list)
 {
+    leave_lost_partitions(k); /* the client does not have those of the list yet */
     for (int i = 0; i < list->cnt; i++)
         if (!pythia__kafka_partitions_add(k, list->elems[i].partition))
             pythia_log(PYTHIA_LOG_ERROR,
