@@ -176,7 +176,7 @@ class Kafka(unittest.TestCase):
         mock.send(otlp.protobuf([child]))
         self.until_metric(first, "pythia_open_requests", 1)
         self.assertEqual(first.stop(30), 0)
-        self.assertIn("requests=0,", first.logged("Took in: "))
+        self.assertIn("requests=0,", first.logged("Received: bodies="))
         second = self.start(mock)
         mock.send(otlp.protobuf([root]))
         self.until_metric(second, FINISHED, 1)

@@ -254,7 +254,7 @@ class Empty(PageCase):
         self.shows("Copied.")
         self.assertEqual(self.run_script("navigator.clipboard.readText()"), lines["Python"])
         self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("step",)))).status, 200)
-        self.shows("Learning which trace points there are")
+        self.shows("Learning the trace points")
         self.assertEqual(self.count(".way"), 0)
 
     def test_lines_name_the_token_where_one_is_needed(self):
@@ -319,7 +319,7 @@ class Points(PageCase):
         rig.until(lambda: self.point()["pin"] == "closed", 10)
         self.click("[aria-label='Unpin shop:authorise']")
         self.click("dialog .primary")
-        self.shows("authorise is not pinned any more.")
+        self.shows("authorise is no longer pinned.")
         rig.until(lambda: self.point()["pin"] is None, 10)
         self.click(".notice button")
         rig.until(lambda: self.point()["pin"] == "closed", 10)
@@ -363,11 +363,11 @@ class Tokens(PageCase):
         self.browser.press("Enter")
 
     def test_the_page_opens_without_a_token_asks_for_it_and_switches_with_the_other_one(self):
-        self.shows("This pythiad asks for a token")
+        self.shows("This pythiad requires a token")
         self.assertNotIn("shop", self.browser.text())
         self.click("main button")
         self.give("wrong")
-        self.shows("This pythiad asks for a token")
+        self.shows("This pythiad requires a token")
         self.click("main button")
         self.give("token-read")
         self.shows("1 trace point", "shop", "Live")
@@ -532,7 +532,7 @@ class Looks(Searched):
         self.pythiad = rig.Pythiad(self, f"--control-token={self.folder}/token")
         os.unlink(f"{self.folder}/token")
         self.open()
-        self.shows("This pythiad asks for a token")
+        self.shows("This pythiad requires a token")
         self.assertEqual(faults + self.look_at("locked"), [])
         self.browser.messages = [message for message in self.browser.messages if "401" not in message]
 

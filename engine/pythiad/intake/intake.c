@@ -32,7 +32,7 @@ struct decoder {
     struct pythia_adapter *adapter;
 };
 
-/* What a body becomes, which may be many times its size: there are only so many of them. */
+/* A decoded body may be many times its size, so that their number is limited. */
 struct lane {
     struct lane *next;
     struct pythia_span_batch *batch;
@@ -51,6 +51,7 @@ struct job {
     struct lane *lane;       /* and so is this */
     bool recorded;           /* what is not as it came is kept as well, in the lane */
     struct pythia__intake_result result;
+    uint64_t decode_ns; /* that decoding took */
     pythia__intake_done done;
     void *context;
 };
@@ -137,7 +138,7 @@ static void tell_too_broken(struct job *j)
     char first[sizeof(j->result.reason)];
     snprintf(first, sizeof(first), "%s", j->result.reason);
     snprintf(j->result.reason, sizeof(j->result.reason),
-             "more than %d of its records are broken, the first so: %.180s", BROKEN_MAX, first);
+             "more than %d of its records are broken; the first: %.180s", BROKEN_MAX, first);
 }
 
 /* A compressed body that is recorded as it arrived has to be unpacked as a whole first, as the
@@ -202,10 +203,12 @@ static void decode_body(uv_work_t *work)
 {
     struct job *j = (struct job *)work;
     struct pythia_text whole = {j->body.bytes, j->body.size};
+    const uint64_t begin_ns = uv_hrtime();
     j->result.status = j->body.parts ? decode_parts(j) : decode_message(j, whole);
     if (j->recorded && j->lane->writer)
         write_body_spans(j);
     j->result.spans = pythia_span_batch_count(j->lane->batch);
+    j->decode_ns = uv_hrtime() - begin_ns;
 }
 
 /* ---- on the loop's thread ---- */
@@ -217,7 +220,7 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0) {
-            pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: file=%s, reason=%s", i->o.record,
+            pythia_log(PYTHIA_LOG_ERROR, "Stopped recording: file=%s, reason=%s", i->o.record,
                        strerror(errno));
             /* Half a record cannot be read; if it cannot be cut off either, its reader says so. */
             (void)!ftruncate(i->record, (off_t)i->recorded_bytes);
@@ -231,7 +234,7 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
     }
 }
 
-/* As recording.c of the adapters reads it. */
+/* The format that recording.c of the adapters reads. */
 static void record_message(struct pythia__intake *i, const char *format, struct pythia_text content)
 {
     char head[96];
@@ -249,7 +252,7 @@ static void record_body(struct pythia__intake *i, const struct job *j)
     if (!j->recorded || i->record < 0 || (anew && j->result.spans == 0))
         return;
     if (pythia_buf_status(&j->lane->content) != PYTHIA_OK) {
-        pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: file=%s, reason=out of memory",
+        pythia_log(PYTHIA_LOG_ERROR, "Stopped recording: file=%s, reason=out of memory",
                    i->o.record);
         close(i->record);
         i->record = -1;
@@ -331,7 +334,7 @@ static void start_next(struct pythia__intake *i);
 /* As much is finished as comes in: all at once would hold others up. */
 static void take_spans(struct pythia__intake *i, struct job *j)
 {
-    uint64_t now_ns = uv_now(i->loop) * 1000000;
+    uint64_t now_ns = uv_now(i->loop) * 1000000, begin_ns = uv_hrtime();
     pythia_live_set_origin(i->live, j->body.origin);
     int status = pythia_live_add(i->live, j->lane->batch, now_ns);
     pythia_live_set_origin(i->live, 0);
@@ -339,6 +342,8 @@ static void take_spans(struct pythia__intake *i, struct job *j)
         status = pythia_live_tick(i->live, now_ns);
     if (status != PYTHIA_OK)
         j->result.status = status;
+    pythia__own_work_add(&i->numbers.decoding, j->decode_ns);
+    pythia__own_work_add(&i->numbers.grouping, uv_hrtime() - begin_ns);
 }
 
 static void finish_job(uv_work_t *work, int cancelled)
@@ -356,7 +361,7 @@ static void finish_job(uv_work_t *work, int cancelled)
     start_next(i);
 }
 
-/* Work on the first of those that wait, as long as there are lanes. */
+/* Decode the first waiting bodies, as long as there are free lanes. */
 static void start_next(struct pythia__intake *i)
 {
     while (i->first && i->free_lanes) {
@@ -384,7 +389,7 @@ static struct job *take_job(struct pythia__intake *i)
     return j ? j : pythia_calloc(1, sizeof(*j));
 }
 
-/* What is refused is counted as far as that costs little. */
+/* Count the spans of a refused body as far as that is cheap. */
 static int refuse_body(struct pythia__intake *i, const struct pythia__intake_body *body,
                        enum pythia__refusal why)
 {
@@ -403,6 +408,8 @@ bool pythia__intake_has_room(const struct pythia__intake *i, size_t size)
     return !pythia_live_is_full(i->live) && pythia__room_has(i->o.room, size);
 }
 
+/* A body is refused before it is queued or decoded, so that overload costs little more than
+ * receiving it. */
 int pythia__intake_submit(struct pythia__intake *i, const struct pythia__intake_body *body,
                           pythia__intake_done done, void *context)
 {
@@ -437,6 +444,7 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia__intake_
 
 /* ---- making one ---- */
 
+/* Each lane owns its batch and writer, so that workers share nothing but the vocabulary. */
 int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
                           struct pythia_live *live, const struct pythia__intake_options *options,
                           struct pythia__intake **out, struct pythia_error *e)
@@ -473,6 +481,7 @@ int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
     return PYTHIA_OK;
 }
 
+/* All jobs are done by now: the daemon waits for them before it destroys the intake. */
 void pythia__intake_destroy(struct pythia__intake *i)
 {
     if (!i)

@@ -19,13 +19,13 @@ bool pythia__fixed_is_switchable(const struct pythia__switching *w, struct pythi
 
 const char *pythia__fixed_advice(void)
 {
-    return "no control plane has reported it: start Node.js programs with pythia-gate.js, build Go "
-           "programs with pythia-go, start services of OpenStack with the preload for OSProfiler, "
+    return "no control plane has reported it; start Node.js programs with pythia-gate.js, build "
+           "Go programs with pythia-go, start OpenStack services with the preload for OSProfiler, "
            "link C programs with libpythia-tracepoints (pythiad --gate), or run unchanged ones by "
            "`pythia run`";
 }
 
-/* Is this point one of those that are fixed now? */
+/* Whether this point is currently fixed. */
 static bool is_point_fixed(const struct pythia__switching *w, uint32_t tracepoint)
 {
     return w->fixed && pythia_open_points_has(w->fixed, tracepoint);
@@ -63,8 +63,8 @@ static int add_if_fixed(const struct pythia__switching *w, uint32_t point, bool 
     *changed = *changed || fixed != was;
     if (fixed && !was && is_sent_though_closed(w, point))
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Spans of a closed trace point arrive, so it counts as open: an instance of its "
-                   "service has no agent: trace-point=%.*s",
+                   "Spans of a closed trace point arrive, so it counts as open; an instance of "
+                   "its service has no agent: trace-point=%.*s",
                    (int)id.size, id.bytes);
     return fixed ? pythia_open_points_add_id(to, id) : PYTHIA_OK;
 }

@@ -20,7 +20,7 @@ int pythia__fixed_look(struct pythia__switching *w, uint64_t now_ns);
 /* May it be thrown: has a control plane reported it? */
 bool pythia__fixed_is_switchable(const struct pythia__switching *w, struct pythia_text id);
 
-/* What to install, to switch the points of a program; a static string, a whole sentence. */
+/* The component to install to switch the points of a program; a static string, a whole sentence. */
 const char *pythia__fixed_advice(void);
 
 /* Free the fixed set of points, and the ids that no control plane has reported. */
