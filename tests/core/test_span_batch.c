@@ -133,12 +133,31 @@ static void without_memory_it_stays_as_it_was(void **state)
     pythia_span_batch_destroy(b);
 }
 
+static void a_batch_is_cut_back_to_what_it_was(void **state)
+{
+    struct pythia_span_batch *b = NULL;
+    assert_int_equal(pythia_span_batch_create(&b), PYTHIA_OK);
+    for (uint64_t i = 0; i < 9; i++)
+        add(b, i);
+    size_t count = pythia_span_batch_count(b), size = pythia_span_batch_size(b);
+    for (uint64_t i = 100; i < 140; i++)
+        add(b, i);
+    pythia_span_batch_truncate(b, count, size);
+    assert_int_equal(pythia_span_batch_size(b), size);
+    add(b, 9);
+    struct walk w = {.stop_at = UINT64_MAX};
+    assert_int_equal(pythia_span_batch_each(b, check_span, &w), PYTHIA_OK);
+    assert_int_equal(w.expected, 10);
+    pythia_span_batch_destroy(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spans_come_out_in_order_and_whole),
         cmocka_unit_test(the_first_negative_answer_ends_it),
         cmocka_unit_test(without_memory_it_stays_as_it_was),
+        cmocka_unit_test(a_batch_is_cut_back_to_what_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

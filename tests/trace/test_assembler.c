@@ -668,6 +668,84 @@ static void each_failed_allocation_is_reported_and_harmless(void **state)
     pythia_vocabulary_destroy(l.vocabulary);
 }
 
+/* ---- origins ---- */
+
+static void add_from(struct line *l, uint16_t origin, const char *trace, const char *text)
+{
+    pythia_assembler_set_origin(l->assembler, origin);
+    add(l, trace, text);
+}
+
+static void a_forgotten_origin_takes_its_open_traces_along_and_they_may_come_again(void **state)
+{
+    struct line *l = begin(NULL, NULL);
+    add_from(l, 1, "a", "A[0,9]");
+    add_from(l, 2, "b", "B[0,9] C[1,2]<B");
+    add_from(l, 0, "c", "D[0,9]");
+    pythia_assembler_forget_origin(l->assembler, 2);
+    assert_int_equal(l->counts.spans, 2); /* those of b were never counted */
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_traces, 2);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_spans, 2);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).forgotten_traces, 1);
+    tick(l);
+    tick(l);
+    assert_string_equal(given(l), "a: A[0,9] c: D[0,9]");
+    add_from(l, 3, "b", "B[0,9] C[1,2]<B"); /* it is not late */
+    tick(l);
+    tick(l);
+    assert_string_equal(given(l), "b: B[0,9]{C[1,2]}");
+    assert_int_equal(l->counts.dropped[PYTHIA_DROP_LATE], 0);
+    end(l);
+}
+
+static void work_that_was_forked_off_is_forgotten_with_its_trace(void **state)
+{
+    struct line *l = begin(NULL, NULL);
+    add_from(l, 1, "K", "K[2,4]");
+    add_from(l, 1, "t", "A[0,9] &K[1]<A");
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_traces, 1);
+    pythia_assembler_forget_origin(l->assembler, 1);
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_traces, 0);
+    assert_int_equal(l->counts.spans, 0);
+    assert_true(pythia_assembler_oldest(l->assembler) == UINT64_MAX);
+    end(l);
+}
+
+static void a_trace_of_two_origins_is_counted_once(void **state)
+{
+    struct line *l = begin(NULL, NULL);
+    add_from(l, 1, "a", "A[0,9]");
+    add_from(l, 1, "a", "B[1,2]<A");
+    add_from(l, 0, "a", "C[2,3]<A"); /* by another way, which has no origin */
+    add_from(l, 0, "b", "A[0,9]");
+    add_from(l, 2, "b", "B[1,2]<A");
+    assert_int_equal(pythia_assembler_numbers(l->assembler).split_traces, 0);
+    add_from(l, 2, "a", "D[3,4]<A");
+    add_from(l, 3, "a", "E[4,5]<A");
+    assert_int_equal(pythia_assembler_numbers(l->assembler).split_traces, 1);
+    end(l);
+}
+
+static void the_oldest_open_trace_is_known_by_when_it_came(void **state)
+{
+    struct line *l = begin(&(struct pythia_assembler_options){.quiet_ticks = 10}, NULL);
+    assert_true(pythia_assembler_oldest(l->assembler) == UINT64_MAX);
+    pythia_assembler_now(l->assembler, 5);
+    add(l, "a", "A[0,9]");
+    pythia_assembler_now(l->assembler, 7);
+    add(l, "b", "A[0,9]");
+    assert_int_equal(pythia_assembler_oldest(l->assembler), 5);
+    pythia_assembler_now(l->assembler, 9);
+    add(l, "a", "B[1,2]<A"); /* younger spans do not make it younger */
+    assert_int_equal(pythia_assembler_oldest(l->assembler), 5);
+    assert_int_equal(pythia_assembler_tick_at(l->assembler, 18), PYTHIA_OK);
+    assert_string_equal(given(l), "b: A[0,9]");
+    assert_int_equal(pythia_assembler_oldest(l->assembler), 5);
+    assert_int_equal(pythia_assembler_tick_at(l->assembler, 20), PYTHIA_OK);
+    assert_true(pythia_assembler_oldest(l->assembler) == UINT64_MAX);
+    end(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -696,6 +774,10 @@ int main(void)
         cmocka_unit_test(an_open_trace_of_one_span_takes_less_than_250_bytes),
         cmocka_unit_test(open_spans_take_less_than_75_bytes_each_and_their_memory_serves_again),
         cmocka_unit_test(each_failed_allocation_is_reported_and_harmless),
+        cmocka_unit_test(a_forgotten_origin_takes_its_open_traces_along_and_they_may_come_again),
+        cmocka_unit_test(work_that_was_forked_off_is_forgotten_with_its_trace),
+        cmocka_unit_test(a_trace_of_two_origins_is_counted_once),
+        cmocka_unit_test(the_oldest_open_trace_is_known_by_when_it_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

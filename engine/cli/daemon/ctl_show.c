@@ -44,6 +44,75 @@ static void show_unknown(struct pythia_buf *to, const json_t *s)
                           json_integer_value(json_object_get(s, "unknown_spans")));
 }
 
+/* An offset or a number of messages. */
+static void show_offset(struct pythia_buf *to, const json_t *partition, const char *name)
+{
+    const json_t *value = json_object_get(partition, name);
+    if (json_is_integer(value))
+        pythia_buf_printf(to, "%s %" JSON_INTEGER_FORMAT, name, json_integer_value(value));
+    else
+        pythia_buf_printf(to, "%s not known", name);
+}
+
+static void show_kafka_partition(struct pythia_buf *to, const json_t *p)
+{
+    static const char *const names[] = {"position", "committed", "lag"};
+    pythia_buf_printf(to, "    partition %" JSON_INTEGER_FORMAT ":",
+                      json_integer_value(json_object_get(p, "partition")));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        pythia_buf_puts(to, i > 0 ? ", " : " ");
+        show_offset(to, p, names[i]);
+    }
+    json_int_t broken = json_integer_value(json_object_get(p, "broken"));
+    if (broken > 0) {
+        const json_t *last = json_object_get(p, "last_broken");
+        pythia_buf_printf(
+            to, ", %" JSON_INTEGER_FORMAT " broken, the last at offset %" JSON_INTEGER_FORMAT ": ",
+            broken, json_integer_value(json_object_get(last, "offset")));
+        pythia__show_text(to, json_object_get(last, "reason"));
+    }
+    pythia_buf_putc(to, '\n');
+}
+
+static void show_kafka_member(struct pythia_buf *to, const json_t *m)
+{
+    const json_t *partitions = json_object_get(m, "partitions"), *partition;
+    size_t i;
+    pythia_buf_puts(to, "    member ");
+    pythia__show_text(to, json_object_get(m, "member"));
+    pythia_buf_puts(to, " at ");
+    pythia__show_text(to, json_object_get(m, "host"));
+    pythia_buf_puts(to, json_array_size(partitions) ? ": partitions" : ": no partitions");
+    json_array_foreach (partitions, i, partition)
+        pythia_buf_printf(to, "%s %" JSON_INTEGER_FORMAT, i > 0 ? "," : "",
+                          json_integer_value(partition));
+    pythia_buf_putc(to, '\n');
+}
+
+/* The member and its partitions; nothing without Kafka. */
+static void show_kafka(struct pythia_buf *to, const json_t *kafka)
+{
+    const json_t *partition, *member;
+    size_t i;
+    if (!json_is_object(kafka))
+        return;
+    pythia_buf_puts(to, "  kafka: topic ");
+    pythia__show_text(to, json_object_get(kafka, "topic"));
+    pythia_buf_puts(to, ", group ");
+    pythia__show_text(to, json_object_get(kafka, "group"));
+    if (json_is_true(json_object_get(kafka, "paused")))
+        pythia_buf_puts(to, ", paused because memory is full");
+    if (json_string_length(json_object_get(kafka, "problem")) > 0) {
+        pythia_buf_puts(to, ", cannot read: ");
+        pythia__show_text(to, json_object_get(kafka, "problem"));
+    }
+    pythia_buf_putc(to, '\n');
+    json_array_foreach (json_object_get(kafka, "partitions"), i, partition)
+        show_kafka_partition(to, partition);
+    json_array_foreach (json_object_get(kafka, "members"), i, member)
+        show_kafka_member(to, member);
+}
+
 /* A missing member is shown as 0: an older pythiad does not send all of them. */
 void pythia__show_status(struct pythia_buf *to, const json_t *s)
 {
@@ -90,6 +159,7 @@ void pythia__show_status(struct pythia_buf *to, const json_t *s)
         }
         pythia_buf_putc(to, '\n');
     }
+    show_kafka(to, json_object_get(s, "kafka"));
     show_limits(to, json_object_get(s, "limits"));
 }
 

@@ -753,6 +753,16 @@ int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch
     return do_due(l);
 }
 
+void pythia_live_set_origin(struct pythia_live *l, uint16_t origin)
+{
+    pythia_window_set_origin(l->window, origin);
+}
+
+void pythia_live_forget_origin(struct pythia_live *l, uint16_t origin)
+{
+    pythia_window_forget_origin(l->window, origin);
+}
+
 int pythia_live_tick(struct pythia_live *l, uint64_t now_ns)
 {
     set_time(l, now_ns);

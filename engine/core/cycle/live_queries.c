@@ -23,6 +23,11 @@ bool pythia_live_is_full(const struct pythia_live *l)
     return pythia_window_is_full(l->window);
 }
 
+uint64_t pythia_live_oldest_ns(const struct pythia_live *l)
+{
+    return pythia_window_oldest_ns(l->window);
+}
+
 uint64_t pythia_live_wish(const struct pythia_live *l)
 {
     return l->wish;

@@ -57,6 +57,12 @@ int pythia_span_batch_add(struct pythia_span_batch *b, const struct pythia_trace
     return PYTHIA_OK;
 }
 
+void pythia_span_batch_truncate(struct pythia_span_batch *b, size_t count, size_t size)
+{
+    b->count = count;
+    b->bytes.size = size;
+}
+
 size_t pythia_span_batch_count(const struct pythia_span_batch *b)
 {
     return b->count;

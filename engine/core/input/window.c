@@ -167,6 +167,21 @@ bool pythia_window_began_by(struct pythia_window *w, uint64_t start_ns)
     return pythia_assembler_began_by(w->assembler, start_ns);
 }
 
+uint64_t pythia_window_oldest_ns(const struct pythia_window *w)
+{
+    return pythia_assembler_oldest(w->assembler);
+}
+
+void pythia_window_set_origin(struct pythia_window *w, uint16_t origin)
+{
+    pythia_assembler_set_origin(w->assembler, origin);
+}
+
+void pythia_window_forget_origin(struct pythia_window *w, uint16_t origin)
+{
+    pythia_assembler_forget_origin(w->assembler, origin);
+}
+
 uint64_t pythia_window_wait_ns(const struct pythia_window *w, uint64_t now_ns)
 {
     return w->lateness ? pythia__lateness_longest(w->lateness, now_ns) : w->options.quiet_ns;
@@ -184,6 +199,8 @@ struct pythia_window_numbers pythia_window_numbers(const struct pythia_window *w
         .finished_by_age = n.finished[PYTHIA_FINISH_AGE],
         .finished_by_size = n.finished[PYTHIA_FINISH_SIZE],
         .shed_traces = n.shed_traces,
+        .split_traces = n.split_traces,
+        .forgotten_traces = n.forgotten_traces,
         .shed_spans = w->counts->dropped[PYTHIA_DROP_SHED],
         .oversize_spans = w->counts->dropped[PYTHIA_DROP_OVERSIZE],
     };

@@ -194,7 +194,7 @@ static json_t *pack_status(struct pythia__daemon *d)
         "degraded", pythia_state_is_degraded(d->engine.state), "planes", plane_list(d));
     json_t *more = json_pack(
         "{s:b, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, "
-        "s:o, s:s?, s:I, s:s}",
+        "s:o, s:s?, s:I, s:s, s:o}",
         "learning", live.learning, "cycle", (json_int_t)d->cycle, "mute", (json_int_t)c.mute,
         "teaching", live.teaching, "lessons", (json_int_t)live.lessons, "types_waiting",
         (json_int_t)live.types_waiting, "problems_waiting",
@@ -204,7 +204,8 @@ static json_t *pack_status(struct pythia__daemon *d)
         "unknown_points", (json_int_t)live.unknown_points, "unknown_spans",
         (json_int_t)live.unknown_spans, "limits", limits_of(d), "listens", listeners_of(d), "tls",
         d->tls_key != NULL, "tokens", tokens_of(d), "trace_url", d->engine.s.trace_url, "orders",
-        (json_int_t)d->orders, "data_folder", PYTHIA_DATA_FOLDER);
+        (json_int_t)d->orders, "data_folder", PYTHIA_DATA_FOLDER, "kafka",
+        pythia__kafka_status(d->kafka));
     if (!out || !more || json_object_update(out, more) != 0) {
         json_decref(out);
         out = NULL;

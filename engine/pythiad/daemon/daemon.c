@@ -246,7 +246,7 @@ static void on_tick(uv_timer_t *timer)
     pythia__span_log_flush(d->span_log);
     pythia__heap_tick(&d->heap, now);
     /* One more round after the last body: its answer has to be sent. */
-    bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0 &&
+    bool quiet = pythia__intake_waiting(d->intake) == 0 && !pythia__feeding_is_running(d) &&
                  !pythia__reporting_is_busy(d->engine.reporting);
     d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
     if (d->quiet_ticks > 1)
@@ -698,7 +698,7 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
             pythia__http_destroy(d->http[i]);
         pythia__feeding_stop(d);
         pythia__collecting_stop(d->collecting);
-        while (d->feeds && pythia__feeds_running(d->feeds) > 0)
+        while (d->feeds && pythia__feeding_is_running(d))
             uv_run(loop, UV_RUN_ONCE);
         if (d->feeds)
             pythia__feeds_close(d->feeds);
@@ -723,6 +723,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__receive_destroy(d->receive);
     pythia__forward_destroy(d->forward);
     pythia__intake_destroy(d->intake);
+    pythia__kafka_destroy(d->kafka);
     pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->engine.live);
     pythia__span_log_close(d->span_log);

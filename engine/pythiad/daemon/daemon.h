@@ -11,6 +11,7 @@
 #include "intake/intake.h"
 #include "intake/receive.h"
 #include "intake/span_log.h"
+#include "kafka/kafka.h"
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
 #include "notify/notify.h"
@@ -44,6 +45,7 @@ struct pythia__daemon {
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;
+    struct pythia__kafka *kafka;              /* NULL: none */
     struct pythia__collecting *collecting;    /* what requests get beside their spans */
     struct pythia__records_listener *records; /* NULL: none */
     struct pythia__grpc_server *grpc;

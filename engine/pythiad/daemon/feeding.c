@@ -102,6 +102,14 @@ int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
         if (status != PYTHIA_OK)
             return status;
     }
+    if (d->engine.s.kafka) {
+        const struct pythia__kafka_options reading = {.url = d->engine.s.kafka,
+                                                      .message_max = d->engine.s.body_max};
+        status =
+            pythia__kafka_create(d->engine.loop, d->intake, d->engine.live, &reading, &d->kafka, e);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     return d->engine.s.records ? listen_for_records(d, e) : PYTHIA_OK;
 }
 
@@ -113,8 +121,14 @@ void pythia__feeding_stop(struct pythia__daemon *d)
         uv_close((uv_handle_t *)&d->records->poll, free_listener);
         d->records = NULL;
     }
+    pythia__kafka_stop(d->kafka);
     if (d->feeds)
         pythia__feeds_stop(d->feeds);
+}
+
+bool pythia__feeding_is_running(const struct pythia__daemon *d)
+{
+    return pythia__feeds_running(d->feeds) > 0 || pythia__kafka_is_running(d->kafka);
 }
 
 uint64_t pythia__feeding_refused(const struct pythia__daemon *d)

@@ -1,4 +1,4 @@
-/* The streams that the settings name: files, rings, sockets, Redis. */
+/* The streams that the settings name: files, rings, sockets, Redis, Kafka. */
 #ifndef PYTHIA_PYTHIAD_FEEDING_H
 #define PYTHIA_PYTHIAD_FEEDING_H
 
@@ -9,6 +9,9 @@ int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e);
 
 /* Start no more feeds, and let the running ones read what has arrived. */
 void pythia__feeding_stop(struct pythia__daemon *d);
+
+/* Has one of them not ended yet? */
+bool pythia__feeding_is_running(const struct pythia__daemon *d);
 
 /* Connections that bring records and were beyond the limit. */
 uint64_t pythia__feeding_refused(const struct pythia__daemon *d);

@@ -80,6 +80,8 @@ static const char taking[] =
     "was killed; then it is removed. Requests are then completed later, so that everything "
     "measured before they began is available. Variables of libpythia-tracepoints are always "
     "joined.\n\n"
+    "*Kafka*\n"
+    "\tOTLP from a topic (*--kafka*, see *KAFKA*).\n\n"
     "*Files*\n"
     "\tGrowing files, in any format that *pythia replay* reads (*--follow*).\n\n"
     "A sender is asked to retry only if that can help: not if a body is too large or broken.\n\n"
@@ -104,6 +106,43 @@ static const char taking[] =
     "for each. The log has the point, the program, its cost and the limit; *pythia ctl decisions* "
     "shows it too; /metrics counts it (_pythia\\_breaker\\_trips\\_total_) and lists the points "
     "closed this way (_pythia\\_point\\_dropped_ with reason=\"breaker\").\n\n";
+
+static const char kafka_section[] =
+    "# KAFKA\n\n"
+    "*--kafka* _kafka://HOST:PORT[,HOST:PORT...]/TOPIC?group=NAME&SETTING=VALUE..._ reads a topic "
+    "as a member of the consumer group _NAME_ (default: pythia). Messages are OTLP in protobuf or "
+    "JSON, as the kafka exporter of the OpenTelemetry Collector writes them (otlp\\_proto, "
+    "otlp\\_json), packed by gzip, snappy, lz4 or zstd. Other settings are those of librdkafka, "
+    "such as security.protocol, sasl.username, ssl.ca.location or group.instance.id; %XX in a "
+    "value is a byte. A URL with a password belongs into the file of the settings or into "
+    "_PYTHIAD\\_KAFKA_, because everybody sees the command line. librdkafka is loaded for this "
+    "option alone (Debian: *apt-get install librdkafka1*).\n\n"
+    "A new group begins with what comes from now on; with auto.offset.reset=earliest, with what "
+    "the topic has. The session of a member lasts 6 s (session.timeout.ms), after which others "
+    "take its partitions over. Partitions are assigned by cooperative-sticky: those that do not "
+    "move are read on. With a group.instance.id of its own, a member that is started again within "
+    "its session gets the same partitions, and no other member notices.\n\n"
+    "*Whole requests.* The spans of a trace have to be in one partition: set "
+    "partition\\_traces\\_by\\_id: true in the Collector's kafka exporter. pythiad says so when it "
+    "sees messages without a key, or one trace in two partitions "
+    "(_pythia\\_kafka\\_messages\\_unkeyed\\_total_, "
+    "_pythia\\_kafka\\_traces\\_split\\_total_). Offsets are committed once a second, up to the "
+    "oldest "
+    "request that is not finished. A member that loses a partition forgets its unfinished "
+    "requests, and the next owner reads them again: after an orderly change each request is "
+    "counted by one member, as far as it was committed; after a kill -9, requests that finished in "
+    "the last second, or later than one that is still open, are counted by both.\n\n"
+    "*Pressure.* When unfinished requests fill *--memory*, or *--waiting-max* bodies wait, "
+    "partitions are paused, and go on where they were. Nothing is refused.\n\n"
+    "*What cannot be read.* A message that is no OTLP, is cut off, or has more than *--body-max* "
+    "bytes is skipped as far as it cannot be read; the log has its topic, partition, offset and "
+    "the reason, _pythia\\_kafka\\_messages\\_broken\\_total_ counts it, and the status has the "
+    "last "
+    "one. While Kafka cannot be read (no broker answers, the topic is not there or may not be "
+    "read), the log, the status and _pythia\\_kafka\\_problem_ say so, and it is tried again.\n\n"
+    "_pythia ctl status_ shows the members of the group and, of its own partitions, the position, "
+    "the offset that is committed, and "
+    "the lag: messages that have not been read.\n\n";
 
 static const char limits[] =
     "# LIMITS\n\n"
@@ -342,6 +381,7 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia_buf_puts(to, before);
     pythia_options_scdoc(pythia__settings_table, to);
     pythia_buf_puts(to, taking);
+    pythia_buf_puts(to, kafka_section);
     pythia_buf_puts(to, limits);
     pythia__access_manual(to);
     pythia_buf_puts(to, redacting);

@@ -388,6 +388,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
 {
     struct rusage usage;
     write_intake(d, to);
+    pythia__kafka_metrics(d->kafka, to);
     write_own_work(d, to);
     write_span_metrics(d, to);
     write_series(d, to);

@@ -46,13 +46,10 @@ struct job {
     struct pythia__intake *intake;
     struct pythia_sink sink;
     struct pythia_counts counts;
-    const struct pythia_adapter_ops *format;
+    struct pythia__intake_body body;
     struct decoder *decoder; /* while it is worked on, */
     struct lane *lane;       /* and so is this */
-    enum pythia_packing packing;
-    char *bytes;
-    size_t size;
-    bool recorded; /* what is not as it came is kept as well, in the lane */
+    bool recorded;           /* what is not as it came is kept as well, in the lane */
     struct pythia__intake_result result;
     uint64_t decode_ns; /* that decoding took */
     pythia__intake_done done;
@@ -144,23 +141,23 @@ static void tell_too_broken(struct job *j)
              "more than %d of its records are broken; the first: %.180s", BROKEN_MAX, first);
 }
 
-/* Runs on a worker thread. A compressed body that is recorded as it arrived has to be unpacked
- * as a whole first, as the recording holds plain bytes; others are unpacked while they are
- * decoded. */
-static void decode_body(uv_work_t *work)
+/* A compressed body that is recorded as it arrived has to be unpacked as a whole first, as the
+ * recording holds plain bytes; others are unpacked while they are decoded. Of what is too large
+ * nothing is taken, because its sender is told so. */
+static int decode_message(struct job *j, struct pythia_text body)
 {
-    struct job *j = (struct job *)work;
     struct pythia_error why = {0};
     struct pythia_memory_source bytes;
     struct pythia_source *from = &bytes.source;
     struct pythia__expansion packed = {.unpack = NULL};
     struct pythia_unpack_limits limits = {.content_max = j->intake->o.inflated_max};
-    struct pythia_text body = {j->bytes, j->size};
+    size_t count = pythia_span_batch_count(j->lane->batch),
+           size = pythia_span_batch_size(j->lane->batch);
+    uint64_t broken = j->result.broken;
     int status = PYTHIA_OK;
-    const uint64_t begin_ns = uv_hrtime();
-    pythia_memory_source_init(&bytes, "body", j->bytes, j->size);
-    if (j->packing != PYTHIA_PACKING_NONE) {
-        status = pythia__expansion_init(&packed, body, j->packing, &limits, &why);
+    pythia_memory_source_init(&bytes, "body", body.bytes, body.size);
+    if (j->body.packing != PYTHIA_PACKING_NONE) {
+        status = pythia__expansion_init(&packed, body, j->body.packing, &limits, &why);
         if (status != PYTHIA_OK)
             goto out;
         from = &packed.source;
@@ -174,16 +171,42 @@ static void decode_body(uv_work_t *work)
     status = j->decoder->format->decode(j->decoder->adapter, from, &j->sink, &why);
 out:
     pythia__expansion_free(&packed);
-    if (status == PYTHIA_ELIMIT && j->result.broken > BROKEN_MAX)
+    if (status == PYTHIA_ELIMIT && j->result.broken - broken > BROKEN_MAX)
         tell_too_broken(j);
     else if (status != PYTHIA_OK && why.status)
         keep_reason(j, &why);
-    if (status == PYTHIA_ELIMIT) /* its sender is told that none of it was taken */
-        pythia_span_batch_clear(j->lane->batch);
+    if (status == PYTHIA_ELIMIT)
+        pythia_span_batch_truncate(j->lane->batch, count, size);
+    j->result.broken += status == PYTHIA_EFORMAT; /* the rest */
+    return status;
+}
+
+/* Decode message after message; only what would befall the next one too ends it. */
+static int decode_parts(struct job *j)
+{
+    const char *at = j->body.bytes;
+    for (size_t i = 0; i < j->body.part_count; i++) {
+        struct pythia__intake_part *part = &j->body.parts[i];
+        const char *end = j->body.bytes + part->end;
+        uint64_t broken = j->result.broken;
+        int status = decode_message(j, (struct pythia_text){at, (size_t)(end - at)});
+        if (status == PYTHIA_ENOMEM)
+            return status;
+        part->broken = status != PYTHIA_OK || j->result.broken > broken;
+        at = end;
+    }
+    return PYTHIA_OK;
+}
+
+/* Runs on a worker thread. */
+static void decode_body(uv_work_t *work)
+{
+    struct job *j = (struct job *)work;
+    struct pythia_text whole = {j->body.bytes, j->body.size};
+    const uint64_t begin_ns = uv_hrtime();
+    j->result.status = j->body.parts ? decode_parts(j) : decode_message(j, whole);
     if (j->recorded && j->lane->writer)
         write_body_spans(j);
-    j->result.status = status;
-    j->result.broken += status == PYTHIA_EFORMAT; /* the rest */
     j->result.spans = pythia_span_batch_count(j->lane->batch);
     j->decode_ns = uv_hrtime() - begin_ns;
 }
@@ -212,15 +235,22 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
 }
 
 /* The format that recording.c of the adapters reads. */
-static void record_body(struct pythia__intake *i, const struct job *j)
+static void record_message(struct pythia__intake *i, const char *format, struct pythia_text content)
 {
     char head[96];
+    int size = snprintf(head, sizeof(head), "%s %zu\n", format, content.size);
+    write_whole(i, head, (size_t)size);
+    write_whole(i, content.bytes, content.size);
+    write_whole(i, "\n", 1);
+    i->recorded_bytes += (uint64_t)size + content.size + 1;
+}
+
+static void record_body(struct pythia__intake *i, const struct job *j)
+{
+    const struct pythia__intake_body *body = &j->body;
     bool anew = j->lane->writer != NULL;
     if (!j->recorded || i->record < 0 || (anew && j->result.spans == 0))
         return;
-    struct pythia_text content = j->packing == PYTHIA_PACKING_NONE && !anew
-                                     ? (struct pythia_text){j->bytes, j->size}
-                                     : pythia_buf_text(&j->lane->content);
     if (pythia_buf_status(&j->lane->content) != PYTHIA_OK) {
         pythia_log(PYTHIA_LOG_ERROR, "Stopped recording: file=%s, reason=out of memory",
                    i->o.record);
@@ -229,12 +259,16 @@ static void record_body(struct pythia__intake *i, const struct job *j)
         i->numbers.record_failed = 1;
         return;
     }
-    const char *format = anew ? "spans" : j->decoder->format->name;
-    int size = snprintf(head, sizeof(head), "%s %zu\n", format, content.size);
-    write_whole(i, head, (size_t)size);
-    write_whole(i, content.bytes, content.size);
-    write_whole(i, "\n", 1);
-    i->recorded_bytes += (uint64_t)size + content.size + 1;
+    if (anew || body->packing != PYTHIA_PACKING_NONE) {
+        record_message(i, anew ? "spans" : body->format->name, pythia_buf_text(&j->lane->content));
+        return;
+    }
+    size_t at = 0;
+    for (size_t part = 0; part < body->part_count; at = body->parts[part++].end)
+        record_message(i, body->format->name,
+                       (struct pythia_text){body->bytes + at, body->parts[part].end - at});
+    if (!body->parts)
+        record_message(i, body->format->name, (struct pythia_text){body->bytes, body->size});
 }
 
 static struct decoder *take_decoder(struct pythia__intake *i,
@@ -283,12 +317,12 @@ static void end_job(struct job *j)
 {
     struct pythia__intake *i = j->intake;
     i->numbers.bodies++;
-    i->numbers.bytes += j->size;
+    i->numbers.bytes += j->body.size;
     i->numbers.spans += j->result.spans;
     i->numbers.broken += j->result.broken;
     i->waiting--;
-    pythia__room_give(i->o.room, j->size);
-    pythia_free(j->bytes);
+    pythia__room_give(i->o.room, j->body.size);
+    pythia_free(j->body.bytes);
     leave_lane(i, j);
     j->done(j->context, &j->result);
     j->next = i->spare;
@@ -297,23 +331,31 @@ static void end_job(struct job *j)
 
 static void start_next(struct pythia__intake *i);
 
+/* As much is finished as comes in: all at once would hold others up. */
+static void take_spans(struct pythia__intake *i, struct job *j)
+{
+    uint64_t now_ns = uv_now(i->loop) * 1000000, begin_ns = uv_hrtime();
+    pythia_live_set_origin(i->live, j->body.origin);
+    int status = pythia_live_add(i->live, j->lane->batch, now_ns);
+    pythia_live_set_origin(i->live, 0);
+    if (status == PYTHIA_OK)
+        status = pythia_live_tick(i->live, now_ns);
+    if (status != PYTHIA_OK)
+        j->result.status = status;
+    pythia__own_work_add(&i->numbers.decoding, j->decode_ns);
+    pythia__own_work_add(&i->numbers.grouping, uv_hrtime() - begin_ns);
+}
+
 static void finish_job(uv_work_t *work, int cancelled)
 {
     struct job *j = (struct job *)work;
     struct pythia__intake *i = j->intake;
-    if (cancelled) {
+    if (cancelled || (j->body.unwanted && *j->body.unwanted)) {
         j->result = (struct pythia__intake_result){.status = PYTHIA_ESTOPPED};
     } else {
         record_body(i, j);
         pythia_counts_add(&i->counts, &j->counts);
-        uint64_t now_ns = uv_now(i->loop) * 1000000, begin_ns = uv_hrtime();
-        int status = pythia_live_add(i->live, j->lane->batch, now_ns);
-        if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
-            status = pythia_live_tick(i->live, now_ns);
-        if (status != PYTHIA_OK)
-            j->result.status = status;
-        pythia__own_work_add(&i->numbers.decoding, j->decode_ns);
-        pythia__own_work_add(&i->numbers.grouping, uv_hrtime() - begin_ns);
+        take_spans(i, j);
     }
     end_job(j);
     start_next(i);
@@ -328,7 +370,7 @@ static void start_next(struct pythia__intake *i)
         i->last = i->first ? i->last : &i->first;
         j->lane = i->free_lanes;
         i->free_lanes = j->lane->next;
-        j->decoder = take_decoder(i, j->format);
+        j->decoder = take_decoder(i, j->body.format);
         if (j->decoder) {
             uv_queue_work(i->loop, &j->work, decode_body,
                           finish_job); /* fails only without a function */
@@ -348,48 +390,44 @@ static struct job *take_job(struct pythia__intake *i)
 }
 
 /* Count the spans of a refused body as far as that is cheap. */
-static int refuse_body(struct pythia__intake *i, const struct pythia_adapter_ops *format,
-                       enum pythia_packing packing, struct pythia_text body,
+static int refuse_body(struct pythia__intake *i, const struct pythia__intake_body *body,
                        enum pythia__refusal why)
 {
     struct pythia_span_count count = {0};
-    pythia__room_refuse(i->o.room, body.size);
-    if (packing == PYTHIA_PACKING_NONE && format->count)
-        format->count(&count, body.bytes, body.size);
+    pythia__room_refuse(i->o.room, body->size);
+    if (body->packing == PYTHIA_PACKING_NONE && body->format->count)
+        body->format->count(&count, body->bytes, body->size);
     else
         i->numbers.refused_uncounted++;
     i->numbers.refused_spans[why] += count.spans;
     return why == PYTHIA__REFUSED_NO_MEMORY ? PYTHIA_ENOMEM : PYTHIA_ELIMIT;
 }
 
+bool pythia__intake_has_room(const struct pythia__intake *i, size_t size)
+{
+    return !pythia_live_is_full(i->live) && pythia__room_has(i->o.room, size);
+}
+
 /* A body is refused before it is queued or decoded, so that overload costs little more than
  * receiving it. */
-int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
-                          enum pythia_packing packing, char *bytes, size_t size,
+int pythia__intake_submit(struct pythia__intake *i, const struct pythia__intake_body *body,
                           pythia__intake_done done, void *context)
 {
-    struct pythia_text body = {bytes, size};
     if (i->stopped) {
-        pythia__room_refuse(i->o.room, size);
+        pythia__room_refuse(i->o.room, body->size);
         return PYTHIA_ESTOPPED;
     }
     if (pythia_live_is_full(i->live))
-        return refuse_body(i, format, packing, body, PYTHIA__REFUSED_FULL);
-    if (!pythia__room_take(i->o.room, size))
-        return refuse_body(i, format, packing, body, PYTHIA__REFUSED_WAITING);
+        return refuse_body(i, body, PYTHIA__REFUSED_FULL);
+    if (!pythia__room_take(i->o.room, body->size))
+        return refuse_body(i, body, PYTHIA__REFUSED_WAITING);
     struct job *j = take_job(i);
     if (!j) {
-        pythia__room_give(i->o.room, size);
-        return refuse_body(i, format, packing, body, PYTHIA__REFUSED_NO_MEMORY);
+        pythia__room_give(i->o.room, body->size);
+        return refuse_body(i, body, PYTHIA__REFUSED_NO_MEMORY);
     }
-    *j = (struct job){.intake = i,
-                      .format = format,
-                      .packing = packing,
-                      .size = size,
-                      .recorded = i->record >= 0,
-                      .done = done,
-                      .context = context};
-    j->bytes = bytes;
+    *j = (struct job){
+        .intake = i, .body = *body, .recorded = i->record >= 0, .done = done, .context = context};
     j->sink = (struct pythia_sink){.span = add_body_span,
                                    .broken = count_broken_record,
                                    .counts = &j->counts,

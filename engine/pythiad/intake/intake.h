@@ -48,13 +48,33 @@ int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
                           struct pythia__intake **out, struct pythia_error *e);
 void pythia__intake_destroy(struct pythia__intake *i); /* after its last body is done */
 
-/* Unpack and decode `size` bytes (taken: freed by pythia_free when done). PYTHIA_OK: `done` will be
- * called, later. PYTHIA_ELIMIT: too much waits, or the engine is full: tell the sender to come
- * again in a while; `bytes` is still the caller's and `done` is not called. PYTHIA_ENOMEM and,
- * after _stop, PYTHIA_ESTOPPED likewise. */
-int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
-                          enum pythia_packing packing, char *bytes, size_t size,
+/* A body may consist of several messages, each whole in its format: what is broken in one does not
+ * spoil those after it. */
+struct pythia__intake_part {
+    size_t end;  /* its end in the body; it begins where the one before it ends */
+    bool broken; /* set by the worker: something of it could not be read */
+};
+
+struct pythia__intake_body {
+    const struct pythia_adapter_ops *format;
+    enum pythia_packing packing; /* none if there are parts */
+    char *bytes;                 /* of pythia_malloc */
+    size_t size;
+    struct pythia__intake_part *parts; /* borrowed until it is done; NULL: it is one message */
+    size_t part_count;
+    uint16_t origin;      /* of its spans: pythia_live_set_origin */
+    const bool *unwanted; /* borrowed; once it is true, the spans are left out; NULL: never */
+};
+
+/* Unpack and decode a body (its bytes are taken: freed by pythia_free when done). PYTHIA_OK: `done`
+ * will be called, later. PYTHIA_ELIMIT: too much waits, or the engine is full: tell the sender to
+ * come again in a while; the bytes are still the caller's and `done` is not called. PYTHIA_ENOMEM
+ * and, after _stop, PYTHIA_ESTOPPED likewise. */
+int pythia__intake_submit(struct pythia__intake *i, const struct pythia__intake_body *body,
                           pythia__intake_done done, void *context);
+
+/* Would a body of `size` bytes be taken now? For those who can wait with it. */
+bool pythia__intake_has_room(const struct pythia__intake *i, size_t size);
 
 /* Accept no more bodies; waiting ones are decoded. */
 void pythia__intake_stop(struct pythia__intake *i);

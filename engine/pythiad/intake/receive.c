@@ -186,8 +186,9 @@ static void forget_result(void *context, const struct pythia__intake_result *res
 static void submit_forwarded(struct pythia__receive *r, const struct pythia_adapter_ops *format,
                              enum pythia_packing packing, char *bytes, size_t size)
 {
-    if (pythia__intake_submit(r->intake, format, packing, bytes, size, forget_result, r) ==
-        PYTHIA_OK)
+    const struct pythia__intake_body body = {
+        .format = format, .packing = packing, .bytes = bytes, .size = size};
+    if (pythia__intake_submit(r->intake, &body, forget_result, r) == PYTHIA_OK)
         return;
     r->unseen++;
     pythia_free(bytes);
@@ -239,7 +240,9 @@ static void submit_body(struct pythia__receive *r, struct pythia__http_exchange 
     int status = PYTHIA_ENOMEM;
     if (w) {
         *w = (struct waiting){r, x, json};
-        status = pythia__intake_submit(r->intake, format, packing, bytes, size, done, w);
+        const struct pythia__intake_body body = {
+            .format = format, .packing = packing, .bytes = bytes, .size = size};
+        status = pythia__intake_submit(r->intake, &body, done, w);
     }
     if (status == PYTHIA_OK)
         return;
@@ -356,8 +359,9 @@ static void handle_grpc(void *context, struct pythia__grpc_call *call, char *mes
             pythia_free(message);
         return;
     }
-    int status = pythia__intake_submit(r->intake, r->otlp_protobuf, packing, message, size,
-                                       answer_grpc, call);
+    const struct pythia__intake_body body = {
+        .format = r->otlp_protobuf, .packing = packing, .bytes = message, .size = size};
+    int status = pythia__intake_submit(r->intake, &body, answer_grpc, call);
     if (status == PYTHIA_OK)
         return;
     pythia_free(message);

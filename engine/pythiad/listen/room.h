@@ -17,10 +17,15 @@ struct pythia__room {
     uint64_t uncounted; /* and such bodies whose spans cannot be told: they are packed */
 };
 
+static inline bool pythia__room_has(const struct pythia__room *r, size_t size)
+{
+    return r->max == 0 || size <= r->max - (r->used < r->max ? r->used : r->max);
+}
+
 /* Take `size` bytes of it; false if there is not so much: the caller counts the body as refused. */
 static inline bool pythia__room_take(struct pythia__room *r, size_t size)
 {
-    if (r->max > 0 && size > r->max - (r->used < r->max ? r->used : r->max))
+    if (!pythia__room_has(r, size))
         return false;
     r->used += size;
     return true;

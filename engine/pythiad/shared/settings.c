@@ -245,6 +245,9 @@ const struct pythia_option pythia__settings_table[] = {
         "gate", 0, "FOLDER", AT(gate),
         "Switch the trace points of C programs by their switchboards in this folder, and receive "
         "their records; empty: the folder where programs look for it (libpythia-tracepoints(3))"),
+    PYTHIA_TEXT_OPTION("kafka", 0, "URL", AT(kafka),
+                       "Take OTLP from a topic, as a member of a consumer group: "
+                       "kafka://HOST:PORT/TOPIC?group=NAME (see KAFKA)"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
                        "Read OSProfiler's traces from Redis, and switch its trace points there"),
     PYTHIA_REAL("lease-seconds", 0, "S", "30", 1, 3600, AT(lease_seconds),

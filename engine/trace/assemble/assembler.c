@@ -180,6 +180,11 @@ static void stand_behind(struct pythia_assembler *a, struct open_trace *t, struc
     *(t->younger ? &t->younger->elder : &a->youngest) = t;
 }
 
+uint64_t pythia_assembler_oldest(const struct pythia_assembler *a)
+{
+    return a->eldest ? a->eldest->first_tick : UINT64_MAX;
+}
+
 static uint64_t start_of(const struct pythia_assembler *a, const struct open_trace *t)
 {
     return a->starts[t->start_at].ns;
@@ -259,8 +264,12 @@ static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_t
         release_trace(a, t);
         return NULL;
     }
-    *t = (struct open_trace){
-        .id = id, .first_tick = a->tick, .last_tick = a->tick, .start_at = at, .kind = PYTHIA_NONE};
+    *t = (struct open_trace){.id = id,
+                             .first_tick = a->tick,
+                             .last_tick = a->tick,
+                             .start_at = at,
+                             .kind = PYTHIA_NONE,
+                             .origin = a->origin};
     t->pinned = pythia__pinned_ids_has(&a->pinned, a->hash_seed, id);
     /* No start is known before the first span: it counts as later than any. */
     a->starts[a->start_count++] = (struct start){UINT64_MAX, t};
@@ -293,7 +302,9 @@ static int forget_trace(struct pythia_assembler *a, struct open_trace *t,
 {
     if (ending == PYTHIA__ENDED && t->late)
         ending = PYTHIA__ENDED_LATE;
-    int status = pythia__finished_ids_set(&a->finished, hash_trace_id(a, t->id), ending);
+    int status = PYTHIA_OK;
+    if (ending != PYTHIA__ENDED_NOT)
+        status = pythia__finished_ids_set(&a->finished, hash_trace_id(a, t->id), ending);
     unlist_trace(a, t);
     pythia__span_list_release(&t->list, &a->pool);
     release_trace(a, t);
@@ -691,6 +702,15 @@ static bool is_done(const struct pythia_assembler *a, const struct open_trace *t
            (a->options.spans_max && t->spans / 2 >= a->options.spans_max);
 }
 
+/* A span was added to the trace: a trace of two origins counts once. */
+static void note_origin(struct pythia_assembler *a, struct open_trace *t)
+{
+    if (t->origin == a->origin || t->split || !t->origin || !a->origin)
+        return;
+    t->split = true;
+    a->numbers.split_traces++;
+}
+
 int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_id *trace,
                          const struct pythia_span *span)
 {
@@ -712,6 +732,7 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
     }
     if (!t || store_span(a, t, span) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    note_origin(a, t);
     /* Move the trace in its queue at most once a tick: the order within a tick has no meaning. */
     if (t->last_tick != a->tick || t->queue >= QUIETS || t->spans == 1) {
         t->last_tick = a->tick;

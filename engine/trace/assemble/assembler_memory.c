@@ -70,6 +70,23 @@ out:
     return status;
 }
 
+void pythia_assembler_set_origin(struct pythia_assembler *a, uint16_t origin)
+{
+    a->origin = origin;
+}
+
+void pythia_assembler_forget_origin(struct pythia_assembler *a, uint16_t origin)
+{
+    for (struct open_trace *t = a->eldest, *younger; t; t = younger) {
+        younger = t->younger;
+        if (t->origin != origin)
+            continue;
+        a->counts->spans -= t->spans;
+        a->numbers.forgotten_traces++;
+        (void)pythia__assembler_end_trace(a, t, PYTHIA__ENDED_NOT); /* it remembers no id */
+    }
+}
+
 int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
 {
     pythia__assembler_free_spare(a);

@@ -38,11 +38,13 @@ struct open_trace {
     uint32_t starts, stops;
     uint32_t start_at;         /* its index in the array of all */
     uint32_t kind;             /* a trace point that stands for its request type, PYTHIA_NONE */
+    uint16_t origin;           /* of its first span */
     uint8_t queue;             /* which it is in */
     bool rooted : 1;           /* the kind is that of a root */
     bool off : 1;              /* the clock of a sender is: its start is by ours */
     bool pinned : 1, late : 1; /* late: it is in the list of late ones */
     bool merged : 1;
+    bool split : 1; /* it has spans of another origin */
 };
 
 enum { QUIETS = 16, SILENT = QUIETS, PARTIAL, RUNNING, QUEUES }; /* 0 to QUIETS - 1: quiet */
@@ -82,6 +84,7 @@ struct pythia_assembler {
     uint64_t cut_ns;   /* what was last asked for by _began_by, */
     size_t before_cut; /* and how many open traces had begun by then */
     uint64_t tick;
+    uint16_t origin;           /* of spans that are added now */
     uint64_t unix_ns, late_ns; /* of tick 0, by our clock; after which spans arrive */
     struct pythia__finished_ids finished;
     struct pythia__pinned_ids pinned;
@@ -94,7 +97,8 @@ struct pythia_assembler {
 void pythia__assembler_free_spare(struct pythia_assembler *a);
 
 /* Forget an open trace, with those that were merged into it; what comes for it later is counted by
- * how it ended. PYTHIA_OK, or PYTHIA_ENOMEM: it is gone, and its id is not known. */
+ * how it ended, or, with PYTHIA__ENDED_NOT, begins it again. PYTHIA_OK, or PYTHIA_ENOMEM: it is
+ * gone, and its id is not known. */
 int pythia__assembler_end_trace(struct pythia_assembler *a, struct open_trace *t,
                                 enum pythia__ending ending);
 

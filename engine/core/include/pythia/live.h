@@ -141,6 +141,14 @@ void pythia_live_set_clock(struct pythia_live *l, uint64_t unix_ns, uint64_t now
 
 /* Add what was decoded from one body. PYTHIA_OK, PYTHIA_ENOMEM or what the taker returned. */
 int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns);
+
+/* Where the spans of the following batches come from: pythia_window_set_origin, which _tick leaves
+ * as it is. Forgotten requests are evidence of nothing. When the oldest open request came: what was
+ * added before `pythia_live_oldest_ns` is of finished requests only. */
+void pythia_live_set_origin(struct pythia_live *l, uint16_t origin);
+void pythia_live_forget_origin(struct pythia_live *l, uint16_t origin);
+uint64_t pythia_live_oldest_ns(const struct pythia_live *l);
+
 int pythia_live_tick(struct pythia_live *l, uint64_t now_ns);
 int pythia_live_drain(
     struct pythia_live *l); /* no more will come: finish requests, end the cycle */

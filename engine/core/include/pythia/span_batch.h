@@ -14,8 +14,10 @@ struct pythia_span_batch;
 int pythia_span_batch_create(struct pythia_span_batch **out);
 void pythia_span_batch_destroy(struct pythia_span_batch *b); /* b may be NULL */
 
-/* Make it empty, and keep its memory. */
+/* Make it empty, and keep its memory; or keep only the first `count` spans, of `size` bytes, as
+ * _count and _size said when they were all. */
 void pythia_span_batch_clear(struct pythia_span_batch *b);
+void pythia_span_batch_truncate(struct pythia_span_batch *b, size_t count, size_t size);
 
 /* Add a span (copied). PYTHIA_OK or PYTHIA_ENOMEM; then it is as before. */
 int pythia_span_batch_add(struct pythia_span_batch *b, const struct pythia_trace_id *trace,

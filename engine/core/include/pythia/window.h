@@ -46,6 +46,7 @@ struct pythia_window_numbers {
     uint64_t bytes;                                                          /* now held */
     uint64_t finished, finished_rootless, finished_by_age, finished_by_size; /* requests so far */
     uint64_t shed_traces, shed_spans, oversize_spans;
+    uint64_t split_traces, forgotten_traces; /* of origins (assembler.h) */
 };
 
 /* `vocabulary` and `counts` are borrowed; spans, repairs and drops are counted in the latter;
@@ -84,6 +85,13 @@ uint64_t pythia_window_wait_ns(const struct pythia_window *w, uint64_t now_ns);
 /* Did an open request begin at `start_ns` or before, as far as its spans have come and by their
  * clock? O(1) nearly always: pythia_assembler_began_by. */
 bool pythia_window_began_by(struct pythia_window *w, uint64_t start_ns);
+
+/* When the first span of the oldest open request came, in ns; UINT64_MAX: none is open. Spans have
+ * an origin, and requests of one can be forgotten: see pythia_assembler_oldest, _set_origin and
+ * _forget_origin. */
+uint64_t pythia_window_oldest_ns(const struct pythia_window *w);
+void pythia_window_set_origin(struct pythia_window *w, uint16_t origin);
+void pythia_window_forget_origin(struct pythia_window *w, uint16_t origin);
 
 /* The current fill and memory of the window, and how its traces have ended so far. */
 struct pythia_window_numbers pythia_window_numbers(const struct pythia_window *w);

@@ -127,6 +127,18 @@ int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes);
  * our own where that is off? O(1) if it is what was asked for last, else O(open traces). */
 bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns);
 
+/* The tick at which the first span of the oldest open trace was added, UINT64_MAX if none is open:
+ * what was added before belongs to finished traces only. O(1). */
+uint64_t pythia_assembler_oldest(const struct pythia_assembler *a);
+
+/* Spans that are added from now on come from `origin`, for example one partition of a topic; 0, as
+ * at first: from where nobody takes them back. */
+void pythia_assembler_set_origin(struct pythia_assembler *a, uint16_t origin);
+
+/* Forget the open traces whose first span came from there, as if they had never come: somebody else
+ * reads them. If they come here again, they are new. O(open traces). */
+void pythia_assembler_forget_origin(struct pythia_assembler *a, uint16_t origin);
+
 /* Why a trace was finished. */
 enum pythia_finish {
     PYTHIA_FINISH_QUIET,   /* nothing was added for a while */
@@ -143,6 +155,8 @@ struct pythia_assembler_numbers {
     uint64_t finished[PYTHIA_FINISHES]; /* traces */
     uint64_t
         shed_traces; /* or there was no memory to finish them; their spans are among the counts */
+    uint64_t split_traces;     /* whose spans came from two origins, neither of them 0 */
+    uint64_t forgotten_traces; /* by _forget_origin */
 };
 struct pythia_assembler_numbers pythia_assembler_numbers(const struct pythia_assembler *a);
 

@@ -1,0 +1,286 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kafka_parts.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define kafka pythia__kafka_library
+
+#define TURN_MESSAGES 2048 /* some ms; others wait meanwhile */
+#define WAITING_MAX   2    /* bodies: more messages stay with the client */
+#define TICK_MS       1000 /* between offsets that are stored */
+#define PRESSURE_MS   20   /* between looks whether the engine takes more */
+
+/* Before those of the URL, which outrank them. A session of 6 s is the shortest that brokers allow:
+ * a killed member is replaced after it. What a client holds beside the engine is bounded. A topic
+ * that is made, or made anew, is found after 10 s. */
+static const char *const defaults[][2] = {
+    {"client.id", "pythiad"},
+    {"session.timeout.ms", "6000"},
+    {"heartbeat.interval.ms", "1500"},
+    {"queued.max.messages.kbytes", "16384"},
+    {"fetch.wait.max.ms", "100"},
+    {"topic.metadata.refresh.interval.ms", "10000"},
+    {"reconnect.backoff.max.ms", "2000"},
+    {"auto.commit.interval.ms", "1000"},
+};
+/* After those of the URL, which cannot have them. Offsets are stored here, and committed by the
+ * client, which alone knows when no rebalance is under way: before 2.8.0 it takes a commit that
+ * meets one for a lost assignment, gives all partitions back, and they are read twice. */
+static const char *const fixed[][2] = {
+    {"enable.auto.commit", "true"},
+    {"enable.auto.offset.store", "false"},
+    {"partition.assignment.strategy", "cooperative-sticky"},
+};
+
+/* After a fatal error, such as that of a fenced member, the client reads nothing any more: its
+ * cause is the problem. */
+static void report_error(struct pythia__kafka *k, rd_kafka_t *client, rd_kafka_resp_err_t code,
+                         const char *reason)
+{
+    char why[256];
+    if (code == RD_KAFKA_RESP_ERR__FATAL) {
+        code = kafka.fatal_error(client, why, sizeof(why));
+        reason = why;
+    }
+    /* A connection that broke is made anew; when all brokers are gone there is another error. */
+    if (code != RD_KAFKA_RESP_ERR__TRANSPORT)
+        pythia__kafka_problem(k, code, reason);
+}
+
+static void on_error(rd_kafka_t *client, int code, const char *reason, void *context)
+{
+    report_error(context, client, (rd_kafka_resp_err_t)code, reason);
+}
+
+/* Called on threads of the client. */
+static void log_line(const rd_kafka_t *client, int level, const char *facility, const char *text)
+{
+    (void)client, (void)level;
+    pythia_log(PYTHIA_LOG_DEBUG, "Kafka: %s: %s", facility, text);
+}
+
+/* Called on a thread of the client when its queue is no longer empty. */
+static void wake_loop(rd_kafka_t *client, void *context)
+{
+    struct pythia__kafka *k = context;
+    (void)client;
+    uv_async_send(&k->wake);
+}
+
+static void take_polled(struct pythia__kafka *k, const rd_kafka_message_t *m)
+{
+    if (m->err) {
+        report_error(k, k->client, m->err,
+                     m->payload ? (const char *)m->payload : kafka.err2str(m->err));
+        return;
+    }
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
+    pythia__kafka_bodies_take(k, m);
+}
+
+/* Paused partitions give no messages, so that rebalances and errors are seen all the same. */
+static void read_messages(struct pythia__kafka *k)
+{
+    rd_kafka_message_t *m = NULL;
+    if (k->stopping)
+        return;
+    for (int count = 0; (k->waiting < WAITING_MAX || k->paused) && count < TURN_MESSAGES; count++) {
+        if (!(m = kafka.consumer_poll(k->client, 0)))
+            break;
+        take_polled(k, m);
+        kafka.message_destroy(m);
+    }
+    if (m) /* the queue was not empty, and nobody wakes the loop */
+        uv_async_send(&k->wake);
+    pythia__kafka_bodies_submit(k);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    read_messages(wake->data);
+}
+
+static void tell_split(struct pythia__kafka *k)
+{
+    uint64_t split = pythia_live_window(k->live).split_traces;
+    if (split > 0 && k->told_split == 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Spans of one trace come from two partitions, so that members see parts of "
+                   "requests; set partition_traces_by_id: true in the Collector's kafka exporter: "
+                   "topic=%s, traces=%" PRIu64,
+                   k->url.topic, split);
+    k->told_split = split;
+}
+
+/* Runs on a worker thread, because it waits for Kafka, up to the length of a session. Callbacks
+ * come on this thread meanwhile. */
+static void close_client(uv_work_t *work)
+{
+    const struct pythia__kafka *k = work->data;
+    (void)kafka.consumer_close(k->client);
+    kafka.destroy(k->client);
+}
+
+static void note_closed(uv_work_t *work, int cancelled)
+{
+    struct pythia__kafka *k = work->data;
+    (void)cancelled;
+    uv_close((uv_handle_t *)&k->wake, NULL);
+    uv_close((uv_handle_t *)&k->tick, NULL);
+    k->closed = true;
+}
+
+/* The client is closed once nobody else uses it. */
+static void begin_closing(struct pythia__kafka *k)
+{
+    if (k->listing)
+        return;
+    uv_timer_stop(&k->tick);
+    uv_queue_work(k->loop, &k->closing, close_client, note_closed);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct pythia__kafka *k = timer->data;
+    if (k->stopping) {
+        begin_closing(k);
+        return;
+    }
+    read_messages(k);
+    uint64_t now_ms = uv_now(k->loop);
+    if (now_ms - k->stored_ms >= TICK_MS) {
+        k->stored_ms = now_ms;
+        pythia__kafka_group_store(k);
+        pythia__kafka_members_tick(k);
+        tell_split(k);
+    }
+    uint64_t wanted = k->paused ? PRESSURE_MS : TICK_MS;
+    if (uv_timer_get_repeat(timer) != wanted)
+        uv_timer_start(timer, on_tick, wanted, wanted);
+}
+
+/* ---- making one ---- */
+
+static int set_all(rd_kafka_conf_t *conf, const char *const (*pairs)[2], size_t count,
+                   struct pythia_error *e)
+{
+    char why[256];
+    for (size_t i = 0; i < count; i++)
+        if (kafka.conf_set(conf, pairs[i][0], pairs[i][1], why, sizeof(why)) != RD_KAFKA_CONF_OK)
+            return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: %s", why);
+    return PYTHIA_OK;
+}
+
+static int set_conf(const struct pythia__kafka_url *u, rd_kafka_conf_t *conf,
+                    struct pythia_error *e)
+{
+    const char *const own[][2] = {{"bootstrap.servers", u->brokers}, {"group.id", u->group}};
+    int status = set_all(conf, defaults, sizeof(defaults) / sizeof(defaults[0]), e);
+    for (int i = 0; i < u->setting_count && status == PYTHIA_OK; i++) {
+        const char *const pair[][2] = {{u->settings[i].name, u->settings[i].value}};
+        status = set_all(conf, pair, 1, e);
+    }
+    if (status != PYTHIA_OK ||
+        (status = set_all(conf, fixed, sizeof(fixed) / sizeof(fixed[0]), e)) != PYTHIA_OK)
+        return status;
+    return set_all(conf, own, sizeof(own) / sizeof(own[0]), e);
+}
+
+static int join_group(struct pythia__kafka *k, struct pythia_error *e)
+{
+    char why[256];
+    rd_kafka_conf_t *conf = kafka.conf_new();
+    int status = set_conf(&k->url, conf, e);
+    if (status != PYTHIA_OK) {
+        kafka.conf_destroy(conf);
+        return status;
+    }
+    kafka.conf_set_opaque(conf, k);
+    kafka.conf_set_error_cb(conf, on_error);
+    kafka.conf_set_log_cb(conf, log_line);
+    kafka.conf_set_rebalance_cb(conf, pythia__kafka_group_rebalance);
+    kafka.conf_set_offset_commit_cb(conf, pythia__kafka_group_committed);
+    k->client = kafka.new(RD_KAFKA_CONSUMER, conf, why, sizeof(why)); /* takes the settings */
+    if (!k->client) {
+        kafka.conf_destroy(conf);
+        return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: %s", why);
+    }
+    kafka.poll_set_consumer(k->client);
+    rd_kafka_topic_partition_list_t *topics = kafka.topic_partition_list_new(1);
+    kafka.topic_partition_list_add(topics, k->url.topic, RD_KAFKA_PARTITION_UA);
+    rd_kafka_resp_err_t error = kafka.subscribe(k->client, topics);
+    kafka.topic_partition_list_destroy(topics);
+    if (!error)
+        return PYTHIA_OK;
+    kafka.destroy(k->client);
+    return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: %s: %s", k->url.topic, kafka.err2str(error));
+}
+
+static void listen_to_queue(struct pythia__kafka *k)
+{
+    uv_async_init(k->loop, &k->wake, on_wake);
+    uv_timer_init(k->loop, &k->tick);
+    k->wake.data = k->tick.data = k->closing.data = k;
+    k->queue = kafka.queue_get_consumer(k->client);
+    kafka.queue_cb_event_enable(k->queue, wake_loop, k);
+    uv_async_send(&k->wake); /* something may have come before */
+    uv_timer_start(&k->tick, on_tick, TICK_MS, TICK_MS);
+}
+
+int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct pythia_live *live,
+                         const struct pythia__kafka_options *options, struct pythia__kafka **out,
+                         struct pythia_error *e)
+{
+    struct pythia__kafka *k = pythia_calloc(1, sizeof(*k));
+    if (!k)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+    k->loop = loop;
+    k->intake = intake;
+    k->live = live;
+    k->message_max = options->message_max;
+    k->json = pythia_adapter_named("otlp");
+    k->protobuf = pythia_adapter_named("otlp-proto");
+    k->last = &k->first;
+    int status = pythia__kafka_url_read(options->url, &k->url, e);
+    if (status == PYTHIA_OK && !pythia__kafka_library_load())
+        status = pythia_error_set(e, PYTHIA_EUSAGE,
+                                  "--kafka needs a library: apt-get install librdkafka1");
+    if (status != PYTHIA_OK || (status = join_group(k, e)) != PYTHIA_OK) {
+        pythia__kafka_destroy(k);
+        return status;
+    }
+    listen_to_queue(k);
+    *out = k;
+    return PYTHIA_OK;
+}
+
+void pythia__kafka_stop(struct pythia__kafka *k)
+{
+    if (!k || k->stopping)
+        return;
+    pythia__kafka_group_store(k);
+    pythia__kafka_group_leave(k);
+    k->stopping = true;
+    kafka.queue_cb_event_enable(k->queue, NULL, NULL);
+    kafka.queue_destroy(k->queue);
+    uv_timer_start(&k->tick, on_tick, 0, PRESSURE_MS);
+}
+
+bool pythia__kafka_is_running(const struct pythia__kafka *k)
+{
+    return k && !k->closed;
+}
+
+void pythia__kafka_destroy(struct pythia__kafka *k)
+{
+    if (!k)
+        return;
+    json_decref(k->members);
+    pythia_free(k->member);
+    pythia__kafka_url_free(&k->url);
+    pythia_free(k);
+}

@@ -1,0 +1,48 @@
+/* Traces from a topic of Kafka, as a member of a consumer group. Messages are OTLP, protobuf or
+ * JSON, as the kafka exporter of the OpenTelemetry Collector writes them.
+ *
+ * librdkafka has threads of its own that fetch and decompress. Its queue wakes the loop, which
+ * takes messages from there, copies them into bodies, and gives these to the intake, as the
+ * receivers do: a thread between the two queues would only add a third. Where the engine takes no
+ * more, partitions are paused until it does, and nothing is refused.
+ *
+ * Whoever loses a partition forgets its unfinished requests, and whoever gets it reads them again,
+ * whole, because offsets are committed only up to the oldest unfinished request (kafka_offsets.h).
+ * All calls are the loop's. */
+#ifndef PYTHIA_PYTHIAD_KAFKA_H
+#define PYTHIA_PYTHIAD_KAFKA_H
+
+#include <jansson.h>
+#include <uv.h>
+
+#include "intake/intake.h"
+#include "pythia/buf.h"
+#include "pythia/error.h"
+#include "pythia/live.h"
+
+struct pythia__kafka;
+
+struct pythia__kafka_options {
+    const char *url;    /* kafka_url.h */
+    size_t message_max; /* bytes of a message; a larger one is skipped and counted */
+};
+
+/* Join the group. What is borrowed lives longer. PYTHIA_OK with *out owned, or negative with the
+ * reason in `e`. */
+int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct pythia_live *live,
+                         const struct pythia__kafka_options *options, struct pythia__kafka **out,
+                         struct pythia_error *e);
+
+/* Commit, forget unfinished requests, and leave the group (a static member stays in it until its
+ * session ends). Once _is_running says no, _destroy is allowed after the loop has ended. NULL is
+ * not running. */
+void pythia__kafka_stop(struct pythia__kafka *k);
+bool pythia__kafka_is_running(const struct pythia__kafka *k);
+void pythia__kafka_destroy(struct pythia__kafka *k); /* may be NULL */
+
+/* The status as JSON, owned by the caller: null if there is no Kafka, NULL when out of memory. And
+ * as metrics. */
+json_t *pythia__kafka_status(const struct pythia__kafka *k);
+void pythia__kafka_metrics(const struct pythia__kafka *k, struct pythia_buf *to);
+
+#endif
