@@ -290,3 +290,29 @@ void pythia_usdt_notes_free(struct pythia_usdt_notes *notes)
     pythia_free(notes->texts);
     *notes = (struct pythia_usdt_notes){0};
 }
+/* How a probe stands to the one that is looked for. */
+static int compare_probe(const struct pythia_usdt_site *site, struct pythia_text provider,
+                         struct pythia_text name)
+{
+    int order = pythia_text_compare(pythia_text_of(site->provider), provider);
+    return order ? order : pythia_text_compare(pythia_text_of(site->name), name);
+}
+
+const struct pythia_usdt_site *pythia_usdt_notes_find(const struct pythia_usdt_notes *notes,
+                                                      struct pythia_text provider,
+                                                      struct pythia_text name, size_t *count)
+{
+    size_t low = 0, high = notes->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_probe(&notes->sites[middle], provider, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (high = low; high < notes->count; high++)
+        if (compare_probe(&notes->sites[high], provider, name) != 0)
+            break;
+    *count = high - low;
+    return *count ? &notes->sites[low] : NULL;
+}

@@ -128,11 +128,10 @@ static bool take_size(struct pythia_text *text, struct pythia_usdt_operand *o)
     if (!take_number(text, &bytes) || !take_char(text, '@'))
         return false;
     o->is_signed = bytes < 0;
-    if (bytes < 0)
-        bytes = -bytes;
-    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+    uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
+    if (size != 1 && size != 2 && size != 4 && size != 8)
         return false;
-    o->bytes = (uint8_t)bytes;
+    o->bytes = (uint8_t)size;
     return true;
 }
 

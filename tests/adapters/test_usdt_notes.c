@@ -31,6 +31,7 @@ static void sites_are_given_in_order_with_their_offsets(void **state)
     (void)state;
     struct elf_notes n;
     struct pythia_usdt_notes out;
+    size_t count;
     elf_notes_begin(&n);
     ELF_NOTE(&n, 0x401020, 0x402010, "shop\0sell\0-4@%edi 8@$3");
     ELF_NOTE(&n, 0x401010, 0x402010, "shop\0sell\0-4@%esi 8@$4");
@@ -41,13 +42,19 @@ static void sites_are_given_in_order_with_their_offsets(void **state)
     assert_string_equal(out.sites[0].name, "close");
     assert_int_equal(out.sites[0].operand_count, 0);
     assert_int_equal(out.sites[0].semaphore, 0);
-    const struct pythia_usdt_site *sell = &out.sites[1];
+    const struct pythia_usdt_site *sell =
+        pythia_usdt_notes_find(&out, PYTHIA_TEXT("shop"), PYTHIA_TEXT("sell"), &count);
+    assert_int_equal(count, 2);
+    assert_ptr_equal(sell, &out.sites[1]);
     assert_int_equal(sell[0].offset, 0x1010);
     assert_int_equal(sell[1].offset, 0x1020);
     assert_int_equal(sell[0].semaphore, 0x2010);
     assert_string_equal(sell[1].arguments, "-4@%edi 8@$3");
     assert_int_equal(sell[1].operand_count, 2);
     assert_int_equal(sell[1].operands[1].value, 3);
+    assert_null(pythia_usdt_notes_find(&out, PYTHIA_TEXT("shop"), PYTHIA_TEXT("sel"), &count));
+    assert_null(pythia_usdt_notes_find(&out, PYTHIA_TEXT("z"), PYTHIA_TEXT("sell"), &count));
+    assert_int_equal(count, 0);
     pythia_usdt_notes_free(&out);
     elf_notes_free(&n);
 }
@@ -264,6 +271,7 @@ static void ten_thousand_notes_are_read(void **state)
     struct elf_notes n;
     struct pythia_usdt_notes out;
     char texts[32];
+    size_t count;
     elf_notes_begin(&n);
     for (int i = 0; i < 10000; i++) {
         int size = snprintf(texts, sizeof(texts), "big_p%04d_4@$%d", (i * 7919) % 10000, i);
@@ -274,9 +282,11 @@ static void ten_thousand_notes_are_read(void **state)
     assert_int_equal(out.count, 10000);
     assert_int_equal(out.refused, 0);
     for (int i = 0; i < 10000; i++) {
-        snprintf(texts, sizeof(texts), "p%04d", i);
-        assert_string_equal(out.sites[i].name, texts);
-        assert_int_equal((out.sites[i].operands[0].value * 7919) % 10000, i);
+        snprintf(texts, sizeof(texts), "p%04d", (i * 7919) % 10000);
+        const struct pythia_usdt_site *site =
+            pythia_usdt_notes_find(&out, PYTHIA_TEXT("big"), pythia_text_of(texts), &count);
+        assert_int_equal(count, 1);
+        assert_int_equal(site->operands[0].value, i);
     }
     pythia_usdt_notes_free(&out);
     elf_notes_free(&n);

@@ -1,5 +1,5 @@
 /* ELF files of strangers, which a privileged program reads: whatever is in them, each site has
- * names that can be shown, and lies within the file. */
+ * names that can be shown, is found again under them, and lies within the file. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
@@ -18,8 +18,10 @@ static void check_operand(const struct pythia_usdt_operand *o)
     MUST(o->kind < PYTHIA_USDT_REGISTER || o->base != PYTHIA_USDT_NO_REGISTER);
 }
 
-static void check_site(const struct pythia_usdt_site *s, size_t size)
+static void check_site(const struct pythia_usdt_notes *notes, const struct pythia_usdt_site *s,
+                       size_t size)
 {
+    size_t count;
     MUST(*s->provider && *s->name && strlen(s->name) <= PYTHIA_USDT_NAME_MAX);
     for (const char *at = s->arguments; *at; at++)
         MUST(*at >= ' ' && *at <= '~');
@@ -28,6 +30,9 @@ static void check_site(const struct pythia_usdt_site *s, size_t size)
     MUST(s->operand_count <= PYTHIA_USDT_OPERANDS_MAX);
     for (size_t i = 0; i < s->operand_count; i++)
         check_operand(&s->operands[i]);
+    const struct pythia_usdt_site *found =
+        pythia_usdt_notes_find(notes, pythia_text_of(s->provider), pythia_text_of(s->name), &count);
+    MUST(found && s >= found && s < found + count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -42,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (status != PYTHIA_OK)
         return 0;
     for (size_t i = 0; i < notes.count; i++)
-        check_site(&notes.sites[i], size);
+        check_site(&notes, &notes.sites[i], size);
     pythia_usdt_notes_free(&notes);
     return 0;
 }

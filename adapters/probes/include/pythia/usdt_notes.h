@@ -53,6 +53,11 @@ struct pythia_usdt_notes {
 int pythia_usdt_notes_read(int file, struct pythia_usdt_notes *out, struct pythia_error *e);
 void pythia_usdt_notes_free(struct pythia_usdt_notes *notes); /* also makes it empty again */
 
+/* The sites of a probe: *count of them from the one returned; NULL if it has none. O(log n). */
+const struct pythia_usdt_site *pythia_usdt_notes_find(const struct pythia_usdt_notes *notes,
+                                                      struct pythia_text provider,
+                                                      struct pythia_text name, size_t *count);
+
 /* "nop5", "nop", "push", "branch", "step". */
 const char *pythia_usdt_instruction_name(enum pythia_usdt_instruction instruction);
 
