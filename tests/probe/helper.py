@@ -46,10 +46,19 @@ class Helper:
             self.process.wait()
             skip("this machine does not let probes be opened: " + self.first.strip())
 
-    def kill(self, signal=9):
-        self.process.send_signal(signal)
-        self.process.wait()
-        self.process.stderr.close()
+    def kill(self):
+        if self.process.returncode is None:
+            self.process.kill()
+            self.process.wait()
+            self.process.stderr.close()
+
+
+def skip_unless_possible(binary):
+    folder = trusted_folder()
+    try:
+        Helper(binary, folder, "").kill()
+    finally:
+        shutil.rmtree(folder)
 
 
 class Client:

@@ -3,7 +3,6 @@
 import os
 import pwd
 import shutil
-import signal
 import subprocess
 import sys
 import unittest
@@ -92,8 +91,7 @@ class Ends(OfOneTarget):
         probe, client = self.begin()
         self.attach(client, "work__start", 1)
         self.assertEqual(self.target.fire(), 1)
-        probe.process.send_signal(signal.SIGKILL)
-        probe.process.wait()
+        probe.kill()
         client.hits()
         self.assertEqual(self.target.fire(), 0) # the client, which has the rings, lives
         self.assertEqual(client.hits(), [])
@@ -172,11 +170,5 @@ class Users(OfOneTarget):
 
 
 if __name__ == "__main__":
-    folder = helper.trusted_folder()
-    with open(os.path.join(folder, "allow"), "w", encoding="utf-8"):
-        pass
-    try:
-        helper.Helper(PROBE, folder, "").kill() # or it is skipped here, with the reason
-    finally:
-        shutil.rmtree(folder)
+    helper.skip_unless_possible(PROBE)
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

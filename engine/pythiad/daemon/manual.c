@@ -69,6 +69,7 @@ static const char taking[] =
     "out of it.\n\n"
     "*libpythia-tracepoints*\n\tFrom the rings of all programs of its user (*--gate*), or over a "
     "socket (*--records*).\n\n"
+    "*Static probes*\n\tOf programs that nobody instrumented, such as PostgreSQL (*--probes*).\n\n"
     "*Series*\n\tOf collectors, or in the same CSV (Timepoint,Measurement,Label,PID), from a "
     "folder (*--collect*). A file is read when it is complete, its name ends in .csv, or when its "
     "writer was killed; then it is removed. Requests are finished later then, so that all is there "
@@ -202,6 +203,7 @@ static const char controlling[] =
     "pythia-go, see *pythia-control-http*(7).\n\n"
     "*Services with OSProfiler*\n\tBy Redis, see *pythia-control-osprofiler*(7).\n\n"
     "*Programs with libpythia-tracepoints*\n\tBy their switchboard (*--gate*).\n\n"
+    "*Programs with static probes*\n\tThrough *pythia-probe*(8), see *pythia-control-probe*(7).\n\n"
     "Whom it switched goes back to its own set once it has not heard of *pythiad* for "
     "*--lease-seconds*.\n\n"
     "# CONTROL\n\n"
@@ -272,7 +274,7 @@ static const char starting[] =
     "```\n$ pythiad --observe-only\n```\n\n"
     "# SEE ALSO\n\n"
     "*pythia*(1), *pythia-ctl*(1), *pythia-mcp*(1), *pythia-control-http*(7), "
-    "*pythia-control-osprofiler*(7), "
+    "*pythia-control-osprofiler*(7), *pythia-control-probe*(7), *pythia-probe*(8), "
     "*libpythia-tracepoints*(3), *pythia-report*(5)\n";
 
 /* A row of the table: what is done to a value whose key fits. */

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "pythia/adapter.h"
+#include "pythia/control.h"
 #include "pythia/live.h"
 
 /* Where the bytes of a feed come from. Begin one of these with this. Owned by its feed; all but
@@ -75,6 +76,9 @@ int pythia__follow_create(const char *path, struct pythia__feed_reader **out,
  * (NULL: where programs look for it). PYTHIA_EIO: somebody else reads them. */
 int pythia__rings_create(const char *directory, struct pythia__feed_reader **out,
                          struct pythia_error *e);
+
+/* What the points of the plane "probe" record. */
+int pythia__probes_create(struct pythia_control *plane, struct pythia__feed_reader **out);
 
 /* A connection (taken over). */
 int pythia__connection_create(int socket, struct pythia__feed_reader **out);

@@ -229,6 +229,11 @@ const struct pythia_option pythia__settings_table[] = {
         "what they record; empty: where programs look for it (libpythia-tracepoints(3))"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
                        "Take OSProfiler's traces from Redis, and switch its trace points there"),
+    PYTHIA_TEXT_OPTION("probes", 0, "FILE", AT(probes),
+                       "Open static probes of programs by these rules, through pythia-probe(8), "
+                       "and take what they report (pythia-control-probe(7))"),
+    PYTHIA_TEXT_OPTION("probe-socket", 0, "PATH", AT(probe_socket),
+                       "Where pythia-probe listens (default /run/pythia-probe/socket)"),
     PYTHIA_REAL("lease-seconds", 0, "S", "30", 1, 3600, AT(lease_seconds),
                 "Time after which targets go back to their own set when pythiad is gone"),
     PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, AT(seed), "Seed of all that is drawn"),

@@ -41,7 +41,7 @@ struct pythia__settings {
         min_cov;
     struct pythia_option_texts always, never;
     /* switches */
-    const char *gate, *osprofiler;
+    const char *gate, *osprofiler, *probes, *probe_socket;
     double lease_seconds;
     int latency, strategy, learn;
     bool check_config, insecure, no_fold, observe_only, quiet, verbose;
