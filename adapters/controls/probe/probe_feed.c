@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,7 +81,8 @@ void pythia__probe_feed_rings(struct pythia_probe_feed *f, const int *rings, siz
     pthread_mutex_lock(&f->lock);
     close_fresh(f);
     f->fresh_count = count < RINGS_MAX ? count : RINGS_MAX;
-    memcpy(f->fresh, rings, f->fresh_count * sizeof(*rings));
+    for (size_t i = 0; i < f->fresh_count; i++)
+        f->fresh[i] = rings[i];
     f->renewed = true;
     f->definition_count = 0;
     pthread_mutex_unlock(&f->lock);
