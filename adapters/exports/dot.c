@@ -13,29 +13,6 @@ static void begin_dot(struct pythia_export_state *state, struct pythia_buf *out)
                          "fontname=\"sans-serif\", fontsize=10];\n");
 }
 
-static bool is_blank(unsigned char c)
-{
-    return c <= ' ' || c == 0x7f;
-}
-
-/* A label: quotes and backslashes are escaped, control characters become blanks, and what else
- * would act on a page instead of being seen is its code. */
-static void add_dot_label(struct pythia_buf *out, struct pythia_text name)
-{
-    struct pythia_glyph glyph;
-    while (name.size > 0) {
-        bool blank = is_blank((unsigned char)*name.bytes);
-        pythia_glyph_next(&name, &glyph);
-        for (size_t i = 0; i < glyph.size && !blank; i++) {
-            if (glyph.bytes[i] == '"' || glyph.bytes[i] == '\\')
-                pythia_buf_putc(out, '\\');
-            pythia_buf_putc(out, glyph.bytes[i]);
-        }
-        if (blank)
-            pythia_buf_putc(out, ' ');
-    }
-}
-
 /* A cluster for each trace keeps several of them apart in one drawing; the critical path is bold.
  */
 static void write_dot_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
@@ -56,7 +33,8 @@ static void write_dot_trace(struct pythia_export_state *state, const struct pyth
         const struct pythia_trace_span *span = &trace->spans[i];
         const char *bold = critical[i] ? ", style=bold, color=\"#b03000\"" : "";
         pythia_buf_printf(out, "    t%zus%u [label=\"", number, i);
-        add_dot_label(out, pythia_vocabulary_tracepoint_id(state->vocabulary, span->tracepoint));
+        pythia_shown_dot_label(
+            out, pythia_vocabulary_tracepoint_id(state->vocabulary, span->tracepoint));
         pythia_buf_printf(out, "\\n+%.3f ms, %.3f ms\"%s];\n",
                           (double)(span->start_ns - trace->start_ns) / 1e6,
                           (double)(span->end_ns - span->start_ns) / 1e6, bold);

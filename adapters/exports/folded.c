@@ -63,6 +63,15 @@ static void end_folded(struct pythia_export_state *state, struct pythia_buf *out
     (void)out;
 }
 
+/* The same, for whoever draws it. */
+const struct pythia_export_ops pythia__export_flamegraph = {
+    .name = "flamegraph",
+    .help = "a flame graph of the critical path, as a picture (SVG)",
+    .begin = begin_folded,
+    .trace = write_folded_trace,
+    .end = end_folded,
+};
+
 const struct pythia_export_ops pythia__export_folded = {
     .name = "folded",
     .help = "folded stacks of the critical path, for flame graphs",

@@ -10,10 +10,8 @@ void pythia__add_json_string(struct pythia_buf *out, struct pythia_text text)
     pythia_shown_json_text(out, text);
 }
 
-/* Append a value as JSON; with `as_text`, as a string whatever it is. A number that JSON cannot
- * write becomes a string. */
-static void add_json_value(struct pythia_buf *out, const struct pythia_attribute *value,
-                           bool as_text)
+void pythia__add_json_value(struct pythia_buf *out, const struct pythia_attribute *value,
+                            bool as_text)
 {
     const char *quote =
         as_text || (value->kind == PYTHIA_ATTRIBUTE_REAL && !isfinite(value->real)) ? "\"" : "";
@@ -45,9 +43,26 @@ void pythia__add_json_attributes(struct pythia_buf *out, const struct pythia_voc
             pythia_buf_puts(out, first ? "" : ",");
             pythia__add_json_string(out, pythia_vocabulary_text(v, one.key));
             pythia_buf_putc(out, ':');
-            add_json_value(out, &one, as_text);
+            pythia__add_json_value(out, &one, as_text);
             first = false;
         }
+}
+
+struct pythia_text pythia__find_span_name(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(v, tracepoint),
+                       name = pythia_vocabulary_text(
+                           v, pythia_vocabulary_tracepoint_at(v, tracepoint)->name);
+    return name.size > 0 && pythia_text_ends(id, name) ? name : id;
+}
+
+bool pythia__has_key(const struct pythia_vocabulary *v, struct pythia_text packed, const char *key)
+{
+    struct pythia_attribute one;
+    while (pythia_attributes_next(&packed, &one))
+        if (pythia_text_equal(pythia_vocabulary_text(v, one.key), pythia_text_of(key)))
+            return true;
+    return false;
 }
 
 void pythia__add_trace_id(struct pythia_buf *out, struct pythia_trace_id id)

@@ -38,16 +38,6 @@ static void write_tags(struct pythia_buf *out, const struct pythia_vocabulary *v
         pythia_buf_putc(out, '}');
 }
 
-/* The name of the span, or the whole id where that does not end with the name, because it is made
- * of more than service, scope and name. A point of a recording may have an id only. */
-static struct pythia_text find_span_name(const struct pythia_vocabulary *v, uint32_t tracepoint)
-{
-    struct pythia_text id = pythia_vocabulary_tracepoint_id(v, tracepoint),
-                       name = pythia_vocabulary_text(
-                           v, pythia_vocabulary_tracepoint_at(v, tracepoint)->name);
-    return name.size > 0 && pythia_text_ends(id, name) ? name : id;
-}
-
 static void write_zipkin_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
                                const struct pythia_critical_path *path, struct pythia_buf *out)
 {
@@ -66,7 +56,7 @@ static void write_zipkin_trace(struct pythia_export_state *state, const struct p
         if (kinds[span->kind])
             pythia_buf_printf(out, ",\"kind\":\"%s\"", kinds[span->kind]);
         pythia_buf_puts(out, ",\"name\":");
-        pythia__add_json_string(out, find_span_name(v, span->tracepoint));
+        pythia__add_json_string(out, pythia__find_span_name(v, span->tracepoint));
         uint64_t duration_us = (span->end_ns - span->start_ns + 500) / 1000;
         pythia_buf_printf(out, ",\"timestamp\":%" PRIu64, span->start_ns / 1000);
         if (duration_us > 0) /* Zipkin knows no duration of 0 */

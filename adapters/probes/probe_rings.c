@@ -19,7 +19,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define HITS_MAX 65536 /* that are held back at once; more are lost */
+#define TIME_MAX ((uint64_t)INT64_MAX / 8) /* records have no later one */
+#define HITS_MAX 65536                     /* that are held back at once; more are lost */
 
 /* A hit with what is behind it. */
 struct held {
@@ -111,7 +112,7 @@ static bool read_hit(const struct pythia_probe_rings *r, const char *data, uint6
         return false;
     copy_out(r, data, at + head, &out->hit, sizeof(out->hit));
     size_t values = out->hit.values, texts = out->hit.texts ? PYTHIA_PROBE_TEXT_BYTES : 0;
-    if (values > PYTHIA_USDT_OPERANDS_MAX ||
+    if (values > PYTHIA_USDT_OPERANDS_MAX || out->hit.time_ns > TIME_MAX ||
         size < head + sizeof(out->hit) + values * sizeof(int64_t) + texts)
         return false;
     copy_out(r, data, at + head + sizeof(out->hit), out->values, values * sizeof(int64_t));

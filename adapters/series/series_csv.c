@@ -9,11 +9,11 @@
 #include "pythia/mem.h"
 #include "pythia/series.h"
 #include "pythia/status.h"
+#include "series_real.h"
 
 #define FIELDS      4
 #define FIELD_BYTES 4096 /* of a label; no quoted one is followed further */
 #define STEP_NS     UINT64_C(1000000000)
-#define EXACT       UINT64_C(9007199254740992) /* 2^53 */
 
 struct reading {
     struct pythia_series_csv *csv;
@@ -38,17 +38,6 @@ static void report_csv_line(const struct reading *r, const char *at, const char 
     pythia_error_set(&why, PYTHIA_EFORMAT, "%s", sentence);
     pythia_error_place(&why, r->name, r->line, (uint64_t)(at - r->begin));
     r->csv->broken(r->csv->context, &why);
-}
-
-static struct pythia_text trim_text(struct pythia_text t)
-{
-    while (t.size && (t.bytes[0] == ' ' || t.bytes[0] == '\t')) {
-        t.bytes++;
-        t.size--;
-    }
-    while (t.size && (t.bytes[t.size - 1] == ' ' || t.bytes[t.size - 1] == '\t'))
-        t.size--;
-    return t;
 }
 
 /* ---- fields ---- */
@@ -119,62 +108,6 @@ static const char *take_row(struct reading *r, struct row *row)
     return wrong;
 }
 
-static bool parse_unsigned(struct pythia_text t, uint64_t most, uint64_t *out)
-{
-    uint64_t number = 0;
-    if (t.size == 0 || t.size > 20)
-        return false;
-    for (size_t i = 0; i < t.size; i++) {
-        unsigned digit = (unsigned)(unsigned char)t.bytes[i] - '0';
-        if (digit > 9 || number > (UINT64_MAX - digit) / 10)
-            return false;
-        number = number * 10 + digit;
-    }
-    *out = number;
-    return number <= most;
-}
-
-/* Digits and a point, of up to 2^53 and 22 decimals: one division of exact numbers, rounded once
- * (Clinger, "How to Read Floating Point Numbers Accurately", PLDI 1990). */
-static bool parse_short_real(struct pythia_text t, double *out)
-{
-    static const double powers[] = {1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    uint64_t number = 0;
-    size_t i = 0, digits = 0, decimals = 0;
-    bool minus = t.size && t.bytes[0] == '-', point = false;
-    for (i = minus; i < t.size; i++) {
-        unsigned digit = (unsigned)(unsigned char)t.bytes[i] - '0';
-        if (t.bytes[i] == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (digit > 9 || number > (EXACT - 9) / 10 || decimals == 22)
-            return false;
-        number = number * 10 + digit;
-        digits++;
-        decimals += point;
-    }
-    *out = (minus ? -1 : 1) * ((double)number / powers[decimals]);
-    return digits > 0;
-}
-
-static const char *parse_csv_real(struct pythia_text t, double *out)
-{
-    char text[64], *end;
-    if (parse_short_real(t, out))
-        return NULL;
-    if (t.size == 0 || t.size >= sizeof(text) || t.bytes[0] == ' ')
-        return "the measurement is not a number";
-    memcpy(text, t.bytes, t.size);
-    text[t.size] = '\0';
-    *out = strtod(text, &end);
-    if (end != text + t.size || strpbrk(text, "xXpP"))
-        return "the measurement is not a number";
-    return isfinite(*out) ? NULL : "the measurement is not finite";
-}
-
 /* ---- rows ---- */
 
 static int reach_latest(struct reading *r)
@@ -225,10 +158,10 @@ static int add_csv_row(struct reading *r, const struct row *row, const char **wr
 {
     uint64_t time_ns, process;
     double value;
-    if (!parse_unsigned(trim_text(row->fields[0]), INT64_MAX, &time_ns))
+    if (!pythia_text_unsigned(pythia_text_trim(row->fields[0]), INT64_MAX, &time_ns))
         *wrong = "the time point is no number of nanoseconds";
-    else if (!(*wrong = parse_csv_real(trim_text(row->fields[1]), &value)) &&
-             !parse_unsigned(trim_text(row->fields[3]), UINT32_MAX, &process))
+    else if (!(*wrong = pythia__series_real(pythia_text_trim(row->fields[1]), &value)) &&
+             !pythia_text_unsigned(pythia_text_trim(row->fields[3]), UINT32_MAX, &process))
         *wrong = "the PID is not a number";
     struct pythia_text label = row->fields[2];
     if (!*wrong && label.size > FIELD_BYTES)
@@ -236,7 +169,7 @@ static int add_csv_row(struct reading *r, const struct row *row, const char **wr
     if (*wrong)
         return PYTHIA_EFORMAT;
     if (label.bytes != r->raw)
-        label = trim_text(label);
+        label = pythia_text_trim(label);
     if (!pythia_text_is_sound(label))
         label = (struct pythia_text){r->label, pythia_text_repair(label, r->label)};
     int status = note_time_step(r, label, process, time_ns);
@@ -290,7 +223,7 @@ static bool take_heading(struct reading *r)
     if (r->at == r->end || take_row(r, &row))
         return false;
     for (size_t i = 0; i < FIELDS; i++)
-        if (!pythia_text_equal(trim_text(row.fields[i]), pythia_text_of(names[i])))
+        if (!pythia_text_equal(pythia_text_trim(row.fields[i]), pythia_text_of(names[i])))
             return false;
     r->line = 2;
     return true;

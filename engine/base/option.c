@@ -54,7 +54,7 @@ static int bad_bytes(const struct pythia_option *o, const char *text, struct pyt
         show_bytes((uint64_t)o->high, &range);
     }
     int status =
-        pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes a number of bytes%s%s, not '%s'", o->name,
+        pythia_error_set(e, PYTHIA_EUSAGE, "--%s requires a number of bytes%s%s, not '%s'", o->name,
                          range.bytes ? range.bytes : "", o->high > 0 ? "" : " such as 64M", text);
     pythia_buf_free(&range);
     return status;
@@ -64,13 +64,13 @@ static int bad_value(const struct pythia_option *o, const char *text, struct pyt
 {
     switch (o->type) {
     case PYTHIA_OPTION_CHOICE:
-        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes one of %s, not '%s'", o->name,
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s must be one of %s, not '%s'", o->name,
                                 o->choices, text);
     case PYTHIA_OPTION_BYTES:
         return bad_bytes(o, text, e);
     default:
         return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "--%s takes a number from %.15g to %.15g, not '%s'", o->name,
+                                "--%s requires a number from %.15g to %.15g, not '%s'", o->name,
                                 o->low, o->high, text);
     }
 }
@@ -251,7 +251,7 @@ static int bad_option(const struct pythia_option *table, int wrong, const char *
     int size = (int)strcspn(word, "=");
     for (const struct pythia_option *o = table; o->name; o++)
         if (strncmp(o->name, word + 2, (size_t)size - 2) == 0)
-            return pythia_error_set(e, PYTHIA_EUSAGE, "%.*s may mean several options", size, word);
+            return pythia_error_set(e, PYTHIA_EUSAGE, "%.*s is ambiguous", size, word);
     struct pythia_nearest near = {.wanted = {word + 2, (size_t)size - 2}};
     for (const struct pythia_option *o = table; o->name; o++)
         pythia_nearest_offer(&near, pythia_text_of(o->name));
@@ -264,9 +264,9 @@ static int bad_option(const struct pythia_option *table, int wrong, const char *
 static int missing_value(const struct pythia_option *table, int option, struct pythia_error *e)
 {
     if (option >= LONG_OPTION)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s needs a value",
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s requires a value",
                                 table[option - LONG_OPTION].name);
-    return pythia_error_set(e, PYTHIA_EUSAGE, "-%c needs a value", option);
+    return pythia_error_set(e, PYTHIA_EUSAGE, "-%c requires a value", option);
 }
 
 int pythia_options_parse(const struct pythia_option *table, void *settings, int argc, char **argv,
@@ -393,6 +393,12 @@ void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *
 
 /* ---- completion for shells ---- */
 
+/* Are its words all that it takes, or those that are taken most? */
+static bool has_words(const struct pythia_option *o)
+{
+    return o->type == PYTHIA_OPTION_CHOICE || (o->type == PYTHIA_OPTION_TEXT && o->choices);
+}
+
 static void add_choices(const struct pythia_option *o, struct pythia_buf *to)
 {
     for (const char *word = o->choices; *word; word++)
@@ -404,7 +410,7 @@ void pythia_options_completion(const struct pythia_option *table, const char *be
 {
     pythia_buf_puts(to, "        case $prev in\n");
     for (const struct pythia_option *o = table; o->name; o++) {
-        if (o->type != PYTHIA_OPTION_CHOICE)
+        if (!has_words(o))
             continue;
         pythia_buf_puts(to, "        ");
         if (o->letter)
@@ -436,7 +442,7 @@ void pythia_option_fish(const struct pythia_option *option, struct pythia_buf *t
     pythia_buf_printf(to, " -l %s", option->name);
     if (option->letter)
         pythia_buf_printf(to, " -s %c", option->letter);
-    if (option->type == PYTHIA_OPTION_CHOICE) {
+    if (has_words(option)) {
         pythia_buf_puts(to, " -x -a '");
         add_choices(option, to);
         pythia_buf_putc(to, '\'');

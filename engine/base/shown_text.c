@@ -164,6 +164,23 @@ static void add_escaped(struct pythia_buf *to, struct pythia_text rest, bool str
     pythia_buf_add(to, plain, (size_t)(rest.bytes - plain));
 }
 
+void pythia_shown_dot_label(struct pythia_buf *to, struct pythia_text text)
+{
+    struct pythia_glyph glyph;
+    while (text.size > 0) {
+        unsigned char first = (unsigned char)*text.bytes;
+        bool blank = first <= ' ' || first == 0x7f;
+        pythia_glyph_next(&text, &glyph);
+        for (size_t i = 0; i < glyph.size && !blank; i++) {
+            if (glyph.bytes[i] == '"' || glyph.bytes[i] == '\\')
+                pythia_buf_putc(to, '\\');
+            pythia_buf_putc(to, glyph.bytes[i]);
+        }
+        if (blank)
+            pythia_buf_putc(to, ' ');
+    }
+}
+
 void pythia_shown_json_text(struct pythia_buf *to, struct pythia_text text)
 {
     pythia_buf_putc(to, '"');

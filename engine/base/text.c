@@ -44,6 +44,57 @@ bool pythia_text_contains(struct pythia_text text, struct pythia_text part)
     return false;
 }
 
+static bool is_around(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct pythia_text pythia_text_trim(struct pythia_text text)
+{
+    while (text.size > 0 && is_around(*text.bytes)) {
+        text.bytes++;
+        text.size--;
+    }
+    while (text.size > 0 && is_around(text.bytes[text.size - 1]))
+        text.size--;
+    return text;
+}
+
+bool pythia_text_unsigned(struct pythia_text text, uint64_t most, uint64_t *out)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned digit = (unsigned)(unsigned char)text.bytes[i] - '0';
+        if (digit > 9 || number > (UINT64_MAX - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    if (text.size == 0 || number > most)
+        return false;
+    *out = number;
+    return true;
+}
+
+bool pythia_text_seconds(struct pythia_text text, uint64_t *out_ns)
+{
+    const char *point = text.size > 0 ? memchr(text.bytes, '.', text.size) : NULL;
+    size_t whole = point ? (size_t)(point - text.bytes) : text.size, digits = 0;
+    uint64_t seconds, ns = 0;
+    if (!pythia_text_unsigned((struct pythia_text){text.bytes, whole}, INT64_MAX / 1000000000 - 1,
+                              &seconds))
+        return false;
+    for (size_t i = whole + 1; i < text.size; i++) {
+        if (text.bytes[i] < '0' || text.bytes[i] > '9')
+            return false;
+        if (digits++ < 9)
+            ns = ns * 10 + (uint64_t)(text.bytes[i] - '0');
+    }
+    for (; digits < 9; digits++)
+        ns *= 10;
+    *out_ns = seconds * 1000000000 + ns;
+    return true;
+}
+
 /* Bytes of the UTF-8 sequence at `from`, of which there are `left`, as the Unicode Standard has
  * them (version 15, table 3-7: no detours, no surrogates, nothing above U+10FFFF); 0 if there is no
  * whole one, or U+0000. */

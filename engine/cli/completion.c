@@ -93,6 +93,8 @@ static void complete_second_words(struct pythia_buf *to, const char *before, con
     }
 }
 
+/* bash and zsh share the body, because both understand this subset; only what surrounds it
+ * differs. */
 static void write_function(struct pythia_buf *to, const struct shell *s)
 {
     size_t count;
@@ -152,6 +154,8 @@ static void write_fish_command(struct pythia_buf *to, const struct pythia__comma
                           c->name, c->words, c->words);
 }
 
+/* fish has conditions for each completion instead of a function, so its lines share nothing with
+ * those of the other shells. */
 static void write_fish_completion(struct pythia_buf *to)
 {
     size_t count;

@@ -12,9 +12,9 @@
 #error "the build names the version"
 #endif
 
-static const char about[] = "Finds where in a distributed system the difference between like "
-                            "requests comes from, which trace points would show it, "
-                            "and which variable explains it.";
+static const char about[] = "Finds where the latency variance of similar requests arises in a "
+                            "distributed system, which trace points would show more, and which "
+                            "variable explains it.";
 
 static const char *exits_of(const struct pythia__command *c)
 {
@@ -71,7 +71,8 @@ int pythia__help_command(const struct pythia__command *c)
     pythia_buf_puts(&text, "\nOptions\n");
     pythia__options_of(c, options);
     pythia_options_help(options, &text);
-    pythia_buf_puts(&text, "  -h, --help                This help\n\nExamples\n");
+    pythia_buf_puts(&text, "  -h, --help                Show this help\n\n"
+                           "Examples\n");
     for (const char *line = c->examples; *line;) {
         size_t size = strcspn(line, "\n");
         pythia_buf_printf(&text, "  %.*s\n", (int)size, line);
@@ -91,8 +92,9 @@ static int help_all(void)
     pythia_buf_puts(&text, "\nCommands\n");
     for (size_t i = 0; i < count; i++)
         pythia_buf_printf(&text, "  %-14s%s\n", commands[i]->name, commands[i]->summary);
-    pythia_buf_puts(&text, "\npythia COMMAND --help says more of one, pythia --version which this "
-                           "is.\n");
+    pythia_buf_puts(&text, "\n"
+                           "Run pythia COMMAND --help for the options of a command, and pythia "
+                           "--version for the version.\n");
     exit_line(&text, NULL);
     return print_help_text(&text);
 }
@@ -190,7 +192,8 @@ static void page_of_command(struct pythia_buf *to, const struct pythia__command 
     pythia_buf_puts(to, "\n\n# OPTIONS\n\n");
     pythia__options_of(c, options);
     pythia_options_scdoc(options, to);
-    pythia_buf_puts(to, "*-h*, *--help*\n\tThis help.\n");
+    pythia_buf_puts(to, "*-h*, *--help*\n"
+                        "\tShow this help.\n");
     page_examples(to, c->examples);
     page_end(to, exits_of(c), "pythia(1)", c->see_also);
 }
@@ -199,9 +202,12 @@ static void page_of_all(struct pythia_buf *to)
 {
     size_t count;
     const struct pythia__command *const *commands = pythia__commands(&count);
-    pythia_buf_puts(to, "pythia(1)\n\n# NAME\n\npythia - why requests that should be alike are "
-                        "not\n\n# SYNOPSIS\n\n"
-                        "*pythia* _command_ [_option_...] [_operand_...]\n\n# DESCRIPTION\n\n");
+    pythia_buf_puts(to, "pythia(1)\n\n"
+                        "# NAME\n\n"
+                        "pythia - explain why similar requests take different times\n\n"
+                        "# SYNOPSIS\n\n"
+                        "*pythia* _command_ [_option_...] [_operand_...]\n\n"
+                        "# DESCRIPTION\n\n");
     escape_scdoc(to, about);
     pythia_buf_puts(to, "\n\n# COMMANDS\n\n");
     for (size_t i = 0; i < count; i++) {
@@ -212,10 +218,12 @@ static void page_of_all(struct pythia_buf *to)
         pythia_buf_puts(to, ".\n\n");
     }
     pythia_buf_puts(to, "# OPTIONS\n\n"
-                        "*-h*, *--help*\n\tList the commands. *pythia* _command_ *--help* and "
-                        "*pythia help* _command_ say more of one.\n\n"
-                        "*-V*, *--version*\n\tThe version.\n");
-    page_examples(to, "# Why do the requests of a capture differ?\n"
+                        "*-h*, *--help*\n"
+                        "\tList the commands. *pythia* _command_ *--help* and *pythia help* "
+                        "_command_ list the options of a command.\n\n"
+                        "*-V*, *--version*\n"
+                        "\tShow the version.\n");
+    page_examples(to, "# Why does the latency of captured requests vary?\n"
                       "pythia replay traces.jsonl\n"
                       "# What has changed since yesterday?\n"
                       "pythia compare monday tuesday\n"
@@ -247,6 +255,8 @@ static bool is_of_family(const struct pythia__command *c, const char *word)
     return size > 0 && strncmp(c->name, word, size) == 0 && c->name[size] == ' ';
 }
 
+/* The first word of a two-word command is answered with its second words, because the name was
+ * right so far. */
 int pythia__help_unknown(const char *name)
 {
     struct pythia_buf text = {0};
@@ -271,7 +281,7 @@ int pythia__help_unknown(const char *name)
         if (meant.size > 0)
             pythia_buf_printf(&text, ", did you mean %.*s?", (int)meant.size, meant.bytes);
     }
-    pythia_log(PYTHIA_LOG_ERROR, "%s (pythia --help lists what there is)",
+    pythia_log(PYTHIA_LOG_ERROR, "%s (pythia --help lists the commands)",
                text.bytes ? text.bytes : "");
     pythia_buf_free(&text);
     return PYTHIA__EXIT_USAGE;

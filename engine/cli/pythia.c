@@ -14,7 +14,7 @@
 #include "shared/command.h"
 #include "shared/own_input.h"
 
-/* How many of the words in argv from index 1 on name this command: 0 for none. */
+/* The number of words in argv, from index 1 on, that name this command; 0: none. */
 static int words_matched(const struct pythia__command *c, int argc, char **argv)
 {
     const char *name = c->name;

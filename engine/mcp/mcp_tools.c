@@ -17,8 +17,8 @@ static const struct tool {
     bool changes;
 } tools[] = {
     {"verdicts", "/v1/verdicts",
-     "What holds for each request type: where its latency variance is, which key-value explains "
-     "it, with confidence, since when, and what would refute it.",
+     "The current verdict for each request type: where its latency variance arises, which "
+     "key-value explains it, with what confidence, since when, and what would refute it.",
      TAKES_NONE, false},
     {"report", "/v1/report?format=markdown",
      "The report of the last cycle: groups of requests, the share of the variance of each segment "
@@ -32,14 +32,14 @@ static const struct tool {
      TAKES_NONE, false},
     {"decisions", "/v1/decisions", "The latest decisions: what was opened and closed, and why.",
      TAKES_COUNT, false},
-    {"status", "/v1/status", "The state of pythiad: what it does, requests, cycles, limits.",
+    {"status", "/v1/status", "The state of pythiad: its activity, requests, cycles, limits.",
      TAKES_NONE, false},
     {"plan", "/v1/plan",
      "What it would cost to open trace points, in ns and percent of a request. Changes nothing.",
      TAKES_IDS, false},
     {"open", "/v1/open", "Open trace points by hand, until they are unpinned.", TAKES_IDS, true},
     {"close", "/v1/close", "Close trace points by hand, until they are unpinned.", TAKES_IDS, true},
-    {"unpin", "/v1/unpin", "Leave trace points to the search again.", TAKES_IDS, true},
+    {"unpin", "/v1/unpin", "Return trace points to the search.", TAKES_IDS, true},
 };
 #define TOOLS (sizeof(tools) / sizeof(tools[0]))
 
@@ -116,11 +116,11 @@ const char *pythia__mcp_tools_route(const json_t *parameters, bool changes,
     if (!t)
         return "there is no such tool";
     if (arguments && !json_is_object(arguments))
-        return "\"arguments\" is no object";
+        return "\"arguments\" must be an object";
     snprintf(out->path, sizeof(out->path), "%s", t->path);
     if (t->takes == TAKES_COUNT && !path_of_count(t, arguments, out->path, sizeof(out->path)))
-        return "\"count\" is no number from 1 to 200";
+        return "\"count\" must be a number from 1 to 200";
     if (t->takes == TAKES_IDS && !(out->body = body_of_ids(arguments)))
-        return "\"trace_points\" is no list of 1 to 40 ids";
+        return "\"trace_points\" must be a list of 1 to 40 ids";
     return NULL;
 }

@@ -95,7 +95,7 @@ static uint64_t select_part(const struct pythia__compare *c, size_t side,
     return pythia_exact_moments_count(all_requests(c, side), part->weight);
 }
 
-/* What is of all requests of a type. `n` are all requests of each side. */
+/* Compare everything that concerns all requests of a type. `n` are all requests of each side. */
 static void describe_type(const struct pythia__compare *c, struct pythia_compared_type *t,
                           const struct pythia_side_type *const sides[2], const double n[2])
 {

@@ -124,9 +124,9 @@ static void spread_edge_times(struct rows *r, size_t e)
         r->column[r->entries[k].row] = r->entries[k].time;
 }
 
-/* Clip the column. Returns how many independent values it counts for: those that clipping pulled in
- * know nothing of their own. Dixon and Tukey, "Approximate Behavior of the Distribution of
- * Winsorized t", Technometrics 10(1), 1968. */
+/* Clip the column. Returns the number of independent values: clipped values carry no information
+ * of their own. Dixon and Tukey, "Approximate Behavior of the Distribution of Winsorized t",
+ * Technometrics 10(1), 1968. */
 static double clip_column(const struct work *w, struct rows *r)
 {
     return (double)(r->n - pythia_winsorise(r->column, r->n, w->clip_top, CLIP));
@@ -140,9 +140,9 @@ static double mean_of_column(const double *x, size_t n)
     return first + mean;
 }
 
-/* Of the products (x - its mean) * total, which is centred, or of x itself where `total` is NULL:
- * their number, mean and variance. Their sum over n - 1 is a covariance, so the products are scaled
- * to have it as their mean. */
+/* Number, mean and variance of the products (x - its mean) * total, which is centred, or of x
+ * itself if `total` is NULL. Their sum over n - 1 is a covariance, so the products are scaled to
+ * have it as their mean. */
 static struct pythia_summary summarise_products(const double *x, const double *total, size_t n,
                                                 double independent)
 {

@@ -1,4 +1,4 @@
-/* What the files of compare share. Sides are 0 for before and 1 for after. */
+/* Declarations shared by the files of compare. Sides are 0 for before and 1 for after. */
 #ifndef PYTHIA_SEARCH_COMPARE_PARTS_H
 #define PYTHIA_SEARCH_COMPARE_PARTS_H
 
@@ -50,7 +50,7 @@ int pythia__compare_points(struct pythia__compare *c, struct pythia_compared_typ
                            const struct pythia_side_type *before,
                            const struct pythia_side_type *after);
 
-/* Which service each edge counts for; then, with the edges ranked, the services. */
+/* Attribute each edge to a service; then, with the edges ranked, rank the services. */
 int pythia__compare_attribute(struct pythia__compare *c);
 int pythia__compare_services(struct pythia__compare *c);
 

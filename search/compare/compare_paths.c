@@ -1,4 +1,4 @@
-/* Which ways requests take, and which trace points they pass. */
+/* Compares the paths that requests take, and the trace points that they hit. */
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ struct work {
     size_t base, base_rows;
 };
 
-/* Told apart at `level` are the structures of that level, and those that end above it. */
+/* At `level`, the structures of that level and those that end above it are distinguished. */
 static bool is_structure_at_level(const struct pythia_structure *s, uint32_t level)
 {
     return s->whole ? s->level < level : s->level == level;
@@ -140,7 +140,8 @@ static size_t sampled_rows_of_side(const struct work *w, size_t s)
     return w->types[s] ? pythia_type_rows(w->types[s]) : 0;
 }
 
-/* How many sampled requests of a pair pass each trace point; returns how many there are. */
+/* Count the sampled requests of a pair that hit each trace point; returns the number of trace
+ * points. */
 static size_t count_points(const struct work *w, size_t pair, uint32_t *counts)
 {
     size_t n = 0;

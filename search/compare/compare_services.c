@@ -123,8 +123,9 @@ static bool looks_like_call(const struct node *node)
            node->straight[s] + node->chained[s] <= UNLIKE_MAX * node->visits[s];
 }
 
-/* Which nodes are a caller's side of calls, and of whom. A name such as "HTTP POST" makes one node
- * of the calls of several services; then each edge says whose it is (callee_of_edge). */
+/* Mark the nodes that are a caller's side of calls, with their callee. A name such as "HTTP
+ * POST" makes one node of the calls of several services; then each edge says whose it is
+ * (callee_of_edge). */
 static void find_calls(struct work *w)
 {
     uint32_t nodes = pythia_cct_nodes(w->cct);

@@ -14,7 +14,7 @@ struct minute {
     uint64_t number, first_ns, last_ns;
 };
 
-/* What the current trace has of a trace point. */
+/* The hits and failures of a trace point in the current trace. */
 struct visit {
     uint32_t spans, kinds;
     bool failed;
@@ -216,7 +216,7 @@ static int sort_side_points(const struct pythia_vocabulary *vocabulary, struct p
         *p = t->points[order[i]];
         p->requests = pythia_exact_moments_count(requests, p->requests);
         p->failed_requests = pythia_exact_moments_count(requests, p->failed_requests);
-        pythia_exact_moments_pad(&p->visits, requests); /* those that do not pass it add a 0 */
+        pythia_exact_moments_pad(&p->visits, requests); /* requests that do not hit it add a 0 */
     }
     pythia_free(order);
     pythia_free(t->points);

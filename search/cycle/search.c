@@ -1,8 +1,8 @@
-/* A cycle asks of each request type that varies: which edge, of those that can be seen, has most of
- * the variance? If nothing closed lies behind it, and it stands out beyond chance, it is a cause;
- * its time is taken away and the rest is looked at in the same way. Else the belief about where the
- * cause is takes the evidence in, and the points that would tell most about it are opened; those
- * that tell nothing any more are closed. */
+/* In a cycle, for each request type that varies, find the visible edge with most of the
+ * variance. If nothing closed lies behind it, and it stands out beyond chance, it is a cause;
+ * its time is taken away and the rest is looked at in the same way. Else the belief about where
+ * the cause is takes the evidence in, and the points that would tell most about it are opened;
+ * those that tell nothing any more are closed. */
 #include "pythia/search.h"
 
 #include <math.h>
@@ -107,6 +107,7 @@ void pythia_search_destroy(struct pythia_search *s)
                            s->before,   s->problem_of};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
+    pythia_expected_results_free(&s->expected);
     pythia_rank_memory_free(&s->memory);
     pythia__draws_free(&s->draws);
     pythia_free(s);
@@ -174,7 +175,7 @@ static int retire_silent_point(struct pythia_search *s, const struct pythia__sea
     return PYTHIA_OK;
 }
 
-/* What the problems of a type say of its open points. */
+/* The needs of a type's problems for its open points. */
 struct need {
     size_t owner; /* the last of them + 1; 0: there is none */
     bool searched, due;
@@ -203,8 +204,8 @@ static int widen_point(struct pythia_search *s, struct pythia__search_type *t, u
                        size_t problem)
 {
     struct pythia_buf reason = {0};
-    pythia_buf_puts(&reason, "no request of the type gave a span of it, and a program may take "
-                             "them for others: it is open for all types");
+    pythia_buf_puts(&reason, "no request of the type recorded a span of it, and a program may not "
+                             "know their type: it is opened for all types");
     int status = pythia__search_decide(s, t, point, true, problem, 0, &reason);
     if (status != PYTHIA_OK)
         return status;
@@ -234,7 +235,7 @@ static int close_if_idle(struct pythia_search *s, struct pythia__search_type *t,
     if (!silent && needed)
         return PYTHIA_OK;
     return pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
-                                silent ? "no request passed it" : "its search has ended");
+                                silent ? "no request hit it" : "its search has ended");
 }
 
 static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)
@@ -460,7 +461,14 @@ static int stage_cycle(struct pythia_search *s, const struct pythia_groups *grou
 {
     size_t count;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
-    int status = pythia__search_meet(s, types, count);
+    int status = PYTHIA_OK;
+    pythia_expected_results_free(&s->expected);
+    if (s->o.expectations)
+        status =
+            pythia_expectations_judge(s->o.expectations, groups, s->o.min_requests, &s->expected);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__search_meet(s, types, count);
     if (status != PYTHIA_OK)
         return status;
     pythia__search_meet_rates(s);

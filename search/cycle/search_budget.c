@@ -1,4 +1,5 @@
-/* What open trace points cost, what more may be opened, and what has to be closed. */
+/* The cost of open trace points, the points that the budget still allows, and the points that
+ * have to be closed. */
 #include <math.h>
 #include <stdio.h>
 
@@ -101,19 +102,19 @@ bool pythia__search_is_limited(const struct pythia_search *s)
 
 /* ---- what has to be closed ---- */
 
-/* Which limit is exceeded, in words; false: none. */
+/* Describe the exceeded limit; false: none. */
 static bool describe_exceeded_limit(const struct pythia_search *s,
                                     const struct pythia_spending *now, char *words, size_t size)
 {
     const struct pythia_budget *limit = &s->o.budget;
     if (limit->points_open > 0 && now->points > limit->points_open)
-        snprintf(words, size, "%zu points are open, and %zu may be", now->points,
+        snprintf(words, size, "%zu points are open; the limit is %zu", now->points,
                  limit->points_open);
     else if (limit->added_ns > 0 && now->added_ns > limit->added_ns)
-        snprintf(words, size, "open points add %.0f ns to a request, and %.0f may be",
+        snprintf(words, size, "open points add %.0f ns to a request; the limit is %.0f",
                  now->added_ns, limit->added_ns);
     else if (limit->bytes_per_second > 0 && now->bytes_per_second > limit->bytes_per_second)
-        snprintf(words, size, "open points add %.0f bytes a second, and %.0f may be",
+        snprintf(words, size, "open points add %.0f bytes per second; the limit is %.0f",
                  now->bytes_per_second, limit->bytes_per_second);
     else
         return false;
@@ -129,8 +130,8 @@ static bool bounds_any_cause(const struct pythia_search *s, uint32_t point)
     return false;
 }
 
-/* Of each point the most that any search may still learn from it. Owned by the caller; NULL when
- * out of memory. */
+/* For each point, the most that any search may still learn from it. Owned by the caller; NULL
+ * when out of memory. */
 static double *find_best_use(struct pythia_search *s)
 {
     double *all = pythia_calloc(s->points, sizeof(*all));
@@ -221,7 +222,7 @@ int pythia__search_keep_within(struct pythia_search *s)
         if (least == PYTHIA_NONE)
             break;
         char why[256];
-        snprintf(why, sizeof(why), "%s: it tells least", words);
+        snprintf(why, sizeof(why), "%s: this one is the least informative", words);
         status = close_for_all(s, least, why);
         if (status != PYTHIA_OK)
             goto out;

@@ -1,5 +1,4 @@
-/* What open trace points cost: calls and bytes of each type, by what the search space knows of
- * them. */
+/* The cost of open trace points: calls and bytes of each type, estimated from the search space. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +19,7 @@ static size_t number_points(const struct pythia_cct *cct, uint32_t *place, uint3
     return count;
 }
 
-/* What is known of a type does not change: its nodes are summed up once, in their order. */
+/* The facts of a type do not change, so its nodes are summed up once, in their order. */
 int pythia__search_find_rates(const struct pythia_search *s, const struct pythia_space_type *of,
                               struct pythia__search_type *t)
 {
@@ -54,8 +53,8 @@ static int compare_rates(const void *a, const void *b)
     return (x->tracepoint > y->tracepoint) - (x->tracepoint < y->tracepoint);
 }
 
-/* What a point adds to a request of a type; NULL: the search space does not know it there. O(log of
- * points of the type). */
+/* The calls and bytes that a point adds to a request of a type; NULL: the search space does not
+ * know it there. O(log of points of the type). */
 static const struct pythia__search_rate *find_rate(const struct pythia__search_type *t,
                                                    uint32_t point)
 {
@@ -80,7 +79,7 @@ int pythia__search_set_prices(struct pythia_search *s)
     return PYTHIA_OK;
 }
 
-/* How many requests of each type come in a second; those of a rare type came in several cycles. */
+/* Requests per second of each type; requests of a rare type came in several cycles. */
 static void count_requests(struct pythia_search *s)
 {
     for (size_t i = 0; i < s->type_count; i++)
@@ -114,7 +113,7 @@ void pythia__search_settle(struct pythia_search *s, uint32_t point)
     s->spent_bytes[point] = s->seconds > 0 ? bytes : NAN;
 }
 
-/* The same for all points: each type that something was opened for is gone through once. */
+/* The calls and bytes of all points: each type that something was opened for is visited once. */
 void pythia__search_meet_rates(struct pythia_search *s)
 {
     bool any_wide = false;

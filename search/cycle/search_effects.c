@@ -1,4 +1,4 @@
-/* What was measured of points that were opened, as evidence that is kept with decisions. */
+/* Measured effects of opened points, as evidence that is stored with decisions. */
 #include <string.h>
 
 #include "pythia/effect.h"

@@ -6,7 +6,7 @@
 #include "pythia/status.h"
 #include "search_parts.h"
 
-/* What is kept by trace point, for all types. */
+/* Arrays by trace point, shared by all types. */
 struct points {
     bool *open, *skeleton, *base, *never, *wide;
     double *calls, *price, *relative, *spent_calls, *spent_bytes;

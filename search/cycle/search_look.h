@@ -1,5 +1,6 @@
-/* What the files share that look at one request type in one cycle: search_problem.c, search_place.c
- * for the places that may be its cause, and search_use.c for what its open points are good for. */
+/* Declarations shared by the files that inspect one request type in one cycle: search_problem.c,
+ * search_place.c for the places that may be its cause, and search_use.c for the use of its open
+ * points. */
 #ifndef PYTHIA_SEARCH_LOOK_H
 #define PYTHIA_SEARCH_LOOK_H
 
@@ -39,8 +40,8 @@ struct pythia__target {
     size_t edge;                   /* its place in the ranking; SIZE_MAX of an own time */
 };
 
-/* Of each open trace point, how much it parts: the mass that is in it, up to the next open points,
- * or the mass around it. Owned by the caller; NULL when out of memory. O(nodes). */
+/* For each open trace point, how much it divides: the mass in it, up to the next open points, or
+ * the mass around it. Owned by the caller; NULL when out of memory. O(nodes). */
 double *pythia__look_use(const struct pythia__looking *l);
 
 /* Mark edges whose cause is known, and renew what is known of the causes. PYTHIA_OK or
@@ -52,10 +53,10 @@ int pythia__look_mark(struct pythia__looking *l);
 int pythia__look_find(struct pythia__looking *l, struct pythia__target *edge,
                       struct pythia__target *own);
 
-/* Which of the two the search goes after: the own time if surely half of the variance lies
- * there. While most trace points are closed some own time has a share, because it holds the noise
- * of all that is closed in it, and the search would go on after that for ever
- * (./dev bench search, "nothing but noise"). */
+/* Choose between the two for the search: the own time if surely half of the variance lies there.
+ * While most trace points are closed some own time has a share, because it holds the noise of
+ * all that is closed in it, and the search would go on after that for ever (./dev bench search,
+ * "nothing but noise"). */
 const struct pythia__target *pythia__look_top(const struct pythia__target *edge,
                                               const struct pythia__target *own);
 

@@ -64,8 +64,17 @@ static bool matters_still(const struct pythia_search *s, size_t problem)
     return k->matters;
 }
 
-/* What the evidence says of a type before any edge is looked at. What was found in a type stays
- * true when other types vary more: its search ends then, and only a type that varies no more is
+static bool is_violated(const struct pythia_search *s, uint32_t type)
+{
+    for (size_t i = 0; i < s->expected.count; i++)
+        if (s->expected.list[i].type == type &&
+            s->expected.list[i].state == PYTHIA_EXPECTED_VIOLATED)
+            return true;
+    return false;
+}
+
+/* Classify a type by its evidence before any edge is inspected. Findings of a type stay true
+ * when other types vary more: its search ends then, and only a type that varies no more is
  * quiet. */
 static enum pythia_problem_state judge_problem_state(const struct pythia_search *s, size_t problem)
 {
@@ -81,7 +90,8 @@ static enum pythia_problem_state judge_problem_state(const struct pythia_search 
         k->judged = false;
         return PYTHIA_PROBLEM_QUIET;
     }
-    if (matters_still(s, problem))
+    bool matters = matters_still(s, problem);
+    if (matters || k->violated)
         return PYTHIA_PROBLEM_SEARCHING;
     return p->cause_count > 0 ? PYTHIA_PROBLEM_DONE : PYTHIA_PROBLEM_QUIET;
 }
@@ -130,6 +140,7 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
             return PYTHIA_ENOMEM;
         struct pythia_problem *p = &s->problems[number];
         s->keeping[number].evidence = &types[i];
+        s->keeping[number].violated = is_violated(s, types[i].name);
         p->requests = types[i].moments.n;
         p->carried = types[i].carried;
         p->variance_share = all > 0 ? variance_in_cycle(&types[i]) / all : 0;

@@ -1,5 +1,5 @@
-/* What the search keeps of its problems from cycle to cycle, and how a cycle that failed is taken
- * back: whatever it would free is kept until it has succeeded. */
+/* Keeps problems from cycle to cycle, and rolls back a cycle that failed: whatever it would free
+ * is kept until it has succeeded. */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
-/* What the files of the search share: its state, and decisions. */
+/* State and decisions shared by the files of the search. */
 #ifndef PYTHIA_SEARCH_PARTS_H
 #define PYTHIA_SEARCH_PARTS_H
 
+#include "pythia/expectation_judge.h"
 #include "pythia/search.h"
 #include "strategy/belief.h"
 
@@ -14,7 +15,7 @@
 #define PYTHIA__SEARCH_SMALL 7
 #define PYTHIA__SEARCH_LARGE .25
 
-/* What a trace point adds to a request of a type: so many calls, and bytes of spans. */
+/* The calls and the bytes of spans that a trace point adds to a request of a type. */
 struct pythia__search_rate {
     uint32_t tracepoint;
     double calls, bytes;
@@ -30,7 +31,7 @@ struct pythia__search_type {
     double requests; /* a second, in the last cycle; NaN: not known */
 };
 
-/* What the search keeps of a problem beside what it tells. */
+/* Internal state of a problem, beside what the search reports. */
 struct pythia__search_keeping {
     struct pythia__belief belief; /* none while nodes is 0 */
     double *log_durations; /* of the cycle in which points were last retired, or it was given up */
@@ -42,7 +43,8 @@ struct pythia__search_keeping {
     double sd_ns;       /* of durations in the last cycle; 0: it was never looked at */
     uint64_t asked;     /* the last cycle in which a strategy was asked about it */
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
-    size_t idle; /* cycles in a row in which no share that is not explained was above chance */
+    size_t idle;   /* cycles in a row in which no share that is not explained was above chance */
+    bool violated; /* an expectation, in the current cycle */
     bool judged, matters;  /* the type has enough of the variance, if that was judged */
     size_t against;        /* cycles in a row whose shares say the opposite of `matters` */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
@@ -93,6 +95,7 @@ struct pythia_search {
     size_t switch_count, switch_capacity;
     struct pythia_effect *effects; /* all that was measured; the last `told` since the last cycle */
     size_t effect_count, effect_capacity, told;
+    struct pythia_expected_results expected; /* of the current cycle */
     uint64_t cycle;
 };
 
@@ -115,7 +118,7 @@ bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pyt
 
 /* ---- what switches brought: search_effects.c ---- */
 
-/* What was told since the last cycle, *count of them, borrowed until more is. */
+/* The effects reported since the last cycle, *count of them, borrowed until more are. */
 const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, size_t *count);
 /* Append to a reason what was last measured of a point in a type; nothing if that is not known. */
 void pythia__search_add_effect(const struct pythia_search *s, const struct pythia__search_type *t,
@@ -160,8 +163,8 @@ bool pythia__search_is_open_for(const struct pythia_search *s, const struct pyth
 int pythia__search_switch(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
                           bool open);
 
-/* The open points, as a set with its limits to types, without those that `shown` (by trace point;
- * NULL: all are) says nothing of. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+/* The open points, as a set with its limits to types, without those that `shown` (by trace
+ * point; NULL: all are) does not contain. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia__search_list_open(const struct pythia_search *s, const bool *shown,
                              struct pythia_open_points **out);
 
@@ -221,15 +224,15 @@ double pythia__search_bytes(const struct pythia_search *s, const struct pythia__
 
 /* ---- what may be spent: search_budget.c ---- */
 
-/* What the budget still allows. */
+/* The remaining budget. */
 struct pythia__search_room {
     size_t switches; /* in this cycle */
     size_t points;   /* that are open for no type yet */
     double ns, bytes;
 };
 
-/* What the points open beyond the skeleton cost now. Bytes per second are NaN until time has
- * passed. O(points). */
+/* The current cost of the points open beyond the skeleton. Bytes per second are NaN until time
+ * has passed. O(points). */
 struct pythia_spending pythia__search_spending(const struct pythia_search *s);
 /* Room for at most `wanted` switches; would it do for a point in a type, and then take that. Beside
  * other types that a point is open for, it takes what this one adds. */
@@ -258,7 +261,7 @@ int pythia__search_say_why(struct pythia_search *s);
 
 /* ---- whose turn it is: search_turns.c ---- */
 
-/* Which problems are looked at in this cycle, into taken[problem], and count those that have to
+/* Choose the problems to search in this cycle, into taken[problem], and count those that have to
  * wait. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *waiting);
 /* Leave of those that are taken only the ones that a strategy is asked about: see there. And their
@@ -272,8 +275,8 @@ uint32_t *pythia__search_order(const struct pythia_search *s, const bool *taken,
 
 /* ---- one problem in one cycle: search_problem.c, search_use.c ---- */
 
-/* Of each open point, how much it parts for a problem that has a belief. Owned by the caller; NULL
- * when out of memory. */
+/* For each open point, how much it divides for a problem that has a belief. Owned by the caller;
+ * NULL when out of memory. */
 double *pythia__search_use(struct pythia_search *s, size_t number);
 /* A problem that is done or given up: search again if something else has come up. */
 int pythia__search_watch(struct pythia_search *s, size_t number, const struct pythia_type *t,

@@ -97,7 +97,7 @@ int pythia__look_find(struct pythia__looking *l, struct pythia__target *edge,
         double share = l->ranking.edges[e].share.share;
         if (l->explained[e] || isnan(share))
             continue;
-        /* What no cause explains is reported, although only the largest edge decides. */
+        /* Unexplained variance is reported, although only the largest edge decides. */
         rest += share;
         if (top == SIZE_MAX || share > l->ranking.edges[top].share.share)
             top = e;
@@ -178,7 +178,7 @@ static bool is_at_end(struct pythia__looking *l, const struct pythia__target *ta
     return open > MOST * share;
 }
 
-/* How probable is it, by all evidence, that the cause is in the context of a place itself? */
+/* The probability, by all evidence, that the cause is in the context of a place itself. */
 static double probability_of(const struct pythia__looking *l, const struct pythia__target *target)
 {
     double sum = 0;

@@ -161,9 +161,9 @@ static int open_picks(struct pythia__looking *l, const struct pythia__pick *pick
         /* A pick that divides no region of the requests seen so far has no share to name. */
         if (picks[i].block < b->region_count) {
             struct pythia_place place = pythia_place_of(l->seen, b->regions[picks[i].block].edge);
-            pythia_buf_printf(&reason, ", and it parts what lies ");
+            pythia_buf_printf(&reason, ", and it splits the time ");
             pythia_place_add(&reason, v, &place);
-            pythia_buf_printf(&reason, ", which has %.0f %% of the variance",
+            pythia_buf_printf(&reason, ", which accounts for %.0f %% of the variance",
                               100 * b->regions[picks[i].block].share);
         }
         if (pythia__search_decide(s, l->t, picks[i].tracepoint, true, l->number, picks[i].inside,
@@ -205,7 +205,7 @@ static int close_useless(struct pythia__looking *l)
             goto out;
         status = pythia__search_close(s, l->t, point, l->number,
                                       useless ? "the cause is neither in it nor around it"
-                                              : "it adds more to a request than it may explain");
+                                              : "it costs more than it may explain");
         if (status != PYTHIA_OK)
             goto out;
     }
@@ -245,7 +245,7 @@ static int close_least_useful(struct pythia__looking *l, size_t *closed)
         if (least == PYTHIA_NONE)
             break;
         status = pythia__search_close(s, l->t, least, l->number,
-                                      "others tell more, and the budget is used up");
+                                      "others are more informative, and the budget is used up");
         if (status != PYTHIA_OK)
             break;
         ++*closed;
@@ -539,7 +539,8 @@ static int inspect_problem(struct pythia__looking *l)
     return close_useless(l);
 }
 
-/* Where all was explained: has something come up that is not, or is nothing left of what was? */
+/* If everything was explained: check whether something unexplained has come up, or nothing is
+ * left of what was explained. */
 static int watch_causes(struct pythia__looking *l, bool *again)
 {
     struct pythia__target edge, own;

@@ -1,4 +1,4 @@
-/* What is opened and closed in a cycle, and what may not be. */
+/* Opens and closes points in a cycle, and knows which may not be closed. */
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "search_parts.h"

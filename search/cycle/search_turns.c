@@ -1,8 +1,8 @@
-/* Which problems a cycle looks at, where there are more than it may look at. Those with most of the
- * variance have their turn in each cycle, so that one after the other is searched to its end; but
- * not all turns are theirs, so that nothing starves. A strategy of the table needs a diagnosis of
- * each type that it is asked about, which takes several times as long as a look: so it is asked
- * about a quarter of them, in turn. */
+/* Chooses the problems of a cycle where there are more than it may search. Those that violate an
+ * expectation, and then the ones with most of the variance, have their turn in each cycle, so that
+ * one after the other is searched to its end; but not all turns are theirs, so that nothing
+ * starves. A strategy of the table needs a diagnosis of each type that it is asked about, which
+ * takes several times as long as a look: so it is asked about a quarter of them, in turn. */
 #include <stdlib.h>
 
 #include "pythia/mem.h"
@@ -24,14 +24,17 @@ static bool is_state_searching(const struct pythia_search *s, size_t problem)
     return s->problems[problem].state == PYTHIA_PROBLEM_SEARCHING;
 }
 
-static bool varies_more(const void *context, uint32_t a, uint32_t b)
+/* What violates an expectation matters more than what varies. */
+static bool matters_more(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia_search *s = context;
+    if (s->keeping[a].violated != s->keeping[b].violated)
+        return s->keeping[a].violated;
     return s->problems[a].variance_share > s->problems[b].variance_share;
 }
 
-/* Who has waited longest; of equals, what is searched goes before what is watched, and then what
- * varies more. */
+/* The problem that has waited longest; among equals, searched ones come before watched ones,
+ * then those that matter more. */
 static bool comes_first(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia_search *s = context;
@@ -39,7 +42,7 @@ static bool comes_first(const void *context, uint32_t a, uint32_t b)
         return s->problems[a].waited > s->problems[b].waited;
     if (is_state_searching(s, a) != is_state_searching(s, b))
         return is_state_searching(s, a);
-    return varies_more(s, a, b);
+    return matters_more(s, a, b);
 }
 
 /* The first `turns` of a list. */
@@ -59,7 +62,7 @@ uint32_t *pythia__search_order(const struct pythia_search *s, const bool *taken,
         if ((!taken || taken[i]) && s->keeping[i].evidence && is_state_searching(s, i))
             order[(*count)++] = (uint32_t)i;
     if (order)
-        pythia_sort_indexes(order, *count, order + *count, varies_more, s);
+        pythia_sort_indexes(order, *count, order + *count, matters_more, s);
     return order;
 }
 
@@ -114,13 +117,14 @@ int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *wait
 
 /* ---- of them, those that a strategy is asked about ---- */
 
-/* Who was not asked for longest; of equals, what varies more. */
+/* The problem that a strategy was not asked about for longest; among equals, the one that matters
+ * more. */
 static bool is_asked_first(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia_search *s = context;
     if (s->keeping[a].asked != s->keeping[b].asked)
         return s->keeping[a].asked < s->keeping[b].asked;
-    return varies_more(s, a, b);
+    return matters_more(s, a, b);
 }
 
 int pythia__search_choose_asked(struct pythia_search *s, bool *taken)

@@ -1,4 +1,4 @@
-/* How much the open points of a problem part: what closing them would lose. */
+/* How much the open points of a problem divide: the loss if they were closed. */
 #include <math.h>
 
 #include "pythia/mem.h"

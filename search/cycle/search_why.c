@@ -1,4 +1,5 @@
-/* Why a problem that is not searched any more has no cause: what would a person have to change? */
+/* Finds the reason why a problem that is no longer searched has no cause: what an operator would
+ * have to change. */
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "search_parts.h"
@@ -16,7 +17,7 @@ const char *pythia_why_name(enum pythia_why why)
     return names[why];
 }
 
-/* What keeps a closed point from being opened. */
+/* The obstacle to opening a closed point. */
 enum bar { BAR_NONE, BAR_BUDGET, BAR_PIN, BARS };
 
 static enum bar find_bar_of_point(const struct pythia_search *s, size_t number, uint32_t point,
@@ -30,8 +31,7 @@ static enum bar find_bar_of_point(const struct pythia_search *s, size_t number, 
     return may ? BAR_NONE : BAR_BUDGET;
 }
 
-/* Of the closed points with each bar, the one that would tell most; bits 0: none of them tells
- * anything. */
+/* For each obstacle, the closed point that would give most information; bits 0: none gives any. */
 static int find_best_by_bar(const struct pythia_search *s, size_t number, struct pythia__pick *best)
 {
     const struct pythia__search_keeping *k = &s->keeping[number];
@@ -69,9 +69,9 @@ static void note_blocked_point(const struct pythia_search *s, size_t number, uin
                                         .bytes_per_second = pythia__search_bytes(s, t, point)};
 }
 
-/* What is all but sure tells nothing new, and is the cause nevertheless: the innermost closed point
- * that it is probably in. BAR_NONE if there is none, or nothing bars it. PYTHIA_OK or
- * PYTHIA_ENOMEM. */
+/* A point that is almost certain gives no information and is nevertheless the cause: find the
+ * innermost closed point that the cause is probably in. BAR_NONE if there is none, or nothing
+ * bars it. PYTHIA_OK or PYTHIA_ENOMEM. */
 static int find_probable(const struct pythia_search *s, size_t number, enum bar *bar,
                          uint32_t *point)
 {
@@ -97,7 +97,7 @@ static int find_probable(const struct pythia_search *s, size_t number, enum bar 
     return PYTHIA_OK;
 }
 
-/* Where nothing stands in the way: what the search has seen itself. */
+/* Nothing is in the way: give the reason from what the search has seen itself. */
 static enum pythia_why classify_unblocked(const struct pythia_search *s, size_t number)
 {
     const struct pythia_problem *p = &s->problems[number];

@@ -68,8 +68,8 @@ static bool is_enough(const struct diagnosing *x, const struct pythia_exact_mome
     return pythia_exact_moments_effective(m) >= (double)x->o.min_requests;
 }
 
-/* Is this structure a group at `level`? Those of the level itself, and those that have nothing
- * deeper. */
+/* Whether this structure is a group at `level`: structures of that level are, and structures
+ * above it without deeper ones. */
 static bool is_group_at(const struct pythia_structure *s, uint32_t level)
 {
     return s->level == level ? !s->whole : s->level < level && s->whole;
@@ -279,8 +279,8 @@ static double *durations_of(const struct pythia_group *g)
     return out;
 }
 
-/* Test every group that is large enough, together; then find the modes of those that have several.
- * One family of tests: q controls false modes over the whole report and not within a group. */
+/* Test every group that is large enough, together; then find the modes of multimodal ones. One
+ * family of tests: q controls false modes over the whole report and not within a group. */
 static int find_group_modes(struct diagnosing *x)
 {
     struct pythia_diagnosis *d = x->d;

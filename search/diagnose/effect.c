@@ -15,7 +15,7 @@
 #define LEAST      .03 /* the share of a stretch that is worth a point: that of a cause */
 #define COUNTS_MAX 32u /* passes that are told apart with loops not folded, the last: or more */
 
-/* What a part has to do with a point. */
+/* The relation of a segment to a point. */
 struct tie {
     uint32_t effect, part;
     bool inside;       /* the part is in a span of it */
@@ -231,7 +231,7 @@ static struct pythia_finding finding_of(const struct measuring *m, uint32_t edge
                                    share->high};
 }
 
-/* The stretch with the largest share of those that the point has an event in. */
+/* Find the segment with the largest share among those that the point has an event in. */
 static uint32_t choose_stretch(const struct measuring *m, const struct tie *ties, size_t count)
 {
     uint32_t best = PYTHIA_NONE;
@@ -280,8 +280,8 @@ static void measure_inside(const struct measuring *m, const struct tie *ties, si
     e->inside_high = slope.high;
 }
 
-/* How often requests pass the point in the stretch: its spans that begin there, or end there if
- * they began before it. */
+/* Hits of the point in the segment: its spans that begin there, or end there if they began
+ * before it. */
 static void count_passes(const struct measuring *m, const struct tie *ties, size_t count,
                          uint32_t stretch, uint32_t *passes)
 {
@@ -298,8 +298,8 @@ static void count_passes(const struct measuring *m, const struct tie *ties, size
         passes[k] = passes[k] > ends[k] ? passes[k] : ends[k];
 }
 
-/* How much of the variance of the stretch's time lies between requests that pass the point in it
- * and those that do not. */
+/* The share of the variance of the segment's time that lies between requests that hit the point
+ * in it and requests that do not. */
 static int measure_split(const struct measuring *m, const struct tie *ties, size_t count,
                          uint32_t stretch, uint32_t *passes, struct pythia_effect *e)
 {

@@ -94,7 +94,7 @@ void pythia_effects_close(struct pythia_effects *e, uint32_t tracepoint, uint32_
 
 /* ---- a cycle ---- */
 
-/* What would be open had none of the pending points been opened for a type. */
+/* The set that would be open had none of the pending points been opened for a type. */
 static int find_coarser(const struct pythia_effects *e, struct pythia_open_points *open,
                         struct looked_at *l)
 {

@@ -1,5 +1,5 @@
-/* Which keys explain the latency variance of a group: choose the edges with the largest shares,
- * test all candidates against them in one family, and report those that are significant.
+/* Finds the keys that explain the latency variance of a group: choose the edges with the largest
+ * shares, test all candidates against them in one family, and report those that are significant.
  * Candidates are made in explain_candidates.c; explain_profile.c writes their splits and
  * profiles. */
 #include "pythia/explain.h"
@@ -21,7 +21,7 @@
 
 /* ---- asking ---- */
 
-/* What association.h takes: the times of the best edges, and the rest. */
+/* The input of association.h: the times of the best edges, and the rest. */
 struct question {
     double *durations, *totals, *weights, *times;
     struct pythia_column *columns;
@@ -123,7 +123,7 @@ static int make_question(const struct pythia__explainer *x, const size_t *chosen
     return PYTHIA_OK;
 }
 
-/* How many requests come within BLOCK_NS of each other, in the mean: what permutations keep
+/* The mean number of requests within BLOCK_NS of each other: the blocks that permutations keep
  * together. */
 static size_t block_size(const struct pythia__explainer *x)
 {
@@ -177,7 +177,7 @@ static int add_explanation(const struct pythia__explainer *x,
                                         &found->ends_early);
         if (status != PYTHIA_OK)
             return status;
-        /* Where the number of visits matters, those without any are not what to say. */
+        /* Where the number of hits matters, requests without any are not worth a sentence. */
         if (c->kind == PYTHIA_KEY_COUNT && !(r->split.cut < 1))
             found->ends_early = false;
     }

@@ -332,7 +332,7 @@ static void find_depths(struct pythia__explainer *x, const struct pythia_shape *
     }
 }
 
-/* The visits to every trace point, as columns; those that do not differ are not asked. */
+/* Hits of every trace point, as columns; constant columns are not tested. */
 static int find_points(struct pythia__explainer *x)
 {
     size_t first = x->count;

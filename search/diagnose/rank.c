@@ -102,7 +102,7 @@ static int sort_columns(struct columns *c, const struct pythia_cct *cct)
     return PYTHIA_OK;
 }
 
-/* How many requests pass each edge, and how often: requests of one shape, one after the other, are
+/* Count the requests that hit each edge, and their hits: consecutive requests of one shape are
  * counted at once. All are whole numbers, so the order does not matter. */
 static void count_edge_hits(const struct pythia_row *const *rows, const struct columns *c,
                             struct pythia_ranking *out)
@@ -125,7 +125,7 @@ static void count_edge_hits(const struct pythia_row *const *rows, const struct c
     }
 }
 
-/* The rows of a sample lie anywhere in memory: fetch those that come next, a tile ahead. */
+/* The rows of a sample are scattered in memory: prefetch the next ones, a tile ahead. */
 static void prefetch_rows(const struct pythia_row *const *rows, size_t from, size_t count)
 {
     for (size_t i = from; i < from + TILE && i < count; i++) {
@@ -333,7 +333,8 @@ static double variance_of_sum(const double *rows, size_t k, size_t n, double *su
     return squares;
 }
 
-/* How much of the variance of the duration clipping leaves. `clipped` is the matrix, clipped. */
+/* The share of the variance of the duration that clipping leaves. `clipped` is the matrix,
+ * clipped. */
 static int measure_clipping(const double *clipped, struct pythia_ranking *out)
 {
     double *sums = pythia_calloc(out->rows, sizeof(*sums));
@@ -393,8 +394,8 @@ out:
     return status;
 }
 
-/* Which edge carries the slowest mode: its part of the difference between the mean of that mode and
- * the mean of the rest. */
+/* Find the edge that carries the slowest mode: its share of the difference between the mean of
+ * that mode and the mean of the rest. */
 static void share_modes(const struct pythia_rank_options *o, struct pythia_ranking *out)
 {
     size_t n = out->rows, slow = 0;

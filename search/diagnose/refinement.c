@@ -150,7 +150,7 @@ static const struct pythia_path_event *peek_view_event(const struct view *v)
     return v->next < v->path->count ? &v->path->events[v->next] : NULL;
 }
 
-/* What the request spends on the part that it is in. */
+/* The time that the request spends on the current segment. */
 static struct pythia_refined_time *time_at(struct pythia_refinement *r)
 {
     struct pythia_refinement_part at = {

@@ -55,7 +55,7 @@ static double squares_about(const struct member *list, size_t count, double mean
     return sum;
 }
 
-/* How many members from `from` on are of one group. */
+/* The number of consecutive members, from `from` on, of one group. */
 static size_t size_of_group(const struct member *list, size_t count, size_t from)
 {
     size_t to = from;

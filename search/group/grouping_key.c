@@ -105,7 +105,7 @@ static int fill_grouping_splits(struct pythia_grouping_key *k,
     k->splits = pythia_calloc(count, sizeof(*k->splits));
     if (!k->at_hand || !k->splits)
         return PYTHIA_ENOMEM;
-    /* The count is set before the copies: destroy frees this many splits, and those that were
+    /* The count is set before the copies: destroy frees this many splits, and splits that were
      * not copied are zero. */
     k->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -202,7 +202,7 @@ static const struct pythia_split_rule *rule_of(const struct pythia__grouping_spl
     return learnt ? &s->learnt[type].rule : &s->spec.rule;
 }
 
-/* Which points report the value found last? One that is passed never is reported by none. */
+/* Find the points that report the value found last. A point that is never hit reports none. */
 static int note_reporting_points(struct pythia_grouping_key *k,
                                  const struct pythia__grouping_split *s,
                                  const struct pythia_key_value *value)
@@ -220,8 +220,8 @@ static int note_reporting_points(struct pythia_grouping_key *k,
     return pythia__grouping_note(k, points, count);
 }
 
-/* Remember that the value found last is one of the levels that were given: those that no request
- * had are reported as a likely typing error. */
+/* Remember that the value found last is one of the given levels: levels that no request had are
+ * reported as a likely typing error. */
 static int mark_level(struct pythia_grouping_key *k, struct pythia__grouping_split *s)
 {
     struct pythia_text text;

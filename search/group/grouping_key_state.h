@@ -1,4 +1,4 @@
-/* What the files of the grouping key share. */
+/* State shared by the files of the grouping key. */
 #ifndef PYTHIA_GROUPING_KEY_STATE_H
 #define PYTHIA_GROUPING_KEY_STATE_H
 

@@ -261,7 +261,7 @@ static int compare_level_texts(const void *a, const void *b)
     return pythia_text_compare(((const struct level *)a)->text, ((const struct level *)b)->text);
 }
 
-/* The most frequent first, by name of those that are as many. */
+/* The most frequent first; of equally frequent ones, by name. */
 static int compare_level_counts(const void *a, const void *b)
 {
     const struct level *x = a, *y = b;

@@ -1,7 +1,7 @@
-/* Which trace points report a key? Requests that report it from the same points are counted
- * together, so that what has to be open is a cover of few sets: the point that serves most of the
- * requests that are not served yet, again and again (D. S. Johnson, "Approximation Algorithms for
- * Combinatorial Problems", Journal of Computer and System Sciences 9, 1974). */
+/* Finds the trace points that report a key. Requests that report it from the same points are
+ * counted together, so that what has to be open is a cover of few sets: the point that serves
+ * most of the requests that are not served yet, again and again (D. S. Johnson, "Approximation
+ * Algorithms for Combinatorial Problems", Journal of Computer and System Sciences 9, 1974). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +60,8 @@ static bool is_served(const struct pythia__point_set *s, const bool *open)
     return false;
 }
 
-/* The requests that each point serves of those that are not served yet; *best: the point that may
- * be opened and serves most, by name of equal ones, or PYTHIA_NONE. */
+/* Count the requests that each point serves among those not served yet; *best: the point that
+ * may be opened and serves most, by name among equals, or PYTHIA_NONE. */
 static void count_served(const struct pythia_grouping_key *k, const bool *open, const bool *never,
                          uint64_t *served, uint32_t *best)
 {

@@ -16,7 +16,7 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-#define SHAPES_MAX      8192 /* in the cache, besides those that rows hold */
+#define SHAPES_MAX      8192 /* in the cache, besides the shapes that rows hold */
 #define STRUCTURES_MAX  1024 /* of a type at one level: beyond, the level tells nothing any more */
 #define ROWS_PER_TYPE   2048
 #define ROWS            8192
@@ -55,7 +55,7 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
 static size_t estimate_entry_bytes(const struct pythia_shape *s)
 {
     return sizeof(*s) + s->gap_count * sizeof(*s->slots) +
-           s->edge_count * (sizeof(*s->edges) + sizeof(*s->repeats) + sizeof(uint64_t)) +
+           s->edge_count * (sizeof(*s->edges) + sizeof(*s->repeats)) +
            s->point_count * (sizeof(*s->points) + sizeof(*s->point_counts)) + ENTRY_BYTES;
 }
 
@@ -87,7 +87,6 @@ void pythia_groups_destroy(struct pythia_groups *g)
     pythia_free(g->type_of_part);
     pythia_free(g->entries);
     pythia_hash_table_free(&g->by_shape);
-    pythia_free(g->totals);
     pythia_critical_path_free(&g->path);
     pythia_row_maker_destroy(g->rows);
     pythia_lineages_destroy(g->lineages);
@@ -223,29 +222,6 @@ static int add_structure(struct pythia_type *t, const struct pythia_groups_entry
 
 /* ---- shapes ---- */
 
-static int add_entry_totals(struct pythia_groups *g, struct pythia_groups_entry *e)
-{
-    size_t edges = pythia_cct_edges(g->cct);
-    while (g->total_capacity < edges) {
-        size_t capacity = edges * 2;
-        struct pythia_edge_total *totals = pythia_realloc(g->totals, capacity, sizeof(*totals));
-        if (!totals)
-            return PYTHIA_ENOMEM;
-        memset(totals + g->total_capacity, 0, (capacity - g->total_capacity) * sizeof(*totals));
-        g->totals = totals;
-        g->total_capacity = capacity;
-    }
-    for (uint32_t i = 0; i < e->shape->edge_count; i++) {
-        struct pythia_edge_total *total = &g->totals[e->shape->edges[i]];
-        total->time_ns += e->times_ns[i];
-        total->visits += e->shape->repeats[i] * e->moments.weight;
-        total->requests += e->moments.weight;
-        /* Added once: the entry may stay in the cache and gather more. */
-        e->times_ns[i] = 0;
-    }
-    return PYTHIA_OK;
-}
-
 /* Add what the shape has gathered to the structures; nothing is added to the shape any more. Where
  * memory runs out, the next call continues at the structure that failed. */
 static int flush_entry_totals(struct pythia_type *t, struct pythia_groups_entry *e)
@@ -277,7 +253,7 @@ static bool is_only_shape(const struct pythia_type *t)
            e->moments.n == t->moments.n;
 }
 
-/* Of a type whose requests all take one path, each structure has all of them, so its sketch is the
+/* If all requests of a type take one path, each structure has all of them, so its sketch is the
  * type's: most of a hundred thousand types are such. */
 static int settle_same_path(struct pythia_type *t)
 {
@@ -341,11 +317,7 @@ static void remove_from_ring(struct pythia_groups *g, const struct pythia_groups
 /* Take an entry out of the cache, also where memory runs out for its totals. */
 static int unlist_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
-    int status = add_entry_totals(g, e);
-    if (status != PYTHIA_OK)
-        goto out;
-    status = flush_entry_totals(&g->types[e->type], e);
-out:
+    int status = flush_entry_totals(&g->types[e->type], e);
     remove_from_ring(g, e);
     e->listed = false;
     if (e->rows == 0)
@@ -355,9 +327,9 @@ out:
     return status;
 }
 
-/* Make room in the ring: the next shape that was not used since the hand last passed goes. Those
- * that rows hold stay: without them the memory would be the same, and a type of a few requests
- * would make its shape anew for each of them. */
+/* Free a slot in the ring: evict the next shape that was not used since the hand last passed.
+ * Shapes that rows hold stay: without them the memory would be the same, and a type of a few
+ * requests would make its shape anew for each of them. */
 static int evict_entry(struct pythia_groups *g)
 {
     assert(g->entry_count > g->held);
@@ -374,16 +346,13 @@ static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t 
                                               const struct pythia_critical_path *path)
 {
     struct pythia_shape *shape = pythia_shape_make(g->shapes, path, g->types[type].hash);
-    struct pythia_groups_entry *e =
-        shape ? pythia_calloc(1, sizeof(*e) + shape->edge_count * sizeof(uint64_t)) : NULL;
+    struct pythia_groups_entry *e = shape ? pythia_calloc(1, sizeof(*e)) : NULL;
     if (!e) {
         pythia_free(shape);
         return NULL;
     }
     e->shape = shape;
     e->type = type;
-    /* One block: the times are read with the entry. */
-    e->times_ns = (uint64_t *)(void *)(e + 1);
     /* The cache is bounded by bytes, because shapes differ a thousandfold in size. */
     g->shape_bytes += estimate_entry_bytes(shape);
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
@@ -486,9 +455,6 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
      * the trace id: the sum is right on average, and the same trace always counts the same. */
     uint64_t weight = pythia_sampling_requests(trace->weight, trace->id);
     t->heaviest = trace->weight > t->heaviest ? trace->weight : t->heaviest;
-    for (size_t i = 0; i + 1 < path->count; i++)
-        e->times_ns[e->shape->slots[i]] +=
-            weight * (path->events[i + 1].at_ns - path->events[i].at_ns);
     /* Sums are exact integers: their result does not depend on the order of requests, nor on how
      * many threads had decoded them. */
     pythia_exact_moments_add_weighted(&e->moments, duration, weight);
@@ -586,7 +552,7 @@ static int sort_structures(struct pythia_type *t)
     return PYTHIA_OK;
 }
 
-/* What the grouping key has seen of all requests is in the names of its parts. */
+/* The names of a type's subsets contain what the grouping key has seen of all requests. */
 static int name_types(struct pythia_groups *g)
 {
     for (size_t i = 0; i < g->type_count && g->options.key; i++) {
@@ -600,7 +566,7 @@ static int name_types(struct pythia_groups *g)
     return PYTHIA_OK;
 }
 
-/* Of a full sample the row of the highest key says down to which weight rows are missing. */
+/* In a full sample, the row of the highest key shows below which weight rows are missing. */
 static double smallest_weight(const struct pythia_type *t)
 {
     size_t n = pythia_sample_count(t->rows);
@@ -608,7 +574,7 @@ static double smallest_weight(const struct pythia_type *t)
                                      : 1;
 }
 
-/* What a fair sample is taken of. */
+/* The population of a fair sample. */
 struct candidates {
     size_t n;
     double *weight, *duration_ns;
@@ -623,9 +589,8 @@ static bool is_ahead(const void *context, uint32_t a, uint32_t b)
     return position[a] < position[b];
 }
 
-/* Whoever takes the first rows of a sample takes them as a sample: but by their keys heavy rows
- * come first. Key times weight is the place of a row among those that might be here with its
- * weight. */
+/* The first rows of a sample are not a fair sample, because by their keys heavy rows come first.
+ * Key times weight is the place of a row among those that might be here with its weight. */
 static int list_sample_candidates(const struct pythia_type *t, const struct pythia_row **rows,
                                   struct candidates *c)
 {
@@ -747,13 +712,7 @@ int pythia_groups_settle(const struct pythia_groups *g, size_t index)
 
 int pythia_groups_finish(struct pythia_groups *g)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < g->entry_count; i++) {
-        status = add_entry_totals(g, g->entries[i]);
-        if (status != PYTHIA_OK)
-            return status;
-    }
-    status = pythia_groups_close(g);
+    int status = pythia_groups_close(g);
     if (status != PYTHIA_OK)
         return status;
     for (size_t i = 0; i < g->type_count; i++) {
@@ -790,17 +749,11 @@ const struct pythia_exact_moments *pythia_groups_moments(const struct pythia_gro
     return &g->moments;
 }
 
-const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_groups *g)
-{
-    return g->totals;
-}
-
 size_t pythia_groups_bytes(const struct pythia_groups *g)
 {
     size_t bytes = pythia_row_maker_bytes(g->rows) + g->shape_bytes + pythia_cct_bytes(g->cct) +
                    pythia_hash_table_bytes(&g->by_shape) + g->type_count * TYPE_BYTES +
-                   g->part_capacity * sizeof(*g->type_of_part) +
-                   g->total_capacity * sizeof(*g->totals);
+                   g->part_capacity * sizeof(*g->type_of_part);
     for (size_t i = 0; i < g->type_count; i++)
         bytes += g->types[i].structure_count * STRUCTURE_BYTES;
     return bytes;

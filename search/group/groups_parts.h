@@ -1,4 +1,4 @@
-/* What groups.c and groups_merge.c share. */
+/* Declarations shared by groups.c and groups_merge.c. */
 #ifndef PYTHIA_GROUPS_PARTS_H
 #define PYTHIA_GROUPS_PARTS_H
 
@@ -17,7 +17,6 @@ struct pythia_groups_entry {
     struct pythia_exact_moments moments;
     struct pythia_sketch *sketch;
     struct pythia_lineage lineage;
-    uint64_t *times_ns; /* [edge_count] */
 };
 
 struct pythia_groups {
@@ -40,8 +39,6 @@ struct pythia_groups {
     size_t entry_count, entry_capacity, hand;
     size_t held; /* of the entries in the ring: by rows, which would keep them alive anyway */
     struct pythia_hash_table by_shape; /* of the ring, by type and shape */
-    struct pythia_edge_total *totals;
-    size_t total_capacity;
 };
 
 /* The type of that name and part, made if it is new; NULL when out of memory. */

@@ -257,7 +257,7 @@ static struct pythia_text text_of_value(const struct pythia_key_reader *r, size_
     return (struct pythia_text){r->spelt.bytes + r->places[place].from, r->places[place].size};
 }
 
-/* The different texts behind those that were spelt, in order, "|" between them. */
+/* The original texts of the values that were spelt, in order, "|" between them. */
 static int join_span_texts(struct pythia_key_reader *r, struct pythia_text *out)
 {
     size_t kept = 0, all = r->spelt.size;

@@ -76,7 +76,7 @@ void pythia_lineages_destroy(struct pythia_lineages *l)
     pythia_free(l);
 }
 
-/* What a path of the skeleton is called. */
+/* The name of a path of the skeleton. */
 static int name_path(struct pythia_lineages *l, const struct pythia_critical_path *path,
                      uint64_t type_hash, struct pythia_lineage *out)
 {

@@ -180,7 +180,7 @@ static int make_members(const struct finding *f, struct pythia__members *m)
     return PYTHIA_OK;
 }
 
-/* How many values each request has. */
+/* Count the values of each request. */
 static void count_values(const struct finding *f, struct pythia__members *m)
 {
     for (size_t i = 0; i < f->count; i++) {

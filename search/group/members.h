@@ -29,8 +29,8 @@ struct pythia__members {
                        members */
 };
 
-/* Find the members among the joined values of `n` requests; values[i].bytes is NULL where the key
- * is missing. At most `most` values become members: those that most requests have, ties by text. A
+/* Find the members among the joined values of `n` requests; values[i].bytes is NULL where the
+ * key is missing. At most `most` values become members: the most frequent ones, ties by text. A
  * value that itself contains "|" counts as several. On success *out is owned by the caller (free
  * it), on failure untouched. Returns PYTHIA_OK or PYTHIA_ENOMEM. O(values log values + members *
  * n). */

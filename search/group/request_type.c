@@ -15,7 +15,7 @@
 
 #define CACHED 256 /* sets of roots; a power of two */
 
-/* What is known of a trace point as a root. */
+/* The known facts of a trace point as a root. */
 enum { NOT_LOOKED, COUNTS, LEFT_OUT };
 
 /* Keys of the semantic conventions, in the order in which each is preferred. */
@@ -175,8 +175,8 @@ static bool find_told(const struct pythia_request_types *r, const struct pythia_
            out->kind == PYTHIA_ATTRIBUTE_TEXT && out->text.size > 0;
 }
 
-/* Who is called further down, in another process, may have a name of its own for what it does. No
- * span is looked at before the key was met. */
+/* A process called further down may use a type name of its own. No span is looked at before the
+ * key was found. */
 static bool by_program(struct pythia_request_types *r, const struct pythia_trace *t)
 {
     struct pythia_attribute found;
@@ -354,8 +354,7 @@ static int classify_root(struct pythia_request_types *r, uint32_t tracepoint, bo
     return PYTHIA_OK;
 }
 
-/* The patterns of the roots, each once, in order of text; with `all` also those that do not count.
- */
+/* The patterns of the roots, each once, in order of text; with `all` also the ignored ones. */
 static int gather_root_patterns(struct pythia_request_types *r, const struct pythia_trace *t,
                                 bool all, size_t *count)
 {

@@ -16,7 +16,8 @@
 #include "row_pool.h"
 
 #define OF_SERVICE (UINT64_C(1) << 63) /* in a pair: the origin is a service, not a trace point */
-/* Of one key; of more different texts the rest is cut, with a hash of all behind. */
+/* Longest list of values of one key; of more different texts the rest is replaced by a hash of
+ * all. */
 #define TEXTS_MAX   64 /* nobody reads more parts */
 #define ALIKE_SLOTS 32 /* attributes of a request whose last text is remembered */
 
@@ -157,7 +158,7 @@ const struct pythia_row_value *pythia_row_find(const struct pythia_row_value *va
 
 /* ---- rows ---- */
 
-/* What one key has been seen with in the current request. */
+/* The values of one key in the current request. */
 struct seen {
     uint32_t key, number_count;
     double sum;
@@ -439,7 +440,7 @@ static bool key_before(const void *context, uint32_t a, uint32_t b)
     return m->seen[a].key < m->seen[b].key;
 }
 
-/* What was seen of one key; a text is where it came from. */
+/* The values of one key; a text is where it came from. */
 static struct pythia_row_value make_row_value(const struct pythia_row_maker *m,
                                               const struct seen *s)
 {
@@ -515,7 +516,7 @@ static int sort_keys(struct pythia_row_maker *m)
     return PYTHIA_OK;
 }
 
-/* What was seen, in order of key. */
+/* The seen keys, in order. */
 static int gather_all(struct pythia_row_maker *m, const struct pythia_trace *trace,
                       const struct pythia_critical_path *path, size_t *text_bytes)
 {

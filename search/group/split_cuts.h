@@ -1,4 +1,4 @@
-/* Where to cut a key of sampled requests, for a split to propose and for one to find. */
+/* Finds cut points for a key of sampled requests, for a split to propose and for one to learn. */
 #ifndef PYTHIA_SPLIT_CUTS_H
 #define PYTHIA_SPLIT_CUTS_H
 

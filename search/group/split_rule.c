@@ -115,7 +115,7 @@ static size_t close_gaps(struct pythia_split_level *levels, size_t count, size_t
     return kept;
 }
 
-/* What is in a set of both goes to the set of `b`. */
+/* Values in both sets go to the set of `b`. */
 static int refine_sets(const struct pythia_split_rule *a, const struct pythia_split_rule *b,
                        struct pythia_split_rule *out)
 {

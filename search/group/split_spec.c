@@ -220,7 +220,7 @@ static int read_sets(struct reader *r, struct pythia_split_rule *rule)
     return pythia_split_rule_sets(r->levels, r->level_count, r->sets, rule);
 }
 
-/* What comes after the key: nothing, or "=" and how to part. */
+/* Parse the rest after the key: nothing, or "=" and how to split. */
 static int read_rule(struct reader *r, enum pythia_key_source source,
                      struct pythia_split_rule *rule)
 {
@@ -288,8 +288,8 @@ void pythia_split_spec_clear(struct pythia_split_spec *s)
 
 /* ---- writing ---- */
 
-/* What is seen as itself stays, but for blanks, at which lines are broken, the quotes that would
- * end the text in a shell or in Markdown, and what has a meaning here. */
+/* Visible characters stay, except blanks, at which lines are broken, quotes that would end the
+ * text in a shell or in Markdown, and characters with a meaning in a specification. */
 static void encode_spec_text(struct pythia_text text, const char *meant, struct pythia_buf *to)
 {
     struct pythia_text rest = text;

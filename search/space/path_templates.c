@@ -1,6 +1,6 @@
 /* A family is a prefix and a number of segments; its tree has that depth, so that leaves have
- * nothing but their segment. Nodes are in one array and name each other by index; those that a
- * merge leaves over are used again. Merging needs no memory, and cannot fail half-way:
+ * nothing but their segment. Nodes are in one array and name each other by index; nodes freed by a
+ * merge are reused. Merging needs no memory, and cannot fail half-way:
  *
  *   tenants ─┬─ ada ─── orders              tenants ─── {} ─┬─ orders
  *            ├─ bob ─┬─ orders    becomes                   └─ bills
@@ -35,7 +35,8 @@ struct pythia_path_templates {
     struct pythia_buf family; /* scratch: the name of one */
 };
 
-/* Where a path is cut into segments: `rest` begins with '/', or is empty when none is left. */
+/* The rest of a path to split into segments: `rest` begins with '/', or is empty when none is
+ * left. */
 struct cutter {
     struct pythia_text rest;
     size_t count;

@@ -72,7 +72,7 @@ static int reserve_price(struct pythia_prices *p, struct pythia_text point, char
     return *copy ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-/* What was asked before of the points that have another price now: of one, or of any. */
+/* Forget cached prices of the points whose price has changed: of one, or of all. */
 static void forget_answers(struct pythia_prices *p, struct pythia_text point, bool pattern)
 {
     uint32_t of = pattern ? PYTHIA_NONE : pythia_vocabulary_tracepoint_find(p->vocabulary, point);

@@ -1,5 +1,5 @@
-/* What lies behind an edge while some trace points are closed: the part of the search space that it
- * stands for. */
+/* The region after an edge while some trace points are closed: the part of the search space that
+ * the edge stands for. */
 #ifndef PYTHIA_SEARCH_REGION_H
 #define PYTHIA_SEARCH_REGION_H
 
@@ -28,7 +28,7 @@ struct pythia__region_map {
     uint32_t *queue;
 };
 
-/* What is open only for other types is closed. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* A point that is open only for other types counts as closed. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__region_map_create(const struct pythia_space_type *type, const struct pythia_cct *seen,
                               struct pythia_open_points *open, struct pythia__region_map *out);
 void pythia__region_map_free(struct pythia__region_map *m);

@@ -59,7 +59,7 @@ struct ordering {
     uint32_t *sorted;     /* nodes by name */
     uint32_t *first, *to; /* edges that leave a node, by number + 1, and where they lead */
     uint32_t *next, *in,
-        *next_in;              /* by edge + 1: of the same node; and those that lead to a node */
+        *next_in;              /* by edge + 1: of the same node; and edges that lead to a node */
     uint32_t *from;            /* by edge + 1 */
     uint32_t *post, *stack;    /* nodes as the search leaves them; those it is in */
     bool *seen, *entry;        /* entry: what may come first in the node above */
@@ -100,7 +100,8 @@ static int begin_ordering(const struct pythia_cct *cct, struct ordering *o)
     return all ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-/* Edges from sibling to sibling, those that leave a node in falling order of the other's name. */
+/* Collect the edges between siblings; edges that leave a node are in descending order of the
+ * other's name. */
 static void list_edges(struct ordering *o)
 {
     for (uint32_t e = 0; e < pythia_cct_edges(o->cct); e++) {
@@ -435,7 +436,7 @@ void pythia__draws_free(struct pythia__draws *d)
     *d = (struct pythia__draws){0};
 }
 
-/* How often each of `n` requests is drawn, in each of the bootstraps. */
+/* Draw how often each of `n` requests counts, in each of the bootstraps. */
 static int draw_bootstraps(struct pythia__draws *d, size_t n, uint64_t seed)
 {
     struct pythia_random random;
@@ -465,7 +466,7 @@ static int vote_for_regions(struct pythia__belief *b, const struct rows *rows,
         goto out;
     for (size_t k = 0; k < BOOTSTRAPS; k += TOGETHER) {
         weigh_draws(rows, drawn->times + k * rows->n, weights, squares);
-        /* Which edge would lead, had other requests of the same kind come? */
+        /* Find the edge that would lead, had other requests of the same kind arrived. */
         for (size_t one = 0; one < TOGETHER; one++)
             count_leaders(rows, weights + one * rows->n, squares[one], b->region_count, votes);
     }
@@ -504,9 +505,9 @@ static void choose_top_edges(struct pythia__belief *b, const struct pythia_ranki
 
 /* ---- what lies behind ---- */
 
-/* How much of each node's own time lies behind an edge, 0 to 1, into `part`. A node that was never
- * on a critical path lies where its spans begin. Where the space has never seen one event of the
- * edge follow the other, all that is in the context may lie behind it. */
+/* Compute the share of each node's own time that lies behind an edge, 0 to 1, into `part`. A
+ * node that was never on a critical path lies where its spans begin. Where the space has never
+ * seen one event of the edge follow the other, all that is in the context may lie behind it. */
 static void find_parts(const struct pythia__belief *b, struct pythia__region_map *map,
                        const struct pythia_edge *edge, double *part)
 {
@@ -526,8 +527,8 @@ static void find_parts(const struct pythia__belief *b, struct pythia__region_map
     }
 }
 
-/* How likely the evidence is if the cause is in a node: the probabilities of the regions, each by
- * the part of the node's time in it. */
+/* The likelihood of the evidence if the cause is in a node: the probabilities of the regions,
+ * each weighted by the share of the node's time in it. */
 static void weigh_nodes(struct pythia__belief *b, struct pythia__region_map *map, double *likely,
                         double *best)
 {

@@ -1,5 +1,5 @@
-/* Where the cause may be: a probability for each node of a request type's search space, that the
- * time in the node itself is what makes requests differ. */
+/* The belief about the place of the cause: for each node of a request type's search space, the
+ * probability that the own time of the node is the source of the variance. */
 #ifndef PYTHIA_SEARCH_BELIEF_H
 #define PYTHIA_SEARCH_BELIEF_H
 
@@ -12,7 +12,7 @@
 #include "space/region.h"
 
 #define PYTHIA__BELIEF_REGIONS                                                                     \
-    24 /* edges that are looked behind in a cycle, those that vary most */
+    24 /* edges whose regions are searched in a cycle, those that vary most */
 
 /* An edge of what is seen, and how probable it is that it leads, by the last evidence alone. */
 struct pythia__belief_region {
@@ -38,8 +38,8 @@ struct pythia__belief {
     double expected; /* how probable the last evidence was by what was believed before it, 0 to 1 */
 };
 
-/* How often requests are drawn in each bootstrap: the same for all types with as many requests, in
- * one cycle. {0} is empty. */
+/* The number of draws of each request in each bootstrap: the same for all types with as many
+ * requests, in one cycle. {0} is empty. */
 struct pythia__draws {
     double *times; /* whole numbers */
     size_t n;
@@ -61,21 +61,21 @@ void pythia__belief_free(struct pythia__belief *b);
 int pythia__belief_create_with(const struct pythia_space_type *type,
                                const struct pythia_history *history, struct pythia__belief *out);
 
-/* As it was before any evidence. */
+/* Reset it to the state before any evidence. */
 void pythia__belief_reset(struct pythia__belief *b);
 /* Keep the weights aside, and take them back: evidence since then is as if it had not been. What is
  * known of the last evidence (regions, blocks) is not kept. */
 void pythia__belief_save(struct pythia__belief *b);
 void pythia__belief_restore(struct pythia__belief *b);
 
-/* What the belief knows of after edges are ranked under some open points. `explained`: by edge of
- * the ranking, those whose cause is known already, and whose time is taken out of the total; NULL:
- * none. Each node is weighed by the probability, over bootstraps of the requests, that an edge that
- * it lies behind leads, which is to have the largest share or one that is not much less: there may
- * be several causes. How far it lies behind an edge is a matter of its time there.
- * `draws` (NULL: none) keeps the draws of the bootstraps for others with the same number of
- * requests and the same seed. PYTHIA_OK or PYTHIA_ENOMEM. O(requests * edges + regions * (nodes +
- * edges of the space)). */
+/* The ranking of edges under some open points, from which the belief learns. `explained`: by
+ * edge of the ranking, edges whose cause is known already, and whose time is taken out of the
+ * total; NULL: none. Each node is weighed by the probability, over bootstraps of the requests,
+ * that an edge that it lies behind leads, which is to have the largest share or one that is not
+ * much less: there may be several causes. How far it lies behind an edge is a matter of its time
+ * there. `draws` (NULL: none) keeps the draws of the bootstraps for others with the same number
+ * of requests and the same seed. PYTHIA_OK or PYTHIA_ENOMEM. O(requests * edges + regions *
+ * (nodes + edges of the space)). */
 int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *map,
                           const struct pythia_ranking *r, const bool *explained, uint64_t seed,
                           struct pythia__draws *draws);

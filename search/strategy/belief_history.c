@@ -1,12 +1,12 @@
-/* What was the cause before is likely to be it again. */
+/* A point that was a cause before is likely to be one again. */
 #include <math.h>
 
 #include "belief.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* What a point explained of the variance when it was opened, on average. One opening that explained
- * nothing is added to each, so that one success in one is less than nine in ten. */
+/* The mean share of the variance that a point explained when it was opened. One opening that
+ * explained nothing is added to each, so that one success in one is less than nine in ten. */
 static double expected_of(const struct pythia_history *history, struct pythia_text id)
 {
     struct pythia_history_record r = pythia_history_find(history, id);

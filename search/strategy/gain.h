@@ -1,4 +1,4 @@
-/* Which closed trace points would tell most about where the cause is. */
+/* Finds the closed trace points that give most information about the place of the cause. */
 #ifndef PYTHIA_SEARCH_GAIN_H
 #define PYTHIA_SEARCH_GAIN_H
 

@@ -29,7 +29,7 @@ static int inspect_all_row(struct pythia__parts *p)
 static void add_all_reason(const struct pythia__parts *p, const struct pythia__candidate *c,
                            struct pythia_buf *to)
 {
-    pythia_buf_puts(to, "all that is closed is opened, the cheapest first: ");
+    pythia_buf_puts(to, "every closed point is opened, the cheapest first: ");
     pythia__parts_name(p, c->tracepoint, to);
 }
 
@@ -43,6 +43,6 @@ static int suggest_all(const struct pythia_evidence *evidence, size_t budget,
 
 const struct pythia_strategy pythia__strategy_all = {
     .name = "all",
-    .help = "everything that is closed in requests that vary, the cheapest first",
+    .help = "every closed point of requests that vary, the cheapest first",
     .suggest = suggest_all,
 };

@@ -64,7 +64,8 @@ static void cut_region(struct halving *h)
             pythia__region_has(m, node) && h->p->points[pythia_cct_tracepoint(cct, node)].found;
         h->piece[node] = chosen ? node : h->piece[pythia_cct_parent(cct, node)];
     }
-    /* What is in a piece is not in those around it; `inside` carries it up, and is 0 behind it. */
+    /* Nodes in a piece are not in the pieces around it; `inside` carries it up, and is 0 behind
+     * it. */
     for (uint32_t node = nodes - 1; node > PYTHIA_CCT_ROOT; node--) {
         double time = (double)pythia__region_time(m, node);
         h->below[node] = time - h->inside[node];
@@ -76,8 +77,8 @@ static void cut_region(struct halving *h)
     h->inside[PYTHIA_CCT_ROOT] = 0;
 }
 
-/* Of each piece that a trace point would cut, the smaller part, added up; and all that it takes out
- * of them. */
+/* For each piece that a trace point would divide, add up the smaller half; and everything that
+ * it takes out of them. */
 static double smaller_parts(struct halving *h, uint32_t tracepoint, double *taken)
 {
     double smaller = 0;
@@ -94,7 +95,8 @@ static double smaller_parts(struct halving *h, uint32_t tracepoint, double *take
     return smaller;
 }
 
-/* What cuts best comes first; then what takes more out, what is called less often, the name. */
+/* The most even division comes first; then the one that takes more out, the less frequent one,
+ * the name. */
 static bool is_better_cut(const struct pythia__parts *p, const double *a, uint32_t point_a,
                           const double *b, uint32_t point_b)
 {
@@ -146,7 +148,9 @@ static void add_binary_reason(const struct pythia__parts *p, const struct pythia
                               struct pythia_buf *to)
 {
     pythia__parts_name(p, c->tracepoint, to);
-    pythia_buf_printf(to, " halves the time there best, of which %.0f %% was spent in it",
+    pythia_buf_printf(to,
+                      " divides the time there most evenly: %.0f %% of it was spent in the "
+                      "point",
                       100 * c->part);
 }
 

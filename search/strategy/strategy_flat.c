@@ -69,7 +69,6 @@ static int suggest_flat(const struct pythia_evidence *evidence, size_t budget,
 
 const struct pythia_strategy pythia__strategy_flat = {
     .name = "flat",
-    .help =
-        "points that cut the row of closed ones below the edge that varies most into equal pieces",
+    .help = "points that divide the closed ones below the edge that varies most into equal pieces",
     .suggest = suggest_flat,
 };

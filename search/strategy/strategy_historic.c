@@ -1,8 +1,8 @@
-/* What was the cause before is likely to be it again: closed trace points behind the edges that
- * vary which ended earlier searches, of whatever type of request, first; those before others that
- * did so in more of the times they were opened. A time without success is added to each record, so
- * that one success in one is less than nine in ten. Where the record names nothing, it goes on as
- * the hierarchical strategy does. */
+/* A point that was a cause before is likely to be one again: closed trace points behind the
+ * edges that vary which ended earlier searches, of whatever type of request, first; those before
+ * others that did so in more of the times they were opened. A time without success is added to
+ * each record, so that one success in one is less than nine in ten. Where the record names
+ * nothing, it goes on as the hierarchical strategy does. */
 #include "pythia/status.h"
 #include "strategy_parts.h"
 #include "strategy_table.h"
@@ -49,6 +49,6 @@ static int suggest_historic(const struct pythia_evidence *evidence, size_t budge
 
 const struct pythia_strategy pythia__strategy_historic = {
     .name = "historic",
-    .help = "points that were the cause in earlier searches; then as hierarchical",
+    .help = "points that were the cause in earlier searches, then as hierarchical",
     .suggest = suggest_historic,
 };

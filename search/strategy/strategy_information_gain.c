@@ -1,6 +1,6 @@
-/* What the search does in each of its cycles (search.c), from the evidence of one look alone: weigh
- * the nodes of the search space by which edge varies most, and open the points that tell most about
- * where among them the cause is, for their price. */
+/* Does what the search does in each cycle (search.c), but from the evidence of a single look:
+ * weigh the nodes of the search space by which edge varies most, and open the points that tell
+ * most about where among them the cause is, for their price. */
 #include <math.h>
 
 #include "gain.h"
@@ -32,9 +32,9 @@ static char *make_gain_reason(const struct choosing *c, const struct pythia__bel
     pythia_buf_text_add(&text, pythia_vocabulary_tracepoint_id(c->vocabulary, pick->tracepoint));
     pythia_buf_printf(&text, " or below it with a probability of %.0f %%", 100 * pick->inside);
     struct pythia_place place = pythia_place_of(seen, b->regions[pick->block].edge);
-    pythia_buf_puts(&text, ", and it parts what lies ");
+    pythia_buf_puts(&text, ", and it splits the time ");
     pythia_place_add(&text, c->vocabulary, &place);
-    pythia_buf_printf(&text, ", which has %.0f %% of the variance",
+    pythia_buf_printf(&text, ", which accounts for %.0f %% of the variance",
                       100 * b->regions[pick->block].share);
     if (pythia_buf_status(&text) == PYTHIA_OK)
         return text.bytes;
@@ -80,7 +80,7 @@ static int take_pick(struct choosing *c, size_t group, const struct pythia__beli
     return PYTHIA_OK;
 }
 
-/* Which points of a type may be opened for it. What is not of the type is not asked for. */
+/* Find the points that may be opened for a type; points of other types are left out. */
 static void find_closed(struct choosing *c, const struct pythia_space_type *t)
 {
     struct pythia_open_points *open = c->e->open, *never = c->e->never;
@@ -195,6 +195,6 @@ out:
 
 const struct pythia_strategy pythia__strategy_information_gain = {
     .name = "information-gain",
-    .help = "the points that tell most about where the cause is, for their price",
+    .help = "the points that give most information about where the cause is, for their price",
     .suggest = suggest_information_gain,
 };

@@ -74,7 +74,7 @@ static char *make_candidate_reason(const struct pythia__parts *p,
         pythia_buf_puts(&text, "; ");
         row->reason(p, c, &text);
     } else {
-        pythia_buf_puts(&text, ", and this point marks it");
+        pythia_buf_puts(&text, ", and this point bounds it");
     }
     if (pythia_buf_status(&text) == PYTHIA_OK)
         return text.bytes;
@@ -211,7 +211,7 @@ int pythia__parts_offer_direct(struct pythia__parts *p)
         if (status != PYTHIA_OK)
             goto out;
     }
-    /* What is not on that order has no place in it. */
+    /* An event that is not on that order has no rank. */
     for (size_t i = 0; i < p->here_count; i++)
         if (p->points[p->here[i]].direct && !p->points[p->here[i]].passed) {
             status = offer_direct(p, p->here[i], INFINITY);

@@ -1,5 +1,5 @@
-/* What the strategies share: they go through the edges that vary and through what lies behind each
- * while trace points are closed, offer candidates with an order, and the best of them come out. */
+/* Code shared by the strategies: they visit the edges that vary and the region behind each while
+ * trace points are closed, and offer candidates with an order, of which the best are suggested. */
 #ifndef PYTHIA_SEARCH_STRATEGY_PARTS_H
 #define PYTHIA_SEARCH_STRATEGY_PARTS_H
 
@@ -62,10 +62,11 @@ struct pythia__strategy_row {
     bool in_turn; /* edges are looked at only until the budget is used up */
 };
 
-/* What a strategy's `suggest` is made of: for each edge that varies, that with the largest part of
- * the variance of all requests first, find what lies behind it and let `row` look at it. When
- * everything was open, the points that bound these edges are the candidates, whatever the strategy:
- * the evidence then says which points a system that keeps the others closed should open. */
+/* Implements a strategy's `suggest`: for each edge that varies, the one with the largest share
+ * of the variance of all requests first, find the region behind it and let `row` look at it.
+ * When everything was open, the points that bound these edges are the candidates, whatever the
+ * strategy: the evidence then says which points a system that keeps the others closed should
+ * open. */
 int pythia__parts_suggest(const struct pythia__strategy_row *row,
                           const struct pythia_evidence *evidence, size_t budget,
                           struct pythia_suggestion *out, size_t *count);
@@ -77,7 +78,7 @@ int pythia__parts_offer(struct pythia__parts *p, const struct pythia__candidate 
  * another one, so it is cut there. */
 double pythia__parts_part(const struct pythia__parts *p, uint32_t tracepoint);
 
-/* How much of the variance of all requests such a part of the current edge is. */
+/* The share of the current edge in the variance of all requests. */
 double pythia__parts_worth(const struct pythia__parts *p, double part);
 
 /* Offer the direct points, their worth as `then`; of what is worth and costs the same, that in the
@@ -89,7 +90,7 @@ void pythia__parts_time_reason(const struct pythia__parts *p, const struct pythi
                                struct pythia_buf *to);
 void pythia__parts_name(const struct pythia__parts *p, uint32_t tracepoint, struct pythia_buf *to);
 
-/* What is known of it; zeros when there is no history. */
+/* The history of the point; zeros when there is no history. */
 struct pythia_history_record pythia__parts_record(const struct pythia__parts *p,
                                                   uint32_t tracepoint);
 

@@ -28,7 +28,7 @@ static void add_random_reason(const struct pythia__parts *p, const struct pythia
                               struct pythia_buf *to)
 {
     pythia__parts_name(p, c->tracepoint, to);
-    pythia_buf_printf(to, " is drawn by chance, as one of the closed points there: %zu", c->of);
+    pythia_buf_printf(to, " was drawn at random from the closed points there: %zu", c->of);
 }
 
 static const struct pythia__strategy_row row = {.look = inspect_random_row,

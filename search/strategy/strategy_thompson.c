@@ -65,7 +65,7 @@ static void add_thompson_reason(const struct pythia__parts *p, const struct pyth
                               (double)known.opened,
                           (unsigned long long)known.opened);
     else
-        pythia_buf_puts(to, " was never opened before, and may explain anything");
+        pythia_buf_puts(to, " was never opened before, so it may explain any share");
 }
 
 static const struct pythia__strategy_row row = {.look = inspect_thompson_row,

@@ -81,9 +81,9 @@ static size_t find_leading(const struct pythia_verdict *v, const struct pythia_p
     return leading;
 }
 
-/* What the last cycle says of the places that were found; those that are refuted go. Returns
- * whether any of the others has new evidence. The verdict stands and falls with its leading place,
- * so that it takes more to give that one up. */
+/* Update the found places by the last cycle, and remove refuted ones. Returns whether any of the
+ * others has new evidence. The verdict stands and falls with its leading place, so that it takes
+ * more to give that one up. */
 static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *p)
 {
     size_t kept = 0, leading = find_leading(v, p);
@@ -94,7 +94,7 @@ static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *
         if (!now)
             continue;
         bool fresh = is_new_evidence(now, &place.finding);
-        /* What leads the verdict is given up only for evidence that is surely against it. */
+        /* The leading place is given up only for evidence that is significantly against it. */
         bool against = i == leading ? now->high < PYTHIA_FINDING_MIN : !finding_matters(now, false);
         if (fresh)
             place.doubts = against ? place.doubts + 1 : 0;
@@ -169,7 +169,7 @@ static void add_verdict_places(struct pythia_verdict *v, unsigned enough)
         join_candidate(v, at);
 }
 
-/* By share, but those that are close to each other stay as they are. */
+/* Order by share, but places with similar shares keep their order. */
 static void order_places(struct pythia_verdict *v)
 {
     for (size_t i = 1; i < v->found_count; i++) {
@@ -405,7 +405,7 @@ static bool group_shows_place(const struct pythia_group *group, const struct pyt
     return false;
 }
 
-/* The group of a type that has most of the variance, of those that pass a place; NULL: there is
+/* The group of a type with most of the variance among those that hit a place; NULL: there is
  * none. */
 static const struct pythia_group *leading_group(const struct pythia_diagnosis *d,
                                                 const struct pythia_groups *g, uint32_t type,

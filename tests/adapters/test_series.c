@@ -1,4 +1,5 @@
 /* Series, and the rows of CSV that they come from. */
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
@@ -267,6 +268,50 @@ static void without_memory(void **state)
     assert_int_equal(read_more(text, sizeof(text) - 1, false), PYTHIA_OK);
 }
 
+#define STATS "node1\n42\n3\n"
+
+/* Each sample is a point of five series, of the process that the head names. */
+static void system_statistics_are_series(void **state)
+{
+    static const char text[] = STATS "100.000000001,12.5,40,1.5,1.25,1\n"
+                                     "101.000000001, 13.5, 41, 2.5, 2.25, 2\n";
+    static const struct {
+        const char *label;
+        double first, second;
+    } wanted[] = {{"cpu %", 12.5, 13.5},
+                  {"load 15m", 1, 2},
+                  {"load 1m", 1.5, 2.5},
+                  {"load 5m", 1.25, 2.25},
+                  {"memory %", 40, 41}};
+    size_t count;
+    assert_int_equal(pythia_series_read(&csv, "s", pythia_text_of(text), false), PYTHIA_OK);
+    assert_int_equal(csv.counts.rows, 10);
+    assert_int_equal(csv.counts.broken, 0);
+    assert_int_equal(pythia_series_set_finish(csv.to), PYTHIA_OK);
+    const struct pythia_series *each = pythia_series_each(csv.to, &count);
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_string_equal(each[i].label.bytes, wanted[i].label);
+        assert_int_equal(each[i].process, 42);
+        assert_int_equal(each[i].points[0].time_ns, 100000000001);
+        assert_rel_equal(each[i].points[0].value, wanted[i].first, 0);
+        assert_rel_equal(each[i].points[1].value, wanted[i].second, 0);
+    }
+}
+
+static void a_broken_sample_costs_itself_alone(void **state)
+{
+    static const char *const samples[] = {"1,2,3,4,5",     "1,2,3,4,5,6,7", "x,2,3,4,5,6",
+                                          "1,2,3,4,5,nan", "1,2,3,,5,6",    "9223372037,2,3,4,5,6"};
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        char text[128];
+        snprintf(text, sizeof(text), STATS "%s\n1,2,3,4,5,6\n", samples[i]);
+        assert_int_equal(pythia_series_read(&csv, "s", pythia_text_of(text), false), PYTHIA_OK);
+        assert_int_equal(csv.counts.rows, 5 * (i + 1));
+        assert_int_equal(csv.counts.broken, i + 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +325,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_order_of_rows_does_not_matter, begin, end),
         cmocka_unit_test_setup_teardown(the_last_value_before, begin, end),
         cmocka_unit_test_setup_teardown(without_memory, begin, end),
+        cmocka_unit_test_setup_teardown(system_statistics_are_series, begin, end),
+        cmocka_unit_test_setup_teardown(a_broken_sample_costs_itself_alone, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,8 +205,8 @@ static void a_name_may_be_cut_while_it_is_clear(void **state)
     assert_int_equal(got.threads, 3);
     assert_rel_equal(got.share, 0.5, 0);
     assert_true(got.quiet);
-    assert_refused(PARSE("--o", "x"), "--o may mean several options"); /* output, open, offset */
-    assert_refused(PARSE("--o=x"), "--o may mean several options");
+    assert_refused(PARSE("--o", "x"), "--o is ambiguous"); /* output, open, offset */
+    assert_refused(PARSE("--o=x"), "--o is ambiguous");
     assert_int_equal(PARSE("--ou", "x"), 0);
     assert_string_equal(got.output, "x");
     assert_int_equal(PARSE("--open", "x"),
@@ -227,16 +227,16 @@ static void what_is_no_option_is_named(void **state)
 
 static void a_value_that_is_missing_or_too_much_is_named(void **state)
 {
-    assert_refused(PARSE("--output"), "--output needs a value");
-    assert_refused(PARSE("--outp"), "--output needs a value");
-    assert_refused(PARSE("-o"), "-o needs a value");
-    assert_refused(PARSE("a", "-qo"), "-o needs a value");
+    assert_refused(PARSE("--output"), "--output requires a value");
+    assert_refused(PARSE("--outp"), "--output requires a value");
+    assert_refused(PARSE("-o"), "-o requires a value");
+    assert_refused(PARSE("a", "-qo"), "-o requires a value");
     assert_refused(PARSE("--quiet=yes"), "--quiet takes no value");
 }
 
 static void numbers_are_kept_in_their_range(void **state)
 {
-    const char *not_one_to_64 = "--threads takes a number from 1 to 64, not ";
+    const char *not_one_to_64 = "--threads requires a number from 1 to 64, not ";
     static const char *const bad[] = {"0", "65", "-1", "2.5",
                                       "",  "x",  "4x", "99999999999999999999"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -246,7 +246,7 @@ static void numbers_are_kept_in_their_range(void **state)
     }
     assert_int_equal(PARSE("-t1"), 0);
     assert_int_equal(got.threads, 1);
-    const char *not_a_share = "--smallest-share-of-variance takes a number from 0 to 1, not ";
+    const char *not_a_share = "--smallest-share-of-variance requires a number from 0 to 1, not ";
     static const char *const no_share[] = {"-0.001", "1.001", "nan", "inf", "", "0.5%", "1e999"};
     for (size_t i = 0; i < sizeof(no_share) / sizeof(no_share[0]); i++) {
         char sentence[128];
@@ -288,7 +288,7 @@ static void bytes_may_have_a_unit(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char sentence[128];
         snprintf(sentence, sizeof(sentence),
-                 "--memory takes a number of bytes such as 64M, not '%s'", bad[i]);
+                 "--memory requires a number of bytes such as 64M, not '%s'", bad[i]);
         assert_refused(PARSE("--memory", bad[i]), sentence);
     }
 }
@@ -302,7 +302,7 @@ static void bytes_may_have_a_range(void **state)
         char sentence[128];
         struct pythia_error e = {0};
         snprintf(sentence, sizeof(sentence),
-                 "--size takes a number of bytes from 1000 to 2M, not '%s'", bad[i]);
+                 "--size requires a number of bytes from 1000 to 2M, not '%s'", bad[i]);
         assert_int_equal(pythia_option_set(&row, &size, bad[i], &e), PYTHIA_EUSAGE);
         assert_string_equal(e.sentence, sentence);
         assert_int_equal(size, 7);
@@ -341,7 +341,7 @@ static void a_choice_is_one_whole_word_of_its_list(void **state)
     static const char *const bad[] = {"xml", "tex", "texts", "", "text|json", "JSON"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char sentence[128];
-        snprintf(sentence, sizeof(sentence), "--format takes one of text|json|html, not '%s'",
+        snprintf(sentence, sizeof(sentence), "--format must be one of text|json|html, not '%s'",
                  bad[i]);
         assert_refused(PARSE("--format", bad[i]), sentence);
     }

@@ -308,6 +308,46 @@ static void what_is_not_utf8_is_repaired(void **state)
 #undef BAD
 }
 
+static void blanks_around_a_text_are_trimmed(void **state)
+{
+    assert_true(PYTHIA_TEXT_IS(pythia_text_trim(PYTHIA_TEXT(" \t a b\r\n")), "a b"));
+    assert_true(PYTHIA_TEXT_IS(pythia_text_trim(PYTHIA_TEXT("a")), "a"));
+    assert_int_equal(pythia_text_trim(PYTHIA_TEXT(" \n ")).size, 0);
+}
+
+static void numbers_have_a_largest(void **state)
+{
+    static const char *const bad[] = {"", "-1", "1.0", "a", "1 ", "18446744073709551616", "256"};
+    uint64_t number = 7;
+    assert_true(pythia_text_unsigned(PYTHIA_TEXT("18446744073709551615"), UINT64_MAX, &number));
+    assert_true(number == UINT64_MAX);
+    assert_true(pythia_text_unsigned(PYTHIA_TEXT("0255"), 255, &number));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_false(pythia_text_unsigned(pythia_text_of(bad[i]), 255, &number));
+    assert_int_equal(number, 255);
+}
+
+static void seconds_are_exact_nanoseconds(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } good[] = {{"0", 0},
+                {"1.5", 1500000000},
+                {"1637008247.972586901", 1637008247972586901},
+                {"1.0000000019", 1000000001},
+                {"2.", 2000000000}};
+    static const char *const bad[] = {"", ".5", "1.5e3", "1.x", "-1", "9223372036", "1,5"};
+    uint64_t ns = 7;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        assert_true(pythia_text_seconds(pythia_text_of(good[i].text), &ns));
+        assert_true(ns == good[i].ns);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_false(pythia_text_seconds(pythia_text_of(bad[i]), &ns));
+    assert_true(ns == 2000000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +365,9 @@ int main(void)
         cmocka_unit_test(hexadecimal_numbers_have_up_to_128_bits),
         cmocka_unit_test(ascii_is_told_from_what_is_not),
         cmocka_unit_test(what_is_not_utf8_is_repaired),
+        cmocka_unit_test(blanks_around_a_text_are_trimmed),
+        cmocka_unit_test(numbers_have_a_largest),
+        cmocka_unit_test(seconds_are_exact_nanoseconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

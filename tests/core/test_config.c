@@ -78,9 +78,9 @@ static void a_file_sets_what_it_says_and_leaves_the_rest(void **state)
 static void a_map_in_a_list_is_one_text_where_the_option_names_members(void **state)
 {
     static const char *const wrong[][2] = {
-        {"notify: [{address: x}]", "column 11: the members are url|format"},
+        {"notify: [{address: x}]", "column 11: the members must be url|format"},
         {"notify: [{url: x, url: y}]", "column 19: url is set twice"},
-        {"notify: [{url: [x]}]", "column 16: notify takes a list of texts"}};
+        {"notify: [{url: [x]}]", "column 16: notify requires a list of texts"}};
     struct test t;
     begin(&t);
     assert_int_equal(parse(&t, "notify:\n- {format: slack, url: a}\n- url: b\n- c json\n"),
@@ -118,26 +118,26 @@ static void what_is_wrong_is_told_with_line_and_column(void **state)
     } cases[] = {
         {"points: 3\nponts: 4\n", "x.yaml:2: column 1: there is no setting ponts"},
         {"points: eleven\n",
-         "x.yaml:1: column 9: --points takes a number from 0 to 10, not 'eleven'"},
-        {"points: 11\n", "x.yaml:1: column 9: --points takes a number from 0 to 10, not '11'"},
-        {"insecure: maybe\n", "x.yaml:1: column 11: insecure is true or false, not 'maybe'"},
+         "x.yaml:1: column 9: --points requires a number from 0 to 10, not 'eleven'"},
+        {"points: 11\n", "x.yaml:1: column 9: --points requires a number from 0 to 10, not '11'"},
+        {"insecure: maybe\n", "x.yaml:1: column 11: insecure must be true or false, not 'maybe'"},
         {"points: 1\npoints: 2\n", "x.yaml:2: column 1: points is set twice"},
-        {"points: [1]\n", "x.yaml:1: column 9: points takes one value, not a list"},
-        {"points: {a: 1}\n", "x.yaml:1: column 9: points takes a value"},
-        {"never: [[a]]\n", "x.yaml:1: column 9: never takes a list of texts"},
+        {"points: [1]\n", "x.yaml:1: column 9: points requires one value, not a list"},
+        {"points: {a: 1}\n", "x.yaml:1: column 9: points requires a value"},
+        {"never: [[a]]\n", "x.yaml:1: column 9: never requires a list of texts"},
         {"tls:\n  kye: x\n", "x.yaml:2: column 3: there is no setting tls-kye"},
-        {"- points\n", "x.yaml:1: column 1: settings are lines of NAME: VALUE"},
-        {"just words\n", "x.yaml:1: column 1: settings are lines of NAME: VALUE"},
-        {"points: &a 3\n", "x.yaml:1: column 9: anchors, aliases and tags have no meaning here"},
-        {"points: !!int 3\n", "x.yaml:1: column 9: anchors, aliases and tags have no meaning here"},
-        {"points: 3\n---\npoints: 4\n", "x.yaml:2: column 1: a second document begins"},
+        {"- points\n", "x.yaml:1: column 1: settings must be lines of NAME: VALUE"},
+        {"just words\n", "x.yaml:1: column 1: settings must be lines of NAME: VALUE"},
+        {"points: &a 3\n", "x.yaml:1: column 9: anchors, aliases and tags are not supported"},
+        {"points: !!int 3\n", "x.yaml:1: column 9: anchors, aliases and tags are not supported"},
+        {"points: 3\n---\npoints: 4\n", "x.yaml:2: column 1: there is a second document"},
         {"points: 3\n  alpha: .1\n",
-         "x.yaml:1: column 9: --points takes a number from 0 to 10, not '3 alpha'"},
+         "x.yaml:1: column 9: --points requires a number from 0 to 10, not '3 alpha'"},
         {"never: a: b\n",
          "x.yaml:1: column 9: it is not YAML: mapping values are not allowed in this context"},
-        {"tls-key: \"a\\0b\"\n", "x.yaml:1: column 10: the value of tls-key has a byte of 0 in it"},
+        {"tls-key: \"a\\0b\"\n", "x.yaml:1: column 10: the value of tls-key contains a NUL byte"},
         {"a: {b: {c: {d: {e: {f: {g: {h: {i: 1}}}}}}}}\n",
-         "x.yaml:1: column 32: a-b-c-d-e-f-g-h goes too deep"},
+         "x.yaml:1: column 32: a-b-c-d-e-f-g-h is nested too deeply"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct test t;
@@ -187,7 +187,7 @@ static void a_variable_that_is_no_setting_is_told(void **state)
     assert_int_equal(pythia_config_environment(t.config, "PYTHIAD", bad, &t.s, &t.why),
                      PYTHIA_EUSAGE);
     assert_string_equal(pythia_error_text(&t.why, text, sizeof(text)),
-                        "PYTHIAD_POINTS: --points takes a number from 0 to 10, not 'x'");
+                        "PYTHIAD_POINTS: --points requires a number from 0 to 10, not 'x'");
     pythia_config_destroy(t.config);
 }
 

@@ -314,8 +314,8 @@ static void assert_refused(struct pythia_text file, int status, const char *beca
 static void what_is_no_evidence_is_refused(void **state)
 {
     struct pythia_buf content = {0}, file = {0};
-    assert_refused(PYTHIA_TEXT(""), PYTHIA_EFORMAT, "is no evidence");
-    assert_refused(PYTHIA_TEXT("{\"spans\": []}"), PYTHIA_EFORMAT, "is no evidence");
+    assert_refused(PYTHIA_TEXT(""), PYTHIA_EFORMAT, "is not evidence");
+    assert_refused(PYTHIA_TEXT("{\"spans\": []}"), PYTHIA_EFORMAT, "is not evidence");
     assert_refused(PYTHIA_TEXT("pythia evidence one\n"), PYTHIA_EFORMAT, "a version");
     assert_refused(PYTHIA_TEXT("pythia evidence 1"), PYTHIA_EFORMAT, "a version");
     assert_refused(PYTHIA_TEXT("pythia evidence 1\nplain"), PYTHIA_EFORMAT, "Zstandard");
@@ -381,7 +381,7 @@ static void a_part_counts_once_and_parts_are_of_one_kind(void **state)
         struct pythia_text files[3];
         const char *because;
     } cases[] = {
-        {{a, b, a}, "holds what was found in here, and so does one"},
+        {{a, b, a}, "contains the evidence of here, and so does one"},
         {{pythia_buf_text(&both), b, a}, "so does one"},
         {{a, b, pythia_buf_text(&files[2])}, "--latency client"},
     };

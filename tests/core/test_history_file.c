@@ -98,7 +98,7 @@ static void counts_beyond_json_are_written_as_the_largest(void **state)
 }
 
 #define HEAD "{\"schema\":\"pythia.history/1\",\"trace_points\":"
-#define BAD  "history: is no record of searches that can be read: "
+#define BAD  "history: is not a valid record of searches: "
 
 static void what_is_no_record_is_refused_with_place_and_reason(void **state)
 {
@@ -107,14 +107,15 @@ static void what_is_no_record_is_refused_with_place_and_reason(void **state)
     } cases[] = {
         {"", "history:1: is not JSON: '[' or '{' expected near end of file (byte 0)"},
         {"{\"schema\":\n\n,", "history:3: is not JSON: unexpected token near ',' (byte 13)"},
-        {"[]", "history: is no record of searches of this version: wanted schema pythia.history/1, "
-               "found none"},
-        {"{\"schema\":\"pythia.history/2\"}",
-         "history: is no record of searches of this version: wanted schema pythia.history/1, found "
-         "pythia.history/2"},
-        {"{\"schema\":\"pythia.space/1\"}",
-         "history: is no record of searches of this version: wanted schema pythia.history/1, found "
-         "pythia.space/1"},
+        {"[]",
+         "history: is not a record of searches of this version: expected schema pythia.history/1, "
+         "found none"},
+        {"{\"schema\":\"pythia.history/2\"}", "history: is not a record of searches of this "
+                                              "version: expected schema pythia.history/1, found "
+                                              "pythia.history/2"},
+        {"{\"schema\":\"pythia.space/1\"}", "history: is not a record of searches of this version: "
+                                            "expected schema pythia.history/1, found "
+                                            "pythia.space/1"},
         {"{\"schema\":\"pythia.history/1\"}", BAD "no trace_points"},
         {HEAD "{}}", BAD "no trace_points"},
         {HEAD "[7]}", BAD "trace point 0 is not an id with three whole numbers"},
@@ -129,8 +130,7 @@ static void what_is_no_record_is_refused_with_place_and_reason(void **state)
          BAD "trace point 0 explained more, or was the cause more often, than it was opened"},
         {HEAD "[[\"a\",1,0,2]]}",
          BAD "trace point 0 explained more, or was the cause more often, than it was opened"},
-        {HEAD "[[\"a\",1,0,0],[\"b\",1,0,0],[\"a\",1,0,0]]}",
-         BAD "trace point 2 stands there twice"},
+        {HEAD "[[\"a\",1,0,0],[\"b\",1,0,0],[\"a\",1,0,0]]}", BAD "trace point 2 is listed twice"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct pythia_history *h = NULL;

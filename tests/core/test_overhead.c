@@ -116,9 +116,10 @@ static void what_shows_least_for_its_cost_is_dropped_until_the_rest_fits(void **
         assert_rel_equal(switches[i].cost_ns, 1000, 1e-9);
     }
     assert_int_equal(switches[0].tracepoint, f.points[1]); /* the same worth: by name */
-    assert_string_equal(switches[0].reason,
-                        "tracing took 4.8 % of the time of requests, and may take 3 %: it cost 0.8 "
-                        "%, and 0 % of the variance lay in it");
+    assert_string_equal(
+        switches[0].reason,
+        "tracing took 4.8 % of the time of requests, above the limit of 3 %: this point cost 0.8 "
+        "% and accounted for 0 % of the variance");
     /* Spans of what was dropped may come for a while: nothing more is dropped for that. */
     assert_int_equal(run(ALL, &switches), 0);
     assert_int_equal(run(0x25, &switches), 0);

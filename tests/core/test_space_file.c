@@ -96,28 +96,29 @@ static void a_file_from_before_bytes_were_counted_is_read(void **state)
 #define POINTS "{\"schema\":\"pythia.space/1\",\"trace_points\":[[\"A\",\"\",\"A\"]],\n"
 #define TYPE   "\"types\":[{\"name\":\"t\",\"requests\":2,\n"
 #define NODE   "\"nodes\":[[0,0,2,2,2,9,1]]"
-#define BAD    "is no search space that can be read: "
+#define BAD    "is not a valid search space: "
 
 static void what_is_no_space_is_refused_with_place_and_reason(void **state)
 {
     static const struct {
         const char *text, *why;
     } cases[] = {
-        {"", "space: is no search space of this version: wanted schema pythia.space/1, found none"},
-        {"[]",
-         "space: is no search space of this version: wanted schema pythia.space/1, found none"},
-        {"{}",
-         "space: is no search space of this version: wanted schema pythia.space/1, found none"},
+        {"", "space: is not a search space of this version: expected schema pythia.space/1, found "
+             "none"},
+        {"[]", "space: is not a search space of this version: expected schema pythia.space/1, "
+               "found none"},
+        {"{}", "space: is not a search space of this version: expected schema pythia.space/1, "
+               "found none"},
         {"{\"schema\":\"pythia.history/1\"}",
-         "space: is no search space of this version: wanted schema pythia.space/1, found "
+         "space: is not a search space of this version: expected schema pythia.space/1, found "
          "pythia.history/1"},
         {"{\"schema\":5}", "space:1: wanted a string, found '5' (byte 10)"},
         {"{\"schema\":\"pythia.space/1\"", "space:1: the input ends in the middle of a value (byte "
                                            "26)"},
         {"{\"schema\":\"pythia.space/1\"}\n{}",
-         "space:2: " BAD "there is more behind it (byte 28)"},
+         "space:2: " BAD "it is followed by other data (byte 28)"},
         {"{\"schema\":\"pythia.space/1\",\n\"types\":[]}",
-         "space:2: " BAD "trace points have to come before types (byte 36)"},
+         "space:2: " BAD "trace points must come before types (byte 36)"},
         {"{\"trace_points\":[[\"A\",\"\"]]}", "space:1: " BAD "trace point 0 (byte 17)"},
         {"{\"trace_points\":[[\"A\",\"\",\"\",\"\"]]}", "space:1: " BAD "trace point 0 (byte 17)"},
         {POINTS "\"types\":[{\"requests\":2}]}",

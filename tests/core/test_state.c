@@ -234,7 +234,7 @@ static char *decide_two(struct pythia_state *s)
          .inside = NAN,
          .price_ns = 118.5,
          .cost_ns = 237,
-         .reason = "no request passed it"},
+         .reason = "no request hit it"},
         {.tracepoint = pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("shop:other"), 0, 0),
          .open = true,
          .problem = SIZE_MAX,
@@ -388,7 +388,7 @@ static void an_empty_file_becomes_one_and_another_database_is_not_touched(void *
         read_file(place.copy, &before);
         pythia_error_clear(&e);
         assert_int_equal(pythia_state_open(place.copy, &untouched, &e), PYTHIA_EFORMAT);
-        assert_string_equal(e.sentence, "is a database of another program, and is left alone: "
+        assert_string_equal(e.sentence, "is a database of another program, and was left alone; "
                                         "choose another file with --state");
         assert_null(untouched);
         read_file(place.copy, &after);
@@ -414,8 +414,8 @@ static void what_was_never_a_database_is_refused(void **state)
         assert_int_equal(pythia_state_open(place.state, &untouched, &e), PYTHIA_EFORMAT);
         assert_null(untouched);
         assert_string_equal(e.source, place.state);
-        assert_string_equal(e.sentence,
-                            "is no database, and is left alone: choose another file with --state");
+        assert_string_equal(
+            e.sentence, "is not a database, and was left alone; choose another file with --state");
         read_file(place.state, &after);
         assert_string_equal(after.bytes, texts[i]);
         pythia_buf_free(&after);
@@ -479,7 +479,7 @@ static void a_second_one_is_refused_and_told_the_pid_of_the_first(void **state)
     assert_int_equal(symlink("state.db", link_name), 0);
     struct pythia_state *first = opened(place.state);
     snprintf(wanted, sizeof(wanted),
-             "is the state of a pythiad that runs, pid %ld: end that one, or choose another file "
+             "is the state of a running pythiad, pid %ld; stop it, or choose another file "
              "with --state",
              (long)getpid());
     const char *const names[] = {place.state, link_name};

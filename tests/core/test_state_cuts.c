@@ -267,7 +267,7 @@ static void assert_put_aside(const struct place *place, struct pythia_text file,
 {
     char field[256];
     snprintf(field, sizeof(field), "file=%s, put-aside=%s.broken\n", place->copy, place->copy);
-    assert_non_null(strstr(logged, "The state is damaged and is begun anew"));
+    assert_non_null(strstr(logged, "The state is damaged, and a new one was created"));
     assert_non_null(strstr(logged, field));
     assert_file_is(place->copy, ".broken", file);
     assert_file_is(place->copy, ".broken-wal", log);

@@ -121,7 +121,7 @@ static void data_that_are_cut_off_or_broken_are_told(void **state)
         assert_int_equal(unpack(p.bytes, p.size - 10, 0, (enum pythia_packing)packing,
                                 (struct pythia_unpack_limits){0}, out, sizeof(out), &size, &why),
                          PYTHIA_EFORMAT);
-        assert_non_null(strstr(why.sentence, "end in the middle"));
+        assert_non_null(strstr(why.sentence, "end prematurely"));
         why = (struct pythia_error){0};
         p.bytes[p.size / 2] ^= 0x55;
         p.bytes[p.size / 2 + 1] ^= 0x55;

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     told = 0;
     MUST(pythia_series_set_create(&csv.to) == PYTHIA_OK);
     struct pythia_text text = {size ? (const char *)bytes : "", size};
-    int status = pythia_series_csv_read(&csv, "input", text, size % 2);
+    int status = pythia_series_read(&csv, "input", text, size % 2);
     MUST(status == PYTHIA_OK || status == PYTHIA_EFORMAT);
     MUST(told == csv.counts.broken + (status == PYTHIA_EFORMAT));
     MUST(csv.counts.rows + csv.counts.broken + csv.counts.cut <= size + 1);

@@ -182,7 +182,7 @@ class Refusals(Case):
         for option in (["--closed-loop"], ["--split", "size"], ["--open", "skeleton"], ["--space", "none"], ["--skew"],
                        ["--format", "json"], ["--verbose"], ["--output", "report"], ["--all"], ["--history", "h"],
                        ["--trace-url", "http://here/{trace_id}"]):
-            self.assert_refused(2, "%s does not go together with --evidence" % option[0],
+            self.assert_refused(2, "%s cannot be used with --evidence" % option[0],
                                 "replay", "--evidence", self.at("none"), *option, self.paths[0])
         self.assertFalse(os.path.exists(self.at("none")))
 

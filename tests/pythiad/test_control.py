@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """The control interface: what it says, what it can be told, and who may. usage: test_control.py BIN [SANITIZER]"""
 import ctypes
+import fcntl
 import http.client
 import json
 import os
+import pty
 import re
 import signal
 import socket
 import stat
+import struct
 import subprocess
+import termios
 import threading
 import time
 import unittest
@@ -100,6 +104,13 @@ class Pages(Case):
         self.assertEqual(metrics["pythia_spans_total"], 120)
         self.assertEqual(metrics['pythia_answers_total{listener="otlp-http",class="2xx"}'], 30)
         self.assertEqual(metrics['pythia_answers_total{listener="otlp-grpc",class="3"}'], 1)
+        self.assertEqual(metrics['pythia_work_calls_total{work="decode"}'], 31)  # the garbage, too
+        self.assertEqual(metrics['pythia_work_calls_total{work="group"}'], 31)
+        for work in "decode", "group":
+            mean, total, longest, shortest, calls = (metrics[f'pythia_work_{column}{{work="{work}"}}'] for column in
+                                                     ("seconds_mean", "seconds_total", "seconds_max", "seconds_min", "calls_total"))
+            self.assertAlmostEqual(mean * calls, total, delta=total * 1e-6)
+            self.assertTrue(0 < shortest <= mean <= longest < total, (shortest, mean, longest, total))
         rig.within(self, time.time() - metrics["process_start_time_seconds"], 60, "age of the process")
         self.assertGreater(metrics["process_resident_memory_max_bytes"], 1 << 20)
 
@@ -214,10 +225,10 @@ class Pages(Case):
         self.assertEqual((status["unknown_points"], status["unknown_spans"]), (2, unknown))
         shown = self.pythiad.ctl("status").stdout
         self.assertRegex(shown, r"not in search space +2\n")
-        self.assertIn(f"{unknown:.0f} spans were left out because the search space does not know their trace points: learn it anew\n",
+        self.assertIn(f"{unknown:.0f} spans were left out because the search space does not know their trace points; build or learn a new one\n",
                       shown)
-        self.pythiad.logged("The search space does not know trace points of request types that it knows, and their spans are "
-                            "left out: learn it anew: points=[12], spans=")
+        self.pythiad.logged("The search space lacks trace points of request types that it knows, and their spans are "
+                            "left out; build or learn a new one: points=[12], spans=")
         cycles = self.pythiad.metric("pythia_cycles_total")
         self.feed_until(lambda: in_force() and self.pythiad.metric("pythia_cycles_total") > cycles)
         found = self.pythiad.get("/v1/report").json["search"]["unknown_points"]
@@ -237,7 +248,7 @@ class Pages(Case):
         agent = Agent(self.pythiad, "shop", ("root", "step a", "step b", "step c"))
         self.assertEqual(agent.report().status, 200)
         for action, said in (("groups", "no group of requests is known yet\n"),
-                             ("decisions", "nothing was opened or closed yet\n")):
+                             ("decisions", "nothing has been opened or closed yet\n")):
             done = self.pythiad.ctl(action)
             self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
         done = self.pythiad.ctl("report")
@@ -260,8 +271,8 @@ class Pages(Case):
         self.assertRegex(texts["points"].stdout, r"^state +cost of a hit +hits  trace point  \(what came of it\)\n")
         self.assertRegex(texts["points"].stdout, r"shop:step b  \(")
         self.assertEqual(self.pythiad.ctl("points", "--ids").stdout.split("\n"), [*sorted(agent.points), ""])
-        self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+ at a price that is supposed\ntogether \d+ ns a request, "
-                                                         r"[0-9.e-]+ % of the [0-9.]+ ms that requests take\n$")
+        self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+ at an assumed price\nin total \d+ ns per request, "
+                                                         r"[0-9.e-]+ % of the mean duration of [0-9.]+ ms\n$")
         self.assertRegex(texts["open shop:root"].stdout, r"^1 trace point, desired set \d+\n$")
         self.assertEqual((texts["off"].stdout, texts["on"].stdout), ("pythiad: off\n", "pythiad: works\n"))
 
@@ -272,7 +283,7 @@ class Pages(Case):
             answers[action] = json.loads(done.stdout)
         self.assertEqual(answers["status"]["doing"], "works")
         self.assertEqual(answers["status"]["problems_waiting"], 0)
-        self.assertRegex(texts["status"].stdout, r"\n  types that wait +0\n")
+        self.assertRegex(texts["status"].stdout, r"\n  types waiting +0\n")
         self.assertEqual(self.pythiad.metric("pythia_problems_waiting"), 0)
         self.assertEqual(answers["report"]["schema"], "pythia.report/1")
         self.assertEqual({p["trace_point"] for p in answers["points"]}, set(agent.points))
@@ -284,6 +295,33 @@ class Pages(Case):
             self.assertTrue(self.pythiad.ctl("--format", form, "report").stdout.startswith(first), form)
         for wrong in (("nonsense",), ("open",), ("status", "x"), ("off", "x")):
             self.assertEqual(self.pythiad.ctl(*wrong).returncode, 2, wrong)
+
+    def report_at(self, columns):
+        """The report on a terminal of so many columns, as lines."""
+        ours, its = pty.openpty()
+        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("4H", 50, columns, 0, 0))
+        process = subprocess.Popen([rig.program("pythia"), "ctl", "--address", f"127.0.0.1:{self.pythiad.control}", "report"],
+                                   stdin=its, stdout=its, stderr=subprocess.PIPE, env={**os.environ, "TERM": "xterm", "COLUMNS": "300"})
+        os.close(its)
+        text = b""
+        try:
+            while piece := os.read(ours, 65536):
+                text += piece
+        except OSError:  # the other end was closed
+            pass
+        os.close(ours)
+        self.assertEqual((process.wait(rig.patience(10)), process.stderr.read()), (0, b""))
+        process.stderr.close()
+        return re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).replace("\r", "").splitlines()
+
+    def test_report_follows_the_width_of_the_terminal(self):
+        agent = Agent(self.pythiad, "shop", ("root", "step a"))
+        self.assertEqual(agent.report().status, 200)
+        self.feed_until(lambda: agent.poll() and self.pythiad.get("/v1/groups").json)
+        width = {columns: max(map(len, self.report_at(columns))) for columns in (40, 72, 90, 120, 200)}
+        for columns, most in ((40, 72), (72, 72), (90, 90), (120, 120), (200, 120)):  # between 72 and 120
+            self.assertLessEqual(width[columns], most, columns)
+        self.assertGreater(width[120], width[72])
 
     def test_watch_shows_each_report_until_it_is_interrupted(self):
         agent = Agent(self.pythiad, "shop", ("root", "step a"))
@@ -398,7 +436,7 @@ class ManyTypes(Case):
         self.assertEqual({group["request_type"] for group in report["groups"]}, {"shop:wide", "shop:middle"})
         for form in ("text", "markdown", "html"):
             self.assertRegex(self.pythiad.get(f"/v1/report?format={form}").text,
-                             r"3 types\S* \(1 of them not looked at closely: see --report-types\)", form)
+                             r"3 types\S* \(1 of them not analysed closely: see --report-types\)", form)
 
     def report(self):
         return self.pythiad.get("/v1/report").json
@@ -420,7 +458,7 @@ class Orders(Case):
         self.assertEqual((answer.status, answer.json["trace_points"][0]["known"]), (200, False))
         done = self.pythiad.ctl("open", "../../etc/passwd")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("no such trace points are known: ../../etc/passwd", done.stderr)
+        self.assertIn("unknown trace points: ../../etc/passwd", done.stderr)
         self.assertEqual(set(os.listdir(self.pythiad.folder)), before)
 
     def test_one_that_is_not_known_spoils_the_whole_order(self):
@@ -465,6 +503,81 @@ class Orders(Case):
         rig.until(lambda: opened() == {"shop:a", "store:a", "shop:q*"}, 5)
         self.assertEqual(self.pythiad.ctl("unpin", "*").returncode, 0)
         rig.until(lambda: opened() == set(), 5)
+
+    def test_a_level_opens_or_closes_all_that_match(self):
+        agent, other = Agent(self.pythiad, "shop", ("a", "b")), Agent(self.pythiad, "store", ("a",))
+        agent.report()
+        other.report()
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 3, 5)
+
+        def opened():
+            return {point for one in (agent, other) for point in (one.poll() or {"open": []})["open"]}
+
+        def pinned():
+            return {p["trace_point"] for p in self.pythiad.get("/v1/points").json if p["pin"]}
+        done = self.pythiad.ctl("level", "all")
+        self.assertEqual((done.returncode, done.stdout.split(",")[0]), (0, "3 trace points"), done.stderr)
+        rig.until(lambda: opened() == {"shop:a", "shop:b", "store:a"}, 5)
+        self.assertEqual(self.pythiad.ctl("level", "off", "shop:*").returncode, 0)
+        rig.until(lambda: opened() == {"store:a"}, 5)
+        self.assertEqual(pinned(), {"shop:a", "shop:b", "store:a"})
+        self.assertEqual(self.pythiad.ctl("level", "function").returncode, 0)
+        rig.until(lambda: opened() == set(), 5)
+        self.assertEqual(pinned(), set())
+        self.assertEqual(self.pythiad.post("/v1/level", {"trace_points": ["*"]}).status, 400)
+        self.assertEqual(self.pythiad.post("/v1/level", {"level": "some", "trace_points": ["*"]}).status, 400)
+        self.assertEqual(self.pythiad.post("/v1/level", {"level": "all", "trace_points": ["nowhere:*"]}).status, 404)
+        self.assertEqual(self.pythiad.ctl("level", "some").returncode, 2)
+
+    def test_the_level_of_services_leaves_the_skeleton_open(self):
+        """The root of requests belongs to it, and the function below does not."""
+        agent = Agent(self.pythiad, "shop", ("root", "step"))
+        agent.report()
+        refused = self.pythiad.ctl("level", "service")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("pythiad refuses (409): the search space is being learnt", refused.stderr)
+
+        def learnt():
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request())).status, 200)
+            return self.pythiad.post("/v1/level", {"level": "service", "trace_points": ["shop:*"]}).status == 200
+        rig.until(learnt, 60, lambda: self.pythiad.log)
+        self.assertEqual(self.pythiad.ctl("level", "all").returncode, 0)
+        rig.until(lambda: agent.is_open("root") and agent.is_open("step"), 5)
+        self.assertEqual(self.pythiad.ctl("level", "service").returncode, 0)
+        rig.until(lambda: agent.is_open("root") and not agent.is_open("step"), 5)
+        self.assertEqual({p["trace_point"] for p in self.pythiad.get("/v1/points").json if p["pin"]}, {"shop:step"})
+
+    def test_a_busy_machine_closes_all_but_the_skeleton_and_pins(self):
+        """Whoever runs tests has a load above a thousandth."""
+        def limit(load):
+            with open(os.path.join(self.pythiad.folder, "pythiad.yaml"), "w", encoding="ascii") as to:
+                to.write(f"max-load1: {load}\n")
+            self.pythiad.signal(signal.SIGHUP)
+
+        count = 0
+
+        def sent():
+            nonlocal count
+            count += 1
+            slow = ("step", 40000000) if count % 3 == 0 else None
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("step", "other"), slow=slow))).status, 200)
+            return True
+        self.pythiad.stop()
+        self.pythiad = rig.Pythiad(self, *Pages.options, *self.options, config="max-load1: 0\n")
+        agent = Agent(self.pythiad, "shop", ("root", "step", "other"))
+        agent.report()
+        rig.until(lambda: sent() and self.pythiad.metric("pythia_points_known") >= 3, 10)
+        self.assertEqual(self.pythiad.ctl("open", "shop:other").returncode, 0)
+        rig.until(lambda: sent() and "Opens a trace point: trace-point=shop:step" in self.pythiad.log and agent.is_open("step"), 60,
+                  lambda: self.pythiad.log)
+        limit(.001)
+        rig.until(lambda: sent() and self.pythiad.metric("pythia_overloaded") == 1, 30, lambda: self.pythiad.log)
+        self.assertRegex(self.pythiad.log, r"Closes trace points, because the machine is busy: load1=\d+\.\d\d, max-load1=0\.001")
+        rig.until(lambda: agent.is_open("root") and agent.is_open("other") and not agent.is_open("step"), 5)
+        limit(0)
+        rig.until(lambda: self.pythiad.metric("pythia_overloaded") == 0, 10)
+        self.pythiad.logged("Lets trace points be opened again")
+        rig.until(lambda: sent() and agent.is_open("step"), 60, lambda: self.pythiad.log)
 
     def test_bodies_that_are_no_orders(self):
         for body in (b"", b"{", b"[]", b"{}", b'{"trace_points":[]}', b'{"trace_points":"a"}', b'{"trace_points":[1]}',
@@ -612,7 +725,7 @@ class Sockets(unittest.TestCase):
             code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off",
                                  f"--{option}=unix:{path}")
             self.assertEqual(code, 1)
-            self.assertIn(f"cannot listen at unix:{path}: something else listens there: is another pythiad running?", said)
+            self.assertIn(f"cannot listen at unix:{path}: another program listens there; is another pythiad running?", said)
             self.assertEqual(os.stat(path).st_ino, before.st_ino)
             if name == "control":
                 done = pythiad.ctl("status", address=f"unix:{path}")
@@ -633,7 +746,7 @@ class Sockets(unittest.TestCase):
         with open(path, "w", encoding="utf-8") as to:
             to.write("mine")
         code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off", f"--records=unix:{path}")
-        self.assertEqual((code, "there is a file that is no socket: it is left alone" in said), (1, True), said)
+        self.assertEqual((code, "a file that is not a socket exists there and was left alone" in said), (1, True), said)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
 
@@ -672,7 +785,7 @@ class Addresses(unittest.TestCase):
             for address in ("0.0.0.0:0", "*:0", "[::]:0", "192.0.2.1:4317"):
                 code, said = rig.run(self, "--check-config", f"--{name}={address}")
                 self.assertEqual(code, 2, (name, address))
-                self.assertIn(f"{name} at {address} can be reached from elsewhere", said)
+                self.assertIn(f"{name} at {address} can be reached from other machines", said)
                 self.assertIn("insecure: true", said)
         for address in ("127.0.0.1:1", "127.1.2.3:1", "localhost:1", "[::1]:1", "127.0.0.1:65535", "unix:/tmp/x",
                         "off"):
@@ -681,7 +794,7 @@ class Addresses(unittest.TestCase):
         self.assertEqual(rig.run(self, "--check-config", env={"PYTHIAD_CONTROL": "*:1"})[0], 2)
         for address in ("127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:123456", "127.0.0.1:65536", "127.0.0.1:99999", ":1", "::1:1", "unix:"):
             code, said = rig.run(self, "--check-config", f"--otlp-http={address}")
-            self.assertEqual((code, f"{address} is no address" in said), (2, True), address)
+            self.assertEqual((code, f"{address} is not an address" in said), (2, True), address)
 
     def test_with_tls_it_is_not(self):
         folder = rig.make_folder(self)
@@ -689,9 +802,9 @@ class Addresses(unittest.TestCase):
         options = ("--check-config", "--otlp-http=*:0", f"--tls-key={folder}/server.key")
         self.assertEqual(rig.run(self, *options, f"--tls-certificate={folder}/server.pem")[0], 0)
         code, said = rig.run(self, *options)
-        self.assertEqual((code, "have to be given together" in said), (2, True))
+        self.assertEqual((code, "must be given together" in said), (2, True))
         code, said = rig.run(self, "--check-config", f"--tls-trust={folder}/ca.pem")
-        self.assertEqual((code, "tls-trust needs" in said), (2, True))
+        self.assertEqual((code, "tls-trust requires" in said), (2, True))
 
 
 class Tls(unittest.TestCase):

@@ -315,7 +315,7 @@ class FullDisk(unittest.TestCase):
         self.assertEqual((ready.status, ready.text), (200, "degraded: the state cannot be written\n"))
         self.assertTrue(pythiad.get("/v1/status").json["degraded"])
         self.assertIn("its state cannot be written", pythiad.ctl("status").stdout)
-        pythiad.logged("The state cannot be written, decisions go on without")
+        pythiad.logged("The state cannot be written; decisions continue without it")
         # It takes spans, and switches, as before.
         self.assertEqual(pythiad.send(otlp.protobuf([Span()])).status, 200)
         self.assertEqual(pythiad.post("/v1/off").status, 200)

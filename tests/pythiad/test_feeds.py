@@ -102,7 +102,7 @@ class Follow(unittest.TestCase):
                 to.write(content)
         daemon = self.start("poem.txt", "good.json", "empty", folder=folder)
         self.spans(daemon, spans_of(lines))
-        daemon.logged("Reads no more: poem.txt: looks like no format of traces")
+        daemon.logged("Stopped reading: poem.txt: its format was not recognised")
         self.assertEqual(daemon.stop(), 0)
 
     def test_a_file_that_is_not_there_ends_the_start(self):
@@ -214,7 +214,7 @@ class Series(unittest.TestCase):
         rig.until(lambda: daemon.metric("pythia_series_rows_total") == 10, 5)
         self.assertEqual(daemon.stop(), 0, daemon.log)
         code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off", f"--collect={bad}.refused")
-        self.assertEqual((code, "is no folder that series could be in" in said), (2, True), said)
+        self.assertEqual((code, "is not a folder" in said), (2, True), said)
 
     def test_what_is_there_at_the_end_is_taken_in(self):
         os.mkdir(self.series)
@@ -252,7 +252,7 @@ class Rings(unittest.TestCase):
         daemon, environment = self.start()
         program = subprocess.Popen([rig.program("traced_orders"), "100000"], env=environment)
         self.addCleanup(program.kill)
-        daemon.logged("Found what varies: request-type=order, place=from the start of shop:pay to the start of "
+        daemon.logged("Found a cause: request-type=order, place=from the start of shop:pay to the start of "
                       "shop:query", 60)
         report = rig.until(lambda: next((g for g in daemon.get("/v1/groups").json if g["explanations"]), None), 30)
         self.assertEqual([e["key"] for e in report["explanations"]][0], "tenant")
@@ -437,7 +437,7 @@ class Redis(unittest.TestCase):
     def test_a_redis_that_is_not_there_is_told_at_once(self):
         self.redis.kill()
         daemon = self.start()
-        daemon.logged("Redis cannot be reached, and is tried again: reason=Connection refused")
+        daemon.logged("Redis cannot be reached; retrying: reason=Connection refused")
         self.redis.start()
         daemon.logged("Reads OSProfiler's events from Redis")
         self.assertEqual(daemon.log.count("Redis cannot be reached"), 1)

@@ -52,16 +52,20 @@ class Poller(threading.Thread):
         super().__init__(daemon=True)
         self.agent, self.ends = Agent(None, service, names), threading.Event()
         self.open, self.lease_end = set(), 0.0
+        self.asks = threading.Lock()  # is held while it asks, and while what it asks changes
         self.start()
 
     def run(self):
         while not self.ends.wait(.05):
-            try:
-                got = self.agent.poll() if self.agent.pythiad else None
-                if got is None and self.agent.pythiad:
-                    self.agent.report()
-            except (OSError, http.client.HTTPException):  # it was killed in the middle of an answer, or is not back yet
-                got = None
+            got = None
+            with self.asks:
+                try:
+                    if self.agent.pythiad:
+                        got = self.agent.poll()
+                        if got is None:
+                            self.agent.report()
+                except (OSError, http.client.HTTPException):  # it was killed in the middle of an answer, or is not back yet
+                    pass
             if got:
                 self.open, self.lease_end = {*got["open"], *got["open_for"]}, time.monotonic() + got["lease_ms"] / 1000
             elif time.monotonic() > self.lease_end:
@@ -119,9 +123,10 @@ class Kill(unittest.TestCase):
         return pythiad
 
     def end(self, pythiad):
-        self.poller.agent.pythiad = None
         pythiad.signal(signal.SIGKILL)
         pythiad.process.wait()
+        with self.poller.asks:
+            self.poller.agent.pythiad = None
 
     def opened(self):
         """What is open, as the processes of all planes see it."""

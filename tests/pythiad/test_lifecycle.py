@@ -38,7 +38,7 @@ class Settings(unittest.TestCase):
         for text in ("", "# nothing\n", "connections: 4\n", "otlp-http: 'off'\n", "always: [a, b]\nnever:\n  - c\n",
                      "otlp:\n  http: off\n  grpc: 127.0.0.1:1\n", "---\ninsecure: true\ncontrol: '*:1'\n", "body-max: 1M\n"):
             code, said = self.check(text)
-            self.assertEqual((code, said.startswith("pythiad: The settings are good: body-max=")), (0, True), (text, said))
+            self.assertEqual((code, said.startswith("pythiad: The settings are valid: body-max=")), (0, True), (text, said))
         self.assertEqual(rig.run(self, "--check-config")[0], 0)
 
     def test_wrong_ones_with_line_and_column(self):
@@ -49,11 +49,11 @@ class Settings(unittest.TestCase):
                 ("otlp:\n  nothing: 1\n", 2, 3, "there is no setting otlp-nothing"),
                 ("connections: 4\nconnections: 5\n", 2, 1, "connections is set twice"),
                 ("insecure: perhaps\n", 1, 11, "insecure is true or false"),
-                ("connections: [4]\n", 1, 14, "takes one value, not a list"),
+                ("connections: [4]\n", 1, 14, "requires one value, not a list"),
                 ("always: {a: b}\n", 1, 9, "takes a value"),
                 ("a: &x b\n", 1, 4, "anchors, aliases and tags"),
-                ("- a\n", 1, 1, "settings are lines of NAME: VALUE"),
-                ("connections: 4\n---\nconnections: 5\n", 2, 1, "a second document begins"),
+                ("- a\n", 1, 1, "settings must be lines of NAME: VALUE"),
+                ("connections: 4\n---\nconnections: 5\n", 2, 1, "there is a second document"),
                 ("connections: \"4\n", 2, 1, "it is not YAML"),
                 ("connections: 4\n\tstreams: 5\n", 2, 1, "it is not YAML")):
             code, said = self.check(text)
@@ -146,7 +146,7 @@ class Reload(unittest.TestCase):
         write(folder, "pythiad.yaml", "always: [shop:b]\nconnections: 7\n")
         pythiad.signal(signal.SIGHUP)
         pythiad.logged("Read the settings again")
-        pythiad.logged("A setting that changes with a restart only: name=connections")
+        pythiad.logged("This setting only changes with a restart: name=connections")
         rig.until(lambda: self.opened(pythiad) == {"shop:b"}, 5)
         self.assertEqual(rig.on(link, "POST", "/v1/traces", b"", rig.PROTOBUF).status, 200)
         self.assertIs(link.sock, before)
@@ -160,7 +160,7 @@ class Reload(unittest.TestCase):
             pythiad.signal(signal.SIGHUP)
             rig.until(lambda number=number: pythiad.metric("pythia_reloads_failed_total") == number, 5,
                       lambda: pythiad.log)
-            kept = pythiad.logged(r"Keeps the settings as they were: .*" + re.escape(place))
+            kept = pythiad.logged(r"Kept the previous settings: .*" + re.escape(place))
             self.assertIn("error", kept)
         os.remove(os.path.join(folder, "pythiad.yaml"))
         pythiad.signal(signal.SIGHUP)
@@ -297,7 +297,7 @@ class End(unittest.TestCase):
         folder = rig.make_folder(self)
         path = write(folder, "recording", "mine")
         code, said = rig.run(self, *NOWHERE, f"--record={path}")
-        self.assertEqual((code, "cannot be made to record into: there is a file that is no recording, and is left alone" in said),
+        self.assertEqual((code, "cannot be made to record into: a file that is not a recording exists there and was left alone" in said),
                          (1, True), said)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
@@ -320,7 +320,7 @@ class End(unittest.TestCase):
                 pythiad.wait(10)
             else:
                 self.assertEqual(pythiad.stop(), 0, pythiad.log)
-            self.assertEqual(pythiad.log.count("Puts an earlier recording aside: "), 3 if turn else 0, pythiad.log)
+            self.assertEqual(pythiad.log.count("Renamed an earlier recording: "), 3 if turn else 0, pythiad.log)
         names = sorted(name for name in os.listdir(folder) if name.startswith("recording"))
         self.assertEqual(len(names), 9, names)
         for name in names:
@@ -511,7 +511,7 @@ class Restart(unittest.TestCase):
 
         begun = time.monotonic()
         pythiad = self.start(folder)
-        self.assertIn("Goes on where it stood: desired-version=%d, open=%d" % (version, len(desired)), pythiad.log)
+        self.assertIn("Restored the state: desired-version=%d, open=%d" % (version, len(desired)), pythiad.log)
         self.assertEqual(pythiad.get("/v1/decisions?count=10000").json[-len(decisions):], decisions)
         self.assertEqual(pythiad.metric("pythia_desired_version"), version + 1)
         self.assertEqual((self.desired(folder), self.rows(folder, "SELECT trace_point, pin FROM pin")), (desired, [(shut, -1)]))
@@ -575,7 +575,7 @@ class Restart(unittest.TestCase):
             self.assertEqual(pythiad.post("/v1/off").json, {"doing": "off", "kept": True})
             ending(pythiad)
             pythiad = self.start(folder, "--always=shop:a")
-            pythiad.logged("Everything is off, as it was")
+            pythiad.logged("Everything is still off")
             self.assertEqual((pythiad.metric("pythia_off"), pythiad.get("/v1/status").json["doing"]), (1, "off"))
             body = {"service": "shop", "instance": "1", "applied": "", "points": [{"id": "shop:a", "hits": 1,
                                                                                    "open_by_default": False}]}
@@ -596,7 +596,7 @@ class Restart(unittest.TestCase):
         db.commit()
         db.close()
         pythiad = self.start(folder)
-        self.assertIn("search space of the state", pythiad.logged("Learns the search space anew"))
+        self.assertIn("search space of the state", pythiad.logged("Learning the search space again"))
         self.assertEqual(pythiad.stop(), 0)
 
     def test_a_state_of_the_future_is_read_and_left_alone(self):
@@ -625,7 +625,7 @@ class Restart(unittest.TestCase):
         folder = rig.make_folder(self)
         write(folder, "thesis.txt", "this is no database " * 1000)
         code, said = rig.run(self, *NOWHERE, f"--state={folder}/thesis.txt")
-        self.assertEqual((code, "thesis.txt: is no database, and is left alone: choose another file with --state" in said),
+        self.assertEqual((code, "thesis.txt: is not a database, and was left alone; choose another file with --state" in said),
                          (2, True), said)
         with open(f"{folder}/thesis.txt", encoding="utf-8") as file:
             self.assertEqual(file.read(), "this is no database " * 1000)
@@ -636,7 +636,7 @@ class Restart(unittest.TestCase):
         with open(f"{folder}/places.sqlite", "rb") as file:
             before = file.read()
         code, said = rig.run(self, *NOWHERE, f"--state={folder}/places.sqlite")
-        self.assertEqual((code, "places.sqlite: is a database of another program, and is left alone" in said), (2, True), said)
+        self.assertEqual((code, "places.sqlite: is a database of another program, and was left alone" in said), (2, True), said)
         with open(f"{folder}/places.sqlite", "rb") as file:
             self.assertEqual(file.read(), before)
         self.assertEqual(sorted(os.listdir(folder)), ["places.sqlite", "thesis.txt"])
@@ -649,7 +649,7 @@ class Restart(unittest.TestCase):
         for name in ("state.db", "other.db"):
             code, said = rig.run(self, *NOWHERE, f"--state={folder}/{name}")
             self.assertEqual(code, 1, said)
-            self.assertIn(f"{name}: is the state of a pythiad that runs, pid {pythiad.pid}: end that one, or choose another "
+            self.assertIn(f"{name}: is the state of a running pythiad, pid {pythiad.pid}; stop it, or choose another "
                           "file with --state", said)
         # The first notices nothing of it.
         self.assertEqual(pythiad.get("/healthz").status, 200)
@@ -673,7 +673,7 @@ class Restart(unittest.TestCase):
         for name in os.listdir(folder):
             if not name.endswith(".token"):
                 self.assertEqual(os.stat(f"{folder}/{name}").st_mode & 0o077, 0, name)
-        self.assertNotIn("Others than its user", pythiad.log)
+        self.assertNotIn("Other users can read", pythiad.log)
         os.remove(f"{folder}/recording")
         for mode, warned in ((0o600, False), (0o644, True), (0o640, True)):
             for name in ("state.db", "control.token", "read.token", "agent.token", "ingest.token"):
@@ -681,7 +681,7 @@ class Restart(unittest.TestCase):
             pythiad = self.start(folder, *tokens)
             self.assertEqual(pythiad.stop(), 0)
             for name, what in (("state.db", "state"), *((f"{n}.token", "secret") for n in ("control", "read", "agent", "ingest"))):
-                line = f"Others than its user may read the {what}, chmod 600 ends that: file={folder}/{name}"
+                line = f"Other users can read the {what}; chmod 600 prevents that: file={folder}/{name}"
                 self.assertEqual(line in pythiad.log, warned, (name, mode))
 
 

@@ -449,7 +449,7 @@ class Spans(unittest.TestCase):
             for value in ("0", "-1", too_large, "many", "", "1.5"):
                 code, said = rig.run(self, "--check-config", f"--{name}={value}")
                 self.assertEqual(code, 2, (name, value, said))
-                self.assertRegex(said, f"--{name} takes a number (of bytes )?from .*, not '{value}'")
+                self.assertRegex(said, f"--{name} requires a number (of bytes )?from .*, not '{value}'")
         code, said = rig.run(self, "--check-config", "--value-max=31")
         self.assertEqual((code, "from 32 to 4K, not '31'" in said), (2, True), said)
 
@@ -625,7 +625,7 @@ class Bombs(unittest.TestCase):
                 self.assertEqual(answer.status, status, (count, kind, answer.body[:300]))
                 self.assertEqual(self.pythiad.metric("pythia_spans_total") - spans, int(status == 200))
                 if status == 413:
-                    self.assertIn(b"more than 100000 of its records are broken, the first so: body", answer.body)
+                    self.assertIn(b"more than 100000 of its records are broken; the first: body", answer.body)
                 elif kind == rig.JSON:
                     self.assertEqual(answer.json["partialSuccess"]["rejectedSpans"], str(count))
                 rig.within(self, self.pythiad.cpu_seconds() - cpu, .2, f"CPU time of {count} broken records")

@@ -98,7 +98,7 @@ class Live(unittest.TestCase):
         rig.until(lambda: status()["learnt_types"] == 1 and status()["in_force"], 60, lambda: pythiad.log[-3000:])
         self.assertEqual(status()["lessons"], 0)
         stop = self.play(pythiad, late, [f"late-{name}" for name in services])
-        pythiad.logged("Opens trace points to learn request types that turned up: times=1", 30)
+        pythiad.logged("Opening trace points to learn new request types: times=1", 30)
         rig.until(lambda: status()["learnt_types"] == 2, 60, lambda: pythiad.log[-3000:])
         found = pythiad.logged("Found what varies: ", 90)
         stop()
@@ -110,7 +110,7 @@ class Live(unittest.TestCase):
         self.assertEqual((search["lessons"], search["lessons_cut"], search["types_waiting"]), (1, 0, 0))
         # Both types have 60 points, of which one that is passed seldom may not have come.
         self.assertGreater(search["trace_points"], 110)
-        self.assertIn("Trace points were opened 1 time to learn request types that turned up.",
+        self.assertIn("Trace points were opened 1 time to learn new request types.",
                       re.sub(r"\s+", " ", pythiad.get("/v1/report?format=text").text))
         self.assertEqual(pythiad.stop(), 0, pythiad.log[-3000:])
 

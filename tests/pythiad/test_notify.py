@@ -186,7 +186,7 @@ class Notify(unittest.TestCase):
         self.until(lambda: self.pythiad.get("/v1/status").json["cycles"] > cycles)
 
     def test_wrong_settings_are_refused_without_repeating_the_url(self):
-        for target, said in (("ftp://x/secret", "notify needs a url"), ("", "notify needs a url"),
+        for target, said in (("ftp://x/secret", "notify requires a url"), ("", "notify requires a url"),
                              ("http://x/secret yaml", "not 'yaml'"), ("http://" + "x" * 3000, "more than 2047 bytes")):
             code, text = rig.run(self, "--check-config", f"--notify={target}")
             self.assertEqual(code, 2, target)

@@ -57,6 +57,13 @@ class PageCase(unittest.TestCase):
         self.assertEqual([message for message in self.browser.messages if "Failed to load resource" not in message
                           and "net::ERR" not in message], [])
 
+    def start_agent(self, names):
+        """A program whose points are known as switchable before its first span arrives."""
+        agent = Agent(self.pythiad, "shop", names)
+        agent.report()
+        rig.until(lambda: sum(one["switchable"] for one in self.pythiad.get("/v1/points").json) == len(names), 30)
+        return agent
+
     def open(self, address=""):
         self.browser.open(f"http://127.0.0.1:{self.pythiad.control}/{address}")
 
@@ -83,9 +90,7 @@ class Live(PageCase):
 
     def setUp(self):
         super().setUp()
-        self.agent = Agent(self.pythiad, "shop", ["a", "b", HOSTILE])
-        self.agent.report()
-        rig.until(lambda: len(self.pythiad.get("/v1/points").json) == 3, 10)
+        self.agent = self.start_agent(["a", "b", HOSTILE])
         self.open("#/points")
         self.shows("3 of 3 trace points are open", "shop")
 
@@ -249,7 +254,7 @@ class Empty(PageCase):
         self.shows("Copied.")
         self.assertEqual(self.run_script("navigator.clipboard.readText()"), lines["Python"])
         self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("step",)))).status, 200)
-        self.shows("Learning which trace points there are")
+        self.shows("Learning the trace points")
         self.assertEqual(self.count(".way"), 0)
 
     def test_lines_name_the_token_where_one_is_needed(self):
@@ -270,8 +275,7 @@ class Points(PageCase):
 
     def setUp(self):
         super().setUp()
-        self.agent = Agent(self.pythiad, "shop", self.NAMES)
-        self.agent.report()
+        self.agent = self.start_agent(self.NAMES)
         self.shop = Shop(self.pythiad)
         rig.until(self.is_learnt, 60, lambda: self.pythiad.log)
 
@@ -315,7 +319,7 @@ class Points(PageCase):
         rig.until(lambda: self.point()["pin"] == "closed", 10)
         self.click("[aria-label='Unpin shop:authorise']")
         self.click("dialog .primary")
-        self.shows("authorise is not pinned any more.")
+        self.shows("authorise is no longer pinned.")
         rig.until(lambda: self.point()["pin"] is None, 10)
         self.click(".notice button")
         rig.until(lambda: self.point()["pin"] == "closed", 10)
@@ -359,11 +363,11 @@ class Tokens(PageCase):
         self.browser.press("Enter")
 
     def test_the_page_opens_without_a_token_asks_for_it_and_switches_with_the_other_one(self):
-        self.shows("This pythiad asks for a token")
+        self.shows("This pythiad requires a token")
         self.assertNotIn("shop", self.browser.text())
         self.click("main button")
         self.give("wrong")
-        self.shows("This pythiad asks for a token")
+        self.shows("This pythiad requires a token")
         self.click("main button")
         self.give("token-read")
         self.shows("1 trace point", "shop", "Live")
@@ -394,8 +398,7 @@ class Searched(PageCase):
 
     def setUp(self):
         super().setUp()
-        self.agent = Agent(self.pythiad, "shop", ("checkout", *self.NAMES))
-        self.agent.report()
+        self.agent = self.start_agent(("checkout", *self.NAMES))
         self.open_points, self.begun = set(), False
         rig.until(self.is_decided, 90, lambda: self.pythiad.log)
         self.decisions = self.pythiad.get("/v1/decisions").json
@@ -529,7 +532,7 @@ class Looks(Searched):
         self.pythiad = rig.Pythiad(self, f"--control-token={self.folder}/token")
         os.unlink(f"{self.folder}/token")
         self.open()
-        self.shows("This pythiad asks for a token")
+        self.shows("This pythiad requires a token")
         self.assertEqual(faults + self.look_at("locked"), [])
         self.browser.messages = [message for message in self.browser.messages if "401" not in message]
 

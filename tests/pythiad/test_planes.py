@@ -105,9 +105,9 @@ class Disobedience(Case):
         rig.until(lambda: poll() == (True, False), 5)  # rolled back; the other one is as it was
         rig.until(lambda: poll() and self.pythiad.metric("pythia_desired_in_force") == 1, 5)
         self.assertEqual([self.point(id)["quarantined"] for id in ("shop:a", "stock:<b>")], [False, True])
-        self.assertRegex(self.pythiad.ctl("status").stdout, r"in quarantine +1\n")
-        self.assertRegex(self.pythiad.ctl("points").stdout, r"stock:<b>  \(.*in quarantine")
-        self.pythiad.logged("A trace point does not obey, and is left alone: trace-point=stock:<b>, plane=http")
+        self.assertRegex(self.pythiad.ctl("status").stdout, r"quarantined +1\n")
+        self.assertRegex(self.pythiad.ctl("points").stdout, r"stock:<b>  \(.*quarantined")
+        self.pythiad.logged("A trace point does not respond to orders and is quarantined: trace-point=stock:<b>, plane=http")
 
         # Asked for again, it still waits for the end of its quarantine.
         self.open("stock:<b>")

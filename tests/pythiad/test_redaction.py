@@ -146,7 +146,7 @@ class Redaction(unittest.TestCase):
         self.assertNotIn(pythiad.ctl("hash", "another value").stdout.strip(), report)
         for wrong in ((), ("a", "b")):
             done = pythiad.ctl("hash", *wrong)
-            self.assertEqual((done.returncode, "takes one value" in done.stderr), (2, True), done.stderr)
+            self.assertEqual((done.returncode, "requires one value" in done.stderr), (2, True), done.stderr)
         self.assertEqual(pythiad.post("/v1/hash", {"value": 7}).status, 400)
         pythiad.stop()
         pythiad = self.start("--redact=off", state=False)
@@ -212,12 +212,12 @@ class Redaction(unittest.TestCase):
     def test_wrong_rules(self):
         for rule in ("", "db.statement", "db.statement: hide", ": drop", "db.statement: Keep"):
             code, said = rig.run(self, "--check-config", f"--redact={rule}")
-            self.assertEqual((code, "is no rule: wanted KEY-PATTERN" in said), (2, True), said)
+            self.assertEqual((code, "is not a rule: expected KEY-PATTERN" in said), (2, True), said)
         path = os.path.join(self.folder, "x.yaml")
         with open(path, "w", encoding="utf-8") as file:
             file.write("redact:\n  - a: {b: c}\n")
         code, said = rig.run(self, "--check-config", f"--config={path}")
-        self.assertEqual((code, "2: column 8: redact takes a list of texts" in said), (2, True), said)
+        self.assertEqual((code, "2: column 8: redact requires a list of texts" in said), (2, True), said)
 
     def test_a_secret_that_is_none(self):
         path = os.path.join(self.folder, "secret")
@@ -226,10 +226,10 @@ class Redaction(unittest.TestCase):
                 file.write(content)
             code, said = rig.run(self, f"--redact-secret={path}", "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off",
                                  "--control=off")
-            self.assertEqual((code, "is no secret for hashes: wanted 32 hexadecimal digits" in said), (2, True), said)
+            self.assertEqual((code, "is not a secret for hashes: expected 32 hexadecimal digits" in said), (2, True), said)
         code, said = rig.run(self, "--redact-secret=/no/such/folder/secret", "--otlp-grpc=off", "--otlp-http=off",
                              "--zipkin=off", "--control=off")
-        self.assertEqual((code, "cannot be made: No such file" in said), (1, True), said)
+        self.assertEqual((code, "cannot be created: No such file" in said), (1, True), said)
 
     def test_names_without_number_are_not_a_way_around(self):
         """Where the vocabulary is full, a key is "(other)": what it stands for may be anything."""

@@ -17,7 +17,7 @@ ALL = {"public": {None, "wrong", *OWN}, "read": {"read", "control"}, "ingest": {
        "control": {"control"}}
 TWO = {"public": {None, "wrong", *OWN}, "read": {"control"}, "ingest": {"ingest"}, "agent": {"ingest"}, "control": {"control"}}
 # As many routes of a role as there have to be: none is lost without anybody's knowing.
-COUNTS = {"public": 5, "read": 15, "ingest": 7, "agent": 2, "control": 6}
+COUNTS = {"public": 5, "read": 15, "ingest": 7, "agent": 2, "control": 7}
 
 
 def write(path, text):
@@ -65,7 +65,7 @@ class Roles(unittest.TestCase):
         found = [role for *_, role in self.routes]
         self.assertEqual({role: found.count(role) for role in COUNTS}, COUNTS)
         self.assertEqual(len(found), sum(COUNTS.values()))
-        for path in ("/v1/off", "/v1/on", "/v1/open", "/v1/close", "/v1/unpin"):
+        for path in ("/v1/off", "/v1/on", "/v1/open", "/v1/close", "/v1/unpin", "/v1/level"):
             self.assertIn(("control", "POST", path, "control"), self.routes)
 
     def test_every_route_with_every_token(self):
@@ -132,7 +132,7 @@ class Start(unittest.TestCase):
                 for more in ((), (f"--ingest-token={self.folder}/token",)):
                     code, said = rig.run(self, "--check-config", f"--{name}={address}", *self.tls, *more)
                     self.assertEqual(code, 2, (address, said))
-                    self.assertIn(f"whoever reaches {address} could control pythiad: give control-token or tls-trust", said)
+                    self.assertIn(f"anyone who can reach {address} could control pythiad; set control-token or tls-trust", said)
                 for more in (f"--control-token={self.folder}/token", f"--tls-trust={self.folder}/ca.pem", "--insecure"):
                     self.assertEqual(rig.run(self, "--check-config", f"--{name}={address}", *self.tls, more)[0], 0, (address, more))
         self.assertEqual(rig.run(self, "--control=0.0.0.0:0", *NOWHERE[:3], *self.tls)[0], 2)
@@ -141,7 +141,7 @@ class Start(unittest.TestCase):
 
     def test_whoever_says_insecure_is_warned(self):
         pythiad = rig.Pythiad(self, "--insecure", addresses={"control": "0.0.0.0:0"})
-        pythiad.logged("Whoever reaches the control interface can use it: address=0.0.0.0:0")
+        pythiad.logged("Anyone who can reach the control interface can use it: address=0.0.0.0:0")
         pythiad = rig.Pythiad(self, "--insecure", f"--control-token={self.folder}/token", addresses={"control": "0.0.0.0:0"})
         self.assertEqual(pythiad.get("/v1/status").status, 401)
         self.assertNotIn("Whoever reaches", pythiad.log)

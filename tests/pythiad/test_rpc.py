@@ -29,7 +29,7 @@ PROBLEMS = {
                "count:store:backoff", "count:store:attempt", "count:shard:get", "count:shard:put", "count:shard:list"}),
 }
 OPENED_MAX = 1 / 3  # of the points that are known
-FOUND = re.compile(r"Found what varies: request-type=(\S+), place=(.*), share=([-0-9.]+), cycle=(\d+)")
+FOUND = re.compile(r"Found a cause: request-type=(\S+), place=(.*), share=([-0-9.]+), cycle=(\d+)")
 
 
 def places(log):

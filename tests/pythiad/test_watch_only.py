@@ -61,9 +61,9 @@ class WatchOnly(Fleet):
         self.assertRegex(self.pythiad.ctl("points").stdout, r"shop:b  \(not switchable, ")
         self.assertNotIn("Opens a trace point", self.pythiad.log)
         self.assertNotIn("Closes a trace point", self.pythiad.log)
-        self.pythiad.logged("Found what varies: request-type=shop:root, place=inside shop:b")
+        self.pythiad.logged("Found a cause: request-type=shop:root, place=inside shop:b")
         self.all_say_the_same()
-        self.assertEqual(self.pythiad.ctl("decisions").stdout, "nothing was opened or closed yet\n")
+        self.assertEqual(self.pythiad.ctl("decisions").stdout, "nothing has been opened or closed yet\n")
 
     def test_points_that_are_not_learnt_yet_do_not_count_as_open_from_the_start(self):
         """A type of one request waits to be learnt: its points are watched, and not in the search space."""
@@ -94,6 +94,18 @@ class WatchOnly(Fleet):
         rig.until(lambda: self.points()["shop:a"]["switchable"] and self.points()["shop:b"]["switchable"], 5)
         self.assertFalse(self.points()["shop:root"]["switchable"])
         self.assertEqual(self.pythiad.ctl("open", "shop:a").returncode, 0)
+
+    def test_points_that_are_reported_late_are_closed_without_waiting_a_minute(self):
+        """As after each start: spans arrive before the agents have asked again."""
+        self.feed(lambda: self.status()["cycles"] >= 1)
+        agent, before = Agent(self.pythiad, "shop", ("root", "a", "b")), self.status()["cycles"]
+        agent.report()
+
+        def is_closed():
+            agent.poll()
+            return not self.points()["shop:a"]["wanted"]
+        self.feed(is_closed)
+        self.assertLess(self.status()["cycles"] - before, 10)
 
 
 class HalfOfThem(Fleet):

@@ -117,7 +117,7 @@ class Http2(Floods):
     def test_references_to_a_long_header(self):
         self.flood("references to a long header", streams(CALL + b"\xbe" * 16000, first=3, count=200), LEARNT, total=120 << 20)
         metrics = self.pythiad.metrics()
-        self.assertGreater(metrics["pythia_grpc_connections_ended_total"], CONNECTIONS)
+        self.assertGreaterEqual(metrics["pythia_grpc_connections_ended_total"], CONNECTIONS)
 
     def test_header_lists_below_the_limit(self):
         self.flood("lists of headers just below the limit", streams(CALL + b"\xbe" * 3, first=3), LEARNT)

@@ -1,10 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include "check.h"
 #include "pythia/evaluation_report.h"
+#include "pythia/mem.h"
 #include "pythia/status.h"
 
 #define TRIALS 10
@@ -27,12 +29,33 @@ static json_t *sample(int missed)
                      "causes", 1, "requests", 50, "results", result);
 }
 
-static char *written(json_t *report, enum pythia_evaluation_format format)
+static int read_text(const char *text, struct pythia_evaluation_report **out)
 {
+    char path[] = "/tmp/pythia-evaluation-XXXXXX";
+    struct pythia_error e = {0};
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+    int status = pythia_evaluation_report_read(path, out, &e);
+    unlink(path);
+    return status;
+}
+
+/* As `pythia evaluate --from` writes it. */
+static char *written(json_t *document, enum pythia_evaluation_format format)
+{
+    const struct pythia_evaluation_view view = {.width = 100};
+    struct pythia_evaluation_report *r = NULL;
     struct pythia_buf out = {0};
-    assert_non_null(report);
-    assert_int_equal(pythia_evaluation_report_write(report, format, false, &out), PYTHIA_OK);
-    json_decref(report);
+    assert_non_null(document);
+    char *text = json_dumps(document, JSON_COMPACT);
+    json_decref(document);
+    assert_non_null(text);
+    assert_int_equal(read_text(text, &r), PYTHIA_OK);
+    free(text);
+    assert_int_equal(pythia_evaluation_report_write(r, format, &view, &out), PYTHIA_OK);
+    pythia_evaluation_report_destroy(r);
     return out.bytes;
 }
 
@@ -100,12 +123,46 @@ static void numbers_that_are_missing_are_undefined(void **state)
     free(svg);
 }
 
+/* Each allocation failed in turn: the report is as it was, or not there. */
+static void no_memory_leaves_no_half_of_a_report(void **state)
+{
+    json_t *document = sample(2);
+    char *text = json_dumps(document, JSON_COMPACT);
+    json_decref(document);
+    int status = PYTHIA_ENOMEM;
+    long failures = -1;
+    while (status == PYTHIA_ENOMEM) {
+        struct pythia_evaluation_report *r = NULL;
+        pythia_mem_fail_after(++failures);
+        status = read_text(text, &r);
+        pythia_mem_fail_after(-1);
+        assert_int_equal(r != NULL, status == PYTHIA_OK);
+        pythia_evaluation_report_destroy(r);
+    }
+    assert_int_equal(status, PYTHIA_OK);
+    assert_true(failures > 0);
+    free(text);
+}
+
+static void a_file_without_its_lists_is_refused(void **state)
+{
+    static const char *const texts[] = {"", "[]", "{", "{\"schema\":\"pythia.evaluation/2\"}",
+                                        "{\"schema\":\"pythia.evaluation/1\",\"results\":[]}"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct pythia_evaluation_report *r = NULL;
+        assert_int_equal(read_text(texts[i], &r), PYTHIA_EFORMAT);
+        assert_null(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_too_few_found_is_beyond_all_cycles),
         cmocka_unit_test(marks_show_what_was_not_found),
         cmocka_unit_test(numbers_that_are_missing_are_undefined),
+        cmocka_unit_test(no_memory_leaves_no_half_of_a_report),
+        cmocka_unit_test(a_file_without_its_lists_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

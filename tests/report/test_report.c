@@ -244,8 +244,9 @@ static void boxes_are_as_wide_as_their_time_in_the_order_of_the_path(void **stat
     struct pythia_buf picture = drawn(pythia__icicle_draw, t);
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
         assert_has(&picture, expected[i]);
-    assert_has(&picture, "A: 100 ns on the critical path, 100 % of the variance; of that its own: "
-                         "10 ns, 0 %</title>");
+    assert_has(&picture,
+               "A: 100 ns on the critical path, 100 % of the variance; its own share of that: "
+               "10 ns, 0 %</title>");
     assert_null(strstr(picture.bytes, "Not drawn"));
     pythia_buf_free(&picture);
     pythia__doc_free(&d);

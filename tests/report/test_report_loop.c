@@ -195,10 +195,11 @@ static void the_sentence_tells_what_was_seen_and_done(void **state)
     c->closed[0] = (struct pythia_loop_switch){
         .tracepoint = point(&b, "d"), .type = string(&b, "T"), .reason = ""};
     c->closed_count = 1;
-    assert_sentence(&b, "50 % of the variance lies inside a. Opens b and c, for 2.00 us a request. "
-                        "Closes d.");
+    assert_sentence(&b,
+                    "50 % of the variance lies inside a. Opens b and c, for 2.00 us per request. "
+                    "Closes d.");
     c->opened[1].type = c->closed[0].type = string(&b, "U"); /* one each: the dearer one counts */
-    assert_sentence(&b, "50 % of the variance lies inside a. Opens b and c for U, for 1.50 us a "
+    assert_sentence(&b, "50 % of the variance lies inside a. Opens b and c for U, for 1.50 us per "
                         "request. Closes d for U.");
     c->opened_count = c->closed_count = 0;
     c->found[0] = (struct pythia_loop_found){string(&b, "T"), inside(&b, "e", .4)};
@@ -256,8 +257,8 @@ static void where_nothing_is_searched_the_sentence_says_why(void **state)
     c->leading.type = PYTHIA_NONE;
     assert_sentence(&b, "There are no requests.");
     c->unseen = 9;
-    assert_sentence(&b, "No span of these requests is of an open trace point: the search space is "
-                        "not of this system.");
+    assert_sentence(&b, "No span of these requests belongs to an open trace point: the search "
+                        "space is of another system.");
     c->states[PYTHIA_PROBLEM_UNKNOWN] = 2;
     assert_sentence(&b, "The search space knows no type of these requests.");
     c->states[PYTHIA_PROBLEM_UNKNOWN] = 0;
@@ -290,32 +291,31 @@ static void a_reason_says_what_to_change(void **state)
     begin(&b);
     struct pythia_problem *p = &b.problems[0];
     assert_reason(&b, PYTHIA_PROBLEM_TOO_FEW, PYTHIA_WHY_TOO_FEW, "too_few",
-                  "12 requests in the last cycle are too few, 30 are needed: make cycles longer");
+                  "12 requests in the last cycle are too few, 30 are needed; make cycles longer");
     p->requests = 1;
     assert_reason(&b, PYTHIA_PROBLEM_TOO_FEW, PYTHIA_WHY_TOO_FEW, "too_few",
-                  "1 request in the last cycle is too few, 30 are needed: make cycles longer");
+                  "1 request in the last cycle is too few, 30 are needed; make cycles longer");
     p->requests = 0;
     assert_reason(&b, PYTHIA_PROBLEM_TOO_FEW, PYTHIA_WHY_TOO_FEW, "too_few",
-                  "no requests of it came any more");
+                  "its requests no longer arrive");
     assert_reason(&b, PYTHIA_PROBLEM_UNKNOWN, PYTHIA_WHY_NO_TYPE, "no_type",
-                  "the search space holds no requests of this type: build it from traces that have "
-                  "them");
+                  "the search space has no requests of this type; build it from traces that do");
     assert_reason(&b, up, PYTHIA_WHY_OUTSIDE, "outside",
-                  "no closed trace point would tell more: the cause may lie outside the search "
-                  "space; build it anew, from traces with everything open");
+                  "no closed trace point would show more: the cause may lie outside the search "
+                  "space; build a new one from traces with everything open");
     assert_reason(&b, up, PYTHIA_WHY_CHANCE, "chance",
-                  "no place has a share of the variance that is surely more than chance: look at "
-                  "more requests in a cycle");
+                  "no place accounts for a significant share of the variance; use more requests "
+                  "per cycle");
     p->cause_count = 1;
     p->causes[0] = inside(&b, "a", .4);
     assert_reason(&b, up, PYTHIA_WHY_CHANCE, "chance",
-                  "no other place has a share of the variance that is surely more than chance: "
-                  "look at more requests in a cycle");
+                  "no other place accounts for a significant share of the variance; use more "
+                  "requests per cycle");
     assert_reason(&b, up, PYTHIA_WHY_SMALL, "small",
-                  "no place has as much as 15 % of the variance: many small differences add up, "
-                  "and no single one stands out");
+                  "no place accounts for as much as 15 % of the variance: many small "
+                  "differences add up, and no single one stands out");
     assert_reason(&b, up, PYTHIA_WHY_PATIENCE, "patience",
-                  "3 cycles were not enough: look at more requests in each, or open more points");
+                  "3 cycles were not enough; use more requests per cycle, or open more points");
     end(&b);
 }
 
@@ -328,34 +328,35 @@ static void a_reason_names_the_trace_point_in_the_way(void **state)
     p->blocked = point(&b, "db:query");
     p->needs = (struct pythia_spending){1, 12000, 1234};
     assert_reason(&b, up, PYTHIA_WHY_PINNED, "pinned",
-                  "db:query would tell more, and is pinned shut: take the pin away");
-    assert_reason(&b, PYTHIA_PROBLEM_DONE, PYTHIA_WHY_PINNED, "pinned",
-                  "db:query is called there, and is pinned shut: without the pin the cause may be "
-                  "told more closely");
+                  "db:query would show more, but is pinned closed; remove the pin");
+    assert_reason(
+        &b, PYTHIA_PROBLEM_DONE, PYTHIA_WHY_PINNED, "pinned",
+        "db:query is called there, and is pinned closed; without the pin the cause may be "
+        "located more precisely");
     assert_reason(&b, up, PYTHIA_WHY_STRATEGY, "strategy",
-                  "db:query would tell more, and the strategy does not suggest it: try another "
+                  "db:query would show more, but the strategy does not suggest it; try another "
                   "strategy");
     assert_reason(
         &b, up, PYTHIA_WHY_BUDGET, "budget",
-        "db:query would tell more, and costs too much: it adds 12.0 us to a request and 1 "
-        "234 bytes a second, which is more than requests differ by");
+        "db:query would show more, but costs too much: it adds 12.0 us to a request and 1 "
+        "234 bytes per second, more than the durations vary");
     p->needs.bytes_per_second = NAN;
     b.loop.budget = (struct pythia_budget){3, 1, 0, 0};
     assert_reason(&b, up, PYTHIA_WHY_BUDGET, "budget",
-                  "db:query would tell more, and costs too much: it adds 12.0 us to a request, and "
-                  "the budget for all is 1 point at once");
+                  "db:query would show more, but costs too much: it adds 12.0 us to a request, and "
+                  "the budget is 1 point at once");
     b.loop.budget = (struct pythia_budget){3, 4, 5000, 6000};
     assert_reason(&b, up, PYTHIA_WHY_BUDGET, "budget",
-                  "db:query would tell more, and costs too much: it adds 12.0 us to a request, and "
-                  "the budget for all is 4 points at once, 5.00 us a request and 6 000 bytes a "
+                  "db:query would show more, but costs too much: it adds 12.0 us to a request, and "
+                  "the budget is 4 points at once, 5.00 us per request and 6 000 bytes per "
                   "second");
     b.loop.budget = (struct pythia_budget){3, 0, 5000, 6000};
     assert_reason(&b, up, PYTHIA_WHY_BUDGET, "budget",
-                  "db:query would tell more, and costs too much: it adds 12.0 us to a request, and "
-                  "the budget for all is 5.00 us a request and 6 000 bytes a second");
+                  "db:query would show more, but costs too much: it adds 12.0 us to a request, and "
+                  "the budget is 5.00 us per request and 6 000 bytes per second");
     b.loop.budget = (struct pythia_budget){0};
     assert_reason(&b, up, PYTHIA_WHY_BUDGET, "budget",
-                  "db:query would tell more, and none may be opened: allow points in a cycle");
+                  "db:query would show more, but none may be opened; allow points in a cycle");
     const json_t *problem = json_array_get(json_object_get(search(&b), "problems"), 0);
     assert_json(problem, "blocked", "\"db:query\"");
     assert_json(problem, "needs", "{\"points\":1,\"added_ns\":12000.0,\"bytes_per_second\":null}");

@@ -180,19 +180,18 @@ static void openings_for_them_are_told_in_each_form(void **state)
     struct bench b;
     begin(&b, 1);
     set_cycle(&b, 0, 0, 0, 0, 0, false);
-    check_each_form(&b, NULL, "turned up");
+    check_each_form(&b, NULL, "new request types");
     b.loop.lessons = 1;
     b.loop.types_waiting = 2;
     check_each_form(&b,
-                    "Trace points were opened 1 time to learn request types that turned up. 2 "
-                    "request types wait to be learnt, because that was done as often as may be in "
-                    "an hour.",
+                    "Trace points were opened 1 time to learn new request types. 2 request types "
+                    "wait to be learnt, because the limit per hour is reached.",
                     "stayed closed");
     b.loop.lessons = 3;
     b.loop.lessons_cut = 2;
     check_each_form(&b,
-                    "opened 3 times to learn request types that turned up. In 2 of them some that "
-                    "they pass stayed closed, because no more may be open at once.",
+                    "opened 3 times to learn new request types. In 2 of these times some trace "
+                    "points stayed closed, because no more may be open at once.",
                     NULL);
     end_bench(&b);
 }
@@ -212,7 +211,7 @@ static void points_that_the_space_does_not_know_are_told_in_each_form(void **sta
     check_each_form(
         &b,
         "The search space does not know 12 trace points of request types that it knows, "
-        "of which 345 spans were left out. Learn the space anew to have them searched: ",
+        "of which 345 spans were left out. Build or learn a new space to search them: ",
         NULL);
     for (int form = 0; form < FORMS - 1; form++) {
         struct pythia_buf text = written(&b, form);
@@ -221,7 +220,7 @@ static void points_that_the_space_does_not_know_are_told_in_each_form(void **sta
     }
     b.loop.unknown.count = b.loop.unknown.spans = b.loop.unknown.most_count = 1;
     check_each_form(&b, "1 trace point of request types", NULL);
-    check_each_form(&b, "to have it searched: ", NULL);
+    check_each_form(&b, "to search it: ", NULL);
     end_bench(&b);
 }
 
@@ -244,8 +243,9 @@ static void bars_and_lines_stand_where_they_belong(void **state)
     assert_has(&p, "<line class=\"step\" x1=\"30.38%\" y1=\"196.5\" x2=\"30.38%\" y2=\"161.5\"/>");
     assert_has(&p, "<title>Cycle 2: 3 trace points open</title><line class=\"step\" x1=\"30.38%\" "
                    "y1=\"161.5\" x2=\"53.25%\" y2=\"161.5\"/>");
-    assert_has(&p, "<title>As many may be open at once</title><line class=\"limit\" x1=\"7.50%\" "
-                   "y1=\"144\" x2=\"99.00%\" y2=\"144\"/>");
+    assert_has(&p,
+               "<title>The most that may be open at once</title><line class=\"limit\" x1=\"7.50%\" "
+               "y1=\"144\" x2=\"99.00%\" y2=\"144\"/>");
     /* two marks above each other behind cycle 1, their line at 214 + 4 + 2 * 9 = 236 */
     assert_has(&p, "<title>Opened after cycle 1: a: it parts what lies in a</title><svg "
                    "overflow=\"visible\" width=\"1\" height=\"1\" x=\"30.38%\" y=\"234\"><path "
@@ -259,8 +259,8 @@ static void bars_and_lines_stand_where_they_belong(void **state)
     assert_has(&p, "<ol><li>50 % of the variance lies inside a</li></ol>");
     assert_has(&p, "<desc id=\"run-words\">2 cycles. At most 60 % of the variance explained; at "
                    "most 3 trace points open beyond the skeleton; 2 times one was opened, 0 "
-                   "closed; 75 % to 75 % of the spans saved; 1 cause found. The table below says "
-                   "the same.</desc>");
+                   "closed; 75 % to 75 % of the spans saved; 1 cause found. The table below has "
+                   "the same data.</desc>");
     pythia_buf_free(&p);
     end_bench(&b);
 }
@@ -278,7 +278,7 @@ static void what_has_no_room_is_listed_by_a_cross(void **state)
                "<title>Opened after cycle 1: a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, "
                "a, a, a and 6 more</title>"); /* 30 - 4 - 20 */
     assert_has(&p, "<title>Closed after cycle 1: a, a</title>");
-    assert_has(&p, "A cross stands for all that have no room.");
+    assert_has(&p, "A cross stands for all triangles that do not fit.");
     pythia_buf_free(&p);
     end_bench(&b);
 }
@@ -318,7 +318,7 @@ static void from_1_to_2000_cycles_nothing_is_cut_off(void **state)
         }
         assert_in_range(ticks, 1, 17);
         if (counts[i] == 2000)
-            assert_has(&p, "Drawn are the first 1000 of 2000 cycles.");
+            assert_has(&p, "Only the first 1000 of 2000 cycles are drawn.");
         pythia_buf_free(&p);
         end_bench(&b);
     }
@@ -362,7 +362,8 @@ static void a_cycle_says_what_it_may_use_and_what_it_does(void **state)
     b.loop.budget.added_ns = 20000;
     b.loop.budget.bytes_per_second = 2000;
     check_each_form(
-        &b, "Now open: 2 of 4 points, 3.00 us of 20.0 us a request, 1 234 of 2 000 bytes a", NULL);
+        &b, "Now open: 2 of 4 points, 3.00 us of 20.0 us per request, 1 234 of 2 000 bytes per",
+        NULL);
     b.loop.budget = (struct pythia_budget){0};
     check_each_form(&b, NULL, "Now open");
     end_bench(&b);
@@ -376,16 +377,16 @@ static void pins_are_counted(void **state)
     check_each_form(&b, NULL, "pinned");
     b.loop.always_count = 1;
     b.loop.never_count = 2;
-    check_each_form(&b, "1 trace point is pinned open, 2 trace points are pinned shut.", NULL);
+    check_each_form(&b, "1 trace point is pinned open, 2 trace points are pinned closed.", NULL);
     end_bench(&b);
 }
 
 static void reasons_are_told_in_each_form(void **state)
 {
     static const char *const told[FORMS] = {
-        " - T: done, though a is called there, and is pinned shut",
-        " - `T`: done, though a is called there, and is pinned shut",
-        "<li><code>T</code>: done, though a is called there, and is pinned shut"};
+        " - T: done, though a is called there, and is pinned closed",
+        " - `T`: done, though a is called there, and is pinned closed",
+        "<li><code>T</code>: done, though a is called there, and is pinned closed"};
     struct bench b;
     begin(&b, 1);
     set_cycle(&b, 0, 0, 0, 0, 0, false);
@@ -394,7 +395,7 @@ static void reasons_are_told_in_each_form(void **state)
     for (int form = 0; form < FORMS; form++) {
         struct pythia_buf text = written(&b, form);
         assert_has(&text, told[form]);
-        assert_has(&text, ": given up, because no closed trace point would tell more");
+        assert_has(&text, ": given up, because no closed trace point would show more");
         pythia_buf_free(&text);
     }
     end_bench(&b);
@@ -411,7 +412,7 @@ static void types_with_too_few_requests_are_counted_where_nothing_was_found(void
     set_problem(&b, PYTHIA_PROBLEM_TOO_FEW, PYTHIA_WHY_TOO_FEW, 0);
     set_problem(&b, PYTHIA_PROBLEM_TOO_FEW, PYTHIA_WHY_TOO_FEW, 2);
     check_each_form(&b, few, NULL);
-    check_each_form(&b, "too few, because no requests of it came any more.", NULL);
+    check_each_form(&b, "too few, because its requests no longer arrive.", NULL);
     set_problem(&b, PYTHIA_PROBLEM_DONE, PYTHIA_WHY_NONE, 2);
     check_each_form(&b, NULL, few);
     end_bench(&b);
@@ -428,7 +429,7 @@ static void of_many_reasons_the_first_are_told(void **state)
     for (int form = 0; form < FORMS; form++) {
         struct pythia_buf text = written(&b, form);
         assert_int_equal(
-            sample_count(pythia_buf_text(&text).bytes, "unknown, because the search space holds"),
+            sample_count(pythia_buf_text(&text).bytes, "unknown, because the search space has"),
             20);
         pythia_buf_free(&text);
     }

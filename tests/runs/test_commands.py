@@ -260,11 +260,11 @@ class TestSuite(Runs):
         for change, part in ((lambda s: s.pop("suite"), "no name"), (lambda s: s.update(repeat=0), '"repeat"'),
                              (lambda s: s.update(benchmarks=[]), "no list"),
                              (lambda s: s["benchmarks"][1].pop("name"), "benchmark 2: has no"),
-                             (lambda s: s["benchmarks"][1].update(name="a"), "name of an earlier"),
+                             (lambda s: s["benchmarks"][1].update(name="a"), "same name as an earlier"),
                              (lambda s: s["benchmarks"][0].update(command=[]), "benchmark 1: has no"),
-                             (lambda s: s["benchmarks"][0].update(command=[3]), "no text"),
-                             (lambda s: s["benchmarks"][0].update(meta=[]), "no object"),
-                             (lambda s: s["benchmarks"][0].update(meta={"x": []}), "no text or number")):
+                             (lambda s: s["benchmarks"][0].update(command=[3]), "not text"),
+                             (lambda s: s["benchmarks"][0].update(meta=[]), "not an object"),
+                             (lambda s: s["benchmarks"][0].update(meta={"x": []}), "neither text nor a number")):
             suite = json.loads(json.dumps(self.SUITE))
             change(suite)
             done = self.record("--suite", self.file("wrong.json", json.dumps(suite)))

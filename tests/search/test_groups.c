@@ -131,33 +131,6 @@ static void no_request_makes_no_type(void **state)
     pythia_groups_destroy(NULL);
 }
 
-static void edge_totals_are_of_all_requests(void **state)
-{
-    struct requests r;
-    requests_begin(&r);
-    requests_group(&r, &(struct pythia_groups_options){.fold = true, .rows_per_type = 1});
-    for (int i = 0; i < 10; i++)
-        requests_add(&r, i % 2 ? "A{10 B{5} 10}" : "A{10 B{7} 30 B{9} 10}");
-    only_type(&r);
-    const struct pythia_cct *cct = pythia_groups_cct(r.groups);
-    const struct pythia_edge_total *totals = pythia_groups_edge_totals(r.groups);
-    static const struct {
-        const char *edge;
-        struct pythia_edge_total total;
-    } wanted[] = {
-        {"A: A -> B", {100, 10, 10}},
-        {"A/B: B -> /B", {5 * 5 + 5 * 16, 15, 10}},
-        {"A: /B -> B", {5 * 30, 5, 5}},
-        {"A: /B -> /A", {100, 10, 10}},
-    };
-    assert_int_equal(pythia_cct_edges(cct), 4);
-    for (uint32_t e = 0; e < 4; e++)
-        for (size_t k = 0; k < 4; k++)
-            if (strcmp(requests_edge(cct, e), wanted[k].edge) == 0)
-                assert_memory_equal(&totals[e], &wanted[k].total, sizeof(totals[e]));
-    requests_end(&r);
-}
-
 /* ---- levels ---- */
 
 /* `count` requests that differ `depth` deep. */
@@ -365,7 +338,6 @@ static void what_leaves_the_cache_and_comes_back_counts_in_full(void **state)
 {
     struct pythia_random random;
     struct pythia_exact_moments first = {0};
-    struct pythia_edge_total totals[2][10] = {0};
     pythia_random_init(&random, 3);
     for (int run = 0; run < 2; run++) {
         struct requests r;
@@ -392,31 +364,11 @@ static void what_leaves_the_cache_and_comes_back_counts_in_full(void **state)
             assert_memory_equal(&s->moments, &t->moments, sizeof(s->moments));
             assert_int_equal(count_sketch_values(s->sketch), 2 * SHAPES);
         }
-        const struct pythia_cct *cct = pythia_groups_cct(r.groups);
-        assert_int_equal(pythia_cct_edges(cct), 10);
-        for (uint32_t e = 0; e < 10; e++) {
-            /* B to D stand for the letters of the alphabet: a slot of its own for each edge */
-            const char *name = requests_edge(cct, e);
-            static const char *const names[] = {
-                "A: A -> B",  "A/B: B -> /B", "A: /B -> B",   "A: /B -> C", "A/C: C -> /C",
-                "A: /C -> C", "A: /C -> D",   "A/D: D -> /D", "A: /D -> D", "A: /D -> /A"};
-            size_t slot = 0;
-            while (strcmp(name, names[slot]) != 0)
-                slot++;
-            totals[run][slot] = pythia_groups_edge_totals(r.groups)[e];
-        }
-        uint64_t rounds = (uint64_t)SHAPES * (SIDE + 1); /* 2 * SHAPES, of 11.5 in the mean */
-        assert_int_equal(totals[run][1].visits, rounds);
-        assert_int_equal(totals[run][1].time_ns, 3 * rounds);
-        assert_int_equal(totals[run][1].requests, 2 * SHAPES);
-        assert_int_equal(totals[run][5].visits, rounds - 2 * SHAPES);
-        assert_int_equal(totals[run][5].requests, 2 * SHAPES / SIDE * (SIDE - 1));
         if (run == 0)
             first = t->moments;
         assert_memory_equal(&first, &t->moments, sizeof(first));
         requests_end(&r);
     }
-    assert_memory_equal(totals[0], totals[1], sizeof(totals[0]));
 }
 
 /* Add a request whose path is A with these points in time in it, one ns after the other. */
@@ -640,7 +592,6 @@ int main(void)
         cmocka_unit_test(loops_are_one_structure_if_they_are_folded),
         cmocka_unit_test(types_are_in_order_of_name_and_know_what_clients_waited),
         cmocka_unit_test(no_request_makes_no_type),
-        cmocka_unit_test(edge_totals_are_of_all_requests),
         cmocka_unit_test(a_level_with_too_many_structures_tells_nothing_and_goes),
         cmocka_unit_test(what_is_cut_does_not_depend_on_the_order),
         cmocka_unit_test(a_sample_is_uniform_and_counts_are_of_all),

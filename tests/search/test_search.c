@@ -218,6 +218,30 @@ static void a_type_with_too_little_of_the_variance_is_left_alone(void **state)
     end(&h);
 }
 
+/* The same types: what A violates makes it the first, although B varies much more. */
+static void a_type_that_violates_an_expectation_is_searched_first(void **state)
+{
+    struct pythia_expectations expected = {0};
+    struct pythia_expectation_text a = {.type = "A", .p99 = "< 240ns"},
+                                   b = {.type = "B", .p99 = "< 10us"};
+    struct pythia_error why = {0};
+    struct hunt h;
+    assert_int_equal(pythia_expectations_add(&expected, &a, &why), PYTHIA_OK);
+    assert_int_equal(pythia_expectations_add(&expected, &b, &why), PYTHIA_OK);
+    begin_text(&h, write_two, NULL);
+    h.how.expectations = &expected;
+    h.how.budget.points_per_cycle = 1;
+    search(&h);
+    cycle(&h, 100);
+    assert_int_equal(h.cycle.problem_count, 2);
+    assert_int_equal(h.cycle.problems[h.cycle.leading].type, requests_string(&h.r, "A"));
+    assert_true(h.cycle.problems[h.cycle.leading].variance_share < .01);
+    assert_int_equal(times(&h, "P", true) + times(&h, "Q", true), 1);
+    assert_int_equal(times(&h, "V", true) + times(&h, "W", true), 0);
+    end(&h);
+    pythia_expectations_free(&expected);
+}
+
 /* The first cycle has none of B, whose requests come late; later ones have mostly those. */
 static void write_late(char *to, size_t room, uint64_t number)
 {
@@ -297,7 +321,7 @@ static void a_point_that_nothing_passes_is_closed_until_durations_change(void **
     }
     assert_int_equal(times(&h, "M", true), 1);
     assert_int_equal(times(&h, "M", false), 1);
-    assert_reason(&h, "M", false, "no request passed it");
+    assert_reason(&h, "M", false, "no request hit it");
     assert_false(pythia_search_is_open(h.search, point(&h, "M")));
     assert_true(run(&h, 50, 16) < 16);
     assert_int_equal(times(&h, "M", true), 2);
@@ -610,8 +634,8 @@ static void reasons_say_what_was_decided_on(void **state)
      * third: .2917, .3542, .3542. */
     assert_int_equal(times(&h, "P", true), 1);
     assert_reason(&h, "P", true,
-                  "the cause is in it or below it with a probability of 71 %, and it parts what "
-                  "lies inside A, which has 100 % of the variance");
+                  "the cause is in it or below it with a probability of 71 %, and it splits the "
+                  "time inside A, which accounts for 100 % of the variance");
     (void)run(&h, 50, 10);
     assert_cause(&h, 0, "inside Q");
     assert_rel_equal(only_problem(&h)->rest, 0, 0);
@@ -723,6 +747,7 @@ int main(void)
         cmocka_unit_test(from_29_requests_nothing_is_concluded),
         cmocka_unit_test(requests_that_are_alike_are_quiet),
         cmocka_unit_test(a_type_with_too_little_of_the_variance_is_left_alone),
+        cmocka_unit_test(a_type_that_violates_an_expectation_is_searched_first),
         cmocka_unit_test(what_was_found_stays_when_other_types_vary_more),
         cmocka_unit_test(one_cycle_does_not_make_a_small_type_matter),
         cmocka_unit_test(a_point_that_nothing_passes_is_closed_until_durations_change),

@@ -125,8 +125,9 @@ static void when_more_requests_come_points_are_closed_in_that_cycle(void **state
     assert_int_equal(times(&h, "", true), times(&h, "", false));
     size_t over = 0;
     for (size_t i = 0; i < h.history_count; i++)
-        over +=
-            strstr(h.history[i].reason, " bytes a second, and 2000 may be: it tells least") != NULL;
+        over += strstr(h.history[i].reason,
+                       " bytes per second; the limit is 2000: this one is the least informative") !=
+                NULL;
     assert_true(over > 0);
     assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_SEARCHING);
     do
@@ -138,7 +139,8 @@ static void when_more_requests_come_points_are_closed_in_that_cycle(void **state
     cycle_in(&h, 50, .5);
     assert_int_equal(h.cycle.open_count, 0);
     assert_reason(&h, "D5", false,
-                  "open points add 6200 bytes a second, and 2000 may be: it tells least");
+                  "open points add 6200 bytes per second; the limit is 2000: this one is the least "
+                  "informative");
     end(&h);
 }
 
@@ -199,15 +201,18 @@ static void what_tells_least_is_closed_first_in_each_currency(void **state)
     assert_closed(&h, "", NULL);
     begin_known(&h);
     h.search->o.budget.points_open = 2;
-    assert_closed(&h, "D2 D4", "4 points are open, and 2 may be: it tells least");
+    assert_closed(&h, "D2 D4",
+                  "4 points are open; the limit is 2: this one is the least informative");
     begin_known(&h); /* 8000 ns; 7000, 6000, and without D3 1000 */
     h.search->o.budget.added_ns = 2000;
     assert_closed(&h, "D2 D4 D3",
-                  "open points add 8000 ns to a request, and 2000 may be: it tells "
-                  "least");
+                  "open points add 8000 ns to a request; the limit is 2000: this one is the "
+                  "least informative");
     begin_known(&h); /* 2480; 1860 */
     h.search->o.budget.bytes_per_second = 1860;
-    assert_closed(&h, "D2", "open points add 2480 bytes a second, and 1860 may be: it tells least");
+    assert_closed(&h, "D2",
+                  "open points add 2480 bytes per second; the limit is 1860: this one is the least "
+                  "informative");
 }
 
 static void what_bounds_a_cause_is_closed_last(void **state)
@@ -218,7 +223,8 @@ static void what_bounds_a_cause_is_closed_last(void **state)
     p->causes[p->cause_count++] = (struct pythia_finding){
         .place = {.from_tracepoint = point(&h, "D2"), .to_tracepoint = point(&h, "D2")}};
     h.search->o.budget.points_open = 1;
-    assert_closed(&h, "D4 D3 D1", "4 points are open, and 1 may be: it tells least");
+    assert_closed(&h, "D4 D3 D1",
+                  "4 points are open; the limit is 1: this one is the least informative");
 }
 
 static void of_what_tells_as_little_the_first_by_id_is_closed(void **state)
@@ -227,7 +233,8 @@ static void of_what_tells_as_little_the_first_by_id_is_closed(void **state)
     begin_known(&h);
     h.search->problems[0].state = PYTHIA_PROBLEM_DONE; /* nothing is learnt from any of them */
     h.search->o.budget.points_open = 2;
-    assert_closed(&h, "D1 D2", "4 points are open, and 2 may be: it tells least");
+    assert_closed(&h, "D1 D2",
+                  "4 points are open; the limit is 2: this one is the least informative");
 }
 
 static void the_skeleton_and_pins_are_neither_charged_nor_closed(void **state)
@@ -383,7 +390,7 @@ static void what_costs_more_than_it_may_explain_is_closed_and_not_tried_again(vo
     (void)run(&h, 50, 10);
     size_t dear = 0;
     for (size_t i = 0; i < h.history_count; i++)
-        dear += strcmp(h.history[i].reason, "it adds more to a request than it may explain") == 0;
+        dear += strcmp(h.history[i].reason, "it costs more than it may explain") == 0;
     assert_true(dear > 0);
     assert_opened_once(&h);
     pythia_prices_destroy(h.how.prices);

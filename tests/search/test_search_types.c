@@ -339,12 +339,12 @@ static void what_gives_none_for_all_either_is_closed(void **state)
     begin_mistaken(&h, true);
     cycle(&h, 2 * EACH);
     assert_false(is_open(&h, "S", "A"));
-    assert_reason(&h, "S", false, "no request passed it");
+    assert_reason(&h, "S", false, "no request hit it");
     assert_rel_equal(h.cycle.planned.added_ns, 0, 0);
     end(&h);
     begin_mistaken(&h, false);
     assert_false(is_open(&h, "S", "A"));
-    assert_reason(&h, "S", false, "no request passed it");
+    assert_reason(&h, "S", false, "no request hit it");
     end(&h);
 }
 

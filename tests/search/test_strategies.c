@@ -195,8 +195,9 @@ static void binary_halves_the_time(void **state)
     begin_known(&b, "binary", "A{50 u{150 v{250 w{100} 250} 150} 50}");
     assert_suggested(&b, 1, "v");
     assert_found(&b, 0, "v", .6, 1);
-    assert_string_equal(b.found[0].reason, "100 % of the variance lies inside A; v halves the time "
-                                           "there best, of which 60 % was spent in it");
+    assert_string_equal(b.found[0].reason, "100 % of the variance lies inside A; v divides the "
+                                           "time there most evenly: 60 % of it was spent in "
+                                           "the point");
     assert_suggested(&b, 2, "v u");
     assert_suggested(&b, WANTED, "v u w");
     assert_suggested(&b, 0, "");
@@ -253,8 +254,8 @@ static void all_takes_everything_cheapest_first(void **state)
     assert_suggested(&b, WANTED, "w y x z");
     assert_found(&b, 0, "w", 0, 1); /* it is not where it varies */
     assert_found(&b, 3, "z", 2950 / 2952., 4);
-    assert_string_equal(b.found[0].reason, "100 % of the variance lies inside B; all that is "
-                                           "closed is opened, the cheapest first: w");
+    assert_string_equal(b.found[0].reason, "100 % of the variance lies inside B; every "
+                                           "closed point is opened, the cheapest first: w");
     assert_suggested(&b, 2, "w y");
     end(&b);
 }
@@ -287,7 +288,7 @@ static void random_draws_each_as_often_as_another(void **state)
     suggest(&b, WANTED);
     assert_int_equal(b.count, 5);
     assert_non_null(
-        strstr(b.found[0].reason, " is drawn by chance, as one of the closed points there: 5"));
+        strstr(b.found[0].reason, " was drawn at random from the closed points there: 5"));
     end(&b);
 }
 
@@ -495,7 +496,7 @@ static void with_everything_open_all_say_the_same(void **state)
         use(&b, nth(s, &strategies)->name);
         assert_suggested(&b, WANTED, "C B");
         assert_suggested(&b, 1, "C");
-        assert_non_null(strstr(b.found[0].reason, ", and this point marks it"));
+        assert_non_null(strstr(b.found[0].reason, ", and this point bounds it"));
     }
     end(&b);
 }

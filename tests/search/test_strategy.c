@@ -360,7 +360,7 @@ static void with_everything_open_the_bounds_of_edges_are_suggested(void **state)
         assert_int_equal(b.count, 1);
         assert_found(&b, 0, "B", 1, 1);
         assert_string_equal(b.found[0].reason,
-                            "100 % of the variance lies inside B, and this point marks it");
+                            "100 % of the variance lies inside B, and this point bounds it");
         end(&b);
     }
     struct bench b;
@@ -379,7 +379,7 @@ static void with_everything_open_the_bounds_of_edges_are_suggested(void **state)
     assert_found(&b, 1, "B", 1, 3);
     assert_string_equal(b.found[0].reason,
                         "100 % of the variance lies between the end of B and the "
-                        "start of C, and this point marks it");
+                        "start of C, and this point bounds it");
     end(&b);
 
     begin(&b); /* equally often: by name */

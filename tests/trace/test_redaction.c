@@ -95,8 +95,9 @@ static void a_rule_that_is_none_is_told(void **state)
         struct pythia_error e = {0};
         struct pythia_redaction *r = NULL;
         assert_int_equal(pythia_redaction_create(v, &wrong[i], 1, &key, &r, &e), PYTHIA_EUSAGE);
-        assert_non_null(strstr(e.sentence, "is no rule: wanted KEY-PATTERN: keep, url, hash or "
-                                           "drop"));
+        assert_non_null(strstr(e.sentence,
+                               "is not a rule: expected KEY-PATTERN: keep, url, hash or "
+                               "drop"));
         assert_null(r);
     }
 }

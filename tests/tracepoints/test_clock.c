@@ -1,4 +1,5 @@
 /* What ticks are in nanoseconds, from looks at two clocks that are made up here. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,47 @@ static void nanoseconds_are_nanoseconds(void **state)
     assert_true(t.step && t.ns_per_tick == 1);
 }
 
+/* Clocks of a machine on which each look takes 25 ns, and something else runs for 20 ms before one
+ * of them. */
+static struct {
+    bool in_use;
+    uint64_t ns;
+    int looks, interrupted;
+} busy;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    if (!busy.in_use)
+        return __real_clock_gettime(clock, now);
+    busy.ns += busy.looks++ == busy.interrupted ? 20000000 : 25;
+    uint64_t ahead = clock == CLOCK_REALTIME ? 1700000000 : clock == CLOCK_BOOTTIME ? 5 : 0;
+    now->tv_sec = (time_t)(ahead + busy.ns / SECOND);
+    now->tv_nsec = (long)(busy.ns % SECOND);
+    return 0;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+static void an_interruption_between_two_looks_moves_no_clock(void **state)
+{
+    int looks = 1;
+    busy.in_use = true;
+    for (int i = 0; i < looks; i++) {
+        struct pythia__clock_pair now;
+        busy.looks = 0;
+        busy.interrupted = i;
+        pythia__clock_pair_now(PYTHIA__CLOCK_MONOTONIC, &now);
+        looks = busy.looks;
+        assert_in_range(now.realtime_ns - now.monotonic_ns - 1700000000 * SECOND + 100, 0, 200);
+        assert_in_range(now.boottime_ns - now.monotonic_ns - 5 * SECOND + 100, 0, 200);
+    }
+    busy.in_use = false;
+    assert_in_range(looks, 9, 100);
+}
+
 /* This machine's own clocks, by the same rules. */
 static void the_real_clocks_agree(void **state)
 {
@@ -215,6 +257,7 @@ int main(void)
         cmocka_unit_test(a_counter_that_changes_its_rate_is_told),
         cmocka_unit_test(a_first_look_that_is_nonsense_is_got_over),
         cmocka_unit_test(nanoseconds_are_nanoseconds),
+        cmocka_unit_test(an_interruption_between_two_looks_moves_no_clock),
         cmocka_unit_test(the_real_clocks_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,6 +275,8 @@ static void write_until_killed(void)
         PYTHIA_SPAN_AS(span, "some");
         PYTHIA_SET(span, "i", i);
         shared[0] = i + 1; /* this one is yet to end */
+        if (i == 100)
+            pythia_tracepoints_flush(); /* so that there is a file, however late the thread is */
         if (i % 50 == 0)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
     }

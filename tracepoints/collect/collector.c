@@ -72,7 +72,7 @@ static int in_range(uint64_t number, uint64_t least, uint64_t most)
     return number >= least && number <= most;
 }
 
-/* What is asked for, with the environment heard and defaults filled in. */
+/* The settings, with the environment applied and defaults filled in. */
 static int choose_options(const struct pythia_collector_options *asked,
                           struct pythia_collector_options *o)
 {

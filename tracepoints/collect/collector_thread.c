@@ -61,7 +61,7 @@ static int emit_row(struct pythia__collector *c, const struct pythia__sample *s)
     return 0;
 }
 
-/* What a reader must know is a series too. */
+/* Facts that a reader must know are written as series too. */
 static int emit_count(struct pythia__collector *c, struct pythia_label *label, uint64_t count,
                       uint64_t *told)
 {
@@ -106,7 +106,7 @@ static int take_samples(struct pythia__collector *c)
     return status;
 }
 
-/* All that is measured until now, into files; and complete those that are due, or all. */
+/* Write everything measured so far to files; and complete the files that are due, or all. */
 static int write_pass(struct pythia__collector *c, int all, int last)
 {
     struct pythia__clock_pair now;

@@ -8,7 +8,7 @@
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* What a thread has. */
+/* The measurements of a thread. */
 struct measuring {
     struct pythia__chunk *chunk;
     uint32_t at; /* the next place in it; PYTHIA__CHUNK_SAMPLES: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel and the C library know of the process and of the machine it runs on. */
+/* Samples the counters that the kernel and the C library keep for the process and its machine. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <malloc.h>

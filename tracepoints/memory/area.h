@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one process has in shared memory. Numbers are in the machine's own byte order, which the
+/* The layout of one process's shared memory. Numbers are in the machine's own byte order, which the
  * magic tells; all offsets follow from three numbers, so none is stored and none can be wrong.
  *
  *          0  header, 2048 bytes: in one page with the controls of the first rings
@@ -59,7 +59,7 @@ struct pythia__area {
     unsigned char *definitions, *data;
 };
 
-/* Where everything is, for so many rings of so many bytes; only `at` is needed of the memory. */
+/* Compute the offsets for this many rings of this many bytes; only `at` is needed of the memory. */
 void pythia__area_lay_out(struct pythia__area *a, void *at, uint32_t rings, uint64_t ring_bytes,
                           uint64_t definition_bytes);
 

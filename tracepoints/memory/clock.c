@@ -56,8 +56,23 @@ static uint64_t read_clock_ticks(enum pythia__clock_kind kind)
     return pythia__clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The two clocks cannot be read at once: of several tries, take the one that was interrupted
- * least. */
+/* What a clock shows when CLOCK_MONOTONIC shows `monotonic_ns`. Two clocks cannot be read at once:
+ * of several tries, take the one that was interrupted least. On a busy machine an interruption
+ * takes milliseconds, by which all spans of a frame would be moved. */
+static uint64_t read_clock_at(clockid_t clock, uint64_t monotonic_ns)
+{
+    uint64_t least = UINT64_MAX, shown = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        uint64_t before = pythia__clock_ns(CLOCK_MONOTONIC), ns = pythia__clock_ns(clock),
+                 after = pythia__clock_ns(CLOCK_MONOTONIC);
+        if (after - before >= least)
+            continue;
+        least = after - before;
+        shown = ns - (before + least / 2 - monotonic_ns);
+    }
+    return shown;
+}
+
 void pythia__clock_pair_now(enum pythia__clock_kind kind, struct pythia__clock_pair *out)
 {
     uint64_t least = UINT64_MAX;
@@ -70,10 +85,8 @@ void pythia__clock_pair_now(enum pythia__clock_kind kind, struct pythia__clock_p
         out->monotonic_ns = ns;
         out->ticks = kind == PYTHIA__CLOCK_TSC ? before + (after - before) / 2 : ns;
     }
-    out->realtime_ns =
-        pythia__clock_ns(CLOCK_REALTIME) - (pythia__clock_ns(CLOCK_MONOTONIC) - out->monotonic_ns);
-    out->boottime_ns =
-        pythia__clock_ns(CLOCK_BOOTTIME) - (pythia__clock_ns(CLOCK_MONOTONIC) - out->monotonic_ns);
+    out->realtime_ns = read_clock_at(CLOCK_REALTIME, out->monotonic_ns);
+    out->boottime_ns = read_clock_at(CLOCK_BOOTTIME, out->monotonic_ns);
 }
 
 void pythia__clock_track_init(struct pythia__clock_track *t, enum pythia__clock_kind kind,

@@ -53,7 +53,7 @@ static inline uint64_t pythia__ticks(void)
 }
 #endif
 
-/* What the clocks show at one moment. */
+/* The values of the clocks at one moment. */
 struct pythia__clock_pair {
     uint64_t ticks, monotonic_ns, realtime_ns, boottime_ns;
 };
@@ -62,7 +62,7 @@ struct pythia__clock_pair {
  * taken, since the thread may lose the processor between two clocks. */
 void pythia__clock_pair_now(enum pythia__clock_kind kind, struct pythia__clock_pair *out);
 
-/* What is known of one process's clock. The rate is taken over at least half a second where there
+/* The state of one process's clock. The rate is taken over at least half a second where there
  * was one: then what a look at two clocks is off by, some 20 ns, makes 0.1 ppm. */
 struct pythia__clock_track {
     enum pythia__clock_kind kind;

@@ -154,8 +154,7 @@ int pythia__directory_lock(const struct pythia__directory *d, const char *name, 
 
 /* ---- its files ---- */
 
-/* What tells one boot from another, and one set of segments from another; "-" and 0 without /proc.
- */
+/* Identifies the boot and the IPC namespace; "-" and 0 without /proc. */
 static void describe_machine(char boot[40], uint64_t *namespace)
 {
     char text[64] = "";

@@ -26,7 +26,7 @@ struct pythia__directory {
 int pythia__directory_find(const char *wanted, int reader, struct pythia__directory *out,
                            char *why);
 
-/* What stands in one file. */
+/* The content of one file. */
 struct pythia__entry {
     const char *kind; /* "area" or "switchboard"; a string that stays */
     int segment;

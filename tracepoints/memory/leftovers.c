@@ -29,7 +29,7 @@ static int compare_age(const void *a, const void *b)
     return (x->written.tv_nsec > y->written.tv_nsec) - (x->written.tv_nsec < y->written.tv_nsec);
 }
 
-/* What is in it that nobody has read; 0 if it cannot be looked at. */
+/* The bytes in it that nobody has read; 0 if it cannot be inspected. */
 static uint64_t count_unread(const struct pythia__directory *d, const struct leftover *l)
 {
     struct pythia__area a;

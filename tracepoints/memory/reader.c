@@ -113,8 +113,8 @@ static void refuse_stream(const struct pass *p, const char *why)
         p->handler->refused(p->handler->context, p->name, why);
 }
 
-/* How many of the bytes in the buffer are whole records; -1 if one of them is impossible. If `all`,
- * the last must end where they end. */
+/* Count the bytes in the buffer that are whole records; -1 if one of them is impossible. If
+ * `all`, the last must end where they end. */
 static int64_t walk_records(const struct pass *p, uint64_t bytes, int all, uint64_t *records)
 {
     const unsigned char *at = p->r->buffer + HEADER;

@@ -20,7 +20,7 @@ struct pythia__reader {
     int definitions_bad;
 };
 
-/* What the reader keeps of one ring. */
+/* The reader's state of one ring. */
 struct pythia__stream {
     uint64_t tail, head; /* head: as it was when the pass began */
     uint64_t told_losses;

@@ -36,7 +36,7 @@ void pythia__segment_detach(void *at); /* at may be NULL */
 /* Remove it as soon as nobody is attached any more. */
 void pythia__segment_remove(int id);
 
-/* How often it is attached; negative errno: -ESTALE if it is gone. */
+/* The number of processes attached to it; negative errno: -ESTALE if it is gone. */
 long pythia__segment_attached(int id);
 
 #endif

@@ -11,7 +11,7 @@
 int pythia__switchboard_open(const struct pythia__directory *d, int create,
                              struct pythia_switchboard **out, char *why);
 
-/* Where the switches of a point are; NULL if there is no place for it. They stay there until the
+/* The switches of a point; NULL if there is no slot for it. They stay there until the
  * switchboard is closed. */
 uint64_t *pythia__switchboard_find(struct pythia_switchboard *b, const char *id, size_t bytes,
                                    int create);

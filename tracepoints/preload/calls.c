@@ -51,7 +51,7 @@ struct slot {
     uint32_t chained; /* a call that has jumped to this one as its last act, and ends with it */
     uint8_t state;
     uint8_t recorded, request;
-    int64_t metrics[PYTHIA__METRICS]; /* at its beginning, of those that are declared */
+    int64_t metrics[PYTHIA__METRICS]; /* at its beginning, of the declared ones */
 };
 
 /* In the assembly: a return address and its place on the stack, for each slot. */
@@ -149,7 +149,7 @@ static void give_slot(struct calls *c, uint32_t slot)
     c->kept_count++;
 }
 
-/* Give a slot back, and those that are chained to it. */
+/* Free a slot, and the slots chained to it. */
 static void give_all(struct calls *c, uint32_t slot)
 {
     for (uint32_t at = slot + 1; at;) {
@@ -367,7 +367,7 @@ static void call_hooked(unsigned n)
         hooked();
 }
 
-/* What a call by a hook costs beyond its span: once, when a span has been recorded. */
+/* Record the cost of a hooked call beyond its span: once, when a span has been recorded. */
 static __attribute__((noinline)) void calibrate(struct calls *c)
 {
     int none = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the C code and the assembly share. */
+/* Definitions shared by the C code and the assembly. */
 #ifndef PYTHIA_HOOK_X86_64_H
 #define PYTHIA_HOOK_X86_64_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the shim has in a program: points that were declared, and hooks, each of which stands
+/* The state of the shim in a program: points that were declared, and hooks, each of which stands
  * between the callers of one function and the function.
  *
  * Hooks and points are only ever added and never freed, since code that the program has refers to
@@ -13,7 +13,7 @@
 #include "plan.h"
 #include "pythia/tracepoints.h"
 
-/* What was declared, and what has become of it in this process. */
+/* A declaration, and its state in this process. */
 struct pythia__hooked {
     struct pythia_point point; /* first: entry stubs look at its switches */
     struct pythia_request request;
@@ -108,7 +108,7 @@ const char *pythia__object_at(uintptr_t address, uintptr_t *begin);
  * -finstrument-functions. Under the lock. */
 void pythia__instrumented_look(const char *path, uintptr_t base);
 
-/* As pythia__calls_leave, to be called by it. */
+/* The part of pythia__calls_leave for instrumented functions; it calls this. */
 void pythia__instrumented_leave(uintptr_t stack);
 
 /* ---- the plan in this process (declared.c) ---- */

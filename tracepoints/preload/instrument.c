@@ -32,7 +32,7 @@ struct entry {
     uintptr_t function;
     const void *frame; /* where its stack ended when it was entered */
     uint8_t recorded, request;
-    int64_t metrics[PYTHIA__METRICS]; /* at its beginning, of those that are declared */
+    int64_t metrics[PYTHIA__METRICS]; /* at its beginning, of the declared ones */
 };
 
 static struct table *table;
@@ -47,8 +47,8 @@ static __thread struct {
     uint32_t depth;
 } self __attribute__((tls_model("initial-exec")));
 
-/* Where the stack of the caller of this function ends (x86-64): the caller has not been left as
- * long as the stack ends no higher than that, and what it calls is below. */
+/* The end of the stack of this function's caller (x86-64): the caller has not been left as long
+ * as the stack ends no higher than that, and what it calls is below. */
 #define CALLERS_STACK ((const void *)((const char *)__builtin_frame_address(0) + 16))
 
 #define VISIBLE __attribute__((visibility("default"), no_instrument_function))
@@ -184,7 +184,7 @@ static void drop_left(const void *frame)
         end_entry(&self.entries[--self.depth], -1);
 }
 
-/* Of key-values there are those that need no registers: the compiler has put the call of this
+/* Only key-values that need no registers are available: the compiler has put the call of this
  * anywhere among its function's first instructions. */
 static void enter_function(struct pythia__hooked *h, uintptr_t function, uintptr_t caller,
                            const void *frame)

@@ -217,7 +217,7 @@ const char *pythia__object_at(uintptr_t address, uintptr_t *begin)
 
 /* ---- relocations ---- */
 
-/* What of an object's dynamic section is needed. */
+/* The needed entries of an object's dynamic section. */
 struct tables {
     const ElfW(Sym) * symbols;
     const char *strings;

@@ -274,8 +274,8 @@ int pythia__declared_is(const char *class_name, const char *function, const char
     return symbol && *symbol == 'E';
 }
 
-/* What returns twice, on another stack or not at all cannot be hooked by a changed return address;
- * what looks at its caller would see the hook. */
+/* A function that returns twice, on another stack or not at all cannot be hooked by changing its
+ * return address; a function that inspects its caller would see the hook. */
 const char *pythia__unhookable(const char *function)
 {
     static const struct {

@@ -84,7 +84,7 @@ int pythia__plan_next(char **text, struct pythia__declared *out);
  * overload of it counts: what the C++ ABI (Itanium) makes of its name begins so. */
 int pythia__declared_is(const char *class_name, const char *function, const char *symbol);
 
-/* Why a function cannot be hooked, a sentence; NULL: it can. */
+/* The reason why a function cannot be hooked, a sentence; NULL: it can. */
 const char *pythia__unhookable(const char *function);
 
 /* Does the file of an object fit a declared module: "", "*", its name, its name without what is

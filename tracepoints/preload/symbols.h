@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* What a file is, as far as it matters here. */
+/* The kind of a file. */
 enum pythia__file_kind {
     PYTHIA__FILE_OTHER,   /* no ELF file: a script */
     PYTHIA__FILE_FOREIGN, /* of another processor */

@@ -154,7 +154,7 @@ static int64_t number_at(const char *text)
     return number;
 }
 
-/* What one of pythia__metrics is now. */
+/* The current value of one of pythia__metrics. */
 static __attribute__((noinline)) int64_t metric_now(unsigned index)
 {
     char text[512];

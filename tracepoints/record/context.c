@@ -275,7 +275,7 @@ static inline char *write_short(char *to, uint32_t number, unsigned digits)
     return to + digits;
 }
 
-/* Where this thread stands; a request has a trace id from now on. */
+/* The context of this thread; a request gets a trace id if it has none. */
 static inline const struct pythia_context *context_here(void)
 {
     const struct pythia_context *c = &pythia__self.context;
@@ -397,7 +397,7 @@ static inline void store_big(unsigned char *to, uint64_t word)
     memcpy(to, &word, 8);
 }
 
-/* What comes after a traceparent, if it is ours and all there. */
+/* Parse the rest after a traceparent, if it is ours and complete. */
 static inline void unpack_ours(const unsigned char *from, size_t bytes, struct pythia_context *out)
 {
     if (bytes < OURS_PACKED || from[0] != OURS || bytes - OURS_PACKED < from[1])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What tracing costs the program, measured in it. Of about one span in a thousand the time from the
- * first line of its entry to the last of its exit is taken, without what is between, and of its
+/* Measures the cost of tracing in the program itself. Of about one span in a thousand the time from
+ * the first line of its entry to the last of its exit is taken, without what is between, and of its
  * key-values likewise. The code that does this is not in the processor's caches, and its branches
  * are foreseen wrongly, when it comes up once in a thousand spans: a single span that is timed
  * costs twice of what all others do, and makes the next one slow as well. So it is done of some

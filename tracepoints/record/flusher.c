@@ -87,7 +87,7 @@ static int write_frame(void *context, const void *bytes, size_t size)
         __atomic_store_n(&flusher.bytes, flusher.bytes + size, __ATOMIC_RELAXED);
         return 0;
     }
-    /* What is left of a frame is passed over by readers: it is given again, as a whole. */
+    /* Readers skip an incomplete frame; it is written again, as a whole. */
     return written < 0 ? -errno : -ENOSPC;
 }
 

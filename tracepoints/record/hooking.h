@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the shim (preload/) needs of the library beyond <pythia/tracepoints.h>. Both are always of
- * one version. */
+/* The interface between the library and the shim (preload/), beyond <pythia/tracepoints.h>. Both
+ * are always of one version. */
 #ifndef PYTHIA_HOOKING_H
 #define PYTHIA_HOOKING_H
 
@@ -10,8 +10,7 @@
  * before it. Only on the thread that has entered it. */
 PYTHIA_API void pythia__abandon(const struct pythia_scope *scope);
 
-/* As pythia_request_name, without a key-value of the span that is open: the request has just begun.
- */
+/* As pythia_request_name, without a key-value on the open span: the request has just begun. */
 PYTHIA_API void pythia__request_named(const char *name, size_t name_bytes);
 
 /* The clock of the records. */

@@ -165,7 +165,7 @@ void pythia__points_define(void)
 {
     for (uint32_t i = 0; i < points.count; i++)
         if (!define_node(points.nodes[i]))
-            points.nodes[i]->switches = &closed; /* those that are bound have the room */
+            points.nodes[i]->switches = &closed; /* bound variables use the space */
 }
 
 /* Its switches: those of the environment, or the switchboard's. */
@@ -319,7 +319,7 @@ static int is_plain_name(const char *name, size_t bytes)
     return 1;
 }
 
-/* Where it is found first; NULL: there is no room. */
+/* The slot where it is found first; NULL: the table is full. */
 static struct pythia__type *near_type(const char *name, size_t bytes)
 {
     unsigned place = near_place(read_last_bytes(name, bytes), bytes, name[0]);

@@ -217,7 +217,7 @@ static void leave_recording_thread(void *thread)
     give_up_ring(t);
 }
 
-/* What is done once, even if the rest has to be tried again. */
+/* The steps that are done once, even if the rest has to be tried again. */
 static int begin_once(struct pythia__process *p)
 {
     if (has_page())
@@ -279,7 +279,7 @@ static void define_process(const struct pythia__process *p)
     pythia__define(&record, sizeof(record), p->service, p->service_bytes, host, strlen(host));
 }
 
-/* As many rings as were asked for, or as address space and limits allow. */
+/* Create as many rings as requested, or as address space and limits allow. */
 static int create_segment(struct pythia__process *p, struct pythia__area *a)
 {
     int status = -ENOMEM;
@@ -379,7 +379,7 @@ static int take_ring(struct pythia__process *p, struct pythia__thread *t)
     return 0;
 }
 
-/* What a span costs in a loop is a definition: whoever reads later has to know it too. */
+/* The cost of a span in a loop is a definition, because later readers need it too. */
 static void calibrate_spans(struct pythia__process *p, struct pythia__thread *t)
 {
     struct pythia_record_cost record = {.head = {.kind = PYTHIA_RECORD_COST},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process that is traced has: one of everything below, and a part for each thread.
+/* The state of a traced process: one of everything below, and a part for each thread.
  *
  * What is done once (the first point that is passed, a thread's first span) is done under a lock,
  * which is waited for at most 10 ms; all else is a thread's own, or a single atomic word. */
@@ -47,7 +47,7 @@ struct pythia__page {
         const void *address;
         uint32_t index; /* among all variables */
         uint32_t type;
-    } watched[PYTHIA_VARIABLES];        /* those that are bound to the process */
+    } watched[PYTHIA_VARIABLES];        /* variables that are bound to the process */
     uint8_t classes[PYTHIA_VARIABLES];  /* of all variables, and to what they are bound: */
     uint8_t requests[PYTHIA_VARIABLES]; /* 1: to the request */
 };
@@ -107,7 +107,7 @@ struct pythia__thread {
     uint64_t retry;        /* ticks before which there is no use in asking for a ring */
     uint64_t spent;        /* what the span before has cost, if it was timed, by its own clocks */
     struct pythia__more *more; /* what of variables has no room here (variable.c) */
-    uint32_t timed_left;       /* of those that are timed one after the other */
+    uint32_t timed_left;       /* of spans that are timed in sequence */
     int cancel;                /* its cancel state from before it had the lock */
 };
 
@@ -124,7 +124,7 @@ static inline int pythia__has_ring(const struct pythia__thread *t)
     return __builtin_expect(t->epoch == __atomic_load_n(&t->page->epoch, __ATOMIC_RELAXED), 1) != 0;
 }
 
-/* The same as pythia__epoch_now, from what the thread has at hand. */
+/* As pythia__epoch_now, from the thread's own state. */
 static inline uint64_t pythia__epoch_of(const struct pythia__thread *t)
 {
     return pythia__has_ring(t) ? t->epoch : pythia__epoch_now();
@@ -155,7 +155,7 @@ PYTHIA__COLD int pythia__attach(struct pythia__thread *t);
  * which those of a loop may be too. */
 PYTHIA__COLD void pythia__timed_next(struct pythia__thread *t);
 
-/* Whose bill the span is on that is timed now: its point's, or, if nobody is notified, 0. */
+/* The point that is charged for the span being timed, or 0 if nothing is to be recorded. */
 static inline uint32_t pythia__billed(const struct pythia__thread *t, uint32_t point)
 {
     return t->timed_left >= PYTHIA__TIMED_BURST ? 0 : point;
@@ -165,8 +165,8 @@ static inline uint32_t pythia__billed(const struct pythia__thread *t, uint32_t p
 PYTHIA__COLD void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope,
                                uint64_t ticks);
 
-/* What timing does not see of a span, in ticks; and what it may see at most: a thread that lost its
- * processor in the middle has not spent that on tracing. */
+/* The part of a span that timing does not see, in ticks; and what it may see at most: a thread
+ * that lost its processor in the middle has not spent that on tracing. */
 extern int64_t pythia__cost_unseen;
 extern int64_t pythia__cost_unseen_among; /* of a span around work, more ticks than this: */
 extern uint64_t pythia__cost_work;

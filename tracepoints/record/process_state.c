@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What all threads of a process share, and what one has: the lock, random numbers, definitions, and
- * counts of what is lost. process.c begins and ends it. */
+/* State shared by all threads of a process, and state of one thread: the lock, random numbers,
+ * definitions, and counts of what is lost. process.c begins and ends it. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -110,7 +110,7 @@ void pythia__lose(const struct pythia__thread *t, enum pythia__lost what)
     }
 }
 
-/* One that has no ring may be in a child that has not noticed yet. */
+/* A thread without a ring may be in a child that has not noticed the fork yet. */
 static PYTHIA__COLD void need_seed(struct pythia__thread *t)
 {
     uint64_t epoch = pythia__epoch_now();

@@ -56,7 +56,7 @@ static inline void pythia__ring_fetch(const unsigned char *next)
 #endif
 }
 
-/* What was written there counts from now on. */
+/* Commit what was written there. */
 static inline void pythia__ring_commit(struct pythia__ring *r, uint64_t bytes)
 {
     uint64_t at = r->head & (r->capacity - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the macros call when a point is open. The way of an open span is short: 56 bytes into this
- * thread's ring, with the values of variables that are new behind them, and 40 when it is left;
- * nothing is locked or shared, and no memory is asked for. */
+/* The functions that the macros call when a point is open. The way of an open span is short: 56
+ * bytes into this thread's ring, with the values of variables that are new behind them, and 40
+ * when it is left; nothing is locked or shared, and no memory is asked for. */
 #include <string.h>
 
 #include "hooking.h"
@@ -39,7 +39,7 @@ static inline int may_write(struct pythia__thread *t)
     return !UNLIKELY(t->busy || !pythia__has_ring(t)) || pythia__attach(t);
 }
 
-/* As pythia__ticks, from what the thread has at hand. */
+/* As pythia__ticks, from the thread's own state. */
 static inline uint64_t read_thread_ticks(const struct pythia__thread *t)
 {
 #if defined(__x86_64__) && !defined(PYTHIA__TICKS)
@@ -162,8 +162,8 @@ write_enter(struct pythia__thread *t, const struct pythia_point *point,
     return span;
 }
 
-/* How many variables are to be looked at? Those that are asked, are asked before the ring is
- * touched: such a function may pass trace points. */
+/* Count the variables to read. Variables with a function are read before the ring is touched,
+ * because such a function may hit trace points. */
 static inline uint32_t watched_now(struct pythia__thread *t)
 {
     const struct pythia__page *page = t->page;
@@ -175,7 +175,7 @@ static inline uint32_t watched_now(struct pythia__thread *t)
     return watched;
 }
 
-/* What enter and begin share: `above` is where the span hangs. 0: it is not recorded. */
+/* Code shared by enter and begin: `above` is where the span hangs. 0: it is not recorded. */
 static inline int open_span(struct pythia__thread *t, struct pythia_point *point,
                             struct pythia_scope *scope, struct pythia_context *above, uint64_t keep)
 {

@@ -48,7 +48,7 @@ static struct {
  * NaN: there is none yet. */
 static uint64_t lasts[PYTHIA_VARIABLES];
 
-/* What a thread that tells or says more than usual has beside pythia__self. */
+/* Additional state of a thread that reports more variables than fit into pythia__self. */
 struct pythia__more {
     struct pythia__value_said values[PYTHIA_VARIABLES - 1][PYTHIA__SAYING];
     uint64_t told[PYTHIA_VARIABLES - PYTHIA__TOLD];
@@ -69,7 +69,7 @@ static struct variable *variable_of(int number)
 
 /* ---- values ---- */
 
-/* Where the last values are. */
+/* The place of the last values. */
 static inline uint64_t *notes_of(const struct pythia__thread *t)
 {
     return pythia__has_ring(t) ? t->page->variables : lasts;
@@ -162,7 +162,7 @@ static PYTHIA__COLD void begin_saying(struct pythia__saying *all, uint64_t epoch
     *all = (struct pythia__saying){.epoch = epoch};
 }
 
-/* Which request that is; the one that was not used for longest makes room. */
+/* Find the slot of a request; the least recently used one is evicted. */
 static inline uint32_t request_of(struct pythia__saying *all, const struct pythia_scope *here)
 {
     uint32_t oldest = 0, now = (uint32_t)++all->uses;
@@ -184,7 +184,7 @@ static inline struct pythia__value_said *value_at(struct pythia__thread *t, uint
     return at == 0 ? &t->saying.first[request] : &t->more->values[at - 1][request];
 }
 
-/* What was said of a variable of a request, or the place for it; NULL: there is no memory. */
+/* The last value of a variable of a request, or the slot for it; NULL: out of memory. */
 static inline struct pythia__value_said *
 find_said_value(struct pythia__thread *t, const struct pythia_scope *here, uint32_t index, int *has)
 {

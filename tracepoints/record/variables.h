@@ -10,9 +10,9 @@
  * that has a ring. */
 PYTHIA__COLD void pythia__variables_ask(struct pythia__thread *t, uint32_t watched);
 
-/* Write the values of those that this thread has not told yet of the request, as bits of doubles,
- * and behind them their numbers. There is room for all, and zeros to a multiple of 8. Returns how
- * many. */
+/* Write the values that this thread has not recorded yet for the request, as bits of doubles,
+ * and behind them their numbers. There is room for all, and zeros to a multiple of 8. Returns
+ * how many. */
 PYTHIA__HOT uint32_t pythia__variables_write(struct pythia__thread *t,
                                              const struct pythia_context *c, uint32_t watched,
                                              uint64_t *to);

@@ -22,10 +22,9 @@
 #include "pythia/mem.h"
 #include "shared/decoder.h"
 #include "shared/formats.h"
+#include "shared/whole_lines.h"
 
-#define READ_BYTES ((size_t)64 * 1024)
-#define LINE_BYTES ((size_t)256 * 1024 * 1024) /* of a longer line nothing is taken */
-#define SERVICE    "hiq"
+#define SERVICE "hiq"
 
 struct node {
     uint64_t start_ns, end_ns;
@@ -36,14 +35,12 @@ struct node {
 
 struct hiq {
     struct pythia__decoder d;
-    struct pythia_buf line, text;
+    struct pythia__whole_lines lines;
+    struct pythia_buf text;
     struct node *nodes;
     size_t count, capacity;
     uint32_t service, resource;
-    const char *source;
-    uint64_t number, offset; /* of the current line, and its first byte */
-    bool too_long;           /* the rest of a line is passed over */
-    bool packed;             /* dictionaries of the current tree are in base64: version 2 */
+    bool packed; /* dictionaries of the current tree are in base64: version 2 */
 };
 
 /* ---- one tree ---- */
@@ -55,10 +52,7 @@ struct cursor {
 static int fail_hiq_line(const struct hiq *h, const struct cursor *c, struct pythia_error *why,
                          const char *sentence)
 {
-    pythia_error_clear(why);
-    pythia_error_set(why, PYTHIA_EFORMAT, "%s", sentence);
-    pythia_error_place(why, h->source, h->number, h->offset + (uint64_t)(c->at - c->begin));
-    return PYTHIA_EFORMAT;
+    return pythia__whole_lines_fail(&h->lines, (size_t)(c->at - c->begin), why, sentence);
 }
 
 static bool is_next(const struct cursor *c, char wanted)
@@ -187,7 +181,7 @@ static bool take_digits(struct cursor *c, size_t *out)
 {
     const char *begin = c->at;
     for (*out = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
-        if ((*out = *out * 10 + (size_t)(*c->at - '0')) > LINE_BYTES)
+        if ((*out = *out * 10 + (size_t)(*c->at - '0')) > PYTHIA__LINE_BYTES)
             return false;
     return c->at > begin;
 }
@@ -334,8 +328,9 @@ static const char *find_tree(struct pythia_text line, struct pythia_text *metric
 
 /* A line is one trace. It is parsed as a whole before its first span is emitted: half a tree would
  * look like a request that skipped a part of its work. */
-static int read_hiq_line(struct hiq *h, struct pythia_text line)
+static int read_hiq_line(void *context, struct pythia_text line)
 {
+    struct hiq *h = context;
     struct pythia_text metric = {"", 0};
     struct pythia_error why = {0};
     if (line.size && line.bytes[line.size - 1] == '\r')
@@ -374,73 +369,21 @@ static int read_hiq_line(struct hiq *h, struct pythia_text line)
     return PYTHIA_OK;
 }
 
-/* ---- lines ---- */
-
-/* Read the lines that are in memory as a whole. The rest of a line that is too long is dropped as
- * it comes, so that memory stays bounded. */
-static int read_hiq_lines(struct hiq *h, bool ended)
+static void refuse_hiq_line(void *context)
 {
-    size_t from = 0;
-    while (from < h->line.size) {
-        const char *begin = h->line.bytes + from,
-                   *newline = memchr(begin, '\n', h->line.size - from);
-        if (!newline && !ended)
-            break;
-        size_t size = newline ? (size_t)(newline - begin) : h->line.size - from;
-        if (!h->too_long) {
-            int status = read_hiq_line(h, (struct pythia_text){begin, size});
-            if (status != PYTHIA_OK)
-                return status;
-        }
-        h->too_long = false;
-        h->number++;
-        h->offset += size + (newline != NULL);
-        from += size + (newline != NULL);
-    }
-    if (from < h->line.size && h->line.size - from > LINE_BYTES) {
-        struct cursor c = {h->line.bytes + from, h->line.bytes + from, NULL};
-        struct pythia_error why = {0};
-        if (!h->too_long) {
-            fail_hiq_line(h, &c, &why, "a line of more than 256 MiB");
-            pythia__tell(&h->d, &why);
-        }
-        h->too_long = true;
-        h->offset += h->line.size - from;
-        from = h->line.size;
-    }
-    if (from > 0)
-        memmove(h->line.bytes, h->line.bytes + from, h->line.size - from);
-    h->line.size -= from;
-    return PYTHIA_OK;
+    struct hiq *h = context;
+    struct pythia_error why = {0};
+    (void)pythia__whole_lines_fail(&h->lines, 0, &why, "a line of more than 256 MiB");
+    pythia__tell(&h->d, &why);
 }
 
-/* The input is read in pieces; what is left of a line at the end of a piece stays for the next one.
- */
 static int decode_hiq(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                       struct pythia_error *e)
 {
     struct hiq *h = (struct hiq *)a;
-    size_t got;
-    int status;
     pythia__decoder_begin(&h->d, to);
-    h->source = from->name;
-    h->number = 1;
-    h->offset = 0;
-    h->too_long = false;
-    h->line.failed = h->text.failed = 0;
-    h->line.size = 0;
-    do {
-        char *free_bytes = pythia_buf_reserve(&h->line, READ_BYTES);
-        if (!free_bytes)
-            return PYTHIA_ENOMEM;
-        status = from->read(from, free_bytes, READ_BYTES, &got, e);
-        if (status != PYTHIA_OK)
-            break;
-        h->line.size += got;
-        status = read_hiq_lines(h, got == 0);
-        if (status != PYTHIA_OK)
-            break;
-    } while (got > 0);
+    h->text.failed = 0;
+    int status = pythia__whole_lines_read(&h->lines, from, read_hiq_line, refuse_hiq_line, h, e);
     return h->d.stopped < 0 ? h->d.stopped : status;
 }
 
@@ -465,7 +408,7 @@ static void destroy_hiq(struct pythia_adapter *a)
     if (!h)
         return;
     pythia__decoder_free(&h->d);
-    pythia_buf_free(&h->line);
+    pythia__whole_lines_free(&h->lines);
     pythia_buf_free(&h->text);
     pythia_free(h->nodes);
     pythia_free(h);

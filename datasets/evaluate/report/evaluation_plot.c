@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "evaluation_forms.h"
+#include "evaluation_results.h"
 #include "pythia/shown_text.h"
 #include "pythia/strategy.h"
 #include "write/html_writer.h"
@@ -55,7 +55,7 @@ static const struct {
 
 struct plot {
     struct pythia__html h;
-    const json_t *report;
+    const struct pythia_evaluation_report *report;
     size_t panels, columns, rows;
     double width, height, top; /* of the picture; of the panels */
     double cycles;             /* the right end */
@@ -70,16 +70,6 @@ static size_t mark_of(const char *strategy)
     while (number < count && strcmp(all[number]->name, strategy) != 0)
         number++;
     return number % MARKS;
-}
-
-static double read_median(const json_t *result, const char *member)
-{
-    return pythia__number(json_object_get(result, member), "median");
-}
-
-static bool has_causes(const json_t *problem)
-{
-    return pythia__number(problem, "causes") > 0;
 }
 
 /* ---- pieces ---- */
@@ -122,10 +112,9 @@ static void draw_plot_mark(struct plot *p, size_t number, double x, double y, bo
 /* Names side by side, in as many rows as it takes. Returns the height at which the last row is. */
 static double draw_plot_legend(struct plot *p, bool drawn)
 {
-    const json_t *strategies = pythia__array(p->report, "strategies");
     double x = LEGEND_LEFT, y = HEAD + 12;
-    for (size_t i = 0; i < json_array_size(strategies); i++) {
-        const char *name = pythia__string(json_array_get(strategies, i), "name");
+    for (size_t i = 0; i < p->report->strategy_count; i++) {
+        const char *name = p->report->strategies[i].name;
         double width = 34 + GLYPH_WIDTH * (double)pythia_glyph_count(pythia_text_of(name));
         if (x > LEGEND_LEFT && x + width > p->width) {
             x = LEGEND_LEFT;
@@ -146,21 +135,19 @@ static double draw_plot_legend(struct plot *p, bool drawn)
  * shares of 0 get a place of their own beside it. */
 static void fit_plot_scale(struct plot *p)
 {
-    const json_t *problems = pythia__array(p->report, "problems"),
-                 *results = pythia__array(p->report, "results");
+    const struct pythia_evaluation_report *r = p->report;
     double least = .1;
-    for (size_t i = 0; i < json_array_size(problems); i++)
-        p->panels += has_causes(json_array_get(problems, i));
-    for (size_t i = 0; i < json_array_size(results); i++) {
-        const json_t *result = json_array_get(results, i);
-        double share = read_median(result, "opened_share");
-        if (isnan(read_median(result, "cycles_to_localise")))
+    for (size_t i = 0; i < r->problem_count; i++)
+        p->panels += r->problems[i].causes > 0;
+    for (size_t i = 0; i < r->result_count; i++) {
+        double share = r->results[i].figures[PYTHIA__OPENED_SHARE];
+        if (isnan(r->results[i].figures[PYTHIA__LOCALISED]))
             continue;
         p->zeros = p->zeros || share == 0;
         least = share > 0 ? fmin(least, share) : least;
     }
     p->decades = (int)fmin(fmax(ceil(-log10(least)), 1), DECADES_MAX);
-    p->cycles = fmin(fmax(pythia__number(p->report, "cycles"), 1), 1e9);
+    p->cycles = fmin(fmax(r->cycles, 1), 1e9);
     p->columns = p->panels < COLUMNS_MAX ? p->panels : COLUMNS_MAX;
     p->rows = p->columns ? (p->panels + p->columns - 1) / p->columns : 0;
     p->width = LEFT + (double)(p->columns < 3 ? 3 : p->columns) * PANEL_WIDTH + 8;
@@ -247,12 +234,12 @@ static void draw_plot_axes(struct plot *p, bool leftmost)
     draw_plot_line(p, 0, PLOT_TOP + PLOT_HEIGHT, right, PLOT_TOP + PLOT_HEIGHT, "f");
 }
 
-static void draw_plot_result(struct plot *p, const json_t *result)
+static void draw_plot_result(struct plot *p, const struct pythia__evaluation_result *result)
 {
-    const json_t *cycles = json_object_get(result, "cycles_to_localise");
-    const char *strategy = pythia__string(result, "strategy");
-    double median = pythia__number(cycles, "median"), p90 = pythia__number(cycles, "p90"),
-           share = read_median(result, "opened_share");
+    const char *strategy = result->strategy;
+    double median = result->figures[PYTHIA__LOCALISED],
+           p90 = result->figures[PYTHIA__LOCALISED + PYTHIA__P90],
+           share = result->figures[PYTHIA__OPENED_SHARE];
     if (!isfinite(median) || !isfinite(p90) || !isfinite(share))
         return; /* of nothing that was run there is nothing to show */
     size_t number = mark_of(strategy);
@@ -273,25 +260,23 @@ static void draw_plot_result(struct plot *p, const json_t *result)
     pythia__html_close(&p->h);
 }
 
-static void draw_plot_panel(struct plot *p, const json_t *problem, size_t place)
+static void draw_plot_panel(struct plot *p, const struct pythia__evaluation_problem *problem,
+                            size_t place)
 {
-    const char *name = pythia__string(problem, "name");
-    const json_t *results = pythia__array(p->report, "results");
+    const struct pythia_evaluation_report *r = p->report;
     size_t column = place % p->columns, row = place / p->columns;
     pythia__html_open(&p->h, "g", NULL);
     pythia__html_attribute_printf(&p->h, "transform", "translate(%.0f %.0f)",
                                   LEFT + (double)column * PANEL_WIDTH,
                                   p->top + (double)row * PANEL_HEIGHT);
     pythia__html_open(&p->h, "g", NULL);
-    pythia__html_leaf(&p->h, "title", NULL, pythia__string(problem, "help"));
-    add_plot_text(p, 0, 16, "start", "t", name);
+    pythia__html_leaf(&p->h, "title", NULL, problem->help);
+    add_plot_text(p, 0, 16, "start", "t", problem->name);
     pythia__html_close(&p->h);
     draw_plot_axes(p, column == 0);
-    for (size_t i = json_array_size(results); i-- > 0;) { /* the first, the default, on top */
-        const json_t *result = json_array_get(results, i);
-        if (strcmp(pythia__string(result, "problem"), name) == 0)
-            draw_plot_result(p, result);
-    }
+    for (size_t i = r->result_count; i-- > 0;) /* the first, the default, on top */
+        if (strcmp(r->results[i].problem, problem->name) == 0)
+            draw_plot_result(p, &r->results[i]);
     pythia__html_close(&p->h);
 }
 
@@ -316,10 +301,9 @@ static void draw_plot_titles(struct plot *p)
 
 /* Each problem with a planted cause has a panel of cycles against trace points opened: nearer to
  * the lower left corner is better. */
-void pythia__evaluation_svg(const json_t *report, struct pythia_buf *out)
+void pythia__evaluation_svg(const struct pythia_evaluation_report *r, struct pythia_buf *out)
 {
-    const json_t *problems = pythia__array(report, "problems");
-    struct plot p = {.h = {.out = out}, .report = report};
+    struct plot p = {.h = {.out = out}, .report = r};
     fit_plot_scale(&p);
     pythia__html_open(&p.h, "svg", "xmlns", "http://www.w3.org/2000/svg", "role", "img", NULL);
     pythia__html_attribute_printf(&p.h, "viewBox", "0 0 %.0f %.0f", p.width, p.height);
@@ -332,9 +316,9 @@ void pythia__evaluation_svg(const json_t *report, struct pythia_buf *out)
     pythia__html_close(&p.h);
     draw_plot_titles(&p);
     draw_plot_legend(&p, true);
-    for (size_t i = 0, place = 0; i < json_array_size(problems); i++)
-        if (has_causes(json_array_get(problems, i)))
-            draw_plot_panel(&p, json_array_get(problems, i), place++);
+    for (size_t i = 0, place = 0; i < r->problem_count; i++)
+        if (r->problems[i].causes > 0)
+            draw_plot_panel(&p, &r->problems[i], place++);
     if (p.panels == 0)
         add_plot_text(&p, LEFT, p.top + 40, "start", "n",
                       "Nothing was planted: there is nothing to find.");

@@ -17,20 +17,20 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_INTEGER("top", 'n', "N", "10", 1, 1e9, offsetof(struct settings, top),
-                   "Callpaths to show, those with most time first"),
+                   "Most callpaths to show, ordered by time"),
     PYTHIA_TEXT_OPTION(
         "callpath", 'c', "PATTERN", offsetof(struct settings, callpath),
-        "Show only callpaths whose name matches, with * and ?; a name has all calls, "
+        "Show only callpaths whose name matches a pattern with * and ?; a name lists all calls, "
         "as in 'front:call > store:get > *'"),
     {"part", 'p', PYTHIA_OPTION_TEXTS, "PART=PATTERN", NULL, NULL, 0, 0,
      offsetof(struct settings, parts),
-     "Spans of trace points that match the pattern are this part of a call: in_ser, rdma, handler, "
-     "in_deser, out_ser or o_cb; may be given several times"},
+     "Count spans of trace points that match the pattern as this interval of a call: in_ser, "
+     "rdma, handler, in_deser, out_ser or o_cb; may be given several times"},
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text",
                   offsetof(struct settings, format),
-                  "Form of the output; pythia-report(5) describes the JSON"),
+                  "Format of the output; pythia-report(5) describes the JSON"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -62,8 +62,8 @@ static int read_rules(struct breaking *b)
     for (size_t i = 0; i < b->s->parts.count; i++)
         if (!read_breakdown_rule(b->s->parts.texts[i], &b->rules[i])) {
             pythia_log(PYTHIA_LOG_ERROR,
-                       "--part %s: not PART=PATTERN; PART is in_ser, rdma, handler, in_deser, "
-                       "out_ser or o_cb",
+                       "--part %s: expected PART=PATTERN, where PART is in_ser, rdma, handler, "
+                       "in_deser, out_ser or o_cb",
                        b->s->parts.texts[i]);
             return PYTHIA_EUSAGE;
         }
@@ -122,27 +122,26 @@ out:
 const struct pythia__command pythia__cmd_breakdown = {
     .name = "breakdown",
     .operands = "PATH...",
-    .summary = "Show what calls between services are made of",
+    .summary = "Show where the time of calls between services goes",
     .description =
-        "Splits each call from one service to another into the intervals of SYMBIOSYS: writing the "
-        "request, fetching it, waiting in the target's queue, reading it, the target itself and "
-        "the "
-        "calls that it makes, writing the answer, taking the answer; what is left is unaccounted: "
-        "the network, and whatever has no trace point. The parts add up to the call, to the "
-        "nanosecond. For each callpath it lists the mean of each part, its share of the call, and "
-        "its share of the variance of the call's time. A part that varies much and is unaccounted "
-        "for is where a trace point is missing.\n\n"
-        "Spans of kind client and server, or producer and consumer, make a call; so does a span of "
-        "another service than its parent's. Which part other spans are is told by their names "
-        "(pack, encode, serialize, marshal; unpack, decode, deserialize, unmarshal; queue; rdma, "
-        "bulk_transfer; alone or behind a dot) or by --part. Where there is no such span, "
-        "key-values "
-        "of the client or the server span tell: iv.in_ser, iv.rdma, iv.handler, iv.in_deser, "
-        "iv.out_ser, iv.o_cb and iv.t_cb in nanoseconds, or variables of SYMBIOSYS "
-        "(variable.input_serialization_time and so on) in seconds.",
-    .examples = "# Where the time between services goes\n"
+        "Splits each call from one service to another into the intervals of SYMBIOSYS: "
+        "serializing the request, transferring it, waiting in the target's queue, deserializing "
+        "it, the target itself and the calls that it makes, serializing the answer, receiving the "
+        "answer. The rest is unaccounted: the network, and everything without a trace point. The "
+        "intervals add up to the call, to the nanosecond. For each callpath it lists the mean of "
+        "each interval, its share of the call, and its share of the variance of the call's time. "
+        "A large share of the variance that is unaccounted shows where a trace point is "
+        "missing.\n\n"
+        "A call is a pair of spans of kind client and server, or producer and consumer, or a span "
+        "whose parent belongs to another service. The names of the other spans tell their "
+        "interval (pack, encode, serialize, marshal; unpack, decode, deserialize, unmarshal; "
+        "queue; rdma, bulk_transfer; alone or after a dot), or --part does. Where there is no "
+        "such span, key-values of the client or server span are used: iv.in_ser, iv.rdma, "
+        "iv.handler, iv.in_deser, iv.out_ser, iv.o_cb and iv.t_cb in nanoseconds, or variables of "
+        "SYMBIOSYS (variable.input_serialization_time and so on) in seconds.",
+    .examples = "# Where does the time of calls go?\n"
                 "pythia breakdown requests.jsonl\n"
-                "# Spans of a connection pool are waits in the queue\n"
+                "# Count spans of a connection pool as waiting in the queue\n"
                 "pythia breakdown --part 'handler=*:pool.wait' requests.jsonl\n",
     .exits = PYTHIA__EXITS_READING,
     .see_also = "pythia-profile(1), pythia-tree(1), pythia-report(5)",

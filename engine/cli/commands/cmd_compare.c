@@ -27,25 +27,25 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
-                  "Form of the report"),
+                  "Format of the report"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
-                       "Write the report to a file, wholly or not at all (default standard "
-                       "output)"),
+                       "Write the report to a file; the file is replaced only when the report is "
+                       "complete (default standard output)"),
     {"before", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(before),
-     "One more path that belongs to BEFORE; may be given several times"},
+     "Another path of BEFORE; may be given several times"},
     {"after", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(after),
-     "One more path that belongs to AFTER; may be given several times"},
+     "Another path of AFTER; may be given several times"},
     PYTHIA__SPLIT_OPTION(OPTION(split)),
     PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, OPTION(alpha),
-                "Rate of false changes that is accepted, over all that is tested"),
+                "Accepted rate of false changes over all tests"),
     PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, OPTION(min_requests),
-                   "Requests that a type needs on each side to be compared"),
+                   "Fewest requests of a type, on each side, with which it is compared"),
     PYTHIA_INTEGER("top", 'n', "N", "10", 1, 1e9, OPTION(top),
-                   "Types, services, and of each type edges, paths and trace points to show at "
-                   "most; JSON has all"),
+                   "Most types, services, and, for each type, edges, paths and trace points to "
+                   "show; JSON has all"),
     PYTHIA_INTEGER("rows", 0, "N", "8192", 64, 1e6, OPTION(rows),
-                   "Whole requests of a type that are kept on each side for its edges; counts, "
-                   "means and quantiles are of all"),
+                   "Complete requests to keep per type and side, for its edges; counts, means and "
+                   "quantiles use all requests"),
     {0},
 };
 
@@ -60,7 +60,7 @@ struct side {
     int count;
 };
 
-/* What the grouping key has seen of this side must go; not what it has seen of the other. */
+/* Forget what the grouping key has seen of this side, but not of the other. */
 static int forget_side(const struct side *side)
 {
     size_t count = 0;
@@ -111,7 +111,7 @@ static int open_side(struct side *side, const char *first, const struct pythia_o
                                       other);
 }
 
-/* What the requests of both sides are parted by. */
+/* The key that splits the requests of both sides. */
 static int make_common_key(struct side sides[2])
 {
     const struct settings *s = sides[0].s;
@@ -250,30 +250,29 @@ out:
 const struct pythia__command pythia__cmd_compare = {
     .name = "compare",
     .operands = "BEFORE AFTER",
-    .summary = "Say what changed between two sets of captured traces",
+    .summary = "Show what changed between two sets of captured traces",
     .description =
         "Reads two sets of traces, matches their requests by type, and reports what changed: on "
-        "which edges of the critical path requests take longer, and which service these count "
-        "for; which edges vary more; which paths and trace points are new, gone, or passed more "
-        "or less often; where spans fail more often.\n\n"
+        "which edges of the critical path requests take longer, and in which services; which "
+        "edges vary more; which paths and trace points are new, gone, or hit more or less often; "
+        "where spans fail more often.\n\n"
         "Times on edges add up to the duration of a request, so their changes add up to the "
-        "change of its mean, and each has its share of it. A change is reported if it is beyond "
-        "chance when all that is tested is taken together, and no single slow request makes it. "
-        "Edges that make requests slower come first, in the order of what they cost at least: the "
-        "lower bound of the change, times how common the type is. Such an edge surely takes "
-        "longer, by a hundredth of the mean duration before or more, and its requests did not get "
-        "faster on the whole. Time between a caller and its "
-        "callee counts for the callee, "
-        "unless the caller waits longer for nearly all it calls.\n\n"
+        "change of its mean, and each accounts for a share of it. A change is reported if it is "
+        "significant after correction for all tests, and not due to a single slow request. Edges "
+        "that make requests slower come first, ordered by the least they cost: the lower bound of "
+        "the change, times how common the type is. Such an edge takes significantly longer, by at "
+        "least a hundredth of the mean duration before, and its requests did not get faster "
+        "overall. Time between a caller and its callee is attributed to the callee, unless the "
+        "caller waits longer for nearly everything it calls.\n\n"
         "BEFORE and AFTER are each a file, a folder (all files in it) or - for standard input; "
         "--before and --after add more. The exit status is 0 if something changed, 3 if nothing "
-        "did, and 4 if there were too few requests to tell.",
+        "did, and 4 if there were too few requests.",
     .examples = "# What did the new version change?\n"
                 "pythia compare traces/monday traces/tuesday\n"
-                "# Three quiet hours against the one that was not\n"
+                "# Compare three quiet hours with a busy one\n"
                 "pythia compare --before 02.jsonl --before 03.jsonl 01.jsonl 04.jsonl\n",
     .exits = "0 something changed, 1 failed (also: part of the input could not be read), 2 wrong "
-             "usage, 3 nothing changed, 4 too few requests to tell.",
+             "usage, 3 nothing changed, 4 too few requests.",
     .see_also = "pythia-replay(1), pythia-comparison(5)",
     .options = options,
     .read_offset = offsetof(struct settings, read),

@@ -38,39 +38,38 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("strategy", 0, "LIST", OF(strategies),
-                       "Strategies to try, with commas between (default all, see --list)"),
+                       "Strategies to test, separated by commas (default all, see --list)"),
     PYTHIA_TEXT_OPTION("problem", 0, "LIST", OF(problems),
-                       "Problems to try them on (default all but those of 50 000 nodes, see "
-                       "--list)"),
-    PYTHIA_FLAG("list", 0, OF(list), "Say which strategies and problems there are, and try none"),
+                       "Problems to test them on, separated by commas (default all except those "
+                       "of 50 000 nodes, see --list)"),
+    PYTHIA_FLAG("list", 0, OF(list), "List the strategies and problems, and exit"),
     PYTHIA_TEXT_OPTION("from", 0, "FILE", OF(from),
-                       "Try none, but write an earlier result, which was written as JSON, in "
-                       "another form"),
+                       "Convert an earlier result in JSON to another format instead of searching"),
     PYTHIA_INTEGER("seeds", 'n', "N", "20", 1, 1e6, OF(seeds),
-                   "Searches of each strategy on each problem, each on another workflow"),
-    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OF(seed), "Seed of the first; the others follow"),
+                   "Searches for each strategy and problem, each on another workflow"),
+    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OF(seed), "First seed; the others follow"),
     PYTHIA_INTEGER("points", 0, "N", "3", 0, 1e6, OF(points),
-                   "Trace points that are opened in a cycle at most"),
+                   "Most trace points to open in a cycle"),
     PYTHIA_INTEGER("requests", 'r', "N", "0", 0, 1e6, OF(requests),
-                   "Requests of a cycle; 0: as each problem has it, mostly 50"),
-    PYTHIA_INTEGER("cycles", 0, "N", "30", 1, 1e6, OF(cycles), "Cycles of a search at most"),
+                   "Requests in a cycle; 0: the problem's own number, mostly 50"),
+    PYTHIA_INTEGER("cycles", 0, "N", "30", 1, 1e6, OF(cycles), "Most cycles of a search"),
     PYTHIA_CHOICE("profile", 0, "before|during", "before", OF(profile),
-                  "Requests that the search space is made from: those of before the causes came, "
-                  "or with the causes in them, which then show by their mean times"),
+                  "Requests that the search space is made from: from before the causes were "
+                  "planted, or with the causes in them, so that they show in the mean times"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OF(price_ns),
                 "Cost of one hit of an open trace point"),
     PYTHIA_INTEGER("threads", 0, "N", "0", 0, THREADS_MAX, OF(threads),
-                   "Threads; 0 is one for each processor"),
+                   "Threads; 0: one per processor"),
     PYTHIA_FLAG("times", 0, OF(times),
-                "Also tell the processor time that decisions take, which differs from run to run"),
+                "Also report the CPU time of decisions, which differs from run to run"),
     PYTHIA_FLAG("verbose", 0, OF(verbose),
-                "Tell on standard error what each search sees and decides, when it has ended"),
+                "Log what each search saw and decided, when it has ended"),
     PYTHIA_CHOICE("format", 'f', "text|json|csv|markdown|svg", "text", OF(format),
-                  "Form of the result; svg draws cycles against trace points opened"),
+                  "Format of the result; svg draws cycles against trace points opened"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OF(output),
-                       "Write the result to a file, wholly or not at all (default standard "
-                       "output)"),
-    PYTHIA_FLAG("quiet", 'q', OF(quiet), "Say nothing on standard error but warnings and errors"),
+                       "Write the result to a file, which is replaced only when the result is "
+                       "complete (default standard output)"),
+    PYTHIA_FLAG("quiet", 'q', OF(quiet), "Log only warnings and errors"),
     {0},
 };
 
@@ -97,8 +96,8 @@ static const char *problem_name(size_t number)
 
 static int wrong_name(const struct chosen *c, const char *name, size_t size, const char *why)
 {
-    pythia_log(PYTHIA_LOG_ERROR, "--%s: '%.*s': %s (pythia evaluate --list lists what there is)",
-               c->what, (int)size, name, why);
+    pythia_log(PYTHIA_LOG_ERROR, "--%s: '%.*s': %s (see pythia evaluate --list)", c->what,
+               (int)size, name, why);
     return PYTHIA_EUSAGE;
 }
 
@@ -111,10 +110,10 @@ static int choose_name(struct chosen *c, const char *name, size_t size)
     if (size == 0)
         return wrong_name(c, name, size, "a name is missing");
     if (number == c->all)
-        return wrong_name(c, name, size, "there is none of that name");
+        return wrong_name(c, name, size, "there is no such name");
     for (size_t i = 0; i < c->count; i++)
         if (c->numbers[i] == number)
-            return wrong_name(c, name, size, "stands there twice");
+            return wrong_name(c, name, size, "is given twice");
     c->numbers[c->count++] = number;
     return PYTHIA_OK;
 }
@@ -124,7 +123,7 @@ static bool is_small(size_t problem)
     return pythia_trial_problems(&(size_t){0})[problem].nodes <= LARGE_NODES;
 }
 
-/* The names in `list`, in its order; NULL: those that are there by default, or all. */
+/* The names in `list`, in its order; NULL: the default ones, or all. */
 static int choose_listed(struct chosen *c, const char *list, bool (*is_default)(size_t))
 {
     c->numbers = pythia_calloc(c->all, sizeof(*c->numbers));
@@ -214,7 +213,7 @@ static bool is_interrupted(void)
     return interrupted != 0;
 }
 
-/* Of the thread alone: what others do meanwhile is not the decision's time. */
+/* The CPU time of this thread alone: other threads' work is not the decision's time. */
 static uint64_t thread_ns(void)
 {
     struct timespec now = {0};
@@ -280,7 +279,7 @@ static int run_all(struct evaluating *v)
     while (running + 1 < wanted && running + 1 < THREADS_MAX &&
            uv_thread_create(&threads[running], run_trials, v) == 0)
         running++;
-    run_trials(v); /* this thread is one of them; those that could not be made are not needed */
+    run_trials(v); /* this thread helps; threads that could not be created are not needed */
     for (size_t i = 0; i < running; i++)
         uv_thread_join(&threads[i]);
     sigaction(SIGINT, &before[0], NULL);
@@ -292,47 +291,48 @@ static int run_all(struct evaluating *v)
     return v->status;
 }
 
-/* NULL: there is no memory for it. */
-static int write_evaluation(const struct settings *s, json_t *json)
+static int write_evaluation(const struct settings *s, const struct pythia_evaluation_report *r)
 {
     struct pythia_buf text = {0};
-    bool colour = pythia__terminal_of(s->output).colour;
-    int status = json ? pythia_evaluation_report_write(
-                            json, (enum pythia_evaluation_format)s->format, colour, &text)
-                      : PYTHIA_ENOMEM;
-    status = pythia__write_text(s->output, status, &text);
-    return status;
+    const struct pythia__terminal terminal = pythia__terminal_of(s->output);
+    const struct pythia_evaluation_view view = {terminal.width, terminal.colour, terminal.ascii};
+    int status =
+        pythia_evaluation_report_write(r, (enum pythia_evaluation_format)s->format, &view, &text);
+    return pythia__write_text(s->output, status, &text);
 }
 
 static int report_evaluation(const struct evaluating *v)
 {
-    json_t *json = pythia_evaluation_report_json(v->e, v->s->times);
-    int status = write_evaluation(v->s, json);
-    json_decref(json);
+    struct pythia_evaluation_report *r = NULL;
+    int status = pythia_evaluation_report_create(v->e, v->s->times, &r);
+    if (status != PYTHIA_OK)
+        return status;
+    status = write_evaluation(v->s, r);
+    pythia_evaluation_report_destroy(r);
     return status;
 }
 
 static int report_again(const struct settings *s)
 {
     struct pythia_error why = {0};
-    json_t *json = NULL;
+    struct pythia_evaluation_report *r = NULL;
     if (s->strategies || s->problems || s->times || s->verbose) {
         pythia_log(PYTHIA_LOG_ERROR,
-                   "--from makes no search, so --strategy, --problem, --times and --verbose have "
-                   "no meaning with it (pythia evaluate --help lists the options)");
+                   "--from makes no searches, so --strategy, --problem, --times and --verbose "
+                   "have no effect with it (pythia evaluate --help lists the options)");
         return PYTHIA_EUSAGE;
     }
-    int status = pythia_evaluation_report_read(s->from, &json, &why);
+    int status = pythia_evaluation_report_read(s->from, &r, &why);
     if (status != PYTHIA_OK) {
         pythia_log_error(PYTHIA_LOG_ERROR, &why);
         return status == PYTHIA_ENOMEM ? status : PYTHIA_EIO;
     }
-    status = write_evaluation(s, json);
-    json_decref(json);
+    status = write_evaluation(s, r);
+    pythia_evaluation_report_destroy(r);
     return status;
 }
 
-/* What was done by then is told where it can be seen; no file of whole results gives way to it. */
+/* Results so far go to standard output; they never replace a file of complete results. */
 static int after_interrupt(const struct evaluating *v)
 {
     bool to_file = v->s->output && strcmp(v->s->output, "-") != 0;
@@ -411,29 +411,29 @@ out:
 const struct pythia__command pythia__cmd_evaluate = {
     .name = "evaluate",
     .operands = "",
-    .summary = "Say how fast strategies find causes that were planted",
+    .summary = "Measure how fast strategies find planted causes",
     .description =
-        "Searches for causes of variance that were planted where only the truth says, with each "
-        "strategy on each problem and with so many seeds, and says how often and how fast they are "
-        "found, how many trace points that takes, and what these add to requests. --list says "
-        "which strategies and problems there are.\n\n"
-        "A search begins with the skeleton of the search space open and sees so many requests a "
-        "cycle, as pythia generate would make them and with what it has opened; then it decides. A "
-        "cause is found when the search names a place where it is. Searches that do not find all "
-        "causes count as taking all cycles. Where nothing is planted, whatever is named is "
-        "wrong.\n\n"
-        "All is worked out anew from the seeds: the same command gives the same bytes, whatever "
-        "the number of threads. What processors do with their time is told only with --times. "
-        "Ctrl-C ends the searches at hand: what was done so far is written to standard output, a "
-        "file is left as it was, and the exit status is 1. pythia-evaluation(5) names each member "
-        "of the JSON.",
+        "Plants causes of variance in generated requests, searches for them with each strategy on "
+        "each problem and with several seeds, and reports how often and how fast they are found, "
+        "how many trace points that takes, and how much time these add to requests. --list shows "
+        "the strategies and problems.\n\n"
+        "A search begins with the skeleton of the search space open and, in each cycle, sees "
+        "requests as pythia generate would make them with the trace points that it has opened; "
+        "then it decides. A cause is found when the search names a place where it is. A search "
+        "that does not find all causes counts as taking the maximum number of cycles. Where "
+        "nothing is planted, any place named is wrong.\n\n"
+        "Everything is computed from the seeds: the same command gives the same bytes, whatever "
+        "the number of threads. CPU times are reported only with --times. Ctrl-C stops the "
+        "running searches: results so far are written to standard output, an output file is left "
+        "unchanged, and the exit status is 1. pythia-evaluation(5) describes each member of the "
+        "JSON.",
     .examples =
         "# The default strategy and two others on a bushy and a deep tree\n"
         "pythia evaluate --strategy information-gain,hierarchical,random --problem bushy,deep\n"
-        "# All there is, once, and then as a picture too\n"
+        "# Test everything once, then draw the result\n"
         "pythia evaluate --seeds 50 --format json --output results.json\n"
         "pythia evaluate --from results.json --format svg --output plot.svg\n"
-        "# What does it see and decide, cycle by cycle, with seed 3?\n"
+        "# What does the search with seed 3 see and decide, cycle by cycle?\n"
         "pythia evaluate --strategy information-gain --problem openstack --seeds 1 --seed 3 "
         "--verbose\n",
     .exits = "0 done, 1 failed or interrupted, 2 wrong usage.",

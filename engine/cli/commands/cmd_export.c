@@ -2,34 +2,35 @@
 #include <string.h>
 
 #include "export_shares.h"
+#include "export_sink.h"
 #include "pythia/critical_path.h"
 #include "pythia/export.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
 #include "shared/command.h"
-#include "shared/output.h"
 
 struct settings {
     struct pythia__read_settings read;
-    int to;
     int64_t traces;
-    const char *output;
+    const char *to, *output;
     bool shares;
 };
 
 static const struct pythia_option options[] = {
-    PYTHIA_CHOICE("to", 't', "chrome|dot|folded|zipkin", "chrome", offsetof(struct settings, to),
-                  "Format to write: chrome (Perfetto), dot (Graphviz), folded (flame graphs) or "
-                  "zipkin"),
+    {"to", 't', PYTHIA_OPTION_TEXT, "FORMAT", "chrome",
+     "chrome|csv|dot|flamegraph|folded|jaeger|otlp|sql|zipkin", 0, 0, offsetof(struct settings, to),
+     "Format to write: chrome (Perfetto), csv (a row for each span, for COPY into a database), dot "
+     "(Graphviz), flamegraph (SVG), folded (stacks, for flame graphs), jaeger, otlp, otlp=URL "
+     "(posted to a collector, such as http://127.0.0.1:4318/v1/traces), sql (an SQLite database) "
+     "or zipkin"},
     PYTHIA_INTEGER("traces", 0, "N", "0", 0, 1e12, offsetof(struct settings, traces),
-                   "Write the first N traces to be finished; 0 is all"),
+                   "Write only the first N complete traces; 0: all"),
     PYTHIA_FLAG(
         "shares", 's', offsetof(struct settings, shares),
-        "Colour the spans of critical paths by the share of the latency variance that their "
-        "trace points account for, and show it as a counter; only chrome. The input is "
-        "read twice"),
+        "Colour spans on critical paths by the share of the latency variance that their trace "
+        "points account for, and show it as a counter; only for chrome. Reads the input twice"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -42,8 +43,9 @@ struct exporting {
     struct pythia_export_state state;
     struct pythia_critical_path path;
     struct pythia_buf piece;              /* made, not yet written */
+    uint64_t traces;                      /* so far */
     struct pythia__export_shares *shares; /* NULL: not asked for */
-    struct pythia__output output;
+    struct pythia__export_sink sink;
 };
 
 static int write_piece(struct exporting *x)
@@ -51,7 +53,7 @@ static int write_piece(struct exporting *x)
     int status = pythia_buf_status(&x->piece);
     if (status != PYTHIA_OK)
         return status;
-    status = pythia__output_add(&x->output, pythia_buf_text(&x->piece));
+    status = pythia__export_sink_add(&x->sink, pythia_buf_text(&x->piece));
     pythia_buf_clear(&x->piece);
     return status;
 }
@@ -61,14 +63,26 @@ static int begin_export(void *context)
     struct exporting *x = context;
     pythia_buf_clear(&x->piece);
     x->state = (struct pythia_export_state){.vocabulary = x->reading.vocabulary};
+    x->traces = 0;
     x->ops->begin(&x->state, &x->piece);
-    return pythia__output_restart(&x->output);
+    return pythia__export_sink_restart(&x->sink);
+}
+
+/* Collectors limit what they take at once, so that documents end where they can. */
+static int end_piece(struct exporting *x)
+{
+    if (x->ops->pieces)
+        x->ops->end(&x->state, &x->piece);
+    int status = write_piece(x);
+    if (status == PYTHIA_OK && x->ops->pieces)
+        x->ops->begin(&x->state, &x->piece);
+    return status;
 }
 
 static int export_trace(void *context, const struct pythia_trace *trace)
 {
     struct exporting *x = context;
-    if (x->s->traces > 0 && x->state.traces >= (uint64_t)x->s->traces)
+    if (x->s->traces > 0 && x->traces >= (uint64_t)x->s->traces)
         return PYTHIA_OK;
     int status = pythia_critical_path_find(&x->path, trace, x->reading.groups.latency);
     if (status != PYTHIA_OK)
@@ -76,7 +90,8 @@ static int export_trace(void *context, const struct pythia_trace *trace)
     if (x->shares)
         x->state.shares = pythia__export_shares_of(x->shares, trace, &x->state.share_count);
     x->ops->trace(&x->state, trace, &x->path, &x->piece);
-    return x->piece.size < PIECE_BYTES ? pythia_buf_status(&x->piece) : write_piece(x);
+    x->traces++;
+    return x->piece.size < PIECE_BYTES ? pythia_buf_status(&x->piece) : end_piece(x);
 }
 
 static int export_all(struct exporting *x)
@@ -89,33 +104,72 @@ static int export_all(struct exporting *x)
     return write_piece(x);
 }
 
-static int refuse_shares(void)
+/* ---- the settings ---- */
+
+/* Choose the format, and where it goes. NULL, told: there is none of that name. */
+static const struct pythia_export_ops *choose_format(struct exporting *x)
 {
-    pythia_log(PYTHIA_LOG_ERROR, "--shares requires --to chrome: other formats cannot show them");
-    return PYTHIA_EUSAGE;
+    static const struct {
+        const char *format;
+        enum pythia__sink_kind kind;
+    } sinks[] = {{"sql", PYTHIA__SINK_DATABASE}, {"flamegraph", PYTHIA__SINK_PICTURE}};
+    const struct pythia_export_ops *found = NULL;
+    const char *name = x->s->to;
+    size_t formats;
+    if (strncmp(name, "otlp=", 5) == 0) {
+        x->sink.kind = PYTHIA__SINK_COLLECTOR;
+        x->sink.url = name + 5;
+        name = "otlp";
+    }
+    const struct pythia_export_ops *const *all = pythia_exports(&formats);
+    for (size_t i = 0; i < formats; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            found = all[i];
+    for (size_t i = 0; i < sizeof(sinks) / sizeof(sinks[0]); i++)
+        if (strcmp(sinks[i].format, name) == 0)
+            x->sink.kind = sinks[i].kind;
+    if (!found)
+        pythia_log(PYTHIA_LOG_ERROR, "--to %s: there is no such format: see pythia help export",
+                   x->s->to);
+    return found;
 }
 
+static int check_export(const struct exporting *x)
+{
+    const struct settings *s = x->s;
+    const char *wrong = NULL;
+    if (!x->ops)
+        return PYTHIA_EUSAGE;
+    if (s->shares && strcmp(x->ops->name, "chrome") != 0)
+        wrong = "--shares requires --to chrome: other formats cannot show them";
+    else if (x->sink.kind == PYTHIA__SINK_DATABASE && !s->output)
+        wrong = "--to sql requires --output FILE";
+    else if (x->sink.kind == PYTHIA__SINK_COLLECTOR && s->output)
+        wrong = "--output does not go together with --to otlp=URL";
+    if (wrong)
+        pythia_log(PYTHIA_LOG_ERROR, "%s", wrong);
+    return wrong ? PYTHIA_EUSAGE : PYTHIA_OK;
+}
+
+/* The output is opened only after shares are learnt, which may fail, so that an older file stays
+ * as it is. */
 static int run_export_command(const void *settings, char *const *operands, int count)
 {
     struct exporting x = {.s = settings};
-    size_t formats;
-    x.ops = pythia_exports(&formats)[x.s->to];
     int code;
     int status =
         pythia__reading_begin(&x.reading, &x.s->read, (const char *const *)operands, count);
     if (status != PYTHIA_OK)
         goto out;
-    if (x.s->shares && strcmp(x.ops->name, "chrome") != 0)
-        status = refuse_shares();
-    else if (x.s->shares)
+    x.ops = choose_format(&x);
+    if ((status = check_export(&x)) != PYTHIA_OK)
+        goto out;
+    if (x.s->shares)
         status = pythia__export_shares_learn(&x.reading, &x.shares);
     if (status != PYTHIA_OK)
         goto out;
-    if ((status = pythia__output_begin(&x.output, x.s->output)) != PYTHIA_OK) {
-        pythia__output_end(&x.output, status);
-        goto out;
-    }
-    status = pythia__output_end(&x.output, export_all(&x));
+    status = pythia__export_sink_begin(&x.sink, x.s->output);
+    status = pythia__export_sink_end(&x.sink, status == PYTHIA_OK ? export_all(&x) : status);
 out:
     code = pythia__reading_exit(&x.reading, status);
     pythia__export_shares_destroy(x.shares);
@@ -129,10 +183,19 @@ const struct pythia__command pythia__cmd_export = {
     .name = "export",
     .operands = "PATH...",
     .summary = "Write traces in the format of another tool",
-    .description = "Reads traces in any format that pythia replay reads and writes them, repaired "
-                   "and complete, for Perfetto, "
-                   "Graphviz, flame graph tools or Zipkin. Where the format can show it, the "
-                   "critical path is marked.",
+    .description =
+        "Reads traces in any format that pythia replay reads and writes them, repaired "
+        "and complete, for Perfetto, Graphviz, flame graph tools, Jaeger, Zipkin, OpenTelemetry "
+        "collectors or a database. The critical path is marked where the format allows it.\n\n"
+        "OTLP is JSON, in documents of about 1 MB on a line each, and keeps all that pythia "
+        "knows of spans: read again, spans of OpenTelemetry give the same report. Jaeger and "
+        "Zipkin know whole microseconds only. A collector gets the documents when all has been "
+        "read; one that does "
+        "not answer, or is busy, is asked ten times within a minute.\n\n"
+        "An SQLite database has the tables trace (trace_id, start_ns, duration_ns, spans) and span "
+        "(trace_id, span_id, parent_id, trace_point, service, name, kind, start_ns, duration_ns, "
+        "error, attributes); the columns of csv are those of span. Key-values are an object of "
+        "JSON.",
     .examples =
         "# Look at requests in Perfetto\n"
         "pythia export --to chrome --traces 20 --output requests.json "
@@ -141,7 +204,17 @@ const struct pythia__command pythia__cmd_export = {
         "pythia export --to chrome --shares --traces 20 --output requests.json "
         "datasets/openstack/contention.jsonl.zst\n"
         "# A flame graph of all critical paths\n"
-        "pythia export --to folded datasets/openstack/contention.jsonl.zst > paths.folded\n",
+        "pythia export --to folded datasets/openstack/contention.jsonl.zst > paths.folded\n"
+        "# The same as a picture\n"
+        "pythia export --to flamegraph --output paths.svg datasets/openstack/contention.jsonl.zst\n"
+        "# Which trace points fail most?\n"
+        "pythia export --to sql --output traces.db datasets/openstack/contention.jsonl.zst\n"
+        "sqlite3 traces.db 'SELECT trace_point, count(*) FROM span WHERE error GROUP BY 1 ORDER BY "
+        "2 DESC LIMIT 10'\n"
+        "# For COPY span FROM 'spans.csv' (FORMAT csv, HEADER)\n"
+        "pythia export --to csv --output spans.csv datasets/openstack/contention.jsonl.zst\n"
+        "# To a collector\n"
+        "pythia export --to otlp=http://127.0.0.1:4318/v1/traces traces/\n",
     .exits = PYTHIA__EXITS_READING,
     .see_also = "pythia-replay(1), pythia-profile(1)",
     .options = options,

@@ -7,6 +7,7 @@
 #include "pythia/mem.h"
 #include "pythia/open_points.h"
 #include "pythia/otlp_writer.h"
+#include "pythia/service_case.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "pythia/workflow.h"
@@ -14,7 +15,7 @@
 #include "shared/output.h"
 
 struct settings {
-    int shape, drift, format;
+    int like, shape, drift, format;
     int64_t nodes, requests, seed, services, hosts, tick, distractors, drift_requests;
     double strength, duration, interval, spread, noise, load, forks, async, retries, loops, unknown,
         spikes, spike_size;
@@ -25,66 +26,75 @@ struct settings {
 #define OF(member) offsetof(struct settings, member)
 
 static const struct pythia_option options[] = {
+    PYTHIA_CHOICE("like", 0, "workflow" PYTHIA_SERVICE_CASES(PYTHIA_SERVICE_CASE_CHOICE),
+                  "workflow", OF(like),
+                  "Make a seeded workflow, or one of the data services whose figures are "
+                  "published, to which only --requests, --seed, --format, --output and --truth "
+                  "apply"),
     PYTHIA_CHOICE("shape", 0, "bushy|deep|openstack", "bushy", OF(shape),
-                  "Form of the calling context tree: bushy, deep (chains), or openstack (services "
-                  "that call each other, database leaves that repeat, shared trace points)"),
+                  "Shape of the calling context tree: bushy, deep (chains), or openstack "
+                  "(services that call each other, repeated database leaves, shared trace points)"),
     PYTHIA_INTEGER("nodes", 'n', "N", "500", 1, PYTHIA_WORKFLOW_NODES, OF(nodes),
-                   "Nodes of the tree: calls in their context"),
+                   "Nodes of the tree: calls in context"),
     PYTHIA_INTEGER("requests", 'r', "N", "1000", 1, 1e12, OF(requests), "Requests to write"),
     PYTHIA_TEXT_OPTION("causes", 'c', "LIST", OF(causes),
-                       "What makes requests differ, up to 8 with commas between: KIND, "
+                       "Causes of the latency variance, up to 8, separated by commas: KIND, "
                        "KIND:PARAMETER or KIND:PARAMETER:STRENGTH; or none (default sleep:0.3)"),
     PYTHIA_REAL("strength", 's', "X", "0.3", 0, 100, OF(strength),
-                "Size of causes that have none of their own, in mean durations of a request"),
+                "Strength of causes that give none, in mean durations of a request"),
     PYTHIA_REAL("noise", 0, "CV", "0.05", 0, 0.5, OF(noise),
-                "Standard deviation over mean of the time of each call"),
+                "Coefficient of variation of the time of each call"),
     PYTHIA_REAL("load", 0, "CV", "0", 0, 1, OF(load),
-                "The same of a factor that all calls of a request have in common"),
+                "Coefficient of variation of a factor common to all calls of a request"),
     PYTHIA_REAL("spread", 0, "SD", "1", 0, 3, OF(spread),
                 "Standard deviation of the logarithm of the mean times of nodes"),
     PYTHIA_REAL("forks", 0, "SHARE", "0", 0, 1, OF(forks),
-                "Share of the nodes with several children that call them all at once"),
+                "Share of the nodes with several children that call them in parallel"),
     PYTHIA_REAL("async", 0, "SHARE", "0", 0, 1, OF(async),
-                "Share of the nodes that begin when their parent ends, and outlive it (openstack: "
-                "of the entry points)"),
+                "Share of the nodes that begin when their parent ends (openstack: of the entry "
+                "points)"),
     PYTHIA_REAL("retries", 0, "SHARE", "0", 0, 1, OF(retries),
                 "Share of small subtrees that sometimes fail and are called again"),
     PYTHIA_REAL("loops", 0, "SHARE", "0", 0, 1, OF(loops),
                 "Share of small subtrees that are called 1 to 5 times"),
     PYTHIA_REAL("unknown", 0, "SHARE", "0", 0, 1, OF(unknown),
-                "Share of the nodes that a search space should not know; see --known"),
+                "Share of the nodes to hide from a search space; see --known"),
     PYTHIA_FLAG("known", 0, OF(known),
-                "Leave out the nodes that a search space should not know: to make it from"),
+                "Leave out the nodes that --unknown hides: to make a search space"),
     PYTHIA_REAL("spikes", 0, "RATE", "0", 0, 1, OF(spikes),
-                "Probability of each call to take very much longer, 0.004 for example"),
+                "Probability that a call takes very much longer, such as 0.004"),
     PYTHIA_REAL("spike-size", 0, "X", "10", 0, 1000, OF(spike_size),
-                "Least size of a spike, in mean times of a call"),
-    PYTHIA_INTEGER("tick", 0, "NS", "1", 1, 1e12, OF(tick), "Step of the clocks: 1000000 is 1 ms"),
+                "Smallest spike, in mean times of a call"),
+    PYTHIA_INTEGER("tick", 0, "NS", "1", 1, 1e12, OF(tick),
+                   "Resolution of the clocks; 1000000 is "
+                   "1 ms"),
     PYTHIA_CHOICE("drift", 0, "none|grow|move", "none", OF(drift),
-                  "What causes do over time: stay, grow from nothing, or move to other nodes"),
+                  "How causes change over time: not at all, grow from nothing, or move to other "
+                  "nodes"),
     PYTHIA_INTEGER("drift-requests", 0, "N", "1000", 1, 1e12, OF(drift_requests),
-                   "Requests until causes have grown, or move"),
+                   "Requests until causes are fully grown, or move"),
     PYTHIA_REAL("duration", 0, "MS", "1000", 1e-3, 1e7, OF(duration),
                 "Mean duration of a request without causes"),
     PYTHIA_REAL("interval", 0, "MS", "0", 0, 1e7, OF(interval),
-                "Time between the begins of requests; 0 is the mean duration"),
+                "Time between the starts of requests; 0: the mean duration"),
     PYTHIA_INTEGER("services", 0, "N", "0", 0, PYTHIA_WORKFLOW_HOSTS, OF(services),
-                   "Services; 0 is 1, or 6 for openstack"),
+                   "Services; 0: 1, or 6 for openstack"),
     PYTHIA_INTEGER("hosts", 0, "N", "4", 1, PYTHIA_WORKFLOW_HOSTS, OF(hosts),
                    "Hosts of each service"),
     PYTHIA_INTEGER("distractors", 0, "N", "8", 0, 1000, OF(distractors),
-                   "Keys of requests that mean nothing"),
-    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OF(seed), "The same seed, the same bytes"),
+                   "Keys of requests that are unrelated to the causes"),
+    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OF(seed),
+                   "Random seed; the same seed gives the "
+                   "same bytes"),
     PYTHIA_TEXT_OPTION(
         "open", 0, "FILE", OF(open),
-        "Write only spans of the trace points in FILE: one id or pattern (* ?) a line"),
+        "Write only spans of the trace points in FILE: one id or pattern (* ?) per line"),
     PYTHIA_CHOICE("format", 'f', "otlp-json|otlp-proto", "otlp-json", OF(format),
-                  "otlp-json (a batch of spans a line) or otlp-proto (one TracesData)"),
+                  "otlp-json (a batch of spans per line) or otlp-proto (one TracesData)"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OF(output),
-                       "File to write to (default standard output)"),
-    PYTHIA_TEXT_OPTION(
-        "truth", 't', "FILE", OF(truth),
-        "Write what is true of the requests, as JSON: causes, their places, their keys"),
+                       "Write to a file (default standard output)"),
+    PYTHIA_TEXT_OPTION("truth", 't', "FILE", OF(truth),
+                       "Write the truth as JSON: the causes, their places and their keys"),
     {0},
 };
 
@@ -98,7 +108,8 @@ struct generating {
     const struct settings *s;
     struct pythia_workflow_options options;
     struct pythia_vocabulary *vocabulary;
-    struct pythia_workflow *workflow;
+    struct pythia_workflow *workflow;         /* or this: */
+    struct pythia_service_case *service_case; /* NULL: a workflow */
     struct pythia_otlp_writer *writer;
     bool *open; /* by trace point; NULL: all */
     struct pythia_buf piece;
@@ -109,8 +120,7 @@ struct generating {
 
 static int wrong_cause(const char *cause, size_t size, const char *why)
 {
-    pythia_log(PYTHIA_LOG_ERROR,
-               "--causes: '%.*s': %s (pythia generate --help lists what there is)", (int)size,
+    pythia_log(PYTHIA_LOG_ERROR, "--causes: '%.*s': %s (see pythia generate --help)", (int)size,
                cause, why);
     return PYTHIA_EUSAGE;
 }
@@ -139,7 +149,7 @@ static int read_cause(const char *text, size_t size, double strength,
             out->kind = (enum pythia_planted_kind)i;
     }
     if (out->kind == PYTHIA_PLANTED_KINDS && size == 4 && memcmp(text, "none", size) == 0)
-        return wrong_cause(text, size, "stands for no cause, and so by itself");
+        return wrong_cause(text, size, "means no cause, so it cannot be combined with others");
     if (out->kind == PYTHIA_PLANTED_KINDS)
         return wrong_cause(text, size, "there is no such kind of cause");
     const char *at = text + name, *end = text + size;
@@ -149,7 +159,7 @@ static int read_cause(const char *text, size_t size, double strength,
         if (i == 0 && *at == ':') /* the parameter is left to its default */
             continue;
         if (!read_cause_number(&at, numbers[i]))
-            return wrong_cause(text, size, "a number is wanted behind the colon");
+            return wrong_cause(text, size, "expected a number after the colon");
         if (i == 0 && *numbers[i] == 0)
             return wrong_cause(text, size, "the parameter has to be above 0");
     }
@@ -164,7 +174,7 @@ static int read_causes(struct generating *g)
     for (;;) {
         size_t size = strcspn(at, ",");
         if (g->options.cause_count == PYTHIA_WORKFLOW_CAUSES)
-            return wrong_cause(at, size, "there may be up to 8 causes");
+            return wrong_cause(at, size, "at most 8 causes are possible");
         struct pythia_workflow_cause *cause = &g->options.causes[g->options.cause_count];
         int status = read_cause(at, size, g->s->strength, cause);
         if (status != PYTHIA_OK)
@@ -174,6 +184,17 @@ static int read_causes(struct generating *g)
             return PYTHIA_OK;
         at += size + 1;
     }
+}
+
+/* A truth in the place of the traces would be all that is there. */
+static int check_outputs(const struct settings *s)
+{
+    const char *output = s->output ? s->output : "-";
+    if (!s->truth || strcmp(s->truth, output) != 0)
+        return PYTHIA_OK;
+    pythia_log(PYTHIA_LOG_ERROR, "--truth and --output name the same file (pythia generate "
+                                 "--help lists the options)");
+    return PYTHIA_EUSAGE;
 }
 
 static int read_settings(struct generating *g)
@@ -202,12 +223,6 @@ static int read_settings(struct generating *g)
     o->unknown = s->unknown;
     o->spikes = s->spikes;
     o->spike_size = s->spike_size;
-    const char *output = s->output ? s->output : "-";
-    if (s->truth && strcmp(s->truth, output) == 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "--truth and --output are the same: give the truth a file "
-                                     "(pythia generate --help lists the options)");
-        return PYTHIA_EUSAGE;
-    }
     return read_causes(g);
 }
 
@@ -232,7 +247,8 @@ static int read_open_file(struct generating *g)
         found += g->open[i] = pythia_open_points_has(open, i);
     if (found == 0)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "%s: names no trace point of this workflow, so no span is written", g->s->open);
+                   "%s: matches no trace point of this workflow, so no span is written",
+                   g->s->open);
 out:
     pythia_open_points_destroy(open);
     pythia_buf_free(&text);
@@ -261,13 +277,19 @@ static int write_generated_span(void *context, const struct pythia_trace_id *tra
     return pythia_otlp_writer_spans(g->writer) >= BATCH_MOST ? flush_piece(g) : PYTHIA_OK;
 }
 
+static int write_request(struct generating *g, uint64_t number)
+{
+    const struct pythia_workflow_view view = {.open = g->open, .known_only = g->s->known};
+    return g->service_case
+               ? pythia_service_case_request(g->service_case, number, write_generated_span, g)
+               : pythia_workflow_request(g->workflow, number, &view, write_generated_span, g);
+}
+
 static int write_requests(struct generating *g)
 {
-    struct pythia_workflow_view view = {.open = g->open, .known_only = g->s->known};
     int status = PYTHIA_OK;
     for (uint64_t i = 0; i < (uint64_t)g->s->requests; i++) {
-        if ((status = pythia_workflow_request(g->workflow, i, &view, write_generated_span, g)) !=
-            PYTHIA_OK)
+        if ((status = write_request(g, i)) != PYTHIA_OK)
             return status;
         if (pythia_otlp_writer_spans(g->writer) >= BATCH_SPANS)
             status = flush_piece(g);
@@ -279,31 +301,72 @@ static int write_requests(struct generating *g)
     return pythia__output_add(&g->output, pythia_buf_text(&g->piece));
 }
 
+/* Records of SYMBIOSYS instead of spans. */
+static int write_records(struct generating *g)
+{
+    for (uint64_t i = 0; i < PYTHIA_SYMB_REQUESTS; i++) {
+        pythia_service_case_records(i, &g->piece);
+        if (g->piece.size < PIECE_BYTES && i + 1 < PYTHIA_SYMB_REQUESTS)
+            continue;
+        int status = pythia_buf_status(&g->piece);
+        if (status != PYTHIA_OK ||
+            (status = pythia__output_add(&g->output, pythia_buf_text(&g->piece))) != PYTHIA_OK)
+            return status;
+        pythia_buf_clear(&g->piece);
+    }
+    return PYTHIA_OK;
+}
+
 static int write_capture(struct generating *g)
 {
+    const bool records = g->s->like == PYTHIA_CASE_SYMB_1M + 1;
     int status = pythia__output_begin(&g->output, g->s->output);
-    status = pythia__output_end(&g->output, status != PYTHIA_OK ? status : write_requests(g));
+    if (status == PYTHIA_OK)
+        status = records ? write_records(g) : write_requests(g);
+    status = pythia__output_end(&g->output, status);
     if (status != PYTHIA_OK || !g->s->truth)
         return status;
     pythia_buf_clear(&g->piece);
-    status = pythia__truth_of(g->workflow, &g->options, g->vocabulary, (uint64_t)g->s->requests,
-                              &g->piece);
+    status = g->s->like
+                 ? pythia__truth_of_case((enum pythia_service_case_name)(g->s->like - 1), &g->piece)
+                 : pythia__truth_of(g->workflow, &g->options, g->vocabulary,
+                                    (uint64_t)g->s->requests, &g->piece);
     if (status != PYTHIA_OK)
         return status;
     return pythia__write_output(g->s->truth, pythia_buf_text(&g->piece));
 }
 
-static int generate_all(struct generating *g)
+static int make_service_case(struct generating *g)
+{
+    if (g->s->causes || g->s->open || g->s->known) {
+        pythia_log(PYTHIA_LOG_ERROR, "--like: its causes are planted and all its trace points are "
+                                     "open; leave out --causes, --open and --known");
+        return PYTHIA_EUSAGE;
+    }
+    return pythia_service_case_create(g->vocabulary,
+                                      (enum pythia_service_case_name)(g->s->like - 1),
+                                      (uint64_t)g->s->seed, &g->service_case);
+}
+
+static int make_workflow(struct generating *g)
 {
     struct pythia_error why = {0};
     int status = read_settings(g);
-    if (status != PYTHIA_OK || (status = pythia_vocabulary_create(&g->vocabulary)) != PYTHIA_OK)
+    if (status != PYTHIA_OK)
         return status;
     status = pythia_workflow_create(g->vocabulary, &g->options, &g->workflow, &why);
     if (why.status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "--causes: %s (pythia generate --help lists the options)",
                    why.sentence);
-    if (status != PYTHIA_OK || (status = read_open_file(g)) != PYTHIA_OK)
+    return status == PYTHIA_OK ? read_open_file(g) : status;
+}
+
+static int generate_all(struct generating *g)
+{
+    int status = check_outputs(g->s);
+    if (status != PYTHIA_OK || (status = pythia_vocabulary_create(&g->vocabulary)) != PYTHIA_OK)
+        return status;
+    if ((status = g->s->like ? make_service_case(g) : make_workflow(g)) != PYTHIA_OK)
         return status;
     status = pythia_otlp_writer_create(
         g->vocabulary, g->s->format ? PYTHIA_OTLP_PROTO : PYTHIA_OTLP_JSON, &g->writer);
@@ -320,6 +383,7 @@ static int run_generate(const void *settings, char *const *operands, int count)
     int status = generate_all(&g);
     pythia_otlp_writer_destroy(g.writer);
     pythia_workflow_destroy(g.workflow);
+    pythia_service_case_destroy(g.service_case);
     pythia_vocabulary_destroy(g.vocabulary);
     pythia_free(g.open);
     pythia_buf_free(&g.piece);
@@ -329,35 +393,44 @@ static int run_generate(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_generate = {
     .name = "generate",
     .operands = "",
-    .summary = "Make requests whose cause of variance is known",
+    .summary = "Generate requests whose cause of variance is known",
     .description =
-        "Writes traces of a seeded workflow: one type of request, with a calling context tree, a "
-        "time for each node, and causes that make requests differ, planted on random nodes on "
-        "which the duration depends. With --truth it also says what a diagnosis should find.\n\n"
-        "Causes (--causes), each with its parameter and the default of that: sleep:0.3, in that "
-        "share of requests a node takes longer by the strength; exponential:1 and uniform:1, the "
-        "same, of random size with the strength as its mean; contention:0.6, a lock of that "
+        "Writes traces of a random workflow: one type of request, with a calling context tree, a "
+        "time for each node, and causes of variance, planted on random nodes on which the "
+        "duration depends. With --truth it also writes what a diagnosis should find.\n\n"
+        "Causes (--causes), each with its parameter and the default of it: sleep:0.3, in that "
+        "share of requests a node takes longer by the strength; exponential:1 and uniform:1, as "
+        "sleep, but of random size with the strength as mean; contention:0.6, a lock of that "
         "utilisation, with the key queue_length; host, one host of a service is slow; "
-        "compensating:1, one node takes longer by what another, or that part of it, takes less; "
-        "numeric, time that grows with the key item_count; categorical:0.2, time that one value of "
-        "the key plan takes, which that share of requests has; shift:0.5, time at one node or at "
-        "another, by the key cache; failing:0.5, that share of requests ends at a node, and the "
-        "others go on for the strength, with the key free_units; own-time:1, the same as uniform, "
-        "spread over the time that a node spends before, between and after its children; "
-        "difference, time that grows with the key arrived_count and shrinks with the key "
-        "served_count; replica, three of the hosts of a service serve a request, and one of all "
-        "hosts is slow; rare:0.01, only that share of requests makes a call, for the strength. "
-        "contention::0.5 is a lock of strength 0.5.\n\n"
-        "A mean duration is that of a request without causes. A cause is on the first call of its "
-        "node in a request. --spikes and --tick disturb a diagnosis: rare huge values, and clocks "
-        "that count in steps. Times, ids and key-values of a span are the same whatever --open and "
-        "--known leave out.",
+        "compensating:1, one node takes longer by the time that another takes less, or by that "
+        "share of it; numeric, time that grows with the key item_count; categorical:0.2, extra "
+        "time for one value of the key plan, which that share of requests has; shift:0.5, time at "
+        "one node or at another, depending on the key cache; failing:0.5, that share of requests "
+        "ends at a node, and the others continue for the strength, with the key free_units; "
+        "own-time:1, as uniform, but spread over the time that a node spends before, between and "
+        "after its children; difference, time that grows with the key arrived_count and shrinks "
+        "with the key served_count; replica, three of the hosts of a service serve a request, and "
+        "one host is slow; rare:0.01, only that share of requests makes a call, which takes the "
+        "strength. contention::0.5 is a lock of strength 0.5.\n\n"
+        "Strengths are in mean durations of a request without causes. A cause affects the first "
+        "call of its node in a request. --spikes and --tick make a diagnosis harder: rare huge "
+        "values, and clocks of low resolution. --open and --known leave out spans without "
+        "changing the times, ids and key-values of the rest.\n\n"
+        "With --like it writes calls to data services with the proportions that are published of "
+        "them "
+        "(Ramesh et al., SYMBIOSYS, IPDPS 2021): mobject, two operations and what they call, of "
+        "which every eighth write makes 11 calls instead of 12; sonata, 27 % of whose time is "
+        "input deserialization; hepnos-c1 to hepnos-c7, configurations of one service, in each of "
+        "which another key goes with the time; and symb-1m, a million records of a process of "
+        "SYMBIOSYS, of 250 000 requests, in its own format.",
     .examples =
-        "# A slow path in 5 % of the requests: what is it?\n"
+        "# Diagnose a slow path in 5 % of the requests\n"
         "pythia generate --causes sleep:0.05 --truth truth.json | pythia replay -\n"
-        "# A lock and a bad host in a system like OpenStack, with forks and asynchronous work\n"
+        "# A lock and a slow host in a system like OpenStack, with forks and asynchronous work\n"
         "pythia generate --shape openstack --causes contention,host --forks 0.3 --async 0.5 "
         "--output requests.jsonl\n"
+        "# Where the time of a service goes, and what goes with it\n"
+        "pythia generate --like hepnos-c1 | pythia breakdown -\n"
         "# A search space that knows 90 % of a workflow\n"
         "pythia generate --unknown 0.1 --known | pythia space build --output space.json -\n",
     .exits = PYTHIA__EXITS_ALONE,

@@ -24,23 +24,23 @@ static const struct pythia_option options[] = {
     {"label", 'l', PYTHIA_OPTION_TEXTS, "LABEL", NULL, NULL, 0, 0, OPTION(labels),
      "Series to show; may be given several times (default all)"},
     PYTHIA_INTEGER("pid", 0, "PID", "-1", -1, 4294967295.0, OPTION(process),
-                   "Measurements of this process alone; -1: of all"),
-    PYTHIA_FLAG("each", 0, OPTION(each), "Each process by itself instead of all together"),
+                   "Show only measurements of this process; -1: of all"),
+    PYTHIA_FLAG("each", 0, OPTION(each), "Show each process separately"),
     PYTHIA_REAL("resample", 0, "SECONDS", "0", 0, 1e9, OPTION(step_s),
-                "Show values of intervals of this length; 0: statistics alone"),
+                "Also show values for intervals of this length; 0: only statistics"),
     PYTHIA_CHOICE("of", 0, "mean|count|sum|min|max|last", "mean", OPTION(of),
-                  "What to show of the measurements of an interval"),
+                  "Value of an interval"),
     PYTHIA_TEXT_OPTION("over", 0, "LABEL", OPTION(over),
                        "Divide each series by this one, interval by interval"),
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html|svg", "text", OPTION(format),
-                  "Form of the output; html and svg draw intervals, 240 of them unless --resample "
-                  "says otherwise"),
+                  "Format of the output; html and svg draw 240 intervals unless --resample is "
+                  "given"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
-                       "Write to a file, wholly or not at all (default standard output)"),
+                       "Write to a file, which is replaced only when the output is complete "
+                       "(default standard output)"),
     PYTHIA_FLAG("follow-symlinks", 0, OPTION(follow_symlinks),
-                "Read what symbolic links lead to out of a folder that is read, too"),
-    PYTHIA_FLAG("quiet", 'q', OPTION(quiet),
-                "Say nothing on standard error but warnings and errors"),
+                "Follow symbolic links that lead out of a folder"),
+    PYTHIA_FLAG("quiet", 'q', OPTION(quiet), "Log only warnings and errors"),
     {0},
 };
 
@@ -60,7 +60,7 @@ static bool is_wanted_series(const struct settings *s, const struct pythia_serie
     return wanted && (s->process < 0 || series->process == (uint64_t)s->process);
 }
 
-/* Of one process, or of all. */
+/* NULL: of all processes. */
 static const struct pythia_series *series_of(const struct choosing *c, size_t *count)
 {
     return c->s->each || c->s->process >= 0 ? pythia_series_each(c->set, count)
@@ -103,13 +103,14 @@ static bool report_missing_labels(const struct choosing *c)
             found |= pythia_text_equal(c->chosen[k].label, pythia_text_of(c->s->labels.texts[i]));
         if (!found)
             pythia_log(PYTHIA_LOG_ERROR,
-                       "There is no series '%s'%s (without --label all are listed)",
-                       c->s->labels.texts[i], c->s->process >= 0 ? " of that process" : "");
+                       "There is no series '%s'%s (leave out --label to list them all)",
+                       c->s->labels.texts[i], c->s->process >= 0 ? " from that process" : "");
         missing |= !found;
     }
     return missing;
 }
 
+/* A quotient has no meaning without intervals, so dividing by a series always makes them. */
 static int write_chosen_series(const struct choosing *c)
 {
     struct pythia_series_asked asked = {.series = c->chosen,
@@ -132,7 +133,7 @@ static int write_chosen_series(const struct choosing *c)
     if (status == PYTHIA_EUSAGE)
         pythia_log(
             PYTHIA_LOG_ERROR,
-            "--resample %g makes more than %d intervals: choose longer ones, or fewer series",
+            "--resample %g makes more than %d intervals; choose longer ones, or fewer series",
             c->s->step_s, PYTHIA_SERIES_INTERVALS);
     status = pythia__write_text(c->s->output, status, &text);
     return status;
@@ -174,30 +175,29 @@ out:
 const struct pythia__command pythia__cmd_series = {
     .name = "series",
     .operands = "PATH...",
-    .summary = "Show measurements over time, from files of CSV",
+    .summary = "Show measurements over time, from CSV files",
     .description =
-        "Reads series of measurements as the collector of libpythia-tracepoints and QuantumLeap "
-        "write them, rows of Timepoint, Measurement, Label and PID, and shows for each series how "
-        "many there are, how many in a second (of all seconds from the first to the last), mean, "
-        "standard deviation, extremes and quantiles. Durations are in seconds, memory is in "
-        "KiB.\n\n"
-        "Each PATH is a file, or a folder whose files of names that end in .csv are read, while "
-        "others write to it and take files away. A file that a killed process has left, whose name "
-        "ends in .tmp, is read up to its last whole row, and told. Rows that cannot be read are "
-        "told with file and line, counted, and passed over.\n\n"
-        "With --resample, values of intervals are shown too; intervals begin at whole multiples of "
+        "Reads series of measurements as written by the collector of libpythia-tracepoints and by "
+        "QuantumLeap: rows of Timepoint, Measurement, Label and PID. For each series it shows the "
+        "number of measurements, their rate (from the first second to the last), mean, standard "
+        "deviation, extremes and quantiles. Durations are in seconds, memory is in KiB.\n\n"
+        "Each PATH is a file, or a folder whose *.csv files are read; other programs may write to "
+        "the folder and remove files meanwhile. A file left by a killed process, whose name ends "
+        "in .tmp, is read up to its last complete row, and reported. Rows that cannot be read are "
+        "skipped, counted, and reported with file and line.\n\n"
+        "With --resample, values of intervals are shown too; intervals begin at multiples of "
         "their length. pythia replay --series joins series with requests.",
-    .examples = "# What is there, and what it is like\n"
+    .examples = "# List all series with their statistics\n"
                 "pythia series /var/tmp/shop\n"
-                "# Requests in each second of one process\n"
+                "# Requests per second of one process\n"
                 "pythia series --label '/v2/notify [POST]' --pid 4711 --resample 1 --of count "
                 "/var/tmp/shop\n"
-                "# CPU time spent for each second of requests\n"
+                "# CPU time per second of requests\n"
                 "pythia series --label 'user time' --over checkout --resample 10 /var/tmp/shop\n"
                 "# A picture\n"
                 "pythia series --format svg --output shop.svg /var/tmp/shop\n",
-    .exits = "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 there "
-             "was no measurement.",
+    .exits = "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 no "
+             "measurement.",
     .see_also = "pythia-replay(1), libpythia-tracepoints(3), pythia-measurements(5)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,

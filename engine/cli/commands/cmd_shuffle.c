@@ -59,7 +59,7 @@ struct shuffling {
     uint64_t spans, forks; /* forks: spans that begin work under another trace id */
 };
 
-/* What a signal has to take away: the folder that is being written, and the files in it. */
+/* A signal handler removes these: the folder that is being written, and the files in it. */
 static char folder[4096];
 static char names[PARTS_MAX][32];
 static volatile sig_atomic_t made; /* files */
@@ -228,10 +228,10 @@ static void report_spans(const struct shuffling *x)
                ", largest=%" PRIu64,
                x->spans, x->reading.result.files, x->reading.result.bytes, x->count, least, most);
     if (x->forks > 0)
-        pythia_log(
-            PYTHIA_LOG_WARNING,
-            "Some requests have several trace ids, and may be in several parts: forks=%" PRIu64,
-            x->forks);
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Some requests have several trace ids, and may be spread over several parts: "
+                   "forks=%" PRIu64,
+                   x->forks);
 }
 
 static int shuffle_all(struct shuffling *x)
@@ -296,26 +296,26 @@ out:
 const struct pythia__command pythia__cmd_shuffle = {
     .name = "shuffle",
     .operands = "OUT PATH...",
-    .summary = "Divide captured traces into parts, each trace in one of them",
+    .summary = "Divide captured traces into parts without splitting a trace",
     .description =
-        "Reads captured traces in any format that pythia replay reads, and writes their spans to N "
-        "files in a new folder OUT: part-000.jsonl.zst and so on. All spans of a trace go to the "
-        "same part, however far apart they are in the input and whichever files they are in; which "
-        "part that is depends on the trace id and N alone. So parts of several machines can be "
-        "brought together: part 7 of all of them holds the whole traces of part 7.\n\n"
-        "Each part is a fair sample of the requests: its report is that of every N-th request. "
+        "Reads captured traces in any format that pythia replay reads, and writes their spans to "
+        "N files in a new folder OUT: part-000.jsonl.zst and so on. All spans of a trace go to "
+        "the same part, however far apart they are in the input and whatever files they are in; "
+        "the part depends only on the trace id and N. So parts made on several machines can be "
+        "combined: the files part-007 of all machines together hold complete traces.\n\n"
+        "Each part is a fair sample of the requests: its report is that of one request in N. "
         "pythia replay --evidence and pythia merge give the report of all parts.\n\n"
-        "Memory does not depend on the size of the input, but for the different names in it: 64 "
-        "MiB at most for spans that are not written yet. It works on one thread, so that the parts "
+        "Memory does not grow with the size of the input, only with the number of different names "
+        "in it; at most 64 MiB of spans wait to be written. It uses one thread, so that the parts "
         "have the same bytes each time. Values are written as they were read, after --redact.\n\n"
-        "A request that goes on under another trace id, as OSProfiler's asynchronous work does, "
-        "may be in several parts; a warning says so.\n\n"
-        "OUT must not exist, or be an empty folder. It is written wholly or not at all.",
-    .examples = "# Parts of which each fits into memory, one report each\n"
+        "A request that continues under another trace id, as OSProfiler's asynchronous work does, "
+        "may be in several parts; a warning reports it.\n\n"
+        "OUT must not exist, or be an empty folder. It appears only when all parts are complete.",
+    .examples = "# Parts that each fit into memory, and the report of one\n"
                 "pythia shuffle --parts 16 parts traces/\n"
                 "pythia replay parts/part-000.jsonl.zst\n",
-    .exits = "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 there "
-             "was no span.",
+    .exits = "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 no "
+             "span.",
     .see_also = "pythia-replay(1), pythia-merge(1), pythia-scale(7)",
     .options = options,
     .read_offset = offsetof(struct settings, read),

@@ -18,7 +18,7 @@ struct build_settings {
 
 static const struct pythia_option build_options[] = {
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct build_settings, output),
-                       "File to write the search space to (default standard output)"),
+                       "Write the search space to a file (default standard output)"),
     {0},
 };
 
@@ -48,14 +48,13 @@ const struct pythia__command pythia__cmd_space_build = {
     .name = "space build",
     .operands = "PATH...",
     .summary = "Make a search space from fully instrumented traces",
-    .description = "Reads traces that were taken with every trace point open and writes down which "
-                   "trace points there are, in which "
-                   "calling contexts, and which event follows which on critical paths. With that, "
-                   "pythia replay --space can say what a "
+    .description = "Reads traces that were taken with every trace point open and records which "
+                   "trace points there are, in which calling contexts, and which event follows "
+                   "which on critical paths. With that, pythia replay --space can predict what a "
                    "closed trace point would show. The file grows with the number of calling "
                    "contexts, not of traces.",
     .examples =
-        "# A search space of a whole capture\n"
+        "# The search space of a capture\n"
         "pythia space build --output openstack.space datasets/openstack/baseline.jsonl.zst\n",
     .exits = PYTHIA__EXITS_READING,
     .see_also = "pythia-space-show(1), pythia-replay(1), pythiad(8)",
@@ -76,10 +75,10 @@ struct show_settings {
 
 static const struct pythia_option show_options[] = {
     PYTHIA_FLAG("skeleton", 0, offsetof(struct show_settings, skeleton),
-                "Only list the trace points of the skeleton, one a line, as pythia replay --open "
-                "takes them"),
+                "List only the trace points of the skeleton, one per line, as pythia replay "
+                "--open takes them"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct show_settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -117,6 +116,7 @@ static int show_type(const struct pythia_space *space, const struct pythia_space
     return pythia_buf_status(out);
 }
 
+/* The counts come first because the trees below them fill many screens. */
 static int show_all(const struct pythia_space *space, struct pythia_buf *out)
 {
     size_t count, points = 0, kept = 0;
@@ -188,11 +188,10 @@ const struct pythia__command pythia__cmd_space_show = {
     .operands = "FILE",
     .summary = "Show a search space",
     .description = "Prints the calling contexts of each request type as a tree, with calls and "
-                   "time, and marks the skeleton: the trace "
-                   "points that have to stay open for a request to be seen at all. These are "
-                   "roots, entry points of services, and points "
-                   "whose spans go on after their parents have ended.",
-    .examples = "# What could be opened, and what the skeleton is\n"
+                   "time, and marks the skeleton: the trace points without which a request could "
+                   "not be seen at all. These are roots, entry points of services, and points "
+                   "whose spans outlive their parents.",
+    .examples = "# Which trace points could be opened, and which are the skeleton\n"
                 "pythia space show openstack.space\n"
                 "# A list of open points to edit\n"
                 "pythia space show --skeleton openstack.space > open.txt\n",

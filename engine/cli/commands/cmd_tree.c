@@ -20,26 +20,26 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("trace", 0, "ID", offsetof(struct settings, trace),
-                       "Show the trace with this id (hexadecimal digits or a UUID) instead"),
+                       "Show only the trace with this id (hexadecimal digits or a UUID)"),
     PYTHIA_INTEGER("slowest", 'n', "N", "1", 1, 1000, offsetof(struct settings, slowest),
                    "Show the N requests that took longest"),
     PYTHIA_FLAG("keys", 'k', offsetof(struct settings, keys), "Show the key-values of each span"),
     PYTHIA_TEXT_OPTION("metric", 0, "NAME", offsetof(struct settings, metric),
-                       "Show a number that spans have in place of how long they took: rss, "
-                       "read_bytes or write_bytes, by which these grew meanwhile, where a "
-                       "declaration for pythia run asks for that; or any key; time: how long"),
+                       "Show this number of each span instead of its duration: rss, read_bytes or "
+                       "write_bytes (their growth during the span, if a declaration of pythia run "
+                       "asks for it), or any numeric key; time: the duration"),
     PYTHIA_CHOICE(
         "mode", 0, "debug|concise|verbose", "debug", offsetof(struct settings, mode),
-        "Spans to show: all; those that took at least 100 ns; or these and those that have "
-        "key-values. What is below others hangs on the nearest above that is shown"),
+        "Spans to show: all; those of at least 100 ns; or also those with key-values. Children of "
+        "a hidden span are attached to its nearest shown ancestor"),
     PYTHIA_REAL("min-duration", 0, "SECONDS", "0", 0, 1e9, offsetof(struct settings, min_s),
-                "Show no shorter spans, but those that --mode verbose keeps"),
+                "Hide shorter spans, except those with key-values in --mode verbose"),
     PYTHIA_CHOICE(
         "format", 'f', "text|shares|json", "text", offsetof(struct settings, format),
-        "Form of the output: starts and durations in milliseconds; or, as HiQ prints them, "
-        "times, shares of the whole request, branches and seconds; or JSON"),
+        "Format of the output: starts and durations in milliseconds; or, as HiQ prints them, "
+        "times, shares of the whole request, branches or seconds; or JSON"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -67,7 +67,8 @@ static int restart_trees(void *context)
     return PYTHIA_OK;
 }
 
-/* Where a request of that duration belongs among the slowest; their number if it does not. */
+/* The rank of a request of that duration among the slowest; their number if it is not one of
+ * them. */
 static size_t place_in_order(const struct looking *l, uint64_t duration_ns, uint64_t hash)
 {
     size_t at = l->count;
@@ -126,6 +127,8 @@ static int print_tree(const struct looking *l)
     return status;
 }
 
+/* An unknown trace id is an error only after everything was read, because the trace may be in
+ * the last file. */
 static int run_tree(const void *settings, char *const *operands, int count)
 {
     struct looking l = {.s = settings};
@@ -168,19 +171,22 @@ const struct pythia__command pythia__cmd_tree = {
     .operands = "PATH...",
     .summary = "Show single requests as trees of spans",
     .description =
-        "Prints the spans of a request under their parents, with start and duration in "
-        "milliseconds, marks those on the critical path, and names repairs. Without --trace, the "
-        "requests that took longest are shown.",
+        "Prints the spans of a request as a tree, with start and duration in milliseconds, marks "
+        "those on the critical path, and reports repairs. Without --trace, it shows the slowest "
+        "requests.\n\n"
+        "Where programs measure what their trace points cost, each form reports what tracing has "
+        "cost the request: a sentence, [OH:163us] below the root of shares, and tracing_ns as "
+        "JSON, null where it is not measured.",
     .examples =
         "# The three slowest requests\n"
         "pythia tree --slowest 3 datasets/openstack/contention.jsonl.zst\n"
-        "# Where half a second or more went, in shares of the whole\n"
+        "# Spans of half a second or more, as shares of the request\n"
         "pythia tree --format shares --min-duration 0.5 datasets/openstack/contention.jsonl.zst\n"
         "# One request with its key-values\n"
         "pythia tree --keys --trace abf365c08a364b01878b5a18aec9b8d8 "
         "datasets/openstack/contention.jsonl.zst\n",
     .exits = "0 done, 1 failed (also: part of the input could not be read, or there is no such "
-             "trace), 2 wrong usage, 4 there was no trace.",
+             "trace), 2 wrong usage, 4 no trace.",
     .see_also = "pythia-replay(1), pythia-profile(1)",
     .options = options,
     .read_offset = offsetof(struct settings, read),

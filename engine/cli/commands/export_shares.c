@@ -84,7 +84,7 @@ static bool has_type(const struct pythia__export_shares *s, uint32_t name)
     return false;
 }
 
-/* Of each type the group that a report shows first: groups come best first. */
+/* For each type, keep the group that a report shows first: groups are sorted, the best first. */
 static int take_diagnosis(struct pythia__export_shares *s, const struct pythia_diagnosis *d)
 {
     size_t types;
@@ -104,6 +104,8 @@ static int take_diagnosis(struct pythia__export_shares *s, const struct pythia_d
     return status;
 }
 
+/* Shares are those of a replay with default options. Modes are not needed for them and are
+ * expensive. */
 int pythia__export_shares_learn(struct pythia__reading *reading, struct pythia__export_shares **out)
 {
     const struct pythia_diagnosis_options how = {.seed = SEED, .without_modes = true};

@@ -1,4 +1,4 @@
-/* What part of the latency variance lies in the own time of each trace point, by request type. */
+/* The share of the latency variance in the own time of each trace point, by request type. */
 #ifndef PYTHIA_CLI_EXPORT_SHARES_H
 #define PYTHIA_CLI_EXPORT_SHARES_H
 

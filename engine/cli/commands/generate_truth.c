@@ -126,6 +126,7 @@ static json_t *add_unknown_points(const struct truth *t)
     return list;
 }
 
+/* The document is packed in two parts, so that each format can be checked against its arguments. */
 int pythia__truth_of(const struct pythia_workflow *w, const struct pythia_workflow_options *options,
                      const struct pythia_vocabulary *vocabulary, uint64_t requests,
                      struct pythia_buf *to)
@@ -159,4 +160,18 @@ int pythia__truth_of(const struct pythia_workflow *w, const struct pythia_workfl
     json_decref(document);
     json_decref(rest);
     return status;
+}
+
+int pythia__truth_of_case(enum pythia_service_case_name name, struct pythia_buf *to)
+{
+#define NAME_OF_CASE(number, text) [PYTHIA_CASE_##number] = (text),
+    static const char *const names[] = {PYTHIA_SERVICE_CASES(NAME_OF_CASE)};
+    const char *cause = pythia_service_case_cause(name);
+    pythia_buf_printf(
+        to, "{\"schema\": \"pythia.truth/1\", \"like\": \"%s\", \"cause\": ", names[name]);
+    if (cause)
+        pythia_buf_printf(to, "\"variable.%s\"}\n", cause);
+    else
+        pythia_buf_puts(to, "null}\n");
+    return pythia_buf_status(to);
 }

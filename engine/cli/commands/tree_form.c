@@ -147,7 +147,7 @@ static bool find_metric(const struct tree *t, const struct pythia_trace_span *sp
     return false;
 }
 
-/* How long a span took in ms, or its metric, or that it has none. */
+/* The duration of a span in ms, or its metric, or a mark that it has none. */
 static void add_measure(const struct tree *t, const struct pythia_trace_span *span,
                         struct pythia_buf *to)
 {
@@ -176,27 +176,28 @@ static void add_keys(const struct tree *t, const struct pythia_trace_span *span,
     }
 }
 
-/* What tracing has cost this request, if its trace points measure that. */
+/* The cost of tracing this request, if its trace points measure that. */
 static void add_cost(const struct tree *t, struct pythia_buf *to)
 {
     struct pythia_bill bill;
     pythia_bill_of(t->vocabulary, t->trace, &bill);
     if (bill.billed == 0)
         return;
-    pythia_buf_printf(to, "tracing it has cost %.3f us, %.3g %% of what its client has waited",
+    pythia_buf_printf(to, "tracing cost %.3f us, %.3g %% of the time its client waited",
                       bill.cost_ns / 1e3,
                       100 * bill.cost_ns / (double)(t->trace->end_ns - t->trace->start_ns));
     if (bill.unbilled > 0)
-        pythia_buf_printf(to, " (and what %u spans of others have cost)", bill.unbilled);
+        pythia_buf_printf(to, " (and the cost of %u spans of other requests)", bill.unbilled);
     pythia_buf_putc(to, '\n');
 }
 
+/* The head of the metric is padded by glyphs and not bytes, because keys may hold any UTF-8. */
 static void add_list(const struct tree *t, struct pythia_buf *to)
 {
     const struct pythia_trace *trace = t->trace;
     pythia_buf_printf(to,
                       "trace %016" PRIx64 "%016" PRIx64
-                      "  %u span%s, %.3f ms for its client, %.3f ms until all was done\n",
+                      "  %u span%s, %.3f ms for its client, %.3f ms until all work was done\n",
                       trace->id.high, trace->id.low, trace->count, trace->count == 1 ? "" : "s",
                       (double)(trace->end_ns - trace->start_ns) / 1e6,
                       (double)(trace->completed_ns - trace->start_ns) / 1e6);
@@ -399,6 +400,16 @@ out:
     return status;
 }
 
+/* What tracing has cost, below the root, as HiQ has it; nothing where that is not measured. */
+static void add_overhead(const struct tree *t, struct pythia_buf *to)
+{
+    static const char before[] = "[1970-01-01 00:00:10.000000 - 00:00:20.000000] [100.00%] ";
+    struct pythia_bill bill;
+    pythia_bill_of(t->vocabulary, t->trace, &bill);
+    if (bill.billed > 0)
+        pythia_buf_printf(to, "%*s[OH:%.6gus]\n", (int)sizeof(before) - 1, "", bill.cost_ns / 1e3);
+}
+
 static int add_shares(const struct tree *t, struct pythia_buf *to)
 {
     bool more[BRANCHES_MAX + 2] = {false};
@@ -406,6 +417,7 @@ static int add_shares(const struct tree *t, struct pythia_buf *to)
     pythia_buf_printf(to, "trace %016" PRIx64 "%016" PRIx64 "\n", t->trace->id.high,
                       t->trace->id.low);
     add_tree_line(t, NULL, more, &clock, to);
+    add_overhead(t, to);
     for (uint32_t i = 0; i < t->count; i++) {
         if (t->list[i].depth < BRANCHES_MAX)
             more[t->list[i].depth + 1] = !t->list[i].last;
@@ -440,6 +452,7 @@ static json_t *keys_json(const struct tree *t, const struct pythia_trace_span *s
     return all;
 }
 
+/* A span that crosses processes is a node "service", any other a "function". */
 static json_t *span_json(const struct tree *t, const struct shown *s)
 {
     static const char *const kinds[] = {"unknown", "internal", "server",
@@ -470,12 +483,15 @@ static json_t *span_json(const struct tree *t, const struct shown *s)
 static int add_tree_json(const struct tree *t, struct pythia_buf *to)
 {
     char id[40];
+    struct pythia_bill bill;
     json_t *o = json_object(), *spans = json_array();
     snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, t->trace->id.high, t->trace->id.low);
     json_object_set_new(o, "trace", json_string(id));
     json_object_set_new(o, "start_ns", json_integer((json_int_t)t->trace->start_ns));
     json_object_set_new(o, "duration_ns",
                         json_integer((json_int_t)(t->trace->completed_ns - t->trace->start_ns)));
+    pythia_bill_of(t->vocabulary, t->trace, &bill);
+    json_object_set_new(o, "tracing_ns", bill.billed ? json_real(bill.cost_ns) : json_null());
     json_object_set_new(o, "not_shown", json_integer(t->hidden));
     for (uint32_t i = 0; i < t->count; i++)
         json_array_append_new(spans, span_json(t, &t->list[i]));

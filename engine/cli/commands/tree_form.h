@@ -10,11 +10,11 @@
 #include "pythia/critical_path.h"
 #include "pythia/trace.h"
 
-/* Which spans are shown; what is below a hidden one hangs on the nearest above that is shown. */
+/* The spans to show; children of a hidden span are attached to its nearest shown ancestor. */
 enum pythia__tree_mode {
     PYTHIA__TREE_DEBUG,   /* all */
-    PYTHIA__TREE_CONCISE, /* those that took any time */
-    PYTHIA__TREE_VERBOSE, /* and those that have key-values */
+    PYTHIA__TREE_CONCISE, /* spans that took any time */
+    PYTHIA__TREE_VERBOSE, /* also spans that have key-values */
 };
 
 enum pythia__tree_form {
@@ -26,7 +26,7 @@ enum pythia__tree_form {
 struct pythia__tree_how {
     enum pythia__tree_mode mode;
     enum pythia__tree_form form;
-    uint64_t min_ns;           /* shorter spans are hidden too, but for those that VERBOSE keeps */
+    uint64_t min_ns;           /* hide shorter spans too, except those that VERBOSE keeps */
     bool keys;                 /* with key-values */
     struct pythia_text metric; /* show this key-value of spans, or metric.<it>, in place of how long
                                   they took; empty: none */

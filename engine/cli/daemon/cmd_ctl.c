@@ -37,29 +37,29 @@ struct settings {
 static const struct pythia_option options[] = {
     PYTHIA__DAEMON_OPTIONS(OPTION(daemon)),
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
-                  "Form of what is written; markdown and html are of the report"),
-    PYTHIA_FLAG("verbose", 0, OPTION(verbose), "Of the report: all of it, instead of 40 lines"),
-    PYTHIA_FLAG("ids", 0, OPTION(ids), "Of points: the ids alone, a line each"),
+                  "Format of the output; markdown and html only for report"),
+    PYTHIA_FLAG("verbose", 0, OPTION(verbose), "For report: show everything, instead of 40 lines"),
+    PYTHIA_FLAG("ids", 0, OPTION(ids), "For points: print only the ids, one per line"),
     PYTHIA_REAL("interval-seconds", 0, "S", "2", .1, 3600, OPTION(interval_s),
-                "For watch: ask again after so long"),
-    PYTHIA_INTEGER("count", 'n', "N", "20", 1, 10000, OPTION(count), "Decisions to show"),
+                "For watch: time between two requests"),
+    PYTHIA_INTEGER("count", 'n', "N", "20", 1, 10000, OPTION(count), "Most decisions to show"),
     PYTHIA_TEXT_OPTION("open", 0, "ID,ID...", OPTION(open),
-                       "For plan: trace points, with commas between them, beside those that are "
-                       "operands"),
+                       "For plan: trace points, separated by commas, in addition to the operands"),
     {"type", 0, PYTHIA_OPTION_TEXTS, "TYPE", NULL, NULL, 0, 0, OPTION(types),
-     "For open: only for requests of this type, or of those that match a pattern, and closed for "
-     "all others (may be given several times)"},
+     "For open: open only for requests of this type, or of types that match a pattern, and close "
+     "for all others (may be given several times)"},
     PYTHIA_REAL("timeout-seconds", 0, "S", "10", .1, 3600, OPTION(timeout_s),
-                "How long to wait for an answer"),
+                "Longest wait for an answer"),
     PYTHIA_TEXT_OPTION("gate", 0, "FOLDER", OPTION(gate),
                        "For off: switchboards of C programs, which are closed directly if pythiad "
-                       "does not answer. For vars: look there, without pythiad"),
+                       "does not answer. For vars: read the variables there, without pythiad"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", OPTION(osprofiler),
-                       "For off: the same for OSProfiler's switches in Redis"),
+                       "For off: OSProfiler's switches in Redis, which are closed directly if "
+                       "pythiad does not answer"),
     PYTHIA_TEXT_OPTION("off-file", 0, "FILE", OPTION(off_file),
-                       "For off: a file that is made if pythiad does not answer, and while it is "
-                       "there agents on this machine keep everything closed; /run/pythia/off is "
-                       "where they look. For on: it is removed"),
+                       "For off: a file to create if pythiad does not answer; while it exists, "
+                       "agents on this machine that look for it (by default /run/pythia/off) keep "
+                       "everything closed. For on: remove it"),
     {0},
 };
 
@@ -80,14 +80,32 @@ static const struct action {
     {"open", "/v1/open", true, true, pythia__show_done},
     {"close", "/v1/close", true, true, pythia__show_done},
     {"unpin", "/v1/unpin", true, true, pythia__show_done},
+    {"level", "/v1/level", true, true, pythia__show_done},
     {"plan", "/v1/plan", true, true, pythia__show_plan},
     {"hash", "/v1/hash", true, false, pythia__show_hash},
     {"off", "/v1/off", true, false, pythia__show_done},
     {"on", "/v1/on", true, false, pythia__show_done},
 };
 
+#define LEVELS "off|service|function|all"
+
+static bool takes_level(const struct action *a)
+{
+    return a && strcmp(a->name, "level") == 0;
+}
+
+/* Ids of --open and of the operands form one list, so that both can be given. A level stands before
+ * the trace points, which are all if none is named. */
 static char *body_of(const struct settings *s, const struct action *a, char *const *ids, int count)
 {
+    static char all[] = "*", *const every[] = {all};
+    const char *level = takes_level(a) ? ids[0] : NULL;
+    if (level && count == 1)
+        ids = every;
+    else if (level) {
+        ids++;
+        count--;
+    }
     json_t *list = json_array();
     bool hashes = a->show == pythia__show_hash;
     for (const char *at = s->open; at && *at;) {
@@ -108,11 +126,15 @@ static char *body_of(const struct settings *s, const struct action *a, char *con
         json_array_append_new(types, json_string(s->types.texts[i]));
     if (types)
         json_object_set_new(body, "types", types);
+    if (level)
+        json_object_set_new(body, "level", json_string(level));
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     json_decref(body);
     return text;
 }
 
+/* JSON is passed on as pythiad wrote it, so that scripts see members that this version does not
+ * know. */
 static int write_answer(const struct settings *s, const struct action *a,
                         const struct pythia_web_answer *answer)
 {
@@ -124,7 +146,9 @@ static int write_answer(const struct settings *s, const struct action *a,
         json_t *json =
             json_loadb(answer->body.bytes ? answer->body.bytes : "", answer->body.size, 0, &why);
         if (!json) {
-            pythia_log(PYTHIA_LOG_ERROR, "The answer is not JSON: is that pythiad? address=%s",
+            pythia_log(PYTHIA_LOG_ERROR,
+                       "The answer is not JSON; is this the address of pythiad? "
+                       "address=%s",
                        pythia__daemon_address(&s->daemon));
             return PYTHIA_EFORMAT;
         }
@@ -139,7 +163,7 @@ static int write_answer(const struct settings *s, const struct action *a,
     return status;
 }
 
-/* What the daemon refused, in its own words. */
+/* Log a refusal in the daemon's own words. */
 static void report_refusal(const struct pythia_web_answer *answer)
 {
     json_error_t unused;
@@ -221,9 +245,9 @@ static int close_directly(const struct settings *s)
         }
     if (!any)
         pythia_log(PYTHIA_LOG_ERROR,
-                   "Nothing was closed: --gate, --osprofiler and --off-file say what can be closed "
-                   "without pythiad; agents that poll it go back to their own set when its lease "
-                   "is over");
+                   "Nothing was closed: --gate, --osprofiler and --off-file name what can be "
+                   "closed without pythiad; agents that poll it return to their own set when its "
+                   "lease ends");
     return any ? first : PYTHIA_EIO;
 }
 
@@ -294,9 +318,8 @@ static int report_unknown_action(const char *word)
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
         pythia_nearest_offer(&near, pythia_text_of(actions[i].name));
     pythia_log(PYTHIA_LOG_ERROR,
-               "there is no pythia ctl %s%s%.*s%s (pythia ctl --help lists what "
-               "there is)",
-               word, near.best.size ? ", did you mean " : "", (int)near.best.size,
+               "there is no pythia ctl %s%s%.*s%s (pythia ctl --help lists the actions)", word,
+               near.best.size ? ", did you mean " : "", (int)near.best.size,
                near.best.size ? near.best.bytes : "", near.best.size ? "?" : "");
     return PYTHIA__EXIT_USAGE;
 }
@@ -316,22 +339,26 @@ static int run_ctl(const void *settings, char *const *operands, int count)
     bool fits = a && (hashes ? count == 2 : a->takes_ids == (count > 1 || (plans && s->open)));
     if (!a)
         return report_unknown_action(operands[0]);
+    if (takes_level(a) && (count < 2 || pythia_option_choice_index(LEVELS, operands[1]) < 0)) {
+        pythia_log(PYTHIA_LOG_ERROR, "pythia ctl level takes one of " LEVELS);
+        return PYTHIA__EXIT_USAGE;
+    }
     if (!fits || (s->open && !plans)) {
         pythia_log(PYTHIA_LOG_ERROR,
-                   s->open && !plans ? "pythia ctl %s takes no --open"
-                   : hashes          ? "pythia ctl %s takes one value"
-                   : a->takes_ids    ? "pythia ctl %s takes trace points"
-                                     : "pythia ctl %s takes nothing more",
+                   s->open && !plans ? "--open cannot be used with pythia ctl %s"
+                   : hashes          ? "pythia ctl %s requires one value"
+                   : a->takes_ids    ? "pythia ctl %s requires trace points"
+                                     : "pythia ctl %s takes no operands",
                    operands[0]);
         return PYTHIA__EXIT_USAGE;
     }
     if (s->types.count > 0 && strcmp(a->name, "open") != 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "pythia ctl %s takes no --type", a->name);
+        pythia_log(PYTHIA_LOG_ERROR, "--type cannot be used with pythia ctl %s", a->name);
         return PYTHIA__EXIT_USAGE;
     }
     if (s->format > 1 && a->show) {
-        pythia_log(PYTHIA_LOG_ERROR, "pythia ctl %s is written as text or json, not as %s",
-                   operands[0], formats[s->format]);
+        pythia_log(PYTHIA_LOG_ERROR, "pythia ctl %s supports text and json, not %s", operands[0],
+                   formats[s->format]);
         return PYTHIA__EXIT_USAGE;
     }
     if (s->gate && a->show == pythia__show_variables)
@@ -369,44 +396,50 @@ static int run_ctl(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_ctl = {
     .name = "ctl",
     .operands = "ACTION [ID...|VALUE]",
-    .summary = "Talk to a running pythiad",
+    .summary = "Query and control a running pythiad",
     .description =
-        "ACTION is one of: status; groups, the groups of requests of the last cycle; report, the "
-        "last cycle's report; watch, the same again whenever it has changed, until it is "
-        "interrupted; decisions, what was opened and closed, and why (as JSON also in "
-        "which "
-        "cycle, by the number that it has in the log and the report of the start that it was in); "
-        "points, every trace "
-        "point that can be switched, what a pass of it costs (measured, or expected from what "
-        "others "
-        "cost) and what came of it (mute: it is open, and no request passed it of those that could "
-        "have); vars, the variables of C programs and their values now; open "
-        "ID..., close ID..., which keep trace points open or "
-        "closed whatever the search wants, and unpin ID..., which leaves them to it again: each is "
-        "an id or a pattern with *, ? and [, which stands for the trace points that are known now "
-        "and match it, as far as they can be switched; what is opened with --type TYPE is open for "
-        "requests of that type (a name as groups has it, or such a pattern of the types that are "
-        "known now) and closed for all others; plan "
-        "ID... or plan --open ID,ID, what it would cost to open them, in ns and in percent of what "
-        "requests take now; hash VALUE, what a value looks like in reports where a rule of redact "
-        "hashes it; off, which closes everything and keeps it closed, "
-        "and on, with which the search goes on.\n\n"
-        "off works within two seconds. If pythiad does not answer, the targets that --gate, "
-        "--osprofiler and --off-file name are closed without it, as far as they are named.",
-    .examples = "# What has it found?\n"
+        "ACTION is one of:\n\n"
+        "status: what pythiad is doing.\n\n"
+        "groups: the groups of requests of the last cycle.\n\n"
+        "report: the report of the last cycle. watch: show it again whenever it has changed, "
+        "until interrupted.\n\n"
+        "decisions: what was opened and closed, and why; as JSON also in which cycle, counted as "
+        "in the log and the reports of the same run of pythiad.\n\n"
+        "points: every trace point that can be switched, the cost of a hit (measured, or expected "
+        "from the cost of others) and the result of the last order. A trace point is silent if it "
+        "is open and none of the requests that could have hit it did.\n\n"
+        "vars: the variables of C programs and their current values.\n\n"
+        "open ID..., close ID...: keep trace points open or closed regardless of the search. "
+        "unpin ID...: return them to the search. Each ID is an id or a pattern with *, ? and [, "
+        "which stands for the trace points known now that match it and can be switched. With "
+        "--type TYPE, they are open only for requests of that type (a name shown by groups, or a "
+        "pattern for the types known now).\n\n"
+        "level LEVEL [ID...]: bring those trace points, or all, to a level by the same pins: off, "
+        "nothing is open; service, entry points and calls between services; function, functions "
+        "too, as the search decides; all, everything is open.\n\n"
+        "plan ID... or plan --open ID,ID: what opening them would cost, in ns and in percent of "
+        "the duration of requests.\n\n"
+        "hash VALUE: how a value appears in reports if a rule of redact hashes it.\n\n"
+        "off: close everything and keep it closed. on: resume the search. off takes effect within "
+        "two seconds. If pythiad does not answer, off closes the targets that --gate, "
+        "--osprofiler and --off-file name without it.",
+    .examples = "# What has pythiad found?\n"
                 "pythia ctl report\n"
                 "# Follow it\n"
                 "pythia ctl watch\n"
                 "# Why is that trace point open?\n"
                 "pythia ctl decisions --count 5\n"
-                "# Open all trace points of a service, and leave them to the search again\n"
+                "# Open all trace points of a service, then return them to the search\n"
                 "pythia ctl open 'store:*'\n"
                 "pythia ctl unpin 'store:*'\n"
                 "# Open them only for requests of some types\n"
                 "pythia ctl open 'store:*' --type 'GET /list*'\n"
+                "# Of a service, see only who calls it\n"
+                "pythia ctl level service 'store:*'\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
-    .words = "status groups report watch decisions points vars open close unpin plan hash off on",
+    .words =
+        "status groups report watch decisions points vars open close unpin level plan hash off on",
     .exits = "0 done, 1 failed (also: pythiad does not answer, or refuses), 2 wrong usage.",
     .see_also = "pythiad(8), pythia-report(5)",
     .options = options,

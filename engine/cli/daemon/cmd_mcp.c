@@ -19,10 +19,10 @@ struct settings {
 static const struct pythia_option options[] = {
     PYTHIA__DAEMON_OPTIONS(offsetof(struct settings, daemon)),
     PYTHIA_FLAG("allow-changes", 0, offsetof(struct settings, allow_changes),
-                "Offer the tools that open and close trace points, too; pythiad still asks for the "
-                "control role"),
+                "Also offer the tools that open and close trace points; pythiad still requires "
+                "the control role"),
     PYTHIA_REAL("timeout-seconds", 0, "S", "10", .1, 3600, offsetof(struct settings, timeout_s),
-                "How long to wait for pythiad"),
+                "Longest wait for pythiad"),
     {0},
 };
 
@@ -43,8 +43,8 @@ static void ask_route(const struct settings *s, struct pythia_mcp_call *call,
                           answer);
     else
         pythia_mcp_fail(call,
-                        "pythiad does not answer: is it running, and where? pythia mcp --address "
-                        "says where",
+                        "pythiad does not answer: is it running? pythia mcp --address names its "
+                        "address",
                         answer);
     pythia_buf_free(&said.body);
 }
@@ -93,20 +93,20 @@ static int run_mcp(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_mcp = {
     .name = "mcp",
     .operands = "",
-    .summary = "Let an assistant ask a running pythiad (Model Context Protocol)",
+    .summary = "Let an assistant query a running pythiad (Model Context Protocol)",
     .description =
         "A server of the Model Context Protocol on standard input and output: an assistant starts "
-        "it (the command pythia with the argument mcp) and asks a running pythiad through it. Its "
-        "tools are verdicts, report, groups, points, "
-        "decisions, status and plan, which read only. With --allow-changes there are open, close "
-        "and unpin as well, and pythiad still asks for the control role (pythiad(8)).\n\n"
-        "An answer has at most 200 KB; what was left out is said. Names and values in answers come "
-        "from the traced programs; a notice before each answer marks them as data. The server ends "
-        "when its input does. An assistant that speaks HTTP needs no server of its own: pythiad "
-        "takes the same messages at POST /mcp (pythiad(8)).",
-    .examples = "# The list of tools, by hand\n"
-                "printf '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/list\"}\\n' | "
-                "pythia mcp\n",
+        "it (the command pythia with the argument mcp) and queries a running pythiad through it. "
+        "Its tools are verdicts, report, groups, points, decisions, status and plan, which are "
+        "read-only. --allow-changes adds open, close and unpin, for which pythiad still requires "
+        "the control role (pythiad(8)).\n\n"
+        "An answer has at most 200 KB; it says what was left out. Names and values in answers "
+        "come from the traced programs; a notice before each answer marks them as data. The "
+        "server ends when its input does. An assistant that speaks HTTP needs no server of its "
+        "own: pythiad accepts the same messages at POST /mcp (pythiad(8)).",
+    .examples = "# List the tools by hand\n"
+                "printf '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/list\"}\\n"
+                "' | pythia mcp\n",
     .exits = PYTHIA__EXITS_ALONE,
     .see_also = "pythia-ctl(1), pythiad(8)",
     .options = options,

@@ -16,7 +16,7 @@ void pythia__show_text(struct pythia_buf *to, const json_t *value)
                      SIZE_MAX);
 }
 
-/* What is taken of senders at most, by the names of pythiad's settings. */
+/* The limits for senders, by the names of pythiad's settings. */
 static void show_limits(struct pythia_buf *to, json_t *limits)
 {
     const char *name, *comma = "";
@@ -33,30 +33,31 @@ static void show_limits(struct pythia_buf *to, json_t *limits)
     pythia_buf_putc(to, '\n');
 }
 
-/* What nobody decides about, and what to do. */
+/* Trace points that the search leaves out, and the remedy. */
 static void show_unknown(struct pythia_buf *to, const json_t *s)
 {
     if (json_integer_value(json_object_get(s, "unknown_points")) > 0)
         pythia_buf_printf(to,
                           "  %" JSON_INTEGER_FORMAT
-                          " spans were left out because the search space does not know their trace "
-                          "points: learn it anew\n",
+                          " spans were left out because the search space does not know their "
+                          "trace points; build or learn a new one\n",
                           json_integer_value(json_object_get(s, "unknown_spans")));
 }
 
+/* A missing member is shown as 0: an older pythiad does not send all of them. */
 void pythia__show_status(struct pythia_buf *to, const json_t *s)
 {
     static const struct {
         const char *name, *label;
     } rows[] = {{"cycles", "cycles"},
-                {"cycle", "number of the last"},
-                {"problems_waiting", "types that wait"},
+                {"cycle", "last cycle"},
+                {"problems_waiting", "types waiting"},
                 {"requests", "requests"},
                 {"spans", "spans"},
                 {"open_requests", "unfinished requests"},
                 {"points_known", "trace points known"},
-                {"quarantined", "in quarantine"},
-                {"mute", "open and mute"},
+                {"quarantined", "quarantined"},
+                {"mute", "open and silent"},
                 {"unknown_points", "not in search space"},
                 {"desired_version", "desired set"}};
     const json_t *plane;
@@ -99,7 +100,7 @@ static const char *get_member_text(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* Those that a point is open for, if it is not open for all. */
+/* The types that a point is open for, if it is not open for all. */
 static void show_types(struct pythia_buf *to, const json_t *types)
 {
     const json_t *type;
@@ -110,9 +111,10 @@ static void show_types(struct pythia_buf *to, const json_t *types)
     }
 }
 
-/* What stands in the columns of points. */
+/* The column heads of points. */
 #define POINT_HEADS "state      cost of a hit             hits  trace point  (what came of it)\n"
 
+/* "silent" takes the place of "open", because it is what an operator has to look into. */
 void pythia__show_points(struct pythia_buf *to, const json_t *points)
 {
     const json_t *p;
@@ -122,8 +124,8 @@ void pythia__show_points(struct pythia_buf *to, const json_t *points)
     json_array_foreach (points, i, p) {
         double price = json_number_value(json_object_get(p, "price_ns"));
         bool open = json_is_true(json_object_get(p, "wanted"));
-        bool mute = json_is_true(json_object_get(p, "mute"));
-        pythia_buf_printf(to, "%-6s ", mute ? "mute" : open ? "open" : "");
+        bool silent = json_is_true(json_object_get(p, "mute"));
+        pythia_buf_printf(to, "%-6s ", silent ? "silent" : open ? "open" : "");
         if (price > 0)
             pythia_buf_printf(to, "%9.0f ns %-8s", price, get_member_text(p, "price_known"));
         else
@@ -134,10 +136,10 @@ void pythia__show_points(struct pythia_buf *to, const json_t *points)
         pythia_buf_puts(to, "  (");
         pythia__show_text(to, json_object_get(p, "result"));
         pythia_buf_printf(to, "%s%s", json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
-                          json_is_true(json_object_get(p, "quarantined")) ? ", in quarantine" : "");
+                          json_is_true(json_object_get(p, "quarantined")) ? ", quarantined" : "");
         show_types(to, json_object_get(p, "types"));
-        if (mute)
-            pythia_buf_printf(to, ", none of %" JSON_INTEGER_FORMAT " requests passed it",
+        if (silent)
+            pythia_buf_printf(to, ", hit by none of %" JSON_INTEGER_FORMAT " requests",
                               json_integer_value(json_object_get(p, "requests")));
         else if (open)
             pythia_buf_printf(to, ", %" JSON_INTEGER_FORMAT " spans since it was opened",
@@ -146,12 +148,14 @@ void pythia__show_points(struct pythia_buf *to, const json_t *points)
     }
 }
 
+/* Decisions that nothing could carry out are shown in the conditional, so that nobody looks for
+ * their effect. */
 void pythia__show_decisions(struct pythia_buf *to, const json_t *decisions)
 {
     const json_t *d;
     size_t i;
     if (json_array_size(decisions) == 0)
-        pythia_buf_puts(to, "nothing was opened or closed yet\n");
+        pythia_buf_puts(to, "nothing has been opened or closed yet\n");
     json_array_foreach (decisions, i, d) {
         time_t seconds = (time_t)(json_integer_value(json_object_get(d, "unix_ns")) / 1000000000);
         struct tm when;
@@ -171,12 +175,12 @@ void pythia__show_decisions(struct pythia_buf *to, const json_t *decisions)
         pythia_buf_puts(to, ": ");
         pythia__show_text(to, json_object_get(d, "reason"));
         if (json_number_value(json_object_get(d, "price_ns")) > 0)
-            pythia_buf_printf(to, "; a pass costs %.0f ns, %s",
+            pythia_buf_printf(to, "; a hit costs %.0f ns, %s",
                               json_number_value(json_object_get(d, "price_ns")),
                               get_member_text(d, "price_known"));
         if (!json_is_true(json_object_get(d, "open")) &&
             json_is_integer(json_object_get(d, "spans")))
-            pythia_buf_printf(to, "; it gave %" JSON_INTEGER_FORMAT " spans",
+            pythia_buf_printf(to, "; it recorded %" JSON_INTEGER_FORMAT " spans",
                               json_integer_value(json_object_get(d, "spans")));
         pythia_buf_putc(to, '\n');
     }
@@ -202,14 +206,14 @@ void pythia__show_groups(struct pythia_buf *to, const json_t *groups)
 static void show_cost(struct pythia_buf *to, const json_t *p)
 {
     const json_t *price = json_object_get(p, "price_ns");
-    pythia_buf_printf(to, ": %.0f ns added to a request, by %.2f calls at ",
+    pythia_buf_printf(to, ": adds %.0f ns to a request, %.2f calls at ",
                       json_number_value(json_object_get(p, "added_ns_per_request")),
                       json_number_value(json_object_get(p, "calls_per_request")));
     if (json_is_number(price))
-        pythia_buf_printf(to, "%.0f ns, which is %s\n", json_number_value(price),
+        pythia_buf_printf(to, "%.0f ns each, %s\n", json_number_value(price),
                           get_member_text(p, "price_known"));
     else
-        pythia_buf_puts(to, "a price that is supposed\n");
+        pythia_buf_puts(to, "an assumed price\n");
 }
 
 void pythia__show_plan(struct pythia_buf *to, const json_t *plan)
@@ -219,21 +223,22 @@ void pythia__show_plan(struct pythia_buf *to, const json_t *plan)
     json_array_foreach (json_object_get(plan, "trace_points"), i, p) {
         pythia__show_text(to, json_object_get(p, "trace_point"));
         if (!json_is_true(json_object_get(p, "known")))
-            pythia_buf_puts(to, ": not known\n");
+            pythia_buf_puts(to, ": unknown\n");
         else if (json_is_number(json_object_get(p, "added_ns_per_request")))
             show_cost(to, p);
         else
-            pythia_buf_puts(to, ": never seen, so its calls are not known\n");
+            pythia_buf_puts(to, ": never hit, so its number of calls is unknown\n");
     }
-    pythia_buf_printf(to, "together %.0f ns a request",
+    pythia_buf_printf(to, "in total %.0f ns per request",
                       json_number_value(json_object_get(plan, "added_ns_per_request")));
     if (json_is_number(json_object_get(plan, "added_share")))
-        pythia_buf_printf(to, ", %.3g %% of the %.3f ms that requests take",
+        pythia_buf_printf(to, ", %.3g %% of the mean duration of %.3f ms",
                           100 * json_number_value(json_object_get(plan, "added_share")),
                           json_number_value(json_object_get(plan, "request_ns")) / 1e6);
     pythia_buf_putc(to, '\n');
 }
 
+/* pythiad sorts variables by process, so one heading for each is enough. */
 void pythia__show_variables(struct pythia_buf *to, const json_t *variables)
 {
     const json_t *v;
@@ -253,7 +258,7 @@ void pythia__show_variables(struct pythia_buf *to, const json_t *variables)
         if (json_is_number(value))
             pythia_buf_printf(to, "%16.10g  ", json_number_value(value));
         else
-            pythia_buf_printf(to, "%16s  ", "not seen yet");
+            pythia_buf_printf(to, "%16s  ", "no value yet");
         pythia__show_text(to, json_object_get(v, "name"));
         pythia_buf_putc(to, '\n');
     }

@@ -11,7 +11,7 @@ void pythia__show_status(struct pythia_buf *to, const json_t *s);
 void pythia__show_groups(struct pythia_buf *to, const json_t *groups);
 void pythia__show_decisions(struct pythia_buf *to, const json_t *decisions);
 void pythia__show_points(struct pythia_buf *to, const json_t *points);
-/* Of points the ids alone, a line each: what completions and scripts read. */
+/* The ids of points alone, one per line: completions and scripts read them. */
 void pythia__show_ids(struct pythia_buf *to, const json_t *points);
 void pythia__show_variables(struct pythia_buf *to, const json_t *variables);
 void pythia__show_plan(struct pythia_buf *to, const json_t *plan);

@@ -23,10 +23,9 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("evidence", 0, "FILE", OPTION(evidence),
-                       "Write the merged evidence to a file, for another pythia merge, and no "
-                       "report"),
-    PYTHIA_FLAG("quiet", 'q', OPTION(quiet),
-                "Say nothing on standard error but warnings and errors"),
+                       "Write the merged evidence to a file, for another pythia merge, instead of "
+                       "a report"),
+    PYTHIA_FLAG("quiet", 'q', OPTION(quiet), "Log only warnings and errors"),
     {0},
 };
 
@@ -46,8 +45,10 @@ static int read_part(struct merging *x, const char *path, read_evidence *read)
     struct pythia_buf file = {0};
     char text[1024];
     int status = pythia_file_read(path, &file, &why);
-    if (status == PYTHIA_OK)
-        status = read(x->merge, path, pythia_buf_text(&file), &why);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = read(x->merge, path, pythia_buf_text(&file), &why);
+out:
     if (status != PYTHIA_OK && why.status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
     pythia_buf_free(&file);
@@ -57,23 +58,25 @@ static int read_part(struct merging *x, const char *path, read_evidence *read)
 static int merge_files(struct merging *x, const char *const *paths, size_t count)
 {
     int status = pythia_vocabulary_create(&x->vocabulary);
-    if (status == PYTHIA_OK)
-        status = pythia_evidence_merge_create(x->vocabulary, x->s->evidence != NULL, &x->merge);
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = read_part(x, paths[i], pythia_evidence_merge_look);
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = read_part(x, paths[i], pythia_evidence_merge_add);
-    return status == PYTHIA_OK ? pythia_evidence_merge_finish(x->merge) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_evidence_merge_create(x->vocabulary, x->s->evidence != NULL, &x->merge);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        if ((status = read_part(x, paths[i], pythia_evidence_merge_look)) != PYTHIA_OK)
+            return status;
+    for (size_t i = 0; i < count; i++)
+        if ((status = read_part(x, paths[i], pythia_evidence_merge_add)) != PYTHIA_OK)
+            return status;
+    return pythia_evidence_merge_finish(x->merge);
 }
 
 static int write_merged(const struct merging *x, const struct pythia_evidence_source *source)
 {
     struct pythia_buf file = {0};
     int status = pythia_evidence_write(source, &file);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(x->s->evidence, pythia_buf_text(&file));
-    pythia_buf_free(&file);
-    return status;
+    return pythia__write_text(x->s->evidence, status, &file);
 }
 
 /* The report is on all paths that the replays were given. */
@@ -94,8 +97,10 @@ static int report_merged(struct merging *x, const struct pythia_evidence_source 
                                          .input = source->result,
                                          .groups = source->groups};
     int status = pythia__report_diagnose(&x->run);
-    if (status == PYTHIA_OK)
-        status = pythia__report_write(&x->run, paths, count);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__report_write(&x->run, paths, count);
+out:
     pythia_free(paths);
     return status;
 }
@@ -110,7 +115,8 @@ static int write_merge_result(struct merging *x)
     return x->s->evidence ? write_merged(x, &source) : report_merged(x, &source);
 }
 
-/* As of a replay of everything, whose input may have been read in part only. */
+/* The exit status is that of a replay of everything, whose input may have been read only in
+ * part. */
 static int find_exit(const struct merging *x, int status)
 {
     if (status != PYTHIA_OK)
@@ -130,10 +136,11 @@ static int run_merge(const void *settings, char *const *operands, int count)
     struct pythia_confinement held;
     pythia_log_setup("pythia", x.s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
     int status = pythia_confine(outputs, 1, &held);
-    if (status == PYTHIA_OK)
-        status = merge_files(&x, (const char *const *)operands, (size_t)count);
-    if (status == PYTHIA_OK)
-        status = write_merge_result(&x);
+    if (status != PYTHIA_OK ||
+        (status = merge_files(&x, (const char *const *)operands, (size_t)count)) != PYTHIA_OK)
+        goto out;
+    status = write_merge_result(&x);
+out:;
     int code = find_exit(&x, status);
     pythia__report_free(&x.run);
     pythia_evidence_merge_destroy(x.merge);
@@ -144,24 +151,24 @@ static int run_merge(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_merge = {
     .name = "merge",
     .operands = "EVIDENCE...",
-    .summary = "Report what several runs of pythia replay have found together",
+    .summary = "Report on evidence from several runs of pythia replay",
     .description =
-        "Reads files that pythia replay --evidence has written, of different parts of the input "
-        "and perhaps on different machines, and gives the report that pythia replay would have "
-        "given of all the traces, byte for byte and in whatever order the files are named. With "
-        "--evidence it writes one file of evidence instead, so that parts can be merged in "
+        "Reads files written by pythia replay --evidence, from different parts of the input and "
+        "possibly from different machines, and writes the report that pythia replay would have "
+        "given for all the traces at once: byte for byte, and whatever the order of the files. "
+        "With --evidence it writes one file of evidence instead, so that parts can be merged in "
         "steps.\n\n"
-        "No trace may be in two parts: its halves would count as two requests. pythia shuffle "
-        "brings the spans of each trace together. A part that is given twice, as itself or in "
-        "merged evidence, is refused; so is evidence that was gathered with other options, or by "
-        "a pythia whose evidence has another version.\n\n"
-        "Memory depends on the request types and their samples, and not on how many traces were "
-        "read.",
-    .examples = "# Each day where it is, and then one report\n"
+        "No trace may be in two parts, because its halves would count as two requests; pythia "
+        "shuffle brings the spans of each trace together. A part that is given twice, by itself "
+        "or within merged evidence, is refused. So is evidence that was gathered with different "
+        "options, or by a pythia whose evidence has another version.\n\n"
+        "Memory depends on the number of request types and the size of their samples, not on how "
+        "many traces were read.",
+    .examples = "# Gather evidence where each day's traces are, then write one report\n"
                 "pythia replay --evidence monday.evidence traces/monday\n"
                 "pythia replay --evidence tuesday.evidence traces/tuesday\n"
                 "pythia merge monday.evidence tuesday.evidence\n"
-                "# The same for a colleague who has the other days\n"
+                "# Merge into one file, for a colleague who has the other days\n"
                 "pythia merge --evidence both.evidence monday.evidence tuesday.evidence\n",
     .see_also = "pythia-replay(1), pythia-shuffle(1), pythia-evidence(5), pythia-scale(7)",
     .options = options,

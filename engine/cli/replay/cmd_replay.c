@@ -39,50 +39,51 @@ struct settings {
 
 static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("evidence", 0, "FILE", OPTION(evidence),
-                       "Write what the report would be made of to a file, for pythia merge, and "
-                       "no report"),
+                       "Write the evidence for the report to a file, for pythia merge, instead of "
+                       "a report"),
     PYTHIA_INTEGER("rows", 0, "N", "2048", 64, 1e6, OPTION(rows),
-                   "Whole requests of a type that are kept for shares, modes and explanations; "
-                   "counts and quantiles are of all"),
+                   "Complete requests to keep per type, for shares, modes and explanations; "
+                   "counts and quantiles use all requests"),
     PYTHIA__SPLIT_OPTION(OPTION(split)),
     {"series", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(series),
-     "Measurements over time, a folder or a file as of pythia series: the last value of each "
-     "series "
-     "before a request began is a key-value of it, series.<label>; may be given several times"},
+     "Measurements over time: a folder or a file, as read by pythia series. The last value of "
+     "each series before a request began becomes its key-value series.<label>; may be given "
+     "several times"},
     PYTHIA_REAL("series-age", 0, "SECONDS", "60", 0, 1e9, OPTION(series_age_s),
-                "Measurements older than this say nothing of a request"),
+                "Ignore measurements older than this when a request begins"),
     PYTHIA_TEXT_OPTION("space", 0, "FILE", OPTION(space),
-                       "Search space, from pythia space build; without it, the traces themselves "
-                       "say what could be opened"),
+                       "Search space, from pythia space build; by default it is made from the "
+                       "traces themselves"),
     PYTHIA_TEXT_OPTION("open", 0, "FILE|skeleton", OPTION(open),
-                       "Hide all trace points but those in a file (one id or pattern a line), or "
-                       "but the skeleton of the search space"),
+                       "Hide all trace points except those listed in a file (one id or pattern "
+                       "per line), or except the skeleton of the search space"),
     PYTHIA_FLAG("closed-loop", 0, OPTION(closed_loop),
-                "Play the capture as if it were live: begin with the skeleton of the search space, "
-                "hide closed trace points, and decide after each cycle which to open and close"),
+                "Replay the capture as if it were live: begin with the skeleton of the search "
+                "space, hide closed trace points, and decide after each cycle which to open and "
+                "close"),
     PYTHIA_INTEGER("cycle-requests", 0, "N", NULL, 4, 1e9, OPTION(cycle_requests),
-                   "Requests of one type that make a cycle (default 100, or with --cycle-seconds "
-                   "any number)"),
+                   "Requests of one type in a cycle (default 100, or with --cycle-seconds any "
+                   "number)"),
     PYTHIA_REAL("cycle-seconds", 0, "S", NULL, 1e-6, 1e9, OPTION(cycle_seconds),
-                "Seconds that make a cycle, by the times in the traces, from the first request of "
-                "the cycle on; with --cycle-requests, whichever comes first"),
-    PYTHIA_INTEGER("cycles", 0, "N", "60", 1, 1e6, OPTION(cycles), "Cycles at most"),
+                "Length of a cycle, measured by the times in the traces from its first request "
+                "on; if --cycle-requests is given too, the cycle ends at whichever comes first"),
+    PYTHIA_INTEGER("cycles", 0, "N", "60", 1, 1e6, OPTION(cycles), "Most cycles"),
     PYTHIA_INTEGER("problems-per-cycle", 0, "N", "16", 0, 1e6, OPTION(problems_per_cycle),
-                   "Request types that a cycle looks at, those that vary most and those that "
+                   "Request types to search in a cycle: those that vary most and those that have "
                    "waited longest; 0: all"),
     PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, OPTION(points_open),
-                   "Trace points that may be open at once beyond the skeleton; 0: any number"),
+                   "Most trace points open at once beyond the skeleton; 0: no limit"),
     PYTHIA_REAL("added-ns", 0, "NS", "0", 0, 1e15, OPTION(added_ns),
-                "Time that points beyond the skeleton may add to a request; 0: any"),
+                "Most time that points beyond the skeleton may add to a request; 0: no limit"),
     PYTHIA_REAL(
         "bytes-per-second", 0, "N", "0", 0, 1e15, OPTION(bytes_per_second),
-        "Bytes that points beyond the skeleton may add to the stream of traces in a second, "
-        "as OTLP; 0: any. By calls and sizes of spans in the search space (416 bytes where "
-        "it does not know them) and by the requests of the last cycle"),
+        "Most bytes per second, as OTLP, that points beyond the skeleton may add to the stream of "
+        "traces; 0: no limit. Estimated from calls and span sizes in the search space (416 bytes "
+        "where it has none) and from the requests of the last cycle"),
     {"always", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0,
      OPTION(report.search.always),
-     "Keep trace points open, and do not charge them to any budget: an id, a pattern with * and ?, "
-     "or a file with one of them a line; may be given several times"},
+     "Keep these trace points open, outside all budgets: an id, a pattern with * and ?, or a file "
+     "with one of them per line; may be given several times"},
     {0},
 };
 
@@ -129,8 +130,10 @@ static int find_space(struct replay *r)
     struct pythia_error why = {0};
     int status = pythia_space_create(r->reading.vocabulary, &r->space);
     r->reading.twice = !r->s->space;
-    if (status != PYTHIA_OK || !r->s->space)
-        return status == PYTHIA_OK ? pythia__space_from_traces(&r->reading, r->space) : status;
+    if (status != PYTHIA_OK)
+        return status;
+    if (!r->s->space)
+        return pythia__space_from_traces(&r->reading, r->space);
     status = pythia_space_file_read(r->s->space, r->space, &why);
     if (status != PYTHIA_OK) {
         char text[1024];
@@ -150,12 +153,13 @@ static int open_points(struct replay *r)
     if (status != PYTHIA_OK)
         return status;
     status = pythia_file_read(r->s->open, &text, &why);
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_read(r->open, pythia_buf_text(&text));
-    else {
+    if (status != PYTHIA_OK) {
         char sentence[1024];
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+        goto out;
     }
+    status = pythia_open_points_read(r->open, pythia_buf_text(&text));
+out:
     pythia_buf_free(&text);
     return status;
 }
@@ -193,22 +197,25 @@ static int play_search(struct replay *r)
     how.groups.rows = (size_t)r->s->rows * 4;
     r->reading.twice = true;
     int status = find_space(r);
-    how.pipeline = r->reading.pipeline;     /* which knows now whether losses were told */
-    if (status == PYTHIA_OK && r->s->space) /* else that has looked whether all can be read again */
-        status = pythia__reading_again(&r->reading);
-    r->run.space = r->space; /* of which pins and prices are asked */
-    if (status == PYTHIA_OK)
-        status = pythia__report_take_options(&r->run);
+    if (status != PYTHIA_OK)
+        return status;
+    how.pipeline = r->reading.pipeline; /* find_space has set whether losses were reported */
+    /* A space made from the traces has already checked that everything can be read again. */
+    if (r->s->space && (status = pythia__reading_again(&r->reading)) != PYTHIA_OK)
+        return status;
+    r->run.space = r->space; /* pins and prices refer to it */
+    if ((status = pythia__report_take_options(&r->run)) != PYTHIA_OK)
+        return status;
     how.search.always = r->run.given.always;
     how.search.never = r->run.given.never;
     how.search.prices = r->run.given.prices;
     how.search.history = r->run.given.history;
-    if (status == PYTHIA_OK)
-        status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
-                                        &r->loop, &r->groups, &r->open, &r->reading.result);
-    if (status == PYTHIA_OK)
-        pythia__reading_tell(&r->reading);
-    return status;
+    status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
+                                    &r->loop, &r->groups, &r->open, &r->reading.result);
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__reading_tell(&r->reading);
+    return PYTHIA_OK;
 }
 
 /* Measurements that requests are joined with. */
@@ -220,14 +227,15 @@ static int find_series(struct replay *r)
         return PYTHIA_OK;
     int status = pythia__series_read(s->series.texts, s->series.count, s->read.follow_symlinks,
                                      &r->series, &files, &r->series_problems);
-    if (status == PYTHIA_OK)
-        status = pythia_series_join_create(r->series, (uint64_t)(s->series_age_s * 1e9),
-                                           r->reading.vocabulary, &r->join);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_series_join_create(r->series, (uint64_t)(s->series_age_s * 1e9),
+                                       r->reading.vocabulary, &r->join);
     r->reading.pipeline.join = r->join;
     return status;
 }
 
-/* How many requests it said something of: clocks or days may not fit. */
+/* Log how many requests the series matched: clocks or days may differ. */
 static void tell_joined(const struct replay *r)
 {
     if (!r->join)
@@ -239,18 +247,21 @@ static void tell_joined(const struct replay *r)
                n.joined, n.missing, r->s->series_age_s);
 }
 
-/* What requests are parted by, beside their type and structure. */
+/* The key that splits requests, beside their type and structure. */
 static int find_key(struct replay *r)
 {
     struct pythia__reading *reading = &r->reading;
     int status = pythia__splitting_begin(&r->s->split, reading->vocabulary, &r->key);
-    if (status == PYTHIA_OK)
-        status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->report.alpha,
-                                         r->s->report.seed);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->report.alpha,
+                                     r->s->report.seed);
     reading->groups.key = r->key;
     return status;
 }
 
+/* The search space is needed before the first request is read: --open hides points by it, and
+ * groups are identified on its skeleton. */
 static int read_all(struct replay *r)
 {
     int status = find_key(r);
@@ -258,24 +269,23 @@ static int read_all(struct replay *r)
         return status;
     if (r->s->closed_loop)
         return play_search(r);
-    if (r->s->open || r->s->space)
-        status = find_space(r);
-    if (status == PYTHIA_OK && r->space)
-        status = pythia_space_skeleton_points(r->space, &r->skeleton);
-    if (status == PYTHIA_OK && r->s->open) {
-        status = open_points(r);
-        r->reading.pipeline.open = r->open;
-    }
-    r->reading.groups.skeleton = status == PYTHIA_OK && shows_skeleton(r) ? r->skeleton : NULL;
+    if ((r->s->open || r->s->space) && (status = find_space(r)) != PYTHIA_OK)
+        return status;
+    if (r->space && (status = pythia_space_skeleton_points(r->space, &r->skeleton)) != PYTHIA_OK)
+        return status;
+    if (r->s->open && (status = open_points(r)) != PYTHIA_OK)
+        return status;
+    r->reading.pipeline.open = r->open;
+    r->reading.groups.skeleton = shows_skeleton(r) ? r->skeleton : NULL;
     struct pythia_consumer consumer = {begin_groups, take_group, r};
-    if (status == PYTHIA_OK)
-        status = pythia__reading_run(&r->reading, &consumer);
+    if ((status = pythia__reading_run(&r->reading, &consumer)) != PYTHIA_OK)
+        return status;
     const struct pythia_counts *n = &r->reading.result.counts;
-    if (status == PYTHIA_OK && r->s->open && n->kept == 0 && n->hidden > 0)
+    if (r->s->open && n->kept == 0 && n->hidden > 0)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "%s: names no trace point of these traces, so nothing is left of them",
+                   "%s: matches no trace point of these traces, so nothing is left of them",
                    r->s->open);
-    return status == PYTHIA_OK ? pythia_groups_finish(r->groups) : status;
+    return pythia_groups_finish(r->groups);
 }
 
 /* ---- diagnosing ---- */
@@ -284,29 +294,32 @@ static int read_all(struct replay *r)
 static void tell_not_carried(const struct replay *r)
 {
     if (r->loop.not_carried)
-        pythia_log(PYTHIA_LOG_WARNING,
-                   "There was no room to keep requests of rare types for the next cycle: "
-                   "requests=%" PRIu64,
-                   r->loop.not_carried);
+        pythia_log(
+            PYTHIA_LOG_WARNING,
+            "Not all requests of rare types could be kept for the next cycle: requests=%" PRIu64,
+            r->loop.not_carried);
 }
 
-/* What the search found is known to the next one. */
+/* Append the findings of this search to the history, for the next one. */
 static int remember_found(struct replay *r)
 {
     struct pythia_history *found = NULL;
     if (!r->s->closed_loop || !r->s->report.search.history)
         return PYTHIA_OK;
     int status = pythia_history_create(&found);
-    if (status == PYTHIA_OK)
-        status = pythia_loop_remember(&r->loop, r->reading.vocabulary, found);
-    if (status == PYTHIA_OK)
-        status = pythia__history_append(r->s->report.search.history, found);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_loop_remember(&r->loop, r->reading.vocabulary, found);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__history_append(r->s->report.search.history, found);
+out:
     pythia_history_destroy(found);
     return status;
 }
 
-/* What makes evidence depend on more than its own traces (rules and clocks that are found in all of
- * them), or asks for a report of it. NULL: nothing does. */
+/* An option that makes evidence depend on more than its own traces (rules and clocks that are
+ * found in all of them), or asks for a report of it. NULL: none. */
 static const char *not_of_evidence(const struct settings *s)
 {
     const struct pythia__report_settings *r = &s->report;
@@ -320,6 +333,7 @@ static const char *not_of_evidence(const struct settings *s)
            : r->verbose        ? "verbose"
            : r->all            ? "all"
            : r->trace_url      ? "trace-url"
+           : r->limits.count   ? "limit"
            : r->search.history ? "history"
                                : NULL;
 }
@@ -334,9 +348,9 @@ static int check_use(const struct settings *s)
                                                        : NULL;
     const char *apart = s->evidence ? not_of_evidence(s) : NULL;
     if (apart)
-        pythia_log(PYTHIA_LOG_ERROR, "--%s does not go together with --evidence", apart);
+        pythia_log(PYTHIA_LOG_ERROR, "--%s cannot be used with --evidence", apart);
     else if (idle)
-        pythia_log(PYTHIA_LOG_ERROR, "--%s is of a search: wanted --closed-loop with it", idle);
+        pythia_log(PYTHIA_LOG_ERROR, "--%s requires --closed-loop", idle);
     return apart || idle ? PYTHIA_EUSAGE : PYTHIA_OK;
 }
 
@@ -367,7 +381,7 @@ static int confine_reading(const struct settings *s)
     struct pythia_confinement held;
     int status = pythia_confine(outputs, 2, &held);
     if (status == PYTHIA_OK && !held.calls)
-        pythia_log(PYTHIA_LOG_INFO, "The kernel does not keep it from the network: no seccomp");
+        pythia_log(PYTHIA_LOG_INFO, "This kernel has no seccomp: network access is not blocked");
     return status;
 }
 
@@ -393,6 +407,8 @@ static void describe_gathering(const struct settings *s, struct pythia_buf *to)
         pythia_buf_printf(to, "--series --series-age %.17g ", s->series_age_s);
 }
 
+/* The options are written along, because evidence that was gathered differently must not be
+ * merged. */
 static int write_evidence(const struct replay *r, const char *const *paths, size_t count)
 {
     const struct pythia__reading *reading = &r->reading;
@@ -409,10 +425,10 @@ static int write_evidence(const struct replay *r, const char *const *paths, size
         .inputs = &input,
         .input_count = 1};
     int status = pythia_buf_status(&asked);
-    if (status == PYTHIA_OK)
-        status = pythia_evidence_write(&source, &file);
-    if (status == PYTHIA_OK)
-        status = pythia__write_output(r->s->evidence, pythia_buf_text(&file));
+    if (status != PYTHIA_OK || (status = pythia_evidence_write(&source, &file)) != PYTHIA_OK)
+        goto out;
+    status = pythia__write_output(r->s->evidence, pythia_buf_text(&file));
+out:
     pythia_buf_free(&asked);
     pythia_buf_free(&file);
     return status;
@@ -427,9 +443,9 @@ static int write_result(struct replay *r, const char *const *paths, size_t count
     r->run.space = r->space;
     r->run.open = r->open;
     int status = pythia__report_diagnose(&r->run);
-    if (status == PYTHIA_OK)
-        status = pythia__report_write(&r->run, paths, count);
-    return status == PYTHIA_OK ? remember_found(r) : status;
+    if (status != PYTHIA_OK || (status = pythia__report_write(&r->run, paths, count)) != PYTHIA_OK)
+        return status;
+    return remember_found(r);
 }
 
 static int run_replay(const void *settings, char *const *operands, int count)
@@ -444,15 +460,15 @@ static int run_replay(const void *settings, char *const *operands, int count)
                                         .vocabulary = r.reading.vocabulary,
                                         .input = &r.reading.result,
                                         .loop = r.s->closed_loop ? &r.loop : NULL};
-    if (status == PYTHIA_OK)
-        status = check_use(r.s);
-    if (status == PYTHIA_OK)
-        status = find_series(&r);
-    if (status == PYTHIA_OK)
-        status = read_all(&r);
+    if (status != PYTHIA_OK || (status = check_use(r.s)) != PYTHIA_OK ||
+        (status = find_series(&r)) != PYTHIA_OK)
+        goto out;
+    status = read_all(&r);
     tell_joined(&r);
-    if (status == PYTHIA_OK)
-        status = write_result(&r, paths, (size_t)count);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = write_result(&r, paths, (size_t)count);
+out:
     tell_not_carried(&r);
     int code = exit_status(&r, status);
     pythia_loop_free(&r.loop);
@@ -471,50 +487,45 @@ static int run_replay(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_replay = {
     .name = "replay",
     .operands = "PATH...",
-    .summary = "Say why requests that should be alike are not, from captured traces",
+    .summary = "Explain why similar requests take different times, from captured traces",
     .description =
         "Reads captured traces, groups their requests by type and by the structure of their "
-        "critical paths, and reports which "
-        "groups vary, on which edge of the path the difference arises, which key-value goes with "
-        "it, and which trace points to "
-        "open next to see more.\n\n"
+        "critical paths, and reports which groups vary, on which edge of the path the variance "
+        "arises, which key-value it correlates with, and which trace points to open next to see "
+        "more.\n\n"
         "Each PATH is a file, a folder (all files in it) or - for standard input; gzip and "
-        "Zstandard are unpacked, and formats "
-        "may be mixed. Records that cannot be read are told with file, line and byte, counted, and "
-        "passed over.\n\n"
-        "Where a sampler has kept only some of the requests and spans say with which probability "
+        "Zstandard are unpacked, and formats may be mixed. Records that cannot be read are "
+        "skipped, counted, and reported with file, line and byte.\n\n"
+        "Where a sampler has kept only some of the requests and spans give its probability "
         "(OpenTelemetry's tracestate, ot=th:..., or the attribute sampling.probability), each "
-        "request counts for those that were not kept. The report says how many were seen; only "
-        "these are evidence.\n\n"
+        "request also counts for the ones that were dropped. The report says how many were "
+        "actually seen; only these are evidence.\n\n"
         "Before it reads the first byte it gives up what it does not need: it opens no sockets, "
-        "runs "
-        "no programs, and writes no files but those of --output and --history, whatever is in the "
-        "captures (seccomp, and Landlock where the kernel has it).\n\n"
+        "runs no programs, and writes no files except those of --output and --history, whatever "
+        "is in the captures (seccomp, and Landlock where the kernel has it).\n\n"
         "With --open, trace points are hidden as if they had been closed when the traces were "
-        "taken: what was below them hangs "
-        "on the nearest open one above. Then the report says which of them to open next.\n\n"
-        "With --closed-loop, the capture is played as if it were live, and begun anew when it is "
-        "at "
-        "its end. Of request types that the space of --space knows, trace points that it does not "
-        "know are in no search: they are told, and left out. What is "
-        "over one of the budgets is closed in the same cycle, what tells least first. A pin that "
-        "contradicts another "
-        "one, or names a point of the skeleton to be shut, is wrong usage; one that fits nothing "
-        "is told.",
-    .examples = "# Why do requests of a captured workload differ?\n"
+        "taken: the spans below them are attached to the nearest open one above. The report then "
+        "says which of them to open next.\n\n"
+        "With --closed-loop, the capture is replayed as if it were live, and starts over when it "
+        "ends. Trace points that the search space (--space) does not know are left out of the "
+        "search of the request types that it does know, and reported. When a budget is exceeded, "
+        "trace points are closed in the same cycle, the least informative first. A pin that "
+        "contradicts another one, or closes a point of the skeleton, is an error; a pin that "
+        "matches nothing gives a warning.",
+    .examples = "# Why does the latency of a captured workload vary?\n"
                 "pythia replay datasets/openstack/contention.jsonl.zst\n"
-                "# What to open first if only the skeleton were open\n"
+                "# What to open first if only the skeleton is open\n"
                 "pythia replay --open skeleton datasets/openstack/contention.jsonl.zst\n"
-                "# Look at short queues and long ones, each by itself\n"
+                "# Diagnose requests with short queues and with long ones separately\n"
                 "pythia replay --split 'queue_length=2' datasets/openstack/contention.jsonl.zst\n"
-                "# As if it were live, within a budget; what was found before is tried first\n"
+                "# As if it were live, within a budget; earlier findings are tried first\n"
                 "pythia replay --closed-loop --bytes-per-second 20000 --never 'db:*' --history "
                 "searches.json datasets/openstack/contention.jsonl.zst\n"
-                "# With what was measured meanwhile: does the length of a queue explain it?\n"
+                "# With measurements over time: does the length of a queue explain it?\n"
                 "pythia replay --series /var/tmp/shop traces/\n"
-                "# One part of traces that are too many for one machine; see pythia-merge(1)\n"
+                "# Part of a capture that is too large for one machine; see pythia-merge(1)\n"
                 "pythia replay --evidence monday.evidence traces/monday\n"
-                "# A page for others\n"
+                "# A page to share\n"
                 "pythia replay --format html --output report.html traces/\n",
     .see_also = "pythia-merge(1), pythia-space-build(1), pythia-compare(1), pythia-tree(1), "
                 "pythia-series(1), "

@@ -1,5 +1,6 @@
 #include "report_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,45 +18,48 @@
 
 const struct pythia_option pythia__report_options[] = {
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
-                  "Form of the report"),
+                  "Format of the report"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
-                       "Write the report to a file, wholly or not at all (default standard "
-                       "output)"),
+                       "Write the report to a file; the file is replaced only when the report is "
+                       "complete (default standard output)"),
     PYTHIA_FLAG("verbose", 0, OPTION(verbose),
-                "Say all of it as text: every group with its edges, keys and splits, and every "
-                "cycle. Without it the report has at most 40 lines"),
-    PYTHIA_FLAG("all", 0, OPTION(all), "List all request types, in as many lines as that takes"),
+                "Show everything in the text report: every group with its edges, keys and splits, "
+                "and every cycle. Without it the report has at most 40 lines"),
+    PYTHIA_FLAG("all", 0, OPTION(all), "List all request types, however many lines that takes"),
     PYTHIA_TEXT_OPTION("trace-url", 0, "URL", OPTION(trace_url),
-                       "Address of a trace in another tool, such as "
-                       "http://jaeger/trace/{trace_id}: the report names the slowest request and a "
-                       "typical one by it"),
+                       "Link to a trace in another tool, such as http://jaeger/trace/{trace_id}: "
+                       "the report uses it for the slowest request and a typical one"),
+    {"limit", 0, PYTHIA_OPTION_TEXTS, "KEY=N", NULL, NULL, 0, 0, OPTION(limits),
+     "Limit of a numeric key, such as the capacity of a queue: the report shows how often requests "
+     "reach it; may be given several times. Limits that are not given are learnt where values pile "
+     "up at their maximum"},
     PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
-                  "What to rank groups and edges by: share of the variance, variance, coefficient "
-                  "of variation, several modes, the slowest tenth, or the mean"),
+                  "Rank groups and edges by: share of the variance, variance, coefficient of "
+                  "variation, number of modes, mean of the slowest tenth, or mean"),
     PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, OPTION(min_requests),
-                   "Requests that a group needs to be diagnosed"),
+                   "Fewest requests with which a group is diagnosed"),
     PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, OPTION(min_cov),
                 "Coefficient of variation below which a group does not vary"),
     PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, OPTION(alpha),
-                "Rate of false findings that is accepted"),
+                "Accepted rate of false findings"),
     PYTHIA_INTEGER("points", 0, "N", "3", 0, PYTHIA__POINTS_MAX, OPTION(points),
-                   "Trace points to suggest at most"),
+                   "Most trace points to suggest"),
     PYTHIA_CHOICE("strategy", 0, PYTHIA_STRATEGY_CHOICES, PYTHIA_STRATEGY_FIRST, OPTION(strategy),
-                  "How to choose them"),
+                  "Strategy that chooses them"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OPTION(price_ns),
                 "Cost of one hit of an open trace point"),
     {"price", 0, PYTHIA_OPTION_TEXTS, "ID=NS|@FILE", NULL, NULL, 0, 0, OPTION(search.prices),
-     "Cost of one hit of a trace point, or of all that fit a pattern, where it was measured; or a "
-     "file with one of them a line; may be given several times, and the last one that fits counts, "
-     "but an id before patterns"},
+     "Measured cost of one hit of a trace point, or of all that match a pattern; or a file with "
+     "one entry per line. May be given several times: an id takes precedence over patterns, "
+     "otherwise the last match counts"},
     {"never", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0, OPTION(search.never),
-     "Never open trace points, nor suggest them: an id, a pattern with * and ?, or a file with one "
-     "of them a line; may be given several times"},
+     "Never open or suggest these trace points: an id, a pattern with * and ?, or a file with one "
+     "of them per line; may be given several times"},
     PYTHIA_TEXT_OPTION("history", 0, "FILE", OPTION(search.history),
-                       "Record of earlier searches, where this one begins; what it finds is added "
-                       "to the file, which is made if it is missing"),
+                       "Record of earlier searches to start from; what this search finds is added "
+                       "to the file, which is created if it does not exist"),
     PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OPTION(seed),
-                   "Seed of permutations, of jitter, and of what a strategy draws"),
+                   "Seed of permutations, jitter, and the random choices of a strategy"),
     {0},
 };
 
@@ -65,10 +69,9 @@ static void tell_missing(struct pythia_text type)
 {
     struct pythia_buf text = {0};
     pythia_shown_add(&text, type, SIZE_MAX);
-    pythia_log(
-        PYTHIA_LOG_WARNING,
-        "The search space holds no requests of this type, so nothing can be opened for it: %s",
-        text.bytes ? text.bytes : "");
+    pythia_log(PYTHIA_LOG_WARNING,
+               "The search space has no requests of this type, so nothing can be opened for it: %s",
+               text.bytes ? text.bytes : "");
     pythia_buf_free(&text);
 }
 
@@ -98,6 +101,8 @@ static void drop_ended(struct pythia__report_run *r)
     r->next_count = kept;
 }
 
+/* In a closed loop each unknown type is reported from its problem; otherwise from the strategy,
+ * which has met it just now. */
 static int suggest_points(struct pythia__report_run *r)
 {
     size_t count;
@@ -127,13 +132,33 @@ static int suggest_points(struct pythia__report_run *r)
     return status;
 }
 
+/* "queue_length=64": the key is up to the last '='. */
+static int read_limits(struct pythia__report_run *r)
+{
+    const struct pythia_option_texts *texts = &r->s->limits;
+    for (size_t i = 0; i < texts->count; i++) {
+        const char *text = texts->texts[i], *equals = strrchr(text, '=');
+        char *end = NULL;
+        const double limit = equals ? strtod(equals + 1, &end) : NAN;
+        if (!equals || equals == text || end == equals + 1 || *end != '\0' || !isfinite(limit)) {
+            pythia_log(PYTHIA_LOG_ERROR, "--limit %s: not KEY=NUMBER", text);
+            return PYTHIA_EUSAGE;
+        }
+        r->limits[i] = (struct pythia_saturated_limit){{text, (size_t)(equals - text)}, limit};
+    }
+    return PYTHIA_OK;
+}
+
 int pythia__report_take_options(struct pythia__report_run *r)
 {
     const struct pythia__search_settings *s = &r->s->search;
-    int status = pythia__search_options_read(s, r->vocabulary, r->space, &r->given);
-    if (status == PYTHIA_OK && s->history)
-        status = pythia__history_read(s->history, r->loop != NULL, &r->given.history);
-    return status;
+    int status = read_limits(r);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__search_options_read(s, r->vocabulary, r->space, &r->given);
+    if (status != PYTHIA_OK || !s->history)
+        return status;
+    return pythia__history_read(s->history, r->loop != NULL, &r->given.history);
 }
 
 int pythia__report_diagnose(struct pythia__report_run *r)
@@ -144,9 +169,13 @@ int pythia__report_diagnose(struct pythia__report_run *r)
                                            .min_cov = r->s->min_cov,
                                            .seed = (uint64_t)r->s->seed};
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
-    if (status == PYTHIA_OK && !r->loop)
-        status = pythia__report_take_options(r);
-    return status == PYTHIA_OK ? suggest_points(r) : status;
+    if (status != PYTHIA_OK || (!r->loop && (status = pythia__report_take_options(r)) != PYTHIA_OK))
+        return status;
+    if (r->expectations &&
+        (status = pythia_expectations_judge(r->expectations, r->groups, (size_t)r->s->min_requests,
+                                            &r->expected)) != PYTHIA_OK)
+        return status;
+    return suggest_points(r);
 }
 
 /* ---- writing ---- */
@@ -166,8 +195,9 @@ static int write_form(const struct pythia__report_settings *s,
                                            : (enum pythia_report_format)s->format;
     struct pythia_report *report = NULL;
     int status = pythia_report_create(source, 1u << format, &report);
-    if (status == PYTHIA_OK)
-        status = pythia_report_write(report, format, &view, text);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_report_write(report, format, &view, text);
     pythia_report_destroy(report);
     return status;
 }
@@ -200,7 +230,11 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
                                           .verdicts = verdicts,
                                           .measure = (enum pythia_measure)r->s->rank_by,
                                           .min_requests = (size_t)r->s->min_requests,
+                                          .expectations = r->expectations,
+                                          .expected = r->expectations ? &r->expected : NULL,
                                           .all = r->s->all,
+                                          .limits = r->limits,
+                                          .limit_count = r->s->limits.count,
                                           .trace_url = r->s->trace_url};
     struct pythia_buf text = {0};
     if (status == PYTHIA_OK)
@@ -228,5 +262,6 @@ void pythia__report_free(struct pythia__report_run *r)
     for (size_t i = 0; i < r->next_count; i++)
         pythia_suggestion_clear(&r->next[i]);
     pythia__search_given_free(&r->given);
+    pythia_expected_results_free(&r->expected);
     pythia_diagnosis_destroy(r->diagnosis);
 }

@@ -8,10 +8,12 @@
 
 #include "pythia/closed_loop.h"
 #include "pythia/diagnosis.h"
+#include "pythia/expectation_judge.h"
 #include "pythia/groups.h"
 #include "pythia/open_points.h"
 #include "pythia/option.h"
 #include "pythia/pipeline.h"
+#include "pythia/saturated.h"
 #include "pythia/space.h"
 #include "pythia/strategy.h"
 #include "pythia/vocabulary.h"
@@ -23,6 +25,7 @@
 struct pythia__report_settings {
     int format, rank_by, strategy;
     const char *output, *trace_url;
+    struct pythia_option_texts limits;
     int64_t seed, min_requests, points;
     double min_cov, alpha, price_ns;
     bool verbose, all;
@@ -35,13 +38,16 @@ struct pythia__report_run {
     const struct pythia__report_settings *s;
     struct pythia_vocabulary *vocabulary;
     const struct pythia_pipeline_result *input;
-    const struct pythia_groups *groups; /* finished */
-    const struct pythia_space *space;   /* NULL: none is known */
-    struct pythia_open_points *open;    /* NULL: everything was open */
-    struct pythia_loop *loop;           /* NULL: it was one look */
+    const struct pythia_groups *groups;             /* finished */
+    const struct pythia_space *space;               /* NULL: none is known */
+    struct pythia_open_points *open;                /* NULL: everything was open */
+    struct pythia_loop *loop;                       /* NULL: it was one look */
+    const struct pythia_expectations *expectations; /* NULL: none */
     /* Owned: */
     struct pythia__search_given given;
     struct pythia_diagnosis *diagnosis;
+    struct pythia_expected_results expected;
+    struct pythia_saturated_limit limits[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_suggestion next[PYTHIA__POINTS_MAX];
     size_t next_count;
 };

@@ -1,4 +1,4 @@
-/* What a program writes, on its way to where it would have gone: the start of it is stored. */
+/* Passes a program's output on to its destination, and stores the beginning of it. */
 #ifndef PYTHIA_CLI_CAPTURE_H
 #define PYTHIA_CLI_CAPTURE_H
 

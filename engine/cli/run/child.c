@@ -116,7 +116,7 @@ void pythia__child_run(const struct pythia__child *child, struct pythia__child_r
     for (size_t i = 0; i < HANDED_ON; i++)
         sigaction(handed_on[i], &before[i], NULL);
     if (pid < 0)
-        pythia_log(PYTHIA_LOG_ERROR, "%s cannot be started: %s", child->program, strerror(errno));
+        pythia_log(PYTHIA_LOG_ERROR, "Cannot start %s: %s", child->program, strerror(errno));
 }
 
 int pythia__child_exit(int status)

@@ -8,7 +8,7 @@
 
 #include "capture.h"
 
-/* How to run it. */
+/* Settings of a child process. */
 struct pythia__child {
     const char *program;           /* its path */
     char *const *arguments;        /* ends with NULL */
@@ -18,7 +18,7 @@ struct pythia__child {
     struct pythia__capture *capture; /* NULL: its output goes where ours goes */
 };
 
-/* What became of it. */
+/* The result of a child process. */
 struct pythia__child_result {
     int status;                      /* of wait(2); that of exit(126) or exit(127) if it cannot be
                                         executed */
@@ -34,8 +34,8 @@ void pythia__child_run(const struct pythia__child *child, struct pythia__child_r
 /* The exit status that a shell gives for a status of wait(2). */
 int pythia__child_exit(int status);
 
-/* The same; but a signal that ended the child ends this process too, so that a script which Ctrl-C
- * was meant for ends as well. */
+/* As pythia__child_run, but a signal that ended the child ends this process too, so that a
+ * script that was to be stopped by Ctrl-C ends as well. */
 int pythia__child_end(int status);
 
 #endif

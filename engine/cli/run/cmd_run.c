@@ -42,20 +42,20 @@ struct settings {
 static const struct pythia_option options[] = {
     {"points", 'p', PYTHIA_OPTION_TEXTS, "FILE", NULL, NULL, 0, 0,
      offsetof(struct settings, points),
-     "Trace points to hook: JSON, or CSV if its name ends in .csv; may be given several times"},
+     "Declarations of functions to trace: JSON, or CSV if the name ends in .csv; may be given "
+     "several times"},
     PYTHIA_TEXT_OPTION("records", 'o', "FILE", offsetof(struct settings, records),
-                       "File to record into, which is replaced; %p in it is the process id "
-                       "(default pythia.records)"),
+                       "File for the trace records, which is replaced; %p stands for the process "
+                       "id (default pythia.records)"),
     PYTHIA_FLAG("live", 0, offsetof(struct settings, live),
-                "Write no file: leave what is recorded to pythiad"),
+                "Write no file; leave the trace records to pythiad"),
     PYTHIA_TEXT_OPTION(
         "service", 0, "NAME", offsetof(struct settings, service),
-        "Name of the program in the ids of its trace points (default the name of its "
-        "file)"),
+        "Name of the program in the ids of its trace points (default: its file name)"),
     PYTHIA_FLAG("leave-open", 0, offsetof(struct settings, leave_open),
-                "Leave open what was opened, for other runs that have not ended yet"),
+                "Leave trace points open at the end, for other runs that have not ended yet"),
     PYTHIA__RECORDING_OPTIONS(offsetof(struct settings, recording)),
-    PYTHIA_FLAG("quiet", 'q', offsetof(struct settings, quiet), "Say nothing but what is wrong"),
+    PYTHIA_FLAG("quiet", 'q', offsetof(struct settings, quiet), "Log only warnings and errors"),
     {0},
 };
 
@@ -68,7 +68,7 @@ struct running {
     struct report *found;        /* for each declaration */
 };
 
-/* What the shim has told of a declaration, by all processes. */
+/* The shim's reports about a declaration, from all processes. */
 struct report {
     uint64_t places, symbols, unrecorded;
 };
@@ -134,7 +134,7 @@ static int read_points(struct running *r)
         return PYTHIA__EXIT_USAGE;
     if (r->points.count > 0)
         return PYTHIA__EXIT_DONE;
-    pythia_log(PYTHIA_LOG_ERROR, "There is no trace point to hook: --points names no declaration");
+    pythia_log(PYTHIA_LOG_ERROR, "There is nothing to trace: --points has no declaration");
     return PYTHIA__EXIT_USAGE;
 }
 
@@ -149,8 +149,8 @@ static int look_at_program(struct running *r, const char *command)
         return PYTHIA__EXIT_DONE;
     pythia_log(
         PYTHIA_LOG_ERROR,
-        "%s was not started: none of the functions is there. One of a library that is loaded "
-        "later, or of a program that this one starts, needs that as its \"module\"",
+        "%s was not started: none of the functions exists. For a function of a library that is "
+        "loaded later, or of a program that this one starts, give its \"module\"",
         command);
     return PYTHIA__EXIT_USAGE;
 }
@@ -228,8 +228,8 @@ static int choose_records(struct running *r)
 
 /* ---- points of the program's own ---- */
 
-/* Open those that are declared without a function: the program has them. The rest is opened by the
- * shim, once it has found them. */
+/* Open the points that are declared without a function, because the program has them. The shim
+ * opens the rest once it has found them. */
 static int open_own(const struct running *r, struct pythia_buf *opened)
 {
     struct pythia_switchboard *board = NULL;
@@ -312,6 +312,7 @@ static struct report *numbers_of(const struct running *r, const char *text, uint
     return index < r->points.count ? &r->found[index] : NULL;
 }
 
+/* Several processes report on the same declaration: the one that found most places counts. */
 static void take_report(const struct running *r, char *line, struct pythia_switchboard **board,
                         uint64_t *processes)
 {
@@ -359,7 +360,7 @@ static uint64_t read_report(const struct running *r, char *own)
     return processes;
 }
 
-/* What has become of each declaration. */
+/* Report the result of each declaration. */
 static void tell_points(const struct running *r, uint64_t processes)
 {
     uint64_t hooked = 0, functions = 0;
@@ -375,7 +376,7 @@ static void tell_points(const struct running *r, uint64_t processes)
         if (found->unrecorded)
             pythia_log(PYTHIA_LOG_WARNING,
                        "%s:%llu: %" PRIu64
-                       " calls of %s were not recorded: too many were under way",
+                       " calls of %s were not recorded: too many were in progress",
                        p->source, (unsigned long long)p->line, found->unrecorded, p->function);
         if (*p->function && p->known && processes > 0 && found->places + found->symbols == 0)
             pythia_log(PYTHIA_LOG_WARNING,
@@ -543,7 +544,7 @@ static int run_program(const void *settings, char *const *operands, int count)
 {
     const struct settings *s = settings;
     if ((count > 0) == (s->recording.suite != NULL)) {
-        pythia_log(PYTHIA_LOG_ERROR, "wanted: a command, or --suite FILE%s",
+        pythia_log(PYTHIA_LOG_ERROR, "expected a command, or --suite FILE%s",
                    count > 0 ? ", and not both" : "");
         return PYTHIA__EXIT_USAGE;
     }
@@ -566,77 +567,76 @@ static int run_program(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_run = {
     .name = "run",
     .operands = "-- COMMAND [ARGUMENT...]",
-    .summary = "Run a program: record what it took, and trace functions that a file declares",
+    .summary = "Run a program: record its resource usage, and trace functions that a file "
+               "declares",
     .description =
-        "Runs an unchanged program and records the run: its time, CPU time, memory, faults "
-        "and I/O, its exit status and the first 64 KiB that it wrote, the machine, the commit"
-        " of the source in the current folder, and what --meta and --environment name. The "
-        "output of the program passes through unchanged. pythia-runs-list(1) and its "
-        "neighbours show and compare runs; pythia-runs(7) describes the file. With --points "
-        "alone nothing is recorded unless another option asks for it.\n\n"
-        "With --points, functions that a file names report when they are called and when they"
-        " return. The reports go to a file that the other commands read; the record of the "
-        "run then has the time in each callpath.\n\n"
-        "A declaration is an object of a JSON list. \"name\" names the trace point; its id is"
-        " the name of the program, a colon, and that name. \"function\" is a symbol; \"\" "
-        "stands for a trace point that the program has by libpythia-tracepoints(3), which is "
-        "only opened. \"module\" is the program or library that defines the function: its "
-        "name, with or without what follows .so, or a pattern of its path; without it, any. "
-        "It is required for what is not there when the program starts: a library that is "
-        "loaded later, or a program that this one starts. \"class\" is a C++ class or "
-        "namespace, ns::Class; all overloads of \"function\" in it are hooked.\n\n"
-        "\"keys\" lists key-values of the span: arg0 to arg15 are integer and pointer "
-        "arguments, farg0 to farg7 those that are float or double, each counted separately; "
-        "ret is the return value; caller is the place of the call. A type may follow after a "
-        "colon: i8 to i64 (the default), u8 to u64, bool, f32, f64, str (a string, of which "
-        "64 bytes are kept) or strN (N bytes). A name and = may come first: "
-        "\"bytes=arg2:u32\". A pointer that cannot be read does not harm the program. "
-        "\"metrics\" lists rss, read_bytes and write_bytes: by how much the resident memory "
-        "of the process grew during a call, and how many bytes the thread read from storage "
-        "and wrote to it. They are read from /proc, which takes microseconds, and become "
-        "key-values metric.rss and so on. \"error\" says when a call has failed: its result "
-        "is negative, zero, null or nonzero; a call that ends by an exception or longjmp "
-        "always has. \"types\" lists the request types that the point is open for; without "
-        "it, all. \"enabled\": false leaves the point closed. \"request\": true begins a "
+        "Runs an unchanged program and records the run: its wall-clock and CPU time, memory, page "
+        "faults and I/O, its exit status and the first 64 KiB of its output, the machine, the "
+        "commit of the source in the current folder, and the data given with --meta and "
+        "--environment. The output of the program passes through unchanged. pythia-runs-list(1) "
+        "and its neighbours show and compare runs; pythia-runs(7) describes the file. With "
+        "--points alone nothing is recorded unless another option asks for it.\n\n"
+        "With --points, the functions that a file names are traced: each call and return is "
+        "recorded in a file that the other commands read, and the record of the run has the time "
+        "in each callpath.\n\n"
+        "A declaration is an object of a JSON list. \"name\" names the trace point; its id is the "
+        "name of the program, a colon, and that name. \"function\" is a symbol; \"\" stands for a "
+        "trace point that the program already has by libpythia-tracepoints(3), and that is only "
+        "to be opened. \"module\" is the program or library that defines the function: its name, "
+        "with or without what follows .so, or a pattern of its path; without it, any. It is "
+        "required for functions that do not exist when the program starts: a library that is "
+        "loaded later, or a program that this one starts. \"class\" is a C++ class or namespace, "
+        "ns::Class; all overloads of \"function\" in it are hooked.\n\n"
+        "\"keys\" lists key-values of the span: arg0 to arg15 are integer and pointer arguments, "
+        "farg0 to farg7 those that are float or double, each counted separately; ret is the "
+        "return value; caller is the place of the call. A type may follow after a colon: i8 to "
+        "i64 (the default), u8 to u64, bool, f32, f64, str (a string, of which 64 bytes are kept) "
+        "or strN (N bytes). A name and = may come first: \"bytes=arg2:u32\". A pointer that "
+        "cannot be read does not harm the program. \"metrics\" lists rss, read_bytes and "
+        "write_bytes: the growth of the process's resident memory during a call, and the bytes "
+        "that the thread read from and wrote to storage. They are read from /proc, which takes "
+        "microseconds, and become key-values metric.rss and so on. \"error\" says when a call has "
+        "failed: its result is negative, zero, null or nonzero; a call that ends by an exception "
+        "or longjmp always has. \"types\" lists the request types that the point is open for; "
+        "without it, all. \"enabled\": false leaves the point closed. \"request\": true begins a "
         "request with the function, of a type named as the point, or by an argument: "
         "\"arg0:str\".\n\n"
         "CSV has four columns: module, class, function and name. Lines that begin with # are "
         "skipped.\n\n"
-        "The \"module\" of a Python function is a Python module such as shop.db, or __main__ "
-        "for the script, and its \"class\" a class of it. arg0 is then its first argument (of"
-        " a method, the object), farg0 the same as a real number, and ret what it returns, "
-        "each a number or a text. A call that an exception leaves has failed, with the "
-        "key-values exception.type and exception.message. The span of a coroutine lasts until"
-        " it has returned. \"error\" and request types by argument do not apply to "
-        "Python.\n\n"
-        "Points are opened and closed as all others are while the program runs; those that "
-        "this command opened are closed at the end. Programs that the program starts are "
-        "traced too.\n\n"
-        "Not hooked: functions that are static or inlined, and calls within one object that "
-        "do not go through its procedure linkage table, unless the program is built with "
-        "-finstrument-functions, and then with no keys but metrics and caller; virtual calls "
-        "and calls through pointers in data; calls of the C library by itself; calls by "
-        "constructors of libraries that start before the shim; functions that return twice or"
-        " on another stack, such as setjmp. Programs that are linked statically, that have "
-        "more rights than you, or that use a shadow stack cannot be traced. x86-64 only.",
-    .examples = "# What does a command take? Record it ten times, and show the runs.\n"
+        "The \"module\" of a Python function is a Python module such as shop.db, or __main__ for "
+        "the script, and its \"class\" a class of it. arg0 is then its first argument (of a "
+        "method, the object), farg0 the same as a real number, and ret what it returns, each a "
+        "number or a text. A call that an exception leaves has failed, with the key-values "
+        "exception.type and exception.message. The span of a coroutine lasts until it has "
+        "returned. \"error\" and request types by argument do not apply to Python.\n\n"
+        "While the program runs, its points can be opened and closed as any others; the ones that "
+        "this command opened are closed at the end. Programs that the program starts are traced "
+        "too.\n\n"
+        "Not hooked: functions that are static or inlined, and calls within one object that do "
+        "not go through its procedure linkage table, unless the program is built with "
+        "-finstrument-functions, and then with no keys but metrics and caller; virtual calls and "
+        "calls through pointers in data; calls of the C library by itself; calls by constructors "
+        "of libraries that start before the shim; functions that return twice or on another "
+        "stack, such as setjmp. Programs that are linked statically, that have more rights than "
+        "you, or that use a shadow stack cannot be traced. x86-64 only.",
+    .examples = "# Record ten runs of a command, and list them\n"
                 "pythia run --db runs.db --tag before --repeat 10 -- sort README.md > /dev/null\n"
                 "pythia runs list --db runs.db\n"
-                "# How much does each read of a program get?\n"
-                "printf '[{\"name\": \"read\", \"function\": \"read\", \"keys\": [\"fd=arg0:i32\", "
-                "\"ret\"]}]' "
-                "> points.json\n"
+                "# Trace the calls of read: how much does each return?\n"
+                "printf '[{\"name\": \"read\", \"function\": \"read\", \"keys\": "
+                "[\"fd=arg0:i32\", \"ret\"]}]' > points.json\n"
                 "pythia run --points points.json --records wc.records -- wc README.md\n"
                 "pythia tree --keys --slowest 3 wc.records\n"
-                "# The same for a function of a Python program.\n"
+                "# Trace a function of a Python program\n"
                 "printf '[{\"name\": \"dumps\", \"module\": \"json\", \"function\": \"dumps\"}]' "
                 "> points.json\n"
-                "pythia run --points points.json --service app --records app.records -- "
-                "python3 -c 'import json; json.dumps([])'\n",
-    .exits = "that of the program, or 128 plus the number of the signal that ended it; of several "
-             "runs, the first that is not 0; 1 if a run could not be recorded. If nothing was "
-             "started: 1 failed, 2 wrong usage (also: a declaration is wrong, or none of the "
-             "functions exists), 126 the program cannot be executed, 127 there is no such program.",
+                "pythia run --points points.json --service app --records app.records -- python3 "
+                "-c 'import json; json.dumps([])'\n",
+    .exits = "the status of the program, or 128 plus the number of the signal that ended it; of "
+             "several runs, the first that is not 0; 1 if a run could not be recorded. If nothing "
+             "was started: 1 failed, 2 wrong usage (also: a declaration is wrong, or none of the "
+             "functions exists), 126 the program cannot be executed, 127 there is no such "
+             "program.",
     .see_also =
         "pythia-tree(1), pythia-replay(1), libpythia-tracepoints(3), pythia-records(5), pythiad(8)",
     .options = options,

@@ -58,24 +58,26 @@ static bool is_plain_name(const char *text)
     return true;
 }
 
+/* Names of functions go into the plan, whose fields end at tabs and lines, so control characters
+ * are refused everywhere. */
 static bool check_names(struct pythia__declarations *d, const struct pythia__declaration *p)
 {
     const char *why;
     if (*p->name == '\0')
         report_line(d, p, "a point has no name");
     else if (strlen(p->name) > NAME_BYTES || !is_plain_name(p->name))
-        report_line(d, p, "the name of a point has at most %d bytes, and no control characters",
+        report_line(d, p, "the name of a point has more than %d bytes, or control characters",
                     NAME_BYTES);
     else if (*p->function && !is_word(p->name))
-        report_line(d, p, "'%s' is no name of a point: letters, digits and _ make one", p->name);
+        report_line(d, p, "'%s' is not a valid name: use letters, digits and _", p->name);
     else if (*p->class_name && !*p->function)
-        report_line(d, p, "'%s' has a class, and no function of it", p->name);
+        report_line(d, p, "'%s' has a class but no function", p->name);
     else if (!is_plain_name(p->function) || !is_plain_name(p->module) ||
              !is_plain_name(p->class_name) || strlen(p->function) >= FIELD_BYTES ||
              strlen(p->module) >= FIELD_BYTES || strlen(p->class_name) >= FIELD_BYTES)
         report_line(d, p,
-                    "'%s' has a module, a class or a function that is too long, or has control "
-                    "characters in it",
+                    "'%s' has a module, class or function that is too long or contains control "
+                    "characters",
                     p->name);
     else if (*p->function && (why = pythia__unhookable(p->function)))
         report_line(d, p, "'%s' cannot hook %s: %s", p->name, p->function, why);
@@ -93,19 +95,19 @@ static bool check_keys(struct pythia__declarations *d, const struct pythia__decl
     for (const char *at = p->keys; *at;) {
         size_t size = strcspn(at, ",");
         if (pythia__key_parse(at, size, &key, why) != 0) {
-            report_line(d, p, "a key of '%s': %s", p->name, why);
+            report_line(d, p, "key of '%s': %s", p->name, why);
             return false;
         }
         count++;
         at += size + (at[size] == ',');
     }
     if (count > PYTHIA__PLAN_KEYS) {
-        report_line(d, p, "'%s' has %zu keys: at most %d are kept", p->name, count,
+        report_line(d, p, "'%s' has %zu keys; at most %d are allowed", p->name, count,
                     PYTHIA__PLAN_KEYS);
         return false;
     }
     if (*p->function == '\0' && (count || *p->error || strcmp(p->request, "-") != 0)) {
-        report_line(d, p, "'%s' has no function: keys, error and request are of one", p->name);
+        report_line(d, p, "'%s' has no function; keys, error and request require one", p->name);
         return false;
     }
     return true;
@@ -117,7 +119,7 @@ static bool check_rest(struct pythia__declarations *d, const struct pythia__decl
     enum pythia__error_kind error;
     char why[256];
     if (pythia__error_parse(p->error, &error) != 0) {
-        report_line(d, p, "'%s' has the error '%s': wanted negative, zero, null or nonzero",
+        report_line(d, p, "'%s' has the error '%s'; expected negative, zero, null or nonzero",
                     p->name, p->error);
         return false;
     }
@@ -247,7 +249,8 @@ static char *string_member(struct pythia__declarations *d, const struct pythia__
     if (!value && !wanted)
         return copy_field_text("");
     if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value)) {
-        report_line(d, p, value ? "\"%s\" is no string without U+0000" : "a point has no \"%s\"",
+        report_line(d, p,
+                    value ? "\"%s\" is not a string, or contains U+0000" : "a point has no \"%s\"",
                     name);
         *right = false;
         return copy_field_text("");
@@ -274,7 +277,7 @@ static char *list_member(struct pythia__declarations *d, const struct pythia__de
         pythia_buf_puts(&all, text);
     }
     if (!good) {
-        report_line(d, p, "\"%s\" is no list of strings", name);
+        report_line(d, p, "\"%s\" is not a list of strings", name);
         *right = false;
     }
     char *joined =
@@ -296,7 +299,9 @@ static void add_metrics(struct pythia__declarations *d, struct pythia__declarati
             known = known || (strlen(pythia__metrics[i]) == size &&
                               strncmp(pythia__metrics[i], at, size) == 0);
         if (!known) {
-            report_line(d, p, "'%.*s' is no metric: rss, read_bytes and write_bytes are",
+            report_line(d, p,
+                        "'%.*s' is not a metric; the metrics are rss, read_bytes and "
+                        "write_bytes",
                         (int)(size < 40 ? size : 40), at);
             *right = false;
         }
@@ -322,7 +327,9 @@ static char *request_member(struct pythia__declarations *d, const struct pythia_
         return copy_field_text(json_is_true(value) ? "" : "-");
     if (json_is_string(value) && json_string_length(value) > 0)
         return copy_field_text(json_string_value(value));
-    report_line(d, p, "\"request\" is true, false, or what names it: \"arg0:str\"");
+    report_line(d, p,
+                "\"request\" must be true, false, or the argument that names it: "
+                "\"arg0:str\"");
     *right = false;
     return copy_field_text("-");
 }
@@ -338,26 +345,28 @@ static void check_members(struct pythia__declarations *d, const struct pythia__d
             known = known || strcmp(key, members[i]) == 0;
         if (!known) {
             report_line(d, p,
-                        "there is no member \"%s\": name, module, class, function, keys, metrics, "
-                        "types, enabled, error and request are",
+                        "unknown member \"%s\"; the members are name, module, class, function, "
+                        "keys, metrics, types, enabled, error and request",
                         key);
             *right = false;
         }
     }
     value = json_object_get(object, "enabled");
     if (value && !json_is_boolean(value)) {
-        report_line(d, p, "\"enabled\" is true or false");
+        report_line(d, p, "\"enabled\" must be true or false");
         *right = false;
     }
 }
 
+/* All members are read even after an error, so that one run reports every mistake of a
+ * declaration. */
 static int take_object(struct pythia__declarations *d, const char *path, uint64_t line,
                        json_t *object)
 {
     struct pythia__declaration p = {.source = path, .line = line};
     bool right = true;
     if (!json_is_object(object)) {
-        report_line(d, &p, "a declaration is an object: {\"name\": …, \"function\": …}");
+        report_line(d, &p, "a declaration must be an object: {\"name\": …, \"function\": …}");
         return PYTHIA_OK;
     }
     check_members(d, &p, object, &right);
@@ -377,6 +386,8 @@ static int take_object(struct pythia__declarations *d, const char *path, uint64_
     return PYTHIA_OK;
 }
 
+/* jansson knows no lines of values, so the lines of objects are found by walking over the text
+ * beside it. */
 static int read_json(struct pythia__declarations *d, const char *path, struct pythia_text text,
                      struct pythia_error *e)
 {
@@ -388,7 +399,7 @@ static int read_json(struct pythia__declarations *d, const char *path, struct py
     int status = PYTHIA_OK;
     if (!list || !json_is_array(list)) {
         pythia_error_set(e, PYTHIA_EFORMAT, "%s%s", list ? "" : "is not JSON: ",
-                         list ? "declarations are a list of objects: [{…}, …]" : why.text);
+                         list ? "declarations must be a list of objects: [{…}, …]" : why.text);
         pythia_error_place(e, path, list || why.line < 1 ? 1 : (uint64_t)why.line,
                            list ? 0 : (uint64_t)why.position);
         json_decref(list);
@@ -445,6 +456,7 @@ static int split_fields(char *line, char *fields[COLUMNS + 1])
     }
 }
 
+/* The columns of JSON that CSV does not have get their defaults. */
 static int take_csv_line(struct pythia__declarations *d, const char *path, uint64_t number,
                          char *line)
 {
@@ -458,8 +470,9 @@ static int take_csv_line(struct pythia__declarations *d, const char *path, uint6
     int count = split_fields(line, fields);
     if (count != COLUMNS) {
         report_line(d, &p,
-                    count < 0 ? "a quote that does not end, or ends before a field does"
-                              : "%d columns: wanted 4, \"module\",\"class\",\"function\",\"name\"",
+                    count < 0 ? "a quote is not closed, or is closed before the end of its field"
+                              : "%d columns; expected 4: "
+                                "\"module\",\"class\",\"function\",\"name\"",
                     count);
         return PYTHIA_OK;
     }
@@ -474,13 +487,14 @@ static int take_csv_line(struct pythia__declarations *d, const char *path, uint6
     return keep_declaration(d, &p);
 }
 
+/* Lines are cut in place by NULs, so a NUL in the file would end a line unnoticed. */
 static int read_csv(struct pythia__declarations *d, const char *path, struct pythia_text text,
                     struct pythia_error *e)
 {
     int status = PYTHIA_OK;
     uint64_t number = 1;
     if (memchr(text.bytes, '\0', text.size)) {
-        pythia_error_set(e, PYTHIA_EFORMAT, "there is a NUL in it");
+        pythia_error_set(e, PYTHIA_EFORMAT, "it contains a NUL byte");
         pythia_error_place(e, path, 1, 0);
         return PYTHIA_EFORMAT;
     }
@@ -502,6 +516,7 @@ out:
 
 /* ---- files ---- */
 
+/* Files may be pipes, so the size is limited while reading instead of asked for. */
 static int read_declaration_file(const char *path, struct pythia_buf *to, struct pythia_error *e)
 {
     FILE *file = fopen(path, "rb");
@@ -523,7 +538,7 @@ static int read_declaration_file(const char *path, struct pythia_buf *to, struct
     }
     if (to->size <= FILE_BYTES)
         return PYTHIA_OK;
-    pythia_error_set(e, PYTHIA_EFORMAT, "declarations of more than 64 MiB");
+    pythia_error_set(e, PYTHIA_EFORMAT, "it is larger than 64 MiB");
     pythia_error_place(e, path, 0, 0);
     return PYTHIA_EFORMAT;
 }

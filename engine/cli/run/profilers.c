@@ -53,6 +53,8 @@ static pid_t start_shell(const char *command)
     _exit(127);
 }
 
+/* The folder's name is put into shell commands unquoted, so a TMPDIR with characters that a
+ * shell interprets is refused. */
 void pythia__profilers_start(struct pythia__profilers *p, pid_t pid)
 {
     const char *place = getenv("TMPDIR");

@@ -68,14 +68,13 @@ const char *pythia__program_refused(const char *path)
 {
     int kind = pythia__symbols_read(path, NULL);
     if (kind == PYTHIA__FILE_STATIC)
-        return "it is linked statically: nothing can be loaded into it";
+        return "it is linked statically, so the tracing library cannot be loaded into it";
     if (kind == PYTHIA__FILE_FOREIGN)
-        return "it is for another processor, or of 32 bits: nothing of this one can be loaded into "
-               "it";
+        return "it is built for another processor or for 32 bits, so the tracing library cannot "
+               "be loaded into it";
     if (gets_rights(path))
-        return "it runs with more rights than you have (setuid, setgid or capabilities): nothing "
-               "of "
-               "yours is loaded into it";
+        return "it runs with more rights than you have (setuid, setgid or capabilities), so the "
+               "tracing library cannot be loaded into it";
     return NULL;
 }
 
@@ -186,10 +185,12 @@ static size_t report_unknown_functions(const struct looking *l, const char *path
         known += p->known;
         if (p->known)
             continue;
-        pythia_log(PYTHIA_LOG_ERROR, "%s:%llu: there is no function %s%s%s in %s%s: not hooked",
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "%s:%llu: there is no function %s%s%s in %s%s, so it is not "
+                   "traced",
                    p->source, (unsigned long long)p->line, p->class_name,
                    *p->class_name ? "::" : "", p->function, *p->module ? p->module : path,
-                   *p->module ? "" : " or what it loads when it starts");
+                   *p->module ? "" : " or the libraries that it loads at its start");
     }
     return known;
 }

@@ -9,7 +9,7 @@
  * 126: it cannot be executed. */
 int pythia__program_find(const char *command, char *out);
 
-/* Why nothing can be loaded into it, a sentence; NULL: it can. */
+/* The reason why nothing can be loaded into it, a sentence; NULL: it can. */
 const char *pythia__program_refused(const char *path);
 
 /* Look for the declared functions in a program and in all that it loads when it starts, which the

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "profilers.h"
-#include "pythia/callpath_profile.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/run_callpaths.h"
 #include "pythia/run_json.h"
 #include "pythia/status.h"
 #include "shared/command.h"
@@ -44,7 +44,7 @@ static const char *const known_variables[] = {
 };
 #define KNOWN_VARIABLES (sizeof(known_variables) / sizeof(known_variables[0]))
 
-/* Those of the suite, of --meta and of --environment. */
+/* The data of the suite, of --meta and of --environment. */
 #define PAIRS_MAX (KNOWN_VARIABLES + (size_t)3 * PYTHIA_OPTION_TEXTS_MAX)
 
 struct pythia__recording {
@@ -281,6 +281,7 @@ static int64_t timeval_ns(struct timeval t)
     return (int64_t)t.tv_sec * 1000000000 + (int64_t)t.tv_usec * 1000;
 }
 
+/* Processes and overhead are known only from trace records; -1 means not measured. */
 static void set_metrics(const struct pythia__child_result *result, struct pythia_run *run)
 {
     const struct rusage *u = &result->usage;
@@ -325,21 +326,23 @@ static bool set_outputs(struct pythia__recording *r, const struct pythia__captur
 
 struct trace_reading {
     struct pythia__reading reading;
-    struct pythia_callpath_profile *profile;
+    struct pythia_profile *profile;
+    struct pythia_arena memory; /* of the callpaths */
 };
 
 static int begin_callpaths(void *context)
 {
     struct trace_reading *t = context;
-    pythia_callpath_profile_destroy(t->profile);
+    const struct pythia_profile_options options = {.by = PYTHIA_PROFILE_CALLPATH};
+    pythia_profile_destroy(t->profile);
     t->profile = NULL;
-    return pythia_callpath_profile_create(t->reading.vocabulary, &t->profile);
+    return pythia_profile_create(t->reading.vocabulary, &options, &t->profile);
 }
 
 static int add_to_callpaths(void *context, const struct pythia_trace *trace)
 {
     struct trace_reading *t = context;
-    return pythia_callpath_profile_add(t->profile, trace);
+    return pythia_profile_add(t->profile, trace);
 }
 
 /* The profile of the records that the program left, which may be none: nothing was called. */
@@ -354,9 +357,9 @@ static int read_traces(const char *records, struct trace_reading *t, struct pyth
     int status = pythia__reading_begin(&t->reading, &settings, &records, 1);
     if (status != PYTHIA_OK || (status = pythia__reading_run(&t->reading, &consumer)) != PYTHIA_OK)
         return status;
-    return t->profile
-               ? pythia_callpath_profile_finish(t->profile, &run->callpaths, &run->callpath_count)
-               : PYTHIA_OK;
+    return t->profile ? pythia_run_callpaths_make(t->profile, &t->memory, &run->callpaths,
+                                                  &run->callpath_count)
+                      : PYTHIA_OK;
 }
 
 /* ---- all of it ---- */
@@ -409,7 +412,8 @@ static int add_record(struct pythia__recording *r, const struct pythia__benchmar
                               : pythia_status_text(status));
     else if (!quiet)
         report_run(run);
-    pythia_callpath_profile_destroy(traces.profile);
+    pythia_profile_destroy(traces.profile);
+    pythia_arena_free(&traces.memory);
     if (traces.reading.vocabulary)
         pythia__reading_end(&traces.reading);
     if (command != whole)
@@ -418,7 +422,7 @@ static int add_record(struct pythia__recording *r, const struct pythia__benchmar
     return status;
 }
 
-/* What the child's set_up needs, and what starts the profilers. */
+/* The context of the child's set_up, which starts the profilers. */
 struct started {
     struct pythia__recording *recording;
     struct pythia__child child; /* as it was given */
@@ -437,6 +441,7 @@ static void on_start(void *context, pid_t pid)
     pythia__profilers_start(&s->recording->profilers, pid);
 }
 
+/* git runs beside the program, because it may take longer than a short program does. */
 int pythia__recording_run(struct pythia__recording *r, const struct pythia__benchmark *benchmark,
                           struct pythia__child *child, const char *records, bool quiet,
                           struct pythia__child_result *result)

@@ -48,7 +48,7 @@ struct pythia__recording_settings {
          0,                                                                                        \
          0,                                                                                        \
          (where) + offsetof(struct pythia__recording_settings, environment),                       \
-         "Environment variable to record, as well as those that are known to matter "              \
+         "Environment variable to record, in addition to the default ones "                        \
          "(pythia-runs(7)); may be given several times"},                                          \
         PYTHIA_TEXT_OPTION("suite", 0, "FILE",                                                     \
                            (where) + offsetof(struct pythia__recording_settings, suite),           \

@@ -10,7 +10,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* What a benchmark points to. */
+/* The memory that a benchmark points to. */
 struct owned {
     char **arguments;
     struct pythia_run_pair *meta;
@@ -105,23 +105,26 @@ static int read_benchmark(const char *path, struct pythia__suite *s, json_t *o, 
         return fail_suite(path, s->count - 1, "has no \"name\"");
     for (size_t i = 0; i + 1 < s->count; i++)
         if (strcmp(s->benchmarks[i].name, b->name) == 0)
-            return fail_suite(path, s->count - 1, "has the name of an earlier one");
+            return fail_suite(path, s->count - 1, "has the same name as an earlier one");
     if (json_array_size(command) == 0)
         return fail_suite(path, s->count - 1, "has no \"command\", a list of words");
     int status = read_command(command, &owned->arguments);
     if (status == PYTHIA_EFORMAT)
-        return fail_suite(path, s->count - 1, "has a \"command\" with what is no text");
+        return fail_suite(path, s->count - 1, "has a \"command\" with a word that is not text");
     if (status != PYTHIA_OK)
         return status;
     b->arguments = owned->arguments;
     if (meta && !json_is_object(meta))
-        return fail_suite(path, s->count - 1, "has a \"meta\" that is no object");
+        return fail_suite(path, s->count - 1, "has a \"meta\" that is not an object");
     status = read_benchmark_meta(meta, b, &owned->meta);
     if (status == PYTHIA_EFORMAT)
-        return fail_suite(path, s->count - 1, "has a \"meta\" value that is no text or number");
+        return fail_suite(path, s->count - 1,
+                          "has a \"meta\" value that is neither text nor a "
+                          "number");
     return status;
 }
 
+/* The document is kept: benchmarks borrow their texts from it. */
 static int read_suite_document(const char *path, struct pythia__suite *s)
 {
     json_error_t why;

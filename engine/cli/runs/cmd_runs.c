@@ -25,9 +25,9 @@ static const struct pythia_option list_options[] = {
     PYTHIA__RUNS_OPTIONS(offsetof(struct list_settings, runs)),
     PYTHIA__RUNS_TAG(offsetof(struct list_settings, runs)),
     PYTHIA_CHOICE("format", 'f', "text|json", "text", offsetof(struct list_settings, format),
-                  "A table, or an object a line (JSON Lines)"),
+                  "Format of the output: a table, or one JSON object per line"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct list_settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -109,9 +109,9 @@ const struct pythia__command pythia__cmd_runs_list = {
     .name = "runs list",
     .operands = "",
     .summary = "List recorded runs",
-    .description = "Lists the runs that pythia run has recorded, in the order of their start, with "
-                   "their time, CPU time (user and system), peak of resident memory, and exit "
-                   "status; of a run that a signal ended, the signal's number with a minus sign.",
+    .description = "Lists the runs that pythia run has recorded, in order of their start, with "
+                   "wall-clock time, CPU time (user and system), peak resident memory, and exit "
+                   "status; for a run ended by a signal, minus the number of the signal.",
     .examples = "# The last ten runs of a command\n"
                 "pythia runs list --db runs.db --command sort --last 10\n",
     .exits = EXITS_LIST,
@@ -135,9 +135,9 @@ struct show_settings {
 static const struct pythia_option show_options[] = {
     PYTHIA__RUNS_DB(offsetof(struct show_settings, runs)),
     PYTHIA_CHOICE("format", 'f', "text|json", "text", offsetof(struct show_settings, format),
-                  "Form of the output"),
+                  "Format of the output"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct show_settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -268,9 +268,9 @@ static int run_runs_show(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_runs_show = {
     .name = "runs show",
     .operands = "RUN",
-    .summary = "Show all that is recorded of a run",
-    .description = "Shows a run by its number, with everything that was recorded of it: numbers, "
-                   "machine, commit, data, callpaths, findings, and what it wrote.",
+    .summary = "Show everything recorded about a run",
+    .description = "Shows everything that was recorded about the run with this number: its "
+                   "numbers, machine, commit, data, callpaths, findings, and output.",
     .examples = "# The first run of a file\n"
                 "pythia runs show --db runs.db 1\n",
     .exits = EXITS_LIST,

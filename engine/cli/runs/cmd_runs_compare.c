@@ -24,18 +24,18 @@ struct settings {
 #define SHARED_OPTIONS                                                                             \
     PYTHIA__RUNS_OPTIONS(offsetof(struct settings, runs)),                                         \
         PYTHIA_TEXT_OPTION("group-by", 'g', "KEY", offsetof(struct settings, group),               \
-                           "Compare only runs that have one value of this: host, host.cpu, or "    \
-                           "the key of a datum that --meta recorded"),                             \
+                           "Compare only runs with the same value of this: host, host.cpu, or "    \
+                           "a key recorded with --meta"),                                          \
         PYTHIA_REAL("alpha", 0, "Q", ".01", 1e-6, .5, offsetof(struct settings, alpha),            \
                     "False discovery rate over all comparisons"),                                  \
         PYTHIA_REAL("effect", 0, "PART", ".05", 0, 10, offsetof(struct settings, effect),          \
-                    "Smallest change that matters, as a part of the median before"),               \
+                    "Smallest change that matters, as a share of the earlier median"),             \
         PYTHIA_FLAG("all", 'a', offsetof(struct settings, all),                                    \
-                    "List callpaths that did not change, too"),                                    \
+                    "Also list callpaths that did not change"),                                    \
         PYTHIA_CHOICE("format", 'f', "text|json|markdown|junit", "text",                           \
-                      offsetof(struct settings, format), "Form of the output"),                    \
+                      offsetof(struct settings, format), "Format of the output"),                  \
         PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),               \
-                           "File to write to (default standard output)")
+                           "Write to a file (default standard output)")
 
 static const struct pythia_option compare_options[] = {
     SHARED_OPTIONS,
@@ -44,19 +44,19 @@ static const struct pythia_option compare_options[] = {
 
 static const struct pythia_option regress_options[] = {
     PYTHIA_TEXT_OPTION("base", 0, "TAG", offsetof(struct settings, base),
-                       "Tag of the runs to compare with"),
+                       "Tag of the reference runs"),
     PYTHIA_TEXT_OPTION("candidate", 0, "TAG", offsetof(struct settings, candidate),
                        "Tag of the runs to judge"),
     {"metric", 0, PYTHIA_OPTION_TEXTS, "NAME", NULL, NULL, 0, 0, offsetof(struct settings, metrics),
-     "Number to judge; may be given several times (default wall, cpu and max_rss)"},
+     "Number to compare; may be given several times (default wall, cpu and max_rss)"},
     PYTHIA_TEXT_OPTION("escalate", 0, "POINTS", offsetof(struct settings, escalate),
-                       "If something got worse: run that command once more with the trace points "
-                       "of this file, and record what its traces show"),
+                       "If something got worse, run that command once more with the trace points "
+                       "in this file, and record what its traces show"),
     SHARED_OPTIONS,
     {0},
 };
 
-/* What an escalation needs of the last candidate run of each benchmark. */
+/* The last candidate run of each benchmark, for an escalation. */
 struct subject {
     char *name, *command; /* owned; command NULL: not recorded */
 };
@@ -254,9 +254,9 @@ const struct pythia__command pythia__cmd_runs_compare = {
     .operands = "BASE CANDIDATE",
     .summary = "Compare the runs of two tags, number by number",
     .description =
-        "Compares the runs that have the tag BASE with those that have the tag CANDIDATE: for each "
-        "benchmark (or command), each recorded number and each callpath, the medians, the shift "
-        "between them with its interval (Hodges and Lehmann), and whether it is more than chance "
+        "Compares the runs that have the tag BASE with those that have the tag CANDIDATE: for "
+        "each benchmark (or command), each recorded number and each callpath, the medians, the "
+        "shift between them with its interval (Hodges and Lehmann), and whether it is significant "
         "(Mann and Whitney, adjusted over all comparisons by Benjamini and Hochberg). Callpaths "
         "are compared by their exclusive time in a run.",
     .examples = "# What changed between two versions?\n"
@@ -277,18 +277,18 @@ const struct pythia__command pythia__cmd_runs_compare = {
 const struct pythia__command pythia__cmd_runs_regress = {
     .name = "runs regress",
     .operands = "",
-    .summary = "Fail if the runs of one tag are worse than those of another",
+    .summary = "Fail if the runs of one tag are worse than the runs of another",
     .description =
-        "Judges whether the runs of --candidate take more time or memory than those of --base, per "
-        "benchmark (or command), as pythia runs compare does, and exits with 3 if so: a step of a "
-        "pipeline. A number got worse if the shift is at least --effect of the median before, and "
-        "chance is an unlikely explanation for it: the one-sided test of Mann and Whitney, "
-        "adjusted by Benjamini and Hochberg over all comparisons, is at most --alpha. It takes "
-        "five runs of each tag to find anything at the default.\n\n"
-        "With --escalate, the command of each benchmark that got worse is run once more with trace "
-        "points (pythia-run(1), --points), recorded with the tag CANDIDATE+trace, and its traces "
-        "are diagnosed as pythia replay does; the verdict is recorded with that run. Nothing is "
-        "run if nothing got worse.",
+        "Tests whether the runs of --candidate take more time or memory than the runs of --base, "
+        "per benchmark (or command), as pythia runs compare does, and exits with 3 if so: a step "
+        "of a CI pipeline. A number got worse if the shift is at least --effect of the earlier "
+        "median and significant: the one-sided p-value of Mann and Whitney, adjusted by Benjamini "
+        "and Hochberg over all comparisons, is at most --alpha. With the default, it takes at "
+        "least five runs of each tag to find anything.\n\n"
+        "With --escalate, the command of each benchmark that got worse is run once more with "
+        "trace points (pythia-run(1), --points), recorded with the tag CANDIDATE+trace, and its "
+        "traces are diagnosed as pythia replay does; the verdict is recorded with that run. "
+        "Nothing is run if nothing got worse.",
     .examples = "# In a pipeline: compare this commit with the main branch\n"
                 "pythia runs regress --db runs.db --base v1 --candidate v1 --format junit "
                 "--output regress.xml\n",

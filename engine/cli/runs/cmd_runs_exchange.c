@@ -38,7 +38,7 @@ static int make_export_folder(const char *path)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST)
         return PYTHIA_OK;
-    pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be made: %s", path, strerror(errno));
+    pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be created: %s", path, strerror(errno));
     return PYTHIA_EIO;
 }
 
@@ -124,7 +124,7 @@ static const struct pythia_option import_options[] = {
                        "File of runs to add to (default $PYTHIA_RUNS, else "
                        "~/.local/state/pythia/runs.db)"),
     PYTHIA_TEXT_OPTION("tag", 't', "TAG", offsetof(struct import_settings, tag),
-                       "Tag of those that have none"),
+                       "Tag for runs that have none"),
     {0},
 };
 
@@ -223,11 +223,11 @@ const struct pythia__command pythia__cmd_runs_export = {
     .operands = "FOLDER",
     .summary = "Write recorded runs as files of JSON",
     .description =
-        "Writes each run as a file, in the layout of the profiler of TileDB-SOMA: a folder for "
-        "each command, named by the MD5 of it, and a file for each run, named by its time. The "
-        "members are that profiler's, and one more, \"pythia\", has all that is known of the run, "
-        "so that pythia runs import reads it back whole.",
-    .examples = "# Keep runs in a repository\n"
+        "Writes each run to a file, in the layout of the profiler of TileDB-SOMA: a folder for "
+        "each command, named by its MD5, and a file for each run, named by its time. The members "
+        "are that profiler's; an additional member, \"pythia\", has everything known about the "
+        "run, so that pythia runs import can restore it completely.",
+    .examples = "# Export runs, to keep them in a repository\n"
                 "pythia runs export --db runs.db exported\n",
     .exits = "0 done, 1 failed, 2 wrong usage, 4 no run matches.",
     .see_also = "pythia-runs-import(1), pythia-runs-list(1), pythia-runs(7)",
@@ -246,11 +246,11 @@ const struct pythia__command pythia__cmd_runs_import = {
     .description =
         "Adds the runs that pythia runs export, or the profiler of TileDB-SOMA, has written: "
         "files, or folders with files whose names end in .json. Numbers may be texts, as that "
-        "profiler writes them. A file that is no record is refused, and the others are added. "
-        "Importing a file twice adds the run twice.",
+        "profiler writes them. A file that is not a record of a run is refused; the others are "
+        "added. Importing a file twice adds the run twice.",
     .examples = "# Into another file\n"
                 "pythia runs import --db copy.db exported\n",
-    .exits = "0 done, 1 failed (also: a file was refused), 2 wrong usage, 4 there was no file.",
+    .exits = "0 done, 1 failed (also: a file was refused), 2 wrong usage, 4 no file.",
     .see_also = "pythia-runs-export(1), pythia-runs-list(1), pythia-runs(7)",
     .options = import_options,
     .read_offset = PYTHIA__READS_NOTHING,

@@ -20,12 +20,13 @@ struct settings {
 static const struct pythia_option options[] = {
     PYTHIA__RUNS_DB(offsetof(struct settings, runs)),
     PYTHIA_INTEGER("diff", 0, "RUN", "0", 0, 9e15, offsetof(struct settings, diff),
-                   "Compare with this later run: its widths, and colours for what grew (red) and "
-                   "shrank (blue)"),
+                   "Compare with this later run: its times give the widths, and colours show what "
+                   "grew (red) and shrank (blue)"),
     PYTHIA_CHOICE("format", 'f', "svg|folded", "svg", offsetof(struct settings, format),
-                  "A picture for a browser, or folded stacks as other tools read them"),
+                  "Format of the output: a picture for a browser, or folded stacks for other "
+                  "tools"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -161,9 +162,9 @@ const struct pythia__command pythia__cmd_runs_flame = {
     .summary = "Draw the flame graph of a run, or of the difference of two",
     .description =
         "Draws where the time of a run went: the callpaths of its traces, or the folded stacks "
-        "that a profiler left. The picture is one SVG file without references to others: a click "
-        "enlarges a frame, Ctrl-F searches, the pointer shows times and shares. With --diff the "
-        "widths are those of the second run, and the colours say what changed.",
+        "that a profiler recorded. The picture is one self-contained SVG file: a click enlarges a "
+        "frame, Ctrl-F searches, hovering shows times and shares. With --diff the widths are "
+        "those of the second run, and the colours show what changed.",
     .examples = "# Where does the time of a run go?\n"
                 "printf '[{\"name\": \"read\", \"function\": \"read\"}]' > points.json\n"
                 "pythia run --db flame.db --points points.json -- wc README.md\n"

@@ -29,12 +29,11 @@ static const struct pythia_option options[] = {
      "Number to show: wall, user, sys, cpu, max_rss, major_faults, minor_faults, "
      "voluntary_switches, involuntary_switches, in_blocks, out_blocks, read_bytes, write_bytes"},
     PYTHIA_TEXT_OPTION("x", 'x', "meta.KEY", offsetof(struct settings, x),
-                       "Show the number over this datum instead of over time, and fit a power of "
-                       "it"),
+                       "Show the number over this datum instead of over time, and fit a power law"),
     PYTHIA_CHOICE("format", 'f', "text|svg", "text", offsetof(struct settings, format),
-                  "A table with bars, or a picture"),
+                  "Format of the output: a table with bars, or a picture"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
-                       "File to write to (default standard output)"),
+                       "Write to a file (default standard output)"),
     {0},
 };
 
@@ -150,7 +149,8 @@ static void add_power(const struct trend *t, struct pythia_buf *to)
                           pythia_run_metrics[t->metric].name, t->key, p.exponent, p.low, p.high,
                           p.n);
     else
-        pythia_buf_puts(to, "No exponent: it takes three runs and two different sizes above 0\n");
+        pythia_buf_puts(to, "No exponent: it requires at least three runs with two different "
+                            "sizes above 0\n");
 }
 
 /* ---- text ---- */
@@ -275,6 +275,8 @@ static void draw_axis_values(const struct trend *t, const struct scale *sx, cons
                       LEFT + WIDTH, TOP + HEIGHT + 20, sx->high);
 }
 
+/* A trend over a datum has logarithmic axes, on which a power is a line; values of 0 and below
+ * have no place on them. */
 static void write_svg(const struct trend *t, struct pythia_buf *to)
 {
     struct scale sx = {INFINITY, -INFINITY, t->key != NULL},
@@ -320,18 +322,21 @@ static int check_settings(struct trend *t)
 {
     t->metric = pythia_run_metric_find(t->s->metric);
     if (t->metric < 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "--metric %s: there is no such number (--help lists them)",
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "--metric %s: no such number (pythia runs trend --help lists "
+                   "them)",
                    t->s->metric);
         return PYTHIA__EXIT_USAGE;
     }
     if (t->s->x && strncmp(t->s->x, "meta.", 5) != 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "--x %s: wanted meta.KEY", t->s->x);
+        pythia_log(PYTHIA_LOG_ERROR, "--x %s: expected meta.KEY", t->s->x);
         return PYTHIA__EXIT_USAGE;
     }
     t->key = t->s->x ? t->s->x + 5 : NULL;
     return PYTHIA__EXIT_DONE;
 }
 
+/* Runs come from the store in order of time; over a datum they are sorted by it. */
 static int run_trend(const void *settings, char *const *operands, int count)
 {
     struct trend t = {.s = settings};
@@ -365,12 +370,12 @@ static int run_trend(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_runs_trend = {
     .name = "runs trend",
     .operands = "",
-    .summary = "Show how a number of recorded runs develops",
+    .summary = "Show how a number develops over recorded runs",
     .description =
-        "Shows a number of each run, in the order of time. With --x it is shown over a datum that "
-        "was recorded with --meta, such as the size of the input, and the exponent is fitted by "
-        "which it grows: a line through the logarithms of both, by least squares, with its 95 % "
-        "interval. 1 is linear, 2 quadratic.",
+        "Shows a number of each run, in order of time. With --x it is shown over a datum that was "
+        "recorded with --meta, such as the size of the input, and the exponent of its growth is "
+        "fitted: a line through the logarithms of both, by least squares, with its 95 % interval. "
+        "1 is linear, 2 quadratic.",
     .examples = "# Does the sort get slower over time, or with its input?\n"
                 "pythia run --db runs.db --meta size=1000 -- sort README.md > /dev/null\n"
                 "pythia runs trend --db runs.db --command sort\n"

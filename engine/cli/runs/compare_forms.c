@@ -48,7 +48,7 @@ static void add_metric_change(struct pythia_buf *to, const struct pythia_regress
         pythia_buf_puts(to, shift == 0 ? "+0.0 %" : "new");
 }
 
-/* What a row is about: a benchmark by its name, a command as a shell reads it, and the group. */
+/* The subject of a row: a benchmark by its name, a command as a shell reads it, and the group. */
 static void add_subject(struct pythia_buf *to, const struct pythia_regress_row *row)
 {
     struct pythia_buf name = {0};
@@ -83,6 +83,7 @@ static void add_padded(struct pythia_buf *to, int width, enum pythia_run_unit un
 
 /* ---- text ---- */
 
+/* The interval is padded by hand, because its width depends on two numbers with units. */
 static void add_text_row(struct pythia_buf *to, const struct pythia_regress_row *row)
 {
     struct pythia_buf change = {0};
@@ -113,6 +114,8 @@ static void add_text_row(struct pythia_buf *to, const struct pythia_regress_row 
     pythia_buf_free(&change);
 }
 
+/* "Nothing got worse" is only said if something could have been found; a pipeline must not pass
+ * for lack of runs. */
 static void add_row_sentence(const struct pythia__compared *c, struct pythia_buf *to)
 {
     size_t worse = pythia__compare_count(c, PYTHIA_REGRESS_WORSE);
@@ -130,12 +133,11 @@ static void add_row_sentence(const struct pythia__compared *c, struct pythia_buf
     if (worse)
         pythia_buf_printf(to, ") %zu of %zu comparisons got worse", worse, c->count);
     else if (c->count == 0)
-        pythia_buf_puts(to, ") there is nothing to compare: no benchmark or command has runs "
-                            "of both");
+        pythia_buf_puts(to, ") nothing to compare: no benchmark or command has runs of both");
     else if (few == c->count)
         pythia_buf_printf(to,
-                          ") there are too few runs: not even the clearest difference would be "
-                          "significant at %g",
+                          ") too few runs: not even the clearest difference would be significant "
+                          "at %g",
                           c->alpha);
     else
         pythia_buf_puts(to, ") nothing got worse");

@@ -25,7 +25,7 @@ struct pythia__compared {
 int pythia__compare_write(const struct pythia__compared *c, enum pythia__compare_form form,
                           struct pythia_buf *to);
 
-/* How many rows have that verdict. */
+/* The number of rows with that verdict. */
 size_t pythia__compare_count(const struct pythia__compared *c, enum pythia_regress_verdict verdict);
 
 #endif

@@ -105,7 +105,8 @@ static int run_with_points(const struct escalation *x)
     run_and_free(x, &words, NULL);
     if (access(x->records, R_OK) == 0)
         return PYTHIA__EXIT_DONE;
-    pythia_log(PYTHIA_LOG_ERROR, "The run with trace points left no traces: nothing to diagnose");
+    pythia_log(PYTHIA_LOG_ERROR, "The run with trace points recorded no traces: nothing to "
+                                 "diagnose");
     return PYTHIA__EXIT_FAILED;
 }
 

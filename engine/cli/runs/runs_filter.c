@@ -53,8 +53,8 @@ static int read_times(struct pythia__runs_filter *f, const struct pythia__runs_s
     for (size_t i = 0; i < 2; i++)
         if (times[i].text && !parse_time(times[i].text, times[i].ns)) {
             pythia_log(PYTHIA_LOG_ERROR,
-                       "--%s %s: wanted a date (2026-11-25, 2026-11-25T08:30) or an age (90m, 12h, "
-                       "7d)",
+                       "--%s %s: expected a date (2026-11-25, 2026-11-25T08:30) or an age (90m, "
+                       "12h, 7d)",
                        times[i].name, times[i].text);
             return PYTHIA__EXIT_USAGE;
         }
@@ -132,7 +132,7 @@ int pythia__runs_number(const char *text, int64_t *id)
     *id = strtoll(text, &end, 10);
     if (end != text && !*end && *id > 0)
         return PYTHIA__EXIT_DONE;
-    pythia_log(PYTHIA_LOG_ERROR, "%s: wanted the number of a run (pythia runs list)", text);
+    pythia_log(PYTHIA_LOG_ERROR, "%s: expected the number of a run (pythia runs list)", text);
     return PYTHIA__EXIT_USAGE;
 }
 

@@ -1,4 +1,4 @@
-/* Which runs a command of `pythia runs` is about, and how their numbers are shown. */
+/* Selects the runs that a command of `pythia runs` works on, and formats their numbers. */
 #ifndef PYTHIA_CLI_RUNS_FILTER_H
 #define PYTHIA_CLI_RUNS_FILTER_H
 
@@ -44,12 +44,13 @@ struct pythia__runs_settings {
          PYTHIA__RUNS_MEMBER(where, meta),                                                         \
          "Only runs with this data; may be given several times"},                                  \
         PYTHIA_TEXT_OPTION("since", 0, "TIME", PYTHIA__RUNS_MEMBER(where, since),                  \
-                           "Only runs that started then or later: 2026-11-25, 2026-11-25T08:30 "   \
+                           "Only runs that started at this time or later: 2026-11-25, "            \
+                           "2026-11-25T08:30 "                                                     \
                            "(local time), or an age: 90m, 12h, 7d"),                               \
         PYTHIA_TEXT_OPTION("until", 0, "TIME", PYTHIA__RUNS_MEMBER(where, until),                  \
-                           "Only runs that started before then"),                                  \
+                           "Only runs that started before this time"),                             \
         PYTHIA_INTEGER("last", 'n', "N", "0", 0, 1e9, PYTHIA__RUNS_MEMBER(where, last),            \
-                       "Only the last so many (0: all)")
+                       "Only the last N runs (0: all)")
 #define PYTHIA__RUNS_TAG(where)                                                                    \
     PYTHIA_TEXT_OPTION("tag", 't', "TAG", PYTHIA__RUNS_MEMBER(where, tag),                         \
                        "Only runs with this tag")

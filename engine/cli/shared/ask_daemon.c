@@ -39,6 +39,8 @@ static int write_token(const char *path, struct pythia_buf *header)
     return pythia_buf_status(header);
 }
 
+/* TLS is used only over TCP: a unix socket is protected by its file, and pythiad serves it
+ * without. */
 int pythia__ask_daemon(const struct pythia__daemon_settings *s, const char *path, const char *body,
                        double timeout_s, bool quiet, struct pythia_web_answer *out)
 {
@@ -62,8 +64,8 @@ int pythia__ask_daemon(const struct pythia__daemon_settings *s, const char *path
     status = pythia_web_ask(&request, out, &why);
     if (status == PYTHIA_EIO)
         pythia_log(quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_ERROR,
-                   "pythiad does not answer (is it there? --address says where): address=%s, "
-                   "reason=%s",
+                   "pythiad does not answer (is it running? --address names its address): "
+                   "address=%s, reason=%s",
                    address, why.sentence);
 out:
     pythia_buf_free(&url);

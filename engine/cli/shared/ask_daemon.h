@@ -8,7 +8,7 @@
 #include "pythia/option.h"
 #include "pythia/web.h"
 
-/* Where it is, and what it is asked with; a member of the settings of a command. */
+/* The address and credentials of pythiad; a member of the settings of a command. */
 struct pythia__daemon_settings {
     const char *address, *token, *tls_trust;
 };
@@ -16,14 +16,14 @@ struct pythia__daemon_settings {
 #define PYTHIA__DAEMON_OPTIONS(where)                                                              \
     PYTHIA_TEXT_OPTION("address", 'a', "HOST:PORT|unix:PATH",                                      \
                        (where) + offsetof(struct pythia__daemon_settings, address),                \
-                       "Where pythiad's control interface is (default "                            \
-                       "unix:/run/pythiad/control.sock if it is there, else 127.0.0.1:4319)"),     \
+                       "Address of pythiad's control interface (default "                          \
+                       "unix:/run/pythiad/control.sock if it exists, else 127.0.0.1:4319)"),       \
         PYTHIA_TEXT_OPTION("token", 0, "FILE",                                                     \
                            (where) + offsetof(struct pythia__daemon_settings, token),              \
                            "File with the token of the control interface"),                        \
         PYTHIA_TEXT_OPTION("tls-trust", 0, "FILE",                                                 \
                            (where) + offsetof(struct pythia__daemon_settings, tls_trust),          \
-                           "Speak TLS, and trust the authorities of a file (PEM)")
+                           "Use TLS, and trust the certificate authorities in a file (PEM)")
 
 /* The address of the settings, or the default. */
 const char *pythia__daemon_address(const struct pythia__daemon_settings *s);

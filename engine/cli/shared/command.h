@@ -1,4 +1,4 @@
-/* What a command of `pythia` is, and what commands share. */
+/* The table of a command of `pythia`, and what commands share. */
 #ifndef PYTHIA_CLI_COMMAND_H
 #define PYTHIA_CLI_COMMAND_H
 
@@ -21,14 +21,13 @@ enum {
     PYTHIA__EXIT_TOO_FEW, /* not enough data */
 };
 
-/* The same in words, for --help and the manual: of commands that diagnose, that only read traces,
- * or that read none. */
+/* The exit statuses in words, for --help and the manual: of commands that diagnose, that only
+ * read traces, or that read none. */
 #define PYTHIA__EXITS_DIAGNOSIS                                                                    \
     "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 3 nothing to "   \
     "diagnose, 4 not enough data."
 #define PYTHIA__EXITS_READING                                                                      \
-    "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 there was no " \
-    "trace."
+    "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 no trace."
 #define PYTHIA__EXITS_ALONE "0 done, 1 failed, 2 wrong usage."
 
 #define PYTHIA__READS_NOTHING SIZE_MAX
@@ -56,6 +55,7 @@ struct pythia__command {
 };
 
 extern const struct pythia__command pythia__cmd_replay;
+extern const struct pythia__command pythia__cmd_check;
 extern const struct pythia__command pythia__cmd_merge;
 extern const struct pythia__command pythia__cmd_compare;
 extern const struct pythia__command pythia__cmd_space_build;
@@ -102,7 +102,7 @@ struct pythia__read_settings {
 /* The settings of a command line that names none of them. */
 void pythia__read_defaults(struct pythia__read_settings *settings);
 
-/* What a reading command has open. */
+/* The open input of a reading command. */
 struct pythia__reading {
     struct pythia_vocabulary *vocabulary;
     bool borrows; /* the vocabulary is another reading's, and so is what was learnt of paths */
@@ -120,7 +120,8 @@ struct pythia__reading {
 /* Find the files. Returns PYTHIA_OK or PYTHIA_ENOMEM; _end gives back what was made either way. */
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
                           const char *const *paths, int count);
-/* The same with the names of another reading, which has to end after this one; NULL: its own. */
+/* As pythia__reading_begin, with the names of another reading, which has to end after this one;
+ * NULL: its own. */
 int pythia__reading_begin_with(struct pythia__reading *r,
                                const struct pythia__read_settings *settings,
                                const char *const *paths, int count,
@@ -134,7 +135,7 @@ uint64_t pythia__reading_changes(const struct pythia__reading *r);
 int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer *consumer);
 /* Say on stderr what was read, repaired and lost; _run has done so already. */
 void pythia__reading_tell(const struct pythia__reading *r);
-/* The same without what was read, for a command that counts it itself. */
+/* As pythia__reading_tell, without the counts, for a command that counts its input itself. */
 void pythia__reading_tell_losses(const struct pythia__reading *r);
 /* Can all files be read as often as wanted? Else PYTHIA_EUSAGE, told. */
 int pythia__reading_again(const struct pythia__reading *r);

@@ -95,7 +95,7 @@ static int open_beside(const char *path)
     return open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* Where pieces are written to: not yet standard output, and that disk may be full, too. */
+/* The temporary file for pieces of standard output; its disk may be full, too. */
 static const char *kept_at(const struct pythia__output *o)
 {
     return o->copies ? "the temporary file for standard output (TMPDIR, or /tmp)" : o->path;
@@ -116,6 +116,11 @@ int pythia__output_begin(struct pythia__output *o, const char *path)
         return PYTHIA_OK;
     o->number = errno;
     return report_output(kept_at(o), o->number);
+}
+
+const char *pythia__output_file_name(const struct pythia__output *o)
+{
+    return o->replaces ? temporary : NULL;
 }
 
 int pythia__output_add(struct pythia__output *o, struct pythia_text text)

@@ -19,6 +19,9 @@ struct pythia__output {
 /* Begin to write to a file, or to stdout for NULL or "-"; one at a time. PYTHIA_OK, or PYTHIA_EIO
  * after saying why; _end comes after either. */
 int pythia__output_begin(struct pythia__output *o, const char *path);
+/* The file that is written, beside its place, for a library that opens files itself; NULL: what is
+ * written is not replaced at the end. Static. */
+const char *pythia__output_file_name(const struct pythia__output *o);
 int pythia__output_add(struct pythia__output *o, struct pythia_text text);
 /* Forget what was added. */
 int pythia__output_restart(struct pythia__output *o);

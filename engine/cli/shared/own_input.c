@@ -72,7 +72,7 @@ bool pythia__output_is_input(const struct pythia_option *options, const void *se
     for (o = options; o->name && !found; o++)
         found = names_files(o) && is_of_option(o, settings, &output);
     if (found)
-        pythia_log(PYTHIA_LOG_ERROR,
-                   "%s: is one of the files that are read: choose another with --output", path);
+        pythia_log(PYTHIA_LOG_ERROR, "%s: is also an input file; choose another with --output",
+                   path);
     return found;
 }

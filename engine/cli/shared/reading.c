@@ -20,38 +20,39 @@
 static const struct pythia_option read_options[] = {
     PYTHIA_CHOICE("input-format", 0, "auto" PYTHIA_FORMATS(PYTHIA_FORMAT_CHOICE), "auto",
                   MEMBER(input_format),
-                  "Format of the traces; auto looks at the first bytes of each file"),
+                  "Format of the traces; auto detects it from the first bytes of each file"),
     PYTHIA_CHOICE("latency", 0, "completion|client", "completion", MEMBER(latency),
-                  "What a request's duration is: until all its work has ended, or only what its "
-                  "client waited for"),
-    PYTHIA_FLAG("no-fold", 0, MEMBER(no_fold), "Tell requests apart by how often loops ran"),
+                  "Measure a request until all its work has ended, or only until its client has "
+                  "the answer"),
+    PYTHIA_FLAG("no-fold", 0, MEMBER(no_fold), "Distinguish requests by how often their loops ran"),
     PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", MEMBER(type_attribute),
-                       "Key-value that names the request type (default: request_type, where the "
-                       "program tells it; else the route that the root says, of HTTP, RPC or "
+                       "Key-value that names the request type (default: request_type, if the "
+                       "program sets it; else the route of the root span, for HTTP, RPC or "
                        "messaging; else the names of the roots; else the path of the URL, with {} "
                        "for each segment that has more than 64 values)"),
     {"leave-out-root", 0, PYTHIA_OPTION_TEXTS, "PATTERN", NULL, NULL, 0, 0, MEMBER(left_out),
-     "Root trace points that do not count for the request type, with * and ?; may be given several "
-     "times, and '' leaves out none (default " PYTHIA_LEFT_OUT_DEFAULT ")"},
+     "Root trace points to ignore in the request type, with * and ?; may be given several times, "
+     "and '' ignores none (default " PYTHIA_LEFT_OUT_DEFAULT ")"},
     {"redact", 0, PYTHIA_OPTION_TEXTS, "KEY-PATTERN:keep|url|hash|drop", NULL, NULL, 0, 0,
      MEMBER(redact),
-     "What is kept of the values of keys that match, the first that fits; default: the rules that "
-     "pythiad(8) has; may be given several times (without any, all is kept)"},
+     "What to do with the values of keys that match; the first match counts. Without it all "
+     "values are kept; with it the default rules of pythiad(8) follow; may be given several times"},
     PYTHIA_TEXT_OPTION("redact-secret", 0, "FILE", MEMBER(redact_secret),
-                       "Secret of the hashes, made if it is not there; needed where a rule hashes"),
+                       "Secret for hashes, created if it does not exist; required if a rule "
+                       "hashes"),
     PYTHIA_INTEGER("threads", 0, "N", "0", 0, 256, MEMBER(threads),
-                   "Threads; 0 is one for each processor"),
+                   "Threads; 0: one per processor"),
     PYTHIA_REAL("max-expansion", 0, "N", "250", 1, 1e9, MEMBER(max_expansion),
-                "Refuse a compressed file that grows more than so many times"),
+                "Refuse a compressed file that expands more than this many times"),
     PYTHIA_FLAG("follow-symlinks", 0, MEMBER(follow_symlinks),
-                "Read what symbolic links lead to out of a folder that is read, too"),
+                "Follow symbolic links that lead out of a folder"),
     PYTHIA_FLAG("skew", 0, MEMBER(skew),
-                "Work out from calls how far the clocks of processes are apart, say so, and put "
-                "times right by it, before anything is made of them; reads the traces twice"),
+                "Estimate from calls how far the clocks of processes are apart, report it, and "
+                "correct times by it first; reads the traces twice"),
     PYTHIA_FLAG("no-skew", 0, MEMBER(no_skew),
-                "Leave clocks as they are (default): only what begins before its cause is moved"),
-    PYTHIA_FLAG("quiet", 'q', MEMBER(quiet),
-                "Say nothing on standard error but warnings and errors"),
+                "Do not correct clocks (default): only spans that begin before their cause are "
+                "moved"),
+    PYTHIA_FLAG("quiet", 'q', MEMBER(quiet), "Log only warnings and errors"),
     {0},
 };
 
@@ -106,6 +107,7 @@ static unsigned choose_threads(int64_t wanted)
 
 /* ---- clocks ---- */
 
+/* A process may lack a service, host or instance; only the known parts are joined. */
 static void tell_clock(const struct pythia__reading *r, const struct pythia_skew_clock *c)
 {
     struct pythia_buf name[2] = {{0}, {0}};
@@ -124,7 +126,7 @@ static void tell_clock(const struct pythia__reading *r, const struct pythia_skew
     const char *process = name[0].bytes ? name[0].bytes : "?",
                *reference = name[1].bytes ? name[1].bytes : "?";
     if (c->process == c->reference)
-        pythia_log(PYTHIA_LOG_INFO, "Clock of %s: others are compared with it, calls=%" PRIu64,
+        pythia_log(PYTHIA_LOG_INFO, "Clock of %s: the reference for all others, calls=%" PRIu64,
                    process, c->calls);
     else
         pythia_log(PYTHIA_LOG_INFO,
@@ -180,13 +182,13 @@ static int find_clocks(struct pythia__reading *r)
     pythia_skew_left_out(r->skew, &impossible, &beyond);
     if (impossible + beyond > 0)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Calls say nothing of clocks: answered-too-late=%" PRIu64
+                   "These calls say nothing about clocks: answered-too-late=%" PRIu64
                    ", beyond-the-most-pairs=%" PRIu64,
                    impossible, beyond);
     return PYTHIA_OK;
 }
 
-/* The same input has to give the same output, so that a secret for one run alone would not do. */
+/* The same input must give the same output, so a secret generated for one run would not do. */
 static int create_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
 {
     const char *const *rules = s->redact.texts;
@@ -200,7 +202,7 @@ static int create_redaction(struct pythia__reading *r, const struct pythia__read
     if (pythia_redaction_hashes(rules, count))
         status = s->redact_secret ? pythia_secret_read(s->redact_secret, &secret, &why)
                                   : pythia_error_set(&why, PYTHIA_EUSAGE,
-                                                     "hashes need a secret: give --redact-secret");
+                                                     "--redact with hash requires --redact-secret");
     if (status != PYTHIA_OK)
         goto out;
     status = pythia_redaction_create(r->vocabulary, rules, count, &secret, &r->redaction, &why);
@@ -220,7 +222,7 @@ static void report_links(const struct pythia_input *input)
     size_t count = pythia_input_outward_links(input, &first);
     if (count > 0)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Left out symbolic links that lead out of their folder (--follow-symlinks "
+                   "Skipped symbolic links that lead out of their folder (--follow-symlinks "
                    "follows them): count=%zu, first=%s",
                    count, first);
 }
@@ -280,7 +282,7 @@ int pythia__reading_begin_with(struct pythia__reading *r,
         return PYTHIA_EIO;
     report_links(r->input);
     if (settings->skew && settings->no_skew) {
-        pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew do not go together");
+        pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew exclude each other");
         return PYTHIA_EUSAGE;
     }
     return settings->skew ? find_clocks(r) : PYTHIA_OK;
@@ -296,6 +298,7 @@ void pythia__reading_tell(const struct pythia__reading *r)
     pythia__reading_tell_losses(r);
 }
 
+/* Repairs keep the data and are only information; drops lose some, so they are warnings. */
 void pythia__reading_tell_losses(const struct pythia__reading *r)
 {
     const struct pythia_pipeline_result *in = &r->result;
@@ -304,8 +307,9 @@ void pythia__reading_tell_losses(const struct pythia__reading *r)
                    in->counts.hidden);
     if (in->counts.long_values)
         pythia_log(PYTHIA_LOG_INFO,
-                   "Cut values: count=%" PRIu64
-                   " (of more than 160 bytes: the beginning and a hash of all are kept)",
+                   "Truncated values: count=%" PRIu64
+                   " (longer than 160 bytes; the beginning and a hash of the whole value are "
+                   "kept)",
                    in->counts.long_values);
     if (in->counts.hashed_values)
         pythia_log(PYTHIA_LOG_INFO, "Hashed values: count=%" PRIu64 " (--redact)",
@@ -341,7 +345,7 @@ int pythia__reading_again(const struct pythia__reading *r)
     const char *once = readable_once(r);
     if (!once)
         return PYTHIA_OK;
-    pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be read more than once: write it to a file", once);
+    pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be read more than once; write it to a file", once);
     return PYTHIA_EUSAGE;
 }
 
@@ -351,7 +355,7 @@ int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer 
     if (once) {
         pythia_log(
             PYTHIA_LOG_ERROR,
-            "%s: cannot be read twice, for the search space and for the report: write it to a "
+            "%s: cannot be read twice, for the search space and for the report; write it to a "
             "file, or give a search space (--space)",
             once);
         return PYTHIA_EUSAGE;

@@ -84,7 +84,7 @@ static int read_pin_file(struct reading *r, const char *path)
     struct pythia_buf bytes = {0};
     struct pythia_error why = {0};
     if (!*path)
-        return fail_line(r, "@ without the name of a file");
+        return fail_line(r, "@ needs the name of a file");
     int status = pythia_file_read(path, &bytes, &why);
     if (status != PYTHIA_OK) {
         if (status != PYTHIA_ENOMEM)
@@ -115,8 +115,8 @@ static int read_texts(struct reading *r, const char *option,
     return PYTHIA_OK;
 }
 
-/* How many trace points, of those that are known, and flagged if there are flags, an id or a
- * pattern means; the first of them by id. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Count the known trace points, flagged if there are flags, that an id or a pattern matches;
+ * *first is the first of them by id. PYTHIA_OK or PYTHIA_ENOMEM. */
 static int count_matches(const struct reading *r, struct pythia_text entry, const bool *flags,
                          size_t *count, uint32_t *first)
 {
@@ -149,7 +149,7 @@ static int warn_if_idle(const struct reading *r, struct pythia_text entry)
     int status = count_matches(r, entry, NULL, &count, &first);
     if (status != PYTHIA_OK || count > 0)
         return status;
-    snprintf(sentence, sizeof(sentence), "'%s' is no trace point of the %s, and fits none%s",
+    snprintf(sentence, sizeof(sentence), "'%s' matches no trace point of the %s%s",
              show_id(entry, id), r->known ? "search space" : "traces",
              r->known ? " (pythia space show lists them)" : "");
     log_line(r, PYTHIA_LOG_WARNING, sentence);
@@ -183,15 +183,16 @@ static int take_never(struct reading *r, struct pythia_text entry)
     struct pythia_text name = pythia_vocabulary_tracepoint_id(r->vocabulary, first);
     if (pythia_text_equal(name, entry)) {
         snprintf(sentence, sizeof(sentence),
-                 "'%s' cannot be pinned shut: it is in the skeleton, without which requests are "
-                 "not seen whole; leave it out (pythia space show --skeleton lists them)",
+                 "'%s' cannot be pinned closed: it is in the skeleton, without which requests are "
+                 "incomplete; remove it (pythia space show --skeleton lists the skeleton)",
                  show_id(name, id));
         return fail_line(r, sentence);
     }
     char pattern[SHOWN + 64];
     snprintf(sentence, sizeof(sentence),
-             "'%s' also fits %zu of the skeleton, which stay%s open: %s%s", show_id(entry, pattern),
-             count, count == 1 ? "s" : "", show_id(name, id), count > 1 ? ", …" : "");
+             "'%s' also matches %zu of the skeleton, which stay%s open: %s%s",
+             show_id(entry, pattern), count, count == 1 ? "s" : "", show_id(name, id),
+             count > 1 ? ", …" : "");
     log_line(r, PYTHIA_LOG_WARNING, sentence);
     return PYTHIA_OK;
 }
@@ -216,7 +217,8 @@ static int look_for_contradictions(const struct reading *r)
     if (count > 1)
         snprintf(more, sizeof(more), ", and so %s %zu more", count == 2 ? "is" : "are", count - 1);
     pythia_log(PYTHIA_LOG_ERROR,
-               "'%s' is pinned open by --always and shut by --never%s: take it out of one of them",
+               "'%s' is pinned open by --always and closed by --never%s: remove it from one of "
+               "them",
                show_id(pythia_vocabulary_tracepoint_id(r->vocabulary, first), id), more);
     return PYTHIA_EUSAGE;
 }
@@ -284,7 +286,7 @@ int pythia__history_read(const char *path, bool create, struct pythia_history **
 {
     struct pythia_error why = {0};
     if (strcmp(path, "-") == 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "--history takes a file, which is read and written");
+        pythia_log(PYTHIA_LOG_ERROR, "--history requires a file: it is read and written");
         return PYTHIA_EUSAGE;
     }
     if (create && access(path, F_OK) != 0 && errno == ENOENT)

@@ -15,7 +15,7 @@ struct pythia__search_settings {
     const char *history;
 };
 
-/* What came of them; NULL where nothing was given. */
+/* The parsed options; NULL where nothing was given. */
 struct pythia__search_given {
     struct pythia_open_points *always, *never;
     struct pythia_prices *prices;

@@ -66,29 +66,29 @@ int pythia__series_read(const char *const *paths, size_t count, bool follow,
     if (status != PYTHIA_OK)
         return status;
     if (telling.told > TOLD_MAX)
-        pythia_log(PYTHIA_LOG_WARNING, "More like these: count=%zu", telling.told - TOLD_MAX);
+        pythia_log(PYTHIA_LOG_WARNING, "Suppressed further messages of this kind: count=%zu",
+                   telling.told - TOLD_MAX);
     *problems += r->refused;
     size_t series;
     pythia_series_all(*out, &series);
     pythia_log(PYTHIA_LOG_INFO, "Read %" PRIu64 " measurements: series=%zu, files=%" PRIu64,
                r->csv.rows, series, r->files);
-    log_count(PYTHIA_LOG_ERROR, r->refused, "Left out files that could not be read");
-    log_count(PYTHIA_LOG_WARNING, r->csv.broken, "Left out broken rows");
+    log_count(PYTHIA_LOG_ERROR, r->refused, "Skipped files that could not be read");
+    log_count(PYTHIA_LOG_WARNING, r->csv.broken, "Skipped broken rows");
     log_count(PYTHIA_LOG_WARNING, r->killed,
               "Files of processes that were killed (what they held in memory is lost)");
     log_count(PYTHIA_LOG_WARNING, r->csv.cut,
-              "Left out rows that were cut when a process was killed");
+              "Skipped rows that were cut off when a process was killed");
     log_count(
         PYTHIA_LOG_WARNING, r->outward_links,
-        "Left out symbolic links that lead out of their folder (--follow-symlinks follows them)");
-    log_count(PYTHIA_LOG_WARNING, r->missing, "Files between those that are there are missing");
-    log_count(
-        PYTHIA_LOG_WARNING, r->csv.back,
-        "Times go back by more than a second (a clock was set): measurements are put in order");
+        "Skipped symbolic links that lead out of their folder (--follow-symlinks follows them)");
+    log_count(PYTHIA_LOG_WARNING, r->missing, "Files are missing in the middle of a sequence");
+    log_count(PYTHIA_LOG_WARNING, r->csv.back,
+              "Times go back by more than a second (a clock was set): measurements were sorted");
     log_count(PYTHIA_LOG_WARNING, count_dropped(*out),
-              "Measurements dropped by their programs for want of room");
-    log_count(PYTHIA_LOG_INFO, r->writing, "Passed over files that are being written");
-    log_count(PYTHIA_LOG_INFO, r->gone, "Files taken away by others meanwhile");
-    log_count(PYTHIA_LOG_INFO, r->others, "Passed over other files");
+              "Measurements dropped by their programs because a buffer was full");
+    log_count(PYTHIA_LOG_INFO, r->writing, "Skipped files that are still being written");
+    log_count(PYTHIA_LOG_INFO, r->gone, "Files removed while they were being read");
+    log_count(PYTHIA_LOG_INFO, r->others, "Skipped other files");
     return PYTHIA_OK;
 }

@@ -66,7 +66,7 @@ static int run_survey(struct survey *s)
     int status = pythia__reading_again(s->reading);
     if (status == PYTHIA_EUSAGE)
         pythia_log(PYTHIA_LOG_ERROR,
-                   "--split looks at all requests before it parts them, unless it says how: by cut "
+                   "--split needs to see all requests first unless it says where to split: by cut "
                    "points (KEY=3,10), by levels (KEY={a,b}) or by KEY=*");
     if (status != PYTHIA_OK)
         return status;
@@ -76,6 +76,8 @@ static int run_survey(struct survey *s)
     return pythia_groups_finish(s->groups);
 }
 
+/* A rule that the command line gives needs no message; a rule that was found is written as an
+ * option that repeats it. */
 static void tell_rule(const struct pythia_grouping_key *key, size_t split,
                       const struct pythia_type *type, const struct pythia_vocabulary *vocabulary)
 {
@@ -92,7 +94,7 @@ static void tell_rule(const struct pythia_grouping_key *key, size_t split,
     pythia_split_spec_write(&found, &spec);
     const char *type_name = name.bytes ? name.bytes : "", *text = spec.bytes ? spec.bytes : "";
     if (origin == PYTHIA_SPLIT_OF_NONE)
-        pythia_log(PYTHIA_LOG_INFO, "Nothing parts the requests by --split '%s': request type=%s",
+        pythia_log(PYTHIA_LOG_INFO, "--split '%s' does not separate the requests: request type=%s",
                    text, type_name);
     else if (others)
         pythia_log(PYTHIA_LOG_INFO, "Found --split '%s': by=%s, other levels=%zu, request type=%s",
@@ -124,6 +126,8 @@ static void tell_rules(const struct pythia_grouping_key *key, const struct surve
     }
 }
 
+/* Path templates may change while requests are read, which renames types: the survey is repeated
+ * until they hold still. */
 int pythia__splitting_learn(struct pythia_grouping_key *key,
                             struct pythia__reading *const *readings, size_t count, int64_t rows,
                             double alpha, int64_t seed)
@@ -188,7 +192,7 @@ static void tell_parts(const struct pythia_grouping_key *key, size_t split)
             continue;
         pythia_split_rule_label(&s->rule, &s->key, part, &label);
         pythia_shown_add(&shown, pythia_buf_text(&label), NAMES_SHOWN);
-        pythia_log(PYTHIA_LOG_WARNING, "--split '%s': no request is in the part %s",
+        pythia_log(PYTHIA_LOG_WARNING, "--split '%s': no request is in the subset %s",
                    spec.bytes ? spec.bytes : "", shown.bytes ? shown.bytes : "");
         pythia_buf_free(&label);
         pythia_buf_free(&shown);
@@ -196,6 +200,8 @@ static void tell_parts(const struct pythia_grouping_key *key, size_t split)
     pythia_buf_free(&spec);
 }
 
+/* A key that no request has is an error, as a typing error would otherwise look like requests
+ * that do not differ. */
 bool pythia__splitting_tell(const struct pythia_grouping_key *key, bool hidden)
 {
     bool all = true;
@@ -210,12 +216,13 @@ bool pythia__splitting_tell(const struct pythia_grouping_key *key, bool hidden)
         struct pythia_buf spec = {0};
         pythia_split_spec_write(s, &spec);
         pythia_log(PYTHIA_LOG_ERROR, "--split '%s': %s: %s%s", spec.bytes ? spec.bytes : "",
-                   of_spans ? "no request has this key on its critical path, so it parts nothing"
-                            : "there is no such trace point, so it parts nothing",
+                   of_spans ? "no request has this key on its critical path, so there is nothing "
+                              "to split"
+                            : "there is no such trace point, so there is nothing to split",
                    hidden && of_spans ? "the trace points that report it may be closed here, and "
                                       : "",
                    of_spans ? "pythia tree --keys shows the keys of a request"
-                            : "pythia profile shows the trace points there are");
+                            : "pythia profile lists the trace points");
         pythia_buf_free(&spec);
         all = false;
     }

@@ -10,12 +10,12 @@
 #define PYTHIA__SPLIT_OPTION(where)                                                                \
     {                                                                                              \
         "split", 0, PYTHIA_OPTION_TEXTS, "SPEC", NULL, NULL, 0, 0, where,                          \
-            "Part the requests of one type by a key, too: KEY=3,10 parts numbers (below 3, from "  \
-            "3 to below 10, from 10 on), KEY={a,b},{c} parts levels (a or b, c, any other), "      \
-            "KEY=* parts requests with the key from those without it, and KEY alone takes "        \
-            "levels as they are and cuts numbers where the modes of the durations part; "          \
-            "count:POINT=2 and has:POINT part by visits to a trace point; may be given several "   \
-            "times"                                                                                \
+            "Split the requests of a type by a key as well. KEY=3,10 splits numbers (below 3, "    \
+            "from 3 to below 10, from 10 on), KEY={a,b},{c} splits levels (a or b, c, any "        \
+            "other), KEY=* separates requests with the key from those without it, and KEY "        \
+            "alone splits by level, or at the numbers that separate the modes of the "             \
+            "durations; count:POINT=2 and has:POINT split by hits of a trace point; may be "       \
+            "given several times"                                                                  \
     }
 
 /* The grouping key that was asked for; *out is NULL if none was. PYTHIA_OK with *out owned by the

@@ -32,7 +32,7 @@ static bool has_other_charset(void)
     return false;
 }
 
-/* What the terminal says counts more than COLUMNS, which shells do not always export. */
+/* The terminal's own answer has precedence over COLUMNS, which shells do not always export. */
 static size_t find_width(bool terminal)
 {
     struct winsize size = {0};

@@ -1,4 +1,4 @@
-/* What a terminal can show. */
+/* The capabilities of a terminal. */
 #ifndef PYTHIA_CLI_TERMINAL_H
 #define PYTHIA_CLI_TERMINAL_H
 

@@ -131,7 +131,7 @@ static bool is_point_tripped(const struct pythia_breaker *b, uint32_t tracepoint
     return tracepoint < b->point_capacity && b->points[tracepoint].tripped;
 }
 
-/* Which second has most spans is decided by the clock of the program: batches arrive late and
+/* The clock of the program decides which second has most spans, because batches arrive late and
  * together. */
 int pythia_breaker_add(struct pythia_breaker *b, const struct pythia_span *span)
 {

@@ -18,7 +18,7 @@ void pythia__controlled_free(struct pythia__controlled_table *t)
     *t = (struct pythia__controlled_table){0};
 }
 
-/* What finds a point. */
+/* The key that finds a point. */
 struct point_key {
     size_t plane;
     struct pythia_text target, id;

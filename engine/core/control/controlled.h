@@ -52,7 +52,8 @@ struct pythia__controlled *pythia__controlled_find(const struct pythia__controll
                                                    size_t plane, struct pythia_text target,
                                                    struct pythia_text id);
 
-/* The same, made if it is not there; NULL when out of memory. Pointers to others may move. */
+/* As pythia__controlled_find, but the point is made if it does not exist; NULL when out of
+ * memory. Pointers to other points may move. */
 struct pythia__controlled *pythia__controlled_make(struct pythia__controlled_table *t, size_t plane,
                                                    struct pythia_text target,
                                                    struct pythia_text id);

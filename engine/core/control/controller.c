@@ -52,7 +52,7 @@ struct pythia_controller {
     struct pythia_controller_numbers numbers;
 };
 
-/* What a look or an observation needs of where it is. */
+/* The position that a look or an observation works on. */
 struct visit {
     struct pythia_controller *c;
     size_t plane;
@@ -206,7 +206,7 @@ static uint64_t wish_number(const struct pythia_control_wish *wish, bool by_type
     return number > OPEN ? number : number + 2;
 }
 
-/* What a point shall be, but for the time that it has to hold still. NULL: closed. */
+/* The desired state of a point, ignoring how long it has to stay unchanged. NULL: closed. */
 static const struct pythia_control_wish *find_wish(const struct pythia_controller *c,
                                                    const struct pythia__controlled *p,
                                                    struct pythia_control_wish *room)
@@ -296,7 +296,7 @@ static bool is_as_told(const struct pythia_controller *c, size_t index, const ui
     return true;
 }
 
-/* What its targets have stays as it is while it fails, until their lease runs out. */
+/* While a plane fails, its targets keep their sets until the lease runs out. */
 static void note_failure(struct pythia_controller *c, struct plane *plane, int status,
                          const struct pythia_error *e)
 {
@@ -347,7 +347,7 @@ static int send_set(struct pythia_controller *c, size_t index, struct pythia_wis
     return PYTHIA_OK;
 }
 
-/* Why a plane is told its set though it may be the one that it has. */
+/* The reason for sending a plane a set that it may already have. */
 enum reason { NO_REASON, RETRY, RENEW };
 
 static enum reason find_reason(const struct pythia_controller *c, const struct plane *plane,
@@ -390,7 +390,8 @@ static void quarantine_point(struct pythia_controller *c, struct pythia__control
     if (!p->quarantined_ns) {
         c->numbers.quarantined++;
         pythia_log(PYTHIA_LOG_WARNING,
-                   "A trace point does not obey, and is left alone: trace-point=%.*s, plane=%s",
+                   "A trace point does not respond to orders and is quarantined: "
+                   "trace-point=%.*s, plane=%s",
                    (int)p->id.size, p->id.bytes,
                    c->planes[c->table.targets[p->target].plane].control->ops->name);
     }

@@ -138,7 +138,7 @@ static bool is_kept_open(const struct pythia_overhead *o, uint32_t tracepoint)
 
 /* ---- a request ---- */
 
-/* What one hit of a point costs: measured, known by a plane, or supposed. */
+/* The cost of one hit of a point: measured, known by a plane, or assumed. */
 static double estimate_price_ns(const struct pythia_overhead *o, uint32_t tracepoint)
 {
     double measured = pythia_vocabulary_cost_now_ns(o->vocabulary, tracepoint);
@@ -427,8 +427,8 @@ static int drop_points(struct pythia_overhead *o, double share)
         const struct candidate *c = &o->candidates[i];
         char reason[REASON_SIZE];
         snprintf(reason, sizeof(reason),
-                 "tracing took %.3g %% of the time of requests, and may take %.3g %%: it cost %.3g "
-                 "%%, and %.3g %% of the variance lay in it",
+                 "tracing took %.3g %% of the time of requests, above the limit of %.3g %%: this "
+                 "point cost %.3g %% and accounted for %.3g %% of the variance",
                  100 * share, 100 * o->o.limit, 100 * c->share, 100 * c->explained);
         left -= c->share;
         if ((status = throw_switch(o, c, false, reason)) != PYTHIA_OK)
@@ -465,13 +465,13 @@ static int release_points(struct pythia_overhead *o, double share)
         return status;
     for (size_t i = o->candidate_count; i-- > 0;) {
         const struct candidate *c = &o->candidates[i];
-        char reason[REASON_SIZE] = "there is no limit any more to what tracing may take";
+        char reason[REASON_SIZE] = "the time of tracing is no longer limited";
         if (o->o.limit > 0 && share + c->share > ROOM * o->o.limit)
             continue;
         if (o->o.limit > 0)
             snprintf(reason, sizeof(reason),
-                     "tracing takes %.3g %% of the time of requests, and may take %.3g %%: it cost "
-                     "%.3g %%",
+                     "tracing takes %.3g %% of the time of requests, within the limit of %.3g %%: "
+                     "this point cost %.3g %%",
                      100 * share, 100 * o->o.limit, 100 * c->share);
         share += c->share;
         if ((status = throw_switch(o, c, true, reason)) != PYTHIA_OK)

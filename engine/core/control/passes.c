@@ -59,9 +59,9 @@ int pythia_passes_add(struct pythia_passes *p, uint32_t type, const struct pythi
     return PYTHIA_OK;
 }
 
-/* Requests of one type, at each point that they pass. Those that came since the last look while a
- * point was closed for their type are left out of its count for ever: a count never falls, and does
- * not jump when the point is opened for them. */
+/* Requests of one type, at each point that they hit. Requests that arrived since the last look
+ * while a point was closed for their type are left out of its count for good: a count never
+ * falls, and does not jump when the point is opened. */
 static void count_type(struct pythia_passes *p, const struct pythia_space_type *type,
                        uint32_t number)
 {

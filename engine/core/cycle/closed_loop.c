@@ -297,7 +297,8 @@ static size_t count_beyond_skeleton(const struct playing *p)
     return count;
 }
 
-/* Add a cycle to the loop; *begun: how many requests begin during it, also those that end later. */
+/* Add a cycle to the loop; *begun: the number of requests that begin during it, including those
+ * that end later. */
 static int add_loop_cycle(struct playing *p, size_t *begun)
 {
     struct pythia_loop *l = p->loop;
@@ -318,8 +319,8 @@ static int add_loop_cycle(struct playing *p, size_t *begun)
     return PYTHIA_OK;
 }
 
-/* The next cycle begins after all requests that began during this one: those that ended too late
- * for it are not evidence of any. */
+/* The next cycle begins after all requests that began during this one; a request that ended too
+ * late for this cycle is evidence of none. */
 static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
 {
     struct pythia_loop *l = p->loop;
@@ -338,7 +339,7 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     if (status != PYTHIA_OK)
         return status;
     p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;
-    p->first += begun; /* also past those that had not ended: they saw two sets of points */
+    p->first += begun; /* also past requests that had not ended: they saw two sets of points */
     if (found.switch_count > 0)
         p->switched = p->first;
     pythia__rare_types_end(&p->context.rare, 0, true, p->space, found.switches, found.switch_count);
@@ -373,7 +374,7 @@ static int keep_keys_open(struct playing *p)
     bool *open = pythia_calloc(points, sizeof(*open)),
          *never = pythia_calloc(points, sizeof(*never));
     int status = PYTHIA_ENOMEM;
-    /* The key adds to `open` the points that it needs, but for those that must stay shut. */
+    /* The key adds the points that it needs to `open`, except those that must stay closed. */
     if (!open || !never)
         goto out;
     for (uint32_t point = 0; point < points; point++) {

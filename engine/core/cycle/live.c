@@ -728,7 +728,7 @@ static int add_live_span(void *context, const struct pythia_trace_id *trace,
 {
     const struct adding *a = context;
     struct pythia_live *l = a->live;
-    int status = l->watch_span ? l->watch_span(l->watch_span_context, span) : PYTHIA_OK;
+    int status = l->watch_span ? l->watch_span(l->watch_span_context, trace, span) : PYTHIA_OK;
     if (status != PYTHIA_OK)
         return status;
     return pythia_window_add(l->window, trace, span, a->now_ns);
@@ -793,7 +793,8 @@ void pythia_live_watch(struct pythia_live *l,
 }
 
 void pythia_live_watch_spans(struct pythia_live *l,
-                             int (*span)(void *context, const struct pythia_span *span),
+                             int (*span)(void *context, const struct pythia_trace_id *trace,
+                                         const struct pythia_span *span),
                              void *context)
 {
     l->watch_span = span;

@@ -37,7 +37,7 @@ struct pythia__lesson {
     uint8_t *seen;                        /* owned; while batches are tried: PYTHIA__SEEN_… */
     uint32_t points, next;                /* length of these arrays; where the next batch begins */
     uint64_t starts[PYTHIA__LESSONS_MAX]; /* times of the last phases, a ring */
-    uint64_t count, cut;                  /* phases; those that left out some points */
+    uint64_t count, cut;                  /* phases; how many of them left out some points */
     size_t waiting;                       /* types that wait because of the limit in an hour */
 };
 

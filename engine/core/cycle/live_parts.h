@@ -33,7 +33,9 @@ struct pythia_live {
     struct pythia_live_taker taker;
     int (*watch)(void *context, uint32_t type, const struct pythia_trace *trace); /* or NULL */
     void *watch_context;
-    int (*watch_span)(void *context, const struct pythia_span *span); /* or NULL */
+    /* NULL: nobody watches. */
+    int (*watch_span)(void *context, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span);
     void *watch_span_context;
     struct pythia_space *space;
     bool owns_space;

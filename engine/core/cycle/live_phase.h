@@ -30,7 +30,7 @@ enum pythia__live_phase {
     PYTHIA__LIVE_LEARNING,   /* no request type has enough requests */
     PYTHIA__LIVE_COMPLETING, /* one type has; the others have some more time */
     PYTHIA__LIVE_GATHERING,  /* the search runs and its current cycle takes requests */
-    PYTHIA__LIVE_SETTLING    /* the cycle has its requests; those that began earlier may finish */
+    PYTHIA__LIVE_SETTLING /* the cycle has its requests; requests that began earlier may finish */
 };
 
 enum pythia__live_event {

@@ -28,6 +28,11 @@ uint64_t pythia_live_wish(const struct pythia_live *l)
     return l->wish;
 }
 
+bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint)
+{
+    return l->search && pythia_search_in_skeleton(l->search, tracepoint);
+}
+
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
 {
     const struct pythia_search_options *o = &l->o.search;

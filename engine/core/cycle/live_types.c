@@ -46,8 +46,8 @@ static void remove_type(struct pythia__live_types *t, size_t at)
         t->index[t->types[at].name] = (uint32_t)at + 1;
 }
 
-/* Evict at least a quarter of the types that are being learnt, those that were seen least: one by
- * one would cost a walk over all of them for each new type. */
+/* Evict at least a quarter of the types that are being learnt, the least frequent ones: evicting
+ * one by one would cost a walk over all of them for each new type. */
 static void evict_types(struct pythia__live_types *t)
 {
     size_t few = 0, learning = t->count - t->learnt;
@@ -101,7 +101,7 @@ size_t pythia__live_types_merge(struct pythia__live_types *t,
     return before - t->count;
 }
 
-/* Give up the type that takes most memory of those that are being learnt. */
+/* Give up the type that takes the most memory while it is learnt. */
 static void refuse_largest(struct pythia__live_types *t)
 {
     size_t largest = SIZE_MAX;

@@ -1,5 +1,5 @@
-/* Which request types a live stream has: those that the search space knows, and those that are
- * being learnt. */
+/* The request types of a live stream: the ones that the search space knows, and the ones that
+ * are being learnt. */
 #ifndef PYTHIA_CORE_LIVE_TYPES_H
 #define PYTHIA_CORE_LIVE_TYPES_H
 
@@ -54,9 +54,9 @@ int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_t
                              const struct pythia_trace *trace,
                              const struct pythia_critical_path *path);
 
-/* Remove types that get no more requests, because a segment of their paths turned out to be a
- * variable: those that are being learnt, unless trace points are open for them. Returns how many.
- */
+/* Remove types that get no more requests because a segment of their paths turned out to be a
+ * variable, except types that are being learnt with trace points open for them. Returns how many
+ * were removed. */
 size_t pythia__live_types_merge(struct pythia__live_types *t,
                                 const struct pythia_path_templates *templates);
 

@@ -58,13 +58,14 @@ static int set_config_option(struct pythia_config *c, const struct pythia_option
     memcpy(copy, text, size);
     copy[size] = '\0';
     if (strlen(copy) != size)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "the value of %s has a byte of 0 in it", o->name);
+        return pythia_error_set(e, PYTHIA_EUSAGE, "the value of %s contains a NUL byte", o->name);
     if (o->type != PYTHIA_OPTION_FLAG)
         return pythia_option_set(o, settings, copy, e);
     bool yes = strcmp(copy, "true") == 0 || strcmp(copy, "yes") == 0 || strcmp(copy, "1") == 0;
     bool no = strcmp(copy, "false") == 0 || strcmp(copy, "no") == 0 || strcmp(copy, "0") == 0;
     if (!yes && !no)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "%s is true or false, not '%s'", o->name, copy);
+        return pythia_error_set(e, PYTHIA_EUSAGE, "%s must be true or false, not '%s'", o->name,
+                                copy);
     *(bool *)(void *)((char *)settings + o->offset) = yes;
     return PYTHIA_OK;
 }
@@ -77,8 +78,10 @@ struct reader {
     const char *file;
     void *settings;
     struct pythia_error *e;
-    char prefix[NAME_MAX_]; /* names of the maps around, each followed by a "-" */
-    bool *seen;             /* by option */
+    char prefix[NAME_MAX_];                /* names of the maps around, each followed by a "-" */
+    bool *seen;                            /* by option */
+    size_t options;                        /* in the table */
+    const struct pythia_config_list *list; /* NULL: the file is one map */
 };
 
 static int fail_at(struct reader *r, int status, const yaml_mark_t *at, const char *format,
@@ -113,7 +116,7 @@ static int next_event(struct reader *r, yaml_event_t *event)
                      (event->data.sequence_start.anchor || event->data.sequence_start.tag));
     if (anchored || event->type == YAML_ALIAS_EVENT) {
         int status = fail_at(r, PYTHIA_EFORMAT, &event->start_mark, "%s",
-                             "anchors, aliases and tags have no meaning here");
+                             "anchors, aliases and tags are not supported");
         yaml_event_delete(event);
         return status;
     }
@@ -157,7 +160,7 @@ static int keep_member(struct reader *r, const struct pythia_option *o, const ya
 {
     int index = pythia_option_choice_index(o->choices, (const char *)name->data.scalar.value);
     if (index < 0)
-        return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "the members are %s", o->choices);
+        return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "the members must be %s", o->choices);
     if (members[index].size > 0)
         return fail_at(r, PYTHIA_EUSAGE, &name->start_mark, "%s is set twice",
                        (const char *)name->data.scalar.value);
@@ -195,7 +198,9 @@ static int read_text_pairs(struct reader *r, const struct pythia_option *o,
         bool ended = name.type == YAML_MAPPING_END_EVENT;
         if (!ended && (status = next_event(r, &value)) == PYTHIA_OK) {
             if (name.type != YAML_SCALAR_EVENT || value.type != YAML_SCALAR_EVENT)
-                status = fail_at(r, PYTHIA_EUSAGE, &value.start_mark, "%s takes a list of texts",
+                status = fail_at(r, PYTHIA_EUSAGE, &value.start_mark,
+                                 "%s requires a list of "
+                                 "texts",
                                  o->name);
             else
                 status = o->choices ? keep_member(r, o, &name, &value, members)
@@ -227,7 +232,7 @@ static int read_text_list(struct reader *r, const struct pythia_option *o,
                           const yaml_event_t *begin)
 {
     if (o->type != PYTHIA_OPTION_TEXTS)
-        return fail_at(r, PYTHIA_EUSAGE, &begin->start_mark, "%s takes one value, not a list",
+        return fail_at(r, PYTHIA_EUSAGE, &begin->start_mark, "%s requires one value, not a list",
                        o->name);
     for (;;) {
         yaml_event_t event;
@@ -240,8 +245,8 @@ static int read_text_list(struct reader *r, const struct pythia_option *o,
         else if (event.type == YAML_MAPPING_START_EVENT)
             status = read_pairs_or_members(r, o, &event.start_mark);
         else if (!ended)
-            status =
-                fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a list of texts", o->name);
+            status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s requires a list of texts",
+                             o->name);
         yaml_event_delete(&event);
         if (status != PYTHIA_OK || ended)
             return status;
@@ -264,7 +269,7 @@ static int read_setting(struct reader *r, const yaml_event_t *key, int depth)
     if (event.type == YAML_MAPPING_START_EVENT && !o) {
         size_t size = strlen(r->prefix);
         if (depth == DEPTH_MAX || strlen(name) + 2 > sizeof(r->prefix)) {
-            status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s goes too deep", name);
+            status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s is nested too deeply", name);
         } else {
             snprintf(r->prefix + size, sizeof(r->prefix) - size, "%s-",
                      (const char *)key->data.scalar.value);
@@ -280,7 +285,7 @@ static int read_setting(struct reader *r, const yaml_event_t *key, int depth)
     } else if (event.type == YAML_SCALAR_EVENT) {
         status = set_at(r, o, &event);
     } else {
-        status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a value", name);
+        status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s requires a value", name);
     }
     if (o)
         r->seen[o - r->config->table] = true;
@@ -300,14 +305,47 @@ static int read_map(struct reader *r, int depth)
             status = read_setting(r, &event, depth);
         else if (!ended)
             status = fail_at(r, PYTHIA_EFORMAT, &event.start_mark, "%s",
-                             "there should be the name of a setting");
+                             "expected the name of a setting");
         yaml_event_delete(&event);
         if (status != PYTHIA_OK || ended)
             return status;
     }
 }
 
-/* Read one document, which is a map, or nothing at all. */
+/* A map of a list starts from the defaults; what is wrong with the whole of it is reported at its
+ * beginning. */
+static int read_list_entry(struct reader *r, const yaml_mark_t *at)
+{
+    struct pythia_error why = {0};
+    pythia_options_default(r->config->table, r->settings);
+    memset(r->seen, 0, r->options * sizeof(*r->seen));
+    int status = read_map(r, 1);
+    if (status != PYTHIA_OK)
+        return status;
+    status = r->list->take(r->list->context, &why);
+    return status == PYTHIA_OK ? status : fail_at(r, status, at, "%s", why.sentence);
+}
+
+static int read_list(struct reader *r)
+{
+    for (;;) {
+        yaml_event_t event;
+        int status = next_event(r, &event);
+        if (status != PYTHIA_OK)
+            return status;
+        bool ended = event.type == YAML_SEQUENCE_END_EVENT;
+        if (event.type == YAML_MAPPING_START_EVENT)
+            status = read_list_entry(r, &event.start_mark);
+        else if (!ended)
+            status = fail_at(r, PYTHIA_EFORMAT, &event.start_mark, "%s",
+                             "entries of the list are lines of NAME: VALUE");
+        yaml_event_delete(&event);
+        if (status != PYTHIA_OK || ended)
+            return status;
+    }
+}
+
+/* Read one document, which is a map or a list of maps as asked for, or nothing at all. */
 static int read_yaml_document(struct reader *r)
 {
     int documents = 0;
@@ -323,18 +361,24 @@ static int read_yaml_document(struct reader *r)
         if (type == YAML_STREAM_END_EVENT)
             return PYTHIA_OK;
         if (type == YAML_DOCUMENT_START_EVENT && ++documents > 1)
-            return fail_at(r, PYTHIA_EFORMAT, &at, "%s", "a second document begins");
-        if (type == YAML_MAPPING_START_EVENT)
+            return fail_at(r, PYTHIA_EFORMAT, &at, "%s", "there is a second document");
+        if (type == YAML_MAPPING_START_EVENT && !r->list)
             status = read_map(r, 1);
-        else if (type == YAML_SEQUENCE_START_EVENT || (type == YAML_SCALAR_EVENT && !empty))
-            status = fail_at(r, PYTHIA_EFORMAT, &at, "%s", "settings are lines of NAME: VALUE");
+        else if (type == YAML_SEQUENCE_START_EVENT && r->list)
+            status = read_list(r);
+        else if (type == YAML_MAPPING_START_EVENT || type == YAML_SEQUENCE_START_EVENT ||
+                 (type == YAML_SCALAR_EVENT && !empty))
+            status = fail_at(r, PYTHIA_EFORMAT, &at, "%s",
+                             r->list ? "there should be a list, each entry after a -"
+                                     : "settings must be lines of NAME: VALUE");
         if (status != PYTHIA_OK)
             return status;
     }
 }
 
-int pythia_config_parse(struct pythia_config *c, const char *name, const char *bytes, size_t size,
-                        void *settings, struct pythia_error *e)
+static int parse_config(struct pythia_config *c, const struct pythia_config_list *list,
+                        const char *name, const char *bytes, size_t size, void *settings,
+                        struct pythia_error *e)
 {
     size_t options = 0;
     while (c->table[options].name)
@@ -343,7 +387,9 @@ int pythia_config_parse(struct pythia_config *c, const char *name, const char *b
                        .file = name,
                        .settings = settings,
                        .e = e,
-                       .seen = pythia_calloc(options + 1, sizeof(bool))};
+                       .options = options,
+                       .seen = pythia_calloc(options + 1, sizeof(bool)),
+                       .list = list};
     if (!r.seen || !yaml_parser_initialize(&r.parser)) {
         pythia_free(r.seen);
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", name);
@@ -355,8 +401,14 @@ int pythia_config_parse(struct pythia_config *c, const char *name, const char *b
     return status;
 }
 
-static int read_config_file(struct pythia_config *c, const char *path, FILE *file, void *settings,
-                            struct pythia_error *e)
+int pythia_config_parse(struct pythia_config *c, const char *name, const char *bytes, size_t size,
+                        void *settings, struct pythia_error *e)
+{
+    return parse_config(c, NULL, name, bytes, size, settings, e);
+}
+
+static int parse_config_file(struct pythia_config *c, const struct pythia_config_list *list,
+                             const char *path, FILE *file, void *settings, struct pythia_error *e)
 {
     char *bytes = pythia_realloc(NULL, FILE_MAX + 1, 1);
     if (!bytes)
@@ -368,22 +420,34 @@ static int read_config_file(struct pythia_config *c, const char *path, FILE *fil
     else if (size > FILE_MAX)
         status = pythia_error_set(e, PYTHIA_ELIMIT, "is larger than 1 MiB");
     else
-        status = pythia_config_parse(c, path, bytes, size, settings, e);
+        status = parse_config(c, list, path, bytes, size, settings, e);
     pythia_free(bytes);
     return status;
 }
 
-int pythia_config_read(struct pythia_config *c, const char *path, void *settings,
-                       struct pythia_error *e)
+static int read_config_file(struct pythia_config *c, const struct pythia_config_list *list,
+                            const char *path, void *settings, struct pythia_error *e)
 {
     FILE *file = fopen(path, "re");
-    int status = file ? read_config_file(c, path, file, settings, e)
+    int status = file ? parse_config_file(c, list, path, file, settings, e)
                       : pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
     if (file)
         fclose(file);
     if (status != PYTHIA_OK)
         pythia_error_place(e, path, 0, 0);
     return status;
+}
+
+int pythia_config_read(struct pythia_config *c, const char *path, void *settings,
+                       struct pythia_error *e)
+{
+    return read_config_file(c, NULL, path, settings, e);
+}
+
+int pythia_config_read_list(struct pythia_config *c, const char *path, void *settings,
+                            const struct pythia_config_list *list, struct pythia_error *e)
+{
+    return read_config_file(c, list, path, settings, e);
 }
 
 /* ---- the environment ---- */

@@ -73,8 +73,7 @@ out:
 static int fail_row(struct pythia_error *e, size_t row, const char *why)
 {
     return pythia_error_set(e, PYTHIA_EFORMAT,
-                            "is no record of searches that can be read: trace point %zu %s", row,
-                            why);
+                            "is not a valid record of searches: trace point %zu %s", row, why);
 }
 
 static int read_history_row(struct pythia_history *h, const json_t *row, size_t i,
@@ -91,7 +90,7 @@ static int read_history_row(struct pythia_history *h, const json_t *row, size_t 
     if (!pythia_history_is_possible(&r))
         return fail_row(e, i, "explained more, or was the cause more often, than it was opened");
     if (pythia_history_find(h, id).opened)
-        return fail_row(e, i, "stands there twice");
+        return fail_row(e, i, "is listed twice");
     return pythia_history_add_record(h, id, &r);
 }
 
@@ -99,7 +98,7 @@ static int read_history_rows(struct pythia_history *h, const json_t *rows, struc
 {
     if (!json_is_array(rows))
         return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "is no record of searches that can be read: no trace_points");
+                                "is not a valid record of searches: no trace_points");
     int status = PYTHIA_OK;
     for (size_t i = 0; i < json_array_size(rows); i++)
         if ((status = read_history_row(h, json_array_get(rows, i), i, e)) != PYTHIA_OK)

@@ -18,7 +18,9 @@ int pythia__json_parse(const char *name, struct pythia_text bytes, const char *s
     const char *found = json_string_value(json_object_get(file, "schema"));
     if (!found || strcmp(found, schema) != 0) {
         pythia_error_place(e, name, 0, 0);
-        pythia_error_set(e, PYTHIA_EFORMAT, "is no %s of this version: wanted schema %s, found %s",
+        pythia_error_set(e, PYTHIA_EFORMAT,
+                         "is not a %s of this version: expected schema %s, "
+                         "found %s",
                          what, schema, found ? found : "none");
         json_decref(file);
         return PYTHIA_EFORMAT;

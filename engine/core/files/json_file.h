@@ -1,4 +1,4 @@
-/* What files of one JSON value have in common. */
+/* Shared code of files with one JSON value. */
 #ifndef PYTHIA_CORE_JSON_FILE_H
 #define PYTHIA_CORE_JSON_FILE_H
 
@@ -17,7 +17,7 @@
 int pythia__json_file_read(const char *path, const char *schema, const char *what, json_t **out,
                            struct pythia_error *e);
 
-/* The same for what is in memory; `name` is for messages. */
+/* As pythia__json_file_read, but from memory; `name` is for messages. */
 int pythia__json_parse(const char *name, struct pythia_text bytes, const char *schema,
                        const char *what, json_t **out, struct pythia_error *e);
 

@@ -53,10 +53,10 @@ static int read_secret_file(const char *path, struct pythia_hash_key *out, struc
     if (!good) {
         pythia_error_place(e, path, 0, 0);
         return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "is no secret for hashes: wanted 32 hexadecimal digits");
+                                "is not a secret for hashes: expected 32 hexadecimal digits");
     }
     if (about.st_mode & 077)
-        pythia_log(PYTHIA_LOG_WARNING, "Others than its user may read the secret: file=%s", path);
+        pythia_log(PYTHIA_LOG_WARNING, "Other users can read the secret: file=%s", path);
     for (int i = 0; i < 8; i++) {
         out->bytes[i] = (unsigned char)(high >> 8 * (7 - i));
         out->bytes[8 + i] = (unsigned char)(low >> 8 * (7 - i));
@@ -82,7 +82,7 @@ static int make_secret_file(const char *path, const struct pythia_hash_key *key,
     int file = open(beside.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0 || write(file, text, DIGITS + 1) != (ssize_t)DIGITS + 1 || fsync(file) != 0 ||
         (link(beside.bytes, path) != 0 && errno != EEXIST))
-        status = fail_secret(e, path, "cannot be made");
+        status = fail_secret(e, path, "cannot be created");
     if (file >= 0) {
         close(file);
         unlink(beside.bytes);
@@ -104,5 +104,5 @@ int pythia_secret_read(const char *path, struct pythia_hash_key *out, struct pyt
         return status;
     status =
         read_secret_file(path, out, e); /* another process may have been first: its secret counts */
-    return status == 1 ? fail_secret(e, path, "has gone again") : status;
+    return status == 1 ? fail_secret(e, path, "has disappeared") : status;
 }

@@ -121,7 +121,8 @@ static int add_series_folder(struct finding *f, const char *path)
     for (const struct dirent *e; (e = readdir(folder));) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        if (!ends_in(e->d_name, ".csv") && !ends_in(e->d_name, ".tmp")) {
+        if (!ends_in(e->d_name, ".csv") && !ends_in(e->d_name, ".tmp") &&
+            !ends_in(e->d_name, ".stats")) {
             f->result->others++;
             continue;
         }
@@ -239,7 +240,7 @@ static int read_open_file(struct finding *f, const struct found *file, int numbe
     int status = load_file(f, number, file->path);
     if (status != PYTHIA_OK)
         return status == PYTHIA_ENOMEM ? status : PYTHIA_OK; /* else it is reported already */
-    status = pythia_series_csv_read(&f->csv, file->path, pythia_buf_text(&f->content), left);
+    status = pythia_series_read(&f->csv, file->path, pythia_buf_text(&f->content), left);
     f->result->refused += status == PYTHIA_EFORMAT;
     if (status != PYTHIA_OK)
         return status == PYTHIA_ENOMEM ? status : PYTHIA_OK;

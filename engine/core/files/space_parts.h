@@ -1,4 +1,4 @@
-/* What the writer and the reader of search spaces share. */
+/* Declarations shared by the writer and the reader of search spaces. */
 #ifndef PYTHIA_CORE_SPACE_PARTS_H
 #define PYTHIA_CORE_SPACE_PARTS_H
 

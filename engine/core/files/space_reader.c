@@ -49,15 +49,14 @@ static int file_read(struct pythia_source *source, void *to, size_t capacity, si
 /* Fail at the current value. */
 static int fail_value(struct reading *r, const char *what, size_t row)
 {
-    return pythia_json_fail(r->j, PYTHIA_EFORMAT, "is no search space that can be read: %s %zu",
-                            what, row);
+    return pythia_json_fail(r->j, PYTHIA_EFORMAT, "is not a valid search space: %s %zu", what, row);
 }
 
 /* Fail at the beginning of a row. */
 static int wrong_row(struct reading *r, const uint32_t *mark, const char *what, size_t row)
 {
-    return pythia_json_fail_at(r->j, mark, PYTHIA_EFORMAT,
-                               "is no search space that can be read: %s %zu", what, row);
+    return pythia_json_fail_at(r->j, mark, PYTHIA_EFORMAT, "is not a valid search space: %s %zu",
+                               what, row);
 }
 
 /* A row must be in memory as a whole, or its mark could not be used after reading it. */
@@ -315,7 +314,8 @@ static int take_type(struct reading *r, void *context, size_t i)
 static int no_space(struct reading *r, const char *found, size_t size)
 {
     return pythia_error_set(&r->j->error, PYTHIA_EFORMAT,
-                            "is no search space of this version: wanted schema %s, found %.*s",
+                            "is not a search space of this version: expected schema %s, found "
+                            "%.*s",
                             PYTHIA__SPACE_SCHEMA, (int)size, found);
 }
 
@@ -341,8 +341,8 @@ static int read_top(struct reading *r, struct pythia_text key)
         return pythia_json_skip(r->j);
     return r->listed ? read_space_array(r, NULL, take_type, &count)
                      : pythia_json_fail(r->j, PYTHIA_EFORMAT,
-                                        "is no search space that can be read: trace points have to "
-                                        "come before types");
+                                        "is not a valid search space: trace points must come "
+                                        "before types");
 }
 
 /* Anything else than one object with the schema is another file: it gets the same message. */
@@ -368,7 +368,7 @@ static int read_space_file(struct reading *r)
            : status < 0
                ? status
                : pythia_json_fail(r->j, PYTHIA_EFORMAT,
-                                  "is no search space that can be read: there is more behind it");
+                                  "is not a valid search space: it is followed by other data");
 }
 
 /* The first cause stays; the parser has the place of its own errors. */

@@ -133,15 +133,15 @@ static int begin_reading(struct pythia_state *s, const char *path, struct pythia
         !is_sound_database(s->db) || !pythia__state_is_readable(s->db)) {
         pythia_error_place(e, path, 0, 0);
         return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "is state of a newer pythiad (schema %d, this one knows %d) that "
-                                "this one cannot read: choose another file with --state, or take "
-                                "the newer program",
+                                "is the state of a newer pythiad (schema %d, this one supports "
+                                "%d) that this one cannot read; choose another file with --state, "
+                                "or use the newer program",
                                 version, PYTHIA_STATE_SCHEMA);
     }
     s->degraded = true;
     pythia_log(PYTHIA_LOG_WARNING,
-               "The state is of a newer pythiad: it is read, and nothing is written to it, so what "
-               "changes from now on is lost at the next start: file=%s, schema=%d, known=%d",
+               "The state is of a newer pythiad: it is read but not written, so changes are lost "
+               "at the next start: file=%s, schema=%d, known=%d",
                path, version, PYTHIA_STATE_SCHEMA);
     return PYTHIA_OK;
 }
@@ -155,7 +155,7 @@ static int open_sound(struct pythia_state *s, const char *path, struct pythia_er
     if (result == FOREIGN) {
         pythia_error_place(e, path, 0, 0);
         return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "is a database of another program, and is left alone: choose "
+                                "is a database of another program, and was left alone; choose "
                                 "another file with --state");
     }
     if (schema_version(s->db) > PYTHIA_STATE_SCHEMA)

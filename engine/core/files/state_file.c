@@ -46,8 +46,8 @@ static int fail_taken(struct pythia_error *e, const char *path, int file)
     pid[size > 0 ? strspn(pid, "0123456789") : 0] = '\0';
     pythia_error_place(e, path, 0, 0);
     return pythia_error_set(e, PYTHIA_EIO,
-                            "is the state of a pythiad that runs%s%s: end that one, or choose "
-                            "another file with --state",
+                            "is the state of a running pythiad%s%s; stop it, or choose another "
+                            "file with --state",
                             *pid ? ", pid " : "", pid);
 }
 
@@ -73,7 +73,7 @@ static int lock_state(const char *path, const char *name, int *out, struct pythi
 {
     int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0)
-        return fail_state_file(e, path, "the lock of the state cannot be made");
+        return fail_state_file(e, path, "the lock of the state cannot be created");
     if (flock(file, LOCK_EX | LOCK_NB) != 0) {
         int status = errno == EWOULDBLOCK ? fail_taken(e, path, file)
                                           : fail_state_file(e, path, "the state cannot be locked");
@@ -134,12 +134,12 @@ int pythia__state_file_prepare(const char *path, struct pythia_error *e)
     if (!regular || memcmp(head, HEAD, (size_t)size) != 0) {
         pythia_error_place(e, path, 0, 0);
         return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "is no database, and is left alone: choose another file with "
+                                "is not a database, and was left alone; choose another file with "
                                 "--state");
     }
     if (about.st_mode & 077)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Others than its user may read the state, chmod 600 ends that: file=%s", path);
+                   "Other users can read the state; chmod 600 prevents that: file=%s", path);
     return PYTHIA_OK;
 }
 
@@ -212,7 +212,7 @@ int pythia__state_file_put_aside(const char *path, struct pythia_error *e)
     if (failed != 0) {
         pythia_error_place(e, path, 0, 0);
         status = pythia_error_set(e, failed == ENOMEM ? PYTHIA_ENOMEM : PYTHIA_EIO,
-                                  "is damaged, and cannot be put aside (%s): move it away, or "
+                                  "is damaged, and cannot be renamed (%s); move it away, or "
                                   "choose another file with --state",
                                   strerror(failed));
         goto out;
@@ -222,8 +222,8 @@ int pythia__state_file_put_aside(const char *path, struct pythia_error *e)
         goto out;
     }
     pythia_log(PYTHIA_LOG_WARNING,
-               "The state is damaged and is begun anew; set its pins again, or put a copy of it "
-               "there: file=%s, put-aside=%s",
+               "The state is damaged, and a new one was created; set its pins again, or restore a "
+               "copy: file=%s, put-aside=%s",
                path, name.bytes);
 out:
     pythia_buf_free(&name);

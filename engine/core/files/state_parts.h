@@ -1,5 +1,5 @@
-/* What the files of the state share: state.c opens it, state_schema.c has the tables, state_write.c
- * and state_read.c what is done with them. */
+/* Declarations shared by the files of the state: state.c opens it, state_schema.c has the
+ * tables, state_write.c and state_read.c use them. */
 #ifndef PYTHIA_CORE_STATE_PARTS_H
 #define PYTHIA_CORE_STATE_PARTS_H
 

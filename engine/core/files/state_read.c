@@ -1,5 +1,4 @@
-/* What is read from the state: at a start all that outlives one, and decisions for the control
- * API. */
+/* Reads from the state: everything that survives a restart, and decisions for the control API. */
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>

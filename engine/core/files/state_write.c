@@ -1,4 +1,4 @@
-/* What is written into the state: each call is one transaction, on disk when it returns. */
+/* Writes to the state: each call is one transaction, on disk when it returns. */
 #include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -32,7 +32,8 @@ static int end_with(struct pythia_state *s, bool good)
         const char *file = sqlite3_db_filename(s->db, "main");
         if (!s->degraded)
             pythia_log(PYTHIA_LOG_ERROR,
-                       "The state cannot be written, decisions go on without: file=%s, reason=%s",
+                       "The state cannot be written; decisions continue without it: file=%s, "
+                       "reason=%s",
                        file && file[0] ? file : "memory", sqlite3_errmsg(s->db));
         if (!sqlite3_get_autocommit(s->db))
             sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);

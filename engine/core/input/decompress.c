@@ -76,7 +76,7 @@ int pythia__decompressor_step(struct pythia__decompressor *d, void *to, size_t c
 int pythia__decompressor_fail_cut(const struct pythia__decompressor *d, struct pythia_error *e)
 {
     return pythia_error_set(e, PYTHIA_EFORMAT,
-                            "the compressed data end in the middle, after %" PRIu64
+                            "the compressed data end prematurely, after %" PRIu64
                             " bytes of content",
                             d->content_total);
 }
@@ -88,7 +88,7 @@ int pythia__decompressor_check(uint64_t raw, uint64_t content, double expansion_
         return PYTHIA_OK;
     return pythia_error_set(
         e, PYTHIA_ELIMIT,
-        "%" PRIu64 " bytes expand to more than %.0f times as much: taken for a decompression bomb "
-        "(--max-expansion allows more)",
+        "%" PRIu64 " bytes expand more than %.0f times: a decompression bomb? (--max-expansion "
+        "allows more)",
         raw, expansion_max);
 }

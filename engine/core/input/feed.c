@@ -95,9 +95,8 @@ static int detect_format(struct decoding *d, struct pythia_input_stream *stream,
         return PYTHIA_ENOMEM; /* it may look like nothing only for want of memory */
     if (!*format && named) {
         pythia_error_place(e, pythia_input_source(stream)->name, 0, 0);
-        return pythia_error_set(
-            e, PYTHIA_EFORMAT,
-            "its first bytes look like no trace format (--input-format names one)");
+        return pythia_error_set(e, PYTHIA_EFORMAT,
+                                "its first bytes match no trace format (--input-format names one)");
     }
     d->totals.skipped_files += !*format;
     return PYTHIA_OK;
@@ -446,7 +445,7 @@ static int feed_pieces(struct shared *s, struct decoding *own, struct pythia__fe
     return status;
 }
 
-/* What is wrong with a file is noted at the file, also after a failure, so that another pass does
+/* An error in a file is recorded with the file, also after a failure, so that another pass does
  * not log it again. */
 int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                  const struct pythia_pipeline_options *options, bool again,

@@ -16,7 +16,7 @@ struct message {
     char text[];
 };
 
-/* Of a piece: its messages that wait for the pieces before it, in order. */
+/* Messages of a piece that wait for the pieces before it, in order. */
 struct piece_messages {
     struct message *first, *last;
     size_t broken; /* records */
@@ -79,7 +79,7 @@ static void pass_front(struct pythia__file_messages *m)
     if (m->front < m->pieces->count && m->pieces->list[m->front].of == piece->of)
         return;
     if (m->broken > BROKEN_SHOWN)
-        pythia_log(PYTHIA_LOG_WARNING, "%s: and %zu more broken records", piece->of->file->path,
+        pythia_log(PYTHIA_LOG_WARNING, "%s: %zu more broken records", piece->of->file->path,
                    m->broken - BROKEN_SHOWN);
     m->broken = m->shown = 0;
 }

@@ -1,5 +1,5 @@
-/* What is wrong with files, logged in the order of the files and of the places in them, however
- * many threads decode their pieces (pieces.h), and whichever of them is first. */
+/* Logs errors in files in the order of the files and of the places in them, however many threads
+ * decode their pieces (pieces.h), and whichever thread is first. */
 #ifndef PYTHIA_CORE_FILE_MESSAGES_H
 #define PYTHIA_CORE_FILE_MESSAGES_H
 
@@ -16,13 +16,13 @@ int pythia__file_messages_create(const struct pythia__pieces *pieces,
 /* Log what still waits, if decoding was given up before all pieces had ended. m may be NULL. */
 void pythia__file_messages_destroy(struct pythia__file_messages *m);
 
-/* What is wrong with a piece, its place being that in the file. It is logged at once if all pieces
- * before this one have ended, and else when they have. Any thread. */
+/* Report an error in a piece; the place is that in the file. It is logged at once if all pieces
+ * before this one have ended, otherwise when they have. Any thread. */
 void pythia__file_messages_add(struct pythia__file_messages *m, const struct pythia__piece *piece,
                                enum pythia_log_level level, const struct pythia_error *why);
 
-/* The same for a broken record, whose place is that in the piece. The first five of a file are
- * logged, and the number of the others once all of its pieces have ended. */
+/* Report a broken record; the place is that in the piece. The first five of a file are logged,
+ * and the number of further ones once all of its pieces have ended. */
 void pythia__file_messages_add_broken(struct pythia__file_messages *m,
                                       const struct pythia__piece *piece,
                                       const struct pythia_error *why);

@@ -234,7 +234,7 @@ static int read_file_bytes(struct pythia_input_stream *s, void *to, size_t capac
         size = read(s->file, to, capacity);
     while (size < 0 && errno == EINTR);
     if (size < 0)
-        return pythia_error_set(e, PYTHIA_EIO, "cannot be read on: %s", strerror(errno));
+        return pythia_error_set(e, PYTHIA_EIO, "cannot be read further: %s", strerror(errno));
     *got = (size_t)size;
     s->raw_total += (uint64_t)size;
     if (s->read_bytes)
@@ -325,7 +325,7 @@ static int read_range(struct pythia_input_stream *s, void *to, size_t capacity, 
     return PYTHIA_OK;
 }
 
-/* What was read to find out the format (`head`) and the compression (raw bytes) comes first. */
+/* The bytes read to detect the format (`head`) and the compression (raw bytes) come first. */
 static int stream_read(struct pythia_source *source, void *to, size_t capacity, size_t *got,
                        struct pythia_error *e)
 {

@@ -42,7 +42,7 @@ struct presence {
     double requests;
 };
 
-/* What requests of a kind involve. */
+/* The services that requests of a type involve. */
 struct kind {
     double requests;
     struct presence *services; /* owned */
@@ -50,7 +50,7 @@ struct kind {
     uint64_t looked_ns, wait_ns; /* as of that time */
 };
 
-/* What the senders of a service have in common. */
+/* The lateness of all senders of a service. */
 struct service {
     uint64_t wait_ns; /* of the slowest, however long; 0: there is none */
     uint64_t last_ns; /* the earliest last arrival of any instance that has not ended */

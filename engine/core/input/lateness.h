@@ -57,7 +57,7 @@ int pythia__lateness_arrived(struct pythia__lateness *l, const struct pythia_spa
 int pythia__lateness_finished(struct pythia__lateness *l, uint32_t kind, const uint32_t *resources,
                               size_t count);
 
-/* How long a request of that kind waits after its last span, in ns. O(1) nearly always. */
+/* The time that a request of that kind waits after its last span, in ns. O(1) nearly always. */
 uint64_t pythia__lateness_wait(struct pythia__lateness *l, uint32_t kind, uint64_t now_ns);
 
 /* Is a service that the kind involves missing from a request, of which nothing arrived since

@@ -87,7 +87,8 @@ static size_t find_trace(const struct view *v)
     return 0;
 }
 
-/* How the documents of a file stand, and what makes a document of some of them. */
+/* The layout of the documents in a file, and the functions that turn some of them into a
+ * document. */
 struct layout {
     size_t (*find)(const struct view *v); /* NULL: messages with their sizes in front */
     struct pythia_text before, after;

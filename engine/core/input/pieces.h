@@ -8,7 +8,7 @@
 
 #include "pythia/input.h"
 
-/* What the pieces of a file share, which may be decoded by several threads. */
+/* State shared by the pieces of a file, which several threads may decode. */
 struct pythia__divided_file {
     const struct pythia_input_file *file; /* borrowed */
     _Atomic bool failed;

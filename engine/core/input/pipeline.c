@@ -187,21 +187,22 @@ static void log_why(const struct pythia_pipeline_result *result, size_t late, bo
     if (late > 0 && again)
         pythia_log(
             PYTHIA_LOG_INFO,
-            "Spans of %zu traces are far apart: reading all again, with those traces kept open",
+            "Spans of %zu traces are far apart: reading everything again, with those traces kept "
+            "open",
             late);
     else if (late > 0)
         pythia_log(
             PYTHIA_LOG_WARNING,
             "%" PRIu64
-            " spans came after their traces were finished, and a stream cannot be read twice",
+            " spans came after their traces were complete, and a stream cannot be read twice",
             result->counts.dropped[PYTHIA_DROP_LATE]);
     else if (again)
         pythia_log(PYTHIA_LOG_INFO,
-                   "Parts of URL paths turned out to be variables: reading all again");
+                   "Segments of URL paths turned out to be variables: reading everything again");
     else
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Parts of URL paths turned out to be variables: requests before keep the types "
-                   "they had, as a stream cannot be read twice");
+                   "Segments of URL paths turned out to be variables: earlier requests keep the "
+                   "types they had, because a stream cannot be read twice");
 }
 
 /* The second pass finishes other traces, and may change templates once more. They have seen all

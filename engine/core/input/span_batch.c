@@ -11,7 +11,7 @@ struct pythia_span_batch {
     size_t count;
 };
 
-/* How a span stands in a batch: this, then its attributes. */
+/* A span in a batch: this header, followed by its attributes. */
 struct packed {
     struct pythia_trace_id trace;
     struct pythia_span span;

@@ -47,7 +47,7 @@ static int check_limits(const struct pythia_unpack *u, struct pythia_error *e)
 {
     if (u->limits.content_max > 0 && u->packed.content_total > u->limits.content_max)
         return pythia_error_set(e, PYTHIA_ELIMIT,
-                                "it has more than %" PRIu64 " bytes of content, the most allowed",
+                                "it expands to more than %" PRIu64 " bytes, the limit",
                                 u->limits.content_max);
     return u->limits.expansion_max > 0
                ? pythia__decompressor_check(u->raw_total, u->packed.content_total,

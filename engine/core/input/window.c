@@ -140,7 +140,7 @@ bool pythia_window_is_full(const struct pythia_window *w)
     return pythia_assembler_bytes(w->assembler) > w->options.soft_bytes - w->held;
 }
 
-/* What is kept for later must not make it full. */
+/* Spans retained for later must not fill the window. */
 static int shed_kept(struct pythia_window *w)
 {
     return pythia_window_is_full(w)

@@ -1,5 +1,5 @@
-/* What reading has counted, by the names that files of evidence have for it: another version may
- * know more reasons, or fewer. */
+/* The names under which files of evidence store the counts of reading: another version may have
+ * more reasons, or fewer. */
 #ifndef PYTHIA_CORE_EVIDENCE_COUNTS_H
 #define PYTHIA_CORE_EVIDENCE_COUNTS_H
 

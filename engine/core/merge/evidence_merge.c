@@ -45,7 +45,7 @@ struct pythia_evidence_merge {
     struct input *inputs;
     size_t input_count, input_capacity;
     struct pythia_evidence_input *listed; /* of _finish */
-    /* Of the file at hand: */
+    /* State of the file that is being read: */
     struct pythia__evidence_names names;
     struct path *paths;
     size_t path_count, path_capacity;
@@ -226,7 +226,7 @@ static int read_input(struct pythia_evidence_merge *m, struct pythia_text messag
     if (!twin)
         return PYTHIA_OK;
     return pythia_error_set(m->e, PYTHIA_EUSAGE,
-                            "holds what was found in %s, and so does %s: give each part once",
+                            "contains the evidence of %s, and so does %s; give each part once",
                             input->source_count > 0 ? input->sources[0] : "an input", twin->file);
 }
 
@@ -246,7 +246,7 @@ static int check_settings(struct pythia_evidence_merge *m, struct pythia_text as
     if (pythia_text_equal(asked, pythia_text_of(m->asked)) && rows == m->rows && fold == m->fold)
         return PYTHIA_OK;
     return pythia_error_set(m->e, PYTHIA_EUSAGE,
-                            "was gathered with other options than %s: --rows %" PRIu64
+                            "was gathered with different options than %s: --rows %" PRIu64
                             " %.*s instead of --rows %" PRIu64 " %s",
                             m->first, rows, (int)(asked.size < 100 ? asked.size : 100), asked.bytes,
                             m->rows, m->asked);
@@ -636,7 +636,7 @@ static int check_version(struct pythia_evidence_merge *m, struct pythia_text *fi
     size_t at = magic.size;
     if (!pythia_text_starts(*file, magic))
         return pythia_error_set(m->e, PYTHIA_EFORMAT,
-                                "is no evidence: make it with pythia replay --evidence");
+                                "is not evidence; make it with pythia replay --evidence");
     for (;
          at < file->size && at < magic.size + 9 && file->bytes[at] >= '0' && file->bytes[at] <= '9';
          at++)
@@ -646,8 +646,8 @@ static int check_version(struct pythia_evidence_merge *m, struct pythia_text *fi
     if (version != PYTHIA__EVIDENCE_VERSION)
         return pythia_error_set(m->e, PYTHIA_EUSAGE,
                                 "is evidence of version %" PRIu64
-                                ", and this pythia merges version %d: make all parts and the "
-                                "merge with the same pythia",
+                                ", but this pythia merges version %d; make all parts and merge "
+                                "them with the same pythia",
                                 version, PYTHIA__EVIDENCE_VERSION);
     *file = (struct pythia_text){file->bytes + at + 1, file->size - at - 1};
     return PYTHIA_OK;
@@ -662,12 +662,14 @@ static int read_evidence_file(struct pythia_evidence_merge *m, const char *name,
     m->e = e;
     clear_file(m);
     int status = check_version(m, &file);
-    if (status == PYTHIA_OK) {
-        pythia_memory_source_init(&packed, name, file.bytes, file.size);
-        status = pythia_unpack_create(&packed.source, PYTHIA_PACKING_ZSTD, &limits, &unpack, e);
-    }
-    if (status == PYTHIA_OK)
-        status = read_content(m, pythia_unpack_source(unpack), name, looking);
+    if (status != PYTHIA_OK)
+        goto out;
+    pythia_memory_source_init(&packed, name, file.bytes, file.size);
+    status = pythia_unpack_create(&packed.source, PYTHIA_PACKING_ZSTD, &limits, &unpack, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = read_content(m, pythia_unpack_source(unpack), name, looking);
+out:
     pythia_unpack_destroy(unpack);
     pythia_error_place(e, name, 0, 0);
     return status;

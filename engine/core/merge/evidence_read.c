@@ -270,7 +270,7 @@ static int read_present(struct reading *r, struct key_column *c)
     return PYTHIA_OK;
 }
 
-/* How many values each row has, and where they stand. */
+/* The number of values of each row, and where they are. */
 static int place_values(struct reading *r)
 {
     for (size_t i = 0; i < r->column_count; i++) {
@@ -316,7 +316,7 @@ static int read_row_texts(struct reading *r, const struct key_column *c, double 
     return PYTHIA_OK;
 }
 
-/* What the codes say of each value, and the numbers of those that are numbers. */
+/* Read the kind of each value from the codes, and the numbers. */
 struct decoded {
     int64_t *codes, *whole; /* [rows] */
     double *reals;          /* [reals of the column] */
@@ -343,9 +343,9 @@ static int read_key_column(struct reading *r, struct key_column *c, struct decod
 {
     size_t number = 0;
     int status = read_present(r, c);
-    if (status == PYTHIA_OK)
-        status = decode_column(r, c, d);
-    for (size_t i = 0; i < c->count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK || (status = decode_column(r, c, d)) != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < c->count; i++) {
         struct pythia_row *row = &r->row[r->numbers[i]];
         struct pythia_row_value *value = &row->values[row->value_count++];
         value->key = c->key;
@@ -366,9 +366,7 @@ static int read_row_values(struct reading *r)
 {
     size_t reals = 0;
     int status = order_key_columns(r);
-    if (status == PYTHIA_OK)
-        status = place_values(r);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = place_values(r)) != PYTHIA_OK)
         return status;
     for (size_t i = 0; i < r->column_count; i++)
         reals = r->columns[i].reals > reals ? r->columns[i].reals : reals;
@@ -391,16 +389,15 @@ int pythia__evidence_read_rows(struct pythia_text message,
 {
     struct reading r = {.names = names, .e = e};
     int status = measure_message(&r, message, one_root);
-    if (status == PYTHIA_OK)
-        status = read_columns(&r, message);
-    if (status == PYTHIA_OK) {
-        add_durations(&r);
-        status = read_row_values(&r);
-    }
-    if (status == PYTHIA_OK)
-        status = pythia_groups_merge_rows(groups, type, &r.path, (uint32_t)r.edges, r.row, r.rows);
+    if (status != PYTHIA_OK || (status = read_columns(&r, message)) != PYTHIA_OK)
+        goto out;
+    add_durations(&r);
+    if ((status = read_row_values(&r)) != PYTHIA_OK)
+        goto out;
+    status = pythia_groups_merge_rows(groups, type, &r.path, (uint32_t)r.edges, r.row, r.rows);
     if (status == PYTHIA_EINVAL)
         status = refuse_rows(&r, "times of edges that the path does not have");
+out:
     pythia_critical_path_free(&r.path);
     void *const owned[] = {r.row, r.times, r.numbers, r.values, r.columns, r.order, r.texts};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)

@@ -1,4 +1,4 @@
-/* What the two files that read evidence share. */
+/* Declarations shared by the two files that read evidence. */
 #ifndef PYTHIA_CORE_EVIDENCE_READ_H
 #define PYTHIA_CORE_EVIDENCE_READ_H
 

@@ -1,5 +1,5 @@
-/* Names are numbered anew, in the order of their texts, and only those that are used: so the bytes
- * do not depend on who came first. */
+/* Names are renumbered in the order of their texts, and only used ones are written, so that the
+ * bytes do not depend on the order in which names were first seen. */
 #include "pythia/evidence_write.h"
 
 #include <math.h>
@@ -412,23 +412,22 @@ static int put_rows(struct writing *w, const struct pythia_row *const *rows, siz
                        .order = pythia_calloc(2 * count, sizeof(*v.order)),
                        .rows = count};
     int status = v.list && v.order ? reserve_numbers(w, count) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = list_keys(w, rows, count, &places, &keys);
-    if (status == PYTHIA_OK) {
-        put_events(w, rows[0]->shape);
-        put_ids(w, rows, count);
-        put_times(w, rows, count);
-        for (size_t i = 0; i < keys; i++)
-            put_key_values(w, rows, places[i], &v);
-        put_message(&w->body, EVIDENCE_ROWS, &w->message);
-    }
+    if (status != PYTHIA_OK || (status = list_keys(w, rows, count, &places, &keys)) != PYTHIA_OK)
+        goto out;
+    put_events(w, rows[0]->shape);
+    put_ids(w, rows, count);
+    put_times(w, rows, count);
+    for (size_t i = 0; i < keys; i++)
+        put_key_values(w, rows, places[i], &v);
+    put_message(&w->body, EVIDENCE_ROWS, &w->message);
+out:
     pythia_free(places);
     pythia_free(v.list);
     pythia_free(v.order);
     return status;
 }
 
-/* How much a row adds to its message; 8 bytes of text are as much as a number. */
+/* The size that a row adds to its message; 8 bytes of text count as much as a number. */
 static size_t size_of_row(const struct pythia_row *row)
 {
     size_t numbers = row->shape->edge_count + row->value_count;
@@ -536,9 +535,7 @@ static int put_body(struct writing *w)
     size_t types;
     const struct pythia_type *type = pythia_groups_types(w->s->groups, &types);
     int status = order_points(w);
-    if (status == PYTHIA_OK)
-        status = order_keys(w);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = order_keys(w)) != PYTHIA_OK)
         return status;
     put_points(w);
     put_keys(w);
@@ -572,20 +569,22 @@ int pythia_evidence_write(const struct pythia_evidence_source *source, struct py
     struct writing w = {.s = source};
     struct pythia_buf content = {0};
     int status = put_body(&w);
-    if (status == PYTHIA_OK) {
-        put_header(&w);
-        put_message(&content, EVIDENCE_HEADER, &w.header);
-        pythia_buf_text_add(&content, pythia_buf_text(&w.body));
-        pythia_buf_printf(out, "%s%d\n", PYTHIA__EVIDENCE_MAGIC, PYTHIA__EVIDENCE_VERSION);
-        status = pythia_buf_status(&content);
-    }
-    if (status == PYTHIA_OK)
-        status = pack_evidence(&content, out);
+    if (status != PYTHIA_OK)
+        goto out;
+    put_header(&w);
+    put_message(&content, EVIDENCE_HEADER, &w.header);
+    pythia_buf_text_add(&content, pythia_buf_text(&w.body));
+    pythia_buf_printf(out, "%s%d\n", PYTHIA__EVIDENCE_MAGIC, PYTHIA__EVIDENCE_VERSION);
+    status = pythia_buf_status(&content);
+    if (status != PYTHIA_OK || (status = pack_evidence(&content, out)) != PYTHIA_OK)
+        goto out;
+    status = pythia_buf_status(out);
+out:;
     struct pythia_buf *bufs[] = {&w.header, &w.body, &w.message, &w.part, &w.column, &content};
     for (size_t i = 0; i < sizeof(bufs) / sizeof(bufs[0]); i++)
         pythia_buf_free(bufs[i]);
     const void *owned[] = {w.points, w.point_places, w.keys, w.key_places, w.numbers};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
-    return status == PYTHIA_OK ? pythia_buf_status(out) : status;
+    return status;
 }

@@ -82,7 +82,7 @@ static void handle_ready(void *context, struct pythia__http_exchange *x)
     if (d->draining)
         pythia__http_say(x, 503, "stops\n");
     else if (pythia_live_is_full(d->engine.live))
-        pythia__http_say(x, 503, "full: senders are told to come again\n");
+        pythia__http_say(x, 503, "full: senders are asked to retry\n");
     else if (pythia_state_is_degraded(d->engine.state))
         pythia__http_say(x, 200, "degraded: the state cannot be written\n");
     else
@@ -121,7 +121,7 @@ static json_t *plane_list(const struct pythia__daemon *d)
     return list;
 }
 
-/* Of whatever reason; /metrics tells them apart. */
+/* For any reason; /metrics distinguishes them. */
 static uint64_t spans_dropped(const struct pythia__daemon *d)
 {
     struct pythia_counts all = *pythia__intake_counts(d->intake);
@@ -142,8 +142,8 @@ static json_t *limits_of(const struct pythia__daemon *d)
     return out;
 }
 
-/* Where senders and agents reach it, and what they need there: who looks at a pythiad that gets
- * nothing wants to know. null: it does not listen. */
+/* The addresses for senders and agents, and the credentials that they need: an operator whose
+ * pythiad receives nothing looks here first. null: it does not listen. */
 static json_t *listeners_of(const struct pythia__daemon *d)
 {
     json_t *out = json_object();
@@ -169,6 +169,7 @@ static json_t *tokens_of(const struct pythia__daemon *d)
     return out;
 }
 
+/* Two objects are merged, because json_pack with all members in one format could not be read. */
 static json_t *pack_status(struct pythia__daemon *d)
 {
     struct pythia_window_numbers window = pythia_live_window(d->engine.live);
@@ -280,6 +281,8 @@ static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x
     pythia__reporting_ask(d->engine.reporting, form, width, answer_report, w);
 }
 
+/* A report is made outside the event loop, so this only checks what is asked and hands the
+ * exchange over. */
 static void handle_report(void *context, struct pythia__http_exchange *x)
 {
     static const struct {
@@ -299,7 +302,7 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
         return;
     }
     if (width && (columns < PYTHIA_REPORT_WIDTH_MIN || columns > REPORT_WIDTH_MAX)) {
-        answer_refusal(x, 400, "width is a number from 72 to 1000");
+        answer_refusal(x, 400, "width must be a number from 72 to 1000");
         return;
     }
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
@@ -307,7 +310,7 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
             ask_report(d, x, (unsigned)i, columns, forms[i].type);
             return;
         }
-    answer_refusal(x, 400, "format is one of json, brief, text, markdown and html");
+    answer_refusal(x, 400, "format must be one of json, brief, text, markdown and html");
 }
 
 /* A part of the report; empty before the first cycle has ended. */
@@ -352,7 +355,7 @@ static void handle_requests(void *context, struct pythia__http_exchange *x)
     const struct pythia__daemon *d = context;
     const char *group = pythia__http_query(x, "group");
     if (!group)
-        answer_refusal(x, 400, "group is the id of a group of /v1/groups");
+        answer_refusal(x, 400, "group must be the id of a group of /v1/groups");
     else if (!pythia__reporting_has(d->engine.reporting))
         answer_requests(x, PYTHIA_OK, NULL, 0);
     else
@@ -385,7 +388,7 @@ static void handle_decisions(void *context, struct pythia__http_exchange *x)
     unsigned long wanted = count ? strtoul(count, NULL, 10) : 50;
     char *text = NULL;
     if (wanted == 0 || wanted > 10000) {
-        answer_refusal(x, 400, "count is a number from 1 to 10000");
+        answer_refusal(x, 400, "count must be a number from 1 to 10000");
         return;
     }
     if (pythia_state_decisions(d->engine.state, wanted, &text) != PYTHIA_OK) {
@@ -415,7 +418,7 @@ static int take_pin_type(void *context, struct pythia_text id, struct pythia_tex
     return take_pin(context, id, 1);
 }
 
-/* What was pinned by hand, as the state has it; NULL when out of memory or not readable. */
+/* The pins set by hand, from the state; NULL when out of memory or not readable. */
 static json_t *pins_of(const struct pythia__daemon *d)
 {
     json_t *out = json_object();
@@ -518,7 +521,7 @@ static void handle_variables(void *context, struct pythia__http_exchange *x)
     struct pythia_buf out = {0};
     struct pythia_error why = {0};
     if (!d->engine.s.gate) {
-        answer_refusal(x, 404, "there is no gate: variables are of C programs");
+        answer_refusal(x, 404, "--gate is off; variables come from C programs");
         return;
     }
     if (pythia_gate_variables(*d->engine.s.gate ? d->engine.s.gate : NULL, &out, &why) !=
@@ -539,7 +542,7 @@ static bool is_json(struct pythia__http_exchange *x)
     size_t size = strlen(JSON_TYPE);
     if (type && strncasecmp(type, JSON_TYPE, size) == 0 && strchr("; \t", type[size]))
         return true;
-    answer_refusal(x, 415, "Content-Type has to be " JSON_TYPE);
+    answer_refusal(x, 415, "Content-Type must be " JSON_TYPE);
     return false;
 }
 
@@ -564,13 +567,14 @@ static json_t *read_ids(struct pythia__http_exchange *x)
     if (!is_list_of_texts(json_object_get(body, "trace_points"))) {
         json_decref(body);
         answer_refusal(x, 400,
-                       "the body has to be {\"trace_points\": [\"ID\", ...]}, 1 to 1000 of them");
+                       "the body must be {\"trace_points\": [\"ID\", ...]}, with 1 to 1000 ids");
         return NULL;
     }
     return body;
 }
 
-/* What a value looks like where a rule hashes it: who knows a tenant can find it in a report. */
+/* The hash of a value where a rule hashes it, so that an operator who knows a tenant can find it
+ * in a report. */
 static void handle_hash(void *context, struct pythia__http_exchange *x)
 {
     const struct pythia__daemon *d = context;
@@ -582,7 +586,7 @@ static void handle_hash(void *context, struct pythia__http_exchange *x)
     json_t *body = json_loadb(bytes ? bytes : "", size, 0, NULL);
     const json_t *value = json_object_get(body, "value");
     if (!json_is_string(value)) {
-        answer_refusal(x, 400, "the body has to be {\"value\": \"TEXT\"}");
+        answer_refusal(x, 400, "the body must be {\"value\": \"TEXT\"}");
     } else if (!d->redaction || !d->hashes) {
         answer_refusal(x, 404, "no rule of redact hashes anything");
     } else {
@@ -602,8 +606,7 @@ static void handle_order(struct pythia__daemon *d, struct pythia__http_exchange 
     if (!body)
         return;
     if (types && (value <= 0 || !is_list_of_texts(types))) {
-        answer_refusal(x, 400,
-                       "\"types\" is a list of 1 to 1000 names of request types, to open for");
+        answer_refusal(x, 400, "\"types\" must be a list of 1 to 1000 names of request types");
         json_decref(body);
         return;
     }
@@ -628,6 +631,18 @@ static void handle_unpin(void *context, struct pythia__http_exchange *x)
     handle_order(context, x, 0);
 }
 
+static void handle_level(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    json_t *answer, *body = read_ids(x);
+    if (!body)
+        return;
+    unsigned status = pythia__set_level(&d->switching, body, &answer);
+    d->orders++;
+    json_decref(body);
+    answer_control_json(x, status, answer);
+}
+
 /* A point as it is known, whether a plane has it or only spans of it came. */
 static struct pythia_controlled known_point(const struct pythia__daemon *d, struct pythia_text id)
 {
@@ -641,7 +656,7 @@ static struct pythia_controlled known_point(const struct pythia__daemon *d, stru
     return p;
 }
 
-/* What would it cost to open these? Nothing is opened. */
+/* Estimate the cost of opening these points; nothing is opened. */
 static void handle_plan(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__daemon *d = context;
@@ -691,7 +706,7 @@ static void handle_off(void *context, struct pythia__http_exchange *x)
     if (status == PYTHIA_OK)
         answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
     else
-        answer_refusal(x, 502, "not every target could be told; it is tried again");
+        answer_refusal(x, 502, "not every target could be reached; pythiad keeps trying");
 }
 
 static void handle_on(void *context, struct pythia__http_exchange *x)
@@ -705,7 +720,7 @@ static void handle_on(void *context, struct pythia__http_exchange *x)
     if (status == PYTHIA_OK)
         answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
     else
-        answer_refusal(x, 502, "not every target could be told; it is tried again");
+        answer_refusal(x, 502, "not every target could be reached; pythiad keeps trying");
 }
 
 /* ---- agents ---- */
@@ -762,6 +777,7 @@ static void set_roles(struct pythia__http_route *routes, size_t count, enum pyth
         routes[i].role = pythia__route_role(at, routes[i].method, routes[i].path);
 }
 
+/* Routes are copied to the heap: each daemon has its own context in them. */
 struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *count)
 {
     const struct pythia__http_route routes[] = {
@@ -787,6 +803,7 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         ROUTE("POST", "/v1/open", BODY_MAX, handle_open),
         ROUTE("POST", "/v1/close", BODY_MAX, handle_close),
         ROUTE("POST", "/v1/unpin", BODY_MAX, handle_unpin),
+        ROUTE("POST", "/v1/level", BODY_MAX, handle_level),
         ROUTE("POST", "/v1/plan", BODY_MAX, handle_plan),
         ROUTE("POST", "/v1/hash", BODY_MAX, handle_hash),
         ROUTE("POST", "/v1/off", BODY_MAX, handle_off),

@@ -36,8 +36,8 @@ static void write_zsh(struct pythia_buf *to)
 static void write_fish(struct pythia_buf *to)
 {
     pythia_buf_puts(to, "# fish completion of pythiad, made of its table of settings\n"
-                        "complete -c pythiad -s h -l help -d 'This help'\n"
-                        "complete -c pythiad -s V -l version -d 'The version'\n");
+                        "complete -c pythiad -s h -l help -d 'Show this help'\n"
+                        "complete -c pythiad -s V -l version -d 'Show the version'\n");
     for (const struct pythia_option *o = pythia__settings_table; o->name; o++) {
         pythia_buf_puts(to, "complete -c pythiad");
         pythia_option_fish(o, to);

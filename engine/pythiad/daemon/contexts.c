@@ -23,6 +23,7 @@ static int compare_named_types(const void *a, const void *b)
     return pythia_text_compare(x->name, y->name);
 }
 
+/* The page lists types by name, which stays the same when they are learnt in another order. */
 json_t *pythia__context_types(const struct pythia_space *space)
 {
     size_t count = 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "feeding.h"
+#include "pythia/expectation_file.h"
 #include "pythia/history_file.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -23,6 +24,7 @@
 #include "switching/desired.h"
 #include "switching/fixed.h"
 #include "switching/inventory.h"
+#include "switching/load.h"
 #include "switching/pins.h"
 #include "switching/restore.h"
 #include "switching/switching.h"
@@ -51,7 +53,7 @@ static void log_switches(const struct pythia__daemon *d, const struct pythia_loo
             type = pythia_vocabulary_text(d->engine.vocabulary, list[i].type);
         if (list[i].unswitchable)
             pythia_log(PYTHIA_LOG_INFO,
-                       "Would %s a trace point that nothing can switch: trace-point=%.*s, "
+                       "Would %s a trace point that cannot be switched: trace-point=%.*s, "
                        "request-type=%.*s, cycle=%" PRIu64 ", reason=%s",
                        what, (int)id.size, id.bytes, (int)type.size, type.bytes, c->number,
                        list[i].reason);
@@ -72,7 +74,7 @@ static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_c
         struct pythia_buf place = {0};
         pythia_place_add(&place, d->engine.vocabulary, &cause->place);
         pythia_log(PYTHIA_LOG_INFO,
-                   "Found what varies: request-type=%.*s, place=%s, share=%.3f, cycle=%" PRIu64,
+                   "Found a cause: request-type=%.*s, place=%s, share=%.3f, cycle=%" PRIu64,
                    (int)type.size, type.bytes, place.bytes ? place.bytes : "", cause->share,
                    c->number);
         pythia_buf_free(&place);
@@ -156,9 +158,12 @@ static int count_request_hits(void *context, uint32_t type, const struct pythia_
                                  trace->begun_ns >= d->switching.in_force.since_unix_ns);
 }
 
-static int on_arrival(void *context, const struct pythia_span *span)
+static int on_arrival(void *context, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span)
 {
-    return pythia_breaker_add(context, span);
+    struct pythia__daemon *d = context;
+    pythia__span_log_add(d->span_log, trace, span);
+    return pythia_breaker_add(d->switching.breaker, span);
 }
 
 static void note_closed(uv_handle_t *handle)
@@ -166,7 +171,7 @@ static void note_closed(uv_handle_t *handle)
     (void)handle;
 }
 
-/* What went in, and what became of it. */
+/* Log the input, and what became of it. */
 static void tell_counts(const struct pythia__daemon *d)
 {
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
@@ -178,7 +183,7 @@ static void tell_counts(const struct pythia__daemon *d)
         dropped += all.dropped[i];
     pythia_log(
         PYTHIA_LOG_INFO,
-        "Took in: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64 ", kept=%" PRIu64
+        "Received: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64 ", kept=%" PRIu64
         ", hidden=%" PRIu64 ", dropped=%" PRIu64 ", requests=%" PRIu64 ", cycles=%" PRIu64,
         in.bodies, d->room.refused_bodies, in.spans + pythia__feeds_numbers(d->feeds).spans,
         all.kept, all.hidden, dropped, pythia_live_window(d->engine.live).finished, d->cycles);
@@ -223,8 +228,8 @@ static void set_pace(struct pythia__daemon *d)
         uv_timer_start(&d->tick, on_tick, wanted, wanted);
 }
 
-/* The order matters: the breaker and the budget close points before the desired set goes out, or
- * points would be opened that are closed again at once. */
+/* The order matters: the breaker, the budget and the load close points before the desired set
+ * goes out, or points would be opened that are closed again at once. */
 static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
@@ -233,10 +238,12 @@ static void on_tick(uv_timer_t *timer)
     int status = pythia_live_tick(d->engine.live, now);
     if (status != PYTHIA_OK || (status = pythia__breaking_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__budget_tick(&d->switching, now)) != PYTHIA_OK ||
+        (status = pythia__load_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__switching_tick(&d->switching, now)) != PYTHIA_OK)
-        pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
+        pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be evaluated: reason=%s",
                    pythia_status_text(status));
     keep_space(d);
+    pythia__span_log_flush(d->span_log);
     pythia__heap_tick(&d->heap, now);
     /* One more round after the last body: its answer has to be sent. */
     bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0 &&
@@ -248,7 +255,7 @@ static void on_tick(uv_timer_t *timer)
         set_pace(d);
 }
 
-/* What is wanted does not wait for the next tick, which tries again what fails here. */
+/* Apply the desired set at once; the next tick retries whatever fails here. */
 static void act_after_turn(uv_check_t *turn)
 {
     struct pythia__daemon *d = turn->data;
@@ -266,7 +273,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
         return;
     d->draining = true;
     set_pace(d);
-    pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
+    pythia_log(PYTHIA_LOG_INFO, "Stopping after the input that has already arrived");
     pythia__intake_stop(d->intake);
     pythia__reporting_stop(d->engine.reporting);
     pythia__events_stop(d->events);
@@ -280,7 +287,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
 
 /* ---- starting ---- */
 
-/* What makes a file of the settings different from others. */
+/* The restrictions on a file named in the settings. */
 enum { KIND_PUBLIC, KIND_KEY, KIND_TOKEN };
 
 static void warn_if_readable(const char *path)
@@ -288,7 +295,7 @@ static void warn_if_readable(const char *path)
     struct stat about;
     if (stat(path, &about) == 0 && (about.st_mode & 077))
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Others than its user may read the secret, chmod 600 ends that: file=%s", path);
+                   "Other users can read the secret; chmod 600 prevents that: file=%s", path);
 }
 
 /* A file as a text, a token without the line break at its end; NULL stays NULL. */
@@ -304,8 +311,7 @@ static int read_secret(const char *path, int kind, char **out, struct pythia_err
     if (kind != KIND_PUBLIC)
         warn_if_readable(path);
     if (bytes.size == 0 || bytes.size > SECRET_MAX) {
-        status =
-            pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty, or too large for what it is", path);
+        status = pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty or too large", path);
         goto out;
     }
     while (trimmed && bytes.size > 0 && strchr(" \t\r\n", bytes.bytes[bytes.size - 1]))
@@ -394,6 +400,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .history = d->switching.history,
                    .always = d->switching.always,
                    .never = d->switching.never,
+                   .expectations = s->expect ? &d->expectations : NULL,
                    .alpha = s->alpha,
                    .min_requests = (size_t)s->min_requests,
                    .min_cov = s->min_cov,
@@ -407,6 +414,9 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
         .learn_all = s->learn == 0};
     int status = PYTHIA_OK;
+    if (s->expect &&
+        (status = pythia_expectation_file_read(s->expect, &d->expectations, e)) != PYTHIA_OK)
+        return status;
     d->writes_space = s->space && access(s->space, F_OK) != 0;
     if (s->space && !d->writes_space &&
         ((status = pythia_space_create(d->engine.vocabulary, &d->engine.space)) != PYTHIA_OK ||
@@ -422,7 +432,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     if (status != PYTHIA_OK)
         goto out;
     pythia_live_watch(d->engine.live, count_request_hits, d);
-    pythia_live_watch_spans(d->engine.live, on_arrival, d->switching.breaker);
+    pythia_live_watch_spans(d->engine.live, on_arrival, d);
     if (open) /* from now on it is for the search to close the others */
         status = pythia_live_set_pins(d->engine.live, d->switching.always, d->switching.never,
                                       d->switching.fixed);
@@ -451,6 +461,8 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
     return pythia__http_create(d->engine.loop, &o, &d->http[slot], e);
 }
 
+/* Agents poll at the port of OTLP over HTTP, so that one address has to be configured in
+ * programs. */
 static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
 {
     size_t count;
@@ -530,7 +542,7 @@ void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
     const char *address;
     if (pythia__control_is_open(&d->engine.s, &address))
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Whoever reaches the control interface can use it: address=%s", address);
+                   "Anyone who can reach the control interface can use it: address=%s", address);
     pythia_buf_free(&text);
 }
 
@@ -543,10 +555,11 @@ static int make_reporting(struct pythia__daemon *d)
                                                  .values_max = (size_t)d->engine.s.report_values};
     return pythia__reporting_create(d->engine.loop, d->engine.vocabulary, &how,
                                     (size_t)d->engine.s.report_types, &d->engine.story,
+                                    d->engine.s.expect ? &d->expectations : NULL,
                                     d->engine.s.trace_url, &d->engine.reporting);
 }
 
-/* The rules of the settings, and behind them those that are usual. */
+/* The rules of the settings, followed by the default rules. */
 static int create_daemon_redaction(struct pythia__daemon *d, struct pythia_error *e)
 {
     const char *rules[PYTHIA_OPTION_TEXTS_MAX + 1];
@@ -610,6 +623,8 @@ static int make_switching(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__restore_switches(w);
 }
 
+/* The state comes first, because switching restores from it; listeners come late, so that
+ * nothing arrives before there is a place for it. */
 static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
 {
     const struct pythia__settings *s = &d->engine.s;
@@ -617,10 +632,10 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
     int status;
     if (!s->control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
         d->engine.s.control_socket = "unix:" RUN_FOLDER "/control.sock";
-    d->room.max = s->waiting_max;
+    d->room.max = d->decoding.max = s->waiting_max;
     if ((status = open_state(d, e)) != PYTHIA_OK || (status = make_switching(d, e)) != PYTHIA_OK)
         return status;
-    const struct pythia__intake_options taking = {.room = &d->room,
+    const struct pythia__intake_options taking = {.room = s->forward ? &d->decoding : &d->room,
                                                   .inflated_max = s->inflated_max,
                                                   .limits = pythia__settings_span_limits(s),
                                                   .record = s->record,
@@ -630,8 +645,14 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
         return status;
     status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &taking,
                                    &d->intake, e);
-    if (status != PYTHIA_OK || (status = pythia__receive_create(d->intake, (unsigned)s->retry_s,
-                                                                &d->receive)) != PYTHIA_OK)
+    if (status == PYTHIA_OK && s->span_log)
+        status = pythia__span_log_open(s->span_log, s->span_log_max, d->engine.vocabulary,
+                                       &d->span_log, e);
+    if (status == PYTHIA_OK && s->forward)
+        status = pythia__forward_create(s->forward, s->forward_max, &d->forward, e);
+    if (status != PYTHIA_OK ||
+        (status = pythia__receive_create(d->intake, d->forward, (unsigned)s->retry_s,
+                                         &d->receive)) != PYTHIA_OK)
         return status;
     if ((status = pythia__events_create(pythia__api_status_line, d, &d->events)) != PYTHIA_OK)
         return status;
@@ -642,6 +663,8 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__feeding_start(d, e);
 }
 
+/* After a failure the loop has to run until all handles are closed: libuv frees them only in
+ * their callbacks. */
 int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,
                           struct pythia_config *config, struct pythia__daemon **out,
                           struct pythia_error *e)
@@ -689,6 +712,8 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     return PYTHIA_OK;
 }
 
+/* Receivers are destroyed before the engine that they feed, and the vocabulary after everything
+ * that uses its names. */
 void pythia__daemon_destroy(struct pythia__daemon *d)
 {
     if (!d)
@@ -696,14 +721,17 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__notify_destroy(d->notify);
     pythia__events_destroy(d->events);
     pythia__receive_destroy(d->receive);
+    pythia__forward_destroy(d->forward);
     pythia__intake_destroy(d->intake);
     pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->engine.live);
+    pythia__span_log_close(d->span_log);
     pythia__collecting_destroy(d->collecting);
     pythia_redaction_destroy(d->redaction);
     pythia__switching_free(&d->switching);
     pythia_state_close(d->engine.state);
     pythia__reporting_destroy(d->engine.reporting);
+    pythia_expectations_free(&d->expectations);
     pythia_space_destroy(d->engine.space);
     pythia_vocabulary_destroy(d->engine.vocabulary);
     pythia_loop_free(&d->engine.story);

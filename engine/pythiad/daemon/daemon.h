@@ -10,6 +10,7 @@
 #include "intake/feed.h"
 #include "intake/intake.h"
 #include "intake/receive.h"
+#include "intake/span_log.h"
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
 #include "notify/notify.h"
@@ -33,7 +34,13 @@ struct pythia__daemon {
     struct pythia_redaction *redaction; /* NULL: no value is redacted */
     bool hashes;                        /* one of its rules does */
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
+    struct pythia_expectations expectations;
     struct pythia__room room; /* for bodies */
+    /* With `forward`, for those that are being decoded: where there is no more of it, others are
+     * still received and sent on. */
+    struct pythia__room decoding;
+    struct pythia__forward *forward;   /* NULL: nothing is sent on */
+    struct pythia__span_log *span_log; /* NULL: there is none */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;
@@ -67,7 +74,7 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
                           struct pythia_config *config, struct pythia__daemon **out,
                           struct pythia_error *e);
 
-/* Say in the log where it listens, with the ports that the system chose for those that were 0. */
+/* Log the addresses, with the ports that the system chose for port 0. */
 void pythia__daemon_tell_addresses(const struct pythia__daemon *d);
 
 /* Append where a listener is, HOST:PORT with the port that it has; nothing if it is off. */

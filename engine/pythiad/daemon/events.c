@@ -85,7 +85,7 @@ void pythia__events_join(struct pythia__events *e, struct pythia__http_exchange 
     if (!free || e->stopped) {
         e->numbers.refused++;
         pythia__http_set(x, "Retry-After", "10");
-        pythia__http_say(x, 503, "too many clients listen: ask for /v1/status instead\n");
+        pythia__http_say(x, 503, "too many clients are listening; poll /v1/status instead\n");
         return;
     }
     pythia__http_set(x, "Cache-Control", "no-store");

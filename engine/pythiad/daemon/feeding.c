@@ -33,7 +33,7 @@ static void accept_records(uv_poll_t *poll, int status, int events)
         pythia__connection_create(connection, &reader) != PYTHIA_OK) {
         if (l->refused++ == 0)
             pythia_log(PYTHIA_LOG_WARNING,
-                       "Too many programs send records: some are sent away (connections)");
+                       "Too many programs send records; some were disconnected (connections)");
         close(connection);
         return;
     }
@@ -69,6 +69,7 @@ static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
     return PYTHIA_OK;
 }
 
+/* Formats of files are detected; rings and Redis have one that is known. */
 int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct pythia__feed_reader *reader = NULL;

@@ -7,7 +7,7 @@
 /* Begin to read them. PYTHIA_OK, or negative with the reason in `e`. */
 int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e);
 
-/* Begin no more, and let those that run take in what is there. */
+/* Start no more feeds, and let the running ones read what has arrived. */
 void pythia__feeding_stop(struct pythia__daemon *d);
 
 /* Connections that bring records and were beyond the limit. */

@@ -55,7 +55,7 @@ void pythia__mcp_handle(void *context, struct pythia__http_exchange *x)
     const char *bytes = pythia__http_body(x, &size);
     (void)context;
     if (revision && !pythia_mcp_knows(revision)) {
-        pythia__http_say(x, 400, "that revision of the protocol is not spoken here\n");
+        pythia__http_say(x, 400, "this revision of the protocol is not supported\n");
         return;
     }
     enum pythia_mcp_step step = pythia_mcp_take(bytes ? bytes : "", size, changes, &call, &answer);

@@ -1,4 +1,4 @@
-/* What pythiad counts, in Prometheus' text format. */
+/* The metrics of pythiad, in Prometheus' text format. */
 #ifndef PYTHIA_PYTHIAD_METRICS_H
 #define PYTHIA_PYTHIAD_METRICS_H
 

@@ -74,7 +74,7 @@ static void close_handles(struct program *p)
 static void on_deadline(uv_timer_t *timer)
 {
     struct program *p = timer->data;
-    pythia_log(PYTHIA_LOG_ERROR, "Stops before everything was taken in: it took too long");
+    pythia_log(PYTHIA_LOG_ERROR, "Stopped before all input was processed: it took too long");
     p->late = true;
     uv_stop(timer->loop);
 }
@@ -121,7 +121,8 @@ static void handle_signals(struct program *p, uv_loop_t *loop)
 
 /* ---- the program ---- */
 
-/* What was asked for on the command line: it is lost if it cannot be written wholly. */
+/* Print the output that the command line asked for; a partial write is an error, because the
+ * rest is lost. */
 static int print_text(struct pythia_buf *text)
 {
     int code = EXIT_DONE;
@@ -138,15 +139,19 @@ static void write_help(struct pythia_buf *text)
 {
     pythia_buf_puts(text,
                     "usage: pythiad [OPTION...]\n\n"
-                    "Takes traces as they come, finds out why requests that should be alike are "
-                    "not, and opens and\ncloses trace points to see more. Settings come from a "
-                    "YAML file (NAME: VALUE), the environment\n(PYTHIAD_NAME) and the command "
-                    "line, the later ones over the earlier.\n\nOptions\n");
+                    "Receives traces, explains why similar requests take different times, and "
+                    "opens and closes trace\n"
+                    "points to see more. Settings come from a YAML file (NAME: VALUE), the "
+                    "environment (PYTHIAD_NAME)\n"
+                    "and the command line; later ones override earlier ones.\n\n"
+                    "Options\n");
     pythia_options_help(pythia__settings_table, text);
-    pythia_buf_puts(text, "  -h, --help                This help\n"
-                          "  -V, --version             The version\n\n"
-                          "SIGHUP reads the settings again; SIGTERM and SIGINT take in what has "
-                          "come, and end.\nExit status: 0 done, 1 failed, 2 wrong usage.\n");
+    pythia_buf_puts(text, "  -h, --help                Show this help\n"
+                          "  -V, --version             Show the version\n\n"
+                          "SIGHUP reads the settings again; SIGTERM and SIGINT process the input "
+                          "that has already arrived,\n"
+                          "and exit.\n"
+                          "Exit status: 0 done, 1 failed, 2 wrong usage.\n");
 }
 
 /* Does the command line ask for a text? */
@@ -174,7 +179,7 @@ static void tell_good(const struct pythia__settings *s)
         pythia_buf_printf(&limits, "%s%s=", i ? ", " : "", pythia__limits[i]);
         pythia_option_show(pythia__setting(pythia__limits[i]), s, &limits);
     }
-    pythia_log(PYTHIA_LOG_INFO, "The settings are good: %s", limits.bytes ? limits.bytes : "");
+    pythia_log(PYTHIA_LOG_INFO, "The settings are valid: %s", limits.bytes ? limits.bytes : "");
     pythia_buf_free(&limits);
 }
 
@@ -187,6 +192,8 @@ static int report_failure(const struct pythia_error *e, int status)
     return usage ? EXIT_USAGE : EXIT_FAILED;
 }
 
+/* After the deadline nothing is freed: threads may still work on it, and the process ends
+ * anyway. */
 static int run_daemon(struct pythia__settings *settings, struct pythia_config *config, int argc,
                       char **argv)
 {

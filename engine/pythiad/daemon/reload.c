@@ -41,7 +41,7 @@ static bool is_same_setting(const struct pythia_option *o, const void *a, const 
 
 static bool may_change(const char *name)
 {
-    static const char *const names[] = {"always",     "never", "max-overhead-pct",
+    static const char *const names[] = {"always",     "never", "max-overhead-pct", "max-load1",
                                         "breaker-ns", "quiet", "verbose"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
@@ -71,19 +71,20 @@ void pythia__daemon_reload(struct pythia__daemon *d)
         d->failed_reloads++;
         if (!why.status)
             pythia_error_set(&why, status, "%s", pythia_status_text(status));
-        pythia_log(PYTHIA_LOG_ERROR, "Keeps the settings as they were: %s",
+        pythia_log(PYTHIA_LOG_ERROR, "Kept the previous settings: %s",
                    pythia_error_text(&why, text, sizeof(text)));
         pythia_config_destroy(config);
         return;
     }
     for (const struct pythia_option *o = pythia__settings_table; o->name; o++)
         if (!may_change(o->name) && !is_same_setting(o, &d->engine.s, &next))
-            pythia_log(PYTHIA_LOG_WARNING, "A setting that changes with a restart only: name=%s",
+            pythia_log(PYTHIA_LOG_WARNING, "This setting only changes with a restart: name=%s",
                        o->name);
     struct pythia__settings now = d->engine.s; /* whose texts the first configuration has */
     now.always = next.always;
     now.never = next.never;
     now.max_overhead_pct = next.max_overhead_pct;
+    now.max_load1 = next.max_load1;
     now.breaker_ns = next.breaker_ns;
     now.quiet = next.quiet;
     now.verbose = next.verbose;

@@ -30,7 +30,7 @@ struct kept {
     ino_t inode;
 };
 
-/* One that was read, until what is in it has been taken in. */
+/* A file that was read, until its content has been stored. */
 struct file {
     char *path;
     struct stat about;
@@ -92,8 +92,8 @@ static size_t count_points(const struct pythia_series_set *set, uint64_t *last_n
     return points;
 }
 
-/* What was read goes to what there is, all at once: everything is put in order anew. What is too
- * old for any request to come goes. */
+/* Merge new series into the existing ones in one step, because everything has to be sorted
+ * again. Values too old for any future request are dropped. */
 static int join_files(struct pythia__collecting *c, const struct file *files, size_t count)
 {
     struct pythia_series_set *set = NULL;
@@ -161,7 +161,7 @@ static void record_series(struct pythia__collecting *c, const struct pythia_seri
         record_one(c, &each[s]);
     if (fflush(c->record) == 0)
         return;
-    pythia_log(PYTHIA_LOG_ERROR, "Cannot record series any more: reason=%s", strerror(errno));
+    pythia_log(PYTHIA_LOG_ERROR, "Stopped recording series: reason=%s", strerror(errno));
     c->numbers.failures++;
     fclose(c->record);
     c->record = NULL;
@@ -198,14 +198,14 @@ static void log_collecting_problem(void *context, const struct pythia_error *why
                    pythia_error_text(why, text, sizeof(text)));
 }
 
-/* What is no such file keeps its content under another name, and is not looked at again. */
+/* A file that is not a series is renamed, with its content, and not read again. */
 static bool put_series_aside(const char *path)
 {
     struct pythia_buf to = {0};
     pythia_buf_printf(&to, "%s.refused", path);
     bool done = to.bytes && rename(path, to.bytes) == 0;
     if (done)
-        pythia_log(PYTHIA_LOG_WARNING, "Put a file aside that is no series: file=%s, as=%s", path,
+        pythia_log(PYTHIA_LOG_WARNING, "Renamed a file that is not a series: file=%s, as=%s", path,
                    to.bytes);
     pythia_buf_free(&to);
     return done;
@@ -251,12 +251,13 @@ static bool read_collected_file(struct pythia__collecting *c, const char *path, 
     return true;
 }
 
-/* What is taken in is written down, and its files go; else (false) they are there the next time. */
+/* Record the series, then remove their files; on failure (false) the files are read again the
+ * next time. */
 static bool finish_files(struct pythia__collecting *c, struct file *files, size_t count)
 {
     int status = count > 0 ? join_files(c, files, count) : PYTHIA_OK;
     if (status != PYTHIA_OK)
-        pythia_log(PYTHIA_LOG_ERROR, "Series could not be taken in: reason=%s",
+        pythia_log(PYTHIA_LOG_ERROR, "Series could not be processed: reason=%s",
                    pythia_status_text(status));
     for (size_t i = 0; i < count; i++) {
         const struct pythia_series_files_result *r = &files[i].result;
@@ -319,7 +320,7 @@ int pythia__collecting_create(uv_loop_t *loop, struct pythia_vocabulary *vocabul
     int status = PYTHIA_OK;
     if (options->directory && stat(options->directory, &about) == 0 && !S_ISDIR(about.st_mode)) {
         pythia_error_place(e, options->directory, 0, 0);
-        status = pythia_error_set(e, PYTHIA_EUSAGE, "is no folder that series could be in");
+        status = pythia_error_set(e, PYTHIA_EUSAGE, "is not a folder");
     }
     if (status == PYTHIA_OK)
         status = begin_series_record(c, e);

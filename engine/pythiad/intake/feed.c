@@ -109,8 +109,7 @@ static struct batch *take_feed_batch(struct feed *f)
 /* It cannot be written; errno says why. */
 static void end_record(struct feed *f)
 {
-    pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: of=%s, reason=%s", f->name,
-               strerror(errno));
+    pythia_log(PYTHIA_LOG_ERROR, "Stopped recording: of=%s, reason=%s", f->name, strerror(errno));
     close(f->record);
     f->record = -1;
     uv_mutex_lock(&f->all->lock);
@@ -184,7 +183,7 @@ static void keep_spans(struct feed *f)
     }
 }
 
-/* What is broken may be found so long after its bytes that it is all that there is to tell. */
+/* An error may be found so long after its bytes that nothing else can be reported. */
 static bool is_feed_empty(const struct batch *b)
 {
     static const struct pythia_counts none;
@@ -283,8 +282,8 @@ static bool has_nothing(struct pythia_source *source)
     return f->at == f->size;
 }
 
-/* What came; what was decoded so far is handed over before it is waited for more. *got 0: no more
- * will come. */
+/* Read the next bytes. Before waiting for more, hand over what was decoded so far. *got 0: the
+ * input has ended. */
 static int read_feed_source(struct pythia_source *source, void *to, size_t capacity, size_t *got,
                             struct pythia_error *e)
 {
@@ -317,7 +316,7 @@ static int detect_feed_format(struct feed *f)
         f->format = pythia_adapter_like((struct pythia_text){f->ahead, f->size});
         bool whole = f->size == sizeof(f->ahead) || memchr(f->ahead, '\n', f->size);
         if (f->failed == PYTHIA_OK && !f->format && (whole || (stopping && f->size > 0)))
-            return pythia_error_set(&f->why, PYTHIA_EFORMAT, "looks like no format of traces");
+            return pythia_error_set(&f->why, PYTHIA_EFORMAT, "its format was not recognised");
         f->ended = f->ended || (stopping && !f->format);
     }
     return f->failed;
@@ -343,7 +342,7 @@ static void run_reader(void *context)
         if (!f->why.status)
             pythia_error_set(&f->why, status, "%s", pythia_status_text(status));
         pythia_error_place(&f->why, f->name, 0, 0);
-        pythia_log(PYTHIA_LOG_ERROR, "Reads no more: %s",
+        pythia_log(PYTHIA_LOG_ERROR, "Stopped reading: %s",
                    pythia_error_text(&f->why, text, sizeof(text)));
     }
     f->reader->destroy(f->reader);
@@ -427,6 +426,8 @@ static bool remove_done(struct pythia__feeds *all, struct feed **at)
 
 static void continue_feeds(uv_timer_t *timer);
 
+/* A full engine leaves batches with their feeds, which stops the readers in turn; a timer tries
+ * again. */
 static void process_batches(struct pythia__feeds *all)
 {
     bool full = false;
@@ -437,7 +438,7 @@ static void process_batches(struct pythia__feeds *all)
                (b = next_ready(all, f)) != NULL) {
             int status = pythia_live_add(all->live, b->spans, uv_now(all->loop) * 1000000);
             if (status != PYTHIA_OK)
-                pythia_log(PYTHIA_LOG_ERROR, "Spans could not be taken in: reason=%s",
+                pythia_log(PYTHIA_LOG_ERROR, "Spans could not be processed: reason=%s",
                            pythia_status_text(status));
             all->numbers.bytes += b->bytes;
             all->numbers.spans += pythia_span_batch_count(b->spans);
@@ -537,6 +538,7 @@ static int make_record(const struct pythia__feeds *all, const char *name)
     return file;
 }
 
+/* The reader is taken over even on failure, so that callers have nothing to clean up. */
 int pythia__feeds_add(struct pythia__feeds *all, const char *name,
                       const struct pythia_adapter_ops *format, struct pythia__feed_reader *reader)
 {

@@ -15,8 +15,8 @@
 #include "pythia/control.h"
 #include "pythia/live.h"
 
-/* Where the bytes of a feed come from. Begin one of these with this. Owned by its feed; all but
- * `create` of whoever made it is called on the feed's thread. */
+/* The source of the bytes of a feed; a struct of a source begins with this one. Owned by its
+ * feed; all functions but `create` are called on the feed's thread. */
 struct pythia__feed_reader {
     /* Put up to `capacity` bytes into `to`, and their number into *got; 0: there is nothing now, or
      * (*ended) never will be again. Waits for at most a tenth of a second. PYTHIA_OK, or negative
@@ -46,7 +46,8 @@ int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
                          struct pythia__feeds **out);
 /* Let each feed take in what is there, and end. */
 void pythia__feeds_stop(struct pythia__feeds *f);
-/* How many have not ended yet. Once there is none, _close lets go of the loop; then _destroy. */
+/* The number of feeds that have not ended yet. Once it is 0, _close lets go of the loop; then
+ * call _destroy. */
 size_t pythia__feeds_running(const struct pythia__feeds *f);
 size_t pythia__feeds_connections(const struct pythia__feeds *f); /* of them */
 void pythia__feeds_close(struct pythia__feeds *f);
@@ -72,8 +73,8 @@ const struct pythia_counts *pythia__feeds_counts(const struct pythia__feeds *f);
 int pythia__follow_create(const char *path, struct pythia__feed_reader **out,
                           struct pythia_error *e);
 
-/* What libpythia-tracepoints records in all programs of this user, by the rings in a directory
- * (NULL: where programs look for it). PYTHIA_EIO: somebody else reads them. */
+/* Records of libpythia-tracepoints from all programs of this user, by the rings in a directory
+ * (NULL: where programs look for it). PYTHIA_EIO: another process reads them. */
 int pythia__rings_create(const char *directory, struct pythia__feed_reader **out,
                          struct pythia_error *e);
 

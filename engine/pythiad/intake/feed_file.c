@@ -47,14 +47,14 @@ static void check_for_more(struct follow *f)
     struct stat open_one, named_one;
     if (fstat(f->file, &open_one) == 0 && open_one.st_size < f->at) {
         pythia_log(PYTHIA_LOG_WARNING,
-                   "A file was cut short, it is read from its beginning: file=%s", f->path);
+                   "A file was truncated; reading it from the beginning: file=%s", f->path);
         f->at = 0;
         (void)lseek(f->file, 0, SEEK_SET);
         return;
     }
     if (stat(f->path, &named_one) == 0 &&
         (named_one.st_dev != f->device || named_one.st_ino != f->inode) && open_again(f) == 0)
-        pythia_log(PYTHIA_LOG_INFO, "A file was replaced, the new one is read: file=%s", f->path);
+        pythia_log(PYTHIA_LOG_INFO, "A file was replaced; reading the new one: file=%s", f->path);
 }
 
 static int read_follow(struct pythia__feed_reader *r, void *to, size_t capacity, size_t *got,

@@ -42,8 +42,7 @@ static void on_events(void *context, const struct redisReply *reply)
     struct events *s = context;
     if (!reply) {
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Events were on their way when the connection to Redis broke, "
-                   "and may be lost");
+                   "The connection to Redis broke while events were being read; some may be lost");
         return;
     }
     for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++)
@@ -108,13 +107,14 @@ static void tell_connection(struct events *s, bool connected)
     if (connected != s->connected || (failed && !s->told)) {
         s->told = true;
         pythia_log(connected ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
-                   connected ? "Reads OSProfiler's events from Redis"
-                             : "Redis cannot be reached, and is tried again: reason=%s",
+                   connected ? "Reading OSProfiler's events from Redis"
+                             : "Redis cannot be reached; retrying: reason=%s",
                    pythia__redis_why(s->redis));
     }
     s->connected = connected;
 }
 
+/* This runs on a thread of its own, so it may wait; it waits briefly, so that a stop is noticed. */
 static int read_events(struct pythia__feed_reader *reader, void *to, size_t capacity, size_t *got,
                        bool *ended, struct pythia_error *e)
 {

@@ -28,7 +28,7 @@ static int take_frame(void *context, const void *bytes, size_t size)
 static void on_refused(void *context, const char *name, const char *why)
 {
     (void)context;
-    pythia_log(PYTHIA_LOG_WARNING, "Records of a traced program are refused: of=%s, reason=%s",
+    pythia_log(PYTHIA_LOG_WARNING, "Records of a traced program were refused: of=%s, reason=%s",
                name, why);
 }
 
@@ -81,8 +81,8 @@ int pythia__rings_create(const char *directory, struct pythia__feed_reader **out
                                 *why ? why : "there is no memory");
     }
     pythia_log(PYTHIA_LOG_INFO,
-               "Takes what programs record: folder=%s (PYTHIA_DIRECTORY, where programs do not "
-               "find it)",
+               "Receiving records of programs: folder=%s (PYTHIA_DIRECTORY, for programs that do "
+               "not find it)",
                pythia_drain_directory(r->drain));
     *out = &r->reader;
     return PYTHIA_OK;

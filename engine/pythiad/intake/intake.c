@@ -32,7 +32,7 @@ struct decoder {
     struct pythia_adapter *adapter;
 };
 
-/* What a body becomes, which may be many times its size: there are only so many of them. */
+/* A decoded body may be many times its size, so that their number is limited. */
 struct lane {
     struct lane *next;
     struct pythia_span_batch *batch;
@@ -54,6 +54,7 @@ struct job {
     size_t size;
     bool recorded; /* what is not as it came is kept as well, in the lane */
     struct pythia__intake_result result;
+    uint64_t decode_ns; /* that decoding took */
     pythia__intake_done done;
     void *context;
 };
@@ -140,7 +141,7 @@ static void tell_too_broken(struct job *j)
     char first[sizeof(j->result.reason)];
     snprintf(first, sizeof(first), "%s", j->result.reason);
     snprintf(j->result.reason, sizeof(j->result.reason),
-             "more than %d of its records are broken, the first so: %.180s", BROKEN_MAX, first);
+             "more than %d of its records are broken; the first: %.180s", BROKEN_MAX, first);
 }
 
 /* Runs on a worker thread. A compressed body that is recorded as it arrived has to be unpacked
@@ -156,6 +157,7 @@ static void decode_body(uv_work_t *work)
     struct pythia_unpack_limits limits = {.content_max = j->intake->o.inflated_max};
     struct pythia_text body = {j->bytes, j->size};
     int status = PYTHIA_OK;
+    const uint64_t begin_ns = uv_hrtime();
     pythia_memory_source_init(&bytes, "body", j->bytes, j->size);
     if (j->packing != PYTHIA_PACKING_NONE) {
         status = pythia__expansion_init(&packed, body, j->packing, &limits, &why);
@@ -183,6 +185,7 @@ out:
     j->result.status = status;
     j->result.broken += status == PYTHIA_EFORMAT; /* the rest */
     j->result.spans = pythia_span_batch_count(j->lane->batch);
+    j->decode_ns = uv_hrtime() - begin_ns;
 }
 
 /* ---- on the loop's thread ---- */
@@ -194,7 +197,7 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0) {
-            pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: file=%s, reason=%s", i->o.record,
+            pythia_log(PYTHIA_LOG_ERROR, "Stopped recording: file=%s, reason=%s", i->o.record,
                        strerror(errno));
             /* Half a record cannot be read; if it cannot be cut off either, its reader says so. */
             (void)!ftruncate(i->record, (off_t)i->recorded_bytes);
@@ -208,7 +211,7 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
     }
 }
 
-/* As recording.c of the adapters reads it. */
+/* The format that recording.c of the adapters reads. */
 static void record_body(struct pythia__intake *i, const struct job *j)
 {
     char head[96];
@@ -219,7 +222,7 @@ static void record_body(struct pythia__intake *i, const struct job *j)
                                      ? (struct pythia_text){j->bytes, j->size}
                                      : pythia_buf_text(&j->lane->content);
     if (pythia_buf_status(&j->lane->content) != PYTHIA_OK) {
-        pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: file=%s, reason=out of memory",
+        pythia_log(PYTHIA_LOG_ERROR, "Stopped recording: file=%s, reason=out of memory",
                    i->o.record);
         close(i->record);
         i->record = -1;
@@ -303,18 +306,20 @@ static void finish_job(uv_work_t *work, int cancelled)
     } else {
         record_body(i, j);
         pythia_counts_add(&i->counts, &j->counts);
-        uint64_t now_ns = uv_now(i->loop) * 1000000;
+        uint64_t now_ns = uv_now(i->loop) * 1000000, begin_ns = uv_hrtime();
         int status = pythia_live_add(i->live, j->lane->batch, now_ns);
         if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
             status = pythia_live_tick(i->live, now_ns);
         if (status != PYTHIA_OK)
             j->result.status = status;
+        pythia__own_work_add(&i->numbers.decoding, j->decode_ns);
+        pythia__own_work_add(&i->numbers.grouping, uv_hrtime() - begin_ns);
     }
     end_job(j);
     start_next(i);
 }
 
-/* Work on the first of those that wait, as long as there are lanes. */
+/* Decode the first waiting bodies, as long as there are free lanes. */
 static void start_next(struct pythia__intake *i)
 {
     while (i->first && i->free_lanes) {
@@ -342,7 +347,7 @@ static struct job *take_job(struct pythia__intake *i)
     return j ? j : pythia_calloc(1, sizeof(*j));
 }
 
-/* What is refused is counted as far as that costs little. */
+/* Count the spans of a refused body as far as that is cheap. */
 static int refuse_body(struct pythia__intake *i, const struct pythia_adapter_ops *format,
                        enum pythia_packing packing, struct pythia_text body,
                        enum pythia__refusal why)
@@ -357,6 +362,8 @@ static int refuse_body(struct pythia__intake *i, const struct pythia_adapter_ops
     return why == PYTHIA__REFUSED_NO_MEMORY ? PYTHIA_ENOMEM : PYTHIA_ELIMIT;
 }
 
+/* A body is refused before it is queued or decoded, so that overload costs little more than
+ * receiving it. */
 int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
                           enum pythia_packing packing, char *bytes, size_t size,
                           pythia__intake_done done, void *context)
@@ -399,6 +406,7 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
 
 /* ---- making one ---- */
 
+/* Each lane owns its batch and writer, so that workers share nothing but the vocabulary. */
 int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
                           struct pythia_live *live, const struct pythia__intake_options *options,
                           struct pythia__intake **out, struct pythia_error *e)
@@ -435,6 +443,7 @@ int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
     return PYTHIA_OK;
 }
 
+/* All jobs are done by now: the daemon waits for them before it destroys the intake. */
 void pythia__intake_destroy(struct pythia__intake *i)
 {
     if (!i)

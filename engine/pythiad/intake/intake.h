@@ -13,6 +13,7 @@
 #include "pythia/adapter.h"
 #include "pythia/live.h"
 #include "pythia/unpack.h"
+#include "shared/own_work.h"
 
 struct pythia__intake;
 
@@ -25,7 +26,7 @@ struct pythia__intake_options {
                            spans; NULL: none */
 };
 
-/* What came of a body, for the answer to its sender. */
+/* The result of a body, for the answer to its sender. */
 struct pythia__intake_result {
     int status;             /* PYTHIA_OK; PYTHIA_EFORMAT: it, or the rest of it, could not be read;
                                PYTHIA_ELIMIT: it is too large when it is unpacked; PYTHIA_ENOMEM */
@@ -36,8 +37,8 @@ struct pythia__intake_result {
 /* Called once for each body that was submitted, on the loop's thread. */
 typedef void (*pythia__intake_done)(void *context, const struct pythia__intake_result *result);
 
-/* What a recording begins with; each body follows behind a line "FORMAT SIZE", and ends
- * with a line break of its own. */
+/* The first line of a recording; each body follows a line "FORMAT SIZE", and ends with a line
+ * break of its own. */
 #define PYTHIA__RECORDING_HEAD "pythia recording 1\n"
 
 /* `loop`, `vocabulary`, `live` and the texts of `options` are borrowed. PYTHIA_OK with *out owned,
@@ -55,13 +56,13 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
                           enum pythia_packing packing, char *bytes, size_t size,
                           pythia__intake_done done, void *context);
 
-/* Take no more bodies; those that wait are decoded. */
+/* Accept no more bodies; waiting ones are decoded. */
 void pythia__intake_stop(struct pythia__intake *i);
 
-/* How many bodies are not done yet. */
+/* The number of bodies that are not done yet. */
 size_t pythia__intake_waiting(const struct pythia__intake *i);
 
-/* Why a body is refused. */
+/* The reasons for refusing a body. */
 enum pythia__refusal {
     PYTHIA__REFUSED_WAITING, /* too much waits to be decoded */
     PYTHIA__REFUSED_FULL,    /* too many spans are of unfinished requests */
@@ -71,8 +72,9 @@ enum pythia__refusal {
 
 struct pythia__intake_numbers {
     uint64_t bodies, bytes, spans, broken;
-    uint64_t refused_spans[PYTHIA__REFUSALS]; /* of bodies that could be counted */
-    uint64_t refused_uncounted;               /* bodies that could not: they are packed */
+    uint64_t refused_spans[PYTHIA__REFUSALS];   /* of bodies that could be counted */
+    uint64_t refused_uncounted;                 /* bodies that could not: they are packed */
+    struct pythia__own_work decoding, grouping; /* of a body, by a worker and by the loop */
     uint64_t record_failed; /* 1: the recording ended because it could not be written */
 };
 struct pythia__intake_numbers pythia__intake_numbers(const struct pythia__intake *i);

@@ -18,9 +18,13 @@
 #define PROTOBUF "application/x-protobuf"
 #define JSON     "application/json"
 
+#define TRACES_PATH "/v1/traces"
+
 struct pythia__receive {
     struct pythia__intake *intake;
+    struct pythia__forward *forward; /* NULL: nothing is sent on */
     unsigned retry_s;
+    uint64_t unseen; /* bodies that were sent on and not looked at */
     const struct pythia_adapter_ops *otlp_json, *otlp_protobuf, *zipkin;
     struct pythia__http_route otlp_routes[PYTHIA__OTLP_ROUTES], zipkin_route;
     struct pythia__grpc_method methods[PYTHIA__OTLP_ROUTES];
@@ -118,6 +122,8 @@ static void answer_later(const struct pythia__receive *r, struct pythia__http_ex
     answer_status(x, json, 503, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later");
 }
 
+/* A body of which some records were broken is still a success, as OTLP wants it: senders would
+ * repeat it otherwise. */
 static void answer_otlp(void *context, const struct pythia__intake_result *result)
 {
     struct waiting *w = context;
@@ -162,6 +168,60 @@ static void answer_zipkin(void *context, const struct pythia__intake_result *res
         pythia__http_answer(x, 202, NULL, NULL, 0);
 }
 
+/* ---- sending on ---- */
+
+static const char *otlp_type(const struct pythia__receive *r,
+                             const struct pythia_adapter_ops *format)
+{
+    return format == r->otlp_json ? JSON : PROTOBUF;
+}
+
+/* Its sender has been answered: nobody is told what came of it. */
+static void forget_result(void *context, const struct pythia__intake_result *result)
+{
+    (void)context, (void)result;
+}
+
+/* Look at traces that are sent on; takes `bytes`. */
+static void submit_forwarded(struct pythia__receive *r, const struct pythia_adapter_ops *format,
+                             enum pythia_packing packing, char *bytes, size_t size)
+{
+    if (pythia__intake_submit(r->intake, format, packing, bytes, size, forget_result, r) ==
+        PYTHIA_OK)
+        return;
+    r->unseen++;
+    pythia_free(bytes);
+}
+
+/* An empty response, which rejects nothing. */
+static void answer_taken(struct pythia__http_exchange *x, bool json)
+{
+    if (json)
+        answer_intake_json(x, 200, json_object());
+    else
+        pythia__http_answer(x, 200, PROTOBUF, NULL, 0);
+}
+
+/* Answer first: an overloaded pythiad must not delay what passes through it. */
+static void forward_http(struct pythia__receive *r, struct pythia__http_exchange *x,
+                         const char *path, const struct pythia_adapter_ops *format, bool traces)
+{
+    enum pythia_packing packing = pythia_packing_named(pythia__http_header(x, "Content-Encoding"));
+    bool json = format == r->otlp_json;
+    size_t size;
+    char *bytes = pythia__http_take_body(x, &size);
+    if (!pythia__forward_add(r->forward, path, otlp_type(r, format), packing, bytes, size)) {
+        pythia_free(bytes);
+        answer_later(r, x, json);
+        return;
+    }
+    answer_taken(x, json);
+    if (traces)
+        submit_forwarded(r, format, packing, bytes, size);
+    else
+        pythia_free(bytes);
+}
+
 /* Give the body of an exchange to the intake; `done` answers it. */
 static void submit_body(struct pythia__receive *r, struct pythia__http_exchange *x, bool json,
                         const struct pythia_adapter_ops *format, pythia__intake_done done)
@@ -203,14 +263,21 @@ static const struct pythia_adapter_ops *otlp_format(const struct pythia__receive
     return has_type(type, JSON) ? r->otlp_json : has_type(type, PROTOBUF) ? r->otlp_protobuf : NULL;
 }
 
+static bool is_packing_known(const struct pythia__http_exchange *x)
+{
+    return pythia_packing_named(pythia__http_header(x, "Content-Encoding")) != PYTHIA_PACKINGS;
+}
+
 static void handle_otlp(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__receive *r = context;
     const struct pythia_adapter_ops *format = otlp_format(r, x);
-    if (format)
+    if (format && r->forward && is_packing_known(x))
+        forward_http(r, x, TRACES_PATH, format, true);
+    else if (format)
         submit_body(r, x, format == r->otlp_json, format, answer_otlp);
     else
-        pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
+        pythia__http_say(x, 415, "Content-Type must be " PROTOBUF " or " JSON "\n");
 }
 
 static pythia_span_counter *find_counter(const struct pythia__http_exchange *x,
@@ -237,7 +304,7 @@ static void handle_zipkin(void *context, struct pythia__http_exchange *x)
     if (has_type(pythia__http_header(x, "Content-Type"), JSON))
         submit_body(r, x, true, r->zipkin, answer_zipkin);
     else
-        pythia__http_say(x, 415, "Content-Type has to be " JSON " (Zipkin v2)\n");
+        pythia__http_say(x, 415, "Content-Type must be " JSON " (Zipkin v2)\n");
 }
 
 /* ---- OTLP over gRPC ---- */
@@ -259,17 +326,42 @@ static void answer_grpc(void *context, const struct pythia__intake_result *resul
     }
 }
 
+static void refuse_grpc(const struct pythia__receive *r, struct pythia__grpc_call *call)
+{
+    pythia__grpc_answer(call, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later", NULL,
+                        0, r->retry_s * 1000);
+}
+
+/* Queue a message, and answer its sender. False: there was no room, and it has been told so. */
+static bool forward_grpc(struct pythia__receive *r, struct pythia__grpc_call *call,
+                         const char *path, enum pythia_packing packing, const char *message,
+                         size_t size)
+{
+    bool taken = pythia__forward_add(r->forward, path, PROTOBUF, packing, message, size);
+    if (taken)
+        pythia__grpc_answer(call, PYTHIA__GRPC_OK, "", NULL, 0, 0);
+    else
+        refuse_grpc(r, call);
+    return taken;
+}
+
 static void handle_grpc(void *context, struct pythia__grpc_call *call, char *message, size_t size,
                         enum pythia_packing packing)
 {
     struct pythia__receive *r = context;
+    if (r->forward) {
+        if (forward_grpc(r, call, TRACES_PATH, packing, message, size))
+            submit_forwarded(r, r->otlp_protobuf, packing, message, size);
+        else
+            pythia_free(message);
+        return;
+    }
     int status = pythia__intake_submit(r->intake, r->otlp_protobuf, packing, message, size,
                                        answer_grpc, call);
     if (status == PYTHIA_OK)
         return;
     pythia_free(message);
-    pythia__grpc_answer(call, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later", NULL,
-                        0, r->retry_s * 1000);
+    refuse_grpc(r, call);
 }
 
 /* ---- metrics and logs ---- */
@@ -291,11 +383,16 @@ uint64_t pythia__receive_dropped(const struct pythia__receive *r, enum pythia__s
     return r->others[signal].bodies;
 }
 
+uint64_t pythia__receive_unseen(const struct pythia__receive *r)
+{
+    return r->unseen;
+}
+
 static void drop_body(struct other_signal *s)
 {
     if (s->bodies++ == 0)
         pythia_log(PYTHIA_LOG_INFO,
-                   "Another signal than traces arrives; it is answered and dropped: signal=%s",
+                   "A signal other than traces arrives; it is answered and dropped: signal=%s",
                    signals[s->signal].name);
 }
 
@@ -304,23 +401,28 @@ static void drop_http(void *context, struct pythia__http_exchange *x)
     struct other_signal *s = context;
     const struct pythia_adapter_ops *format = otlp_format(s->receive, x);
     if (!format) {
-        pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
+        pythia__http_say(x, 415, "Content-Type must be " PROTOBUF " or " JSON "\n");
+        return;
+    }
+    if (s->receive->forward && is_packing_known(x)) {
+        forward_http(s->receive, x, signals[s->signal].path, format, false);
         return;
     }
     drop_body(s);
-    if (format == s->receive->otlp_json) /* an empty response, which rejects nothing */
-        answer_intake_json(x, 200, json_object());
-    else
-        pythia__http_answer(x, 200, PROTOBUF, NULL, 0);
+    answer_taken(x, format == s->receive->otlp_json);
 }
 
 static void drop_grpc(void *context, struct pythia__grpc_call *call, char *message, size_t size,
                       enum pythia_packing packing)
 {
-    (void)size, (void)packing;
+    struct other_signal *s = context;
+    if (s->receive->forward) {
+        (void)forward_grpc(s->receive, call, signals[s->signal].path, packing, message, size);
+    } else {
+        drop_body(s);
+        pythia__grpc_answer(call, PYTHIA__GRPC_OK, "", NULL, 0, 0);
+    }
     pythia_free(message);
-    drop_body(context);
-    pythia__grpc_answer(call, PYTHIA__GRPC_OK, "", NULL, 0, 0);
 }
 
 static void count_no_spans(struct pythia_span_count *c, const char *bytes, size_t size)
@@ -352,21 +454,23 @@ static void add_other_signals(struct pythia__receive *r)
 
 /* ---- making one ---- */
 
-int pythia__receive_create(struct pythia__intake *intake, unsigned retry_s,
-                           struct pythia__receive **out)
+/* A pause of 0 s would make senders retry at once, so it is at least 1 s. */
+int pythia__receive_create(struct pythia__intake *intake, struct pythia__forward *forward,
+                           unsigned retry_s, struct pythia__receive **out)
 {
     struct pythia__receive *r = pythia_calloc(1, sizeof(*r));
     if (!r)
         return PYTHIA_ENOMEM;
     *r = (struct pythia__receive){.intake = intake,
+                                  .forward = forward,
                                   .retry_s = retry_s ? retry_s : 1,
                                   .otlp_json = pythia_adapter_named("otlp"),
                                   .otlp_protobuf = pythia_adapter_named("otlp-proto"),
                                   .zipkin = pythia_adapter_named("zipkin")};
     r->otlp_routes[0] = (struct pythia__http_route){
         .method = "POST",
-        .path = "/v1/traces",
-        .role = pythia__route_role(PYTHIA__AT_OTLP_HTTP, "POST", "/v1/traces"),
+        .path = TRACES_PATH,
+        .role = pythia__route_role(PYTHIA__AT_OTLP_HTTP, "POST", TRACES_PATH),
         .handle = handle_otlp,
         .context = r,
         .counter = otlp_counter};

@@ -1,9 +1,9 @@
-/* What is sent to pythiad by the protocols of others, and what they are answered: OTLP over HTTP
- * and gRPC, and Zipkin. Bodies go to the intake; a sender is told to come again only where that can
- * help. */
+/* Receives OTLP over HTTP and gRPC, and Zipkin, and answers them. Bodies go to the intake; a
+ * sender is asked to retry only where that can help. */
 #ifndef PYTHIA_PYTHIAD_RECEIVE_H
 #define PYTHIA_PYTHIAD_RECEIVE_H
 
+#include "forward.h"
 #include "intake.h"
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
@@ -15,14 +15,19 @@ struct pythia__receive;
 enum pythia__signal { PYTHIA__SIGNAL_METRICS, PYTHIA__SIGNAL_LOGS, PYTHIA__SIGNALS };
 const char *pythia__signal_name(enum pythia__signal signal); /* "metrics", "logs" */
 
-/* `intake` is borrowed; `retry_s`: after how long a refused sender may come again. PYTHIA_OK with
- * *out owned, or PYTHIA_ENOMEM. */
-int pythia__receive_create(struct pythia__intake *intake, unsigned retry_s,
-                           struct pythia__receive **out);
+/* `intake` and `forward` are borrowed. With `forward` (NULL: there is none) bodies of OTLP, of all
+ * signals, are sent on, and their senders are answered once that is certain; what the intake does
+ * not take of them is counted. `retry_s`: after how long a refused sender may come again.
+ * PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+int pythia__receive_create(struct pythia__intake *intake, struct pythia__forward *forward,
+                           unsigned retry_s, struct pythia__receive **out);
 void pythia__receive_destroy(struct pythia__receive *r); /* after the last answer; may be NULL */
 
 /* Bodies of a signal that were dropped so far. */
 uint64_t pythia__receive_dropped(const struct pythia__receive *r, enum pythia__signal signal);
+
+/* Bodies of traces that were sent on, and that there was no time or memory to look at. */
+uint64_t pythia__receive_unseen(const struct pythia__receive *r);
 
 /* Routes for HTTP (POST /v1/traces, /v1/metrics and /v1/logs, POST /api/v2/spans) and methods for
  * gRPC; *count of them, borrowed. `body_max`: bytes on the wire. */

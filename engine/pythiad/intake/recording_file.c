@@ -63,8 +63,7 @@ static int put_recording_aside(const char *path)
             number = rename(path, to.bytes) == 0 ? 0 : errno;
     }
     if (number == 0)
-        pythia_log(PYTHIA_LOG_INFO, "Puts an earlier recording aside: file=%s, as=%s", path,
-                   to.bytes);
+        pythia_log(PYTHIA_LOG_INFO, "Renamed an earlier recording: file=%s, as=%s", path, to.bytes);
     pythia_buf_free(&to);
     return number;
 }
@@ -75,7 +74,7 @@ int pythia__recording_open(const char *path, const char *head, struct pythia_err
     if (file < 0 && errno == EEXIST) {
         if (!is_recording(path, head))
             return fail_recording(e, path,
-                                  "there is a file that is no recording, and is left alone");
+                                  "a file that is not a recording exists there and was left alone");
         int number = put_recording_aside(path);
         if (number != 0)
             return fail_recording(e, path, strerror(number));

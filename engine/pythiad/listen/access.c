@@ -8,11 +8,11 @@
 static const struct pythia__role_rule roles[PYTHIA__ROLES] = {
     [PYTHIA__ROLE_PUBLIC] = {"public", "health, metrics, and the page without what it shows", NULL,
                              PYTHIA__ROLE_PUBLIC, false, false},
-    [PYTHIA__ROLE_READ] = {"read", "see reports, requests, trace points and decisions",
+    [PYTHIA__ROLE_READ] = {"read", "read reports, requests, trace points and decisions",
                            "read-token", PYTHIA__ROLE_CONTROL, true, true},
     [PYTHIA__ROLE_INGEST] = {"ingest", "send traces", "ingest-token", PYTHIA__ROLE_PUBLIC, false,
                              false},
-    [PYTHIA__ROLE_AGENT] = {"agent", "register trace points, and ask which shall be open",
+    [PYTHIA__ROLE_AGENT] = {"agent", "register trace points, and ask which should be open",
                             "agent-token", PYTHIA__ROLE_INGEST, false, false},
     [PYTHIA__ROLE_CONTROL] = {"control", "open, close and pin trace points; off and on",
                               "control-token", PYTHIA__ROLE_PUBLIC, false, true},
@@ -66,6 +66,7 @@ static const struct {
     {"POST", "/v1/open", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
     {"POST", "/v1/close", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
     {"POST", "/v1/unpin", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
+    {"POST", "/v1/level", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
     {"POST", "/v1/off", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
     {"POST", "/v1/on", PYTHIA__AT_CONTROL, PYTHIA__ROLE_CONTROL},
 };
@@ -120,11 +121,13 @@ void pythia__access_manual(struct pythia_buf *to)
         to, "# WHO MAY DO WHAT\n\n"
             "Each route needs a role, and a role needs its token if one is set: a header "
             "_Authorization: Bearer TOKEN_ (gRPC: metadata). With *--tls-trust* every sender "
-            "needs a certificate of those authorities as well. A unix socket is for the user of "
-            "*pythiad* alone. Where *--control* leads beyond this machine, *pythiad* only starts "
-            "with *--control-token* or *--tls-trust*, unless it is told *--insecure*. Pages of "
-            "other sites, told by Origin and Host, get no role but public.\n\n"
-            "[[ *Role*\n:- *Permits to*\n:- *Token*\n");
+            "needs a certificate of those authorities as well. Only the user of *pythiad* can use "
+            "a unix socket. If *--control* can be reached from other machines, *pythiad* requires "
+            "*--control-token* or *--tls-trust*, unless *--insecure* is given. Pages of other "
+            "sites, recognised by Origin and Host, have only the role public.\n\n"
+            "[[ *Role*\n"
+            ":- *Permits to*\n"
+            ":- *Token*\n");
     for (size_t i = 0; i < PYTHIA__ROLES; i++)
         write_role_rule(&roles[i], to);
     pythia_buf_puts(to, "\n[[ *Listener*\n:- *Route*\n:- *Role*\n");

@@ -1,4 +1,4 @@
-/* Who may do what: the roles, the credentials that give them, and the routes that need them. One
+/* Access control: the roles, the credentials that give them, and the routes that need them. One
  * table serves the listeners, the check of the settings and the manual. */
 #ifndef PYTHIA_PYTHIAD_ACCESS_H
 #define PYTHIA_PYTHIAD_ACCESS_H
@@ -12,7 +12,7 @@ enum pythia__role {
     PYTHIA__ROLE_PUBLIC, /* whoever reaches the listener; for all others, no page of another site */
     PYTHIA__ROLE_READ,   /* see what pythiad knows */
     PYTHIA__ROLE_INGEST, /* send traces */
-    PYTHIA__ROLE_AGENT,  /* register trace points, and get the list of those that shall be open */
+    PYTHIA__ROLE_AGENT,  /* register trace points, and get the list of those to open */
     PYTHIA__ROLE_CONTROL, /* open, close and pin trace points, and switch everything off */
     PYTHIA__ROLES,
 };
@@ -28,7 +28,7 @@ enum pythia__listener {
 struct pythia__role_rule {
     const char *name, *permits;
     const char *token; /* name of the setting whose file has the role's own token; NULL: none */
-    /* Whose token serves too: always, or only where the role has none of its own. */
+    /* The role whose token serves too: always, or only where the role has none of its own. */
     enum pythia__role other; /* PYTHIA__ROLE_PUBLIC: nobody's */
     bool other_always;
     bool needs_credential; /* a listener beyond this machine asks for a token or a certificate */

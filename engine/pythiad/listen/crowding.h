@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a connection waits for. */
+/* What a connection is waiting for. */
 enum pythia__wait {
     PYTHIA__WAIT_NONE, /* it delivers, or is owed an answer: it stays */
     PYTHIA__WAIT_HEADER,
@@ -26,12 +26,12 @@ struct pythia__place {
 /* Does a body come, at 1 KiB a second at least? */
 bool pythia__body_comes(uint64_t bytes, uint64_t took_ms);
 
-/* The choice between those that are given to _look, one after the other, the newest first. */
+/* Chooses among the connections given to _look, one after the other, the newest first. */
 struct pythia__crowd {
     struct {
         struct pythia__place place; /* wait NONE: there is none yet */
         void *connection;
-    } longest, stranger; /* of all, of those that were never served */
+    } longest, stranger; /* of connections that were never served */
     size_t strangers;
 };
 void pythia__crowd_look(struct pythia__crowd *c, const struct pythia__place *place,

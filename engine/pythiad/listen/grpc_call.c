@@ -91,6 +91,8 @@ static void submit_answer(struct pythia__grpc_call *call)
     }
 }
 
+/* The connection may have been closed while the body was decoded; then the call is all that is
+ * left. */
 void pythia__grpc_answer(struct pythia__grpc_call *call, enum pythia__grpc_status status,
                          const char *text, const char *message, size_t size, unsigned retry_ms)
 {

@@ -86,7 +86,7 @@ struct pythia__grpc_server {
     nghttp2_session_callbacks *callbacks;
     struct pythia__tls *tls;
     struct pythia__grpc_connection *connections;
-    size_t connection_count; /* but for those that are closing */
+    size_t connection_count; /* except connections that are closing */
     size_t handles_open, calls_open;
     void (*take_connection)(struct pythia__grpc_server *s); /* that has come to the listener */
     unsigned port;

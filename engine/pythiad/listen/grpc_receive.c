@@ -30,7 +30,7 @@ static bool has_turn_budget(struct pythia__grpc_connection *c)
 
 /* ---- taking bytes ---- */
 
-/* What the bytes say once TLS is off them, in *bytes and *size. */
+/* Decrypt the bytes if TLS is on, into *bytes and *size. */
 static int take_off_tls(struct pythia__grpc_connection *c, const char **bytes, size_t *size)
 {
     struct pythia_buf wire = {0};
@@ -186,7 +186,7 @@ void pythia__grpc_on_connection(uv_stream_t *listener, int status)
 
 /* ---- turns of the loop ---- */
 
-/* All sockets that were ready have had their turn: those that wait begin the next one. */
+/* All ready sockets have had their turn: deferred connections begin the next one. */
 static void continue_connections(uv_check_t *turns)
 {
     struct pythia__grpc_server *s = turns->data;

@@ -49,15 +49,15 @@ static int begin_session(struct pythia__grpc_connection *c)
     return PYTHIA_OK;
 }
 
-/* How long a call may take from its begin to its headers, from there to its end, and from its
- * answer until that is read. 0: as long as it takes. */
+/* Longest times of a call: from its beginning to its headers, from there to its end, and from
+ * its answer until that is read. 0: no limit. */
 static unsigned limit_of(const struct pythia__grpc_call *call)
 {
     const struct pythia__grpc_options *o = &call->server->o;
     return !call->headed ? o->header_s : !call->ended || call->answered ? o->body_s : 0;
 }
 
-/* What a connection waits for, with the call that has waited for longest. */
+/* What a connection is waiting for, by the call that has waited longest. */
 static struct pythia__place find_grpc_place(const struct pythia__grpc_connection *c, uint64_t now)
 {
     struct pythia__place place = {c->greeted ? PYTHIA__WAIT_IDLE : PYTHIA__WAIT_HEADER, c->served,

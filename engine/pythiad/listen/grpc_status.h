@@ -1,4 +1,4 @@
-/* What a status of gRPC says beside its number, in headers. */
+/* The details of a gRPC status, in headers. */
 #ifndef PYTHIA_PYTHIAD_GRPC_STATUS_H
 #define PYTHIA_PYTHIAD_GRPC_STATUS_H
 

@@ -23,6 +23,8 @@ static bool set_target(struct pythia__http_exchange *x, const char *target)
     return true;
 }
 
+/* The role of the inner route is checked again, because the outer one only admits to the
+ * forwarding route. */
 void pythia__http_forward(struct pythia__http_exchange *x, const char *target, char *body,
                           pythia__http_wrap wrap, void *context)
 {

@@ -118,6 +118,8 @@ static enum MHD_Result see_header(void *context, enum MHD_ValueKind kind, const 
     return seen->fault ? MHD_NO : MHD_YES;
 }
 
+/* MHD accepts requests that RFC 9112 lets two servers read differently, which is how requests
+ * are smuggled. */
 unsigned pythia__http_framing_fault(struct MHD_Connection *mhd, const char *version,
                                     const char *path, const char **why)
 {

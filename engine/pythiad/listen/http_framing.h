@@ -18,7 +18,7 @@ bool pythia__http_target_is_good(const char *target);
 unsigned pythia__http_framing_fault(struct MHD_Connection *mhd, const char *version,
                                     const char *path, const char **why);
 
-/* Where the path begins in a target of absolute form ("http://HOST/path", RFC 9112, 3.2.2); any
+/* The start of the path in a target of absolute form ("http://HOST/path", RFC 9112, 3.2.2); any
  * other target is its path. Borrowed from `target`. */
 const char *pythia__http_target_path(const char *target);
 

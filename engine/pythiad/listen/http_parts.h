@@ -1,4 +1,4 @@
-/* What http_server.c, http_forward.c and http_stream.c share. */
+/* Declarations shared by http_server.c, http_forward.c and http_stream.c. */
 #ifndef PYTHIA_PYTHIAD_HTTP_PARTS_H
 #define PYTHIA_PYTHIAD_HTTP_PARTS_H
 
@@ -62,7 +62,7 @@ struct pythia__http_server {
     uv_timer_t due, check;
     uv_idle_t again;
     struct pythia__http_connection *connections;
-    size_t connection_count; /* but for those that are closing */
+    size_t connection_count; /* except connections that are closing */
     int socket, handles_open;
     struct pythia__socket_file file;
     unsigned port;

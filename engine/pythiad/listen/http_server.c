@@ -21,7 +21,7 @@
 #include "pythia/status.h"
 
 #define CONNECTIONS 256
-#define SPARE       64 /* connections that MHD takes beyond the limit: for those that go */
+#define SPARE       64 /* connections that MHD takes beyond the limit, to replace others */
 #define HEADER_S    10
 #define BODY_S      30
 #define IDLE_S      60
@@ -88,6 +88,8 @@ static void resume_paused(struct pythia__http_server *s)
 
 /* ---- turns ---- */
 
+/* MHD is run for at most RUN_NS at a time, so that a busy listener does not delay the rest of
+ * the event loop. */
 static void run_server(struct pythia__http_server *s)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
@@ -160,7 +162,7 @@ static void check_http_times(uv_timer_t *timer)
 
 /* ---- connections ---- */
 
-/* What a connection waits for, if it does not deliver meanwhile. */
+/* What a connection is waiting for, unless it delivers meanwhile. */
 static struct pythia__place find_http_place(const struct pythia__http_connection *c, uint64_t now)
 {
     struct pythia__place place = c->place;
@@ -314,8 +316,8 @@ static bool is_from_elsewhere(const struct pythia__http_exchange *x)
     return !is_this_machine(host);
 }
 
-/* Does the sender have a certificate of those that are trusted? MHD asks for one, but takes whoever
- * has none, or any. */
+/* Check that the sender has a trusted certificate: MHD asks for one, but accepts senders with
+ * none, or with any. */
 static bool is_trusted(const struct pythia__http_exchange *x)
 {
     if (!x->server->o.tls_trust || (x->connection && x->connection->trusted))
@@ -376,7 +378,7 @@ static unsigned check_request(struct pythia__http_exchange *x, const char *metho
     return size > PASS_BYTES && x->too_large ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
 }
 
-/* What can be read in two ways is refused, and its connection closed. 0, or the status. */
+/* Refuse a request that can be read in two ways, and close its connection. 0, or the status. */
 static unsigned check_framing(struct pythia__http_exchange *x, const char *version,
                               const char *target, const char **why)
 {
@@ -433,8 +435,8 @@ static void count_none(struct pythia_span_count *c, const char *bytes, size_t si
     (void)size;
 }
 
-/* What is too much is read and forgotten to its end: most senders only listen then, and would come
- * again with what they could not send. */
+/* Read and discard a body that is too large to its end: most senders do not read an answer
+ * before, and would send it again. */
 static void take_body(struct pythia__http_exchange *x, const char *bytes, size_t size)
 {
     struct pythia__room *room = x->route->role == PYTHIA__ROLE_INGEST ? x->server->o.room : NULL;
@@ -644,6 +646,7 @@ static void on_log(void *context, const char *format, va_list arguments)
     (void)arguments; /* what clients do wrong is counted */
 }
 
+/* SPARE connections beyond the limit let a new one in before an old one is chosen to go. */
 static int start_daemon(struct pythia__http_server *s, struct pythia_error *e)
 {
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |

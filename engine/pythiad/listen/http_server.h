@@ -25,7 +25,7 @@ struct pythia__http_route {
     /* Answer the exchange, now or later. */
     void (*handle)(void *context, struct pythia__http_exchange *x);
     void *context;
-    /* What counts the spans of a body, of which only headers are known; a result of NULL: they
+    /* Counts the spans of a body of which only the headers are known; a result of NULL: they
      * cannot be counted. NULL: such a body has none. */
     pythia_span_counter *(*counter)(void *context, const struct pythia__http_exchange *x);
 };
@@ -55,7 +55,7 @@ struct pythia__http_numbers {
 /* Listen. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
 int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *options,
                         struct pythia__http_server **out, struct pythia_error *e);
-/* Take no more connections; those that are open are answered. */
+/* Accept no more connections; open ones are answered. */
 void pythia__http_quiesce(struct pythia__http_server *s);
 /* Every exchange has to be answered before. Handles are closed by the loop's next round. */
 void pythia__http_destroy(struct pythia__http_server *s);
@@ -84,7 +84,7 @@ void pythia__http_set(struct pythia__http_exchange *x, const char *name, const c
 /* Answer, once: `bytes` (taken, may be NULL) are of that type. The exchange is then gone. */
 void pythia__http_answer(struct pythia__http_exchange *x, unsigned status, const char *type,
                          char *bytes, size_t size);
-/* The same with a text (copied), as text/plain. */
+/* As pythia__http_answer, with a text (copied), as text/plain. */
 void pythia__http_say(struct pythia__http_exchange *x, unsigned status, const char *text);
 
 /* Turn the answer of another route into that of this one: `bytes` (borrowed) of `size`. Returns

@@ -67,6 +67,8 @@ static void shrink_socket(struct MHD_Connection *mhd)
         (void)setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
+/* The socket's buffer is shrunk, so that a client that does not read is noticed soon and costs
+ * little. */
 struct pythia__http_stream *pythia__http_stream_begin(struct pythia__http_exchange *x,
                                                       const char *type, void (*gone)(void *context),
                                                       void *context)

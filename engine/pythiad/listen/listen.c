@@ -17,7 +17,7 @@
 
 #define BACKLOG 512
 #define UNIX    "unix:"
-#define IN_USE  "something else listens there: is another pythiad running?"
+#define IN_USE  "another program listens there; is another pythiad running?"
 
 static bool is_unix(const char *address)
 {
@@ -57,7 +57,8 @@ bool pythia__address_is_one(const char *address, struct pythia_error *e)
     if (is_unix(address) ? address[sizeof(UNIX) - 1] != '\0' : split_address(address, host, port))
         return true;
     pythia_error_set(e, PYTHIA_EUSAGE,
-                     "%s is no address: HOST:PORT, [IPv6]:PORT, *:PORT (up to 65535) or unix:PATH",
+                     "%s is not an address: expected HOST:PORT, [IPv6]:PORT, *:PORT (up to 65535) "
+                     "or unix:PATH",
                      address);
     return false;
 }
@@ -93,10 +94,12 @@ static const char *why_not(const char *path, int number)
     if (number != EADDRINUSE)
         return strerror(number);
     return lstat(path, &about) == 0 && !S_ISSOCK(about.st_mode)
-               ? "there is a file that is no socket: it is left alone"
+               ? "a file that is not a socket exists there and was left alone"
                : IN_USE;
 }
 
+/* The socket is created with mode 0600 by the umask, because chmod afterwards would leave a
+ * moment in which anyone can connect. */
 static int listen_unix(const char *address, int *out, struct pythia__socket_file *file,
                        struct pythia_error *e)
 {
@@ -136,6 +139,8 @@ void pythia__socket_file_remove(struct pythia__socket_file *file)
     file->path = NULL;
 }
 
+/* The first address of a name that can be bound is used; IPv6 sockets accept IPv4 too, so that
+ * one listener serves both. */
 int pythia__listen(const char *address, int *out, struct pythia__socket_file *file,
                    struct pythia_error *e)
 {
@@ -171,6 +176,7 @@ int pythia__listen(const char *address, int *out, struct pythia__socket_file *fi
     return PYTHIA_OK;
 }
 
+/* A name counts as local only if all of its addresses are: which one is bound is decided later. */
 bool pythia__address_is_local(const char *address)
 {
     struct addrinfo *found = NULL;

@@ -13,7 +13,7 @@
 struct pythia__room {
     size_t used, max;                       /* bytes; max 0: any number */
     uint64_t refused_bodies, refused_bytes; /* for which there was none */
-    uint64_t refused_spans;                 /* of those that were still being received, */
+    uint64_t refused_spans;                 /* of bodies that were still being received, */
     uint64_t uncounted; /* and such bodies whose spans cannot be told: they are packed */
 };
 
@@ -51,7 +51,7 @@ static inline void pythia__room_lose(struct pythia__room *r, struct pythia__refu
     r->refused_bodies++;
 }
 
-/* What has come of it, and its next bytes. */
+/* Take its next bytes. */
 static inline void pythia__room_forget(struct pythia__room *r, struct pythia__refused_body *b,
                                        const char *bytes, size_t size)
 {

@@ -30,6 +30,7 @@ static gnutls_datum_t make_datum(const char *text)
     return (gnutls_datum_t){pythia_without_const(text), (unsigned)strlen(text)};
 }
 
+/* An empty list of authorities is an error, because it would refuse every sender. */
 int pythia__tls_create(const char *key, const char *certificate, const char *trust,
                        const char *protocol, struct pythia__tls **out, struct pythia_error *e)
 {
@@ -54,7 +55,7 @@ int pythia__tls_create(const char *key, const char *certificate, const char *tru
         result = gnutls_priority_init(&t->priorities, PRIORITIES, NULL);
     if (result < 0) {
         pythia__tls_destroy(t);
-        return pythia_error_set(e, PYTHIA_EUSAGE, "the TLS key and certificate are no good: %s",
+        return pythia_error_set(e, PYTHIA_EUSAGE, "the TLS key and certificate cannot be used: %s",
                                 gnutls_strerror(result));
     }
     *out = t;
@@ -103,6 +104,7 @@ static ssize_t push_bytes(gnutls_transport_ptr_t transport, const void *bytes, s
     return -1;
 }
 
+/* ALPN is mandatory: HTTP/2 over TLS requires it (RFC 9113, 3.2). */
 int pythia__tls_session_create(struct pythia__tls *t, struct pythia__tls_session **out)
 {
     struct pythia__tls_session *s = pythia_calloc(1, sizeof(*s));
@@ -141,6 +143,8 @@ bool pythia__tls_is_ready(const struct pythia__tls_session *s)
     return s->shaken;
 }
 
+/* gnutls pulls bytes from `in` until it is empty; AGAIN then means that the rest has not arrived
+ * yet. */
 int pythia__tls_receive(struct pythia__tls_session *s, const char *bytes, size_t size,
                         struct pythia_buf *plain, struct pythia_buf *wire)
 {

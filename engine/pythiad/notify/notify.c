@@ -98,6 +98,7 @@ static enum outcome judge_answer(int status, long code)
     return code >= 200 && code <= 299 ? SENT : REFUSED;
 }
 
+/* The log names the target by its place in the settings, because the URL may contain a secret. */
 static enum outcome post_notification(struct target *t, const struct notification *one)
 {
     struct pythia__notify *n = t->notify;
@@ -122,7 +123,7 @@ static enum outcome post_notification(struct target *t, const struct notificatio
     enum outcome outcome = judge_answer(status, answer.status);
     if (outcome != SENT && !atomic_load(&n->stop))
         pythia_log(PYTHIA_LOG_WARNING,
-                   "A notification was not taken: target=%zu, number=%" PRIu64
+                   "A notification was not accepted: target=%zu, number=%" PRIu64
                    ", status=%ld, reason=%s",
                    t->place, one->number, answer.status, why.sentence);
     pythia_buf_free(&answer.body);
@@ -196,6 +197,7 @@ static void serve_target(void *context)
 
 /* ---- the loop ---- */
 
+/* Each target has a thread of its own, so that a slow receiver delays no other. */
 int pythia__notify_create(const struct pythia_option_texts *targets, const char *secret,
                           double pause_s, struct pythia__notify **out, struct pythia_error *e)
 {

@@ -15,7 +15,7 @@ int pythia__notify_target_read(const char *text, struct pythia__notify_target *o
     int index = *format ? pythia_option_choice_index(PYTHIA__NOTIFY_FORMATS, format) : 0;
     if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
         return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "notify needs a url that begins with http:// or https://");
+                                "notify requires a url that begins with http:// or https://");
     if (size >= sizeof(out->url))
         return pythia_error_set(e, PYTHIA_EUSAGE, "a url of notify has more than %zu bytes",
                                 sizeof(out->url) - 1);

@@ -1,4 +1,4 @@
-/* Whom to notify, as the settings name it, and the body for each format. */
+/* The recipients of notifications, as the settings name them, and the body for each format. */
 #ifndef PYTHIA_PYTHIAD_NOTIFY_TARGET_H
 #define PYTHIA_PYTHIAD_NOTIFY_TARGET_H
 

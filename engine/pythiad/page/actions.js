@@ -48,8 +48,8 @@ function answers(yes) {
 export async function askToken(purpose) {
     dialog.returnValue = "";
     const field = el("input", {type: "password", id: "token", autocomplete: "off", required: true, spellcheck: "false"});
-    const asked = ask(el("h2", {id: "dialog-title"}, hasToken() ? "Another token is needed" : "A token is needed"),
-        el("p", {}, purpose, " It is kept in this tab only, until the tab is closed."),
+    const asked = ask(el("h2", {id: "dialog-title"}, hasToken() ? "A different token is required" : "A token is required"),
+        el("p", {}, purpose, " It is kept only in this tab, until the tab is closed."),
         el("p", {}, el("label", {for: "token"}, "Token"), field),
         answers("Use it"));
     field.focus();
@@ -89,7 +89,7 @@ const ORDERS = {
     close: {path: "/v1/close", title: "Close", says: "It is pinned: it stays closed until you unpin it, whatever the search decides."},
     unpin: {path: "/v1/unpin", title: "Unpin", says: "The search decides about it again."},
 };
-const DONE = {open: "is pinned open", close: "is pinned closed", unpin: "is not pinned any more"};
+const DONE = {open: "is pinned open", close: "is pinned closed", unpin: "is no longer pinned"};
 
 /** What takes an order back: the pin that the point had, for the types it was for, or none. */
 function orderBefore(point) {
@@ -105,7 +105,7 @@ async function switchPoint(what, id) {
     const {path, title, says} = ORDERS[what];
     const point = (await get("/v1/points")).find(one => one.trace_point === id);
     if (!point) {
-        notify(`${shortName(id)} is not known any more.`);
+        notify(`${shortName(id)} is no longer known.`);
         return;
     }
     dialog.returnValue = "";

@@ -9,10 +9,10 @@ const KINDS = [["all", "All"], ["opened", "Opened"], ["closed", "Closed"]];
 const ROWS_MAX = 500;
 
 const EFFECTS = {
-    explains: "It explains a part of the latency variance.",
+    explains: "It explains a share of the latency variance.",
     does_not_pay: "It was not worth its cost.",
     not_passed: "No critical path hits it.",
-    too_few: "Too few requests to say; it is measured again.",
+    too_few: "Too few requests; it will be measured again.",
 };
 
 // ---- the timeline ----
@@ -63,7 +63,7 @@ export function decisionsView(state, data) {
                 ranges(state), choice("Kind", KINDS, kind, one => linkWith(state, {kind: one === "all" ? undefined : one}))),
         shown.length > 1 && strip(shown),
         el("ol", {class: "history", "data-key": "history"}, shown.slice(0, ROWS_MAX).map(row)),
-        shown.length > ROWS_MAX && el("p", {class: "dim"}, `The last ${ROWS_MAX} are listed; search for others.`),
+        shown.length > ROWS_MAX && el("p", {class: "dim"}, `The last ${ROWS_MAX} are listed; search to see others.`),
         last && !shown.length && nothingMatches(state, {kind: undefined}),
     ];
 }
@@ -97,7 +97,7 @@ function expected(decision) {
         el("dl", {},
            figure("Reason", decision.reason),
            decision.open && figure("Probability that the cause is there", decision.inside !== null && percent(decision.inside)),
-           figure("Cost", decision.cost_ns > 0 && `${duration(decision.cost_ns)} added to a request`),
+           figure("Cost", decision.cost_ns > 0 && `${duration(decision.cost_ns)} per request`),
            figure("Price of a hit", decision.price_ns &&
                   `${duration(decision.price_ns)} (${decision.price_known === "measured" ? "measured" : decision.price_known})`)));
 }
@@ -114,21 +114,21 @@ function got(decision, data) {
     return el("section", {class: "half"}, el("h2", {}, "Got"),
         el("dl", {},
            effect && figure("Result", EFFECTS[effect.verdict] || effect.verdict, ` Measured in cycle ${count(effect.cycle)}.`),
-           effect && figure("Latency variance inside of it", Number.isFinite(effect.inside) && effect.inside !== null &&
+           effect && figure("Latency variance inside it", Number.isFinite(effect.inside) && effect.inside !== null &&
                             [percent(effect.inside), ` (${Math.round(100 * effect.inside_low)}–${Math.round(100 * effect.inside_high)} %)`]),
            effect && figure("Requests that hit it", effect.passed !== undefined && `${count(effect.passed)} of ${count(effect.requests)}`),
            seen && figure("While it was open", `${things(seen.spans ?? 0, "span")} of ${things(seen.requests ?? 0, "request")}`),
            after && figure("Closed again", linkToDecision(after), ` after ${age((after.unix_ns - decision.unix_ns) / 1e9)}: ${after.reason}`),
            before && figure("Opened", linkToDecision(before), `, ${age((decision.unix_ns - before.unix_ns) / 1e9)} earlier: ${before.reason}`),
-           decision.open && !after && figure("Now", point ? point.wanted ? "still open" : "closed" : "not known any more")),
-        !effect && !seen && !before && el("p", {class: "dim"}, "Nothing was measured yet: that takes one more cycle with enough requests."));
+           decision.open && !after && figure("Now", point ? point.wanted ? "still open" : "closed" : "no longer known")),
+        !effect && !seen && !before && el("p", {class: "dim"}, "Not measured yet; that takes another cycle with enough requests."));
 }
 
 export function decisionView(state, data) {
     const decision = decisionOf(data.decisions, state.id);
     const crumb = el("p", {class: "crumb", "data-key": "crumb"}, el("a", {href: linkTo("decisions")}, "Decisions"));
     if (!decision)
-        return [crumb, heading("No such decision"), el("p", {class: "empty"}, "It is not among the decisions that are kept.")];
+        return [crumb, heading("No such decision"), el("p", {class: "empty"}, "It is not among the decisions still kept.")];
     const verb = decisionVerb(decision);
     return [
         crumb,

@@ -79,7 +79,7 @@ function answer(status, verdicts, found) {
     if (status.doing === "off")
         return "pythiad is off: all trace points are closed.";
     if (!verdicts.length)
-        return status.learning ? "Learning which trace points there are…" : "Watching; no cycle has ended yet.";
+        return status.learning ? "Learning the trace points…" : "Watching; no cycle has ended yet.";
     if (found)
         return `${found} of ${things(verdicts.length, "request type")} ${found === 1 ? "has" : "have"} a known cause`;
     return verdicts.some(verdict => verdict.state === "searching") ? "Searching; no cause is known yet" : "Nothing stands out";
@@ -88,7 +88,7 @@ function answer(status, verdicts, found) {
 function notes(status) {
     return [
         status.degraded && el("p", {class: "warn"},
-            "The state cannot be written: decisions of this run would be lost in a restart."),
+            "The state cannot be written: decisions of this run would be lost by a restart."),
         status.doing === "observes" && el("p", {class: "warn"}, "pythiad only observes: it switches no trace point."),
         status.doing === "off" && el("p", {class: "warn"}, "Turn it on again with ", el("code", {}, "pythia ctl on"), "."),
     ];

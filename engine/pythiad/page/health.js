@@ -4,18 +4,18 @@ import {ago, count, things} from "./format.js";
 import {heading} from "./pieces.js";
 
 const FIGURES = [
-    ["spans", "Spans taken in"],
-    ["requests", "Requests finished"],
-    ["open_requests", "Requests that are not finished yet"],
-    ["requests_apart", "Requests set apart, because a switch was under way"],
-    ["spans_dropped", "Spans left out: broken, late, or of closed trace points"],
-    ["spans_refused", "Spans refused, whose senders were asked to retry"],
+    ["spans", "Spans received"],
+    ["requests", "Completed requests"],
+    ["open_requests", "Requests in progress"],
+    ["requests_apart", "Requests excluded because a switch was in progress"],
+    ["spans_dropped", "Spans left out: broken, late, or from closed trace points"],
+    ["spans_refused", "Spans refused; their senders were asked to retry"],
     ["request_types", "Request types"],
     ["learnt_types", "Request types that are searched"],
-    ["problems_waiting", "Request types that wait for their turn"],
-    ["quarantined", "Trace points in quarantine, because they do not obey"],
+    ["problems_waiting", "Request types waiting to be searched"],
+    ["quarantined", "Quarantined trace points, which do not respond"],
     ["mute", "Silent trace points: open, and hit by no request that should hit them"],
-    ["unknown_points", "Trace points that the search space does not know"],
+    ["unknown_points", "Trace points missing from the search space"],
 ];
 
 function planeRow(plane) {
@@ -34,7 +34,7 @@ function isWell(status) {
 export function healthView(state, data) {
     const {status} = data;
     return [
-        heading(isWell(status) ? "All is well" : "Something needs a look",
+        heading(isWell(status) ? "All is well" : "Something needs attention",
                 el("p", {class: "dim"}, `pythiad ${status.version}, started `, ago(status.started_unix_ns))),
         status.degraded && el("p", {class: "warn", "data-key": "degraded"}, "The state cannot be written."),
         el("section", {"data-key": "planes", "aria-labelledby": "planes"}, el("h2", {id: "planes"}, "Control planes"),
@@ -42,7 +42,7 @@ export function healthView(state, data) {
               el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "Plane"), el("th", {scope: "col"}, "Desired set"),
                                  el("th", {scope: "col", class: "n"}, "Trace points"), el("th", {scope: "col", class: "n"}, "Targets lost"),
                                  el("th", {scope: "col"}, "Last failure"))),
-              el("tbody", {}, status.planes.map(planeRow))) : el("p", {class: "empty"}, "There is none: everything is observed as it is.")),
+              el("tbody", {}, status.planes.map(planeRow))) : el("p", {class: "empty"}, "No control plane: pythiad only observes.")),
         el("section", {"data-key": "figures", "aria-labelledby": "figures"}, el("h2", {id: "figures"}, "Figures"),
            el("dl", {class: "figures"}, FIGURES.map(([key, title]) => el("div", {"data-key": key}, el("dt", {}, title), el("dd", {}, count(status[key])))))),
         el("p", {class: "foot", "data-key": "foot"}, "All numbers, with reasons: ", el("a", {href: "/metrics"}, "/metrics"),

@@ -40,15 +40,15 @@ function showViews() {
 const DOING = {works: "Live", observes: "Observing", off: "Off", stops: "Stopping"};
 
 function showState() {
-    const words = trouble ? `pythiad does not answer (${trouble}): this page is not up to date.` : locked ? "A token is needed" :
+    const words = trouble ? `pythiad does not answer (${trouble}): this page is out of date.` : locked ? "A token is required" :
         !data.status ? "Connecting…" : data.status.learning && data.status.spans > 0 ? "Learning" : DOING[data.status.doing];
     show(document.getElementById("state"), el("span", {class: `dot ${trouble ? "trouble" : locked || !data.status ? "unknown" : data.status.doing}`}),
          el("span", {}, words));
 }
 
 function lockedView() {
-    return [heading("This pythiad asks for a token",
-                    el("p", {}, "Whoever looks at it needs the read token, and whoever switches trace points the control token.")),
+    return [heading("This pythiad requires a token",
+                    el("p", {}, "Reading requires the read token, switching trace points the control token.")),
             el("p", {"data-key": "token"}, el("button", {type: "button", class: "primary", "data-do": "token"}, "Enter a token"))];
 }
 

@@ -17,7 +17,7 @@ function isPinned(point) {
 export function pointStates(point) {
     return [
         !point.switchable ? "not switchable" : point.wanted ? "open" : "closed",
-        isPinned(point) && "pinned", point.quarantined && "in quarantine", point.mute && "silent",
+        isPinned(point) && "pinned", point.quarantined && "quarantined", point.mute && "silent",
         point.switchable && point.result !== "applied" && point.result,
         point.types && `only for ${point.types.map(shortName).join(", ")}`,
     ].filter(Boolean);
@@ -36,8 +36,8 @@ function isOfState(point, state) {
 function price(point) {
     if (!point.price_ns)
         return null;
-    return el("span", {title: point.price_known === "measured" ? "measured in the program" : "supposed, or known of others"},
-              `${point.price_known === "measured" ? "" : "about "}${duration(point.price_ns)} a hit`);
+    return el("span", {title: point.price_known === "measured" ? "measured in the program" : "assumed, or expected from other trace points"},
+              `${point.price_known === "measured" ? "" : "about "}${duration(point.price_ns)} per hit`);
 }
 
 function buttons(point) {
@@ -130,7 +130,7 @@ export function pointsView(state, data) {
     const open = data.points.filter(point => point.switchable && point.wanted).length;
     return [
         heading(data.points.length ? `${open} of ${things(data.points.length, "trace point")} ${open === 1 ? "is" : "are"} open` : "No trace points yet",
-                el("p", {class: "dim"}, "pythiad opens and closes them by itself. What you open or close by hand stays so until it is unpinned."),
+                el("p", {class: "dim"}, "pythiad opens and closes them by itself. Trace points that you open or close by hand stay so until you unpin them."),
                 choice("State", STATES, shows, show => linkWith(state, {show: show === "all" ? undefined : show}))),
         typePicker(state, data),
         tree && el("ul", {class: "tree", "data-key": "tree"}, roots.map(node => branch(node, lineOf))),
@@ -138,7 +138,7 @@ export function pointsView(state, data) {
             el("h2", {}, service || "no service"),
             el("ul", {class: "tree"}, list.map(point => el("li", {"data-key": `${point.plane} ${point.target} ${point.trace_point}`},
                 lineOf(point)))))),
-        flat.length > ROWS_MAX && el("p", {class: "dim"}, `The first ${count(ROWS_MAX)} of ${count(flat.length)}; search for the others.`),
+        flat.length > ROWS_MAX && el("p", {class: "dim"}, `The first ${count(ROWS_MAX)} of ${count(flat.length)}; search to see the others.`),
         data.points.length > 0 && !roots.length && !flat.length && nothingMatches(state, {show: undefined}),
     ];
 }

@@ -113,8 +113,8 @@ function inCommon(state, verdict, table, selected, rest) {
            el("span", {class: "swatch rest"}), `${things(rest.length, "other")}`,
            el("span", {class: "dim"}, " Each column is the share of requests with that value.")),
         list.length ? el("div", {class: "keys"}, list.slice(0, KEYS_SHOWN).map(row => keyFigure(state, row))) :
-            el("p", {class: "empty"}, selected.length && rest.length ? "No key tells them apart." :
-                "Nothing to compare: select some of the requests."),
+            el("p", {class: "empty"}, selected.length && rest.length ? "No key distinguishes them." :
+                "Nothing to compare; select some of the requests."),
         alike > 0 && el("p", {class: "dim"}, `${things(alike, "other key")} ${alike === 1 ? "is" : "are"} about the same in both.`));
 }
 

@@ -1,4 +1,4 @@
-/* What every part of pythiad works on: the loop, the settings, the engine, and what it keeps. */
+/* State shared by every part of pythiad: the loop, the settings, the engine, and what it keeps. */
 #ifndef PYTHIA_PYTHIAD_ENGINE_H
 #define PYTHIA_PYTHIAD_ENGINE_H
 

@@ -30,7 +30,7 @@ struct group_requests {
     struct pythia_buf text;
 };
 
-/* What a report is made of: with the reporting, or with its job. */
+/* The input of a report; held by the reporting, or by its job. */
 struct evidence {
     struct pythia_groups *groups;    /* NULL: there is the report */
     struct pythia_report *report;    /* NULL: it is to be made of the groups */
@@ -56,7 +56,8 @@ struct job {
     uint64_t overhead_number;
     struct form forms[PYTHIA__REPORT_FORMS];
     int status;
-    bool made; /* and not only written in another form */
+    bool made;        /* and not only written in another form */
+    uint64_t took_ns; /* on the worker's thread */
 };
 
 struct pythia__reporting {
@@ -65,6 +66,7 @@ struct pythia__reporting {
     struct pythia_diagnosis_options how;
     size_t types; /* that are looked at; 0: all */
     struct pythia_loop *story;
+    const struct pythia_expectations *expectations;
     const char *trace_url;
     struct evidence latest;                  /* without groups and report while a job has them */
     uint64_t look;                           /* of the last cycle */
@@ -76,11 +78,13 @@ struct pythia__reporting {
     bool busy, stopped;
     atomic_bool stop; /* read by the job */
     uint64_t made;
+    struct pythia__own_work work; /* jobs */
 };
 
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
                              const struct pythia_diagnosis_options *options, size_t types,
-                             struct pythia_loop *story, const char *trace_url,
+                             struct pythia_loop *story,
+                             const struct pythia_expectations *expectations, const char *trace_url,
                              struct pythia__reporting **out)
 {
     struct pythia__reporting *r = pythia_calloc(1, sizeof(*r));
@@ -91,6 +95,7 @@ int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vo
     r->how = *options;
     r->types = types;
     r->story = story;
+    r->expectations = expectations;
     r->trace_url = trace_url;
     atomic_init(&r->stop, false);
     r->how.stop = &r->stop;
@@ -169,11 +174,16 @@ static int make_requests(struct evidence *e, const struct pythia_diagnosis *d)
 static int make_whole_report(struct job *j)
 {
     static const char *const paths[] = {"pythiad"};
+    const struct pythia_expectations *expectations = j->r->expectations;
+    struct pythia_expected_results expected = {0};
     struct pythia_diagnosis *diagnosis = NULL;
     int status = diagnose_job(j, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
+    if (status == PYTHIA_OK && expectations)
+        status = pythia_expectations_judge(expectations, j->of.groups, j->r->how.min_requests,
+                                           &expected);
     const struct pythia_report_source source = {.paths = paths,
                                                 .path_count = 1,
                                                 .live = true,
@@ -183,6 +193,8 @@ static int make_whole_report(struct job *j)
                                                 .diagnosis = diagnosis,
                                                 .loop = &j->story,
                                                 .verdicts = &j->story.verdicts,
+                                                .expectations = expectations,
+                                                .expected = expectations ? &expected : NULL,
                                                 .min_requests = j->r->how.min_requests,
                                                 .trace_url = j->r->trace_url};
     if (status == PYTHIA_OK)
@@ -190,6 +202,7 @@ static int make_whole_report(struct job *j)
     if (status == PYTHIA_OK)
         status = pythia_report_create(&source, (1u << PYTHIA_REPORT_FORMATS) - 1, &j->of.report);
     pythia_diagnosis_destroy(diagnosis);
+    pythia_expected_results_free(&expected);
     if (status != PYTHIA_OK) {
         free_requests(&j->of);
         return status;
@@ -217,12 +230,14 @@ static int write_form(const struct job *j, unsigned form, struct form *to)
 static void make_report(uv_work_t *request)
 {
     struct job *j = (struct job *)request;
+    const uint64_t begin_ns = uv_hrtime();
     j->status = j->of.report ? PYTHIA_OK : make_whole_report(j);
     if (j->status == PYTHIA_OK)
         j->status = pythia_report_set_overhead(j->of.report, j->overhead);
     for (unsigned form = 0; form < PYTHIA__REPORT_FORMS && j->status == PYTHIA_OK; form++)
         if (j->forms[form].wanted)
             j->status = write_form(j, form, &j->forms[form]);
+    j->took_ns = uv_hrtime() - begin_ns;
 }
 
 /* ---- on the loop's thread ---- */
@@ -300,6 +315,8 @@ static void finish_report(uv_work_t *request, int cancelled)
     struct pythia__reporting *r = j->r;
     if (cancelled)
         j->status = PYTHIA_ESTOPPED;
+    else
+        pythia__own_work_add(&r->work, j->took_ns);
     r->made += j->made;
     pythia_verdicts_take_keys(&r->story->verdicts, &j->story.verdicts);
     r->busy = false;
@@ -356,7 +373,7 @@ static void begin_report(struct pythia__reporting *r)
         refuse_all(r, PYTHIA_ENOMEM);
         return;
     }
-    /* Of one form in several widths, the first is made now, and the others by the next job. */
+    /* Of one form in several widths, the first is made now, and the rest by the next job. */
     for (const struct asked *a = r->line; a; a = a->next)
         if (!j->forms[a->form].wanted)
             j->forms[a->form] = (struct form){.wanted = true, .width = a->width};
@@ -463,6 +480,11 @@ void pythia__reporting_stop(struct pythia__reporting *r)
 bool pythia__reporting_is_busy(const struct pythia__reporting *r)
 {
     return r->busy;
+}
+
+struct pythia__own_work pythia__reporting_work(const struct pythia__reporting *r)
+{
+    return r->work;
 }
 
 uint64_t pythia__reporting_made(const struct pythia__reporting *r)

@@ -22,10 +22,11 @@
 #include "pythia/pipeline.h"
 #include "pythia/report.h"
 #include "pythia/vocabulary.h"
+#include "shared/own_work.h"
 
 struct pythia__reporting;
 
-/* Those of report.h, and parts of the JSON. */
+/* The forms of report.h, and parts of the JSON. */
 enum pythia__report_form {
     PYTHIA__REPORT_GROUPS = PYTHIA_REPORT_FORMATS,
     PYTHIA__REPORT_VERDICTS,
@@ -34,14 +35,15 @@ enum pythia__report_form {
     PYTHIA__REPORT_FORMS
 };
 
-/* `loop`, `vocabulary` and `story` are borrowed; the story is that of the last cycle whenever
- * somebody asks, and its verdicts get the keys that explain them when a report is made.
- * `options.look`, `options.only` and `options.stop` are set here. `types` as in type_choice.h: so
- * many are looked at. `trace_url` (borrowed; NULL: none) as in struct pythia_report_view. PYTHIA_OK
- * with *out owned, or PYTHIA_ENOMEM. */
+/* `loop`, `vocabulary`, `story` and `expectations` (NULL: none) are borrowed; the story is that of
+ * the last cycle whenever somebody asks, and its verdicts get the keys that explain them when a
+ * report is made. `options.look`, `options.only` and `options.stop` are set here. `types` as in
+ * type_choice.h: so many are looked at. `trace_url` (borrowed; NULL: none) as in struct
+ * pythia_report_view. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
                              const struct pythia_diagnosis_options *options, size_t types,
-                             struct pythia_loop *story, const char *trace_url,
+                             struct pythia_loop *story,
+                             const struct pythia_expectations *expectations, const char *trace_url,
                              struct pythia__reporting **out);
 void pythia__reporting_destroy(struct pythia__reporting *r); /* when no job runs; may be NULL */
 
@@ -51,8 +53,8 @@ void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *
                              uint64_t look, const struct pythia_pipeline_result *input);
 bool pythia__reporting_has(const struct pythia__reporting *r); /* has a cycle ended yet? */
 
-/* What tracing takes of the time of requests by now (copied), for reports that are asked for from
- * now on; NULL: they say nothing of it. */
+/* Set the current cost of tracing (copied) for reports that are requested from now on; NULL:
+ * they do not mention it. */
 void pythia__reporting_set_overhead(struct pythia__reporting *r,
                                     const struct pythia_report_overhead *overhead);
 
@@ -75,5 +77,7 @@ void pythia__reporting_ask_requests(struct pythia__reporting *r, const char *gro
 void pythia__reporting_stop(struct pythia__reporting *r);
 bool pythia__reporting_is_busy(const struct pythia__reporting *r);  /* a job runs */
 uint64_t pythia__reporting_made(const struct pythia__reporting *r); /* reports, so far */
+/* Jobs, each of which makes a report or writes further forms of it. */
+struct pythia__own_work pythia__reporting_work(const struct pythia__reporting *r);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "intake/forward.h"
 #include "listen/listen.h"
 #include "machine.h"
 #include "notify/notify_target.h"
@@ -32,29 +33,30 @@
 
 const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("config", 'c', "FILE", AT(config), "Settings, as YAML (NAME: VALUE)"),
-    PYTHIA_FLAG("check-config", 0, AT(check_config), "Say whether the settings are good, and end"),
+    PYTHIA_FLAG("check-config", 0, AT(check_config),
+                "Check the settings, print the result, and "
+                "exit"),
     TEXT("otlp-grpc", ADDRESS, "127.0.0.1:4317", AT(otlp_grpc),
-         "Take OTLP over gRPC there; off: not at all"),
+         "Receive OTLP over gRPC at this address; off: do not"),
     TEXT("otlp-http", ADDRESS, "127.0.0.1:4318", AT(otlp_http),
-         "Take OTLP over HTTP there (/v1/traces, protobuf and JSON; metrics and logs are answered "
-         "and "
-         "dropped), and answer agents; off: not "
-         "at all"),
+         "Receive OTLP over HTTP at this address (/v1/traces, protobuf and JSON; metrics and logs "
+         "are answered and dropped), and answer agents; off: do not"),
     TEXT("zipkin", ADDRESS, "127.0.0.1:9411", AT(zipkin),
-         "Take Zipkin v2 there (/api/v2/spans); off: not at all"),
+         "Receive Zipkin v2 at this address (/api/v2/spans); off: do not"),
     TEXT("control", ADDRESS, "127.0.0.1:4319", AT(control),
-         "Serve the control interface, the page and /metrics there; off: not at all"),
+         "Serve the control interface, the page and /metrics at this address; off: do not"),
     TEXT("control-socket", "unix:PATH", NULL, AT(control_socket),
-         "Serve the control interface at a socket too (default unix:/run/pythiad/control.sock if "
-         "that folder is there)"),
+         "Also serve the control interface at a socket (default unix:/run/pythiad/control.sock if "
+         "that folder exists)"),
     PYTHIA_FLAG("insecure", 0, AT(insecure),
-                "Listen at addresses beyond this machine without TLS, and there let whoever "
-                "comes control it if neither --control-token nor --tls-trust is given"),
+                "Allow addresses beyond this machine without TLS, and let anyone who can reach "
+                "the control interface use it if neither --control-token nor --tls-trust is given"),
     PYTHIA_TEXT_OPTION("tls-key", 0, "FILE", AT(tls_key), "Key for TLS, as PEM"),
     PYTHIA_TEXT_OPTION("tls-certificate", 0, "FILE", AT(tls_certificate),
                        "Certificate for TLS, as PEM"),
     PYTHIA_TEXT_OPTION("tls-trust", 0, "FILE", AT(tls_trust),
-                       "Authorities of which senders need a certificate, as PEM"),
+                       "Certificate authorities, as PEM; senders need a certificate of one of "
+                       "them"),
     PYTHIA_TEXT_OPTION("ingest-token", 0, "FILE", AT(ingest_token),
                        "File with the token that senders of traces need"),
     PYTHIA_TEXT_OPTION("agent-token", 0, "FILE", AT(agent_token),
@@ -62,183 +64,200 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("control-token", 0, "FILE", AT(control_token),
                        "File with the token that the control interface needs"),
     PYTHIA_TEXT_OPTION("read-token", 0, "FILE", AT(read_token),
-                       "File with a token that lets its owner see what there is on the control "
-                       "interface, and change nothing; requires --control-token"),
+                       "File with a token that allows reading on the control interface, but no "
+                       "changes; requires --control-token"),
     BYTES("body-max", "4M", KIB, GIB, AT(body_max),
-          "Size of a body on the wire, and of one record in a file or in Redis, at most"),
+          "Largest body on the wire, and largest record in a file or in Redis"),
     BYTES("inflated-max", "16M", KIB, 4 * GIB, AT(inflated_max),
-          "Size of a body when it is unpacked, at most"),
+          "Largest body after decompression"),
     BYTES("waiting-max", "64M", KIB, 1024 * GIB, AT(waiting_max),
-          "Bodies that are being received or wait to be decoded, at most; then senders are told to "
-          "come again"),
+          "Most memory for bodies that are being received or wait to be decoded; above it senders "
+          "are asked to retry"),
     PYTHIA_INTEGER(
         "attributes-max", 0, "N", "128", 1, 65536, AT(attributes_max),
-        "Key-values of a span, again of all its events together, and of what reports it; "
-        "what is beyond is dropped and counted"),
+        "Most key-values of a span, of all its events together, and of its resource; further ones "
+        "are dropped and counted"),
     BYTES("value-max", "160", 32, 4 * KIB, AT(value_max),
-          "Text of a key-value; of a longer one the begin is kept and a hash of the whole, and it "
-          "is counted"),
+          "Longest text of a key-value; of a longer one the beginning and a hash of the whole are "
+          "kept, and it is counted"),
     PYTHIA_INTEGER("events-max", 0, "N", "128", 1, 65536, AT(events_max),
-                   "Events of a span; what is beyond is dropped and counted"),
+                   "Most events of a span; further ones are dropped and counted"),
     PYTHIA_INTEGER("links-max", 0, "N", "128", 1, 65536, AT(links_max),
-                   "Links of a span to others; what is beyond is passed over and counted"),
+                   "Most links of a span; further ones are ignored and counted"),
     TEXTS(
         "redact", "KEY-PATTERN:keep|url|hash|drop", AT(redact),
-        "What is kept of the values of keys that match, before anything else sees them; the first "
-        "that fits holds, behind them the default rules (see REDACTION); off: no rules behind it "
+        "What to do with the values of keys that match, before anything else sees them; the first "
+        "match counts, and the default rules come last (see REDACTION); off: no default rules "
         "(may be given several times)"),
     PYTHIA_TEXT_OPTION("redact-secret", 0, "FILE", AT(redact_secret),
-                       "Secret of the hashes, made if it is not there (default: the state's file "
-                       "with .secret behind it; without a state it is new at each start)"),
+                       "Secret for hashes, created if it does not exist (default: the state "
+                       "file's name with .secret appended; without a state it is new at each "
+                       "start)"),
     PYTHIA_INTEGER("report-values", 0, "N", "10", 2, 10, AT(report_values),
-                   "Values of a key that a report names, at most"),
+                   "Most values of a key to name in a report"),
     PYTHIA_INTEGER("report-types", 0, "N", "50", 0, 1000000, AT(report_types),
-                   "Request types that a report looks at closely: those with a cause, then those "
+                   "Request types that a report analyses closely: those with a cause, then those "
                    "with the most variance; 0: all"),
     PYTHIA_TEXT_OPTION("trace-url", 0, "URL", AT(trace_url),
-                       "Address of a trace in another tool, such as "
-                       "http://jaeger/trace/{trace_id}: reports name requests by it"),
+                       "Link to a trace in another tool, such as http://jaeger/trace/{trace_id}: "
+                       "reports link requests by it"),
     {"notify", 0, PYTHIA_OPTION_TEXTS, "URL [" PYTHIA__NOTIFY_FORMATS "]", NULL, "url|format", 0, 0,
      AT(notify),
-     "Send a request there when a verdict is new or refuted (see NOTIFICATIONS; may be given "
-     "several times; in YAML a list of {url: URL, format: FORMAT})"},
+     "Send a request to this URL when a verdict is new or refuted (see NOTIFICATIONS; may be "
+     "given several times; in YAML a list of {url: URL, format: FORMAT})"},
     PYTHIA_TEXT_OPTION("notify-secret", 0, "FILE", AT(notify_secret),
                        "File with the secret that signs these requests"),
     PYTHIA_REAL("notify-pause-seconds", 0, "S", "1", .001, 300, AT(notify_pause_s),
-                "Pause before such a request is sent again; it doubles with each failure, up to "
-                "5 minutes"),
+                "Pause before such a request is retried; it doubles with each failure, up to 5 "
+                "minutes"),
     BYTES("memory", NULL, KIB, 1024 * GIB, AT(memory),
-          "Spans of unfinished requests, and what reports tell of past cycles, above which senders "
-          "are told to come again (default: a quarter of the machine's memory or of the limit of "
-          "its cgroup, at most 1G)"),
+          "Memory for spans of unfinished requests and for reports of past cycles, above which "
+          "senders are asked to retry (default: a quarter of the machine's memory or of the limit "
+          "of its cgroup, at most 1G)"),
     BYTES("memory-hard", NULL, KIB, 1024 * GIB, AT(memory_hard),
-          "The same above which whole requests are shed; what reports tell of past cycles takes a "
-          "16th of it at most (default: a quarter more than --memory)"),
+          "Memory above which whole requests are shed; reports of past cycles take at most a 16th "
+          "of it (default: a quarter more than --memory)"),
     PYTHIA_INTEGER("connections", 0, "N", "256", 1, 65536, AT(connections),
-                   "Connections of a listener at once"),
+                   "Most connections per listener"),
     PYTHIA_INTEGER("streams", 0, "N", "100", 1, 65536, AT(streams),
-                   "Calls of a gRPC connection at once"),
+                   "Most concurrent calls per gRPC connection"),
     PYTHIA_INTEGER("retry-seconds", 0, "S", "1", 1, 3600, AT(retry_s),
-                   "After how long a sender that was refused may come again"),
+                   "Time after which a refused sender is asked to retry"),
     TEXTS("follow", "FILE", AT(follow),
-          "Read a file of traces, and what is written to it from now on (may be given several "
+          "Read a file of traces, and everything appended to it from now on (may be given several "
           "times)"),
+    PYTHIA_TEXT_OPTION("forward", 0, "URL", AT(forward),
+                       "Send what comes by OTLP on to a collector, unchanged, such as "
+                       "http://collector:4318: traces, metrics and logs (see FORWARDING)"),
+    BYTES("forward-max", "64M", KIB, 1024 * GIB, AT(forward_max),
+          "Bodies that wait to be sent on, at most; then senders are told to come again"),
     PYTHIA_TEXT_OPTION("records", 0, "unix:PATH", AT(records),
-                       "Take records of libpythia-tracepoints over a socket there"),
+                       "Receive records of libpythia-tracepoints over a socket at this address"),
     PYTHIA_TEXT_OPTION("collect", 0, "DIR", AT(collect),
-                       "Read series that collectors of programs write there, and remove what was "
-                       "read; the last value of each series before a request began is a key-value "
-                       "of it, series.<label>"),
+                       "Read series that collectors of programs write to this folder, and remove "
+                       "the files; the last value of each series before a request began becomes "
+                       "its key-value series.<label>"),
     PYTHIA_INTEGER("collect-ms", 0, "MS", "5000", 1, 3.6e6, AT(collect_ms),
-                   "How long collectors write to a file (PYTHIA_COLLECT_MS): requests wait as long "
-                   "for what it has of them"),
+                   "Time that collectors write to one file (PYTHIA_COLLECT_MS); requests wait "
+                   "that long for their measurements"),
     PYTHIA_REAL("series-age", 0, "SECONDS", "60", 0, 1e6, AT(series_age_s),
-                "A value that is older when a request begins says nothing of it"),
+                "Ignore measurements older than this when a request begins"),
     PYTHIA_TEXT_OPTION(
         "record", 0, "FILE", AT(record),
-        "Keep what came in, for pythia replay: the spans of each body, as they are after "
-        "redaction, "
-        "or, with --redact=off alone, the body itself; what is read from files, rings, sockets and "
-        "Redis is kept in files of that name with a number behind it, and series in FILE with "
-        ".series.csv behind it; files of an earlier start get the time of their last change behind "
-        "their names"),
+        "Record the input, for pythia replay: the spans of each body after redaction, or, with "
+        "--redact=off alone, the body itself. Input from files, rings, sockets and Redis goes to "
+        "files of that name with a number appended, and series to FILE.series.csv; files of an "
+        "earlier start are renamed with the time of their last change"),
+    PYTHIA_TEXT_OPTION("span-log", 0, "FILE", AT(span_log),
+                       "Write a line for each event of spans there as they arrive, after "
+                       "redaction: time - [time] [service@host] start, end or point [trace point] "
+                       "duration in seconds, and key-values"),
+    BYTES("span-log-max", "64M", KIB, 1024 * GIB, AT(span_log_max),
+          "Size at which that file becomes FILE.1, in place of an older one, and a new one is "
+          "begun"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
-                       "What survives a restart, an SQLite file (default: it is kept in memory)"),
+                       "State that survives a restart, an SQLite file (default: kept in memory)"),
     PYTHIA_INTEGER("quiet-ms", 0, "MS", "2000", 1, 3.6e6, AT(quiet_ms),
-                   "Time without a span after which a request whose root has ended is finished at "
-                   "the earliest"),
+                   "Shortest time without a span after which a request whose root has ended is "
+                   "complete"),
     PYTHIA_INTEGER("wait-max-ms", 0, "MS", "15000", 0, 3.6e6, AT(wait_max_ms),
-                   "The same at the latest: a request waits as long as the services that requests "
-                   "of its type call are late, which is learnt; what is not above quiet-ms ends "
+                   "Longest such time: a request waits as long as the services that its type "
+                   "calls have been late, which is learnt; a value not above quiet-ms disables "
                    "that"),
     PYTHIA_INTEGER("rootless-ms", 0, "MS", "10000", 1, 3.6e6, AT(rootless_ms),
-                   "The same for one whose root was not seen"),
+                   "Time without a span after which a request whose root was not seen is complete"),
     PYTHIA_INTEGER("request-max-ms", 0, "MS", "120000", 1, 8.64e7, AT(request_max_ms),
-                   "Age at which a request is finished in any case"),
+                   "Age at which a request is complete in any case"),
     PYTHIA_INTEGER("request-spans-max", 0, "N", "100000", 1, 1e8, AT(request_spans_max),
-                   "Spans of a request; what is beyond is dropped and counted"),
+                   "Most spans of a request; further ones are dropped and counted"),
     PYTHIA_CHOICE("latency", 0, "completion|client", "completion", AT(latency),
-                  "How long a request takes: until all its work is done, or until the client has "
-                  "its answer"),
+                  "Measure a request until all its work has ended, or only until its client has "
+                  "the answer"),
     PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", AT(type_attribute),
-                       "Key-value that names the request type (default: request_type, where the "
-                       "program tells it; else the route that the root says, of HTTP, RPC or "
+                       "Key-value that names the request type (default: request_type, if the "
+                       "program sets it; else the route of the root span, for HTTP, RPC or "
                        "messaging; else the names of the roots; else the path of the URL, with {} "
                        "for each segment that has more than 64 values)"),
     TEXTS("leave-out-root", "PATTERN", AT(left_out),
-          "Root trace points that do not count for the request type, with * and ? (may be given "
-          "several times, and '' leaves out none; default " PYTHIA_LEFT_OUT_DEFAULT ")"),
-    PYTHIA_FLAG("no-fold", 0, AT(no_fold), "Tell requests apart by how often loops ran"),
+          "Root trace points to ignore in the request type, with * and ? (may be given several "
+          "times, and '' ignores none; default " PYTHIA_LEFT_OUT_DEFAULT ")"),
+    PYTHIA_FLAG("no-fold", 0, AT(no_fold), "Distinguish requests by how often their loops ran"),
     PYTHIA_TEXT_OPTION("space", 0, "FILE", AT(space),
-                       "Search space, from pythia space build; without one, or if there is no such "
-                       "file, it is learnt, and then written there"),
+                       "Search space, from pythia space build; if not given, or if the file does "
+                       "not exist, it is learnt and then written to the file"),
     PYTHIA_CHOICE(
         "learn", 0, "all|default", "all", AT(learn),
-        "What is open while the search space is learnt: every trace point, or what targets "
-        "have open by default"),
+        "Trace points open while the search space is learnt: all, or those that targets open by "
+        "default"),
     PYTHIA_INTEGER("learn-requests", 0, "N", "50", 4, 1e9, AT(learn_requests),
-                   "Requests of a type that the search space is learnt from"),
+                   "Requests of each type to learn the search space from"),
     PYTHIA_INTEGER("learn-hourly", 0, "N", "0", 0, 60, AT(learn_hourly),
-                   "Times in an hour that closed trace points may be opened to learn request types "
-                   "that turn up later; 0: they are learnt with what is open"),
+                   "Most times per hour that closed trace points are opened to learn new request "
+                   "types; 0: never, they are learnt from the points that are open"),
     PYTHIA_INTEGER("cycle-requests", 0, "N", "100", 4, 1e9, AT(cycle_requests),
-                   "Requests of one type that make a cycle"),
-    PYTHIA_REAL("cycle-seconds", 0, "S", "60", .01, 1e6, AT(cycle_seconds),
-                "Time after which a cycle ends in any case"),
+                   "Requests of one type in a cycle"),
+    PYTHIA_REAL("cycle-seconds", 0, "S", "60", .01, 1e6, AT(cycle_seconds), "Longest cycle"),
     PYTHIA_INTEGER(
         "min-requests", 0, "N", "30", 4, 1e9, AT(min_requests),
-        "Requests of a type, in one cycle or in several in a row, below which nothing is "
-        "concluded"),
+        "Fewest requests of a type, in one cycle or several consecutive ones, from which anything "
+        "is concluded"),
     PYTHIA_INTEGER("problems-per-cycle", 0, "N", "16", 0, 1e6, AT(problems_per_cycle),
-                   "Request types that a cycle looks at, those that vary most and those that "
+                   "Request types to search in a cycle: those that vary most and those that have "
                    "waited longest; 0: all"),
     PYTHIA_INTEGER("points", 0, "N", "3", 0, 1e6, AT(points),
-                   "Trace points that a cycle may open; 0: none"),
+                   "Most trace points to open per cycle; 0: none"),
     PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, AT(points_open),
-                   "Trace points that may be open at once beyond the skeleton; 0: any number"),
+                   "Most trace points open at once beyond the skeleton; 0: no limit"),
     PYTHIA_REAL("added-ns", 0, "NS", "0", 0, 1e15, AT(added_ns),
-                "Time that points beyond the skeleton may add to a request; 0: any"),
+                "Most time that points beyond the skeleton may add to a request; 0: no limit"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, AT(price_ns),
-                "Cost of one hit of an open trace point, where none was measured"),
+                "Cost of one hit of an open trace point whose cost was not measured"),
     PYTHIA_REAL("max-overhead-pct", 0, "PCT", "0", 0, 100, AT(max_overhead_pct),
-                "Share of the time of requests that tracing may take, in percent; above it trace "
-                "points are closed, those first that show least for what they cost; 0: any"),
+                "Most time that tracing may take, in percent of the time of requests; above it "
+                "trace points are closed, the least informative for their cost first; 0: no limit"),
+    PYTHIA_REAL("max-load1", 0, "LOAD", "0", 0, 1e6, AT(max_load1),
+                "Load of this machine in the last minute, as uptime has it, above which all trace "
+                "points are closed that are neither pinned nor of the skeleton, until it is below "
+                "four fifths of that; 0: any"),
     PYTHIA_REAL("breaker-ns", 0, "NS", "50000000", 0, 1e15, AT(breaker_ns),
-                "Time that a trace point may cost one program in a second, by its spans and its "
-                "measured price; one above it is closed within a second; 0: any"),
+                "Most time that a trace point may cost one program per second, by its spans and "
+                "its measured price; above it the point is closed within a second; 0: no limit"),
     PYTHIA_REAL("breaker-hold-seconds", 0, "S", "600", 0, 1e9, AT(breaker_hold_s),
-                "Time that such a trace point stays closed, unless pythia ctl opens it; 0: until "
-                "that"),
-    PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, AT(alpha),
-                "Rate of false findings that is accepted"),
+                "Time for which such a trace point stays closed, unless pythia ctl opens it; 0: "
+                "until it does"),
+    PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, AT(alpha), "Accepted rate of false findings"),
     PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, AT(min_cov),
                 "Coefficient of variation below which requests of a type do not vary"),
     PYTHIA_INTEGER("patience", 0, "N", "30", 1, 1e9, AT(patience),
                    "Cycles after which a problem is given up"),
     PYTHIA_CHOICE("strategy", 0, PYTHIA_STRATEGY_CHOICES, PYTHIA_STRATEGY_FIRST, AT(strategy),
-                  "How to choose what to open"),
-    PYTHIA_FLAG("observe-only", 0, AT(observe_only),
-                "Say what would be opened and closed, and throw no switch"),
+                  "Strategy that chooses what to open"),
+    PYTHIA_TEXT_OPTION("expect", 0, "FILE", AT(expect),
+                       "What is expected of requests, as of pythia check: reports have a section "
+                       "of it, and a type that violates an expectation is searched first"),
+    PYTHIA_FLAG("observe-only", 0, AT(observe_only), "Only report what would be opened and closed"),
     TEXTS("always", "ID|PATTERN", AT(always),
           "Keep these trace points open: an id, or a pattern with * and ? (may be given several "
           "times)"),
-    TEXTS("never", "ID|PATTERN", AT(never), "Never open these trace points; as for --always"),
+    TEXTS("never", "ID|PATTERN", AT(never),
+          "Never open these trace points; syntax as for "
+          "--always"),
     PYTHIA_TEXT_OPTION(
         "gate", 0, "FOLDER", AT(gate),
-        "Switch the trace points of C programs by their switchboards there, and take "
-        "what they record; empty: where programs look for it (libpythia-tracepoints(3))"),
+        "Switch the trace points of C programs by their switchboards in this folder, and receive "
+        "their records; empty: the folder where programs look for it (libpythia-tracepoints(3))"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
-                       "Take OSProfiler's traces from Redis, and switch its trace points there"),
+                       "Read OSProfiler's traces from Redis, and switch its trace points there"),
     PYTHIA_TEXT_OPTION("probes", 0, "FILE", AT(probes),
                        "Open static probes of programs by these rules, through pythia-probe(8), "
-                       "and take what they report (pythia-control-probe(7))"),
+                       "and read what they report (pythia-control-probe(7))"),
     PYTHIA_TEXT_OPTION("probe-socket", 0, "PATH", AT(probe_socket),
                        "Where pythia-probe listens (default /run/pythia-probe/socket)"),
     PYTHIA_REAL("lease-seconds", 0, "S", "30", 1, 3600, AT(lease_seconds),
-                "Time after which targets go back to their own set when pythiad is gone"),
-    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, AT(seed), "Seed of all that is drawn"),
-    PYTHIA_FLAG("quiet", 'q', AT(quiet), "Say only what goes wrong"),
-    PYTHIA_FLAG("verbose", 'v', AT(verbose), "Say more"),
+                "Time after which targets return to their own set if pythiad is gone"),
+    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, AT(seed), "Random seed"),
+    PYTHIA_FLAG("quiet", 'q', AT(quiet), "Log only warnings and errors"),
+    PYTHIA_FLAG("verbose", 'v', AT(verbose), "Log more"),
     {0},
 };
 
@@ -287,7 +306,7 @@ static int read_arguments(struct pythia_config *c, int argc, char **argv, char *
     if (status != PYTHIA_OK)
         return status;
     if (rest < argc)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "%s is no option, and nothing else is taken",
+        return pythia_error_set(e, PYTHIA_EUSAGE, "%s is not an option; pythiad takes no operands",
                                 argv[rest]);
     return PYTHIA_OK;
 }
@@ -347,16 +366,17 @@ static int check_control(const struct pythia__settings *s, struct pythia_error *
     const char *address;
     if (s->read_token && !s->control_token)
         return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "read-token requires control-token: without it everybody may do "
-                                "more than its owner");
+                                "read-token requires control-token; without it, anyone could make "
+                                "changes");
     if (!s->insecure && pythia__control_is_open(s, &address))
         return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "whoever reaches %s could control pythiad: give control-token or "
-                                "tls-trust, or say insecure: true if that is meant",
+                                "anyone who can reach %s could control pythiad; set control-token "
+                                "or tls-trust, or insecure: true if that is intended",
                                 address);
     return PYTHIA_OK;
 }
 
+/* Everything that can be refused is refused here, before a socket or a file is opened. */
 int pythia__settings_check(const struct pythia__settings *s, struct pythia_error *e)
 {
     const struct {
@@ -376,17 +396,17 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
         if (!s->tls_key && !s->insecure && !pythia__address_is_local(address))
             return pythia_error_set(
                 e, PYTHIA_EUSAGE,
-                "%s at %s can be reached from elsewhere: give tls-key and tls-certificate, or say "
-                "insecure: true if that is meant",
+                "%s at %s can be reached from other machines; set tls-key and tls-certificate, or "
+                "insecure: true if that is intended",
                 listeners[i].name, address);
     }
     if (check_control(s, e) != PYTHIA_OK)
         return PYTHIA_EUSAGE;
     if ((s->tls_key == NULL) != (s->tls_certificate == NULL))
         return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "tls-key and tls-certificate have to be given together");
+                                "tls-key and tls-certificate must be given together");
     if (s->tls_trust && !s->tls_key)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "tls-trust needs tls-key and tls-certificate");
+        return pythia_error_set(e, PYTHIA_EUSAGE, "tls-trust requires tls-key and tls-certificate");
     for (size_t i = 0; i < s->redact.count; i++)
         if (pythia_redaction_check(s->redact.texts[i], e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;
@@ -395,12 +415,16 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
         if (pythia__notify_target_read(s->notify.texts[i], &target, e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;
     }
+    if (s->forward && pythia__forward_check(s->forward, e) != PYTHIA_OK)
+        return PYTHIA_EUSAGE;
+    if (s->forward_max < s->body_max)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "forward-max is below body-max");
     if (s->memory_hard < s->memory)
         return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
     if (s->inflated_max < s->body_max)
         return pythia_error_set(e, PYTHIA_EUSAGE, "inflated-max is below body-max");
     if (s->quiet && s->verbose)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "quiet and verbose do not go together");
+        return pythia_error_set(e, PYTHIA_EUSAGE, "quiet and verbose exclude each other");
     return PYTHIA_OK;
 }
 

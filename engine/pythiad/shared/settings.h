@@ -26,6 +26,9 @@ struct pythia__settings {
     int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values,
         report_types;
     struct pythia_option_texts follow;
+    const char *forward; /* to a collector */
+    uint64_t forward_max, span_log_max;
+    const char *span_log; /* a file */
     const char *record, *state, *records, *collect;
     int64_t collect_ms;
     double series_age_s;
@@ -37,9 +40,10 @@ struct pythia__settings {
     const char *space;
     int64_t learn_requests, learn_hourly, cycle_requests, min_requests, points, points_open, seed,
         patience, problems_per_cycle;
-    double cycle_seconds, added_ns, price_ns, max_overhead_pct, breaker_ns, breaker_hold_s, alpha,
-        min_cov;
+    double cycle_seconds, added_ns, price_ns, max_overhead_pct, max_load1, breaker_ns,
+        breaker_hold_s, alpha, min_cov;
     struct pythia_option_texts always, never;
+    const char *expect; /* a file */
     /* switches */
     const char *gate, *osprofiler, *probes, *probe_socket;
     double lease_seconds;
@@ -64,7 +68,7 @@ int pythia__settings_read(int argc, char **argv, char *const *environment,
                           struct pythia__settings *out, struct pythia_config **config,
                           struct pythia_error *e);
 
-/* What is taken of a span. */
+/* Limits of a span. */
 struct pythia_span_limits pythia__settings_span_limits(const struct pythia__settings *s);
 
 /* May whoever reaches the control interface from beyond this machine use it, because neither a
@@ -74,9 +78,9 @@ bool pythia__control_is_open(const struct pythia__settings *s, const char **addr
 /* Is nothing to listen there: NULL or "off"? */
 bool pythia__address_is_off(const char *address);
 
-/* What does not go together, or is not safe: an address that leads beyond this machine needs TLS,
- * and the control interface there a credential, or `insecure`. PYTHIA_OK, or PYTHIA_EUSAGE with the
- * reason in `e`. */
+/* Refuse settings that contradict each other or are not safe: an address that can be reached
+ * from other machines needs TLS, and the control interface there a credential, or `insecure`.
+ * PYTHIA_OK, or PYTHIA_EUSAGE with the reason in `e`. */
 int pythia__settings_check(const struct pythia__settings *s, struct pythia_error *e);
 
 #endif

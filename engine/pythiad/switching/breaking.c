@@ -47,12 +47,12 @@ static void add_program(struct pythia_buf *to, const struct pythia_vocabulary *v
 static void log_event(const struct pythia__switching *w, const struct pythia_breaker_event *e)
 {
     static const char *const sentences[] = {
-        [PYTHIA_BREAKER_TRIPPED] = "Closes a trace point at once, because it costs a program more "
-                                   "than breaker-ns in a second",
-        [PYTHIA_BREAKER_KEPT] = "A trace point costs a program more than breaker-ns in a second, "
-                                "and stays open because it is pinned or requests enter there",
-        [PYTHIA_BREAKER_RELEASED] = "Lets a trace point be opened again that cost a program too "
-                                    "much",
+        [PYTHIA_BREAKER_TRIPPED] = "Closed a trace point at once, because it cost a program more "
+                                   "than breaker-ns per second",
+        [PYTHIA_BREAKER_KEPT] = "A trace point costs a program more than breaker-ns per second, "
+                                "but stays open because it is pinned or is an entry point",
+        [PYTHIA_BREAKER_RELEASED] = "Allowed a trace point that had cost a program too much to be "
+                                    "opened again",
     };
     struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, e->tracepoint);
     struct pythia_buf program = {0};
@@ -70,11 +70,11 @@ static void record_decision(struct pythia__switching *w, const struct pythia_bre
     struct pythia_buf reason = {0};
     bool open = e->what == PYTHIA_BREAKER_RELEASED;
     if (open)
-        pythia_buf_puts(&reason, "the time is over that it stays closed for its cost, or it is "
-                                 "pinned open, or nothing limits its cost any more");
+        pythia_buf_puts(&reason, "its closing time is over, or it is pinned open, or its cost is "
+                                 "no longer limited");
     else
         pythia_buf_printf(
-            &reason, "it cost a program %.3g ms in a second, and may cost %.3g ms (breaker-ns)",
+            &reason, "it cost a program %.3g ms in a second; the limit is %.3g ms (breaker-ns)",
             e->cost_ns / 1e6, w->e->s.breaker_ns / 1e6);
     struct pythia_switch one = {.tracepoint = e->tracepoint,
                                 .type = PYTHIA_NONE,

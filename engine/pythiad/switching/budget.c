@@ -24,7 +24,9 @@ static void log_switch(const struct pythia__switching *w, const struct pythia_sw
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, s->tracepoint);
     pythia_log(PYTHIA_LOG_INFO, "%s: trace-point=%.*s, reason=%s",
-               s->open ? "Lets a trace point be opened again" : "Closes a trace point for its cost",
+               s->open ? "Allowed a trace point to be opened again"
+                       : "Closed a trace point for "
+                         "its cost",
                (int)id.size, id.bytes, s->reason);
 }
 
@@ -42,7 +44,7 @@ int pythia__budget_tick(struct pythia__switching *w, uint64_t now)
     if (!was_beyond && pythia_overhead_numbers(w->overhead).beyond)
         pythia_log(
             PYTHIA_LOG_WARNING,
-            "Tracing takes more than it may, and all that is open is an entry point or pinned: "
+            "Tracing exceeds its limit, but every open trace point is an entry point or pinned: "
             "limit-pct=%g",
             w->e->s.max_overhead_pct);
     if (count > 0) {
@@ -136,30 +138,36 @@ void pythia__budget_metrics(const struct pythia__switching *w, struct pythia_buf
     struct pythia_breaker_numbers breaker = pythia_breaker_numbers(w->breaker);
     struct rows rows = {w, to, 0};
     write_budget_head(to, "pythia_overhead_ratio", "gauge",
-                      "Share of the time of requests that tracing took, lately; NaN: of too few.");
+                      "Recent share of the time of requests that tracing took; NaN: too few "
+                      "requests.");
     if (isnan(n.share))
         pythia_buf_puts(to, "pythia_overhead_ratio NaN\n");
     else
         pythia_buf_printf(to, "pythia_overhead_ratio %.17g\n", n.share);
     write_budget_head(to, "pythia_overhead_limit_ratio", "gauge",
-                      "Share that it may take; 0: any.");
+                      "Limit of that share; 0: no limit.");
     pythia_buf_printf(to, "pythia_overhead_limit_ratio %.17g\n", n.limit);
     write_budget_head(to, "pythia_points_dropped", "gauge",
-                      "Trace points that are closed for their cost.");
+                      "Trace points currently closed for their cost.");
     pythia_buf_printf(to, "pythia_points_dropped %zu\n", n.dropped);
     write_budget_head(to, "pythia_points_drops_total", "counter",
-                      "Times that a trace point was closed for its cost.");
+                      "Times a trace point was closed for its cost.");
     pythia_buf_printf(to, "pythia_points_drops_total %" PRIu64 "\n", n.drops);
+    write_budget_head(to, "pythia_overloaded", "gauge",
+                      "1: trace points are closed because the machine is busy (--max-load1).");
+    pythia_buf_printf(to, "pythia_overloaded %d\n", w->overloaded);
     write_budget_head(to, "pythia_breaker_limit_ns", "gauge",
-                      "Time that a trace point may cost one program in a second; 0: any.");
+                      "Time that a trace point may cost one program per second; 0: no limit.");
     pythia_buf_printf(to, "pythia_breaker_limit_ns %.17g\n", breaker.limit_ns);
     write_budget_head(to, "pythia_breaker_points", "gauge",
-                      "Trace points that are closed because they cost a program more than that.");
+                      "Trace points currently closed by the circuit breaker.");
     pythia_buf_printf(to, "pythia_breaker_points %zu\n", breaker.tripped);
     write_budget_head(to, "pythia_breaker_trips_total", "counter",
-                      "Times that one was closed for that.");
+                      "Times the circuit breaker closed a trace point.");
     pythia_buf_printf(to, "pythia_breaker_trips_total %" PRIu64 "\n", breaker.trips);
-    write_budget_head(to, "pythia_point_dropped", "gauge", "1: closed, and why.");
+    write_budget_head(to, "pythia_point_dropped", "gauge",
+                      "1: the trace point is closed, for "
+                      "this reason.");
     (void)pythia_overhead_each(w->overhead, write_dropped, &rows);
     rows.count = 0;
     (void)pythia_breaker_each(w->breaker, write_tripped, &rows);

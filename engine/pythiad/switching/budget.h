@@ -1,5 +1,5 @@
-/* What tracing may take of the time of requests: points are closed for it, whoever wants them open.
- * All calls are the loop's. */
+/* The limit on the time that tracing takes: points are closed for it, even if they are pinned by
+ * a search or wanted open. All calls are the loop's. */
 #ifndef PYTHIA_PYTHIAD_BUDGET_H
 #define PYTHIA_PYTHIAD_BUDGET_H
 

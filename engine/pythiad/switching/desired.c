@@ -6,7 +6,7 @@
 
 #define MEND_NS UINT64_C(1000000000) /* between attempts to write a state that is degraded */
 
-/* What the engine wants open now. {0} is empty. */
+/* The set that the engine wants open now. {0} is empty. */
 struct open {
     struct pythia_control_wish *wishes; /* owned; two for one point are put together */
     size_t count;
@@ -87,8 +87,8 @@ static int write_space(const struct pythia__switching *w, struct pythia_buf *tex
     return *types == w->kept_types ? PYTHIA_OK : pythia_space_file_write(space, text);
 }
 
-/* What is wanted, and the search space that it is of, on disk together: whoever starts next finds
- * both or neither. When that fails the state is degraded, and told by it. */
+/* Write the desired set and the search space that it belongs to together, so that the next start
+ * finds both or neither. A failure degrades the state, which is reported. */
 static int keep_desired(struct pythia__switching *w, const struct pythia_control_wish *wishes,
                         size_t count)
 {
@@ -118,7 +118,7 @@ int pythia__switching_want(struct pythia__switching *w)
     if (status != PYTHIA_OK)
         goto out;
     uint64_t version = w->version + 1;
-    /* What is opened now is counted from here. */
+    /* Count spans of newly opened points from here. */
     if ((status = pythia_passes_look(w->passes, pythia_live_space(w->e->live))) != PYTHIA_OK ||
         (status = limit_passes(w, &open)) != PYTHIA_OK)
         goto out;

@@ -1,10 +1,11 @@
-/* What shall be open: from the engine to the controller and the state. All calls are the loop's. */
+/* Hands the desired set from the engine to the controller and the state. All calls are the
+ * loop's. */
 #ifndef PYTHIA_PYTHIAD_DESIRED_H
 #define PYTHIA_PYTHIAD_DESIRED_H
 
 #include "switches.h"
 
-/* What the engine wants open has changed: hand it on. PYTHIA_OK or negative. */
+/* The engine's set has changed: hand it on. PYTHIA_OK or negative. */
 int pythia__switching_want(struct pythia__switching *w);
 
 /* Write down what earlier searches opened, and what this one did so far. PYTHIA_OK, also if the

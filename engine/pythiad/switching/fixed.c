@@ -5,7 +5,7 @@
 #include "pythia/status.h"
 
 #define SECOND   UINT64_C(1000000000)
-#define AGAIN_NS (60 * SECOND) /* between changes, once the search has begun */
+#define AGAIN_NS (60 * SECOND) /* before more points become fixed, once the search has begun */
 /* Requests that began when a point was closed in force and have spans of it: fewer may be of an
  * agent that was late. */
 #define STRAYS   20
@@ -19,13 +19,13 @@ bool pythia__fixed_is_switchable(const struct pythia__switching *w, struct pythi
 
 const char *pythia__fixed_advice(void)
 {
-    return "no control plane has reported it: start Node.js programs with pythia-gate.js, build Go "
-           "programs with pythia-go, start services of OpenStack with the preload for OSProfiler, "
+    return "no control plane has reported it; start Node.js programs with pythia-gate.js, build "
+           "Go programs with pythia-go, start OpenStack services with the preload for OSProfiler, "
            "link C programs with libpythia-tracepoints (pythiad --gate), or run unchanged ones by "
            "`pythia run`";
 }
 
-/* Is this point one of those that are fixed now? */
+/* Whether this point is currently fixed. */
 static bool is_point_fixed(const struct pythia__switching *w, uint32_t tracepoint)
 {
     return w->fixed && pythia_open_points_has(w->fixed, tracepoint);
@@ -52,37 +52,40 @@ static bool is_sent_though_closed(const struct pythia__switching *w, uint32_t po
     return point < w->stray_capacity && w->strays[point] >= STRAYS;
 }
 
-static int add_if_fixed(const struct pythia__switching *w, uint32_t point,
+static int add_if_fixed(const struct pythia__switching *w, uint32_t point, bool again_soon,
                         struct pythia_open_points *to, bool *changed)
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, point);
     bool arrives = pythia_passes_of(w->passes, point).spans > 0;
-    bool fixed =
-        arrives && (!pythia__fixed_is_switchable(w, id) || is_sent_though_closed(w, point));
     bool was = is_point_fixed(w, point);
+    bool fixed = arrives && (was || !again_soon) &&
+                 (!pythia__fixed_is_switchable(w, id) || is_sent_though_closed(w, point));
     *changed = *changed || fixed != was;
     if (fixed && !was && is_sent_though_closed(w, point))
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Spans of a closed trace point arrive, so it counts as open: an instance of its "
-                   "service has no agent: trace-point=%.*s",
+                   "Spans of a closed trace point arrive, so it counts as open; an instance of "
+                   "its service has no agent: trace-point=%.*s",
                    (int)id.size, id.bytes);
     return fixed ? pythia_open_points_add_id(to, id) : PYTHIA_OK;
 }
 
 /* A new set replaces the old one only if it differs, as each change of pins may cost the
- * evidence of a cycle. */
+ * evidence of a cycle. Soon after a change no more points become fixed, but those that are may be
+ * released: after a start spans often arrive before the agents of their program have reported. */
 int pythia__fixed_look(struct pythia__switching *w, uint64_t now_ns)
 {
     uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
     bool changed = false, learning = pythia_live_numbers(w->e->live).learning;
+    bool again_soon = !learning && w->fixed_ns && now_ns - w->fixed_ns < AGAIN_NS;
     struct pythia_open_points *fixed = NULL;
-    if (w->e->s.observe_only || (!learning && now_ns - w->fixed_ns < AGAIN_NS && w->fixed_ns))
+    if (w->e->s.observe_only ||
+        (again_soon && (!w->fixed || pythia_open_points_count(w->fixed) == 0)))
         return PYTHIA_OK;
     int status = pythia_open_points_create(w->e->vocabulary, &fixed);
     if (status != PYTHIA_OK)
         return status;
     for (uint32_t point = 0; point < points; point++)
-        if ((status = add_if_fixed(w, point, fixed, &changed)) != PYTHIA_OK)
+        if ((status = add_if_fixed(w, point, again_soon, fixed, &changed)) != PYTHIA_OK)
             goto out;
     if (!changed)
         goto out;

@@ -11,15 +11,16 @@
  * O(spans). */
 int pythia__fixed_see(struct pythia__switching *w, const struct pythia_trace *trace);
 
-/* Tell the engine if other points are fixed than before. While it learns at once, later once a
- * minute at most, because the evidence of a cycle begins anew. PYTHIA_OK or PYTHIA_ENOMEM. O(trace
- * points). */
+/* Tell the engine if other points are fixed than before. While it learns at once; later more points
+ * become fixed a minute after the last change at the earliest, because the evidence of a cycle
+ * begins anew, and those that agents have reported since are released at once. PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(trace points). */
 int pythia__fixed_look(struct pythia__switching *w, uint64_t now_ns);
 
 /* May it be thrown: has a control plane reported it? */
 bool pythia__fixed_is_switchable(const struct pythia__switching *w, struct pythia_text id);
 
-/* What to install, to switch the points of a program; a static string, a whole sentence. */
+/* The component to install to switch the points of a program; a static string, a whole sentence. */
 const char *pythia__fixed_advice(void);
 
 /* Free the fixed set of points, and the ids that no control plane has reported. */

@@ -1,5 +1,4 @@
-/* What there is to switch: the trace points of the planes, their prices, and what the state keeps
- * of them. */
+/* The trace points of the planes, their prices, and what the state stores about them. */
 #include "inventory.h"
 
 #include <math.h>
@@ -81,7 +80,7 @@ int pythia__switching_keep_cycle(struct pythia__switching *w, uint64_t unix_ns,
                                   (struct pythia_state_knower){know_point, w->controller});
 }
 
-/* What the planes know, for the state: texts are put down first, because they may move. */
+/* The planes' points, for the state: texts are stored first, because they may move. */
 static int list_point(void *context, const struct pythia_controlled *p)
 {
     struct inventory *v = context;

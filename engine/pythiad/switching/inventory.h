@@ -1,11 +1,11 @@
-/* What there is to switch, and what is known of it. All calls are the loop's. */
+/* The inventory of trace points, and what is known of them. All calls are the loop's. */
 #ifndef PYTHIA_PYTHIAD_INVENTORY_H
 #define PYTHIA_PYTHIAD_INVENTORY_H
 
 #include "switches.h"
 
-/* What is known of a point beside what its plane says: what programs have measured of its passes,
- * and the spans that came. */
+/* Facts about a point that its plane does not know: the measured cost of its hits, and the spans
+ * that arrived. */
 struct pythia_controller_seen pythia__switching_see(const struct pythia__switching *w,
                                                     struct pythia_text id);
 

@@ -6,10 +6,11 @@
 #include "pythia/open_points.h"
 #include "pythia/status.h"
 
-/* What an order comes to. */
+/* The result of an order. */
 struct order {
     struct pythia__switching *w;
     int pin;
+    bool services;    /* points of the skeleton are left to the search, all others are pinned */
     uint32_t *points; /* owned; trace points */
     size_t count, capacity;
     json_t *unknown, *not_switchable; /* owned; texts of the order */
@@ -33,6 +34,11 @@ static int add_pinned_point(struct order *o, uint32_t point)
         return PYTHIA_ENOMEM;
     o->points[o->count++] = point;
     return PYTHIA_OK;
+}
+
+static int pin_of(const struct order *o, uint32_t point)
+{
+    return o->services && pythia_live_in_skeleton(o->w->e->live, point) ? 0 : o->pin;
 }
 
 static int refuse_name(json_t *list, json_t *name)
@@ -74,17 +80,29 @@ static int add_point_name(struct order *o, json_t *name)
     return may_pin(o, point) ? add_pinned_point(o, point) : refuse_name(o->not_switchable, name);
 }
 
+/* Pin those that are to be pinned so. */
+static int pin_points(struct order *o, int pin, struct pythia_text *ids)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < o->count; i++)
+        if (pin_of(o, o->points[i]) == pin)
+            ids[count++] = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, o->points[i]);
+    return count > 0 ? pythia__switching_pin(o->w, ids, count, pin, o->types, o->type_count)
+                     : PYTHIA_OK;
+}
+
+/* What is opened comes before what is closed: in between more is open than is wanted, not less. */
 static unsigned do_order(struct order *o, json_t **answer)
 {
     struct pythia_text *ids = pythia_calloc(o->count, sizeof(*ids));
     size_t obeyed = 0;
-    if (!ids)
-        return 503;
-    for (size_t i = 0; i < o->count; i++)
-        ids[i] = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, o->points[i]);
-    int status = pythia__switching_pin(o->w, ids, o->count, o->pin, o->types, o->type_count);
-    for (size_t i = 0; i < o->count; i++)
-        obeyed += o->pin == 0 || pythia_live_is_open(o->w->e->live, o->points[i]) == (o->pin > 0);
+    int status = ids ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (int pin = 1; pin >= -1 && status == PYTHIA_OK; pin--)
+        status = pin_points(o, pin, ids);
+    for (size_t i = 0; i < o->count; i++) {
+        int pin = pin_of(o, o->points[i]);
+        obeyed += pin == 0 || pythia_live_is_open(o->w->e->live, o->points[i]) == (pin > 0);
+    }
     pythia_free(ids);
     *answer = status == PYTHIA_OK
                   ? json_pack("{s:I, s:I, s:I}", "trace_points", (json_int_t)o->count, "obeyed",
@@ -93,16 +111,16 @@ static unsigned do_order(struct order *o, json_t **answer)
     return status == PYTHIA_OK ? 200 : 503;
 }
 
+/* An order is carried out completely or not at all: one unknown id refuses it. */
 static unsigned refuse_or_do(struct order *o, json_t **answer)
 {
     if (json_array_size(o->unknown) > 0) {
-        *answer = json_pack("{s:s, s:O}", "error", "no such trace points are known", "unknown",
-                            o->unknown);
+        *answer = json_pack("{s:s, s:O}", "error", "unknown trace points", "unknown", o->unknown);
         return 404;
     }
     if (json_array_size(o->unknown_types) > 0) {
-        *answer = json_pack("{s:s, s:O}", "error", "no such request types are known", "unknown",
-                            o->unknown_types);
+        *answer =
+            json_pack("{s:s, s:O}", "error", "unknown request types", "unknown", o->unknown_types);
         return 404;
     }
     if (json_array_size(o->not_switchable) > 0) {
@@ -181,10 +199,12 @@ static int add_types(struct order *o, const json_t *types)
 
 /* All names are checked before the first point is pinned: an order is obeyed as a whole, or
  * refused with all that is wrong with it. */
-unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, json_t **answer)
+static unsigned pin_order(struct pythia__switching *w, const json_t *order, int pin, bool services,
+                          json_t **answer)
 {
     struct order o = {.w = w,
                       .pin = pin,
+                      .services = services,
                       .unknown = json_array(),
                       .not_switchable = json_array(),
                       .unknown_types = json_array()};
@@ -208,4 +228,28 @@ out:
     pythia_free(o.types);
     pythia_free(o.points);
     return code;
+}
+
+unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, json_t **answer)
+{
+    return pin_order(w, order, pin, false, answer);
+}
+
+unsigned pythia__set_level(struct pythia__switching *w, const json_t *order, json_t **answer)
+{
+    static const int pins[] = {-1, -1, 0, 1};
+    enum { SERVICE = 1 };
+    const char *level = json_string_value(json_object_get(order, "level"));
+    int index = level ? pythia_option_choice_index(PYTHIA__LEVELS, level) : -1;
+    if (index < 0) {
+        *answer = json_pack("{s:s}", "error", "\"level\" is one of " PYTHIA__LEVELS);
+        return 400;
+    }
+    if (index == SERVICE && pythia_live_numbers(w->e->live).learning) {
+        *answer = json_pack("{s:s}", "error",
+                            "the search space is being learnt: which trace points are entry points "
+                            "is not known yet");
+        return 409;
+    }
+    return pin_order(w, order, pins[index], index == SERVICE, answer);
 }

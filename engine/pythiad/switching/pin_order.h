@@ -19,4 +19,16 @@
  * of memory). */
 unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, json_t **answer);
 
+/* Bring trace points to a level: "level" of the order is
+ *
+ *   off       nothing is open
+ *   service   entry points and calls between services, the skeleton of the search space
+ *   function  functions too, as the search decides
+ *   all       everything is open
+ *
+ * by pins as above; "trace_points" and the answer likewise. 400: it is no level; 409: the
+ * search space, and so the skeleton, is not known yet. */
+#define PYTHIA__LEVELS "off|service|function|all"
+unsigned pythia__set_level(struct pythia__switching *w, const json_t *order, json_t **answer);
+
 #endif

@@ -50,7 +50,23 @@ static int add_tripped(void *context, const struct pythia_breaker_event *e)
                                      pythia_vocabulary_tracepoint_id(a->vocabulary, e->tracepoint));
 }
 
-/* The budget and the breaker come last, as they close points whatever the pins say. */
+/* While the machine is busy, all but the skeleton and what is pinned open. */
+static int add_overloaded(const struct pythia__switching *w, struct pythia_open_points *always,
+                          struct pythia_open_points *never)
+{
+    uint32_t points = w->overloaded ? pythia_vocabulary_tracepoints(w->e->vocabulary) : 0;
+    for (uint32_t i = 0; i < points; i++) {
+        if (pythia_live_in_skeleton(w->e->live, i) || pythia_open_points_has(always, i))
+            continue;
+        int status =
+            pythia_open_points_add_id(never, pythia_vocabulary_tracepoint_id(w->e->vocabulary, i));
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
+}
+
+/* The budget, the breaker and the load come last, as they close points whatever the pins say. */
 static int collect_pins(struct pythia__switching *w, const struct pythia__settings *s,
                         struct pins *p)
 {
@@ -65,7 +81,9 @@ static int collect_pins(struct pythia__switching *w, const struct pythia__settin
     struct closing closing = {w->e->vocabulary, p->always, p->never};
     if ((status = pythia_overhead_each(w->overhead, add_dropped, &closing)) != PYTHIA_OK)
         return status;
-    return pythia_breaker_each(w->breaker, add_tripped, &closing);
+    if ((status = pythia_breaker_each(w->breaker, add_tripped, &closing)) != PYTHIA_OK)
+        return status;
+    return add_overloaded(w, p->always, p->never);
 }
 
 /* Pins take effect all together or not at all: the former sets stay in use until the search has

@@ -39,7 +39,7 @@ static int read_space(struct pythia__switching *w)
     if (status == PYTHIA_OK) {
         pythia_space_types(w->e->space, &w->kept_types);
     } else if (status != PYTHIA_ENOMEM) {
-        pythia_log(PYTHIA_LOG_WARNING, "Learns the search space anew: reason=%s",
+        pythia_log(PYTHIA_LOG_WARNING, "Learning the search space again: reason=%s",
                    pythia_error_text(&e, why, sizeof(why)));
         pythia_space_destroy(w->e->space);
         w->e->space = NULL;
@@ -58,7 +58,7 @@ struct restoring {
     uint64_t restored;
 };
 
-/* Of a trace point that is not in the search space, the search does not know what it is for. */
+/* The search cannot use a trace point that is not in the search space. */
 static int take_point(void *context, struct pythia_text id, const struct pythia_text *type)
 {
     struct restoring *r = context;
@@ -91,7 +91,7 @@ static int add_pins(const struct restoring *r)
     return PYTHIA_OK;
 }
 
-/* What was open, and what pins say now. */
+/* The restored open points, with the current pins applied. */
 static int list_restored(struct restoring *r)
 {
     uint64_t version;
@@ -104,6 +104,7 @@ static int list_restored(struct restoring *r)
     return add_pins(r);
 }
 
+/* Version 0 was never in force, so there is nothing to restore. */
 int pythia__restore_search(struct pythia__switching *w, struct pythia_open_points **open)
 {
     struct restoring r = {.w = w, .last = PYTHIA_NONE};
@@ -123,7 +124,7 @@ int pythia__restore_search(struct pythia__switching *w, struct pythia_open_point
     *open = r.open;
     pythia_space_types(w->e->space, &types);
     pythia_log(PYTHIA_LOG_INFO,
-               "Goes on where it stood: desired-version=%" PRIu64 ", open=%" PRIu64 ", types=%zu",
+               "Restored the state: desired-version=%" PRIu64 ", open=%" PRIu64 ", types=%zu",
                w->version, r.restored, types);
     return PYTHIA_OK;
 }
@@ -134,7 +135,7 @@ int pythia__restore_off(struct pythia__switching *w)
     int status = pythia_state_get_off(w->e->state, &off);
     if (status != PYTHIA_OK || !off)
         return status;
-    pythia_log(PYTHIA_LOG_WARNING, "Everything is off, as it was: pythia ctl on ends that");
+    pythia_log(PYTHIA_LOG_WARNING, "Everything is still off; pythia ctl on resumes the search");
     pythia_live_pause(w->e->live, true);
     (void)pythia_controller_off(w->controller,
                                 pythia__engine_now(w->e)); /* tried again by its tick */

@@ -33,6 +33,8 @@ struct pythia__switching {
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
     uint32_t points_pinned;               /* trace points there were when pins were looked at */
     uint64_t budget_ns;                   /* when the cost of tracing was looked at last */
+    uint64_t load_ns;                     /* when the load was looked at last */
+    bool overloaded;                      /* it is above max-load1 */
     uint64_t broken_ns;                   /* when the breaker was looked at last */
     uint64_t mended_ns;                   /* when it was last tried to write a degraded state */
     size_t kept_types;               /* types that the search space had when the state got it */

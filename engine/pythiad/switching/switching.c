@@ -46,24 +46,23 @@ static void tell_lessons(struct pythia__switching *w)
     struct pythia_live_numbers n = pythia_live_numbers(w->e->live);
     if (n.lessons > w->lessons_told)
         pythia_log(PYTHIA_LOG_INFO,
-                   "Opens trace points to learn request types that turned up: times=%" PRIu64,
-                   n.lessons);
+                   "Opening trace points to learn new request types: times=%" PRIu64, n.lessons);
     if (n.lessons_cut > w->cut_told)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Request types are learnt without some of their trace points, because no more "
+                   "Learning request types without some of their trace points, because no more "
                    "may be open at once: points-open=%" PRId64,
                    w->e->s.points_open);
     bool waiting = n.types_waiting > 0 && !n.teaching;
     if (waiting && !w->waiting_told)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Request types wait to be learnt, because trace points were opened for others "
-                   "as often as may be in an hour: types=%" PRIu64 ", learn-hourly=%" PRId64,
+                   "Request types wait to be learnt, because the limit of openings per hour is "
+                   "reached: types=%" PRIu64 ", learn-hourly=%" PRId64,
                    n.types_waiting, w->e->s.learn_hourly);
     if (n.unknown_points > 0 && n.unknown_points >= 2 * w->unknown_told) {
         pythia_log(
             PYTHIA_LOG_WARNING,
-            "The search space does not know trace points of request types that it knows, and "
-            "their spans are left out: learn it anew: points=%" PRIu64 ", spans=%" PRIu64,
+            "The search space lacks trace points of request types that it knows, and their spans "
+            "are left out; build or learn a new one: points=%" PRIu64 ", spans=%" PRIu64,
             n.unknown_points, n.unknown_spans);
         w->unknown_told = n.unknown_points;
     }
@@ -120,7 +119,10 @@ static int create_plane(const struct pythia__switching *w, struct pythia_control
     struct pythia_error why = {0};
     void *settings = ops ? pythia_calloc(1, ops->settings_size + 1) : NULL;
     if (!settings)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "this pythiad has no control plane %s", name);
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "this pythiad is built without the control "
+                                "plane %s",
+                                name);
     pythia_options_default(ops->options, settings);
     int status = PYTHIA_OK;
     if (where) /* a plane's first option is where its targets are */
@@ -142,6 +144,7 @@ out:
     return PYTHIA_OK;
 }
 
+/* The http plane always exists, because agents may poll at any time; the others need an address. */
 int pythia__switching_create(struct pythia__switching *w, struct pythia_error *e)
 {
     struct pythia_control *planes[5] = {NULL};

@@ -4,7 +4,7 @@
 #include "document/document.h"
 #include "pythia/status.h"
 
-static const struct pythia__doc_column columns[] = {{.title = "part of the call", .name = true},
+static const struct pythia__doc_column columns[] = {{.title = "interval of the call", .name = true},
                                                     {.title = "mean", .right = true},
                                                     {.title = "share", .bar = true},
                                                     {.title = "variance", .right = true}};
@@ -81,18 +81,18 @@ static void add_call(struct pythia__doc *d, const struct pythia__callpath *p)
     pythia__doc_count(d, (double)p->origin.weight, " call", " calls");
     pythia__doc_words(d, ", mean ");
     pythia__doc_duration(d, mean_of(&p->origin));
-    pythia__doc_words(d, p->server == PYTHIA_NONE ? ". The target is not traced"
+    pythia__doc_words(d, p->server == PYTHIA_NONE ? ". The target is not instrumented"
                                                   : ", of which the target took ");
     if (p->server != PYTHIA_NONE) {
         pythia__doc_duration(d, mean_of(&p->exec));
-        pythia__doc_words(d, " with what it called");
+        pythia__doc_words(d, " including its calls");
     }
     if (p->told >> PYTHIA_CALL_T_CB & 1) {
         pythia__doc_words(d, ", and ");
         pythia__doc_duration(d, mean_of(&p->parts[PYTHIA_CALL_T_CB]));
         pythia__doc_words(d, " more after its answer");
     }
-    pythia__doc_words(d, p->client == PYTHIA_NONE ? ". The caller is not traced." : ".");
+    pythia__doc_words(d, p->client == PYTHIA_NONE ? ". The caller is not instrumented." : ".");
 }
 
 static void add_callpath(struct pythia__doc *d, const struct pythia_breakdown *b, uint32_t path)

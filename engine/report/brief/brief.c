@@ -37,7 +37,7 @@ static void add_head(const struct pythia__brief *b)
         uint64_t count;
         const char *what;
     } lost[] = {{pythia__sum_of(n->dropped, PYTHIA_DROPS), " dropped"},
-                {n->hidden, " hidden, of closed trace points"}};
+                {n->hidden, " hidden by closed trace points"}};
     pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
     add_origin(b);
     pythia__doc_words(b->d, "   ");
@@ -74,7 +74,7 @@ static void add_caveats(const struct pythia__brief *b)
     if (clocks > 0) {
         pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_count(b->d, (double)clocks, " span", " spans");
-        pythia__doc_words(b->d, " by a clock without a common base: only durations are used there");
+        pythia__doc_words(b->d, " by a clock without a common base; only durations are used there");
     }
 }
 
@@ -82,6 +82,29 @@ static void add_caveats(const struct pythia__brief *b)
 static const char *option_to_list_all(const struct pythia__brief *b)
 {
     return b->s->live ? "--verbose" : "--all";
+}
+
+/* ---- expectations ---- */
+
+/* Each violation has a line, as long as there are lines. */
+static void add_expected(const struct pythia__brief *b)
+{
+    const struct pythia_expected_results *all = b->s->expected;
+    size_t violated, shown = 0;
+    if (!all)
+        return;
+    violated = pythia_expected_results_count(all, PYTHIA_EXPECTED_VIOLATED);
+    pythia__doc_gap(b->d);
+    pythia__doc_heading(b->d, 2, violated > 0 ? PYTHIA__DOC_CAUSE : PYTHIA__DOC_PLAIN);
+    pythia__say_expected_counts(b->d, all);
+    for (size_t i = 0; i < all->count && shown < b->level->lines; i++) {
+        if (all->list[i].state != PYTHIA_EXPECTED_VIOLATED)
+            continue;
+        pythia__doc_item(b->d);
+        pythia__say_expected(b->d, b->s, &all->list[i]);
+        shown++;
+    }
+    pythia__doc_more(b->d, violated, shown, "violation", "violations");
 }
 
 /* ---- items ---- */
@@ -241,7 +264,7 @@ static int add_rest(const struct pythia__brief *b)
         pythia__doc_gap(b->d);
         pythia__doc_heading(b->d, 2, PYTHIA__DOC_PLAIN);
         pythia__doc_words(b->d, n.quiet + n.slow > 0
-                                    ? "No requests vary in a way that stands out."
+                                    ? "No request type varies notably."
                                     : "Not enough data: no type has enough requests.");
     }
     if (b->s->all)
@@ -256,8 +279,8 @@ static int add_rest(const struct pythia__brief *b)
     if (b->s->diagnosis->not_asked > 0) {
         pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_count(b->d, (double)b->s->diagnosis->not_asked,
-                          " type was not looked at closely (--report-types)",
-                          " types were not looked at closely (--report-types)");
+                          " type was not analysed closely (--report-types)",
+                          " types were not analysed closely (--report-types)");
     }
     return status;
 }
@@ -267,7 +290,7 @@ static int add_rest(const struct pythia__brief *b)
 static const struct pythia__doc_column next_columns[] = {
     {.title = "open next", .flexible = true, .one_line = true},
     {.title = "shows up to", .right = true},
-    {.title = "a request", .right = true}};
+    {.title = "per request", .right = true}};
 
 /* Closed trace points; where everything was open there is nothing to open. */
 static void add_suggestions(const struct pythia__brief *b)
@@ -293,6 +316,7 @@ static void add_suggestions(const struct pythia__brief *b)
 static int build_document(const struct pythia__brief *b)
 {
     add_head(b);
+    add_expected(b);
     add_items(b);
     add_suggestions(b);
     int status = add_rest(b);

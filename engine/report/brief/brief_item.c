@@ -204,7 +204,7 @@ static void add_group_cause(const struct pythia__brief *b, const struct pythia_g
     const struct pythia_cct *cct = pythia_groups_cct(b->s->groups);
     const struct pythia_ranked_edge *e = pythia__best_edge(&g->ranking);
     if (!pythia_ranking_has_shares(&g->ranking)) {
-        pythia__doc_words(b->d, "a few requests have ");
+        pythia__doc_words(b->d, "a few requests account for ");
         pythia__doc_percent(b->d, fmax(0, 1 - g->ranking.kept));
         pythia__doc_words(b->d, whole ? " of the variance, too few to say where" : " of it");
     } else if (g->own.tracepoint != PYTHIA_NONE) {

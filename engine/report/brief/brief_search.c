@@ -11,7 +11,7 @@ static const struct pythia__doc_column columns[] = {
     {.title = "requests", .right = true},
     {.title = "opened", .right = true},
     {.title = "closed", .right = true},
-    {.title = "what it learnt", .flexible = true, .one_line = true}};
+    {.title = "what it found", .flexible = true, .one_line = true}};
 
 static void add_number(const struct pythia__brief *b, double number)
 {
@@ -48,10 +48,10 @@ static void add_finding(const struct pythia__brief *b, const char *before,
 /* Why nothing was learnt. */
 static const char *idle_reason(const struct pythia_loop_cycle *c)
 {
-    return c->number == 0                          ? "learns the search space"
+    return c->number == 0                          ? "learning the search space"
            : c->states[PYTHIA_PROBLEM_TOO_FEW] > 0 ? "too few requests"
            : c->states[PYTHIA_PROBLEM_DONE] + c->states[PYTHIA_PROBLEM_GIVEN_UP] > 0
-               ? "nothing is searched any more"
+               ? "no type left to search"
            : c->states[PYTHIA_PROBLEM_UNKNOWN] > 0 ? "unknown request types"
                                                    : "nothing varies";
 }

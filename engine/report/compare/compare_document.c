@@ -32,9 +32,9 @@ static void say_change(struct pythia__doc *d, double ns)
 
 static const struct pythia__doc_column service_columns[] = {
     {.title = "change", .right = true},
-    {.title = "surely", .right = true},
+    {.title = "at least", .right = true},
     {.title = "service", .name = true},
-    {.title = "most surely", .flexible = true}};
+    {.title = "most significant edge", .flexible = true}};
 
 static void add_services(const struct parts *p)
 {
@@ -109,7 +109,7 @@ static void add_edges(const struct parts *p, const struct pythia_compared_type *
         if (!pythia__edge_changed(&t->edges[i], p->alpha) || all++ >= p->s->top)
             continue;
         if (all == 1) {
-            pythia__doc_title(p->d, 3, "Edges, those first that surely take longer");
+            pythia__doc_title(p->d, 3, "Edges, significant increases first");
             pythia__doc_table(p->d, edge_columns, sizeof(edge_columns) / sizeof(edge_columns[0]));
         }
         add_edge(p, t, &t->edges[i]);
@@ -173,8 +173,8 @@ static void add_type(const struct parts *p, const struct pythia_compared_type *t
     }
     if (sampled > 0 && sampled < all) {
         pythia__doc_entry(p->d, "", PYTHIA__DOC_REMARK);
-        pythia__doc_words(p->d, "Edges are of a sample of %zu of %zu requests.", (size_t)sampled,
-                          (size_t)all);
+        pythia__doc_words(p->d, "Edges are based on a sample of %zu of %zu requests.",
+                          (size_t)sampled, (size_t)all);
     }
     add_edges(p, t);
     add_paths(p, t);

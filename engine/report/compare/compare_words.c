@@ -121,19 +121,19 @@ static void say_where(struct pythia__doc *d, const struct pythia_compare_source 
     if (share > 1.005) {
         pythia__doc_words(d, "More than all of that");
     } else if (share > 0) {
-        pythia__doc_words(d, share < .5 ? "The surest part, " : "");
+        pythia__doc_words(d, share < .5 ? "The most significant part, " : "");
         pythia__doc_percent(d, share);
         pythia__doc_words(d, share < .5 ? "," : " of that");
     } else {
-        pythia__doc_words(d, "What is surest of it"); /* a few requests turn the sum around */
+        pythia__doc_words(d, "The most significant part"); /* a few requests turn the sum around */
     }
     pythia__doc_words(d, " is the time ");
     pythia__say_compared_edge(d, s, e);
     pythia__doc_words(d, ".");
     if (e->outlier_driven)
-        pythia__doc_words(d, " A few requests count for much of it.");
+        pythia__doc_words(d, " A few requests account for much of it.");
     if (!variance && fabs(e->often) > fabs(e->longer))
-        pythia__doc_words(d, " It is passed %.3g times a request, before %.3g.", e->visits.after,
+        pythia__doc_words(d, " It is hit %.3g times per request, before %.3g.", e->visits.after,
                           e->visits.before);
 }
 
@@ -214,7 +214,7 @@ static void say_edges(struct pythia__doc *d, const struct pythia_compare_source 
     if (changed == 0 || is_certain(t->mean_test.q, alpha_of(s)))
         return;
     if (is_as_long_as_before(t))
-        pythia__doc_words(d, "They take as long as before on the whole, but ");
+        pythia__doc_words(d, "They take as long as before overall, but ");
     else
         say_uncertain_mean(d, t);
     pythia__doc_words(d, "%zu edge%s changed.", changed, changed == 1 ? "" : "s");
@@ -256,7 +256,7 @@ static void say_count(struct pythia__doc *d, const struct pythia_compare_source 
         pythia__doc_words(d, "There were none before. Now there are ");
         pythia__doc_count(d, (double)t->count.after, ".", ".");
     } else if (t->status == PYTHIA_COMPARED_LOST) {
-        pythia__doc_words(d, "There are none any more. Before there were ");
+        pythia__doc_words(d, "There are none now. Before, there were ");
         pythia__doc_count(d, (double)t->count.before, ".", ".");
     } else if (t->status == PYTHIA_COMPARED_TOO_FEW) {
         say_both_counts(d, "Too few to compare: ", t);
@@ -298,7 +298,7 @@ void pythia__say_compared_path(struct pythia__doc *d, const struct pythia_compar
     say_part(d, path->count.before, t->count.before, " requests took it before, ");
     say_part(d, path->count.after, t->count.after, " after");
     if (path->pass_count + path->lack_count > 0) {
-        pythia__doc_words(d, "; unlike the commonest before, it passes ");
+        pythia__doc_words(d, "; unlike the most common one before, it hits ");
         say_points(d, s, "", path->passes, path->pass_count);
         say_points(d, s, path->pass_count ? ", and not " : "no ", path->lacks, path->lack_count);
     }
@@ -311,9 +311,9 @@ static const char *find_point_words(const struct pythia_compared_type *t,
     double before = (double)n->before / (double)t->count.before,
            after = (double)n->after / (double)t->count.after;
     return n->before == 0   ? "is new: "
-           : n->after == 0  ? "is passed no longer: "
-           : after > before ? "is passed by more requests: "
-                            : "is passed by fewer requests: ";
+           : n->after == 0  ? "is no longer hit: "
+           : after > before ? "is hit by more requests: "
+                            : "is hit by fewer requests: ";
 }
 
 void pythia__say_compared_point(struct pythia__doc *d, const struct pythia_compare_source *s,
@@ -331,14 +331,14 @@ void pythia__say_compared_point(struct pythia__doc *d, const struct pythia_compa
     }
     if (is_certain(point->visits_q, alpha_of(s)) &&
         !(certain && (n->before == 0 || n->after == 0))) {
-        pythia__doc_words(d, "%s%.3g spans a request, before %.3g", comma, point->visits.after,
+        pythia__doc_words(d, "%s%.3g spans per request, before %.3g", comma, point->visits.after,
                           point->visits.before);
         comma = "; ";
     }
     if (is_certain(point->failed.q, alpha_of(s))) {
         pythia__doc_words(d, "%sfailed in ", comma);
         pythia__doc_percent(d, (double)point->failed.after / (double)n->after);
-        pythia__doc_words(d, " of the requests that pass it, before in ");
+        pythia__doc_words(d, " of the requests that hit it, before in ");
         pythia__doc_percent(d, (double)point->failed.before / (double)n->before);
     }
     pythia__doc_words(d, ".");
@@ -356,7 +356,7 @@ static void say_structure(struct pythia__doc *d, const struct pythia_compare_sou
         pythia__doc_words(d, "%zu path%s taken more or less often.%s", paths,
                           paths == 1 ? " is" : "s are", points > 0 ? " " : "");
     if (points > 0)
-        pythia__doc_words(d, "%zu trace point%s passed, or fail%s, more or less often.", points,
+        pythia__doc_words(d, "%zu trace point%s hit, or fail%s, more or less often.", points,
                           points == 1 ? " is" : "s are", points == 1 ? "s" : "");
 }
 
@@ -435,7 +435,7 @@ void pythia__say_conclusion(struct pythia__doc *d, const struct pythia_compare_s
 {
     const struct pythia_comparison *c = s->comparison;
     if (!c->changed && c->compared > 0) {
-        pythia__doc_words(d, "Nothing changed beyond chance, by %zu tests.", c->tests);
+        pythia__doc_words(d, "Nothing changed significantly in %zu tests.", c->tests);
         return;
     }
     if (!c->changed) {

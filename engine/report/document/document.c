@@ -306,13 +306,24 @@ void pythia__doc_bar(struct pythia__doc *d, enum pythia__doc_bar bar, double val
 
 void pythia__doc_spark(struct pythia__doc *d, const uint64_t *counts, size_t count)
 {
-    struct pythia__doc_run *run = add_run(d, PYTHIA__DOC_SPARK);
-    uint64_t *own = run ? pythia__doc_alloc(d, count * sizeof(*own)) : NULL;
-    if (!own)
-        return;
-    memcpy(own, counts, count * sizeof(*own));
-    run->counts = own;
-    run->count = count;
+    static const char *const levels[] = {" ",
+                                         "\xE2\x96\x81",
+                                         "\xE2\x96\x82",
+                                         "\xE2\x96\x83",
+                                         "\xE2\x96\x84",
+                                         "\xE2\x96\x85",
+                                         "\xE2\x96\x86",
+                                         "\xE2\x96\x87",
+                                         "\xE2\x96\x88"};
+    const double highest = sizeof(levels) / sizeof(levels[0]) - 1;
+    struct pythia_buf text = {0};
+    uint64_t most = 1;
+    for (size_t i = 0; i < count; i++)
+        most = counts[i] > most ? counts[i] : most;
+    for (size_t i = 0; i < count; i++)
+        pythia_buf_puts(
+            &text, levels[(size_t)fmin(ceil((double)counts[i] * highest / (double)most), highest)]);
+    pythia__doc_take(d, PYTHIA__DOC_SPARK, &text);
 }
 
 void pythia__doc_link(struct pythia__doc *d, struct pythia_text target)

@@ -24,7 +24,7 @@ enum pythia__doc_run_kind {
     PYTHIA__DOC_NAME,   /* in one of PYTHIA__DOC_FORMS, chosen when the document is finished */
     PYTHIA__DOC_CODE,   /* to be copied: nothing of it is left out */
     PYTHIA__DOC_BAR,    /* from 0 to 1 */
-    PYTHIA__DOC_SPARK,  /* counts, side by side */
+    PYTHIA__DOC_SPARK,  /* counts, side by side, as blocks of their height */
     PYTHIA__DOC_LINK,   /* what follows leads to `text`: "#id", or an address */
     PYTHIA__DOC_UNLINK, /* up to here */
     PYTHIA__DOC_BELOW,  /* what follows stands below, small, on a page; elsewhere it is left out */
@@ -53,15 +53,11 @@ struct pythia__doc_run {
     struct pythia__doc_run *next;
     enum pythia__doc_run_kind kind;
     enum pythia__doc_bar bar; /* of BAR */
-    struct pythia_text text;  /* "" of NAME, BAR and SPARK */
+    struct pythia_text text;  /* "" of NAME and BAR */
     union {
         const struct pythia__doc_name *name; /* of NAME */
         struct {
             double value, low, high; /* of BAR; low and high NaN: there is no interval */
-        };
-        struct {
-            const uint64_t *counts; /* of SPARK, `count` of them */
-            size_t count;
         };
     };
 };

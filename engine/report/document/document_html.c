@@ -89,6 +89,7 @@ static void write_runs(struct pythia__html *h, const struct pythia__doc_run *run
             pythia__html_open(h, "span", "class", "sub", NULL);
             break;
         case PYTHIA__DOC_SPARK:
+            pythia__html_leaf(h, "span", "spark", run->text.bytes);
             break;
         }
     }
@@ -226,7 +227,7 @@ static void write_table(struct page *p, const struct pythia__doc_block *b)
 static void write_navigation(struct page *p)
 {
     struct pythia__html *h = &p->h;
-    pythia__html_open(h, "nav", "aria-label", "Parts of this page", NULL);
+    pythia__html_open(h, "nav", "aria-label", "Sections of this page", NULL);
     pythia__html_open(h, "ul", NULL);
     for (const struct pythia__doc_block *b = p->d->first; b; b = b->next)
         if (b->kind == PYTHIA__DOC_OPEN && b->box == PYTHIA__DOC_SECTION && b->label)
@@ -352,7 +353,7 @@ int pythia__doc_write_html(const struct pythia__doc *d, const char *title, const
     pythia__html_head(h, title, NULL, 0);
     pythia__html_open(h, "body", NULL);
     pythia__html_open(h, "a", "class", "skip", "href", "#main", NULL);
-    pythia__html_text(h, "To the content");
+    pythia__html_text(h, "Skip to the content");
     pythia__html_close(h);
     for (const struct pythia__doc_block *b = d->first; b; b = b->next)
         if (!pythia__doc_is_empty(b))

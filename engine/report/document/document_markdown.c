@@ -39,6 +39,7 @@ static void add_line(struct pythia_buf *to, const struct pythia__doc_line *line,
             pythia__markdown_name(to, pythia__doc_name_text(run, true).bytes, in_table);
             break;
         case PYTHIA__DOC_CODE:
+        case PYTHIA__DOC_SPARK:
             pythia__markdown_code(to, run->text.bytes);
             break;
         case PYTHIA__DOC_STRONG:
@@ -62,7 +63,6 @@ static void add_line(struct pythia_buf *to, const struct pythia__doc_line *line,
             pythia__markdown_prose(to, run->text.bytes);
             break;
         case PYTHIA__DOC_BAR:
-        case PYTHIA__DOC_SPARK:
         case PYTHIA__DOC_BELOW:
             break;
         }

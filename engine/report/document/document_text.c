@@ -24,17 +24,6 @@ enum style { PLAIN, STRONG, DIM, NAME, CODE, BAR, CAUSE, NOTE, STYLES };
 /* Escape sequences of terminals. */
 static const char *const styles[STYLES] = {"0", "1", "2", "1", "32", "36", "1;31", "1;33"};
 
-static const char *const levels[] = {" ",
-                                     "\xE2\x96\x81",
-                                     "\xE2\x96\x82",
-                                     "\xE2\x96\x83",
-                                     "\xE2\x96\x84",
-                                     "\xE2\x96\x85",
-                                     "\xE2\x96\x86",
-                                     "\xE2\x96\x87",
-                                     BLOCK};
-#define LEVELS 8
-
 /* What stands for our own symbols on a terminal that has none of them. */
 static const struct {
     const char *symbol;
@@ -104,17 +93,6 @@ static void push_bar(struct glyphs *to, double share)
         push_text(to, i < full ? PYTHIA_TEXT(BLOCK) : PYTHIA_TEXT(" "), BAR, false);
 }
 
-static void push_spark(struct glyphs *to, const struct pythia__doc_run *run)
-{
-    uint64_t most = 1;
-    for (size_t i = 0; i < run->count; i++)
-        most = run->counts[i] > most ? run->counts[i] : most;
-    for (size_t i = 0; i < run->count; i++) {
-        double level = ceil((double)run->counts[i] * LEVELS / (double)most);
-        push_text(to, pythia_text_of(levels[(size_t)fmin(level, LEVELS)]), BAR, false);
-    }
-}
-
 static enum style style_of(enum pythia__doc_run_kind kind)
 {
     static const enum style of[] = {
@@ -136,11 +114,10 @@ static void push_line(const struct page *p, struct glyphs *to, const struct pyth
             push_name(to, pythia__doc_name_text(run, false), limit);
         else if (run->kind == PYTHIA__DOC_BAR)
             push_bar(to, run->value);
-        else if (run->kind == PYTHIA__DOC_SPARK)
-            push_spark(to, run);
         else if (run->kind != PYTHIA__DOC_LINK && run->kind != PYTHIA__DOC_UNLINK)
             push_text(to, run->text, style_of(run->kind),
-                      run->kind != PYTHIA__DOC_NUMBER && run->kind != PYTHIA__DOC_DIM);
+                      run->kind != PYTHIA__DOC_NUMBER && run->kind != PYTHIA__DOC_DIM &&
+                          run->kind != PYTHIA__DOC_SPARK);
     }
 }
 

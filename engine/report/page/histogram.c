@@ -286,13 +286,14 @@ static void write_histogram_caption(struct pythia__html *h, const struct scale *
                                     const struct pythia__histogram *g)
 {
     pythia__html_open(h, "figcaption", NULL);
-    pythia__html_text(
-        h, "How long requests took, on a logarithmic scale; the highest bar stands for ");
+    pythia__html_text(h,
+                      "Durations of requests, on a logarithmic scale; the highest bar stands for ");
     pythia__html_things(h, s->largest, "request", "requests");
     pythia__html_text(h, ".");
     if (g->modes > 0)
         pythia__html_printf(
-            h, " There are %zu modes, marked by triangles, with dashes between them: ", g->modes);
+            h,
+            " There are %zu modes, marked by triangles and separated by dashed lines: ", g->modes);
     for (size_t i = 0; i < g->modes; i++) {
         pythia__html_text(h, i ? ", " : "");
         pythia__html_percent(h, g->weights[i]);

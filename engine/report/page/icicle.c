@@ -212,7 +212,7 @@ static void write_node_title(struct pythia__html *h, const struct node *n)
     pythia_buf_puts(&text, ": ");
     pythia__add_duration(&text, n->mean);
     add_part(&text, " on the critical path, ", n->share);
-    pythia_buf_puts(&text, " of the variance; of that its own: ");
+    pythia_buf_puts(&text, " of the variance; its own share of that: ");
     pythia__add_duration(&text, n->own);
     add_part(&text, ", ", n->own_share);
     pythia__html_leaf(h, "title", NULL, text.bytes ? text.bytes : "");
@@ -315,9 +315,9 @@ static void explain_icicle(struct pythia__html *h, const struct pythia__icicle *
     pythia__html_text(h, "The mean critical path: ");
     pythia__html_duration(h, t->nodes[0].mean);
     pythia__html_text(
-        h, " from left to right. A box is as wide as the time spent in a trace point and "
-           "what it calls; what no box below covers is its own time. Follow the "
-           "strongest colour down: where it ends, the difference arises.");
+        h, " from left to right. The width of a box is the time spent in a trace point and its "
+           "calls; the part not covered by boxes below is its own time. Follow the strongest "
+           "colour down: the variance arises where it ends.");
     pythia__html_close(h);
 }
 
@@ -331,13 +331,13 @@ static void write_left_out(struct pythia__html *h, const struct pythia__icicle *
     if (out->narrow > 0) {
         pythia__html_text(h, "Not drawn: ");
         pythia__html_things(h, (double)out->narrow, "box", "boxes");
-        pythia__html_text(h, " too narrow to be seen, ");
+        pythia__html_text(h, " too narrow to see, ");
         pythia__html_duration(h, out->narrow_ns);
-        pythia__html_text(h, " in all. ");
+        pythia__html_text(h, " in total. ");
     }
     if (out->many > 0) {
         pythia__html_things(h, (double)out->many, "box", "boxes");
-        pythia__html_printf(h, " more than the %d that a picture holds. ", BOXES_MAX);
+        pythia__html_printf(h, " beyond the limit of %d per picture. ", BOXES_MAX);
     }
     if (t->cut > 0) {
         pythia__html_printf(h, "Below the %dth row: ", ROWS_MAX);
@@ -358,14 +358,13 @@ void pythia__icicle_draw(struct pythia__html *h, const void *icicle)
     pythia__html_open(h, "figure", "class", "icicle", NULL);
     explain_icicle(h, t);
     pythia__html_open(h, "div", "class", "wide", "tabindex", "0", "role", "group", "aria-label",
-                      "Critical path, can be scrolled sideways", NULL);
+                      "Critical path, scrolls sideways", NULL);
     pythia__html_open(h, "svg", "role", "img", "width", "100%", NULL);
     pythia__html_attribute_printf(h, "height", "%zu", count_icicle_rows(t) * ROW);
     pythia__html_attribute(
         h, "aria-label",
-        "Trace points on the mean critical path, each as wide as its time and "
-        "coloured by its share of the variance. The table of edges below says the "
-        "same in numbers.");
+        "Trace points on the mean critical path, each as wide as its time and coloured by its "
+        "share of the variance. The table of edges below has the numbers.");
     if (!draw_nodes(h, t, &out))
         h->out->failed = 1;
     pythia__html_close(h);

@@ -8,6 +8,7 @@
 #include "document/document.h"
 #include "pythia/closed_loop.h"
 #include "pythia/diagnosis.h"
+#include "pythia/saturated.h"
 
 /* Count the durations of a sketch in bins of equal width on the log scale, from *low_ns on; *width
  * is the logarithm of the ratio of a bin's ends. Returns how many bins there are: `bins`, 1 if all
@@ -38,6 +39,9 @@ const struct pythia__icicle *pythia__icicle_make(struct pythia__doc *d,
                                                  const struct pythia_vocabulary *v,
                                                  const struct pythia_group *g);
 void pythia__icicle_draw(struct pythia__html *h, const void *icicle);
+
+/* The values of a struct pythia_saturated_key over time. */
+void pythia__scatter_draw(struct pythia__html *h, const void *key);
 
 /* The cycles of a search. */
 struct pythia__timeline;

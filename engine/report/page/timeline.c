@@ -291,7 +291,7 @@ static void draw_open(const struct timeline *t)
     give_back(t, &most);
     if (!isnan(t->limit)) {
         pythia__html_open(t->h, "g", NULL);
-        pythia__html_leaf(t->h, "title", NULL, "As many may be open at once");
+        pythia__html_leaf(t->h, "title", NULL, "The most that may be open at once");
         draw_timeline_line(t, "limit", LEFT, height_of(t, t->limit), 100 - RIGHT,
                            height_of(t, t->limit));
         pythia__html_close(t->h);
@@ -430,14 +430,14 @@ static void draw_causes(const struct timeline *t)
 static void draw_titles(const struct timeline *t)
 {
     draw_timeline_label(t, "name", LEFT, t->explained.top - 7, "start",
-                        "Share of the variance that is explained, of the type searched");
+                        "Share of the variance explained, for the type searched");
     draw_timeline_label(
         t, "name", LEFT, t->open.top - 7, "start",
         t->up + t->down > 0
-            ? "Trace points open beyond the skeleton, and when which was opened or closed"
+            ? "Trace points open beyond the skeleton, and when each was opened or closed"
             : "Trace points open beyond the skeleton");
     draw_timeline_label(t, "name", LEFT, t->saved.top - 7, "start",
-                        "Spans saved, of all that there would be");
+                        "Spans saved, as a share of all spans");
 }
 
 /* ---- the scale of cycles ---- */
@@ -516,7 +516,7 @@ static void describe_timeline(const struct timeline *t)
     pythia__html_percent(t->h, most);
     pythia__html_text(t->h, " of the spans saved; ");
     pythia__html_things(t->h, (double)found, "cause found.", "causes found.");
-    pythia__html_text(t->h, " The table below says the same.");
+    pythia__html_text(t->h, " The table below has the same data.");
     pythia__html_close(t->h);
 }
 
@@ -542,16 +542,17 @@ static void write_timeline_caption(const struct timeline *t)
         return;
     pythia__html_open(t->h, "figcaption", NULL);
     if (t->up + t->down > 0)
-        pythia__html_text(t->h, "A filled triangle: a trace point was opened after the cycle; a "
-                                "hollow one: closed. Pointed at, each says which and why. ");
+        pythia__html_text(t->h, "A filled triangle marks a trace point opened after the cycle, a "
+                                "hollow one a trace point closed. Hover over a triangle to see "
+                                "which, and why. ");
     if (t->up > STACK_MAX || t->down > STACK_MAX)
-        pythia__html_text(t->h, "A cross stands for all that have no room. ");
+        pythia__html_text(t->h, "A cross stands for all triangles that do not fit. ");
     if (!isnan(t->limit))
-        pythia__html_text(t->h, "Dots: as many may be open at once. ");
+        pythia__html_text(t->h, "Dotted line: the most that may be open at once. ");
     if (number > 0)
-        pythia__html_text(t->h, "Dashes: a cause was found. ");
+        pythia__html_text(t->h, "Dashed line: a cause was found. ");
     if (all > t->count)
-        pythia__html_printf(t->h, "Drawn are the first %zu of %zu cycles.", t->count, all);
+        pythia__html_printf(t->h, "Only the first %zu of %zu cycles are drawn.", t->count, all);
     if (number > 0)
         list_causes(t);
     pythia__html_close(t->h);
@@ -563,7 +564,7 @@ void pythia__timeline_draw(struct pythia__html *h, const void *timeline)
     measure_timeline(&t);
     pythia__html_open(h, "figure", "class", "run", NULL);
     pythia__html_open(h, "div", "class", "wide", "tabindex", "0", "role", "group", "aria-label",
-                      "The search, can be scrolled sideways", NULL);
+                      "The search, scrolls sideways", NULL);
     pythia__html_open(h, "svg", "role", "img", "aria-labelledby", "run-title run-words", "width",
                       "100%", NULL);
     pythia__html_attribute_printf(h, "height", "%g", t.height);

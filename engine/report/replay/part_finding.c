@@ -21,11 +21,11 @@ static const char *cause_words(enum pythia_cause_kind cause)
 {
     static const char *const words[] = {[PYTHIA_CAUSE_NONE] = NULL,
                                         [PYTHIA_CAUSE_EDGE] = "a segment of the path takes longer",
-                                        [PYTHIA_CAUSE_RETRY] = "something is done again",
+                                        [PYTHIA_CAUSE_RETRY] = "something is repeated",
                                         [PYTHIA_CAUSE_LOOP] = "something is done more often",
-                                        [PYTHIA_CAUSE_PATH] = "something is done or not",
+                                        [PYTHIA_CAUSE_PATH] = "something is done only sometimes",
                                         [PYTHIA_CAUSE_KEY] =
-                                            "no segment of the path stands out, a key does"};
+                                            "no segment of the path stands out, but a key does"};
     return words[cause];
 }
 
@@ -159,8 +159,8 @@ static void add_edge_notes(const struct pythia__parts *p, const struct pythia_gr
     }
     if (e->share.outlier_driven) {
         pythia__doc_words(p->d,
-                          "%sa few requests count for much of it: without clipping them the share "
-                          "is ",
+                          "%sa few requests account for much of it: without clipping them the "
+                          "share is ",
                           separator);
         pythia__doc_percent(p->d, e->share.raw_share);
     }
@@ -199,7 +199,7 @@ static void add_edges(const struct pythia__parts *p, const struct pythia_group *
     double rest = 0;
     if (!pythia_ranking_has_shares(&g->ranking))
         return;
-    pythia__doc_title(p->d, 3, "What these requests differ by");
+    pythia__doc_title(p->d, 3, "Where the variance arises");
     pythia__doc_table(p->d, edge_columns, sizeof(edge_columns) / sizeof(edge_columns[0]));
     for (size_t i = 0; i < g->ranking.edge_count; i++) {
         const struct pythia_ranked_edge *e = &g->ranking.edges[i];
@@ -220,7 +220,7 @@ static void add_edges(const struct pythia__parts *p, const struct pythia_group *
     pythia__doc_count(p->d, (double)left, " segment", " segments");
     pythia__doc_words(p->d,
                       shown == EDGES_MAX ? " left out" : " left out, with less than 0.1 %% each");
-    pythia__doc_words(p->d, "; together they have ");
+    pythia__doc_words(p->d, "; together they account for ");
     pythia__doc_percent(p->d, rest);
     pythia__doc_words(p->d, " of the variance.");
     pythia__doc_close(p->d);
@@ -331,7 +331,7 @@ static void add_group(const struct pythia__parts *p, const struct pythia__item *
     pythia__doc_close(p->d);
     add_modes(p, &g->modes);
     pythia__doc_open(p->d, PYTHIA__DOC_PAGE, PYTHIA_TEXT(""), NULL);
-    pythia__doc_title(p->d, 3, "Where the time goes, and where it differs");
+    pythia__doc_title(p->d, 3, "Where the time goes, and where it varies");
     pythia__doc_picture(
         p->d, pythia__icicle_draw,
         pythia__icicle_make(p->d, pythia_groups_cct(p->s->groups), p->s->vocabulary, g));

@@ -62,7 +62,7 @@ static void add_totals(const struct pythia__parts *p)
         const char *what;
     } counts[] = {{pythia__sum_of(n->repaired, PYTHIA_REPAIRS), " repaired."},
                   {pythia__sum_of(n->dropped, PYTHIA_DROPS), " dropped."},
-                  {n->hidden, " hidden, of closed trace points."}};
+                  {n->hidden, " hidden by closed trace points."}};
     struct pythia_buf requests = {0};
     pythia__doc_paragraph(p->d, PYTHIA__DOC_READ);
     pythia__add_count(&requests, (double)n->traces);
@@ -71,7 +71,7 @@ static void add_totals(const struct pythia__parts *p)
     pythia__doc_words(p->d, " of ");
     pythia__doc_count(p->d, (double)all->type_count, " type", " types");
     if (all->not_asked > 0)
-        pythia__doc_words(p->d, " (%zu of them not looked at closely: see --report-types)",
+        pythia__doc_words(p->d, " (%zu of them not analysed closely: see --report-types)",
                           all->not_asked);
     pythia__doc_words(p->d, ", ");
     pythia__doc_count(p->d, (double)n->kept, " span", " spans");
@@ -93,8 +93,7 @@ struct pythia__doc_block *pythia__part_input(const struct pythia__parts *p)
     if (p->s->input->failed_files > 0) {
         pythia__doc_paragraph(d, PYTHIA__DOC_WARN);
         pythia__doc_count(d, (double)p->s->input->failed_files, " file", " files");
-        pythia__doc_words(d,
-                          " could not be read to the end: what is missing there is missing here.");
+        pythia__doc_words(d, " could not be read to the end, so the report lacks the rest.");
     }
     pythia__doc_paragraph(d, PYTHIA__DOC_READ);
     pythia__say_sampling(d, p->s);

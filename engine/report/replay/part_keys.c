@@ -16,7 +16,7 @@
 
 /* ---- a card ---- */
 
-static const struct pythia__doc_column part_columns[] = {{.title = "Part", .flexible = true},
+static const struct pythia__doc_column part_columns[] = {{.title = "Subset", .flexible = true},
                                                          {.title = "Mean duration", .bar = true},
                                                          {.title = "Requests", .right = true}};
 
@@ -115,7 +115,7 @@ static void add_twins(const struct pythia__parts *p, const struct pythia_explana
     for (size_t i = first + 1; i < all->found_count; i++) {
         if (all->found[i].result.rank != all->found[first].result.rank || count++ >= TWINS_MAX)
             continue;
-        pythia__doc_words(p->d, count == 1 ? "Cannot be told apart from " : ", ");
+        pythia__doc_words(p->d, count == 1 ? "Cannot be distinguished from " : ", ");
         pythia__say_key(p->d, p->s->vocabulary, &all->found[i]);
     }
     if (count > TWINS_MAX)

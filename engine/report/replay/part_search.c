@@ -7,12 +7,9 @@
 #include "sentences/sentences.h"
 
 static const struct pythia__doc_column cycle_columns[] = {
-    {.title = "cycle", .right = true},
-    {.title = "requests", .right = true},
-    {.title = "spans", .right = true},
-    {.title = "explained", .right = true},
-    {.title = "saved", .right = true},
-    {.title = "what it showed, and what was done", .flexible = true}};
+    {.title = "cycle", .right = true}, {.title = "requests", .right = true},
+    {.title = "spans", .right = true}, {.title = "explained", .right = true},
+    {.title = "saved", .right = true}, {.title = "findings and actions", .flexible = true}};
 
 static void add_cycle(const struct pythia__parts *p, const struct pythia_loop_cycle *c)
 {
@@ -32,7 +29,7 @@ static void add_cycle(const struct pythia__parts *p, const struct pythia_loop_cy
     pythia__doc_cell(p->d);
     pythia__doc_percent(p->d, all > 0 ? (double)c->spans_saved / all : NAN);
     pythia__doc_cell(p->d);
-    pythia__doc_words(p->d, c->again ? "The capture played again." : "");
+    pythia__doc_words(p->d, c->again ? "The capture started over." : "");
     pythia__say_cycle(p->d, p->s, c);
     pythia__say_budget_use(p->d, p->s->loop, c);
 }
@@ -70,12 +67,13 @@ static void add_remarks(const struct pythia__parts *p)
 
 /* ---- what opened points explained ---- */
 
-static const struct pythia__doc_column effect_columns[] = {{.title = "Opened"},
-                                                           {.title = "Inside it", .bar = true},
-                                                           {.title = "Largest part", .right = true},
-                                                           {.title = "Without it", .right = true},
-                                                           {.title = "By path", .right = true},
-                                                           {.title = "Verdict"}};
+static const struct pythia__doc_column effect_columns[] = {
+    {.title = "Opened"},
+    {.title = "Inside it", .bar = true},
+    {.title = "Largest segment", .right = true},
+    {.title = "Without it", .right = true},
+    {.title = "By path", .right = true},
+    {.title = "Verdict"}};
 
 static void add_effect(const struct pythia__parts *p, const struct pythia_effect *e)
 {
@@ -113,12 +111,12 @@ static void add_effects(const struct pythia__parts *p)
     if (count == 0)
         return;
     pythia__doc_open(p->d, PYTHIA__DOC_PAGE, PYTHIA_TEXT(""), NULL);
-    pythia__doc_title(p->d, 3, "What opened points explained");
+    pythia__doc_title(p->d, 3, "What opened trace points explained");
     pythia__doc_paragraph(p->d, PYTHIA__DOC_REMARK);
-    pythia__doc_words(p->d, "Of the variance: the share that lies inside of them, that of the "
-                            "largest part of the place they are in, and that of the whole place, "
-                            "which is all one would see without them. ");
-    pythia__doc_words(p->d, "By path: how much of what varies there correlates with whether they "
+    pythia__doc_words(p->d, "Shares of the variance: inside them, in the largest segment of the "
+                            "place they split, and in that place as a whole, which is all that "
+                            "would be visible without them. ");
+    pythia__doc_words(p->d, "By path: how much of the variance there correlates with whether they "
                             "are hit.");
     pythia__doc_table(p->d, effect_columns, sizeof(effect_columns) / sizeof(effect_columns[0]));
     for (size_t i = 0; i < loop->cycle_count; i++)
@@ -136,7 +134,7 @@ void pythia__part_search(const struct pythia__parts *p)
     pythia__doc_title(p->d, 2, "The search");
     pythia__doc_paragraph(p->d, PYTHIA__DOC_TEXT);
     pythia__say_search(p->d, loop);
-    pythia__doc_words(p->d, loop->rounds > 1 ? " The capture was played more than once." : "");
+    pythia__doc_words(p->d, loop->rounds > 1 ? " The capture was replayed more than once." : "");
     pythia__doc_picture(p->d, pythia__timeline_draw,
                         pythia__timeline_make(p->d, p->s->vocabulary, loop));
     pythia__doc_table(p->d, cycle_columns, sizeof(cycle_columns) / sizeof(cycle_columns[0]));

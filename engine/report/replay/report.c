@@ -44,16 +44,21 @@ int pythia_report_create(const struct pythia_report_source *source, unsigned for
     struct pythia_report *r = pythia_calloc(1, sizeof(*r));
     struct pythia_report_source s = *source;
     struct pythia__index index = {0};
+    struct pythia_saturated saturated = {0};
     if (!r)
         return PYTHIA_ENOMEM;
     r->vocabulary = source->vocabulary;
     r->forms = forms;
     pythia__doc_begin(&r->whole);
     int status = pythia__index_make(&s, &index);
+    if (status == PYTHIA_OK)
+        status = pythia_saturated_find(s.groups, s.limits, s.limit_count, &saturated);
     s.index = &index;
+    s.saturated = &saturated;
     if (status == PYTHIA_OK)
         status = make_forms(&s, r);
     pythia__index_free(&index);
+    pythia_saturated_free(&saturated);
     if (status == PYTHIA_OK && pythia_mem_failures() != failures)
         status = PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)

@@ -52,11 +52,10 @@ static struct pythia__doc_block *add_head(const struct pythia__parts *p)
     if (found > 0)
         pythia__doc_count(p->d, (double)found, " finding stands out.", " findings stand out.");
     else
-        pythia__doc_words(
-            p->d, all_too_few(p->s->diagnosis)
-                      ? "Not enough data: no group has enough requests to be diagnosed."
-                      : "Nothing to diagnose: no group of requests varies in a way that stands "
-                        "out.");
+        pythia__doc_words(p->d,
+                          all_too_few(p->s->diagnosis)
+                              ? "Not enough data: no group has enough requests to be diagnosed."
+                              : "Nothing to diagnose: no group of requests varies notably.");
     struct pythia__doc_block *overhead = pythia__part_input(p);
     pythia__doc_close(p->d);
     return overhead;
@@ -237,7 +236,7 @@ static void add_splits(const struct pythia__parts *p)
 
 static const struct pythia__doc_column next_columns[] = {
     {.title = "shows up to", .bar = true},
-    {.title = "costs a request", .right = true},
+    {.title = "cost per request", .right = true},
     {.title = "trace point, and why", .name = true, .flexible = true}};
 
 /* They are closed points to open, or points that were open and are worth it. */
@@ -256,7 +255,8 @@ static void add_suggestions(const struct pythia__parts *p)
     pythia__doc_title(p->d, 2,
                       s->next_count == 0 ? "No trace point would show more"
                       : was_any_open(s)
-                          ? "All trace points were open here. Where they are not, open first"
+                          ? "All trace points were open here. Where they are closed, open these "
+                            "first"
                           : "Trace points to open next");
     pythia__doc_table(p->d, next_columns, sizeof(next_columns) / sizeof(next_columns[0]));
     for (size_t i = 0; i < s->next_count; i++) {
@@ -285,7 +285,7 @@ static const struct pythia__doc_column other_columns[] = {
     {.title = "requests", .right = true},
     {.title = "groups", .right = true},
     {.title = "mean", .right = true},
-    {.title = "of the variance", .right = true},
+    {.title = "share of the variance", .right = true},
     {.title = "type", .name = true, .flexible = true}};
 
 /* Groups of one type and one status, which stand on one line. */
@@ -396,20 +396,21 @@ static void add_glossary(struct pythia__doc *d)
     static const char *const all[][2] = {
         {"Group", "Requests of one type that take the same path. Only those can be compared."},
         {"Critical path",
-         "The chain of events that made a request last as long as it did. The times "
-         "between them add up to its duration."},
+         "The chain of events that determined the duration of a request. The times between them "
+         "add up to its duration."},
         {"Share of the variance",
          "How much of the latency variance a segment of the path accounts for. The shares of all "
-         "segments add up to 100 %; one that makes up for others has a negative share. The "
-         "largest and smallest times are clipped, so that one spike does not decide."},
+         "segments add up to 100 %; a segment that compensates for others has a negative share. "
+         "The largest and smallest times are clipped, so that a single spike does not dominate."},
         {"95 % interval, and the whisker on a bar",
-         "The interval in which the share lies, as far as so many requests can tell."},
-        {"Explains", "The part of the variance of the times on the path that a key predicts, "
+         "The interval that contains the share with 95 % confidence, given this number of "
+         "requests."},
+        {"Explains", "The share of the variance of the times on the path that a key predicts, "
                      "corrected for chance."},
-        {"Rank of a key", "Keys of one rank cannot be told apart by these requests. A key that "
+        {"Rank of a key", "Keys of one rank cannot be distinguished by these requests. A key that "
                           "explains nothing beyond a better one comes after it."},
-        {"q, by permutation", "q: of keys that look as good, the part that would be so by chance. "
-                              "By permutation: how often shuffled values do as well. Small is good "
+        {"q, by permutation", "q: the share of equally good keys that would be due to chance. By "
+                              "permutation: how often shuffled values do as well. Small is good "
                               "for both."},
         {"Confirmed", "By permutation, and on most of many random halves of the requests."},
     };
@@ -449,10 +450,12 @@ static void add_findings(const struct pythia__parts *p)
 static struct pythia__doc_block *build_report(const struct pythia__parts *p)
 {
     struct pythia__doc_block *overhead = add_head(p);
+    pythia__part_expected(p);
     add_overview(p);
     add_splits(p);
     pythia__part_search(p);
     add_findings(p);
+    pythia__part_saturated(p);
     add_others(p);
     add_open_points(p);
     add_glossary(p->d);

@@ -25,6 +25,8 @@ int pythia__parts_build(const struct pythia_report_source *s, struct pythia__doc
 
 /* What was read, with that paragraph. */
 struct pythia__doc_block *pythia__part_input(const struct pythia__parts *p);
+/* Whether requests keep to what is expected of them; nothing if nothing is. */
+void pythia__part_expected(const struct pythia__parts *p);
 /* The search, cycle by cycle; nothing if there was none. */
 void pythia__part_search(const struct pythia__parts *p);
 /* An item, the `number`-th from 1: what was found, and then the evidence for it. */
@@ -33,6 +35,8 @@ void pythia__part_finding(const struct pythia__parts *p, const struct pythia__it
 /* Which keys correlate with the durations: of a group with its ranking, or of a type (NULL). */
 void pythia__part_keys(const struct pythia__parts *p, const struct pythia_explanations *all,
                        const struct pythia_ranking *ranking);
+/* Numbers that are often at their limit; nothing if there are none. */
+void pythia__part_saturated(const struct pythia__parts *p);
 /* The parts that a split makes, with their means. */
 void pythia__part_table(struct pythia__doc *d, const char *const *labels, const double *means_ns,
                         const uint64_t *requests, size_t count);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "json_expected.h"
 #include "json_splits.h"
 #include "page/pictures.h"
 #include "pythia/bill.h"
@@ -618,6 +619,25 @@ static json_t *make_groups(struct pythia__report_writer *w)
     return out;
 }
 
+static json_t *make_saturated(struct pythia__report_writer *w)
+{
+    const struct pythia_saturated *all = w->s->saturated;
+    json_t *out = json_array();
+    for (size_t i = 0; i < all->count; i++) {
+        const struct pythia_saturated_key *key = &all->keys[i];
+        json_t *one = json_object();
+        pythia__json_set(&w->json, one, "key", pythia__json_text(key->name));
+        pythia__json_set(&w->json, one, "limit", pythia__json_real(key->found.limit));
+        pythia__json_set(&w->json, one, "share", pythia__json_real(key->found.share));
+        pythia__json_set(&w->json, one, "samples", pythia__json_count(key->samples));
+        pythia__json_set(&w->json, one, "bursts", pythia__json_count(key->found.bursts));
+        pythia__json_set(&w->json, one, "longest_burst", pythia__json_count(key->found.longest));
+        pythia__json_set(&w->json, one, "trend", pythia__json_real(key->found.trend));
+        pythia__json_append(&w->json, out, one);
+    }
+    return out;
+}
+
 json_t *pythia__report_json(const struct pythia_report_source *source)
 {
     const unsigned long failures = pythia_mem_failures();
@@ -647,8 +667,12 @@ json_t *pythia__report_json(const struct pythia_report_source *source)
         pythia__json_set(&w.json, out, "types_without_groups",
                          json_integer((json_int_t)d->not_asked));
     pythia__json_set(&w.json, out, "groups", make_groups(&w));
+    if (source->saturated && source->saturated->count > 0)
+        pythia__json_set(&w.json, out, "saturated", make_saturated(&w));
     pythia__json_set(&w.json, out, "next", next);
     pythia__json_set(&w.json, out, "open", open_points(&w));
+    if (source->expected)
+        pythia__json_set(&w.json, out, "expectations", pythia__json_expected(&w.json, source));
     if (source->verdicts)
         pythia__json_set(&w.json, out, "verdicts", pythia__json_verdicts(&w));
     if (source->loop)

@@ -62,7 +62,9 @@ static void say_edge(struct pythia__doc *d, const struct pythia_report_source *s
     pythia__doc_words(d, " of the latency variance.");
     if (e->share.outlier_driven)
         pythia__doc_words(
-            d, " A few requests count for much of it: without clipping them the share is %.0f %%.",
+            d,
+            " A few requests account for much of it: without clipping them the share is %.0f "
+            "%%.",
             100 * e->share.raw_share);
 }
 
@@ -86,10 +88,10 @@ static void say_place(struct pythia__doc *d, const struct pythia_report_source *
     if (!e)
         return;
     if (!pythia_ranking_has_shares(&g->ranking) && 1 - g->ranking.kept > .5) {
-        pythia__doc_words(d, "Shares are not shown: a few requests have ");
+        pythia__doc_words(d, "Shares are not shown: a few requests account for ");
         pythia__doc_percent(d, 1 - g->ranking.kept);
-        pythia__doc_words(d, " of the variance, and without their largest values the shares are "
-                             "those of the rest.");
+        pythia__doc_words(d, " of the variance; once their largest values are clipped, the shares "
+                             "describe only the rest.");
         return;
     }
     if (g->own.tracepoint != PYTHIA_NONE && !isnan(g->own.share.slope)) {
@@ -119,7 +121,7 @@ void pythia__say_where(struct pythia__doc *d, const struct pythia_report_source 
         say_place(d, s, g);
         break;
     case PYTHIA_GROUP_SLOW:
-        pythia__doc_words(d, "These requests hardly differ: they are always slow. On average ");
+        pythia__doc_words(d, "These requests hardly vary: they are always slow. On average ");
         pythia__doc_duration(d, g->mean_ns);
         pythia__doc_words(d, ", more than nearly all other groups.");
         break;
@@ -226,7 +228,7 @@ void pythia__say_why(struct pythia__doc *d, const struct pythia_vocabulary *v,
         pythia__doc_words(d, ".");
     }
     if (x->result.low_confidence)
-        pythia__doc_words(d, " There are few requests for so many values: low confidence.");
+        pythia__doc_words(d, " Low confidence: few requests for so many values.");
 }
 
 double pythia__key_size(const struct pythia_explanation *x)

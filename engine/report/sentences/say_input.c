@@ -59,9 +59,8 @@ void pythia__say_clock_bases(struct pythia__doc *d, uint64_t spans)
     if (spans == 0)
         return;
     pythia__doc_count(d, (double)spans, " span was", " spans were");
-    pythia__doc_words(d,
-                      " recorded by a clock that has no common base with the clock of the caller; "
-                      "only durations are used there.");
+    pythia__doc_words(d, " recorded by a clock that has no common base with the caller's; only "
+                         "durations are used there.");
 }
 
 void pythia__say_overhead(struct pythia__doc *d, const struct pythia_vocabulary *v,
@@ -69,15 +68,16 @@ void pythia__say_overhead(struct pythia__doc *d, const struct pythia_vocabulary 
 {
     enum { SHOWN = 10 };
     if (isfinite(o->share))
-        pythia__doc_words(d, "Tracing takes %.3g %% of the time of requests, and may take %.3g %%",
+        pythia__doc_words(d, "Tracing takes %.3g %% of the time of requests; the limit is %.3g %%",
                           100 * o->share, 100 * o->limit);
     else
-        pythia__doc_words(d, "Tracing may take %.3g %% of the time of requests", 100 * o->limit);
-    pythia__doc_words(d, o->beyond_limit ? "; all that can be closed for that is." : ".");
+        pythia__doc_words(d, "Tracing may take up to %.3g %% of the time of requests",
+                          100 * o->limit);
+    pythia__doc_words(d, o->beyond_limit ? "; everything that can be closed is closed." : ".");
     for (size_t i = 0; i < o->listed && i < SHOWN; i++) {
-        pythia__doc_words(d, i ? "; " : " Closed for it: ");
+        pythia__doc_words(d, i ? "; " : " Closed for its cost: ");
         pythia__doc_point(d, v, o->dropped[i].tracepoint);
-        pythia__doc_words(d, " (it cost %.3g %%, and %.3g %% of the variance lay in it)",
+        pythia__doc_words(d, " (cost %.3g %%, accounted for %.3g %% of the variance)",
                           100 * o->dropped[i].share, 100 * o->dropped[i].explained);
     }
     if (o->dropped_count > SHOWN)

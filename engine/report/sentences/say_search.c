@@ -157,7 +157,7 @@ static void say_switches(struct pythia__doc *d, const struct pythia_vocabulary *
     if (count && open) {
         pythia__doc_words(d, ", for ");
         pythia__doc_duration(d, added_ns(list, count));
-        pythia__doc_words(d, " a request");
+        pythia__doc_words(d, " per request");
     }
 }
 
@@ -192,10 +192,10 @@ static const char *find_idle_reason(const struct pythia_loop_cycle *c)
     for (size_t i = 0; i < PYTHIA_PROBLEM_STATES; i++)
         all += c->states[i];
     if (c->number == 0)
-        return "The search space is learnt from them.";
+        return "The search space is being learnt from them.";
     if (all == 0)
-        return c->unseen > 0 ? "No span of these requests is of an open trace point: the search "
-                               "space is not of this system."
+        return c->unseen > 0 ? "No span of these requests belongs to an open trace point: the "
+                               "search space is of another system."
                              : "There are no requests.";
     if (c->states[PYTHIA_PROBLEM_UNKNOWN] == all)
         return "The search space knows no type of these requests.";
@@ -265,14 +265,14 @@ void pythia__say_budget_use(struct pythia__doc *d, const struct pythia_loop *loo
         pythia__doc_duration(d, use->added_ns);
         pythia__doc_words(d, " of ");
         pythia__doc_duration(d, b->added_ns);
-        pythia__doc_words(d, " a request");
+        pythia__doc_words(d, " per request");
     }
     if (b->bytes_per_second > 0) {
         pythia__doc_words(d, ", ");
         pythia__doc_count(d, round(use->bytes_per_second), "", "");
         pythia__doc_words(d, " of ");
         pythia__doc_count(d, round(b->bytes_per_second), "", "");
-        pythia__doc_words(d, " bytes a second");
+        pythia__doc_words(d, " bytes per second");
     }
     pythia__doc_words(d, ".");
 }
@@ -302,8 +302,8 @@ void pythia__say_pins(struct pythia__doc *d, const struct pythia_loop *loop)
                           " trace points are pinned open");
     pythia__doc_words(d, open > 0 && shut > 0 ? ", " : "");
     if (shut > 0)
-        pythia__doc_count(d, (double)shut, " trace point is pinned shut",
-                          " trace points are pinned shut");
+        pythia__doc_count(d, (double)shut, " trace point is pinned closed",
+                          " trace points are pinned closed");
     pythia__doc_words(d, open + shut > 0 ? "." : "");
 }
 
@@ -353,19 +353,19 @@ void pythia__say_lessons(struct pythia__doc *d, const struct pythia_loop *loop)
     if (loop->lessons > 0) {
         pythia__doc_words(d, "Trace points were opened ");
         pythia__doc_count(d, (double)loop->lessons, " time", " times");
-        pythia__doc_words(d, " to learn request types that turned up.");
+        pythia__doc_words(d, " to learn new request types.");
     }
     if (loop->lessons_cut > 0) {
         pythia__doc_words(d, " In ");
         pythia__doc_count(d, (double)loop->lessons_cut, "", "");
-        pythia__doc_words(d, " of them some that they pass stayed closed, because no more may be "
-                             "open at once.");
+        pythia__doc_words(d, " of these times some trace points stayed closed, because no more "
+                             "may be open at once.");
     }
     if (loop->types_waiting > 0) {
         pythia__doc_words(d, "%s", space_of(d));
         pythia__doc_count(d, (double)loop->types_waiting, " request type waits",
                           " request types wait");
-        pythia__doc_words(d, " to be learnt, because that was done as often as may be in an hour.");
+        pythia__doc_words(d, " to be learnt, because the limit per hour is reached.");
     }
 }
 
@@ -379,8 +379,8 @@ void pythia__say_unknown_points(struct pythia__doc *d, const struct pythia_repor
     pythia__doc_count(d, (double)u->count, " trace point", " trace points");
     pythia__doc_words(d, " of request types that it knows, of which ");
     pythia__doc_count(d, (double)u->spans, " span was left out", " spans were left out");
-    pythia__doc_words(
-        d, ". Learn the space anew to have %s searched: ", u->count == 1 ? "it" : "them");
+    pythia__doc_words(d,
+                      ". Build or learn a new space to search %s: ", u->count == 1 ? "it" : "them");
     for (size_t i = 0; i < u->most_count; i++) {
         pythia__doc_words(d, i ? ", " : "");
         pythia__doc_point(d, s->vocabulary, u->most[i]);

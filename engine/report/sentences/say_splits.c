@@ -20,7 +20,7 @@ void pythia__say_option(struct pythia__doc *d, const char *option, const char *k
         return;
     }
     (void)pythia__doc_name(d, PYTHIA__DOC_KEY, name, name, name);
-    pythia__doc_words(d, " (by an option too long to be shown here; the JSON report has it)");
+    pythia__doc_words(d, " (the option is too long to show here; see the JSON report)");
 }
 
 void pythia__say_proposal(struct pythia__doc *d, const struct pythia_split_proposal *p)

@@ -92,8 +92,8 @@ void pythia__say_verdict_where(struct pythia__doc *d, const struct pythia_report
         if (p && p->why != PYTHIA_WHY_NONE && p->state == PYTHIA_PROBLEM_GIVEN_UP)
             pythia__add_why(&why, s->vocabulary, s->loop, p);
         else
-            pythia_buf_puts(&why, "these requests hardly differ, or have hardly any part in what "
-                                  "differs among all");
+            pythia_buf_puts(&why, "these requests hardly vary, or account for hardly any of the "
+                                  "total variance");
         pythia__doc_words(d, "Nothing stands out: ");
         pythia__doc_take(d, PYTHIA__DOC_WORDS, &why);
         pythia__doc_words(d, ".");
@@ -149,8 +149,8 @@ void pythia__say_standing(struct pythia__doc *d, const struct pythia_verdict *v)
     pythia__doc_words(d, "%s confidence", sure[v->confidence]);
     if (v->since > 0)
         pythia__doc_words(d,
-                          ", since cycle %zu, in %zu cycle%s. Two cycles in a row that show surely "
-                          "less than 15 %% there would refute it",
+                          ", since cycle %zu, in %zu cycle%s. Two consecutive cycles with "
+                          "significantly less than 15 %% there would refute it",
                           (size_t)v->since, (size_t)v->looks, v->looks == 1 ? "" : "s");
     pythia__doc_words(d, ".%s", v->searched ? " The search for other causes continues." : "");
 }
@@ -173,7 +173,7 @@ void pythia__say_change(struct pythia__doc *d, const struct pythia_report_source
     if (isnan(v->was_found.share))
         return;
     if (v->reason == PYTHIA_VERDICT_MORE) {
-        pythia__doc_words(d, "In cycle %zu one more place was found.", (size_t)v->since);
+        pythia__doc_words(d, "In cycle %zu another place was found.", (size_t)v->since);
         return;
     }
     pythia__doc_words(
@@ -182,5 +182,5 @@ void pythia__say_change(struct pythia__doc *d, const struct pythia_report_source
     pythia__doc_place(d, s->vocabulary, &v->was_found.place, false);
     pythia__doc_words(d, v->reason == PYTHIA_VERDICT_QUIET
                              ? ". The durations of these requests no longer vary."
-                             : ". It no longer accounts for a share that matters.");
+                             : ". It no longer accounts for a relevant share.");
 }

@@ -114,6 +114,17 @@ void pythia__say_group_where(struct pythia__doc *d, const struct pythia_report_s
 void pythia__say_group_why(struct pythia__doc *d, const struct pythia_report_source *s,
                            const struct pythia_group *g);
 
+/* ---- expectations ---- */
+
+/* "p99", "cov", "same_path_as"; "holds", "violated", "too_few". Static. */
+const char *pythia__expected_name(enum pythia_expected expected);
+const char *pythia__expected_state_name(enum pythia_expected_state state);
+/* "checkout where queue < 2: 99th percentile 312 ms, expected below 250 ms (340 requests)" */
+void pythia__say_expected(struct pythia__doc *d, const struct pythia_report_source *s,
+                          const struct pythia_expected_result *r);
+/* "2 of 5 expectations are violated, 1 cannot be judged", "All 5 expectations hold" */
+void pythia__say_expected_counts(struct pythia__doc *d, const struct pythia_expected_results *r);
+
 /* ---- the input ---- */
 
 uint64_t pythia__sum_of(const uint64_t *counts, size_t count);
@@ -136,7 +147,7 @@ void pythia__say_overhead(struct pythia__doc *d, const struct pythia_vocabulary 
 /* "Of 136 trace points, 42 were open from the start, 1 more was opened.", or that they are being
  * learnt. */
 void pythia__say_search(struct pythia__doc *d, const struct pythia_loop *loop);
-/* "2 trace points are pinned open, 5 trace points are pinned shut.", or nothing. */
+/* "2 trace points are pinned open, 5 trace points are pinned closed.", or nothing. */
 void pythia__say_pins(struct pythia__doc *d, const struct pythia_loop *loop);
 /* What a cycle saw, and what was therefore done. */
 void pythia__say_cycle(struct pythia__doc *d, const struct pythia_report_source *s,

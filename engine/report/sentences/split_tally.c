@@ -144,8 +144,8 @@ void pythia__say_split_type(struct pythia__doc *d, const struct pythia__split_ty
         pythia__doc_words(d, "No cut separates its values. ");
     } else if (t->others > 0) {
         pythia__doc_words(d, "The %zu most frequent levels are subsets, ", t->rule->set_count);
-        pythia__doc_count(d, (double)t->others, " more is with the others. ",
-                          " more are with the others. ");
+        pythia__doc_count(d, (double)t->others, " more is in the rest. ",
+                          " more are in the rest. ");
     }
     d->failed = d->failed || cuts.failed;
     pythia_buf_free(&cuts);

@@ -112,7 +112,7 @@ int pythia__series_build(const struct pythia__series_result *r, bool picture, st
     add_head(r, d);
     if (r->intervals > 0 && picture) {
         pythia__doc_paragraph(d, PYTHIA__DOC_READ);
-        pythia__doc_words(d, "Drawn is the %s of each %.3g s, by UTC.",
+        pythia__doc_words(d, "The charts show the %s of each %.3g s, in UTC.",
                           pythia__resampling_name(r->asked->how), (double)r->step_ns / 1e9);
         pythia__doc_picture(d, pythia__series_draw, r);
     }

@@ -42,6 +42,8 @@ static const char *const rules[] = {
     "h4{font-size:1rem;line-height:1.35;margin:0}",
     "p{margin:.25rem 0 .5rem;max-width:52rem}",
     "ul{padding-left:1.2rem;margin:.25rem 0}",
+    ".scatter .dot{fill:var(--dim)}.scatter .limit{fill:var(--share)}",
+    ".spark{white-space:pre;font-family:monospace}",
     "code{font-family:ui-monospace,\"SF Mono\",Menlo,Consolas,\"DejaVu Sans Mono\",monospace;"
     "font-size:.88em;overflow-wrap:anywhere}",
     "a{color:var(--link);text-underline-offset:.15em}",

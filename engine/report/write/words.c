@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pythia/shown_text.h"
-
 double pythia__number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -43,31 +41,6 @@ void pythia__add_duration(struct pythia_buf *to, double ns)
     double value = ns / units[unit].size;
     int digits = fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0;
     pythia_buf_printf(to, "%.*f %s", unit == 5 ? 0 : digits, value, units[unit].name);
-}
-
-void pythia__add_words(struct pythia_buf *to, size_t indent, struct pythia_text text)
-{
-    struct pythia_buf shown = {0};
-    size_t column = indent;
-    pythia_shown_add(&shown, text, SIZE_MAX);
-    const char *word = shown.bytes ? shown.bytes : "";
-    for (bool first = true; *word; first = false) {
-        size_t size = strcspn(word, " ");
-        if (!first && column + 1 + size > PYTHIA__LINE_WIDTH) {
-            pythia_buf_printf(to, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (!first) {
-            pythia_buf_putc(to, ' ');
-            column++;
-        }
-        pythia_buf_add(to, word, size);
-        column += size;
-        word += size;
-        word += strspn(word, " ");
-    }
-    pythia_buf_putc(to, '\n');
-    to->failed = shown.failed ? 1 : to->failed;
-    pythia_buf_free(&shown);
 }
 
 void pythia__add_percent(struct pythia_buf *to, double part)

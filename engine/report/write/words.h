@@ -14,11 +14,6 @@ double pythia__number(const json_t *object, const char *key);
 const char *pythia__string(const json_t *object, const char *key);
 const json_t *pythia__array(const json_t *object, const char *key);
 
-#define PYTHIA__LINE_WIDTH 110 /* of text on a terminal */
-
-/* The words of a text that may hold names, in lines from column `indent` on, the first behind what
- * stands there already, and the end of the line. */
-void pythia__add_words(struct pythia_buf *to, size_t indent, struct pythia_text text);
 /* "9.11 s", "686 ms", "12.3 us", "-": three digits. */
 void pythia__add_duration(struct pythia_buf *to, double ns);
 /* "97 %", "0.5 %", "-". */

@@ -134,8 +134,8 @@ int pythia_redaction_check(const char *rule, struct pythia_error *e)
     if (is_rule_word(rule, "default") || is_rule_word(rule, "off") || parse_rule(rule, &unused))
         return PYTHIA_OK;
     return pythia_error_set(e, PYTHIA_EUSAGE,
-                            "'%.80s' is no rule: wanted KEY-PATTERN: keep, url, hash or drop; "
-                            "default; or off",
+                            "'%.80s' is not a rule: expected KEY-PATTERN: keep, url, hash or "
+                            "drop; default; or off",
                             rule);
 }
 

@@ -32,7 +32,7 @@ const struct pythia_vocabulary *pythia_cct_vocabulary(const struct pythia_cct *c
  * O(1). */
 uint32_t pythia_cct_child(struct pythia_cct *c, uint32_t node, uint32_t tracepoint);
 
-/* The same without making it: PYTHIA_NONE if there is none. */
+/* As pythia_cct_child, without creating it: PYTHIA_NONE if it does not exist. */
 uint32_t pythia_cct_find(const struct pythia_cct *c, uint32_t node, uint32_t tracepoint);
 
 uint32_t pythia_cct_nodes(const struct pythia_cct *c);                 /* how many */

@@ -10,7 +10,7 @@
 #include "pythia/trace.h"
 #include "pythia/two_samples.h"
 
-/* What changed between two sets of requests: those of before and those of after.
+/* The changes between two sets of requests, before and after.
  *
  * Requests are matched by their type, edges by their calling context and events. Times on the edges
  * of a request add up to its duration, so the changes of their means add up to the change of the
@@ -40,7 +40,7 @@ struct pythia_change {
     double before, after, change;
 };
 
-/* What is certain of a change: of clipped values. */
+/* The significance of a change: of clipped values. */
 struct pythia_certain {
     struct pythia_mean_change clipped; /* p is NaN where there were too few to test */
     double q;
@@ -92,7 +92,7 @@ struct pythia_compared_point {
     struct pythia_count_change requests; /* that pass it */
     struct pythia_change visits;         /* in a request */
     double visits_p, visits_q;
-    struct pythia_count_change failed; /* requests in which it failed, of those that pass it */
+    struct pythia_count_change failed; /* requests in which it failed, of those that hit it */
 };
 
 enum pythia_compared_status {
@@ -123,19 +123,20 @@ struct pythia_compared_type {
     double weight;      /* its part of all requests, the mean of both sides */
     double within, mix; /* parts of the change of the mean of all requests: it takes longer, there
                            are more of it; ns */
-    struct pythia_compared_edge *edges; /* ranked: those that slow requests, then others that
-                                           surely take longer, then the rest; by score, where it is
-                                           the same by the change of the mean, the largest first */
+    struct pythia_compared_edge *edges; /* ranked: edges that slow requests, then others that
+                                         * significantly take longer, then the rest; by score,
+                                         * where it is the same by the change of the mean, the
+                                         * largest first */
     size_t edge_count;
     bool paths_compared;                /* or there were too many of them on one side */
     uint32_t level;                     /* of detail at which paths were told apart */
     struct pythia_compared_path *paths; /* by p */
     size_t path_count;
-    struct pythia_compared_point *points; /* those that changed first, by p */
+    struct pythia_compared_point *points; /* changed ones first, by p */
     size_t point_count;
 };
 
-/* Where changes are. */
+/* The places of changes. */
 struct pythia_compared_service {
     uint32_t service;      /* number of a string; 0: not known */
     double score;          /* of its best edge */

@@ -14,8 +14,8 @@
 #include "pythia/split_proposal.h"
 #include "pythia/tail_dip.h"
 
-/* What the evidence says: which requests vary, where, and with what. A pure function of the groups:
- * no clock, no file. */
+/* A diagnosis: which requests vary, where, and which keys correlate with it. A pure function of
+ * the groups: no clock, no file. */
 
 struct pythia_diagnosis_options {
     enum pythia_measure measure; /* groups and edges are ranked by it */
@@ -43,7 +43,7 @@ enum pythia_group_status {
     PYTHIA_GROUP_TOO_FEW,   /* requests, to say anything */
 };
 
-/* What kind of difference it is. */
+/* The kind of a cause. */
 enum pythia_cause_kind {
     PYTHIA_CAUSE_NONE,
     PYTHIA_CAUSE_EDGE,  /* one edge, or one subtree, has most of the variance */
@@ -58,9 +58,9 @@ struct pythia_group {
     size_t type; /* index of its type */
     uint32_t level;
     struct pythia_lineage lineage; /* what it is of the skeleton's groups */
-    uint64_t count;                /* of all requests: of those that the seen ones stand for */
-    uint64_t seen;                 /* the same as `count` unless the stream is a sample */
-    size_t sampled;                /* of them in the sample, which what follows `cov` is of */
+    uint64_t count; /* of all requests, including those that the seen ones stand for */
+    uint64_t seen;  /* the same as `count` unless the stream is a sample */
+    size_t sampled; /* of them in the sample, which what follows `cov` is of */
     double mean_ns, sd_ns, cov, p50_ns, p90_ns, p99_ns;
     double variance_share; /* of all requests of the input: within this group */
     double score;          /* by the measure */
@@ -84,7 +84,7 @@ struct pythia_group {
     struct pythia_split_proposals splits;
 };
 
-/* How much of a type's variance lies between structures, at a level. */
+/* The share of a type's variance between structures, at a level. */
 struct pythia_level {
     size_t groups;        /* that are large enough */
     uint64_t requests;    /* in them */

@@ -8,8 +8,8 @@
 #include "pythia/place.h"
 #include "pythia/refinement.h"
 
-/* What a trace point explained that was opened: the same requests are looked at as they are seen
- * with it, and as they would be seen without (refinement.h). */
+/* The share of the variance that an opened trace point explained: the same requests are compared
+ * as seen with it and as they would be seen without it (refinement.h). */
 
 enum pythia_effect_verdict {
     PYTHIA_EFFECT_EXPLAINS,
@@ -30,9 +30,10 @@ struct pythia_effect {
     struct pythia_finding fine;   /* of its parts the one of largest share */
     double inside, inside_low, inside_high; /* of what is inside of its spans, in that stretch; NaN
                                                for a point in time */
-    /* The part of the variance of the stretch's time that lies between requests that pass the point
-     * and those that do not (with loops not folded: that pass it more or less often): eta squared,
-     * 0 if all do. And that chance would do as much, by analysis of variance: 1 if all do. */
+    /* The share of the variance of the segment's time that lies between requests that hit the
+     * point and requests that do not (with loops not folded: that hit it more or less often):
+     * eta squared, 0 if all do. And that chance would do as much, by analysis of variance: 1 if
+     * all do. */
     double eta_squared, p;
     bool by_inside, by_part, by_split; /* why it explains */
     enum pythia_effect_verdict verdict;

@@ -11,10 +11,10 @@
 #include "pythia/rank.h"
 #include "pythia/row.h"
 
-/* Which variable goes with the difference between like requests? Asked are the key-values of the
- * spans on their paths and the paths themselves: how often each trace point was passed
- * ("count:<trace point>"), or whether it was ("has:<trace point>"). The statistics are those of
- * association.h; here the keys are made and named. */
+/* Finds the variables that the durations of similar requests correlate with. Tested are the
+ * key-values of the spans on their paths and the paths themselves: how often each trace point
+ * was hit ("count:<trace point>"), or whether it was ("has:<trace point>"). The statistics are
+ * those of association.h; here the keys are made and named. */
 
 #define PYTHIA_EXPLAIN_EDGES 8 /* of the ranking, the best; the rest of the time is one more */
 

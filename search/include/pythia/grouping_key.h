@@ -13,8 +13,8 @@
 
 struct pythia_groups;
 
-/* What parts the requests of one type beside their structure: the values of some keys, as in M.
- * Toslali and others, "Automating Instrumentation Choices for Performance Problems in Distributed
+/* Splits the requests of a type beside their structure: the values of some keys, as in M. Toslali
+ * and others, "Automating Instrumentation Choices for Performance Problems in Distributed
  * Applications with VAIF", SoCC 2021. Each key is a split (split_rule.h); a request is in one part
  * of each, and requests in the same parts of one type are a type of their own: "<type>
  * [queue_length >= 2]". The search space knows the type alone.
@@ -78,7 +78,7 @@ uint32_t pythia_grouping_key_name(struct pythia_grouping_key *k, uint32_t part);
 /* Forget which keys and parts requests had, and the trace points below: for a reading that begins
  * anew. Rules that were found, and numbers of parts, stay. */
 void pythia_grouping_key_forget(struct pythia_grouping_key *k);
-/* Requests had these parts: for those that were not forgotten. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Whether requests had this subset, since the last _forget. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_grouping_key_see(struct pythia_grouping_key *k, uint32_t part);
 
 /* ---- where the keys are ---- */
@@ -104,7 +104,7 @@ const struct pythia_split_spec *pythia_grouping_key_split(const struct pythia_gr
 bool pythia_grouping_key_was_seen(const struct pythia_grouping_key *k, size_t split);
 bool pythia_grouping_key_part_was_seen(const struct pythia_grouping_key *k, size_t split,
                                        uint32_t part);
-/* The same of one of its levels, by index; that is never forgotten. */
+/* As pythia_grouping_key_was_seen, for one of its levels, by index; that is never forgotten. */
 bool pythia_grouping_key_level_was_seen(const struct pythia_grouping_key *k, size_t split,
                                         size_t level);
 /* The rule of a split for a type, borrowed, and how it was found; *other_levels: of the sampled

@@ -43,7 +43,7 @@ struct pythia_groups_options {
     struct pythia_grouping_key *key;          /* parts the types; NULL: nothing does; borrowed */
 };
 
-/* How many requests have one structure at one level. */
+/* The number of requests with one structure at one level. */
 struct pythia_structure {
     uint64_t name; /* hash of strings */
     uint32_t level;
@@ -95,7 +95,8 @@ void pythia_groups_destroy(struct pythia_groups *g); /* g may be NULL */
 /* Add one request. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace);
 
-/* The same when its type (the string number of its name) and its path have been found already. */
+/* As pythia_groups_add, when its type (the string number of its name) and its path have been
+ * found already. */
 int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
                             const struct pythia_trace *trace,
                             const struct pythia_critical_path *path);
@@ -157,12 +158,5 @@ pythia_groups_key(const struct pythia_groups *g); /* NULL: there is none */
 const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g);
 const struct pythia_exact_moments *
 pythia_groups_moments(const struct pythia_groups *g); /* of all requests */
-
-/* Time on an edge and visits to it, over all requests: [pythia_cct_edges], after _finish. Borrowed
- * until _destroy. */
-struct pythia_edge_total {
-    uint64_t time_ns, visits, requests;
-};
-const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_groups *g);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "pythia/text.h"
 
-/* What came of opening trace points in earlier searches, by the id of the trace point: the same
- * point counts whatever the type of request was. Counts are whole numbers, so they do not depend on
- * the order in which they were added; what would not fit stays at UINT64_MAX. One thread at a time.
- */
+/* The results of opening trace points in earlier searches, by the id of the trace point: the
+ * same point counts whatever the type of request was. Counts are whole numbers, so they do not
+ * depend on the order in which they were added; what would not fit stays at UINT64_MAX. One
+ * thread at a time. */
 struct pythia_history;
 
 struct pythia_history_record {
@@ -41,7 +41,7 @@ int pythia_history_add_record(struct pythia_history *h, struct pythia_text id,
                               const struct pythia_history_record *r);
 int pythia_history_merge(struct pythia_history *h, const struct pythia_history *other);
 
-/* What is known of a trace point; zeros if it never was opened. O(1). */
+/* The history of a trace point; zeros if it was never opened. O(1). */
 struct pythia_history_record pythia_history_find(const struct pythia_history *h,
                                                  struct pythia_text id);
 

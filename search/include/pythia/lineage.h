@@ -8,8 +8,8 @@
 #include "pythia/shape.h"
 #include "pythia/trace.h"
 
-/* What a group stays while trace points open and close. A group's id names a request type and a
- * structure of its critical paths, so it changes when a point inside of these is opened: A -> C
+/* The identity of a group while trace points open and close. A group's id names a request type and
+ * a structure of its critical paths, so it changes when a point inside of these is opened: A -> C
  * becomes A -> B -> C. But what the skeleton of the search space would show of a request, if
  * nothing else were open, is always the same, whatever runs beside whatever. So the groups of the
  * skeleton are where groups come from: a tree, with the request type at its root and a level of
@@ -36,7 +36,7 @@ uint64_t pythia_lineage_parent(const struct pythia_lineage *l);
 /* Leave of *l what `other` shares; an unknown one becomes the other. */
 void pythia_lineage_meet(struct pythia_lineage *l, const struct pythia_lineage *other);
 
-/* What finds lineages, with memory it keeps. One thread at a time. */
+/* Finds lineages, with memory that it reuses. One thread at a time. */
 struct pythia_lineages;
 
 /* `vocabulary` and `skeleton` are borrowed; `fold` as in groups. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -8,10 +8,10 @@
 #include "pythia/buf.h"
 #include "pythia/text.h"
 
-/* Which segments of URL paths are variables, learnt from the paths themselves: where a segment has
- * more than PYTHIA_PATH_VALUES values, all of them become "{}", so that "/tenants/ada/orders" and
- * "/tenants/bob/orders" are one "/tenants/{}/orders". Only paths with the same number of segments
- * and the same prefix, which says whose paths they are, are compared.
+/* Finds the segments of URL paths that are variables, from the paths themselves: where a segment
+ * has more than PYTHIA_PATH_VALUES values, all of them become "{}", so that "/tenants/ada/orders"
+ * and "/tenants/bob/orders" are one "/tenants/{}/orders". Only paths with the same number of
+ * segments and the same prefix, which says whose paths they are, are compared.
  *
  * The paths of one family form a tree of segments. A node with too many children loses them to a
  * single child, "{}", whose own children are those of all of them; this may be too many again.
@@ -46,8 +46,7 @@ int pythia_path_templates_know(struct pythia_path_templates *t, struct pythia_te
  * segments was found to be a variable? Its requests are part of a larger type then. */
 bool pythia_path_templates_replaced(const struct pythia_path_templates *t, struct pythia_text name);
 
-/* How many times a segment was found to be a variable: templates are others than before when this
- * number has changed. */
+/* The number of segments found to be variables so far: when it changes, templates have changed. */
 uint64_t pythia_path_templates_changes(const struct pythia_path_templates *t);
 
 #endif

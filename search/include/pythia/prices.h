@@ -7,10 +7,10 @@
 #include "pythia/error.h"
 #include "pythia/vocabulary.h"
 
-/* What one hit of an open trace point costs, in ns, where that was measured: a table by id or by
- * pattern. The id itself goes before all patterns; of several patterns that fit, and of one id that
- * was given several prices, the last one counts. Wherever a table may be given, NULL is one that
- * holds nothing. One thread at a time. */
+/* The measured cost of one hit of an open trace point, in ns: a table by id or by pattern. The
+ * id itself goes before all patterns; of several patterns that fit, and of one id that was given
+ * several prices, the last one counts. Wherever a table may be given, NULL is one that holds
+ * nothing. One thread at a time. */
 struct pythia_prices;
 
 /* With nothing in it; `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
@@ -33,7 +33,7 @@ bool pythia_prices_has(struct pythia_prices *p, uint32_t tracepoint);
 /* The price of a point; `usual_ns` if the table has none. O(1) once it has been asked for. */
 double pythia_prices_of(struct pythia_prices *p, uint32_t tracepoint, double usual_ns);
 
-/* The same as a multiple of the usual price; of 1000 ns if the usual price is 0. */
+/* The price as a multiple of the usual price; of 1000 ns if the usual price is 0. */
 double pythia_prices_relative(struct pythia_prices *p, uint32_t tracepoint, double usual_ns);
 
 #endif

@@ -9,7 +9,7 @@
 #include "pythia/row.h"
 #include "pythia/shares.h"
 
-/* What "varies most" means. The first is the default: the only one whose parts add up to 1. */
+/* The meaning of "varies most". The first is the default: the only one whose shares add up to 1. */
 enum pythia_measure {
     PYTHIA_MEASURE_SHARE,    /* share of the variance of the duration */
     PYTHIA_MEASURE_VARIANCE, /* variance, whether others make up for it or not */
@@ -67,7 +67,7 @@ struct pythia_rank_options {
                    of an edge is NaN, nothing is localised, and there are no contexts */
 };
 
-/* What a set of like requests spends its time on and what makes it vary. */
+/* The times of a set of similar requests, and the places of their variance. */
 struct pythia_ranking {
     size_t rows; /* used: all, or so many that the matrix stays within 8 MiB, the first by hash */
     struct pythia_ranked_edge *edges; /* owned; best first */

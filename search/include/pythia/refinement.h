@@ -42,7 +42,7 @@ struct pythia_refinement_part {
     uint32_t coarse, fine;
 };
 
-/* What a request spent on a part. */
+/* The time that a request spent on a segment. */
 struct pythia_refined_time {
     uint32_t part;
     uint32_t visits; /* to the finer edge, which began here */

@@ -5,7 +5,7 @@
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
 
-/* What a request asked for, told from its trace: requests of one type should behave alike. */
+/* The type of a request, derived from its trace: requests of one type should behave alike. */
 struct pythia_request_types;
 
 /* The key that programs tell the type by: libpythia-tracepoints says the kind of the request by it,
@@ -52,8 +52,8 @@ void pythia_request_types_destroy(struct pythia_request_types *r); /* r may be N
  * O(roots), and O(spans) for an attribute that is on no root. */
 uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia_trace *trace);
 
-/* Where the path begins in the name of the last request's type; 0 if it has none, or paths are not
- * marked. */
+/* The start of the path in the name of the last request's type; 0 if it has none, or paths are
+ * not marked. */
 uint32_t pythia_request_type_path_at(const struct pythia_request_types *r);
 
 /* Was the last request's type its path (5)? Then it may have another name once more is learnt. */

@@ -10,8 +10,8 @@
 #include "pythia/shape.h"
 #include "pythia/trace.h"
 
-/* Which key-values there are, as numbers: an attribute at a trace point, or an attribute of the
- * process (resource) of a service. The same attribute at two trace points is two keys. */
+/* Numbers the key-values: an attribute at a trace point, or an attribute of the process
+ * (resource) of a service. The same attribute at two trace points is two keys. */
 struct pythia_keys;
 int pythia_keys_create(const struct pythia_vocabulary *vocabulary, struct pythia_keys **out);
 void pythia_keys_destroy(struct pythia_keys *k); /* k may be NULL */
@@ -99,7 +99,7 @@ struct pythia_row *pythia_row_copy(struct pythia_row_maker *m, const struct pyth
  * destroyed. row may be NULL. O(1). */
 void pythia_row_free(struct pythia_row_maker *m, struct pythia_row *row);
 
-/* The memory that it holds for rows, those that are there and those to come. O(1). */
+/* The memory held for existing and future rows. O(1). */
 size_t pythia_row_maker_bytes(const struct pythia_row_maker *m);
 
 /* From now on only the key-values of these attributes (numbers of strings, copied) count.

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/expectation.h"
 #include "pythia/groups.h"
 #include "pythia/history.h"
 #include "pythia/open_points.h"
@@ -13,7 +14,7 @@
 #include "pythia/space.h"
 #include "pythia/strategy.h"
 
-/* The search for what makes requests differ, cycle by cycle: evidence goes in, decisions about
+/* The search for the causes of latency variance, cycle by cycle: evidence goes in, decisions about
  * trace points come out. It begins with the skeleton of the search space open, and keeps for each
  * request type (a problem) a probability for each place where the cause may be. Pure: no clock, no
  * file, no switch is thrown; the same evidence gives the same decisions. One thread at a time.
@@ -52,7 +53,7 @@ struct pythia_budget {
                                 last cycle. Without pythia_search_set_seconds it does not hold. */
 };
 
-/* What open points cost, beyond the skeleton and the pins. */
+/* The cost of open points, beyond the skeleton and the pins. */
 struct pythia_spending {
     size_t points;
     double added_ns;         /* to a request */
@@ -71,7 +72,10 @@ struct pythia_search_options {
     struct pythia_open_points *always, *never; /* pins; NULL: none; borrowed. Never wins */
     struct pythia_open_points *fixed; /* points that nothing can switch and whose spans arrive: they
                                          are open whatever pins say; NULL: none; borrowed */
-    double alpha;                     /* rate of false findings over all cycles; 0: .05 */
+    const struct pythia_expectations *expectations; /* of requests; NULL: none; borrowed. A type
+                                                       that violates one is searched before all
+                                                       others, whatever its part of the variance */
+    double alpha;        /* rate of false findings over all cycles; 0: .05 */
     size_t min_requests; /* of a type in a cycle, below which nothing is concluded; 0: 30 */
     double min_cov;      /* below, a type does not vary; 0: .05 */
     double min_share; /* of the variance within types, below which a type is left alone; 0: .01 */
@@ -93,7 +97,7 @@ enum pythia_problem_state {
 };
 #define PYTHIA_PROBLEM_STATES 6
 
-/* Why a problem is not searched any more, or not yet. */
+/* The reason why a problem is no longer searched, or not yet. */
 enum pythia_why {
     PYTHIA_WHY_NONE,     /* it is searched, done, or quiet */
     PYTHIA_WHY_TOO_FEW,  /* requests in the last cycle */
@@ -118,7 +122,7 @@ struct pythia_problem {
     uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
-    uint64_t carried; /* of the requests, those that were evidence of cycles before it too */
+    uint64_t carried; /* of the requests, those that were evidence of earlier cycles too */
     uint64_t waited;  /* cycles since its last turn, in which it had evidence and others were looked
                         at; 0: it had its turn in the last one, or it needs none */
     double variance_share;     /* of the variance within types, in the last cycle */
@@ -141,7 +145,7 @@ struct pythia_switch {
     char *reason;             /* a sentence without its full stop */
 };
 
-/* What came of one cycle; borrowed from the search until the next. */
+/* The result of a cycle; borrowed from the search until the next. */
 struct pythia_cycle {
     uint64_t number; /* 1 for the first */
     const struct pythia_switch *switches;
@@ -193,7 +197,7 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
  * seen of requests is limited to its types all the same. */
 bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint);
 
-/* How often a trace point is passed in a request, of the type that has it most often, by the search
+/* Mean hits of a trace point per request, of the type that hits it most often, by the search
  * space; 0: it is in no type. */
 double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint);
 
@@ -201,13 +205,13 @@ double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint);
  * request of a type shows. Owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out);
 
-/* What points that were opened explained (effects.h), in the requests of the cycle that comes next:
- * it goes with what comes of that cycle, and with the reason when such a point is closed. Copied.
+/* Report the measured effects of opened points (effects.h) in the requests of the next cycle:
+ * they are part of that cycle's result, and with the reason when such a point is closed. Copied.
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_search_tell(struct pythia_search *s, const struct pythia_effect *effects, size_t count);
 
-/* How long it took until the requests of the next cycle, and all later ones until this is called
- * again, had come: how many there are in a second follows. 0: not known. */
+/* Set the time in which the requests of the next cycle, and of all later ones until the next
+ * call, arrive, from which their rate follows. 0: not known. */
 void pythia_search_set_seconds(struct pythia_search *s, double seconds);
 
 /* One cycle: requests that were seen, from their beginning to their end, with just these points

@@ -31,7 +31,7 @@ struct pythia_shape {
 /* Hash the events of a path, for finding its shape. O(events). */
 uint64_t pythia_shape_hash(const struct pythia_critical_path *path);
 
-/* What makes shapes, with memory it keeps; one thread at a time. */
+/* Makes shapes, with memory that it reuses; one thread at a time. */
 struct pythia_shape_maker;
 int pythia_shape_maker_create(struct pythia_cct *cct, bool fold, struct pythia_shape_maker **out);
 void pythia_shape_maker_destroy(struct pythia_shape_maker *m); /* m may be NULL */

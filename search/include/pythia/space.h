@@ -18,7 +18,7 @@
  * event follows which. */
 struct pythia_space;
 
-/* What is known of a node of a type's tree. */
+/* The known facts of a node of a type's tree. */
 struct pythia_space_node {
     uint64_t calls;    /* spans, on critical paths or not */
     uint64_t requests; /* that have at least one */
@@ -37,7 +37,7 @@ static inline bool pythia_space_node_outlives(const struct pythia_space_node *n)
     return n->outlived > 0 && n->outlived >= n->calls / 20;
 }
 
-/* What is known of an edge of a type's tree. */
+/* The known facts of an edge of a type's tree. */
 struct pythia_space_edge {
     uint64_t visits, time_ns;
 };
@@ -74,9 +74,9 @@ struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, ui
 struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t,
                                                  const struct pythia_edge *edge);
 
-/* How many bytes a span of a node takes in a stream of traces. Where that is not known it is the
- * mean over all nodes of the type of which it is, and if it is of none, as in a search space from
- * an older file, PYTHIA_SPACE_SPAN_BYTES: a span with ten key-values. O(nodes) for the mean. */
+/* The bytes of a span of a node in a stream of traces. If that is not known, it is the mean over
+ * all nodes of the type whose size is known, and if it is of none, as in a search space from an
+ * older file, PYTHIA_SPACE_SPAN_BYTES: a span with ten key-values. O(nodes) for the mean. */
 #define PYTHIA_SPACE_SPAN_BYTES 416.
 double pythia_space_mean_bytes(const struct pythia_space_type *t);
 double pythia_space_node_bytes(const struct pythia_space_node *n, double mean_bytes);
@@ -104,7 +104,7 @@ int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32
  * memory. */
 bool *pythia_space_skeleton(const struct pythia_space *s);
 
-/* The same as a set of open points, owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* The skeleton as a set of open points, owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_open_points **out);
 
 /* The trace points of the space, as flags, in the same way. */

@@ -36,7 +36,7 @@ struct pythia_split_proposal {
     size_t explanation; /* which one it is of */
     bool of_modes;      /* else it parts as the explanation does */
     struct pythia_split_part
-        *parts; /* owned: those that have requests, those without the key last */
+        *parts; /* owned: the subsets that have requests, requests without the key last */
     size_t part_count;
     struct pythia_between between; /* of the durations, clipped as shares.h clips */
 };
@@ -46,13 +46,13 @@ struct pythia_split_proposals {
     size_t count;
 };
 
-/* Propose a split for each explanation that is nobody's proxy, and one for several that cannot be
- * told apart, if at least PYTHIA_SPLIT_SHARE_MIN of the variance of the durations of these `count`
- * requests lies between the parts, by the lower bound of its interval at the level 1 - alpha.
- * `rows` begin with those that were explained. With a grouping key (NULL: none) they are in one
- * part of the type (number of a string): a key that is in it already is parted further, by a split
- * to put in the place of the one so far. Returns PYTHIA_OK with *out owned by the caller, or
- * PYTHIA_ENOMEM. O(explanations * rows log rows). */
+/* Propose a split for each explanation that is not a proxy, and one for several that cannot be
+ * distinguished, if at least PYTHIA_SPLIT_SHARE_MIN of the variance of the durations of these
+ * `count` requests lies between the parts, by the lower bound of its interval at the level 1 -
+ * alpha. `rows` begin with those that were explained. With a grouping key (NULL: none) they are
+ * in one part of the type (number of a string): a key that is in it already is parted further,
+ * by a split to put in the place of the one so far. Returns PYTHIA_OK with *out owned by the
+ * caller, or PYTHIA_ENOMEM. O(explanations * rows log rows). */
 int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
                          const struct pythia_modes *modes, const struct pythia_explanations *found,
                          const struct pythia_keys *keys, const struct pythia_vocabulary *vocabulary,

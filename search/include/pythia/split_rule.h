@@ -9,7 +9,7 @@
 #include "pythia/key_value.h"
 #include "pythia/text.h"
 
-/* How the values of one key part requests. Every request is in exactly one part. */
+/* Splits requests by the values of one key. Every request is in exactly one subset. */
 
 enum pythia_split_form {
     PYTHIA_SPLIT_LEARNT,  /* not known yet: to be found in the requests (grouping_key.h) */

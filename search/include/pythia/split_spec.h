@@ -6,7 +6,7 @@
 #include "pythia/key_value.h"
 #include "pythia/split_rule.h"
 
-/* How a person says by what to part requests:
+/* The syntax of --split:
  *
  *   KEY            as it comes: levels as they are, numbers where the modes of durations part
  *   KEY=3,10       numbers: below 3, from 3 to below 10, from 10 on

@@ -12,10 +12,10 @@
 #include "pythia/prices.h"
 #include "pythia/space.h"
 
-/* Which closed trace points to open next. A strategy is a row of a table; it is given evidence and
- * returns suggestions, and throws no switch. */
+/* Chooses the closed trace points to open next. A strategy is a row of a table; it is given
+ * evidence and returns suggestions, and switches nothing. */
 
-/* What a strategy decides from; all borrowed. */
+/* The input of a strategy; all borrowed. */
 struct pythia_evidence {
     const struct pythia_space *space; /* NULL: not known; then all that was seen was open */
     const struct pythia_groups *groups;

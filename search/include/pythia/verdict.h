@@ -8,9 +8,10 @@
 #include "pythia/diagnosis.h"
 #include "pythia/search.h"
 
-/* What is held to be true of a request type: where its requests differ, and with what. There is one
- * verdict for each type, and everything that tells a person about the type reads it: the report in
- * all its forms, the page of pythiad and its log. So they cannot disagree.
+/* The current conclusion about a request type: where its latency variance arises, and what it
+ * correlates with. There is one verdict for each type, and everything that tells a person about the
+ * type reads it: the report in all its forms, the page of pythiad and its log. So they cannot
+ * disagree.
  *
  * A verdict stays until evidence speaks against it. The shares of a cycle scatter, and a cycle with
  * few requests says nothing. So a place that was found is given up only when the search has dropped
@@ -35,7 +36,7 @@ enum pythia_verdict_state {
 };
 #define PYTHIA_VERDICT_STATES 5
 
-/* How sure a verdict of state FOUND is. */
+/* The confidence of a verdict of state FOUND. */
 enum pythia_confidence {
     PYTHIA_CONFIDENCE_LOW,    /* neither of these */
     PYTHIA_CONFIDENCE_MEDIUM, /* the first place has surely a share that matters, or was seen in two
@@ -43,7 +44,7 @@ enum pythia_confidence {
     PYTHIA_CONFIDENCE_HIGH,   /* it has surely half of the variance, or was seen in three cycles */
 };
 
-/* Why a verdict is another than it was. */
+/* The reason why a verdict has changed. */
 enum pythia_verdict_reason {
     PYTHIA_VERDICT_FIRST,   /* there was none before */
     PYTHIA_VERDICT_CAUSE,   /* a place was found */
@@ -114,8 +115,8 @@ void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle);
 int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                             const struct pythia_groups *g);
 
-/* Take over the keys that were found by another thread, in a copy of these verdicts: for those that
- * have the same first place still. */
+/* Take over the keys that another thread found in a copy of these verdicts, for verdicts whose
+ * first place is still the same. */
 void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from);
 
 /* The verdicts of evidence that no search was made for: one for each type, of its group with the

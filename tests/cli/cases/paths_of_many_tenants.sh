@@ -24,7 +24,7 @@ awk -v n=60 -v from=30 -f $DATA/paths.awk > after.json
 pythia compare -q --format json before.json after.json > compared
 jq -c '[.request_types[] | .name]' compared
 # Standard input is read once: what came before a segment was known to be a variable stays what it was, and that is said.
-pythia profile - < after.json 2>&1 > /dev/null | sed 1q
-pythia profile - < all.json 2>&1 > /dev/null | sed 1q
+pythia replay --points 0 - < after.json 2>&1 > /dev/null | sed 1q
+pythia replay --points 0 - < all.json 2>&1 > /dev/null | sed 1q
 pythia replay -q --points 0 --format json --space space.json - < few.json > streamed
 types streamed

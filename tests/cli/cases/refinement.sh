@@ -24,4 +24,4 @@ jq -r '"one group in all cycles: \([.loop[].group.id] | unique | length == 1)",
     --slurpfile all loop.json loop.json
 pythia replay --verbose -q --closed-loop --points 2 made.jsonl | sed -n '/^The search/,/^$/p'
 pythia replay -q --closed-loop --points 2 --format markdown made.jsonl | grep -o 'explains: .* where it was opened\.' | head -1
-pythia replay -q --closed-loop --points 2 --format html made.jsonl | grep -c 'What opened points explained'
+pythia replay -q --closed-loop --points 2 --format html made.jsonl | grep -c 'What opened trace points explained'

@@ -4,7 +4,10 @@ for words in 'replya x' 'spcae build' 'boldest' 'replay --opne x y' 'replay --no
 done
 pythia space --help; echo $?
 pythia help space; echo $?
-for command in replay compare space 'space build' 'space show' tree profile series export run generate evaluate ctl; do
+# Of each command that pythia --help lists, and of the families of commands with two words.
+pythia --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\( [a-z]*\)*\)  .*/\1/p' | sed 's/ *$//' > commands
+sed -n 's/ .*//p' commands | sort -u > families
+while IFS= read -r command; do
     pythia $command --help > help; a=$?; pythia $command -h --nonsense | cmp - help; echo "$command: $a $?"
-done
+done < <(cat commands families)
 pythiad --help > help; echo "pythiad: $?"

@@ -42,7 +42,7 @@ struct pythia_observation {
     double value;
 };
 
-/* What a program may choose; 0 or NULL is the default. The environment is heard first. */
+/* The settings of a program; 0 or NULL is the default. The environment has precedence. */
 struct pythia_collector_options {
     const char *directory; /* PYTHIA_COLLECT: where files go; made if it is not there */
     size_t memory_bytes;   /* PYTHIA_COLLECT_BYTES: of all measurements, names and rows that are
@@ -112,7 +112,7 @@ static inline void pythia_observe_many(const struct pythia_observation *all, siz
     pythia_observe_many_sized(all, count, sizeof(*all));
 }
 
-/* The same of a name that is found at run time; it is looked up each time. */
+/* As above, for a name that is known only at run time; it is looked up each time. */
 PYTHIA_API void pythia_observe_named(const char *name, size_t name_bytes, double value);
 
 /* A duration, from begin to end, in seconds; they may be nested, and end on another thread. */
@@ -141,8 +141,8 @@ static inline void pythia__timing_end(const struct pythia__timing *t)
         pythia_duration_end(t->label, t->begun);
 }
 
-/* How long it takes from here to the end of the block, however it is left; a trace point of that
- * name too. */
+/* Measure the time from here to the end of the block, however it is left; this is also a trace
+ * point of that name. */
 #define PYTHIA_TIME_IT(name) PYTHIA__TIME_IT(name, __COUNTER__)
 #define PYTHIA__TIME_IT(name, n)                                                                   \
     static struct pythia_label PYTHIA__NAME(pythia_label_, n) = PYTHIA_LABEL(name);                \

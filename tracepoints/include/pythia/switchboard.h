@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/* The switches of all trace points of one user's programs, in memory that these share: whoever
- * throws one has thrown it in every process that runs, and in those that will. A trace point is
- * known by its id, "<service>:<name>", a kind of request by its name. Any number of threads and
- * processes; nobody waits for anybody. Functions that can fail return 0 or a negative errno, and
- * put a sentence into `why` (256 bytes, or NULL). */
+/* The switches of all trace points of one user's programs, in memory that the programs share: a
+ * switch takes effect in every running process, and in later ones. A trace point is known by its
+ * id, "<service>:<name>", a kind of request by its name. Any number of threads and processes;
+ * nobody waits for anybody. Functions that can fail return 0 or a negative errno, and put a
+ * sentence into `why` (256 bytes, or NULL). */
 struct pythia_switchboard;
 
 #define PYTHIA_SWITCHBOARD_POINTS 131072 /* on one switchboard, at most */
@@ -45,8 +45,8 @@ struct pythia_switchboard_point {
     uint64_t switches; /* bit r: open for request type r */
 };
 
-/* How many points there are, and point number `index`; -ENOENT if there is none, or what stands
- * there cannot be. */
+/* The number of points, and point number `index`; -ENOENT if there is none, or its entry is
+ * invalid. */
 PYTHIA_API uint32_t pythia_switchboard_points(const struct pythia_switchboard *b);
 PYTHIA_API int pythia_switchboard_at_sized(const struct pythia_switchboard *b, uint32_t index,
                                            struct pythia_switchboard_point *out, size_t out_bytes);

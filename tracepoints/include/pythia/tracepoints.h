@@ -80,7 +80,7 @@ enum pythia_context_flag {
     PYTHIA_CONTEXT_REQUEST = 4, /* a request has begun, even if no span of it is open */
 };
 
-/* Where a thread stands: what the next span is a part of. Valid in this process; from process to
+/* The context of a thread: the parent of its next span. Valid in this process; from process to
  * process it goes as W3C trace context. */
 struct pythia_context {
     uint64_t trace_high, trace_low; /* both 0: none yet */
@@ -105,8 +105,8 @@ struct pythia_scope {
     uint8_t version; /* that of its point */
 };
 
-/* What a program may choose. The environment is heard first (libpythia-tracepoints(3)), then this;
- * 0 or NULL is the default. */
+/* The settings of a program. The environment (libpythia-tracepoints(3)) has precedence over
+ * them; 0 or NULL is the default. */
 struct pythia_tracepoints_options {
     const char *service;   /* this program, in the ids of trace points; default: its file's name */
     const char *directory; /* where the switchboard and the rings are found */
@@ -159,7 +159,7 @@ static inline int pythia_tracepoints_setup(const struct pythia_tracepoints_optio
     return pythia_tracepoints_setup_sized(options, sizeof(*options));
 }
 
-/* What this process has made and lost so far. O(rings). */
+/* The records that this process has made and lost so far. O(rings). */
 PYTHIA_API void pythia_tracepoints_state_get_sized(struct pythia_tracepoints_state *out,
                                                    size_t out_bytes);
 static inline void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out)
@@ -217,10 +217,10 @@ PYTHIA_API void pythia_request_name(const char *name, size_t name_bytes);
 
 /* ---- work that goes from thread to thread ---- */
 
-/* Where this thread stands, for work that another thread will do. */
+/* The context of this thread, for work that another thread will do. */
 PYTHIA_API void pythia_context_get(struct pythia_context *out);
 
-/* The same below a span of pythia_begin; NULL: where this thread stands. */
+/* The context below a span of pythia_begin; NULL: that of this thread. */
 PYTHIA_API void pythia_context_of(const struct pythia_scope *scope, struct pythia_context *out);
 
 /* Stand there. *before gets where the thread stood, to be put back later; NULL: no need. */
@@ -259,8 +259,8 @@ PYTHIA_API size_t pythia_tracestate_write(const char *received, size_t received_
  * binary form has it (archived in 2025), which is what "grpc-trace-bin" holds; behind it, Lamport
  * count and request type (libpythia-tracepoints(3)). Entries of others have no place in it. */
 
-/* What a request that this thread sends has with it. Returns its bytes; 0: there is no request at
- * hand, so send none. All of *out may be written to. */
+/* The headers of a request that this thread sends. Returns their bytes; 0: there is no current
+ * request, so send none. All of *out may be written to. */
 PYTHIA_API size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES]);
 
 /* Read that, or a traceparent alone: 0 and *out for pythia_context_set; or -EINVAL and *out
@@ -368,7 +368,7 @@ static inline void pythia_context_below(struct pythia_context *context,
 #define PYTHIA_SPAN(name)                PYTHIA__SPAN_HERE(PYTHIA_POINT_INTERNAL, name, __COUNTER__)
 #define PYTHIA__SPAN_HERE(kind, name, n) PYTHIA__SPAN(PYTHIA__NAME(pythia_span_, n), kind, name, n)
 
-/* The same, with a variable `span` for what follows; NULL while the point is closed. */
+/* As above, with a variable `span` for later calls; NULL while the point is closed. */
 #define PYTHIA_SPAN_AS(span, name)       PYTHIA_SPAN_OF(span, PYTHIA_POINT_INTERNAL, name)
 #define PYTHIA_SPAN_OF(span, kind, name) PYTHIA__SPAN(span, kind, name, __COUNTER__)
 
@@ -385,7 +385,7 @@ static inline void pythia_context_below(struct pythia_context *context,
 #define PYTHIA_ENTER(room, name) PYTHIA__CALL(pythia_enter, PYTHIA_POINT_INTERNAL, name, room)
 #define PYTHIA_EXIT(span)        pythia_leave(span)
 
-/* The same for work that others go on with: PYTHIA_BEGIN(&room, kind, "name"), PYTHIA_END(span). */
+/* For work that other threads continue: PYTHIA_BEGIN(&room, kind, "name"), PYTHIA_END(span). */
 #define PYTHIA_BEGIN(room, kind, name) PYTHIA__CALL(pythia_begin, kind, name, room)
 #define PYTHIA_END(span)               ((span) ? pythia_end(span) : pythia__nothing())
 
@@ -521,7 +521,7 @@ static inline auto pythia__set(const pythia_scope *s, const char *key, size_t by
 
 #else /* PYTHIA_TRACEPOINTS_DISABLE */
 
-/* What a program calls by itself is still there, and does nothing. */
+/* Functions that a program calls by itself still exist, and do nothing. */
 #define PYTHIA__NOT(...)                                                                           \
     do {                                                                                           \
     } while (0)

@@ -50,9 +50,9 @@ enum pythia_variable_type {
     PYTHIA_VARIABLE_ASKED, /* by a function */
 };
 
-/* Where the value of a process's variable is: an address that stays, which is read as one machine
- * word, or a function, which is called at most once in a millisecond, by one thread at a time; it
- * must not wait. */
+/* The source of the value of a process's variable: an address that stays, which is read as one
+ * machine word, or a function, which is called at most once in a millisecond, by one thread at a
+ * time; it must not wait. */
 struct pythia_variable_source {
     enum pythia_variable_type type;
     const void *address;
@@ -122,10 +122,10 @@ static inline int pythia_variable_define(const char *name, enum pythia_variable_
  * least. A number that is no such variable's is passed over. */
 PYTHIA_API void pythia_variable_set(int variable, double value);
 
-/* The same for the change of a LEVEL, and for more of a TIMER or COUNTER, within the request. */
+/* As above, for the change of a LEVEL, and for more of a TIMER or COUNTER, within the request. */
 PYTHIA_API void pythia_variable_add(int variable, double change);
 
-/* What is defined: how many, and number `variable` of them, 1 to that; -ENOENT. */
+/* The number of defined variables, and variable number `variable`, from 1; -ENOENT. */
 PYTHIA_API int pythia_variable_count(void);
 PYTHIA_API int pythia_variable_get_sized(int variable, struct pythia_variable_info *out,
                                          size_t out_bytes);
@@ -134,10 +134,10 @@ static inline int pythia_variable_get(int variable, struct pythia_variable_info 
     return pythia_variable_get_sized(variable, out, sizeof(*out));
 }
 
-/* The same of all processes that record in a directory (NULL: where they look for it), from
- * outside. `each` gets the process, its service (NUL-terminated) and one variable; not 0 ends it,
- * and is returned. Negative errno, and `why` (256 bytes, or NULL): it cannot be read. Areas that
- * are broken are passed over. */
+/* List the variables of all processes that record in a directory (NULL: where they look for it),
+ * from outside. `each` gets the process, its service (NUL-terminated) and one variable; not 0
+ * ends it, and is returned. Negative errno, and `why` (256 bytes, or NULL): it cannot be read.
+ * Areas that are broken are passed over. */
 PYTHIA_API int pythia_variables_list(const char *directory,
                                      int (*each)(void *context, int process, const char *service,
                                                  const struct pythia_variable_info *variable),

@@ -1,6 +1,7 @@
 #ifndef PYTHIA_EXPORT_H
 #define PYTHIA_EXPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "pythia/buf.h"
@@ -9,7 +10,8 @@
 #include "pythia/vocabulary.h"
 
 /* Finished traces in formats of other tools. A format is a row of a table: it appends text, and
- * opens no file. */
+ * opens no file. The statements of "sql" and the stacks of "flamegraph" are for whoever makes a
+ * database or a picture of them. */
 
 /* The share of the latency variance that lies in the own time of a trace point. */
 struct pythia_export_share {
@@ -29,6 +31,8 @@ struct pythia_export_state {
 struct pythia_export_ops {
     const char *name; /* "chrome" */
     const char *help;
+    bool
+        pieces; /* documents may follow each other: one may end, and the next begin, at any trace */
     void (*begin)(struct pythia_export_state *state, struct pythia_buf *out);
     /* Append one trace; `path` is its critical path. Missing memory shows in `out`. */
     void (*trace)(struct pythia_export_state *state, const struct pythia_trace *trace,

@@ -49,7 +49,7 @@ const struct pythia_series *pythia_series_all(const struct pythia_series_set *s,
 const struct pythia_series_point *pythia_series_as_of(const struct pythia_series *s,
                                                       uint64_t time_ns, uint64_t age_ns);
 
-/* ---- CSV ---- */
+/* ---- files ---- */
 
 struct pythia_series_csv_counts {
     uint64_t rows;   /* read */
@@ -73,5 +73,11 @@ struct pythia_series_csv {
  * PYTHIA_ENOMEM. */
 int pythia_series_csv_read(struct pythia_series_csv *csv, const char *name,
                            struct pythia_text content, bool unfinished);
+
+/* Read the content of one file of either format, recognized by how it begins: the above, or system
+ * statistics of SYMBIOSYS (host, process id and number of samples, a line each, and samples of
+ * seconds, cpu %, memory %, and load of 1, 5 and 15 minutes), each sample of which is five rows. */
+int pythia_series_read(struct pythia_series_csv *csv, const char *name, struct pythia_text content,
+                       bool unfinished);
 
 #endif

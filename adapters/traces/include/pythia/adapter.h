@@ -68,7 +68,7 @@ struct pythia_adapter_ops {
 #define PYTHIA_FORMATS(row)                                                                        \
     row(hiq, "hiq") row(jaeger, "jaeger") row(native, "native") row(osprofiler, "osprofiler")      \
         row(otlp_json, "otlp") row(otlp_protobuf, "otlp-proto") row(recording, "recording")        \
-            row(spans, "spans") row(zipkin, "zipkin")
+            row(spans, "spans") row(symbiosys, "symbiosys") row(zipkin, "zipkin")
 #define PYTHIA_FORMAT_CHOICE(format, name) "|" name
 
 /* The table of them, in that order; *count of them. */

@@ -29,7 +29,8 @@ struct pythia_option {
         *value; /* what stands for the value in the help, its unit included: "FILE", "N", "NS" */
     const char *fallback; /* the default, as it would be typed; NULL: false, NULL or 0 */
     const char
-        *choices;     /* of a CHOICE: "text|json"; of TEXTS: the members that a map in a list of a
+        *choices;     /* of a CHOICE: "text|json"; of a TEXT: words that are completed, or NULL; of
+                         TEXTS: the members that a map in a list of a
                              settings file may have (config.h), or NULL */
     double low, high; /* of an INTEGER, a REAL or BYTES, both included */
     size_t offset;    /* of the member in the struct of settings */

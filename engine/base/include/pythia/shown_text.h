@@ -31,6 +31,10 @@ bool pythia_shown_add(struct pythia_buf *to, struct pythia_text text, size_t lim
  * and as the value of an attribute in either kind of quotes. */
 void pythia_shown_markup(struct pythia_buf *to, struct pythia_text text);
 
+/* Append all of `text` as it is shown, for a quoted label of Graphviz: quotes and backslashes are
+ * escaped, control characters and blanks become blanks. */
+void pythia_shown_dot_label(struct pythia_buf *to, struct pythia_text text);
+
 /* Append `text` as a JSON string with its quotes. What would be shown by its code is escaped
  * (\u202e), so that neither a terminal nor an editor acts on it; read back it is what it was. A
  * byte that is not UTF-8 stays as it is. */

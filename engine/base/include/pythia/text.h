@@ -38,6 +38,15 @@ bool pythia_text_starts(struct pythia_text text, struct pythia_text prefix);
 bool pythia_text_ends(struct pythia_text text, struct pythia_text suffix);
 bool pythia_text_contains(struct pythia_text text, struct pythia_text part);
 
+/* A text without the blanks, tabs and ends of lines around it. */
+struct pythia_text pythia_text_trim(struct pythia_text text);
+
+/* A whole number in decimal digits, at most `most`; and seconds with or without a fraction, in ns,
+ * up to the year 2262 (digits below them are left out). False for any other text, with *out
+ * untouched. */
+bool pythia_text_unsigned(struct pythia_text text, uint64_t most, uint64_t *out);
+bool pythia_text_seconds(struct pythia_text text, uint64_t *out_ns);
+
 /* Is every byte of `text` from 1 to 127? 8 bytes a step: a byte of 0, less 1, and a byte above 127
  * have the highest bit. */
 static inline bool pythia_text_is_ascii(struct pythia_text text)

@@ -37,7 +37,7 @@ struct pythia_closed_loop_options {
     bool *stop;        /* NULL, or set by somebody else: end after the cycle at hand */
 };
 
-/* What a cycle came to, with texts of its own. */
+/* The result of a cycle, with texts of its own. */
 struct pythia_loop_switch {
     uint32_t tracepoint;
     uint32_t type;            /* as in struct pythia_switch */
@@ -74,8 +74,8 @@ struct pythia_loop_cycle {
     size_t waiting;                       /* of them, that others were looked at instead of */
     struct pythia_effect *effects; /* owned: what points explained that were opened before it */
     size_t effect_count;
-    /* Of the leading type the group that had most of the variance when it first led: the same in
-     * all cycles, whatever is open. */
+    /* The group of the leading type that had most of the variance when the type first led: the
+     * same group in all cycles, whatever is open. */
     struct pythia_followed group;
 };
 

@@ -26,9 +26,19 @@ void pythia_config_destroy(struct pythia_config *c); /* c may be NULL */
 int pythia_config_read(struct pythia_config *c, const char *path, void *settings,
                        struct pythia_error *e);
 
-/* The same from memory; `name` is for messages. */
+/* As pythia_config_read, but from memory; `name` is for messages. */
 int pythia_config_parse(struct pythia_config *c, const char *name, const char *bytes, size_t size,
                         void *settings, struct pythia_error *e);
+
+/* Read a file that is a list of maps, in YAML or JSON, instead: for each map the settings are set
+ * to their defaults and then to what it says, and `take` is called, whose error is reported at the
+ * place of the map. It returns PYTHIA_OK, or what _read_list then returns. */
+struct pythia_config_list {
+    int (*take)(void *context, struct pythia_error *e);
+    void *context;
+};
+int pythia_config_read_list(struct pythia_config *c, const char *path, void *settings,
+                            const struct pythia_config_list *list, struct pythia_error *e);
 
 /* Set what variables of the environment say: PREFIX_OTLP_HTTP for "otlp-http"; several values are
  * parted by commas. A variable with the prefix that is no option is an error: it is likely a slip.

@@ -22,7 +22,7 @@ enum pythia_price_known {
 };
 const char *pythia_price_known_name(enum pythia_price_known known); /* "measured" */
 
-/* What is known of a trace point beside what its plane says. */
+/* Facts about a trace point that its plane does not know. */
 struct pythia_controller_seen {
     double price_ns; /* of one pass; NaN: not known */
     enum pythia_price_known price_known;

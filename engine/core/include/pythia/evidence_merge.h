@@ -45,7 +45,8 @@ int pythia_evidence_merge_add(struct pythia_evidence_merge *m, const char *name,
 /* No more will be added: finish the groups. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_evidence_merge_finish(struct pythia_evidence_merge *m);
 
-/* What was merged, for evidence_write.h or a report; borrowed until _destroy. After _finish. */
+/* The merged evidence, for evidence_write.h or a report; borrowed until _destroy. Call after
+ * _finish. */
 struct pythia_evidence_source pythia_evidence_merge_source(const struct pythia_evidence_merge *m);
 
 #endif

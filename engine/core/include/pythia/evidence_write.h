@@ -28,7 +28,8 @@
  * named by their path are therefore written with the path apart: the groups were made with
  * `mark_paths` (request_type.h). */
 
-/* How evidence was gathered: only evidence with the same settings can be merged. */
+/* The settings with which evidence was gathered: only evidence with equal settings can be
+ * merged. */
 struct pythia_evidence_settings {
     bool fold;         /* as in groups.h */
     size_t rows;       /* of each type that are kept at most */

@@ -16,7 +16,7 @@ int pythia_history_file_write(const struct pythia_history *history, struct pythi
  * another version, with the reason in `e`. */
 int pythia_history_file_read(const char *path, struct pythia_history **out, struct pythia_error *e);
 
-/* The same for what is in memory; `name` is for messages. */
+/* As pythia_history_file_read, but from memory; `name` is for messages. */
 int pythia_history_file_parse(const char *name, struct pythia_text bytes,
                               struct pythia_history **out, struct pythia_error *e);
 

@@ -33,8 +33,8 @@ int pythia_input_create(const char *const *paths, size_t count, bool follow,
 void pythia_input_destroy(struct pythia_input *in); /* in may be NULL */
 const struct pythia_input_file *pythia_input_files(const struct pythia_input *in, size_t *count);
 
-/* How many links to files led out of their folder, and were not followed; *first is the first of
- * them, borrowed, NULL if there is none. */
+/* The number of links to files outside their folder, which were not followed; *first is the
+ * first of them, borrowed, NULL if there is none. */
 size_t pythia_input_outward_links(const struct pythia_input *in, const char **first);
 
 /* One file being read: decompressed on the way if its first bytes say gzip or Zstandard, also where
@@ -57,13 +57,13 @@ struct pythia_input_range {
     struct pythia_text before, after; /* borrowed as long as the stream lives */
 };
 
-/* The same for a part of a file, which is read as it is. */
+/* As pythia_input_open, but for a part of a file, which is read as it is. */
 int pythia_input_open_range(const struct pythia_input_file *file,
                             const struct pythia_input_range *range, _Atomic uint64_t *read_bytes,
                             struct pythia_input_stream **out, struct pythia_error *e);
 void pythia_input_close(struct pythia_input_stream *s); /* s may be NULL */
 
-/* What to read from: borrowed until _close. */
+/* The source to read from: borrowed until _close. */
 struct pythia_source *pythia_input_source(struct pythia_input_stream *s);
 
 /* Is the file compressed? */

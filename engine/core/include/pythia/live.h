@@ -86,7 +86,7 @@ struct pythia_live_options {
                             has no points_per_cycle */
 };
 
-/* What came of a cycle. All of it is borrowed for the call. */
+/* The result of a cycle. All of it is borrowed for the call. */
 struct pythia_live_cycle {
     struct pythia_cycle decisions; /* without any, and with the number of the last that there were,
                                       while it learns or pauses */
@@ -130,7 +130,8 @@ void pythia_live_watch(struct pythia_live *l,
 /* Gets each span as it arrives, before its request is finished; negative likewise. NULL: nobody
  * does. */
 void pythia_live_watch_spans(struct pythia_live *l,
-                             int (*span)(void *context, const struct pythia_span *span),
+                             int (*span)(void *context, const struct pythia_trace_id *trace,
+                                         const struct pythia_span *span),
                              void *context);
 
 /* Our own clock shows `unix_ns` (since the Unix epoch) at `now_ns`. To be called from time to time,
@@ -149,7 +150,7 @@ int pythia_live_drain(
  * long as it is not destroyed. NULL: it was taken before. */
 struct pythia_groups *pythia_live_take_groups(struct pythia_live *l);
 
-/* What the owner retains of past cycles, in bytes: pythia_window_hold. */
+/* Report the bytes that the owner retains for past cycles: pythia_window_hold. */
 void pythia_live_hold(struct pythia_live *l, uint64_t bytes);
 
 /* Should senders be told to wait? */
@@ -164,6 +165,9 @@ uint64_t pythia_live_wish(const struct pythia_live *l);
  * seen. */
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint);
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint);
+
+/* Does a trace point belong to the skeleton of the search space? None does while it is learnt. */
+bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint);
 
 /* The types that a trace point is wanted open for because they are being learnt, beside those of
  * pythia_live_limit if it is open without that: numbers of strings, at most `most`. Returns how
@@ -207,8 +211,8 @@ int pythia_live_know(struct pythia_live *l, struct pythia_text id);
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
                          struct pythia_open_points *never, struct pythia_open_points *fixed);
 
-/* How often a trace point is passed in a request, of the type that has it most often; NaN: the
- * search space does not know it, or is being learnt. */
+/* Mean hits of a trace point per request, of the type that hits it most often; NaN: the search
+ * space does not know it, or is being learnt. */
 double pythia_live_calls(const struct pythia_live *l, uint32_t tracepoint);
 
 /* Pause and resume deciding ("off" and "on"): while paused cycles are cut and told, and nothing is

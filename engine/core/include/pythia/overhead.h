@@ -60,7 +60,7 @@ int pythia_overhead_add(struct pythia_overhead *o, uint32_t type, const struct p
 int pythia_overhead_look(struct pythia_overhead *o, uint64_t now_ns,
                          const struct pythia_switch **switches, size_t *count);
 
-/* How long a request takes on average, in ns, of those measured last; NaN: there was none. */
+/* Mean duration of a request, in ns, of the last ones measured; NaN: there was none. */
 double pythia_overhead_request_ns(const struct pythia_overhead *o);
 
 struct pythia_overhead_numbers {

@@ -37,7 +37,7 @@ struct pythia_pipeline_options {
                              finished; 0: 65536 */
 };
 
-/* Who gets the traces, on the caller's thread. */
+/* The receiver of the traces, on the caller's thread. */
 struct pythia_consumer {
     /* Called before the first trace, and again each time that all input has to be read once more:
      * forget all. */

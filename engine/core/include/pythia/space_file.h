@@ -16,7 +16,7 @@ int pythia_space_file_write(const struct pythia_space *space, struct pythia_buf 
  * PYTHIA_EFORMAT for what is no search space, or one of another version. */
 int pythia_space_file_read(const char *path, struct pythia_space *space, struct pythia_error *e);
 
-/* The same for what is in memory; `name` is for messages. */
+/* As pythia_space_file_read, but from memory; `name` is for messages. */
 int pythia_space_file_parse(const char *name, struct pythia_text bytes, struct pythia_space *space,
                             struct pythia_error *e);
 

@@ -21,8 +21,8 @@ void pythia_span_batch_clear(struct pythia_span_batch *b);
 int pythia_span_batch_add(struct pythia_span_batch *b, const struct pythia_trace_id *trace,
                           const struct pythia_span *span);
 
-/* How many spans, the bytes that they fill, and the memory that the batch holds: that of the
- * largest that it ever was. */
+/* The number of spans, the bytes that they fill, and the memory that the batch holds, which is
+ * that of the largest batch so far. */
 size_t pythia_span_batch_count(const struct pythia_span_batch *b);
 size_t pythia_span_batch_size(const struct pythia_span_batch *b);
 size_t pythia_span_batch_bytes(const struct pythia_span_batch *b);

@@ -39,7 +39,7 @@ int pythia_state_open(const char *path, struct pythia_state **out, struct pythia
 void pythia_state_close(struct pythia_state *s); /* s may be NULL */
 bool pythia_state_is_degraded(const struct pythia_state *s);
 
-/* What was known of a trace point. */
+/* The known facts of a trace point. */
 struct pythia_state_known {
     double price_ns;         /* of one pass; NaN: not known */
     const char *price_known; /* how: "measured", "expected" or "supposed" */
@@ -101,7 +101,7 @@ int pythia_state_put_history(struct pythia_state *s, const struct pythia_history
 int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out,
                              struct pythia_error *e);
 
-/* What the planes know: replaces all. */
+/* Replace everything that is stored about the planes' trace points. */
 struct pythia_state_point {
     const char *plane;
     struct pythia_text target, id;

@@ -8,8 +8,10 @@
 
 #include "pythia/closed_loop.h"
 #include "pythia/diagnosis.h"
+#include "pythia/expectation_judge.h"
 #include "pythia/groups.h"
 #include "pythia/pipeline.h"
+#include "pythia/saturated.h"
 #include "pythia/strategy.h"
 
 /* What tracing takes of the time of requests, and the trace points that are closed for it. */
@@ -42,9 +44,14 @@ struct pythia_report_source {
     size_t min_requests;            /* that a group needed to be diagnosed; 0: 30 */
     const struct pythia_loop *loop; /* how it came to that, cycle by cycle; NULL: it was one look */
     const struct pythia_verdicts *verdicts; /* of the loop, or of the one look; NULL: none */
-    bool all;              /* the short form lists everything, in as many lines as that takes */
+    const struct pythia_expectations *expectations; /* of the requests; NULL: none, */
+    const struct pythia_expected_results *expected; /* and what came of them; NULL: none */
+    bool all; /* the short form lists everything, in as many lines as that takes */
+    const struct pythia_saturated_limit *limits; /* of keys, where they are known */
+    size_t limit_count;
     const char *trace_url; /* of a trace in another tool, with {trace_id} in it; NULL: none */
-    const struct pythia__index *index; /* the report's own */
+    const struct pythia__index *index;        /* the report's own, */
+    const struct pythia_saturated *saturated; /* and so are these */
 };
 
 /* How text is shown. */

@@ -6,19 +6,19 @@
 /* What was mended in a trace, with the name it has in reports. A duration is never rewritten
  * without one of these. */
 #define PYTHIA_REPAIR_MAP(X)                                                                       \
-    X(ORPHAN, "orphan", "the parent is missing: put below the root")                               \
-    X(EXTRA_ROOT, "extra_root", "one more root where one was expected: kept beside it")            \
-    X(DUPLICATE, "duplicate", "the same span twice: one is kept")                                  \
+    X(ORPHAN, "orphan", "the parent is missing: moved below the root")                             \
+    X(EXTRA_ROOT, "extra_root", "a second root: kept beside the first")                            \
+    X(DUPLICATE, "duplicate", "a duplicate span: one is kept")                                     \
     X(CONFLICT, "conflict", "two reports of one span with different times: the longest is kept")   \
-    X(UNFINISHED, "unfinished", "no end was seen: taken to last as long as what is below it")      \
+    X(UNFINISHED, "unfinished", "no end was seen: assumed to last as long as the spans below it")  \
     X(CYCLE, "cycle", "a span was its own ancestor: cut off and put below the root")               \
     X(SKEW, "skew", "another host's clock was off: moved into its parent")                         \
-    X(CLAMPED, "clamped", "stuck out of a parent that waits for it: cut to the parent")            \
-    X(NEGATIVE, "negative", "ended before it began: taken to have no length")                      \
+    X(CLAMPED, "clamped", "exceeded a parent that waits for it: cut to the parent")                \
+    X(NEGATIVE, "negative", "ended before it began: duration set to 0")                            \
     X(SEVERAL_PARENTS, "several_parents", "several parents: the first is kept")                    \
-    X(ENCODING, "encoding", "text that is not UTF-8: broken bytes became U+FFFD")                  \
+    X(ENCODING, "encoding", "text was not UTF-8: invalid bytes became U+FFFD")                     \
     X(CLOCK_STEP, "clock_step", "a clock was set, or the machine slept: times may be off")         \
-    X(SAMPLING, "sampling", "how it was sampled is no probability: taken as not stated")           \
+    X(SAMPLING, "sampling", "invalid sampling probability: ignored")                               \
     X(CLOCK_BASE, "clock_base",                                                                    \
       "another host's clock has no common base: only the duration was used")
 
@@ -29,23 +29,22 @@
     X(LATE, "late", "came after its trace was finished")                                           \
     X(NOT_A_TRACE, "not_a_trace", "a record of another kind")                                      \
     X(OVERSIZE, "oversize", "came after its trace had reached the largest size")                   \
-    X(SHED, "shed", "its whole trace was left out, for want of memory")                            \
+    X(SHED, "shed", "its whole trace was left out because memory was short")                       \
     X(FULL_RING, "full_ring", "not recorded in the traced program: its ring was full")             \
-    X(CUT_TEXT, "cut_text", "the rest of a text that was longer than its source keeps")            \
-    X(ATTRIBUTE, "attribute", "a key-value beyond the most that a span may have")                  \
-    X(EVENT, "event", "an event beyond the most that a span may have")                             \
-    X(LINK, "link", "a link beyond the most that a span may have")                                 \
-    X(REDACTED, "redacted", "a key-value that a rule of redact leaves out")                        \
-    X(LOSS_COUNT, "loss_count",                                                                    \
-      "a count of a traced program's losses that is higher than can be: it was not believed")
+    X(CUT_TEXT, "cut_text", "the rest of a text that its source truncated")                        \
+    X(ATTRIBUTE, "attribute", "a key-value beyond the limit per span")                             \
+    X(EVENT, "event", "an event beyond the limit per span")                                        \
+    X(LINK, "link", "a link beyond the limit per span")                                            \
+    X(REDACTED, "redacted", "a key-value that a redaction rule drops")                             \
+    X(LOSS_COUNT, "loss_count", "an impossibly high count of losses of a traced program: ignored")
 
 /* Why a request that was finished may lack spans. It is counted, and is evidence of nothing: the
  * spans that it lacks would look like calls that were never made. */
 #define PYTHIA_INCOMPLETE_MAP(X)                                                                   \
     X(SENDER, "late_sender",                                                                       \
-      "a service that most requests of the type call was not heard of in time")                    \
-    X(AGE, "age", "it lasted longer than a request may")                                           \
-    X(SIZE, "size", "it had more spans than a request may")
+      "no spans arrived in time from a service that most requests of the type call")               \
+    X(AGE, "age", "it exceeded the longest duration of a request")                                 \
+    X(SIZE, "size", "it exceeded the limit of spans per request")
 
 enum pythia_incomplete {
 #define X(name, text, help) PYTHIA_INCOMPLETE_##name,

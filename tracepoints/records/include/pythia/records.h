@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* What trace points write, and what a reader of their rings passes on: records, in frames. A file
- * of records is frames one after the other; pythia-records(5) is the same in words. All numbers are
- * little-endian; names and texts may hold any byte and have no NUL after them.
+/* The format of what trace points write, and of what a reader of their rings passes on: records, in
+ * frames. A file of records is frames one after the other; pythia-records(5) is the same in words.
+ * All numbers are little-endian; names and texts may hold any byte and have no NUL after them.
  *
  *     frame     | header, 128 bytes | payload: records, each a multiple of 8 bytes |
  *
@@ -71,7 +71,7 @@ enum pythia_record_kind {
     PYTHIA_RECORD_COST = 20,
 };
 
-/* How each begins. A reader passes over kinds that it does not know. */
+/* The beginning of each record. A reader passes over kinds that it does not know. */
 struct pythia_record {
     uint16_t bytes;  /* 0  of all of it: 8 to PYTHIA_RECORD_BYTES, a multiple of 8 */
     uint8_t kind;    /* 2  enum pythia_record_kind */

@@ -27,7 +27,7 @@ const server = http.createServer((request, response) => {
       response.writeHead(200).end(answer.raw);
       return;
     }
-    const body = JSON.stringify({ lease_ms: 400, poll_ms: 10, ...answer.list });
+    const body = JSON.stringify({ lease_ms: 600000, poll_ms: 10, ...answer.list });
     let hash = 7n;
     for (const byte of Buffer.from(body)) hash = BigInt.asUintN(64, hash * 1099511628211n + BigInt(byte));
     const etag = `"${hash.toString(16).padStart(16, '0')}"`;
@@ -143,6 +143,8 @@ test('what is in force is confirmed, with the points, their prices and hits', as
   const report = seen.reports.find((one) => one.points.length >= 3);
   assert.strictEqual(report.service, 'shop');
   assert.match(report.instance, /^.+:[0-9]+:[0-9a-f]{8}$/);
+  assert.strictEqual(report.agent, `pythia-gate-node ${require('../package.json').version}`);
+  assert.ok(report.closed_ns > 1 && report.closed_ns < 1e6, report.closed_ns);
   const points = new Map(report.points.map((point) => [point.id, point]));
   const renamed = points.get('shop:web:x'); // as which b arrives
   assert.ok(renamed.hits >= 40);
@@ -165,8 +167,8 @@ test('a list that cannot be read leaves what is in force', async () => {
 
 test('the default set returns when the lease is out, and goes again', async () => {
   for (const bad of [{ silent: true }, { status: 503, list: {} }]) {
-    await set({ open: [ids.b, ids.c] });
-    assert.strictEqual(run(), 'a c<x x<a');
+    await set({ open: [ids.b, ids.c], lease_ms: 400 });
+    await until(() => run() === 'a c<x x<a', 'open');
     answer = bad;
     server.closeAllConnections();
     await until(() => run() === 'a', 'default');
@@ -186,7 +188,7 @@ test('a refused report is not repeated at once', async () => {
 });
 
 test('everything is closed while the file says so', async () => {
-  await set({ open: [ids.a, ids.b, ids.c] });
+  await set({ open: [ids.a, ids.b, ids.c], lease_ms: 400 });
   writeFileSync(path.join(folder, 'off'), '');
   await until(() => run() === '', 'off');
   await sleep(600); // longer than the lease

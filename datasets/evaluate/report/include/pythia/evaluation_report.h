@@ -2,22 +2,27 @@
 #define PYTHIA_EVALUATION_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "pythia/buf.h"
 #include "pythia/error.h"
 #include "pythia/evaluation.h"
 
-struct json_t;
+/* The results of an evaluation, from the trials themselves or from a file of "pythia.evaluation/1"
+ * (pythia-evaluation(5)). Every format is written from it, so that both give the same bytes. */
+struct pythia_evaluation_report;
 
-/* What an evaluation came to as a JSON document, "pythia.evaluation/1"; the other forms are made of
- * it. Of trials that were not run it says so. With `times` it tells how long decisions took, which
- * is another time each time. NULL when out of memory; the caller gives it back with json_decref.
- * Undefined numbers are null. */
-struct json_t *pythia_evaluation_report_json(const struct pythia_evaluation *e, bool times);
+/* Of the trials that were run so far; the report says if some were not. With `times` it has the
+ * durations of decisions, which differ from run to run. PYTHIA_OK with *out owned, or
+ * PYTHIA_ENOMEM. */
+int pythia_evaluation_report_create(const struct pythia_evaluation *e, bool times,
+                                    struct pythia_evaluation_report **out);
 
-/* The document in a file. On success *out is owned by the caller (json_decref), on failure it is
- * untouched. PYTHIA_OK, PYTHIA_EIO, PYTHIA_EFORMAT or PYTHIA_ENOMEM, with the reason in `e`. */
-int pythia_evaluation_report_read(const char *path, struct json_t **out, struct pythia_error *e);
+/* Of a file. Undefined and missing numbers are NaN. PYTHIA_OK with *out owned, PYTHIA_EIO,
+ * PYTHIA_EFORMAT or PYTHIA_ENOMEM, with the reason in `e`. */
+int pythia_evaluation_report_read(const char *path, struct pythia_evaluation_report **out,
+                                  struct pythia_error *e);
+void pythia_evaluation_report_destroy(struct pythia_evaluation_report *r); /* r may be NULL */
 
 enum pythia_evaluation_format {
     PYTHIA_EVALUATION_TEXT,
@@ -27,9 +32,16 @@ enum pythia_evaluation_format {
     PYTHIA_EVALUATION_SVG, /* cycles against trace points opened; it needs no other file */
 };
 
-/* Append the document in a form. `colour` is for TEXT on a terminal. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia_evaluation_report_write(const struct json_t *report,
-                                   enum pythia_evaluation_format format, bool colour,
+/* The terminal that TEXT is for. */
+struct pythia_evaluation_view {
+    size_t width;
+    bool colour, ascii;
+};
+
+/* Append the report in a format. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_evaluation_report_write(const struct pythia_evaluation_report *r,
+                                   enum pythia_evaluation_format format,
+                                   const struct pythia_evaluation_view *view,
                                    struct pythia_buf *out);
 
 #endif

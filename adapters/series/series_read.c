@@ -1,0 +1,9 @@
+#include "series_stats.h"
+
+int pythia_series_read(struct pythia_series_csv *csv, const char *name, struct pythia_text content,
+                       bool unfinished)
+{
+    return pythia__series_is_stats(content)
+               ? pythia__series_stats_read(csv, name, content)
+               : pythia_series_csv_read(csv, name, content, unfinished);
+}

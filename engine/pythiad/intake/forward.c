@@ -1,0 +1,247 @@
+#include "forward.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "pythia/web.h"
+
+#define THREADS     4 /* requests under way at once */
+#define TIMEOUT_S   10.
+#define ANSWER_MAX  ((size_t)64 * 1024) /* of which nothing is read but the status */
+#define PAUSE_MIN_S .1
+#define PAUSE_MAX_S 30.
+
+struct body {
+    struct body *next;
+    const char *path, *type, *coding; /* coding NULL: it is not packed */
+    size_t size;
+    char bytes[];
+};
+
+struct pythia__forward {
+    char *url;
+    size_t bytes_max;
+    uv_mutex_t lock; /* of all that follows */
+    uv_cond_t changed;
+    struct body *first, **last;
+    bool stopping;
+    atomic_bool given_up; /* stopping, and the collector does not take what waits */
+    bool warned;          /* of the present failure */
+    struct pythia__forward_numbers numbers;
+    size_t thread_count;
+    uv_thread_t threads[THREADS];
+};
+
+int pythia__forward_check(const char *url, struct pythia_error *e)
+{
+    const char *host = strncmp(url, "http://", 7) == 0    ? url + 7
+                       : strncmp(url, "https://", 8) == 0 ? url + 8
+                                                          : "";
+    size_t size = strcspn(host, "/?#");
+    if (size > 0 && (host[size] == '\0' || strcmp(host + size, "/") == 0))
+        return PYTHIA_OK;
+    return pythia_error_set(e, PYTHIA_EUSAGE,
+                            "forward: %s is no collector: give http:// or https://, its host and "
+                            "port, and no path",
+                            url);
+}
+
+/* ---- a thread ---- */
+
+enum outcome { TAKEN, LATER, REFUSED };
+
+static enum outcome post_body(struct pythia__forward *f, const struct body *b, long *code)
+{
+    char url[1024], type[64], coding[64] = "";
+    struct pythia_web_answer answer = {0};
+    snprintf(url, sizeof(url), "%s%s", f->url, b->path);
+    snprintf(type, sizeof(type), "Content-Type: %s", b->type);
+    if (b->coding)
+        snprintf(coding, sizeof(coding), "Content-Encoding: %s", b->coding);
+    const struct pythia_web_request request = {.url = url,
+                                               .headers = {type, b->coding ? coding : NULL},
+                                               .body = b->bytes,
+                                               .body_size = b->size,
+                                               .answer_max = ANSWER_MAX,
+                                               .timeout_s = TIMEOUT_S,
+                                               .stop = &f->given_up};
+    int status = pythia_web_ask(&request, &answer, NULL);
+    *code = answer.status;
+    pythia_buf_free(&answer.body);
+    if (status != PYTHIA_OK || *code >= 500 || *code == 408 || *code == 429)
+        return LATER;
+    return *code >= 200 && *code <= 299 ? TAKEN : REFUSED;
+}
+
+/* With the lock held. A collector that is down is reported once, until it takes something. */
+static void note_outcome(struct pythia__forward *f, const struct body *b, enum outcome outcome,
+                         long code)
+{
+    if (outcome == TAKEN) {
+        f->numbers.sent++;
+        f->numbers.sent_bytes += b->size;
+    }
+    if (outcome == REFUSED)
+        f->numbers.refused++;
+    if (outcome != TAKEN && !f->warned)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "The collector does not take what is sent on: status=%ld, %s", code,
+                   outcome == LATER ? "tries again" : "lost");
+    if (outcome == TAKEN && f->warned)
+        pythia_log(PYTHIA_LOG_INFO, "The collector takes what is sent on again");
+    f->warned = outcome != TAKEN;
+}
+
+/* With the lock held, but not while it waits. Nobody waits any more once pythiad stops. */
+static void pause_forwarding(struct pythia__forward *f, double seconds)
+{
+    uint64_t end = uv_hrtime() + (uint64_t)(seconds * 1e9);
+    for (uint64_t now; (now = uv_hrtime()) < end && !f->stopping;)
+        uv_cond_timedwait(&f->changed, &f->lock, end - now);
+}
+
+/* With the lock held, but not while a request is under way. The body keeps its bytes of the queue
+ * until it is taken: the bound is one of memory. */
+static void send_on(struct pythia__forward *f, struct body *b)
+{
+    double pause = PAUSE_MIN_S;
+    enum outcome outcome = LATER;
+    while (outcome == LATER && !atomic_load(&f->given_up)) {
+        bool last = f->stopping;
+        long code;
+        uv_mutex_unlock(&f->lock);
+        outcome = post_body(f, b, &code);
+        uv_mutex_lock(&f->lock);
+        note_outcome(f, b, outcome, code);
+        if (outcome != LATER)
+            break;
+        f->numbers.tried_again++;
+        if (last)
+            atomic_store(&f->given_up, true);
+        else
+            pause_forwarding(f, pause);
+        pause = pause * 2 < PAUSE_MAX_S ? pause * 2 : PAUSE_MAX_S;
+    }
+    f->numbers.stopped += outcome == LATER;
+    f->numbers.waiting--;
+    f->numbers.waiting_bytes -= b->size;
+    pythia_free(b);
+}
+
+static void run_forwarding(void *context)
+{
+    struct pythia__forward *f = context;
+    uv_mutex_lock(&f->lock);
+    while (f->first || !f->stopping) {
+        struct body *b = f->first;
+        if (!b) {
+            uv_cond_wait(&f->changed, &f->lock);
+            continue;
+        }
+        f->first = b->next;
+        if (!f->first)
+            f->last = &f->first;
+        send_on(f, b);
+    }
+    uv_mutex_unlock(&f->lock);
+}
+
+/* ---- the loop ---- */
+
+/* Where one thread cannot be made, _destroy ends those that were. */
+int pythia__forward_create(const char *url, size_t bytes_max, struct pythia__forward **out,
+                           struct pythia_error *e)
+{
+    size_t size = strlen(url);
+    struct pythia__forward *f = pythia_calloc(1, sizeof(*f));
+    char *copy = pythia_strndup(url, size - (url[size - 1] == '/'));
+    if (!f || !copy || uv_mutex_init(&f->lock) != 0) {
+        pythia_free(f);
+        pythia_free(copy);
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to send on");
+    }
+    f->url = copy;
+    f->bytes_max = bytes_max;
+    f->last = &f->first;
+    int status = uv_cond_init(&f->changed) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK) {
+        uv_mutex_destroy(&f->lock);
+        pythia_free(copy);
+        pythia_free(f);
+        return status;
+    }
+    while (f->thread_count < THREADS &&
+           uv_thread_create(&f->threads[f->thread_count], run_forwarding, f) == 0)
+        f->thread_count++;
+    if (f->thread_count == THREADS) {
+        *out = f;
+        return PYTHIA_OK;
+    }
+    pythia__forward_destroy(f);
+    return pythia_error_set(e, PYTHIA_EIO, "no thread to send on");
+}
+
+void pythia__forward_destroy(struct pythia__forward *f)
+{
+    if (!f)
+        return;
+    uv_mutex_lock(&f->lock);
+    f->stopping = true;
+    uv_cond_broadcast(&f->changed);
+    uv_mutex_unlock(&f->lock);
+    for (size_t i = 0; i < f->thread_count; i++)
+        uv_thread_join(&f->threads[i]);
+    if (f->numbers.stopped > 0)
+        pythia_log(PYTHIA_LOG_WARNING, "Bodies were not sent on before the end: lost=%llu",
+                   (unsigned long long)f->numbers.stopped);
+    uv_cond_destroy(&f->changed);
+    uv_mutex_destroy(&f->lock);
+    pythia_free(f->url);
+    pythia_free(f);
+}
+
+/* The copy is made without the lock, as threads must not wait for it. */
+bool pythia__forward_add(struct pythia__forward *f, const char *path, const char *type,
+                         enum pythia_packing packing, const char *bytes, size_t size)
+{
+    static const char *const codings[PYTHIA_PACKINGS] = {
+        [PYTHIA_PACKING_GZIP] = "gzip", [PYTHIA_PACKING_ZSTD] = "zstd"};
+    struct body *b = pythia_calloc(1, sizeof(*b) + size);
+    if (b) {
+        *b = (struct body){.path = path, .type = type, .coding = codings[packing], .size = size};
+        if (size > 0)
+            memcpy(b->bytes, bytes, size);
+    }
+    uv_mutex_lock(&f->lock);
+    bool taken = b && size <= f->bytes_max - f->numbers.waiting_bytes;
+    if (taken) {
+        *f->last = b;
+        f->last = &b->next;
+        f->numbers.waiting++;
+        f->numbers.waiting_bytes += size;
+        uv_cond_signal(&f->changed);
+    } else {
+        f->numbers.not_taken++;
+    }
+    uv_mutex_unlock(&f->lock);
+    if (!taken)
+        pythia_free(b);
+    return taken;
+}
+
+struct pythia__forward_numbers pythia__forward_numbers(struct pythia__forward *f)
+{
+    struct pythia__forward_numbers out = {0};
+    if (!f)
+        return out;
+    uv_mutex_lock(&f->lock);
+    out = f->numbers;
+    uv_mutex_unlock(&f->lock);
+    return out;
+}
