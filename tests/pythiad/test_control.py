@@ -207,7 +207,7 @@ class Pages(Case):
         self.feed_until(lambda: in_force() and not self.pythiad.get("/v1/status").json["learning"])
         self.assertEqual([self.pythiad.get("/v1/status").json[name] for name in ("unknown_points", "unknown_spans")], [0, 0])
         self.assertRegex(self.pythiad.ctl("status").stdout, r"not in search space +0\n")
-        self.assertNotIn("learn it anew", self.pythiad.ctl("status").stdout)
+        self.assertNotIn("build or learn a new one", self.pythiad.ctl("status").stdout)
         for _ in range(50):
             rig.until(in_force, 10)
             before = self.settled()

@@ -270,8 +270,8 @@ class Overload(unittest.TestCase):
         self.assertGreaterEqual(metrics["pythia_bodies_refused_total"], refused)
         self.assertEqual(metrics["pythia_body_bytes_held"], 0)
         self.assertEqual(pythiad.stop(), 0, pythiad.log)
-        last = dict(part.split("=") for part in next(line for line in pythiad.lines if "Took in: " in line)
-                    .split("Took in: ")[1].split(", "))
+        last = dict(part.split("=") for part in next(line for line in pythiad.lines if "Received: " in line)
+                    .split("Received: ")[1].split(", "))
         self.assertGreaterEqual(int(last["spans"]), 2)
         self.assertLessEqual(int(last["kept"]) + int(last["hidden"]), int(last["spans"]))
 

@@ -89,7 +89,7 @@ class Follow(unittest.TestCase):
         daemon.logged("was replaced")
         with open(path, "wb") as to:  # shorter than it was
             to.flush()
-            daemon.logged("was cut short")
+            daemon.logged("was truncated")
             to.write(lines[2])
         self.spans(daemon, spans_of(lines[:3]))
         self.assertEqual(daemon.stop(), 0)
@@ -352,7 +352,7 @@ class Rings(unittest.TestCase):
         self.assertGreater(came - before, 500)  # two rings full
         self.assertGreater(lost, 30000)
         self.assertEqual(daemon.stop(), 0)
-        self.assertRegex(daemon.log, f"Took in: .* spans={came:.0f}, .*dropped={lost:.0f}, ")
+        self.assertRegex(daemon.log, f"Received: .* spans={came:.0f}, .*dropped={lost:.0f}, ")
 
     def test_rings_have_one_reader(self):
         daemon, environment = self.start()
@@ -439,12 +439,12 @@ class Redis(unittest.TestCase):
         daemon = self.start()
         daemon.logged("Redis cannot be reached; retrying: reason=Connection refused")
         self.redis.start()
-        daemon.logged("Reads OSProfiler's events from Redis")
+        daemon.logged("Reading OSProfiler's events from Redis")
         self.assertEqual(daemon.log.count("Redis cannot be reached"), 1)
 
     def test_a_redis_that_is_gone_and_comes_back_is_read_again(self):
         daemon = self.start()
-        daemon.logged("Reads OSProfiler's events from Redis")
+        daemon.logged("Reading OSProfiler's events from Redis")
         self.redis.kill()
         daemon.logged("Redis cannot be reached")
         self.redis.start()

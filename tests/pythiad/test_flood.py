@@ -112,8 +112,8 @@ class Flood(unittest.TestCase):
         self.assertEqual(pythiad.stop(60), 0, pythiad.log)
         seen, mean = self.rows(folder, "SELECT sum(requests), sum(requests * mean_ns) / sum(requests) FROM type"
                                f" WHERE request_type = 'shop:root' AND cycle > {last}")[0]
-        told = dict(part.split("=") for part in next(line for line in pythiad.lines if "Took in: " in line)
-                    .split("Took in: ")[1].split(", "))
+        told = dict(part.split("=") for part in next(line for line in pythiad.lines if "Received: " in line)
+                    .split("Received: ")[1].split(", "))
         print(f"of {often} requests of one type {seen} are in reports, mean {mean:.0f} ns of {sum(lengths) / often:.0f}; "
               f"{metrics['pythia_requests_apart_total']:.0f} apart, {shed:.0f} shed", flush=True)
         self.assertEqual(int(told["requests"]), count + often + warm - shed)

@@ -48,9 +48,9 @@ class Settings(unittest.TestCase):
                 ("\n\n  nothing: 1\n", 3, 3, "there is no setting nothing"),
                 ("otlp:\n  nothing: 1\n", 2, 3, "there is no setting otlp-nothing"),
                 ("connections: 4\nconnections: 5\n", 2, 1, "connections is set twice"),
-                ("insecure: perhaps\n", 1, 11, "insecure is true or false"),
+                ("insecure: perhaps\n", 1, 11, "insecure must be true or false"),
                 ("connections: [4]\n", 1, 14, "requires one value, not a list"),
-                ("always: {a: b}\n", 1, 9, "takes a value"),
+                ("always: {a: b}\n", 1, 9, "requires a value"),
                 ("a: &x b\n", 1, 4, "anchors, aliases and tags"),
                 ("- a\n", 1, 1, "settings must be lines of NAME: VALUE"),
                 ("connections: 4\n---\nconnections: 5\n", 2, 1, "there is a second document"),
@@ -248,7 +248,7 @@ class End(unittest.TestCase):
             self.assertFalse(sender.is_alive())
             self.assertGreater(sender.acknowledged, 0)
         acknowledged = sum(sender.acknowledged for sender in senders)
-        told = re.search(r"Took in: bodies=(\d+), refused-bodies=(\d+), spans=(\d+), kept=(\d+), .*requests=(\d+)", pythiad.log)
+        told = re.search(r"Received: bodies=(\d+), refused-bodies=(\d+), spans=(\d+), kept=(\d+), .*requests=(\d+)", pythiad.log)
         self.assertIsNotNone(told, pythiad.log)
         bodies, _, spans, kept, requests = (int(number) for number in told.groups())
         self.assertGreaterEqual(bodies, spans // 50 + (not rig.SANITIZER))
@@ -289,7 +289,7 @@ class End(unittest.TestCase):
             begun = time.monotonic()
             code, said = rig.run(self, *where.values())
             self.assertEqual(code, 1, said)
-            self.assertIn(f"cannot listen at 127.0.0.1:{port}: something else listens there", said)
+            self.assertIn(f"cannot listen at 127.0.0.1:{port}: another program listens there", said)
             rig.within(self, time.monotonic() - begun, 2, "a failed start")
         self.assertEqual(pythiad.get("/healthz").status, 200)
 
@@ -526,7 +526,7 @@ class Restart(unittest.TestCase):
         with open(f"{folder}/truth.json", encoding="utf-8") as file:
             planted = json.load(file)["causes"][0]["trace_point"]
         if planted != shut:
-            self.assertIn(planted, pythiad.logged("Found what varies: ", 60))
+            self.assertIn(planted, pythiad.logged("Found a cause: ", 60))
         stop()
         time.sleep(.3)
         if pythiad.get("/v1/decisions?count=10000").json != decisions:
@@ -615,7 +615,7 @@ class Restart(unittest.TestCase):
         folder = rig.make_folder(self)
         write(folder, "state.db", "SQLite format 3\0 and what is no database " * 1000)
         pythiad = self.start(folder)
-        pythiad.logged("is begun anew")
+        pythiad.logged("a new one was created")
         self.assertEqual(pythiad.stop(), 0)
         with open(f"{folder}/state.db.broken", encoding="utf-8") as file:
             self.assertTrue(file.read().startswith("SQLite format 3\0 and what is no database"))

@@ -48,7 +48,7 @@ class Live(unittest.TestCase):
         pythiad = rig.Pythiad(self, "--quiet-ms=100", "--cycle-requests=80", "--learn-requests=40", "--cycle-seconds=4",
                               f"--state={folder}/state.db", folder=folder)
         stop = self.play(pythiad, bad, services)
-        found = pythiad.logged("Found what varies: ", 90)
+        found = pythiad.logged("Found a cause: ", 90)
         place = re.search(r"place=(.*), share=", found).group(1)
         self.assertIn(planted, place)
         opened = {line.split("trace-point=")[1].split(",")[0] for line in pythiad.lines if "Opens a trace point" in line}
@@ -100,7 +100,7 @@ class Live(unittest.TestCase):
         stop = self.play(pythiad, late, [f"late-{name}" for name in services])
         pythiad.logged("Opening trace points to learn new request types: times=1", 30)
         rig.until(lambda: status()["learnt_types"] == 2, 60, lambda: pythiad.log[-3000:])
-        found = pythiad.logged("Found what varies: ", 90)
+        found = pythiad.logged("Found a cause: ", 90)
         stop()
         self.assertIn(planted, re.search(r"place=(.*), share=", found).group(1))
         self.assertFalse(status()["teaching"])

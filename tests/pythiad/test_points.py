@@ -77,7 +77,7 @@ class Variables(unittest.TestCase):
         daemon = rig.Pythiad(self)
         done = daemon.ctl("vars")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("there is no gate", done.stderr)
+        self.assertIn("--gate is off", done.stderr)
 
 
 class Prices(unittest.TestCase):

@@ -11,14 +11,14 @@
         figure, count, member, inner, column                                                       \
     }
 #define PROPORTION(first, name, of_column)                                                         \
-    ROW(first + PYTHIA__HITS, true, name, "hits", NULL),                                           \
-        ROW(first + PYTHIA__OF, true, name, "of", of_column),                                      \
-        ROW(first + PYTHIA__RATE, false, name, "rate", name),                                      \
-        ROW(first + PYTHIA__LOW, false, name, "low", name "_low"),                                 \
-        ROW(first + PYTHIA__HIGH, false, name, "high", name "_high")
+    ROW((first) + PYTHIA__HITS, true, name, "hits", NULL),                                         \
+        ROW((first) + PYTHIA__OF, true, name, "of", of_column),                                    \
+        ROW((first) + PYTHIA__RATE, false, name, "rate", name),                                    \
+        ROW((first) + PYTHIA__LOW, false, name, "low", name "_low"),                               \
+        ROW((first) + PYTHIA__HIGH, false, name, "high", name "_high")
 #define SPREAD(first, name)                                                                        \
-    ROW(first + PYTHIA__MEDIAN, false, name, "median", name "_median"),                            \
-        ROW(first + PYTHIA__P90, false, name, "p90", name "_p90")
+    ROW((first) + PYTHIA__MEDIAN, false, name, "median", name "_median"),                          \
+        ROW((first) + PYTHIA__P90, false, name, "p90", name "_p90")
 #define TIMED 2 /* the last rows */
 
 /* not_localised stands before its median in CSV and after it in JSON, as released versions have

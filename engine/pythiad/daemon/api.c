@@ -493,10 +493,13 @@ static json_t *pack_points(struct pythia__daemon *d)
     struct listing l = {d, list, pins_of(d)};
     int status = pythia_controller_each(d->switching.controller, pack_point, &l);
     json_decref(l.pins);
-    for (uint32_t point = 0; point < points && status == PYTHIA_OK; point++)
-        status = add_unswitchable(d, point, list);
-    if (status == PYTHIA_OK)
-        return list;
+    if (status != PYTHIA_OK)
+        goto out;
+    for (uint32_t point = 0; point < points; point++)
+        if (add_unswitchable(d, point, list) != PYTHIA_OK)
+            goto out;
+    return list;
+out:
     json_decref(list);
     return NULL;
 }

@@ -239,9 +239,9 @@ static bool read_collected_file(struct pythia__collecting *c, const char *path, 
     struct file f = {.path = NULL};
     if (lstat(path, &f.about) != 0 || !S_ISREG(f.about.st_mode) || is_kept(c, &f.about))
         return false;
-    int status =
-        pythia_series_files_read(&path, 1, false, log_collecting_problem, c, &f.set, &f.result);
-    if (status == PYTHIA_OK && f.result.files + f.result.refused > 0)
+    if (pythia_series_files_read(&path, 1, false, log_collecting_problem, c, &f.set, &f.result) ==
+            PYTHIA_OK &&
+        f.result.files + f.result.refused > 0)
         f.path = pythia_strndup(path, strlen(path));
     if (!f.path) {
         pythia_series_set_destroy(f.set);

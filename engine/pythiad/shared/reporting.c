@@ -161,13 +161,14 @@ static int make_requests(struct evidence *e, const struct pythia_diagnosis *d)
     e->requests = pythia_calloc(d->group_count, sizeof(*e->requests));
     if (!e->requests)
         return PYTHIA_ENOMEM;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < d->group_count; i++) {
         struct group_requests *one = &e->requests[e->request_count++];
         snprintf(one->group, sizeof(one->group), "%016" PRIx64, d->groups[i].id);
-        status = pythia_report_requests(e->groups, &d->groups[i], &one->text);
+        int status = pythia_report_requests(e->groups, &d->groups[i], &one->text);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* All forms are made of what is then no longer needed. */

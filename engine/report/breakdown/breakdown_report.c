@@ -27,13 +27,17 @@ static int name_callpaths(const struct pythia_breakdown *b, char **names)
 {
     struct pythia_buf name = {0};
     int status = PYTHIA_OK;
-    for (uint32_t i = 0; i < b->count && status == PYTHIA_OK; i++) {
+    for (uint32_t i = 0; i < b->count; i++) {
         pythia_buf_clear(&name);
         pythia__callpath_name(b, i, &name);
-        names[i] =
-            pythia_buf_status(&name) == PYTHIA_OK ? pythia_strndup(name.bytes, name.size) : NULL;
-        status = names[i] ? PYTHIA_OK : PYTHIA_ENOMEM;
+        if ((status = pythia_buf_status(&name)) != PYTHIA_OK)
+            goto out;
+        if (!(names[i] = pythia_strndup(name.bytes, name.size))) {
+            status = PYTHIA_ENOMEM;
+            goto out;
+        }
     }
+out:
     pythia_buf_free(&name);
     return status;
 }
@@ -47,12 +51,13 @@ static int write_document(const struct pythia_breakdown *b,
     struct pythia__doc d;
     pythia__doc_begin(&d);
     int status = pythia__breakdown_build(b, order, count, &d);
-    if (status == PYTHIA_OK)
-        status =
-            view->format == PYTHIA_REPORT_HTML
-                ? pythia__doc_write_html(&d, "Calls between services", "Written by pythia.", out)
-            : view->format == PYTHIA_REPORT_MARKDOWN ? pythia__doc_write_markdown(&d, out)
-                                                     : pythia__doc_write_text(&d, &how, out);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = view->format == PYTHIA_REPORT_HTML
+                 ? pythia__doc_write_html(&d, "Calls between services", "Written by pythia.", out)
+             : view->format == PYTHIA_REPORT_MARKDOWN ? pythia__doc_write_markdown(&d, out)
+                                                      : pythia__doc_write_text(&d, &how, out);
+out:
     pythia__doc_free(&d);
     return status;
 }
@@ -79,8 +84,10 @@ int pythia_breakdown_write(const struct pythia_breakdown *b,
              *scratch = pythia_calloc(b->count, sizeof(*scratch));
     const struct ordering o = {b, names};
     int status = names && order && scratch ? name_callpaths(b, names) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        status = write_shown(b, view, &o, order, scratch, out);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = write_shown(b, view, &o, order, scratch, out);
+out:
     for (size_t i = 0; names && i < b->count; i++)
         pythia_free(names[i]);
     pythia_free(names);

@@ -147,13 +147,8 @@ int pythia__items_collect(const struct pythia_report_source *s, struct pythia__i
 {
     struct collection c = {.s = s};
     int status = add_groups(&c);
-    if (status == PYTHIA_OK)
-        status = add_paths(&c);
-    if (status == PYTHIA_OK)
-        status = add_verdicts(&c);
-    if (status == PYTHIA_OK)
-        status = sort_collected(&c);
-    if (status != PYTHIA_OK) {
+    if (status != PYTHIA_OK || (status = add_paths(&c)) != PYTHIA_OK ||
+        (status = add_verdicts(&c)) != PYTHIA_OK || (status = sort_collected(&c)) != PYTHIA_OK) {
         pythia_free(c.items);
         return status;
     }

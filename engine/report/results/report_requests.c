@@ -143,13 +143,15 @@ int pythia_report_requests(const struct pythia_groups *groups, const struct pyth
     struct table t = {.vocabulary = pythia_cct_vocabulary(pythia_groups_cct(groups)),
                       .group = group};
     int status = choose_rows(&t);
-    if (status == PYTHIA_OK) {
-        choose_columns(&t, pythia_groups_keys(groups));
-        status = pythia_key_reader_create(t.vocabulary, pythia_groups_keys(groups), t.columns,
-                                          t.column_count, &t.reader);
-    }
-    if (status == PYTHIA_OK)
-        status = write_requests(&t, out);
+    if (status != PYTHIA_OK)
+        goto out;
+    choose_columns(&t, pythia_groups_keys(groups));
+    status = pythia_key_reader_create(t.vocabulary, pythia_groups_keys(groups), t.columns,
+                                      t.column_count, &t.reader);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = write_requests(&t, out);
+out:
     pythia_key_reader_destroy(t.reader);
     pythia_free(t.rows);
     return status;

@@ -91,13 +91,9 @@ int pythia__index_make(const struct pythia_report_source *s, struct pythia__inde
         pythia_calloc(verdicts + 1, sizeof(const struct pythia_group *)),
     };
     int status = x.of_types && x.problems && x.of_verdicts ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK && verdicts > 0)
-        status = index_types(s, &x);
-    if (status == PYTHIA_OK && verdicts > 0)
-        status = index_groups(s, &x);
-    if (status == PYTHIA_OK && verdicts > 0)
-        status = index_problems(s, &x);
-    if (status != PYTHIA_OK) {
+    if (status != PYTHIA_OK || (verdicts > 0 && ((status = index_types(s, &x)) != PYTHIA_OK ||
+                                                 (status = index_groups(s, &x)) != PYTHIA_OK ||
+                                                 (status = index_problems(s, &x)) != PYTHIA_OK))) {
         pythia__index_free(&x);
         return status;
     }

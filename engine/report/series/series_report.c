@@ -75,14 +75,17 @@ static int resample_all(struct pythia__series_result *r)
     double *over = pythia_calloc(r->intervals + 1, sizeof(*over));
     r->values = pythia_calloc(asked->count * r->intervals + 1, sizeof(*r->values));
     int status = over && r->values ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK && asked->over)
-        status = resample_series(asked->over, r, over);
-    for (size_t i = 0; status == PYTHIA_OK && i < asked->count; i++) {
+    if (status != PYTHIA_OK ||
+        (asked->over && (status = resample_series(asked->over, r, over)) != PYTHIA_OK))
+        goto out;
+    for (size_t i = 0; i < asked->count; i++) {
         double *values = r->values + i * r->intervals;
-        status = resample_series(&asked->series[i], r, values);
+        if ((status = resample_series(&asked->series[i], r, values)) != PYTHIA_OK)
+            goto out;
         for (size_t n = 0; asked->over && n < r->intervals; n++)
             values[n] /= over[n];
     }
+out:
     pythia_free(over);
     return status;
 }
@@ -203,11 +206,13 @@ static int write_document(const struct pythia__series_result *r, enum pythia_ser
     struct pythia__doc d;
     pythia__doc_begin(&d);
     int status = pythia__series_build(r, format == PYTHIA_SERIES_HTML, &d);
-    if (status == PYTHIA_OK)
-        status = format == PYTHIA_SERIES_HTML ? pythia__doc_write_html(&d, "Measurements over time",
-                                                                       "Written by pythia.", out)
-                 : format == PYTHIA_SERIES_MARKDOWN ? pythia__doc_write_markdown(&d, out)
-                                                    : pythia__doc_write_text(&d, &how, out);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = format == PYTHIA_SERIES_HTML
+                 ? pythia__doc_write_html(&d, "Measurements over time", "Written by pythia.", out)
+             : format == PYTHIA_SERIES_MARKDOWN ? pythia__doc_write_markdown(&d, out)
+                                                : pythia__doc_write_text(&d, &how, out);
+out:
     pythia__doc_free(&d);
     return status;
 }
@@ -219,10 +224,14 @@ int pythia_series_report_write(const struct pythia_series_asked *asked,
     const unsigned long failures = pythia_mem_failures();
     struct pythia__series_result r;
     int status = work_out(asked, &r);
-    if (status == PYTHIA_OK)
-        status = format == PYTHIA_SERIES_JSON  ? write_json(&r, out)
-                 : format == PYTHIA_SERIES_SVG ? pythia__series_svg(&r, out)
-                                               : write_document(&r, format, view, out);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = format == PYTHIA_SERIES_JSON  ? write_json(&r, out)
+             : format == PYTHIA_SERIES_SVG ? pythia__series_svg(&r, out)
+                                           : write_document(&r, format, view, out);
+    if (status == PYTHIA_OK && pythia_mem_failures() != failures)
+        status = PYTHIA_ENOMEM;
+out:
     free_result(&r);
-    return status == PYTHIA_OK && pythia_mem_failures() != failures ? PYTHIA_ENOMEM : status;
+    return status;
 }
