@@ -7,5 +7,6 @@
 extern const struct pythia_control_ops pythia__control_gate;
 extern const struct pythia_control_ops pythia__control_http;
 extern const struct pythia_control_ops pythia__control_osprofiler;
+extern const struct pythia_control_ops pythia__control_probe;
 
 #endif

@@ -66,6 +66,7 @@ extern const struct pythia__command pythia__cmd_breakdown;
 extern const struct pythia__command pythia__cmd_series;
 extern const struct pythia__command pythia__cmd_export;
 extern const struct pythia__command pythia__cmd_shuffle;
+extern const struct pythia__command pythia__cmd_probes;
 extern const struct pythia__command pythia__cmd_generate;
 extern const struct pythia__command pythia__cmd_ctl;
 extern const struct pythia__command pythia__cmd_mcp;

@@ -74,6 +74,8 @@ static const char taking[] =
     "\tFrom Redis, in all layouts of its drivers (*--osprofiler*). Events are removed from it.\n\n"
     "*libpythia-tracepoints*\n"
     "\tFrom the rings of all programs of its user (*--gate*), or over a socket (*--records*).\n\n"
+    "*Static probes*\n"
+    "\tOf programs that nobody instrumented, such as PostgreSQL (*--probes*).\n\n"
     "*Series*\n"
     "\tWritten by collectors, or in the same CSV (Timepoint,Measurement,Label,PID), from a folder "
     "(*--collect*). A file is read when it is complete, its name ends in .csv, or when its writer "
@@ -267,6 +269,8 @@ static const char controlling[] =
     "\tBy Redis, see *pythia-control-osprofiler*(7).\n\n"
     "*Programs with libpythia-tracepoints*\n"
     "\tBy their switchboard (*--gate*).\n\n"
+    "*Programs with static probes*\n"
+    "\tThrough *pythia-probe*(8), see *pythia-control-probe*(7).\n\n"
     "A target returns to its own set if it has not heard from *pythiad* for *--lease-seconds*.\n\n"
     "# CONTROL\n\n"
     "*pythia ctl* controls *pythiad*. The same interface serves a page for browsers, /, with the "
@@ -357,6 +361,8 @@ static const char starting[] =
     "*pythia-mcp*(1), "
     "*pythia-control-http*(7), "
     "*pythia-control-osprofiler*(7), "
+    "*pythia-control-probe*(7), "
+    "*pythia-probe*(8), "
     "*libpythia-tracepoints*(3), "
     "*pythia-report*(5)\n";
 

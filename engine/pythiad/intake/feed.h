@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "pythia/adapter.h"
+#include "pythia/control.h"
 #include "pythia/live.h"
 
 /* The source of the bytes of a feed; a struct of a source begins with this one. Owned by its
@@ -76,6 +77,9 @@ int pythia__follow_create(const char *path, struct pythia__feed_reader **out,
  * (NULL: where programs look for it). PYTHIA_EIO: another process reads them. */
 int pythia__rings_create(const char *directory, struct pythia__feed_reader **out,
                          struct pythia_error *e);
+
+/* What the points of the plane "probe" record. */
+int pythia__probes_create(struct pythia_control *plane, struct pythia__feed_reader **out);
 
 /* A connection (taken over). */
 int pythia__connection_create(int socket, struct pythia__feed_reader **out);

@@ -250,6 +250,11 @@ const struct pythia_option pythia__settings_table[] = {
                        "kafka://HOST:PORT/TOPIC?group=NAME (see KAFKA)"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
                        "Read OSProfiler's traces from Redis, and switch its trace points there"),
+    PYTHIA_TEXT_OPTION("probes", 0, "FILE", AT(probes),
+                       "Open static probes of programs by these rules, through pythia-probe(8), "
+                       "and read what they report (pythia-control-probe(7))"),
+    PYTHIA_TEXT_OPTION("probe-socket", 0, "PATH", AT(probe_socket),
+                       "Where pythia-probe listens (default /run/pythia-probe/socket)"),
     PYTHIA_REAL("lease-seconds", 0, "S", "30", 1, 3600, AT(lease_seconds),
                 "Time after which targets return to their own set if pythiad is gone"),
     PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, AT(seed), "Random seed"),

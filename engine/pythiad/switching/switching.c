@@ -132,6 +132,9 @@ static int create_plane(const struct pythia__switching *w, struct pythia_control
     status = set_plane_option(ops, settings, "type-attribute", w->e->s.type_attribute, &why);
     if (status != PYTHIA_OK)
         goto out;
+    status = set_plane_option(ops, settings, "socket", w->e->s.probe_socket, &why);
+    if (status != PYTHIA_OK)
+        goto out;
     status = ops->create(settings, &planes[*count], &why);
 out:
     pythia_free(settings);
@@ -144,7 +147,7 @@ out:
 /* The http plane always exists, because agents may poll at any time; the others need an address. */
 int pythia__switching_create(struct pythia__switching *w, struct pythia_error *e)
 {
-    struct pythia_control *planes[4] = {NULL};
+    struct pythia_control *planes[5] = {NULL};
     struct pythia_controller_options o = {.lease_ns = (uint64_t)(w->e->s.lease_seconds * 1e9),
                                           .version = w->version,
                                           .keep_defaults = true,
@@ -161,6 +164,10 @@ int pythia__switching_create(struct pythia__switching *w, struct pythia_error *e
     if (w->e->s.osprofiler && (status = create_plane(w, planes, &count, "osprofiler",
                                                      w->e->s.osprofiler, e)) != PYTHIA_OK)
         goto out;
+    if (w->e->s.probes &&
+        (status = create_plane(w, planes, &count, "probe", w->e->s.probes, e)) != PYTHIA_OK)
+        goto out;
+    w->probes = w->e->s.probes ? planes[count - 1] : NULL;
     return pythia_controller_create(planes, count, &o, &w->controller);
 out:
     while (count > 0) {

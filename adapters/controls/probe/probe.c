@@ -1,0 +1,518 @@
+/* Static probes (USDT) of programs that nobody instrumented, through pythia-probe(8). A point of
+ * the plane is a point of the rules (probe_rules.h): the probe that begins its span and the one
+ * that ends it, in each program of the rules that has both. To open it, both are attached; each has
+ * an answer, and is attached once it was answered. Messages and answers go over one connection,
+ * which never blocks: pythia-probe takes some tenths of a second to attach a probe. When the
+ * connection ends, all probes are gone, and another one is tried. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "probe/probe_feed.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "pythia/usdt_notes.h"
+#include "pythia/wishes.h"
+#include "shared/planes.h"
+
+#define CONNECT_NS UINT64_C(1000000000) /* between tries */
+#define RENEW_NS   UINT64_C(5000000000) /* between renewals of leases */
+#define ID_BYTES   4608
+#define RINGS_MAX  253
+#define ENDS_MAX   (2 * PYTHIA_PROBE_PROGRAMS_MAX)
+
+struct settings {
+    const char *rules, *socket;
+};
+
+static const struct pythia_option options[] = {
+    PYTHIA_TEXT_OPTION("rules", 0, "FILE", offsetof(struct settings, rules),
+                       "which probes of which programs become spans"),
+    {"socket", 0, PYTHIA_OPTION_TEXT, "PATH", "/run/pythia-probe/socket", NULL, 0, 0,
+     offsetof(struct settings, socket), "where pythia-probe listens"},
+    {0},
+};
+
+enum end_state { END_CLOSED, END_OPENING, END_OPEN, END_CLOSING, END_REFUSED };
+
+/* The probe of one program that begins or ends a point. */
+struct end {
+    char *id; /* owned: "PROVIDER:NAME PATH" */
+    bool done;
+    enum end_state state;
+    bool sites[PYTHIA_USDT_INSTRUCTIONS]; /* instructions that its sites have */
+};
+
+struct point {
+    char *id; /* owned: "SERVICE:NAME" */
+    struct end ends[ENDS_MAX];
+    size_t end_count;
+    bool wanted;
+};
+
+struct probe {
+    struct pythia_control control;
+    char *socket_path; /* owned */
+    struct pythia_probe_feed *feed;
+    const struct pythia_probe_rules *rules; /* the feed's */
+    struct point *points;                   /* as the rules have them; owned */
+    struct pythia_wishes wishes;
+    int socket;   /* -1: not connected */
+    bool greeted; /* the prices are known, and rings were given */
+    bool off, tried, told;
+    double prices_ns[PYTHIA_USDT_INSTRUCTIONS];
+    uint64_t version, tried_ns, renewed_ns;
+};
+
+/* ---- the inventory ---- */
+
+/* Add the two probes of a point, if the program has both. */
+static int add_ends(struct probe *p, size_t index, const char *program,
+                    const struct pythia_usdt_notes *notes)
+{
+    const struct pythia_probe_point *rule = &p->rules->points[index];
+    struct point *point = &p->points[index];
+    const struct pythia_usdt_site *sites[2];
+    size_t counts[2];
+    for (int i = 0; i < 2; i++) {
+        sites[i] = pythia_usdt_notes_find(notes, pythia_text_of(p->rules->provider),
+                                          pythia_text_of(rule->probes[i]), &counts[i]);
+        if (!sites[i])
+            return PYTHIA_OK;
+    }
+    for (int i = 0; i < 2; i++) {
+        struct pythia_buf id = {0};
+        struct end *end = &point->ends[point->end_count];
+        pythia_buf_printf(&id, "%s:%s %s", p->rules->provider, rule->probes[i], program);
+        if (pythia_buf_status(&id) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        *end = (struct end){.id = id.bytes, .done = i == 1};
+        for (size_t s = 0; s < counts[i]; s++)
+            end->sites[sites[i][s].instruction] = true;
+        point->end_count++;
+    }
+    return PYTHIA_OK;
+}
+
+/* A program that cannot be read, or is not there, is reported and left out. */
+static int add_program(struct probe *p, const char *program)
+{
+    struct pythia_usdt_notes notes;
+    struct pythia_error why = {0};
+    int file = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), status = PYTHIA_OK;
+    if (file < 0)
+        pythia_error_set(&why, PYTHIA_EIO, "%s", strerror(errno));
+    else
+        pythia_usdt_notes_read(file, &notes, &why);
+    if (file >= 0)
+        close(file);
+    if (why.status) {
+        pythia_log(PYTHIA_LOG_WARNING, "A program cannot be probed: program=%s, reason=%s", program,
+                   why.sentence);
+        return why.status == PYTHIA_ENOMEM ? PYTHIA_ENOMEM : PYTHIA_OK;
+    }
+    for (size_t i = 0; i < p->rules->point_count && status == PYTHIA_OK; i++)
+        status = add_ends(p, i, program, &notes);
+    pythia_usdt_notes_free(&notes);
+    return status;
+}
+
+static void destroy_probe(struct pythia_control *c)
+{
+    struct probe *p = (struct probe *)c;
+    if (!p)
+        return;
+    if (p->socket >= 0)
+        close(p->socket);
+    for (size_t i = 0; p->points && i < p->rules->point_count; i++) {
+        for (size_t k = 0; k < p->points[i].end_count; k++)
+            pythia_free(p->points[i].ends[k].id);
+        pythia_free(p->points[i].id);
+    }
+    pythia_free(p->points);
+    pythia_wishes_free(&p->wishes);
+    pythia_probe_feed_release(p->feed);
+    pythia_free(p->socket_path);
+    pythia_free(p);
+}
+
+/* Read the rules and the notes of their programs. */
+static int read_inventory(struct probe *p, const char *path, struct pythia_error *e)
+{
+    struct pythia_probe_rules rules;
+    int status = pythia_probe_rules_read(path, &rules, e);
+    if (status == PYTHIA_OK)
+        status = pythia__probe_feed_create(&rules, &p->feed);
+    if (status != PYTHIA_OK)
+        return status;
+    p->rules = pythia__probe_feed_rules(p->feed);
+    p->points = pythia_calloc(p->rules->point_count, sizeof(*p->points));
+    for (size_t i = 0; p->points && i < p->rules->point_count; i++) {
+        struct pythia_buf id = {0};
+        pythia_buf_printf(&id, "%s:%s", p->rules->service, p->rules->points[i].name);
+        p->points[i].id = id.bytes;
+        if (pythia_buf_status(&id) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    status = p->points ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < p->rules->program_count && status == PYTHIA_OK; i++)
+        status = add_program(p, p->rules->programs[i]);
+    return status;
+}
+
+static int create_probe(const void *settings, struct pythia_control **out, struct pythia_error *e)
+{
+    const struct settings *s = settings;
+    struct probe *p = pythia_calloc(1, sizeof(*p));
+    if (!p)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    p->control.ops = &pythia__control_probe;
+    p->socket = -1;
+    p->socket_path = pythia_strndup(s->socket, strlen(s->socket));
+    int status = !s->rules        ? pythia_error_set(e, PYTHIA_EUSAGE, "a file of rules is needed")
+                 : p->socket_path ? read_inventory(p, s->rules, e)
+                                  : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK) {
+        destroy_probe(&p->control);
+        return pythia_error_set(e, status, "%s", pythia_status_text(status));
+    }
+    *out = &p->control;
+    return PYTHIA_OK;
+}
+
+struct pythia_probe_feed *pythia_control_probe_feed(struct pythia_control *c)
+{
+    return pythia__probe_feed_share(((struct probe *)c)->feed);
+}
+
+/* What a hit of a point costs: both of its probes, at the most expensive site of each. NaN before
+ * pythia-probe has said what it measured. */
+static double find_price(const struct probe *p, const struct point *point)
+{
+    double most[2] = {0, 0};
+    if (!p->greeted)
+        return NAN;
+    for (size_t k = 0; k < point->end_count; k++)
+        for (size_t i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++)
+            if (point->ends[k].sites[i])
+                most[point->ends[k].done] = fmax(most[point->ends[k].done], p->prices_ns[i]);
+    return most[0] + most[1];
+}
+
+/* Nothing is offered whose price is not known: pythia-probe has to be there first. */
+static int list_probes(struct pythia_control *c,
+                       int (*each)(void *context, const struct pythia_control_point *point),
+                       void *context)
+{
+    struct probe *p = (struct probe *)c;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; p->greeted && i < p->rules->point_count && status >= 0; i++) {
+        const struct point *point = &p->points[i];
+        const struct pythia_control_point out = {.id = pythia_text_of(point->id),
+                                                 .target = pythia_text_of(p->rules->service),
+                                                 .price_ns = find_price(p, point)};
+        if (point->end_count > 0)
+            status = each(context, &out);
+    }
+    return status < 0 ? status : PYTHIA_OK;
+}
+
+/* ---- the connection ---- */
+
+/* End the connection: all probes are gone with it. */
+static void close_connection(struct probe *p)
+{
+    if (p->socket < 0)
+        return;
+    close(p->socket);
+    p->socket = -1;
+    p->greeted = false;
+    pythia__probe_feed_rings(p->feed, NULL, 0);
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        for (size_t k = 0; k < p->points[i].end_count; k++)
+            p->points[i].ends[k].state = END_CLOSED;
+}
+
+static void note_loss(struct probe *p, const char *why)
+{
+    if (p->greeted || !p->told)
+        pythia_log(PYTHIA_LOG_WARNING, "pythia-probe is not there: socket=%s, reason=%s",
+                   p->socket_path, why);
+    p->told = true;
+    close_connection(p);
+}
+
+static void connect_probe(struct probe *p, uint64_t now_ns)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (p->socket >= 0 || p->off || (p->tried && now_ns - p->tried_ns < CONNECT_NS))
+        return;
+    p->tried = true;
+    p->tried_ns = now_ns;
+    if (strlen(p->socket_path) < sizeof(address.sun_path))
+        memcpy(address.sun_path, p->socket_path, strlen(p->socket_path));
+    p->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (p->socket >= 0 &&
+        connect(p->socket, (const struct sockaddr *)&address, sizeof(address)) != 0)
+        note_loss(p, strerror(errno));
+}
+
+/* Read "rings 2 nop5=655 nop=790 …". */
+static void take_greeting(struct probe *p, const char *text, const int *rings, size_t count)
+{
+    for (unsigned i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), " %s=", pythia_usdt_instruction_name(i));
+        const char *at = strstr(text, name);
+        p->prices_ns[i] = at ? strtod(at + strlen(name), NULL) : 0;
+    }
+    pythia__probe_feed_rings(p->feed, rings, count);
+    p->greeted = true;
+    p->told = false;
+    pythia_log(PYTHIA_LOG_INFO, "pythia-probe is there: socket=%s, %s", p->socket_path, text);
+}
+
+static struct end *find_end(struct probe *p, struct pythia_text id, size_t *point)
+{
+    for (*point = 0; *point < p->rules->point_count; ++*point)
+        for (size_t k = 0; k < p->points[*point].end_count; k++)
+            if (pythia_text_equal(pythia_text_of(p->points[*point].ends[k].id), id))
+                return &p->points[*point].ends[k];
+    return NULL;
+}
+
+/* "refused ID: a sentence". No id has ": " in it: there is no space behind the colon of one. */
+static void take_refusal(struct probe *p, struct pythia_text text)
+{
+    const char *colon = memmem(text.bytes, text.size, ": ", 2);
+    size_t point, size = colon ? (size_t)(colon - text.bytes) : text.size;
+    struct end *end = find_end(p, (struct pythia_text){text.bytes, size}, &point);
+    if (end ? end->state != END_REFUSED : !p->told)
+        pythia_log(PYTHIA_LOG_WARNING, "pythia-probe refuses: %.*s", (int)text.size, text.bytes);
+    if (end)
+        end->state = END_REFUSED;
+}
+
+static int take_answer(struct probe *p, struct pythia_text text)
+{
+    const struct pythia_text attached = PYTHIA_TEXT("attached "),
+                             detached = PYTHIA_TEXT("detached "), refused = PYTHIA_TEXT("refused ");
+    size_t point;
+    if (pythia_text_starts(text, refused)) {
+        take_refusal(p, (struct pythia_text){text.bytes + refused.size, text.size - refused.size});
+        return PYTHIA_OK;
+    }
+    char *after = NULL;
+    unsigned long number = 0;
+    bool is_attached = pythia_text_starts(text, attached);
+    if (!is_attached && !pythia_text_starts(text, detached))
+        return PYTHIA_OK;
+    const char *at = text.bytes + attached.size;
+    if (is_attached) {
+        number = strtoul(at, &after, 10);
+        at = *after == ' ' ? after + 1 : after;
+    }
+    struct end *end =
+        find_end(p, (struct pythia_text){at, text.size - (size_t)(at - text.bytes)}, &point);
+    if (!end)
+        return PYTHIA_OK;
+    end->state = is_attached ? END_OPEN : END_CLOSED;
+    return is_attached ? pythia__probe_feed_define(p->feed, (uint32_t)number, point, end->done)
+                       : PYTHIA_OK;
+}
+
+/* Take one message, with the descriptors that may come with it. 1: there was none. */
+static int take_message(struct probe *p)
+{
+    char text[2 * ID_BYTES];
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int) * RINGS_MAX)];
+    } control;
+    struct iovec part = {text, sizeof(text) - 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    int rings[RINGS_MAX];
+    size_t count = 0;
+    ssize_t size = recvmsg(p->socket, &message, MSG_CMSG_CLOEXEC);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR))
+        return 1;
+    if (size <= 0) {
+        note_loss(p, size < 0 ? strerror(errno) : "it has ended");
+        return 1;
+    }
+    text[size] = '\0';
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+        count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        memcpy(rings, CMSG_DATA(head), count * sizeof(int));
+    }
+    if (count > 0 && !p->greeted)
+        take_greeting(p, text, rings, count);
+    else
+        while (count > 0)
+            close(rings[--count]);
+    return take_answer(p, (struct pythia_text){text, (size_t)size});
+}
+
+static bool send_message(struct probe *p, const char *verb, const char *id)
+{
+    char text[ID_BYTES];
+    int size = snprintf(text, sizeof(text), "%s %s", verb, id);
+    return send(p->socket, text, (size_t)size, MSG_NOSIGNAL) == size;
+}
+
+/* Ask for whatever is not as it is wanted; what does not go out now is asked for the next time. */
+static void send_wanted(struct probe *p, bool renew)
+{
+    for (size_t i = 0; p->greeted && i < p->rules->point_count; i++)
+        for (size_t k = 0; k < p->points[i].end_count; k++) {
+            struct end *end = &p->points[i].ends[k];
+            bool wanted = p->points[i].wanted;
+            if (wanted && end->state == END_CLOSED && send_message(p, "attach", end->id))
+                end->state = END_OPENING;
+            else if (!wanted && end->state == END_OPEN && send_message(p, "detach", end->id))
+                end->state = END_CLOSING;
+            else if (wanted && renew && (end->state == END_OPEN || end->state == END_REFUSED))
+                (void)send_message(p, "attach", end->id);
+            else if (!wanted && end->state == END_REFUSED)
+                end->state = END_CLOSED;
+        }
+}
+
+static int exchange_messages(struct probe *p, uint64_t now_ns)
+{
+    int status = PYTHIA_OK;
+    bool renew = now_ns - p->renewed_ns >= RENEW_NS;
+    connect_probe(p, now_ns);
+    while (p->socket >= 0 && status == PYTHIA_OK)
+        status = take_message(p);
+    if (renew)
+        p->renewed_ns = now_ns;
+    send_wanted(p, renew);
+    return status < 0 ? status : PYTHIA_OK;
+}
+
+/* ---- what a plane is asked ---- */
+
+/* Leases are those of pythia-probe (--lease), and renewed often enough for the shortest sensible
+ * one. */
+static void set_probe_lease(struct pythia_control *c, uint64_t lease_ns)
+{
+    (void)c;
+    (void)lease_ns;
+}
+
+static void want_point(const struct probe *p, struct point *point)
+{
+    point->wanted =
+        !p->off && pythia_wishes_find(&p->wishes, pythia_text_of(point->id)) != PYTHIA_NO_WISH;
+}
+
+static int apply_probes(struct pythia_control *c, const struct pythia_control_wish *wishes,
+                        size_t count, uint64_t version, uint64_t now_ns, struct pythia_error *e)
+{
+    struct probe *p = (struct probe *)c;
+    struct pythia_wishes copy;
+    if (pythia_wishes_copy(wishes, count, &copy) != PYTHIA_OK)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    pythia_wishes_free(&p->wishes);
+    p->wishes = copy;
+    p->version = version;
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        want_point(p, &p->points[i]);
+    return exchange_messages(p, now_ns);
+}
+
+static enum pythia_control_result judge_point(const struct probe *p, const struct point *point)
+{
+    bool as_wanted = true;
+    if (point->wanted && !p->greeted)
+        return PYTHIA_CONTROL_LOST;
+    for (size_t k = 0; k < point->end_count; k++) {
+        if (point->wanted && point->ends[k].state == END_REFUSED)
+            return PYTHIA_CONTROL_REFUSED;
+        as_wanted &= point->wanted ? point->ends[k].state == END_OPEN
+                                   : point->ends[k].state == END_CLOSED ||
+                                         point->ends[k].state == END_REFUSED;
+    }
+    return as_wanted ? PYTHIA_CONTROL_APPLIED : PYTHIA_CONTROL_PENDING;
+}
+
+static bool is_offered(const struct probe *p, struct pythia_text id)
+{
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        if (p->points[i].end_count > 0 && pythia_text_equal(pythia_text_of(p->points[i].id), id))
+            return true;
+    return false;
+}
+
+static int observe_probes(struct pythia_control *c, uint64_t now_ns,
+                          int (*each)(void *context, struct pythia_text id,
+                                      struct pythia_text target, enum pythia_control_result result,
+                                      uint64_t version),
+                          void *context)
+{
+    struct probe *p = (struct probe *)c;
+    int status = exchange_messages(p, now_ns);
+    for (size_t i = 0; i < p->rules->point_count && status >= 0; i++) {
+        const struct point *point = &p->points[i];
+        enum pythia_control_result result = judge_point(p, point);
+        if (point->end_count > 0)
+            status = each(context, pythia_text_of(point->id), pythia_text_of(p->rules->service),
+                          result, result == PYTHIA_CONTROL_APPLIED ? p->version : 0);
+    }
+    for (size_t i = 0; i < p->wishes.count && status >= 0; i++)
+        if (!is_offered(p, p->wishes.wishes[i].id))
+            status =
+                each(context, p->wishes.wishes[i].id, PYTHIA_TEXT(""), PYTHIA_CONTROL_REFUSED, 0);
+    return status < 0 ? status : PYTHIA_OK;
+}
+
+/* Without a connection no probe is open. */
+static int switch_off_probes(struct pythia_control *c, bool off, uint64_t now_ns,
+                             struct pythia_error *e)
+{
+    struct probe *p = (struct probe *)c;
+    (void)e;
+    p->off = off;
+    if (off)
+        close_connection(p);
+    else
+        connect_probe(p, now_ns);
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        want_point(p, &p->points[i]);
+    return PYTHIA_OK;
+}
+
+/* pythia-probe attaches one probe after the other, and closing one takes as long as opening. */
+static uint64_t estimate_probe_latency_ns(const struct pythia_control *c)
+{
+    (void)c;
+    return UINT64_C(2000000000);
+}
+
+const struct pythia_control_ops pythia__control_probe = {
+    .name = "probe",
+    .help = "static probes (USDT) of programs that nobody instrumented, through pythia-probe",
+    .options = options,
+    .settings_size = sizeof(struct settings),
+    .create = create_probe,
+    .destroy = destroy_probe,
+    .set_lease = set_probe_lease,
+    .inventory = list_probes,
+    .apply = apply_probes,
+    .observe = observe_probes,
+    .off = switch_off_probes,
+    .latency_ns = estimate_probe_latency_ns,
+};

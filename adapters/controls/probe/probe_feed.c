@@ -1,0 +1,188 @@
+#include "probe/probe_feed.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/probe_rings.h"
+#include "pythia/probe_spans.h"
+#include "pythia/status.h"
+
+#define RINGS_MAX 253
+#define FORGET_NS UINT64_C(1000000000) /* between looks for threads that are gone */
+
+struct definition {
+    uint32_t number;
+    size_t point;
+    bool done;
+};
+
+struct pythia_probe_feed {
+    struct pythia_probe_rules rules; /* does not change */
+    atomic_int users;
+    pthread_mutex_t lock;
+    /* under the lock: news from the plane */
+    struct definition *definitions;
+    size_t definition_count, definition_capacity;
+    int fresh[RINGS_MAX];
+    size_t fresh_count;
+    bool renewed; /* `fresh` replaces the rings, also if there are none */
+    /* of the thread that reads */
+    struct pythia_probe_rings *rings; /* NULL: not connected */
+    struct pythia_probe_spans *spans;
+    uint64_t last_ns, looked_ns, lost_told;
+};
+
+int pythia__probe_feed_create(struct pythia_probe_rules *rules, struct pythia_probe_feed **out)
+{
+    struct pythia_probe_feed *f = pythia_calloc(1, sizeof(*f));
+    if (!f) {
+        pythia_probe_rules_free(rules);
+        return PYTHIA_ENOMEM;
+    }
+    f->rules = *rules;
+    *rules = (struct pythia_probe_rules){0};
+    atomic_init(&f->users, 1);
+    pthread_mutex_init(&f->lock, NULL);
+    *out = f;
+    return PYTHIA_OK;
+}
+
+const struct pythia_probe_rules *pythia__probe_feed_rules(const struct pythia_probe_feed *f)
+{
+    return &f->rules;
+}
+
+static void close_fresh(struct pythia_probe_feed *f)
+{
+    while (f->fresh_count > 0)
+        close(f->fresh[--f->fresh_count]);
+}
+
+void pythia_probe_feed_release(struct pythia_probe_feed *f)
+{
+    if (!f || atomic_fetch_sub(&f->users, 1) > 1)
+        return;
+    close_fresh(f);
+    pythia_probe_rings_close(f->rings);
+    pythia_probe_spans_destroy(f->spans);
+    pythia_probe_rules_free(&f->rules);
+    pthread_mutex_destroy(&f->lock);
+    pythia_free(f->definitions);
+    pythia_free(f);
+}
+
+void pythia__probe_feed_rings(struct pythia_probe_feed *f, const int *rings, size_t count)
+{
+    pthread_mutex_lock(&f->lock);
+    close_fresh(f);
+    f->fresh_count = count < RINGS_MAX ? count : RINGS_MAX;
+    for (size_t i = 0; i < f->fresh_count; i++)
+        f->fresh[i] = rings[i];
+    f->renewed = true;
+    f->definition_count = 0;
+    pthread_mutex_unlock(&f->lock);
+}
+
+int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size_t point, bool done)
+{
+    pthread_mutex_lock(&f->lock);
+    int status = pythia_grow(&f->definitions, &f->definition_capacity, f->definition_count,
+                             sizeof(*f->definitions));
+    if (status == PYTHIA_OK)
+        f->definitions[f->definition_count++] = (struct definition){number, point, done};
+    pthread_mutex_unlock(&f->lock);
+    return status;
+}
+
+struct pythia_probe_feed *pythia__probe_feed_share(struct pythia_probe_feed *f)
+{
+    atomic_fetch_add(&f->users, 1);
+    return f;
+}
+
+/* ---- on the thread that reads ---- */
+
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Hits of the last connection have its numbers, so their spans go with it. */
+static int take_rings(struct pythia_probe_feed *f, struct pythia_error *e)
+{
+    size_t count = f->fresh_count;
+    f->renewed = false;
+    f->fresh_count = 0;
+    pythia_probe_rings_close(f->rings);
+    pythia_probe_spans_destroy(f->spans);
+    f->rings = NULL;
+    f->spans = NULL;
+    if (count == 0)
+        return PYTHIA_OK;
+    int status = pythia_probe_rings_open(f->fresh, count, &f->rings, e);
+    return status == PYTHIA_OK ? pythia_probe_spans_create(&f->rules, &f->spans) : status;
+}
+
+/* Take in what the plane has said since the last time. */
+static int take_news(struct pythia_probe_feed *f, struct pythia_error *e)
+{
+    pthread_mutex_lock(&f->lock);
+    int status = f->renewed ? take_rings(f, e) : PYTHIA_OK;
+    for (size_t i = 0; i < f->definition_count && f->spans && status == PYTHIA_OK; i++) {
+        const struct definition *d = &f->definitions[i];
+        status = pythia_probe_spans_define(f->spans, d->number, d->point, d->done);
+    }
+    f->definition_count = 0;
+    pthread_mutex_unlock(&f->lock);
+    return status;
+}
+
+static int add_hit(void *context, const struct pythia_probe_hit *hit, const int64_t *values,
+                   const char *texts)
+{
+    return pythia_probe_spans_add(context, hit, values, texts);
+}
+
+/* Log losses when they have doubled. */
+static void log_losses(struct pythia_probe_feed *f, uint64_t lost)
+{
+    struct pythia_probe_numbers n = pythia_probe_spans_numbers(f->spans);
+    if (lost + n.abandoned <= 2 * f->lost_told)
+        return;
+    f->lost_told = lost + n.abandoned;
+    pythia_log(PYTHIA_LOG_WARNING,
+               "Spans of probes are lost: hits-without-place=%" PRIu64
+               ", in-requests-without-end=%" PRIu64 ", ends-without-begin=%" PRIu64
+               ", outside-of-requests=%" PRIu64 ", recorded=%" PRIu64,
+               lost, n.abandoned, n.unmatched, n.outside, n.spans);
+}
+
+/* A hit is written into its ring some time after its own time was taken: it is waited for from one
+ * call to the next. */
+int pythia_probe_feed_read(struct pythia_probe_feed *f, struct pythia_buf *to,
+                           struct pythia_error *e)
+{
+    int status = take_news(f, e);
+    if (status != PYTHIA_OK || !f->rings)
+        return status;
+    uint64_t now_ns = read_clock(CLOCK_MONOTONIC);
+    status = pythia_probe_rings_drain(f->rings, f->last_ns, add_hit, f->spans);
+    f->last_ns = now_ns;
+    if (status != PYTHIA_OK)
+        return status;
+    if (now_ns - f->looked_ns >= FORGET_NS) {
+        pythia_probe_spans_forget_dead(f->spans);
+        f->looked_ns = now_ns;
+    }
+    uint64_t lost = pythia_probe_rings_lost(f->rings);
+    log_losses(f, lost);
+    return pythia_probe_spans_take(f->spans, now_ns, (int64_t)(read_clock(CLOCK_REALTIME) - now_ns),
+                                   lost, to);
+}

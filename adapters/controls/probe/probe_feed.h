@@ -1,0 +1,25 @@
+/* What the plane tells the feed: rings that it was given, and which number is which probe. */
+#ifndef PYTHIA_CONTROLS_PROBE_FEED_H
+#define PYTHIA_CONTROLS_PROBE_FEED_H
+
+#include "pythia/control_probe.h"
+#include "pythia/probe_rules.h"
+
+/* Takes the rules over, also on failure. PYTHIA_OK with *out to be released, or PYTHIA_ENOMEM. */
+int pythia__probe_feed_create(struct pythia_probe_rules *rules, struct pythia_probe_feed **out);
+
+/* Valid while the feed is not released. */
+const struct pythia_probe_rules *pythia__probe_feed_rules(const struct pythia_probe_feed *f);
+
+/* A connection to pythia-probe has begun, with these rings (taken over; 0: it has ended): what was
+ * defined for the last one holds no more. */
+void pythia__probe_feed_rings(struct pythia_probe_feed *f, const int *rings, size_t count);
+
+/* Hits with `number` are of the probe that begins, or ends, a point. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size_t point,
+                              bool done);
+
+/* One more user of it, that releases it. */
+struct pythia_probe_feed *pythia__probe_feed_share(struct pythia_probe_feed *f);
+
+#endif

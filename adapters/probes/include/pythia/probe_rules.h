@@ -1,0 +1,65 @@
+#ifndef PYTHIA_PROBE_RULES_H
+#define PYTHIA_PROBE_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythia/arena.h"
+#include "pythia/error.h"
+
+/* How probes become spans: a file of YAML, which probe pairs with which.
+ *
+ *     service: postgresql                  # of the spans
+ *     provider: postgresql                 # of the probes
+ *     programs: [/usr/lib/postgresql/15/bin/postgres]
+ *     points:
+ *       query:                             # a span from query__start to query__done …
+ *         request: true                    # … of its thread, which is a request
+ *         type: text                       # requests of one type have this key alike
+ *         keys: {text: start 1 text}       # the first argument of query__start, a text
+ *       lock__wait:
+ *         start: lock__wait__start         # what it is if it is not said
+ *         done: lock__wait__done
+ *         keys: {mode: start 6}
+ *
+ * Spans nest as their hits do: a pair that begins while another one of its thread is open is below
+ * it. Outside of a request nothing is recorded. */
+struct pythia_probe_key {
+    const char *name;
+    uint8_t argument; /* 0 for the first */
+    bool done;        /* of the probe that ends the span */
+    bool text;
+};
+
+#define PYTHIA_PROBE_KEYS_MAX     8
+#define PYTHIA_PROBE_POINTS_MAX   256
+#define PYTHIA_PROBE_PROGRAMS_MAX 16
+
+struct pythia_probe_point {
+    const char *name;
+    const char *probes[2]; /* that begins it, that ends it */
+    bool request;
+    int type; /* index of a key, or -1 */
+    struct pythia_probe_key keys[PYTHIA_PROBE_KEYS_MAX];
+    size_t key_count;
+};
+
+struct pythia_probe_rules {
+    const char *service, *provider;
+    const char *programs[PYTHIA_PROBE_PROGRAMS_MAX];
+    size_t program_count;
+    struct pythia_probe_point *points; /* owned */
+    size_t point_count;
+    struct pythia_arena texts;
+};
+
+/* Read rules from a file, or from bytes (`name` is for messages). PYTHIA_OK with *out to be freed,
+ * or negative with file, line and reason in `e`. */
+int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
+                            struct pythia_error *e);
+int pythia_probe_rules_parse(const char *name, const char *bytes, size_t size,
+                             struct pythia_probe_rules *out, struct pythia_error *e);
+void pythia_probe_rules_free(struct pythia_probe_rules *rules);
+
+#endif

@@ -1,0 +1,50 @@
+#ifndef PYTHIA_PROBE_SPANS_H
+#define PYTHIA_PROBE_SPANS_H
+
+#include <stdbool.h>
+
+#include "pythia/buf.h"
+#include "pythia/probe_hit.h"
+#include "pythia/probe_rules.h"
+
+/* Hits become spans, by rules: the first probe of a point begins a span of its thread, the second
+ * ends it. A request is recorded once it has ended, whole. What was open inside of a span that ends
+ * (an error has left it without its second probe) ends with it, and is marked as failed; a request
+ * that begins anew in its thread was abandoned, and nothing of it is recorded. The result is
+ * records of pythia-records(5), so that recordings of it are read as any other. One thread at a
+ * time. */
+struct pythia_probe_spans;
+
+/* `rules` are borrowed until _destroy. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+int pythia_probe_spans_create(const struct pythia_probe_rules *rules,
+                              struct pythia_probe_spans **out);
+void pythia_probe_spans_destroy(struct pythia_probe_spans *s); /* s may be NULL */
+
+/* Hits with `number` are of the probe that begins (or, `done`, ends) this point of the rules.
+ * PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_ELIMIT for a number that cannot be. */
+int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, size_t point,
+                              bool done);
+
+/* One more hit; they come in order of time. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
+                           const int64_t *values, const char *texts);
+
+/* Forget what is open in threads that are gone, or whose number another thread has now; to be
+ * called now and then. */
+void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s);
+
+/* Append the requests that have ended since the last call as frames; `now_ns` is CLOCK_MONOTONIC,
+ * and `epoch_ns` what CLOCK_REALTIME is ahead of it. `lost`: hits that were lost before they came
+ * here, so far. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64_t epoch_ns,
+                            uint64_t lost, struct pythia_buf *to);
+
+struct pythia_probe_numbers {
+    uint64_t spans;     /* that were recorded */
+    uint64_t outside;   /* hits outside of any request */
+    uint64_t unmatched; /* hits that end what is not open */
+    uint64_t abandoned; /* spans of requests that did not end, or were too large */
+};
+struct pythia_probe_numbers pythia_probe_spans_numbers(const struct pythia_probe_spans *s);
+
+#endif

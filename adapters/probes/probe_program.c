@@ -1,0 +1,156 @@
+/* The program of a site is put together by hand, so that neither a compiler nor a library has to be
+ * in the process that has the privilege to load it. It has no branches, and everything that it
+ * writes is on its stack, since a per-CPU map could be written by two threads that take turns.
+ *
+ * r6: the registers of the thread (struct pt_regs). The record is at the lower end of the stack. */
+#include "pythia/probe_program.h"
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+struct program {
+    struct bpf_insn *out;
+    size_t count;
+    int16_t record; /* where it begins, from r10 */
+};
+
+static void add_instruction(struct program *p, uint8_t code, uint8_t dst, uint8_t src, int16_t off,
+                            int32_t imm)
+{
+    p->out[p->count++] = (struct bpf_insn){
+        .code = code, .dst_reg = dst & 15u, .src_reg = src & 15u, .off = off, .imm = imm};
+}
+
+static void call_helper(struct program *p, int32_t helper)
+{
+    add_instruction(p, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
+}
+
+/* Load a constant of 64 bits; `src` BPF_PSEUDO_MAP_FD: a map by its descriptor. */
+static void load_constant(struct program *p, uint8_t dst, uint8_t src, uint64_t value)
+{
+    /* BPF_LD and BPF_IMM are 0 */
+    add_instruction(p, BPF_DW, dst, src, 0, (int32_t)(uint32_t)value);
+    add_instruction(p, 0, 0, 0, 0, (int32_t)(uint32_t)(value >> 32));
+}
+
+/* Store a register into the record, or load one from it. */
+static void store_register(struct program *p, uint8_t src, size_t at)
+{
+    add_instruction(p, BPF_STX | BPF_MEM | BPF_DW, 10, src, (int16_t)(p->record + (int16_t)at), 0);
+}
+
+static void load_register(struct program *p, uint8_t dst, size_t at)
+{
+    add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, dst, 10, (int16_t)(p->record + (int16_t)at), 0);
+}
+
+static void add_immediate(struct program *p, uint8_t operation, uint8_t dst, int32_t imm)
+{
+    add_instruction(p, BPF_ALU64 | BPF_K | operation, dst, 0, 0, imm);
+}
+
+/* Let a register be the address of a place in the record. */
+static void load_address(struct program *p, uint8_t dst, size_t at)
+{
+    add_instruction(p, BPF_ALU64 | BPF_X | BPF_MOV, dst, 10, 0, 0);
+    add_immediate(p, BPF_ADD, dst, p->record + (int32_t)at);
+}
+
+/* Load a register of the thread. */
+static void load_saved(struct program *p, uint8_t dst, uint8_t at)
+{
+    add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, dst, 6, at, 0);
+}
+
+/* Extend r1 from the size of the argument to 64 bits. */
+static void extend_argument(struct program *p, const struct pythia_usdt_operand *o)
+{
+    if (o->bytes == 8)
+        return;
+    add_immediate(p, BPF_LSH, 1, 64 - 8 * o->bytes);
+    add_immediate(p, o->is_signed ? BPF_ARSH : BPF_RSH, 1, 64 - 8 * o->bytes);
+}
+
+/* Let r3 be the address of an argument that is in memory. */
+static void compute_address(struct program *p, const struct pythia_usdt_operand *o)
+{
+    int32_t shift = o->scale == 8 ? 3 : o->scale == 4 ? 2 : o->scale == 2 ? 1 : 0;
+    load_saved(p, 3, o->base);
+    if (o->index != PYTHIA_USDT_NO_REGISTER) {
+        load_saved(p, 4, o->index);
+        add_immediate(p, BPF_LSH, 4, shift);
+        add_instruction(p, BPF_ALU64 | BPF_X | BPF_ADD, 3, 4, 0, 0);
+    }
+    load_constant(p, 4, 0, (uint64_t)o->value);
+    add_instruction(p, BPF_ALU64 | BPF_X | BPF_ADD, 3, 4, 0, 0);
+}
+
+/* Put an argument into its place; one that is unknown stays 0. */
+static void fetch_argument(struct program *p, const struct pythia_usdt_operand *o, size_t at)
+{
+    switch (o->kind) {
+    case PYTHIA_USDT_CONSTANT:
+        load_constant(p, 1, 0, (uint64_t)o->value);
+        break;
+    case PYTHIA_USDT_REGISTER:
+        load_saved(p, 1, o->base);
+        if (o->high)
+            add_immediate(p, BPF_RSH, 1, 8);
+        break;
+    case PYTHIA_USDT_MEMORY:
+        compute_address(p, o);
+        load_address(p, 1, at);
+        add_immediate(p, BPF_MOV, 2, o->bytes);
+        call_helper(p, BPF_FUNC_probe_read_user);
+        load_register(p, 1, at);
+        break;
+    default:
+        return;
+    }
+    extend_argument(p, o);
+    store_register(p, 1, at);
+}
+
+/* Replace the address of a text by the number of bytes that were read of it. */
+static void fetch_text(struct program *p, size_t at, size_t text, size_t bytes)
+{
+    load_register(p, 3, at);
+    load_address(p, 1, text);
+    add_immediate(p, BPF_MOV, 2, (int32_t)bytes);
+    call_helper(p, BPF_FUNC_probe_read_user_str);
+    store_register(p, 0, at);
+}
+
+size_t pythia_probe_program(const struct pythia_usdt_operand *operands, size_t count,
+                            uint16_t texts, uint32_t number, int rings, struct bpf_insn *out)
+{
+    const size_t values = sizeof(struct pythia_probe_hit), text = values + 8 * count;
+    size_t slots = (size_t)__builtin_popcount(texts), slots_used = 0,
+           slot = slots ? PYTHIA_PROBE_TEXT_BYTES / slots : 0,
+           size = text + (slots ? PYTHIA_PROBE_TEXT_BYTES : 0);
+    struct program p = {out, 0, (int16_t) - (int)size};
+    add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 6, 1, 0, 0);
+    for (size_t at = 0; at < size; at += 8)
+        add_instruction(&p, BPF_ST | BPF_MEM | BPF_DW, 10, 0, (int16_t)(p.record + (int16_t)at), 0);
+    call_helper(&p, BPF_FUNC_ktime_get_ns);
+    store_register(&p, 0, offsetof(struct pythia_probe_hit, time_ns));
+    call_helper(&p, BPF_FUNC_get_current_pid_tgid);
+    store_register(&p, 0, offsetof(struct pythia_probe_hit, thread));
+    load_constant(&p, 1, 0, number | (uint64_t)texts << 32 | (uint64_t)count << 48);
+    store_register(&p, 1, offsetof(struct pythia_probe_hit, number));
+    for (size_t i = 0; i < count; i++) {
+        fetch_argument(&p, &operands[i], values + 8 * i);
+        if (texts >> i & 1)
+            fetch_text(&p, values + 8 * i, text + slots_used++ * slot, slot);
+    }
+    add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 1, 6, 0, 0);
+    load_constant(&p, 2, BPF_PSEUDO_MAP_FD, (uint32_t)rings);
+    load_constant(&p, 3, 0, BPF_F_CURRENT_CPU);
+    load_address(&p, 4, 0);
+    add_immediate(&p, BPF_MOV, 5, (int32_t)size);
+    call_helper(&p, BPF_FUNC_perf_event_output);
+    add_immediate(&p, BPF_MOV, 0, 0);
+    add_instruction(&p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+    return p.count;
+}

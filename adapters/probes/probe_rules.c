@@ -1,0 +1,296 @@
+/* Rules by libyaml's document, whose marks give the line of what is wrong. */
+#include "pythia/probe_rules.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "pythia/buf.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "pythia/usdt_operand.h"
+
+#define FILE_MAX     ((size_t)1024 * 1024)
+#define NAME_MAX_    120
+#define PATH_BYTES   4095
+#define SUFFIX_BYTES 8 /* of "__start" */
+
+struct reader {
+    yaml_document_t document;
+    struct pythia_probe_rules *out;
+    const char *file;
+    struct pythia_error *e;
+};
+
+static int refuse_node(struct reader *r, const yaml_node_t *node, const char *why)
+{
+    pythia_error_set(r->e, PYTHIA_EFORMAT, "%s", why);
+    pythia_error_place(r->e, r->file, node ? node->start_mark.line + 1 : 1, 0);
+    return PYTHIA_EFORMAT;
+}
+
+/* The plain text of a node, copied; NULL if it is none that may stand there. */
+static const char *read_text(struct reader *r, const yaml_node_t *node, size_t max)
+{
+    if (node->type != YAML_SCALAR_NODE || node->data.scalar.length == 0 ||
+        node->data.scalar.length > max) {
+        refuse_node(r, node, "a text of 1 to 120 bytes is expected (of a path, to 4095)");
+        return NULL;
+    }
+    const char *text = (const char *)node->data.scalar.value;
+    for (size_t i = 0; i < node->data.scalar.length; i++)
+        if (text[i] < ' ' || text[i] > '~') {
+            refuse_node(r, node, "a text has bytes that are not printable ASCII");
+            return NULL;
+        }
+    char *copy = pythia_arena_alloc(&r->out->texts, node->data.scalar.length + 1);
+    if (!copy) {
+        pythia_error_set(r->e, PYTHIA_ENOMEM, "out of memory");
+        return NULL;
+    }
+    memcpy(copy, text, node->data.scalar.length);
+    copy[node->data.scalar.length] = '\0';
+    return copy;
+}
+
+static bool is_text(const yaml_node_t *node, const char *text)
+{
+    return node->type == YAML_SCALAR_NODE &&
+           strcmp((const char *)node->data.scalar.value, text) == 0;
+}
+
+/* Call a function for each member of a map. */
+static int read_map(struct reader *r, const yaml_node_t *node,
+                    int (*member)(struct reader *r, void *of, const yaml_node_t *name,
+                                  const yaml_node_t *value),
+                    void *of)
+{
+    int status = PYTHIA_OK;
+    if (node->type != YAML_MAPPING_NODE)
+        return refuse_node(r, node, "a map of names to values is expected");
+    for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+         status == PYTHIA_OK && pair < node->data.mapping.pairs.top; pair++)
+        status = member(r, of, yaml_document_get_node(&r->document, pair->key),
+                        yaml_document_get_node(&r->document, pair->value));
+    return status;
+}
+
+/* "start 1", "done 2 text". */
+static bool read_argument(const char *text, struct pythia_probe_key *key)
+{
+    char *end;
+    key->done = strncmp(text, "done ", 5) == 0;
+    if (!key->done && strncmp(text, "start ", 6) != 0)
+        return false;
+    unsigned long number = strtoul(text + (key->done ? 5 : 6), &end, 10);
+    key->text = strcmp(end, " text") == 0;
+    key->argument = (uint8_t)(number - 1);
+    return number >= 1 && number <= PYTHIA_USDT_OPERANDS_MAX && (key->text || !*end);
+}
+
+static int read_key(struct reader *r, void *of, const yaml_node_t *name, const yaml_node_t *value)
+{
+    struct pythia_probe_point *point = of;
+    if (point->key_count == PYTHIA_PROBE_KEYS_MAX)
+        return refuse_node(r, name, "a point has more than 8 keys");
+    struct pythia_probe_key *key = &point->keys[point->key_count];
+    key->name = read_text(r, name, NAME_MAX_);
+    const char *text = key->name ? read_text(r, value, NAME_MAX_) : NULL;
+    if (!text)
+        return r->e->status;
+    if (!read_argument(text, key))
+        return refuse_node(r, value,
+                           "a key is 'start N' or 'done N', the number of an argument, "
+                           "with 'text' behind it if it is one");
+    point->key_count++;
+    return PYTHIA_OK;
+}
+
+struct point_reader {
+    struct pythia_probe_point *point;
+    const char *type;
+    const yaml_node_t *type_node;
+};
+
+static int read_point_member(struct reader *r, void *of, const yaml_node_t *name,
+                             const yaml_node_t *value)
+{
+    struct point_reader *p = of;
+    const char **text = is_text(name, "start")  ? &p->point->probes[0]
+                        : is_text(name, "done") ? &p->point->probes[1]
+                        : is_text(name, "type") ? &p->type
+                                                : NULL;
+    if (text) {
+        *text = read_text(r, value, NAME_MAX_);
+        p->type_node = value;
+        return *text ? PYTHIA_OK : r->e->status;
+    }
+    if (is_text(name, "keys"))
+        return read_map(r, value, read_key, p->point);
+    if (!is_text(name, "request"))
+        return refuse_node(r, name, "a point has start, done, request, type and keys");
+    p->point->request = is_text(value, "true");
+    if (!p->point->request && !is_text(value, "false"))
+        return refuse_node(r, value, "request is true or false");
+    return PYTHIA_OK;
+}
+
+/* The name of a probe that the rules do not name. */
+static const char *complete_probe(struct reader *r, const char *point, const char *suffix)
+{
+    size_t size = strlen(point) + SUFFIX_BYTES;
+    char *name = pythia_arena_alloc(&r->out->texts, size);
+    if (!name) {
+        pythia_error_set(r->e, PYTHIA_ENOMEM, "out of memory");
+        return NULL;
+    }
+    snprintf(name, size, "%s%s", point, suffix);
+    return name;
+}
+
+static int find_type(struct reader *r, const struct point_reader *p)
+{
+    p->point->type = -1;
+    if (!p->type)
+        return PYTHIA_OK;
+    for (size_t i = 0; i < p->point->key_count; i++)
+        if (strcmp(p->point->keys[i].name, p->type) == 0 && p->point->keys[i].text &&
+            !p->point->keys[i].done)
+            p->point->type = (int)i;
+    return p->point->type >= 0 && p->point->request
+               ? PYTHIA_OK
+               : refuse_node(r, p->type_node,
+                             "a type is a key of a request, and a text of the probe that begins "
+                             "it");
+}
+
+static int read_point(struct reader *r, void *of, const yaml_node_t *name, const yaml_node_t *value)
+{
+    struct pythia_probe_rules *rules = of;
+    if (rules->point_count == PYTHIA_PROBE_POINTS_MAX)
+        return refuse_node(r, name, "there are more than 256 points");
+    struct point_reader p = {.point = &rules->points[rules->point_count]};
+    p.point->name = read_text(r, name, NAME_MAX_);
+    if (!p.point->name)
+        return r->e->status;
+    int status = read_map(r, value, read_point_member, &p);
+    if (status != PYTHIA_OK)
+        return status;
+    if (!p.point->probes[0])
+        p.point->probes[0] = complete_probe(r, p.point->name, "__start");
+    if (!p.point->probes[1])
+        p.point->probes[1] = complete_probe(r, p.point->name, "__done");
+    if (!p.point->probes[0] || !p.point->probes[1])
+        return r->e->status;
+    rules->point_count++;
+    return find_type(r, &p);
+}
+
+static int read_programs(struct reader *r, const yaml_node_t *value)
+{
+    if (value->type != YAML_SEQUENCE_NODE)
+        return refuse_node(r, value, "programs is a list of paths");
+    for (const yaml_node_item_t *item = value->data.sequence.items.start;
+         item < value->data.sequence.items.top; item++) {
+        const yaml_node_t *node = yaml_document_get_node(&r->document, *item);
+        if (r->out->program_count == PYTHIA_PROBE_PROGRAMS_MAX)
+            return refuse_node(r, node, "there are more than 16 programs");
+        const char *path = read_text(r, node, PATH_BYTES);
+        if (!path)
+            return r->e->status;
+        r->out->programs[r->out->program_count++] = path;
+    }
+    return PYTHIA_OK;
+}
+
+static int read_member(struct reader *r, void *of, const yaml_node_t *name,
+                       const yaml_node_t *value)
+{
+    struct pythia_probe_rules *rules = of;
+    const char **text = is_text(name, "service")    ? &rules->service
+                        : is_text(name, "provider") ? &rules->provider
+                                                    : NULL;
+    if (text) {
+        *text = read_text(r, value, NAME_MAX_ / 2);
+        return *text ? PYTHIA_OK : r->e->status;
+    }
+    if (is_text(name, "programs"))
+        return read_programs(r, value);
+    if (is_text(name, "points"))
+        return read_map(r, value, read_point, rules);
+    return refuse_node(r, name, "rules have service, provider, programs and points");
+}
+
+/* Load the document of a text, and read it. */
+static int read_document(struct reader *r, yaml_parser_t *parser)
+{
+    if (!yaml_parser_load(parser, &r->document)) {
+        pythia_error_set(r->e, PYTHIA_EFORMAT, "no YAML: %s",
+                         parser->problem ? parser->problem : "out of memory");
+        pythia_error_place(r->e, r->file, parser->problem_mark.line + 1, 0);
+        return PYTHIA_EFORMAT;
+    }
+    const yaml_node_t *root = yaml_document_get_root_node(&r->document);
+    int status =
+        root ? read_map(r, root, read_member, r->out) : refuse_node(r, NULL, "the file is empty");
+    if (status == PYTHIA_OK && (!r->out->service || !r->out->provider ||
+                                r->out->program_count == 0 || r->out->point_count == 0))
+        status = refuse_node(r, root, "rules have service, provider, programs and points");
+    yaml_document_delete(&r->document);
+    return status;
+}
+
+int pythia_probe_rules_parse(const char *name, const char *bytes, size_t size,
+                             struct pythia_probe_rules *out, struct pythia_error *e)
+{
+    struct pythia_probe_rules rules = {
+        .points = pythia_calloc(PYTHIA_PROBE_POINTS_MAX, sizeof(*rules.points))};
+    struct reader r = {.out = &rules, .file = name, .e = e};
+    yaml_parser_t parser;
+    if (!rules.points || !yaml_parser_initialize(&parser)) {
+        pythia_free(rules.points);
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    }
+    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, size);
+    int status = read_document(&r, &parser);
+    yaml_parser_delete(&parser);
+    if (status == PYTHIA_OK)
+        *out = rules;
+    else
+        pythia_probe_rules_free(&rules);
+    return status;
+}
+
+int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
+                            struct pythia_error *e)
+{
+    struct pythia_buf text = {0};
+    size_t got = 1;
+    FILE *file = fopen(path, "re");
+    while (file && got > 0 && text.size <= FILE_MAX) {
+        char *to = pythia_buf_reserve(&text, 4096);
+        got = to ? fread(to, 1, 4096, file) : 0;
+        text.size += got;
+    }
+    int status = PYTHIA_OK;
+    if (!file || ferror(file))
+        status = pythia_error_set(e, PYTHIA_EIO, "%s: %s", path, strerror(errno));
+    else if (pythia_buf_status(&text) != PYTHIA_OK)
+        status = pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    else if (text.size > FILE_MAX)
+        status = pythia_error_set(e, PYTHIA_ELIMIT, "%s: more than 1 MiB of rules", path);
+    if (file)
+        fclose(file);
+    if (status == PYTHIA_OK)
+        status = pythia_probe_rules_parse(path, text.bytes ? text.bytes : "", text.size, out, e);
+    pythia_buf_free(&text);
+    return status;
+}
+
+void pythia_probe_rules_free(struct pythia_probe_rules *rules)
+{
+    pythia_free(rules->points);
+    pythia_arena_free(&rules->texts);
+    *rules = (struct pythia_probe_rules){0};
+}

@@ -1,0 +1,443 @@
+#define _GNU_SOURCE
+#include "pythia/probe_spans.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "pythia/hash.h"
+#include "pythia/hash_table.h"
+#include "pythia/mem.h"
+#include "pythia/records.h"
+#include "pythia/status.h"
+
+#define DEPTH_MAX     32
+#define THREADS_MAX   16384                /* that are in a request at once */
+#define REQUEST_BYTES ((size_t)256 * 1024) /* records of a request; a larger one is abandoned */
+#define NUMBERS_MAX   (1u << 20) /* a helper gives one more for each time that it attaches */
+#define TYPE_BYTES    120        /* of a statement that its type has */
+
+struct definition {
+    uint32_t point; /* index + 1; 0: not defined */
+    bool done;
+};
+
+struct open {
+    size_t point;
+    uint64_t span;
+};
+
+/* A thread that is in a request. */
+struct thread {
+    uint64_t id; /* as in hits */
+    uint64_t trace_low;
+    uint64_t start_time; /* of the thread, as /proc has it; 0: not looked at yet */
+    struct open open[DEPTH_MAX];
+    size_t depth;
+    uint32_t spans;
+    struct pythia_buf records;
+};
+
+struct pythia_probe_spans {
+    const struct pythia_probe_rules *rules;
+    struct definition *definitions;
+    size_t definition_capacity;
+    struct thread *threads; /* owned; in no order */
+    size_t thread_count, thread_capacity;
+    struct pythia_hash_table by_id;
+    struct pythia_buf finished;
+    uint64_t process[2], last_span, position;
+    bool begun; /* the definitions were written */
+    struct pythia_probe_numbers numbers;
+};
+
+int pythia_probe_spans_create(const struct pythia_probe_rules *rules,
+                              struct pythia_probe_spans **out)
+{
+    struct pythia_probe_spans *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return PYTHIA_ENOMEM;
+    s->rules = rules;
+    if (getrandom(s->process, sizeof(s->process), GRND_NONBLOCK) != (ssize_t)sizeof(s->process))
+        s->process[0] = (uint64_t)(uintptr_t)s ^ (uint64_t)getpid() << 32;
+    s->process[0] |= 1; /* no trace has the id 0 */
+    *out = s;
+    return PYTHIA_OK;
+}
+
+void pythia_probe_spans_destroy(struct pythia_probe_spans *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->thread_count; i++)
+        pythia_buf_free(&s->threads[i].records);
+    pythia_hash_table_free(&s->by_id);
+    pythia_buf_free(&s->finished);
+    pythia_free(s->definitions);
+    pythia_free(s->threads);
+    pythia_free(s);
+}
+
+int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, size_t point,
+                              bool done)
+{
+    if (number >= NUMBERS_MAX || point >= s->rules->point_count)
+        return PYTHIA_ELIMIT;
+    if (pythia_reach(&s->definitions, &s->definition_capacity, number, sizeof(*s->definitions)) !=
+        PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    s->definitions[number] = (struct definition){(uint32_t)point + 1, done};
+    return PYTHIA_OK;
+}
+
+struct pythia_probe_numbers pythia_probe_spans_numbers(const struct pythia_probe_spans *s)
+{
+    return s->numbers;
+}
+
+/* ---- threads ---- */
+
+static bool is_thread(const void *owner, uint32_t index, const void *key)
+{
+    return ((const struct pythia_probe_spans *)owner)->threads[index].id == *(const uint64_t *)key;
+}
+
+static struct thread *find_thread(const struct pythia_probe_spans *s, uint64_t id)
+{
+    uint32_t index = pythia_hash_table_find(&s->by_id, id, is_thread, s, &id);
+    return index == PYTHIA_HASH_TABLE_NONE ? NULL : &s->threads[index];
+}
+
+/* NULL: there is no memory, or (*full) no place. */
+static struct thread *add_thread(struct pythia_probe_spans *s, uint64_t id, bool *full)
+{
+    *full = s->thread_count == THREADS_MAX;
+    if (*full ||
+        pythia_grow(&s->threads, &s->thread_capacity, s->thread_count, sizeof(*s->threads)) !=
+            PYTHIA_OK ||
+        pythia_hash_table_add(&s->by_id, id, (uint32_t)s->thread_count) != PYTHIA_OK)
+        return NULL;
+    struct thread *t = &s->threads[s->thread_count++];
+    *t = (struct thread){.id = id};
+    return t;
+}
+
+static void remove_thread(struct pythia_probe_spans *s, struct thread *t)
+{
+    size_t index = (size_t)(t - s->threads), last = s->thread_count - 1;
+    pythia_buf_free(&t->records);
+    pythia_hash_table_remove(&s->by_id, t->id, (uint32_t)index);
+    if (index != last) {
+        *t = s->threads[last];
+        pythia_hash_table_renumber(&s->by_id, t->id, (uint32_t)last, (uint32_t)index);
+    }
+    s->thread_count = last;
+}
+
+static void abandon_request(struct pythia_probe_spans *s, struct thread *t)
+{
+    s->numbers.abandoned += t->spans;
+    remove_thread(s, t);
+}
+
+/* When a thread began, in ticks of the kernel, from the 22nd field of its stat; 0: it is gone. */
+static uint64_t read_start_time(uint64_t thread)
+{
+    char path[64], line[1024] = "";
+    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/task/%" PRIu64 "/stat", thread >> 32,
+             thread & UINT32_MAX);
+    FILE *file = fopen(path, "re");
+    bool there = file && fgets(line, sizeof(line), file);
+    if (file)
+        fclose(file);
+    char *at = there ? strrchr(line, ')') : NULL; /* a name may have spaces in it */
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s)
+{
+    for (size_t i = s->thread_count; i-- > 0;) {
+        struct thread *t = &s->threads[i];
+        uint64_t start_time = read_start_time(t->id);
+        if (start_time == 0 || (t->start_time && t->start_time != start_time))
+            abandon_request(s, t);
+        else
+            t->start_time = start_time;
+    }
+}
+
+/* ---- records ---- */
+
+static void add_record(struct pythia_buf *to, const void *head, size_t size, struct pythia_text a,
+                       struct pythia_text b)
+{
+    static const char zeros[8] = "";
+    struct pythia_record record;
+    size_t bytes = (size + a.size + b.size + 7) & ~(size_t)7;
+    memcpy(&record, head, sizeof(record));
+    record.bytes = (uint16_t)bytes;
+    pythia_buf_add(to, &record, sizeof(record));
+    pythia_buf_add(to, (const char *)head + sizeof(record), size - sizeof(record));
+    pythia_buf_text_add(to, a);
+    pythia_buf_text_add(to, b);
+    pythia_buf_add(to, zeros, bytes - size - a.size - b.size);
+}
+
+static void add_exit(struct pythia_probe_spans *s, struct thread *t, const struct open *open,
+                     uint64_t time_ns, bool failed)
+{
+    const struct pythia_record_exit record = {
+        .head = {.kind = PYTHIA_RECORD_EXIT, .flags = failed ? PYTHIA_RECORD_ERROR : 0},
+        .ticks = time_ns,
+        .trace_high = s->process[0],
+        .trace_low = t->trace_low,
+        .span = open->span};
+    add_record(&t->records, &record, sizeof(record), PYTHIA_TEXT(""), PYTHIA_TEXT(""));
+}
+
+/* The text that is in argument `argument` of a hit; size 0 if none was read. */
+static struct pythia_text find_text(const struct pythia_probe_hit *hit, const int64_t *values,
+                                    const char *texts, unsigned argument)
+{
+    size_t slots = (size_t)__builtin_popcount(hit->texts),
+           before = (size_t)__builtin_popcount(hit->texts & ((1u << argument) - 1)),
+           bytes = slots ? PYTHIA_PROBE_TEXT_BYTES / slots : 0;
+    if (!(hit->texts >> argument & 1) || values[argument] <= 1)
+        return PYTHIA_TEXT("");
+    const char *at = texts + before * bytes;
+    return (struct pythia_text){at, strnlen(at, bytes)};
+}
+
+/* Add the keys of a point that are arguments of this probe. An argument that the program's site
+ * does not have, and a text that could not be read, are left out. */
+static void add_keys(struct pythia_probe_spans *s, struct thread *t, const struct open *open,
+                     bool done, const struct pythia_probe_hit *hit, const int64_t *values,
+                     const char *texts)
+{
+    const struct pythia_probe_point *point = &s->rules->points[open->point];
+    for (size_t i = 0; i < point->key_count; i++) {
+        const struct pythia_probe_key *key = &point->keys[i];
+        if (key->done != done || key->argument >= hit->values ||
+            key->text != (hit->texts >> key->argument & 1))
+            continue;
+        const char *number = (const char *)&values[key->argument];
+        struct pythia_text name = pythia_text_of(key->name),
+                           value = key->text ? find_text(hit, values, texts, key->argument)
+                                             : (struct pythia_text){number, sizeof(*values)};
+        const struct pythia_record_value record = {.head = {.kind = PYTHIA_RECORD_VALUE},
+                                                   .trace_high = s->process[0],
+                                                   .trace_low = t->trace_low,
+                                                   .span = open->span,
+                                                   .value_kind = key->text ? PYTHIA_VALUE_TEXT
+                                                                           : PYTHIA_VALUE_INTEGER,
+                                                   .key_bytes = (uint8_t)name.size,
+                                                   .value_bytes = (uint16_t)value.size};
+        if (value.size > 0)
+            add_record(&t->records, &record, sizeof(record), name, value);
+    }
+}
+
+/* Reduce a statement to its type: each number and each quoted text becomes "?", and space between
+ * words one space, so that requests that differ in values alone are of one type. Returns bytes. */
+static size_t write_type(struct pythia_text text, char out[TYPE_BYTES])
+{
+    size_t size = 0;
+    for (size_t at = 0; at < text.size && size < TYPE_BYTES;) {
+        char c = text.bytes[at++];
+        bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r', digit = c >= '0' && c <= '9',
+             in_word = size > 0 && (out[size - 1] == '_' || (out[size - 1] | 32) >= 'a');
+        if (c == '\'') {
+            while (at < text.size && text.bytes[at++] != '\'')
+                ;
+            out[size++] = '?';
+        } else if (digit && !in_word) {
+            while (at < text.size &&
+                   ((text.bytes[at] >= '0' && text.bytes[at] <= '9') || text.bytes[at] == '.'))
+                at++;
+            out[size++] = '?';
+        } else if (!space) {
+            out[size++] = c;
+        } else if (size > 0 && out[size - 1] != ' ') {
+            out[size++] = ' ';
+        }
+    }
+    while (size > 0 && out[size - 1] == ' ')
+        size--;
+    return size;
+}
+
+static void add_enter(struct pythia_probe_spans *s, struct thread *t,
+                      const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
+{
+    const struct open *open = &t->open[t->depth - 1];
+    const struct pythia_probe_point *point = &s->rules->points[open->point];
+    char type[TYPE_BYTES];
+    struct pythia_text name = {type, 0};
+    if (t->depth == 1 && point->type >= 0 && point->keys[point->type].argument < hit->values)
+        name.size =
+            write_type(find_text(hit, values, texts, point->keys[point->type].argument), type);
+    const struct pythia_record_enter record = {
+        .head = {.kind = PYTHIA_RECORD_ENTER,
+                 .flags = t->depth == 1 ? PYTHIA_RECORD_LOCAL_ROOT : 0,
+                 .number = (uint32_t)open->point + 1},
+        .ticks = hit->time_ns,
+        .trace_high = s->process[0],
+        .trace_low = t->trace_low,
+        .span = open->span,
+        .parent = t->depth > 1 ? t->open[t->depth - 2].span : 0,
+        .type_bytes = (uint8_t)name.size};
+    add_record(&t->records, &record, sizeof(record), name, PYTHIA_TEXT(""));
+    add_keys(s, t, open, false, hit, values, texts);
+}
+
+/* ---- hits ---- */
+
+/* A request begins with its own point, at the bottom of the stack. The same point once more means
+ * that the thread has left it without its second probe: an error does that to PostgreSQL. */
+static int begin_span(struct pythia_probe_spans *s, struct thread *t, size_t point,
+                      const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
+{
+    bool full = false, request = s->rules->points[point].request;
+    if (t && t->open[0].point == point && request) {
+        abandon_request(s, t);
+        t = NULL;
+    }
+    if (!t && request)
+        t = add_thread(s, hit->thread, &full);
+    if (!t) {
+        s->numbers.outside += full || !request;
+        return full || !request ? PYTHIA_OK : PYTHIA_ENOMEM;
+    }
+    if (t->depth == DEPTH_MAX || t->records.size > REQUEST_BYTES) {
+        abandon_request(s, t);
+        return PYTHIA_OK;
+    }
+    uint64_t span = ++s->last_span;
+    if (t->depth == 0)
+        t->trace_low = pythia_hash_mix(hit->thread, hit->time_ns) | 1;
+    t->open[t->depth++] = (struct open){point, span};
+    t->spans++;
+    add_enter(s, t, hit, values, texts);
+    return pythia_buf_status(&t->records);
+}
+
+/* The request goes to the finished ones, if there is place for it. */
+static int finish_request(struct pythia_probe_spans *s, struct thread *t)
+{
+    int status = pythia_buf_status(&t->records);
+    if (status == PYTHIA_OK && s->finished.size + t->records.size <= PYTHIA_PAYLOAD_BYTES) {
+        pythia_buf_text_add(&s->finished, pythia_buf_text(&t->records));
+        s->numbers.spans += t->spans;
+        remove_thread(s, t);
+        return pythia_buf_status(&s->finished);
+    }
+    abandon_request(s, t);
+    return status;
+}
+
+static int end_span(struct pythia_probe_spans *s, struct thread *t, size_t point,
+                    const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
+{
+    size_t depth = t ? t->depth : 0;
+    while (depth > 0 && t->open[depth - 1].point != point)
+        depth--;
+    if (depth == 0) {
+        s->numbers.unmatched += t != NULL;
+        s->numbers.outside += t == NULL;
+        return PYTHIA_OK;
+    }
+    for (; t->depth > depth; t->depth--)
+        add_exit(s, t, &t->open[t->depth - 1], hit->time_ns, true);
+    add_keys(s, t, &t->open[depth - 1], true, hit, values, texts);
+    add_exit(s, t, &t->open[depth - 1], hit->time_ns, false);
+    t->depth--;
+    return t->depth == 0 ? finish_request(s, t) : pythia_buf_status(&t->records);
+}
+
+int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
+                           const int64_t *values, const char *texts)
+{
+    struct definition d = {0};
+    if (hit->number < s->definition_capacity)
+        d = s->definitions[hit->number];
+    if (d.point == 0 || hit->values > PYTHIA_USDT_OPERANDS_MAX ||
+        hit->texts >> PYTHIA_USDT_OPERANDS_MAX) {
+        s->numbers.outside++;
+        return PYTHIA_OK;
+    }
+    struct thread *t = find_thread(s, hit->thread);
+    return d.done ? end_span(s, t, d.point - 1, hit, values, texts)
+                  : begin_span(s, t, d.point - 1, hit, values, texts);
+}
+
+/* ---- frames ---- */
+
+static void add_frame(const struct pythia_probe_spans *s, uint32_t stream, uint64_t position,
+                      struct pythia_frame *head, struct pythia_text payload, struct pythia_buf *to)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    memcpy(head->magic, PYTHIA_FRAME_MAGIC, sizeof(head->magic));
+    head->version = PYTHIA_FRAME_VERSION;
+    head->header_bytes = sizeof(*head);
+    head->payload_bytes = (uint32_t)payload.size;
+    head->process_high = s->process[0];
+    head->process_low = s->process[1];
+    head->stream = stream;
+    head->position = position;
+    for (size_t i = 0; i < offsetof(struct pythia_frame, check); i++)
+        hash = (hash ^ ((const unsigned char *)head)[i]) * UINT64_C(0x100000001b3);
+    head->check = hash;
+    pythia_buf_add(to, head, sizeof(*head));
+    pythia_buf_text_add(to, payload);
+}
+
+/* Say who writes and what its points are called. */
+static int add_definitions(const struct pythia_probe_spans *s, struct pythia_frame *head,
+                           struct pythia_buf *to)
+{
+    char host[PYTHIA_SERVICE_BYTES + 1] = "";
+    struct pythia_buf payload = {0};
+    struct pythia_text service = pythia_text_of(s->rules->service);
+    (void)gethostname(host, sizeof(host) - 1);
+    const struct pythia_record_process process = {.head = {.kind = PYTHIA_RECORD_PROCESS},
+                                                  .service_bytes = (uint16_t)service.size,
+                                                  .host_bytes = (uint16_t)strlen(host)};
+    add_record(&payload, &process, sizeof(process), service, pythia_text_of(host));
+    for (size_t i = 0; i < s->rules->point_count; i++) {
+        struct pythia_text name = pythia_text_of(s->rules->points[i].name);
+        const struct pythia_record_point point = {
+            .head = {.kind = PYTHIA_RECORD_POINT, .number = (uint32_t)i + 1},
+            .name_bytes = (uint16_t)name.size};
+        add_record(&payload, &point, sizeof(point), name, PYTHIA_TEXT(""));
+    }
+    int status = pythia_buf_status(&payload);
+    if (status == PYTHIA_OK)
+        add_frame(s, 0, 0, head, pythia_buf_text(&payload), to);
+    pythia_buf_free(&payload);
+    return status;
+}
+
+int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64_t epoch_ns,
+                            uint64_t lost, struct pythia_buf *to)
+{
+    struct pythia_frame head = {.anchor_ticks = now_ns,
+                                .anchor_ns = now_ns,
+                                .epoch_ns = epoch_ns,
+                                .ns_per_tick = 1,
+                                .flags = PYTHIA_FRAME_LAST};
+    if (s->finished.size == 0)
+        return PYTHIA_OK;
+    if (!s->begun && add_definitions(s, &head, to) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    s->begun = true;
+    head.lost_spans = lost + s->numbers.abandoned;
+    add_frame(s, 1, s->position, &head, pythia_buf_text(&s->finished), to);
+    s->position += s->finished.size;
+    pythia_buf_clear(&s->finished);
+    return pythia_buf_status(to);
+}

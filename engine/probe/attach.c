@@ -1,0 +1,207 @@
+/* A site is a uprobe with a BPF program. It is opened by perf_event_open of the uprobe unit, so
+ * that the kernel removes it when the descriptor is closed, however this process ends; in tracefs
+ * it would stay. The unit also counts up the semaphore of the program that is probed. One event
+ * sees the hits of all processors, because the program runs before the kernel looks whose event it
+ * is. */
+#define _GNU_SOURCE
+#include "attach.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pythia/mem.h"
+#include "pythia/probe_program.h"
+#include "pythia/status.h"
+
+#define REFERENCE_SHIFT 32 /* of the semaphore's offset in `config` of the uprobe unit */
+
+static int call_bpf(int command, union bpf_attr *attributes)
+{
+    return (int)syscall(SYS_bpf, command, attributes, sizeof(*attributes));
+}
+
+static int open_event(struct perf_event_attr *attributes, int processor)
+{
+    attributes->size = sizeof(*attributes);
+    return (int)syscall(SYS_perf_event_open, attributes, -1, processor, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int fail_open(struct pythia_error *e, const char *what)
+{
+    const char *hint = errno == EACCES || errno == EPERM
+                           ? " (pythia-probe needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN)"
+                           : "";
+    return pythia_error_set(e, PYTHIA_EIO, "%s: %s%s", what, strerror(errno), hint);
+}
+
+/* One ring a processor. A reader is woken only when a ring is half full: it looks by itself. */
+static int open_rings(struct pythia__rings *out, long processors, struct pythia_error *e)
+{
+    for (int processor = 0; processor < processors; processor++) {
+        struct perf_event_attr attributes = {.type = PERF_TYPE_SOFTWARE,
+                                             .config = PERF_COUNT_SW_BPF_OUTPUT,
+                                             .sample_type = PERF_SAMPLE_RAW,
+                                             .sample_period = 1,
+                                             .watermark = 1,
+                                             .wakeup_watermark = 128 * 1024};
+        int ring = open_event(&attributes, processor);
+        if (ring < 0 && errno == ENODEV)
+            continue; /* it is offline */
+        if (ring < 0)
+            return fail_open(e, "a ring for probes");
+        out->rings[out->count++] = ring;
+        union bpf_attr entry = {
+            .map_fd = (uint32_t)out->map, .key = (uintptr_t)&processor, .value = (uintptr_t)&ring};
+        if (call_bpf(BPF_MAP_UPDATE_ELEM, &entry) != 0)
+            return fail_open(e, "the table of rings");
+    }
+    return PYTHIA_OK;
+}
+
+int pythia__rings_open(struct pythia__rings *out, struct pythia_error *e)
+{
+    static const char unit[] = "/sys/bus/event_source/devices/uprobe/type";
+    long processors = sysconf(_SC_NPROCESSORS_CONF);
+    FILE *file = fopen(unit, "re");
+    char line[16] = "";
+    bool known = file && fgets(line, sizeof(line), file);
+    if (file)
+        fclose(file);
+    if (!known)
+        return pythia_error_set(e, PYTHIA_EIO, "this kernel has no uprobes (%s)", unit);
+    out->type = (int)strtol(line, NULL, 10);
+    if (processors > PYTHIA__RINGS_MAX)
+        return pythia_error_set(e, PYTHIA_ELIMIT, "more than %d processors", PYTHIA__RINGS_MAX);
+    out->count = 0;
+    union bpf_attr map = {.map_type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
+                          .key_size = 4,
+                          .value_size = 4,
+                          .max_entries = (uint32_t)processors};
+    out->map = call_bpf(BPF_MAP_CREATE, &map);
+    if (out->map < 0)
+        return fail_open(e, "bpf");
+    int status = open_rings(out, processors, e);
+    if (status != PYTHIA_OK)
+        pythia__rings_close(out);
+    return status;
+}
+
+void pythia__rings_close(struct pythia__rings *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        close(r->rings[i]);
+    close(r->map);
+    r->count = 0;
+    r->map = -1;
+}
+
+/* The program is ours to license; the kernel lends what reads the memory of programs to those of
+ * the GPL only. */
+static int load_program(const struct pythia__rings *r, const struct pythia_usdt_site *site,
+                        uint16_t texts, uint32_t number)
+{
+    struct bpf_insn instructions[PYTHIA_PROBE_PROGRAM_MAX];
+    size_t count = pythia_probe_program(site->operands, site->operand_count, texts, number, r->map,
+                                        instructions);
+    union bpf_attr load = {.prog_type = BPF_PROG_TYPE_KPROBE,
+                           .insns = (uintptr_t)instructions,
+                           .insn_cnt = (uint32_t)count,
+                           .license = (uintptr_t) "GPL"};
+    return call_bpf(BPF_PROG_LOAD, &load);
+}
+
+int pythia__site_open(const struct pythia__rings *r, const char *path,
+                      const struct pythia_usdt_site *site, uint16_t texts, uint32_t number,
+                      struct pythia_error *e)
+{
+    struct perf_event_attr attributes = {.type = (uint32_t)r->type,
+                                         .config = site->semaphore << REFERENCE_SHIFT,
+                                         .config1 = (uintptr_t)path,
+                                         .config2 = site->offset,
+                                         .sample_period = 1,
+                                         .disabled = 1};
+    if (site->semaphore > UINT32_MAX) {
+        pythia_error_set(e, PYTHIA_ELIMIT, "its semaphore is beyond 4 GiB of the file");
+        return -1;
+    }
+    uint16_t present = (uint16_t)(texts & ((1u << site->operand_count) - 1));
+    int event = -1, program = load_program(r, site, present, number);
+    if (program < 0) {
+        fail_open(e, "the program of a probe");
+        return -1;
+    }
+    event = open_event(&attributes, 0);
+    if (event < 0)
+        fail_open(e, "a uprobe");
+    if (event >= 0 && (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) != 0 ||
+                       ioctl(event, PERF_EVENT_IOC_ENABLE, 0) != 0)) {
+        fail_open(e, "a uprobe");
+        close(event);
+        event = -1;
+    }
+    close(program); /* the event has it */
+    return event;
+}
+
+/* Open a probe wholly or not at all. Prices were measured for each kind of instruction: one that is
+ * too expensive at any of its sites is refused before the first is open. */
+static int open_sites(const struct pythia__rings *r, const char *path,
+                      const struct pythia_usdt_site *sites, size_t count, uint16_t texts,
+                      uint32_t number, struct pythia__sites *out, struct pythia_error *e)
+{
+    if (count > PYTHIA__SITES_MAX)
+        return pythia_error_set(e, PYTHIA_ELIMIT, "the probe has more than %d sites",
+                                PYTHIA__SITES_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (r->prices_ns[sites[i].instruction] > r->max_ns)
+            return pythia_error_set(e, PYTHIA_ELIMIT,
+                                    "a hit costs %.0f ns at 0x%" PRIx64
+                                    " (%s), more than --max-price %.0f",
+                                    r->prices_ns[sites[i].instruction], sites[i].offset,
+                                    pythia_usdt_instruction_name(sites[i].instruction), r->max_ns);
+    if (!(out->events = pythia_calloc(count, sizeof(*out->events))))
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    for (out->count = 0; out->count < count; out->count++) {
+        int event = pythia__site_open(r, path, &sites[out->count], texts, number, e);
+        if (event < 0) {
+            while (out->count > 0)
+                close(out->events[--out->count]);
+            pythia_free(out->events);
+            return e->status;
+        }
+        out->events[out->count] = event;
+    }
+    return PYTHIA_OK;
+}
+
+static int open_probe(struct pythia__opener *o, const char *path, struct pythia_text provider,
+                      struct pythia_text name, uint16_t texts, uint32_t number,
+                      struct pythia__sites *out, struct pythia_error *e)
+{
+    const struct pythia__rings *r = (const struct pythia__rings *)(const void *)o;
+    struct pythia_usdt_notes notes;
+    size_t count;
+    int file = pythia__trusted_open(path, e);
+    if (file < 0)
+        return file;
+    int status = fstat(file, &out->file) == 0 ? pythia_usdt_notes_read(file, &notes, e)
+                                              : fail_open(e, "the program");
+    close(file);
+    if (status != PYTHIA_OK)
+        return status;
+    const struct pythia_usdt_site *sites = pythia_usdt_notes_find(&notes, provider, name, &count);
+    status = sites ? open_sites(r, path, sites, count, texts, number, out, e)
+                   : pythia_error_set(e, PYTHIA_ENOTFOUND, "the program has no such probe");
+    pythia_usdt_notes_free(&notes);
+    return status;
+}
+
+const struct pythia__opener pythia__rings_opener = {open_probe};

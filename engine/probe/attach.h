@@ -1,0 +1,38 @@
+/* The rings of a client and the probes that write into them, by perf_event_open(2) and bpf(2). */
+#ifndef PYTHIA_PROBE_ATTACH_H
+#define PYTHIA_PROBE_ATTACH_H
+
+#include "pythia/usdt_notes.h"
+#include "session.h"
+
+#define PYTHIA__RINGS_MAX 253 /* processors: as many descriptors as a message can carry */
+
+struct pythia__rings {
+    struct pythia__opener opener; /* first, so that one is the other */
+    int map;                      /* processor -> ring */
+    int rings[PYTHIA__RINGS_MAX]; /* of processors that are online */
+    size_t count;
+    int type;      /* of the uprobe unit */
+    double max_ns; /* that a hit may cost */
+    double prices_ns[PYTHIA_USDT_INSTRUCTIONS];
+};
+
+/* Make the rings, empty. PYTHIA_OK with *out to be closed, or PYTHIA_EIO with what is missing (a
+ * capability, the kernel's uprobes) in `e`. */
+int pythia__rings_open(struct pythia__rings *out, struct pythia_error *e);
+void pythia__rings_close(struct pythia__rings *r);
+
+/* Open one site of a file: the descriptor of its event, which is enabled, or -1 with the reason in
+ * `e`. */
+int pythia__site_open(const struct pythia__rings *r, const char *path,
+                      const struct pythia_usdt_site *site, uint16_t texts, uint32_t number,
+                      struct pythia_error *e);
+
+/* Measure what a hit costs at each kind of instruction, on functions of this program, into
+ * `prices_ns`. Takes some tenths of a second. PYTHIA_OK, or PYTHIA_EIO with the reason in `e`. */
+int pythia__prices_measure(struct pythia__rings *r, struct pythia_error *e);
+
+/* Opens probes of real programs: the opener of struct pythia__rings. */
+extern const struct pythia__opener pythia__rings_opener;
+
+#endif

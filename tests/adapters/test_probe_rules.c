@@ -1,0 +1,163 @@
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "pythia/mem.h"
+#include "pythia/probe_rules.h"
+#include "pythia/status.h"
+
+#define HEAD "service: shop\nprovider: p\nprograms: [/bin/a, /bin/b]\npoints:\n"
+
+static int parse(const char *text, struct pythia_probe_rules *out, struct pythia_error *e)
+{
+    *e = (struct pythia_error){0};
+    return pythia_probe_rules_parse("rules", text, strlen(text), out, e);
+}
+
+static void points_are_read_with_their_probes_and_keys(void **state)
+{
+    struct pythia_probe_rules rules;
+    struct pythia_error e;
+    assert_int_equal(parse(HEAD "  sell: {request: true, type: text,\n"
+                                "         keys: {text: start 2 text, n: done 12}}\n"
+                                "  wait: {start: wait__begin, done: wait__end, request: false}\n"
+                                "  plain: {}\n",
+                           &rules, &e),
+                     PYTHIA_OK);
+    assert_string_equal(rules.service, "shop");
+    assert_string_equal(rules.provider, "p");
+    assert_int_equal(rules.program_count, 2);
+    assert_string_equal(rules.programs[1], "/bin/b");
+    assert_int_equal(rules.point_count, 3);
+    const struct pythia_probe_point *sell = &rules.points[0], *wait = &rules.points[1];
+    assert_string_equal(sell->probes[0], "sell__start");
+    assert_string_equal(sell->probes[1], "sell__done");
+    assert_true(sell->request);
+    assert_int_equal(sell->type, 0);
+    assert_int_equal(sell->key_count, 2);
+    assert_int_equal(sell->keys[0].argument, 1);
+    assert_true(sell->keys[0].text && !sell->keys[0].done);
+    assert_string_equal(sell->keys[1].name, "n");
+    assert_int_equal(sell->keys[1].argument, 11);
+    assert_true(!sell->keys[1].text && sell->keys[1].done);
+    assert_string_equal(wait->probes[0], "wait__begin");
+    assert_string_equal(wait->probes[1], "wait__end");
+    assert_false(wait->request);
+    assert_int_equal(wait->type, -1);
+    pythia_probe_rules_free(&rules);
+}
+
+static void what_is_wrong_is_named_with_its_line(void **state)
+{
+    const struct {
+        const char *text, *sentence;
+        uint64_t line;
+    } rows[] = {
+        {"", "the file is empty", 1},
+        {"a: [", "no YAML: did not find expected node content", 2},
+        {"- a", "a map of names to values is expected", 1},
+        {"service: a\nother: b\n", "rules have service, provider, programs and points", 2},
+        {"service: a\n", "rules have service, provider, programs and points", 1},
+        {"service: [a]\n", "a text of 1 to 120 bytes is expected (of a path, to 4095)", 1},
+        {"service: \"\"\n", "a text of 1 to 120 bytes is expected (of a path, to 4095)", 1},
+        {"service: \"a\\n\"\n", "a text has bytes that are not printable ASCII", 1},
+        {"programs: /bin/a\n", "programs is a list of paths", 1},
+        {HEAD "  a: {request: maybe}\n", "request is true or false", 5},
+        {HEAD "  a: {begin: x}\n", "a point has start, done, request, type and keys", 5},
+        {HEAD "  a: {keys: [x]}\n", "a map of names to values is expected", 5},
+        {HEAD "  a: {keys: {k: start}}\n",
+         "a key is 'start N' or 'done N', the number of an argument, with 'text' behind it if it "
+         "is one",
+         5},
+        {HEAD "  a: {keys: {k: start 0}}\n",
+         "a key is 'start N' or 'done N', the number of an argument, with 'text' behind it if it "
+         "is one",
+         5},
+        {HEAD "  a: {keys: {k: start 13}}\n",
+         "a key is 'start N' or 'done N', the number of an argument, with 'text' behind it if it "
+         "is one",
+         5},
+        {HEAD "  a: {keys: {k: start 1 number}}\n",
+         "a key is 'start N' or 'done N', the number of an argument, with 'text' behind it if it "
+         "is one",
+         5},
+        {HEAD "  a: {request: true, type: k, keys: {k: start 1}}\n",
+         "a type is a key of a request, and a text of the probe that begins it", 5},
+        {HEAD "  a: {request: true, type: k, keys: {k: done 1 text}}\n",
+         "a type is a key of a request, and a text of the probe that begins it", 5},
+        {HEAD "  a: {type: k, keys: {k: start 1 text}}\n",
+         "a type is a key of a request, and a text of the probe that begins it", 5},
+        {HEAD "  a: {keys: {a: start 1, b: start 1, c: start 1, d: start 1, e: start 1, "
+              "f: start 1, g: start 1, h: start 1, i: start 1}}\n",
+         "a point has more than 8 keys", 5},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct pythia_probe_rules rules = {.point_count = 77};
+        struct pythia_error e;
+        assert_int_equal(parse(rows[i].text, &rules, &e), PYTHIA_EFORMAT);
+        assert_string_equal(e.sentence, rows[i].sentence);
+        assert_int_equal(e.line, rows[i].line);
+        assert_int_equal(rules.point_count, 77);
+    }
+}
+
+/* A billion laughs: what stands behind an alias is looked at once, and is not what is expected. */
+static void aliases_do_not_multiply(void **state)
+{
+    struct pythia_probe_rules rules;
+    struct pythia_error e;
+    assert_int_equal(
+        parse("service: &a [x, x]\nprovider: &b [*a, *a, *a]\npoints: [*b, *b, *b]\n", &rules, &e),
+        PYTHIA_EFORMAT);
+}
+
+static void each_failed_allocation_is_reported(void **state)
+{
+    static const char text[] = HEAD "  sell: {request: true, keys: {text: start 2 text}}\n";
+    struct pythia_probe_rules rules;
+    int status = PYTHIA_ENOMEM;
+    for (long let = 0; status == PYTHIA_ENOMEM; let++) {
+        struct pythia_error e = {0};
+        pythia_mem_fail_after(let);
+        status = pythia_probe_rules_parse("rules", text, sizeof(text) - 1, &rules, &e);
+        pythia_mem_fail_after(-1);
+        assert_true(let < 50);
+    }
+    assert_int_equal(status, PYTHIA_OK);
+    pythia_probe_rules_free(&rules);
+}
+
+static void a_file_that_is_not_there_is_named(void **state)
+{
+    struct pythia_probe_rules rules;
+    struct pythia_error e = {0};
+    assert_int_equal(pythia_probe_rules_read("/nowhere/rules", &rules, &e), PYTHIA_EIO);
+    assert_string_equal(e.sentence, "/nowhere/rules: No such file or directory");
+}
+
+static void the_rules_of_postgresql_are_sound(void **state)
+{
+    struct pythia_probe_rules rules;
+    struct pythia_error e = {0};
+    int status = pythia_probe_rules_read(
+        PYTHIA_TESTS "/../adapters/controls/probe/rules/postgresql.yaml", &rules, &e);
+    if (status != PYTHIA_OK)
+        fail_msg("%llu: %s", (unsigned long long)e.line, e.sentence);
+    assert_string_equal(rules.points[0].name, "query");
+    assert_true(rules.points[0].request);
+    pythia_probe_rules_free(&rules);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_are_read_with_their_probes_and_keys),
+        cmocka_unit_test(what_is_wrong_is_named_with_its_line),
+        cmocka_unit_test(aliases_do_not_multiply),
+        cmocka_unit_test(each_failed_allocation_is_reported),
+        cmocka_unit_test(a_file_that_is_not_there_is_named),
+        cmocka_unit_test(the_rules_of_postgresql_are_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* Hits that a test has made, and the spans that the decoder of records makes of them. A tick is a
+ * nanosecond; the epoch is 1000 ahead of the clock. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "collect.h"
+#include "pythia/probe_spans.h"
+
+#define NEVER UINT64_C(99999999) /* a process id that Linux does not give: 2^22 are the most */
+
+static const char text[] = "service: shop\nprovider: p\nprograms: [/a]\npoints:\n"
+                           "  sell: {request: true, type: what, keys: {what: start 2 text}}\n"
+                           "  wait: {keys: {mode: start 1, result: done 1}}\n"
+                           "  buy: {request: true}\n";
+
+enum { SELL, WAIT, BUY };
+
+static struct pythia_probe_rules rules;
+static struct pythia_probe_spans *spans;
+static struct pythia_buf frames;
+
+static int begin(void **state)
+{
+    struct pythia_error e = {0};
+    frames = (struct pythia_buf){0};
+    assert_int_equal(pythia_probe_rules_parse("r", text, sizeof(text) - 1, &rules, &e), PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_create(&rules, &spans), PYTHIA_OK);
+    for (uint32_t i = 0; i < 6; i++) /* number 10: sell begins; 11: it ends; 12: wait begins … */
+        assert_int_equal(pythia_probe_spans_define(spans, 10 + i, i / 2, i % 2), PYTHIA_OK);
+    return 0;
+}
+
+static int end(void **state)
+{
+    pythia_probe_spans_destroy(spans);
+    pythia_probe_rules_free(&rules);
+    pythia_buf_free(&frames);
+    return 0;
+}
+
+static int hit_with(uint64_t time_ns, uint64_t thread, uint32_t number, int64_t value,
+                    const char *what)
+{
+    const int64_t values[2] = {value, what ? (int64_t)strlen(what) + 1 : -14};
+    char slot[PYTHIA_PROBE_TEXT_BYTES] = "";
+    struct pythia_probe_hit hit = {.time_ns = time_ns,
+                                   .thread = thread,
+                                   .number = number,
+                                   .texts = what ? 2 : 0,
+                                   .values = what ? 2 : 1};
+    if (what)
+        snprintf(slot, sizeof(slot), "%s", what);
+    return pythia_probe_spans_add(spans, &hit, values, slot);
+}
+
+static void hit(uint64_t time_ns, uint64_t thread, int number)
+{
+    assert_int_equal(hit_with(time_ns, thread, 10 + (uint32_t)number, 0, NULL), PYTHIA_OK);
+}
+
+/* All spans so far, a line each: name, start, duration, the name of its parent, its key-values. */
+static void expect(const char *expected)
+{
+    struct collection c;
+    struct pythia_buf got = {0};
+    assert_int_equal(pythia_probe_spans_take(spans, 1000, 1000, 0, &frames), PYTHIA_OK);
+    collection_open(&c);
+    collect_bytes(&c, "native", pythia_buf_text(&frames), 0);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_int_equal(c.problems.size, 0);
+    pythia_buf_puts(&got, "");
+    for (size_t i = 0; i < c.count; i++) {
+        const struct pythia_span *s = &c.spans[i].span;
+        const char *parent = "-";
+        pythia_buf_text_add(&got, pythia_vocabulary_tracepoint_id(c.vocabulary, s->tracepoint));
+        for (size_t k = 0; k < c.count; k++)
+            if (c.spans[k].span.id == s->parent) {
+                assert_true(pythia_trace_id_equal(c.spans[k].trace, c.spans[i].trace));
+                parent =
+                    pythia_vocabulary_tracepoint_id(c.vocabulary, c.spans[k].span.tracepoint).bytes;
+            }
+        pythia_buf_printf(&got, " %llu+%lld in %s%s\n", (unsigned long long)s->start_ns,
+                          (long long)s->duration_ns, parent, s->error ? " failed" : "");
+    }
+    assert_string_equal(got.bytes ? got.bytes : "", expected);
+    pythia_buf_free(&got);
+    collection_close(&c);
+}
+
+static void pairs_nest_by_thread(void **state)
+{
+    hit(10, 1, 0); /* sell */
+    hit(11, 2, 4); /* buy, of another thread */
+    hit(12, 1, 2); /* wait */
+    hit(13, 2, 2);
+    hit(17, 1, 3);
+    hit(18, 2, 3);
+    hit(20, 1, 1);
+    hit(31, 2, 5);
+    expect("shop:wait 1012+5 in shop:sell\nshop:sell 1010+10 in -\n"
+           "shop:wait 1013+5 in shop:buy\nshop:buy 1011+20 in -\n");
+    assert_int_equal(pythia_probe_spans_numbers(spans).spans, 4);
+}
+
+static void nothing_is_recorded_before_its_request_has_ended(void **state)
+{
+    hit(10, 1, 0);
+    hit(12, 1, 2);
+    hit(17, 1, 3);
+    expect("");
+    hit(20, 1, 1);
+    expect("shop:wait 1012+5 in shop:sell\nshop:sell 1010+10 in -\n");
+}
+
+static void hits_outside_of_a_request_are_counted(void **state)
+{
+    hit(1, 1, 2);
+    hit(2, 1, 3);
+    hit(3, 1, 1);
+    assert_int_equal(hit_with(4, 1, 99, 0, NULL), PYTHIA_OK); /* a number that nobody has */
+    assert_int_equal(hit_with(4, 1, UINT32_MAX, 0, NULL), PYTHIA_OK);
+    expect("");
+    assert_int_equal(pythia_probe_spans_numbers(spans).outside, 5);
+}
+
+/* PostgreSQL leaves by longjmp, past the second probe. */
+static void what_is_open_when_its_parent_ends_has_failed(void **state)
+{
+    hit(10, 1, 0);
+    hit(11, 1, 2);
+    hit(12, 1, 2);
+    hit(20, 1, 1);
+    expect("shop:wait 1012+8 in shop:wait failed\nshop:wait 1011+9 in shop:sell failed\n"
+           "shop:sell 1010+10 in -\n");
+}
+
+static void a_request_that_begins_anew_was_abandoned(void **state)
+{
+    hit(10, 1, 0);
+    hit(11, 1, 2);
+    hit(30, 1, 0);
+    hit(31, 1, 3); /* ends a wait of the request that is gone */
+    hit(32, 1, 1);
+    expect("shop:sell 1030+2 in -\n");
+    assert_int_equal(pythia_probe_spans_numbers(spans).abandoned, 2);
+    assert_int_equal(pythia_probe_spans_numbers(spans).unmatched, 1);
+}
+
+static void a_request_point_inside_of_another_request_is_a_part_of_it(void **state)
+{
+    hit(10, 1, 0);
+    hit(11, 1, 4);
+    hit(12, 1, 5);
+    hit(13, 1, 1);
+    expect("shop:buy 1011+1 in shop:sell\nshop:sell 1010+3 in -\n");
+}
+
+static void too_deep_and_too_large_requests_are_abandoned(void **state)
+{
+    hit(1, 1, 0);
+    for (uint64_t i = 0; i < 40; i++)
+        hit(2 + i, 1, 2);
+    hit(100, 1, 1);
+    hit(200, 1, 0);
+    for (uint64_t i = 0; i < 4000; i++) {
+        hit(201 + i, 1, 2);
+        hit(201 + i, 1, 3);
+    }
+    hit(9000, 1, 1);
+    expect("");
+    hit(9001, 1, 0);
+    hit(9002, 1, 1);
+    expect("shop:sell 10001+1 in -\n");
+}
+
+static void a_thread_that_is_gone_is_forgotten(void **state)
+{
+    hit(10, NEVER << 32 | NEVER, 0);
+    hit(10, (uint64_t)getpid() << 32 | (uint64_t)getpid(), 0);
+    pythia_probe_spans_forget_dead(spans);
+    pythia_probe_spans_forget_dead(spans);
+    hit(20, NEVER << 32 | NEVER, 1); /* the number is another thread's now */
+    hit(30, (uint64_t)getpid() << 32 | (uint64_t)getpid(), 1);
+    expect("shop:sell 1010+20 in -\n");
+    assert_int_equal(pythia_probe_spans_numbers(spans).abandoned, 1);
+}
+
+static void many_threads_are_told_apart(void **state)
+{
+    for (uint64_t i = 0; i < 20000; i++)
+        hit(i, i + 1, 0); /* more than may be in a request at once */
+    for (uint64_t i = 0; i < 20000; i++)
+        hit(20000 + i, i + 1, 1);
+    assert_int_equal(pythia_probe_spans_numbers(spans).spans, 16384);
+    assert_int_equal(pythia_probe_spans_numbers(spans).outside, 2 * (20000 - 16384));
+}
+
+/* ---- key-values ---- */
+
+static void expect_key(const char *point, const char *key, const char *expected)
+{
+    struct collection c;
+    bool found = false;
+    assert_int_equal(pythia_probe_spans_take(spans, 1000, 0, 0, &frames), PYTHIA_OK);
+    collection_open(&c);
+    collect_bytes(&c, "native", pythia_buf_text(&frames), 0);
+    for (size_t i = 0; i < c.count; i++) {
+        struct pythia_attribute a;
+        struct pythia_text all = {c.attributes.bytes + c.spans[i].offset,
+                                  c.spans[i].span.attributes.size};
+        if (!pythia_text_equal(
+                pythia_vocabulary_tracepoint_id(c.vocabulary, c.spans[i].span.tracepoint),
+                pythia_text_of(point)))
+            continue;
+        while (pythia_attributes_next(&all, &a))
+            if (pythia_text_equal(pythia_vocabulary_text(c.vocabulary, a.key),
+                                  pythia_text_of(key))) {
+                char number[32];
+                struct pythia_text got = a.text;
+                if (a.kind == PYTHIA_ATTRIBUTE_INTEGER) {
+                    int size = snprintf(number, sizeof(number), "%lld", (long long)a.integer);
+                    got = (struct pythia_text){number, (size_t)size};
+                }
+                found = true;
+                assert_true(expected && pythia_text_equal(got, pythia_text_of(expected)));
+            }
+    }
+    assert_int_equal(found, expected != NULL);
+    collection_close(&c);
+}
+
+static void arguments_become_key_values(void **state)
+{
+    assert_int_equal(hit_with(1, 1, 10, 0, "update a set v = 3"), PYTHIA_OK);
+    assert_int_equal(hit_with(2, 1, 12, -7, NULL), PYTHIA_OK);
+    assert_int_equal(hit_with(3, 1, 13, 1234567890123, NULL), PYTHIA_OK);
+    hit(4, 1, 1);
+    expect_key("shop:sell", "what", "update a set v = 3");
+    expect_key("shop:wait", "mode", "-7");
+    expect_key("shop:wait", "result", "1234567890123");
+}
+
+static void a_text_that_was_not_read_is_left_out(void **state)
+{
+    hit(1, 1, 0); /* it has one argument, a number */
+    hit(4, 1, 1);
+    expect_key("shop:sell", "what", NULL);
+    expect_key("shop:sell", "request_type", NULL);
+}
+
+static void requests_that_differ_in_values_are_of_one_type(void **state)
+{
+    const struct {
+        const char *what, *type;
+    } rows[] = {
+        {"update acc set v = 17 where id=3", "update acc set v = ? where id=?"},
+        {"select 'it is 5 o''clock', t1.c2", "select ??, t1.c2"},
+        {"  select\n\t1.50 ,2  ", "select ? ,?"},
+        {"select 'never closed", "select ?"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        begin(state);
+        assert_int_equal(hit_with(1, 1, 10, 0, rows[i].what), PYTHIA_OK);
+        hit(4, 1, 1);
+        expect_key("shop:sell", "request_type", rows[i].type);
+        end(state);
+    }
+    begin(state);
+}
+
+static void each_failed_allocation_is_reported_or_loses_a_request(void **state)
+{
+    for (long let = 0; let < 12; let++) {
+        pythia_mem_fail_after(let);
+        int first = hit_with(1, 1, 10, 0, NULL), second = hit_with(2, 1, 12, 0, NULL),
+            third = hit_with(3, 1, 11, 0, NULL),
+            taken = pythia_probe_spans_take(spans, 1000, 0, 0, &frames);
+        pythia_mem_fail_after(-1);
+        assert_true(first == PYTHIA_OK || first == PYTHIA_ENOMEM);
+        assert_true(second == PYTHIA_OK || second == PYTHIA_ENOMEM);
+        assert_true(third == PYTHIA_OK || third == PYTHIA_ENOMEM);
+        assert_true(taken == PYTHIA_OK || taken == PYTHIA_ENOMEM);
+        end(state);
+        begin(state);
+    }
+}
+
+#define WITH_RULES(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_RULES(pairs_nest_by_thread),
+        WITH_RULES(nothing_is_recorded_before_its_request_has_ended),
+        WITH_RULES(hits_outside_of_a_request_are_counted),
+        WITH_RULES(what_is_open_when_its_parent_ends_has_failed),
+        WITH_RULES(a_request_that_begins_anew_was_abandoned),
+        WITH_RULES(a_request_point_inside_of_another_request_is_a_part_of_it),
+        WITH_RULES(too_deep_and_too_large_requests_are_abandoned),
+        WITH_RULES(a_thread_that_is_gone_is_forgotten),
+        WITH_RULES(many_threads_are_told_apart),
+        WITH_RULES(arguments_become_key_values),
+        WITH_RULES(a_text_that_was_not_read_is_left_out),
+        cmocka_unit_test_teardown(requests_that_differ_in_values_are_of_one_type, end),
+        WITH_RULES(each_failed_allocation_is_reported_or_loses_a_request),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

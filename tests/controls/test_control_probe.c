@@ -1,0 +1,330 @@
+/* The plane "probe" with a pythia-probe that the test plays: its end of the socket, and rings that
+ * are files. The program is this test itself, whose notes are as elf_notes.h writes them. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../adapters/elf_notes.h"
+#include "check.h"
+#include "plane.h"
+#include "pythia/control_probe.h"
+#include "pythia/probe_hit.h"
+#include "pythia/probe_rings.h"
+#include "pythia/status.h"
+
+static char folder[] = "/tmp/control_probe.XXXXXX", program[64], rules[64], socket_path[64];
+static struct pythia_control *plane;
+static int listener, helper, ring;
+static uint64_t now_ns;
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    int file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0755);
+    assert_int_equal(write(file, bytes, size), size);
+    close(file);
+}
+
+static int begin_files(void **state)
+{
+    struct elf_notes n;
+    char text[512];
+    assert_non_null(mkdtemp(folder));
+    snprintf(program, sizeof(program), "%s/program", folder);
+    snprintf(rules, sizeof(rules), "%s/rules", folder);
+    snprintf(socket_path, sizeof(socket_path), "%s/socket", folder);
+    elf_notes_begin(&n);
+    memcpy(n.bytes + CODE + 0x40, "\x48\x89\xe5", 3); /* mov: a single step */
+    ELF_NOTE(&n, 0x401020, 0, "p\0sell__start\0");
+    ELF_NOTE(&n, 0x401030, 0, "p\0sell__done\0");
+    ELF_NOTE(&n, 0x401040, 0, "p\0slow__start\0");
+    ELF_NOTE(&n, 0x401050, 0, "p\0slow__done\0");
+    ELF_NOTE(&n, 0x401060, 0, "p\0half__start\0");
+    write_file(program, n.bytes, n.size);
+    elf_notes_free(&n);
+    int size = snprintf(text, sizeof(text),
+                        "service: shop\nprovider: p\nprograms: [%s, /nowhere/shop]\npoints:\n"
+                        "  sell: {request: true}\n  slow: {}\n  half: {}\n",
+                        program);
+    write_file(rules, text, (size_t)size);
+    return 0;
+}
+
+static int end_files(void **state)
+{
+    unlink(program);
+    unlink(rules);
+    unlink(socket_path);
+    return rmdir(folder);
+}
+
+static void listen_as_helper(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path, socket_path, strlen(socket_path));
+    unlink(socket_path);
+    listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(listener, 4), 0);
+}
+
+static int begin(void **state)
+{
+    char a[80], b[80];
+    snprintf(a, sizeof(a), "rules=%s", rules);
+    snprintf(b, sizeof(b), "socket=%s", socket_path);
+    const char *settings[] = {a, b, NULL};
+    listen_as_helper();
+    helper = ring = -1;
+    now_ns = 100 * S;
+    plane = plane_make("probe", settings);
+    return 0;
+}
+
+static int end(void **state)
+{
+    plane->ops->destroy(plane);
+    close(listener);
+    close(helper);
+    close(ring);
+    return 0;
+}
+
+static void expect_observed(const char *expected)
+{
+    struct pythia_buf got = {0};
+    now_ns += S;
+    plane_observe(plane, now_ns, &got);
+    assert_string_equal(got.size ? got.bytes : "", expected);
+    pythia_buf_free(&got);
+}
+
+/* Take the plane's connection, and give it a ring. */
+static void greet(void)
+{
+    char text[] = "rings 1 nop5=600 nop=800 push=900 branch=950 step=20000";
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {text, sizeof(text) - 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    helper = accept(listener, NULL, NULL);
+    assert_true(helper >= 0);
+    ring = memfd_create("ring", MFD_CLOEXEC);
+    assert_int_equal(ftruncate(ring, (1 + PYTHIA_PROBE_RING_PAGES) * sysconf(_SC_PAGESIZE)), 0);
+    control.head = (struct cmsghdr){
+        .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+    memcpy(CMSG_DATA(&control.head), &ring, sizeof(ring));
+    assert_int_equal(sendmsg(helper, &message, 0), sizeof(text) - 1);
+}
+
+/* The plane has sent this about a probe of the program, and is answered. */
+static void serve(const char *verb, const char *probe, const char *answer)
+{
+    char got[512], expected[512];
+    ssize_t size = recv(helper, got, sizeof(got) - 1, MSG_DONTWAIT);
+    assert_true(size > 0);
+    got[size] = '\0';
+    snprintf(expected, sizeof(expected), "%s p:%s %s", verb, probe, program);
+    assert_string_equal(got, expected);
+    int bytes = snprintf(got, sizeof(got), "%s p:%s %s", answer, probe, program);
+    assert_int_equal(send(helper, got, (size_t)bytes, 0), bytes);
+}
+
+static void expect_silence(void)
+{
+    char got[16];
+    assert_int_equal(recv(helper, got, sizeof(got), MSG_DONTWAIT), -1);
+}
+
+static void points_are_offered_once_their_price_is_known(void **state)
+{
+    struct pythia_buf got = {0};
+    pythia_buf_puts(&got, "");
+    plane_inventory(plane, &got);
+    assert_int_equal(got.size, 0);
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    greet();
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    plane_inventory(plane, &got); /* half has no second probe */
+    assert_string_equal(got.bytes, "shop shop:sell 1600 0\nshop shop:slow 20800 0\n");
+    pythia_buf_free(&got);
+}
+
+static void connect_plane(void)
+{
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    greet();
+}
+
+static void a_point_is_open_when_both_of_its_probes_are(void **state)
+{
+    connect_plane();
+    assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
+    expect_observed("shop shop:sell pending 0\nshop shop:slow applied 7\n");
+    serve("attach", "sell__start", "attached 1");
+    expect_observed("shop shop:sell pending 0\nshop shop:slow applied 7\n");
+    serve("attach", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    assert_int_equal(plane_apply(plane, "", 8, now_ns), PYTHIA_OK);
+    expect_observed("shop shop:sell pending 0\nshop shop:slow applied 8\n");
+    serve("detach", "sell__start", "detached");
+    serve("detach", "sell__done", "detached");
+    expect_observed("shop shop:sell applied 8\nshop shop:slow applied 8\n");
+    expect_silence();
+}
+
+static void leases_are_renewed(void **state)
+{
+    connect_plane();
+    assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
+    serve("attach", "sell__start", "attached 1");
+    serve("attach", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    now_ns += 10 * S;
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    serve("attach", "sell__start", "attached 3"); /* the program was replaced: another number */
+    serve("attach", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    expect_silence();
+}
+
+static void what_is_refused_is_reported_and_not_asked_for_again(void **state)
+{
+    char message[512];
+    connect_plane();
+    assert_int_equal(plane_apply(plane, "shop:slow shop:none", 7, now_ns), PYTHIA_OK);
+    serve("attach", "slow__start", "attached 1");
+    ssize_t size = recv(helper, message, sizeof(message), MSG_DONTWAIT);
+    assert_true(size > 0);
+    int bytes =
+        snprintf(message, sizeof(message), "refused p:slow__done %s: too expensive", program);
+    assert_int_equal(send(helper, message, (size_t)bytes, 0), bytes);
+    expect_observed("shop shop:sell applied 7\nshop shop:slow refused 0\n shop:none refused 0\n");
+    expect_silence();
+}
+
+static void probes_are_lost_with_their_helper_and_come_back(void **state)
+{
+    connect_plane();
+    assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
+    serve("attach", "sell__start", "attached 1");
+    serve("attach", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    close(listener);
+    close(helper);
+    expect_observed("shop shop:sell lost 0\nshop shop:slow applied 7\n");
+    listen_as_helper();
+    close(ring);
+    now_ns += S;
+    expect_observed("shop shop:sell lost 0\nshop shop:slow applied 7\n");
+    greet();
+    expect_observed("shop shop:sell pending 0\nshop shop:slow applied 7\n");
+    serve("attach", "sell__start", "attached 1");
+    serve("attach", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+}
+
+static void off_closes_everything_at_once(void **state)
+{
+    char got[16];
+    struct pythia_error e = {0};
+    connect_plane();
+    assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
+    serve("attach", "sell__start", "attached 1");
+    serve("attach", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    assert_int_equal(plane->ops->off(plane, true, now_ns, &e), PYTHIA_OK);
+    assert_int_equal(recv(helper, got, sizeof(got), 0), 0); /* the end of the connection */
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    assert_int_equal(plane_apply(plane, "shop:sell", 8, now_ns), PYTHIA_OK);
+    expect_observed("shop shop:sell applied 8\nshop shop:slow applied 8\n");
+}
+
+/* A record of the ring, as the kernel would write it. */
+static void add_hit(uint64_t time_ns, uint32_t number)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct perf_event_mmap_page *head =
+        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, ring, 0);
+    struct {
+        struct perf_event_header head;
+        uint32_t bytes;
+        char hit[sizeof(struct pythia_probe_hit)];
+        uint32_t zeros;
+    } record = {.head = {.type = PERF_RECORD_SAMPLE, .size = sizeof(record)},
+                .bytes = sizeof(record.hit) + 4};
+    const struct pythia_probe_hit hit = {.time_ns = time_ns, .thread = 1, .number = number};
+    memcpy(record.hit, &hit, sizeof(hit));
+    memcpy((char *)head + page + head->data_head, &record, sizeof(record));
+    head->data_head += sizeof(record);
+    munmap(head, 2 * page);
+}
+
+static void the_feed_has_the_hits_of_what_is_open(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_error e = {0};
+    struct pythia_probe_feed *feed = pythia_control_probe_feed(plane);
+    assert_int_equal(pythia_probe_feed_read(feed, &frames, &e), PYTHIA_OK);
+    connect_plane();
+    assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
+    serve("attach", "sell__start", "attached 1");
+    serve("attach", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    add_hit(10, 1);
+    add_hit(20, 2);
+    assert_int_equal(pythia_probe_feed_read(feed, &frames, &e), PYTHIA_OK);
+    assert_int_equal(pythia_probe_feed_read(feed, &frames, &e), PYTHIA_OK);
+    assert_true(frames.size > 2 * 128);
+    assert_memory_equal(frames.bytes, "\x89PYREC\r\n", 8);
+    plane->ops->destroy(plane); /* the feed lives on */
+    size_t size = frames.size;
+    assert_int_equal(pythia_probe_feed_read(feed, &frames, &e), PYTHIA_OK);
+    assert_int_equal(frames.size, size);
+    pythia_probe_feed_release(feed);
+    pythia_buf_free(&frames);
+    close(listener);
+    close(helper);
+    close(ring);
+    begin(state);
+}
+
+static void wrong_settings_are_refused_with_the_reason(void **state)
+{
+    struct pythia_control *c = NULL;
+    struct pythia_error e = {0};
+    assert_int_equal(plane_try("probe", (const char *const[]){NULL}, &c, &e), PYTHIA_EUSAGE);
+    assert_string_equal(e.sentence, "a file of rules is needed");
+    pythia_error_clear(&e);
+    assert_int_equal(plane_try("probe", (const char *const[]){"rules=/nowhere/r", NULL}, &c, &e),
+                     PYTHIA_EIO);
+    assert_string_equal(e.sentence, "/nowhere/r: No such file or directory");
+    assert_null(c);
+}
+
+#define WITH_PLANE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_PLANE(points_are_offered_once_their_price_is_known),
+        WITH_PLANE(a_point_is_open_when_both_of_its_probes_are),
+        WITH_PLANE(leases_are_renewed),
+        WITH_PLANE(what_is_refused_is_reported_and_not_asked_for_again),
+        WITH_PLANE(probes_are_lost_with_their_helper_and_come_back),
+        WITH_PLANE(off_closes_everything_at_once),
+        WITH_PLANE(the_feed_has_the_hits_of_what_is_open),
+        cmocka_unit_test(wrong_settings_are_refused_with_the_reason),
+    };
+    return cmocka_run_group_tests(tests, begin_files, end_files);
+}

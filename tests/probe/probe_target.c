@@ -1,0 +1,63 @@
+/* A program with static probes, written by hand as <sys/sdt.h> would write them. It fires each of
+ * them as often as its first argument says, whenever a line comes; it answers with a line. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTE(site, semaphore, texts)                                                               \
+    ".pushsection .note.stapsdt, \"\", \"note\"\n"                                                 \
+    ".balign 4\n .4byte 992f - 991f, 994f - 993f, 3\n"                                             \
+    "991: .asciz \"stapsdt\"\n 992: .balign 4\n"                                                   \
+    "993: .8byte " site ", _.stapsdt.base, " semaphore "\n" texts "\n"                             \
+    "994: .balign 4\n .popsection\n"                                                               \
+    ".ifndef _.stapsdt.base\n"                                                                     \
+    ".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n"                    \
+    ".weak _.stapsdt.base\n .hidden _.stapsdt.base\n"                                              \
+    "_.stapsdt.base: .space 1\n .size _.stapsdt.base, 1\n .popsection\n .endif\n"
+
+/* Counted up by the kernel while somebody looks. */
+__attribute__((section(".probes"), used)) volatile unsigned short target_work_semaphore;
+
+static void fire(uint64_t number, const char *text, const int32_t *places)
+{
+    __asm__ volatile("990: nop\n" NOTE("990b", "target_work_semaphore",
+                                       ".asciz \"target\", \"work__start\", "
+                                       "\"8@%%rdi 8@%%rsi -4@4(%%rdx) -4@(%%rdx,%%rcx,4) 1@%%al "
+                                       "-4@$-17 8f@%%xmm0\"")
+                     :
+                     : "D"(number), "S"(text), "d"(places), "c"((uint64_t)2), "a"(0x1ff)
+                     : "memory");
+    __asm__ volatile("990: nop\n" NOTE("990b", "target_work_semaphore",
+                                       ".asciz \"target\", \"work__done\", \"8@%%rdi\"")
+                     :
+                     : "D"(number)
+                     : "memory");
+}
+
+/* Its instruction is one that the kernel cannot emulate. */
+static void fire_step(uint64_t number)
+{
+    __asm__ volatile(
+        "990: mov %%rdi, %%rax\n" NOTE("990b", "0", ".asciz \"target\", \"step\", \"8@%%rdi\"")
+        :
+        : "D"(number)
+        : "rax", "memory");
+}
+
+int main(int argc, char **argv)
+{
+    static const int32_t places[] = {-1, -2, -3};
+    long times = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
+    char line[512];
+    while (fgets(line, sizeof(line), stdin)) {
+        line[strcspn(line, "\n")] = '\0';
+        for (long i = 0; i < times; i++) {
+            fire((uint64_t)i, line, places);
+            fire_step((uint64_t)i);
+        }
+        printf("%d\n", target_work_semaphore);
+        fflush(stdout);
+    }
+    return 0;
+}

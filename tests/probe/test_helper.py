@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""What pythia-probe does to real programs. usage: test_helper.py FOLDER-OF-PROGRAMS [CLASS.TEST]"""
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import unittest
+
+import helper
+
+BINARIES = sys.argv[1]
+PROBE = os.path.join(BINARIES, "pythia-probe")
+TARGET = os.path.join(BINARIES, "probe_target")
+
+
+class OfOneTarget(unittest.TestCase):
+    texts = "work__start:2"
+
+    def setUp(self):
+        self.folder = helper.trusted_folder()
+        os.chmod(self.folder, 0o755)
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.target = helper.Target(TARGET, self.folder, 3)
+        self.addCleanup(self.target.end)
+        self.path = self.target.path
+
+    def begin(self, *options, allow=None):
+        probe = helper.Helper(PROBE, self.folder, allow or f"{self.path} {self.texts}\n", *options)
+        self.addCleanup(probe.kill)
+        client = helper.Client(probe.socket)
+        self.addCleanup(client.close)
+        return probe, client
+
+    def attach(self, client, name, number):
+        self.assertEqual(client.ask(f"attach target:{name} {self.path}"),
+                         f"attached {number} target:{name} {self.path}")
+
+
+class Hits(OfOneTarget):
+    def test_arguments_are_what_the_program_passes(self):
+        _, client = self.begin()
+        self.attach(client, "work__start", 1)
+        self.attach(client, "work__done", 2)
+        self.assertEqual(self.target.fire("a text"), 2)
+        hits = client.hits()
+        self.assertEqual([hit[2] for hit in hits], [1, 2, 1, 2, 1, 2])
+        for i in range(3):
+            _, pid, _, values, texts = hits[2 * i]
+            self.assertEqual(pid, self.target.process.pid)
+            # the number; the text's bytes with its NUL; places[1], places[2]; %al of 0x1ff; -17; unknown
+            self.assertEqual(values, (i, 7, -2, -3, 0xff, -17, 0))
+            self.assertEqual(texts, [b"a text"])
+            self.assertEqual(hits[2 * i + 1][3], (i,))
+
+    def test_texts_are_cut_at_256_bytes(self):
+        _, client = self.begin()
+        self.attach(client, "work__start", 1)
+        self.target.fire("x" * 400)
+        hit = client.hits()[0]
+        self.assertEqual((hit[3][1], hit[4]), (256, [b"x" * 255]))
+
+    def test_no_text_is_read_that_root_has_not_listed(self):
+        self.texts = "work__done:1"
+        _, client = self.begin()
+        self.attach(client, "work__start", 1)
+        self.attach(client, "work__done", 2)
+        self.target.fire("secret")
+        hits = client.hits()
+        self.assertEqual(hits[0][4], [])
+        self.assertEqual(hits[1][3], (-14,)) # 0 is no address: EFAULT
+        self.assertEqual(hits[1][4], [b""])
+
+    def test_what_is_detached_costs_nothing_and_gives_nothing(self):
+        _, client = self.begin()
+        self.attach(client, "work__start", 1)
+        client.ask(f"detach target:work__start {self.path}")
+        self.assertEqual(self.target.fire(), 0)
+        self.assertEqual(client.hits(), [])
+
+    def test_a_site_that_is_too_expensive_is_refused_before_it_is_open(self):
+        _, client = self.begin("--max-price", "0")
+        answer = client.ask(f"attach target:step {self.path}")
+        self.assertRegex(answer, r"^refused target:step .*: a hit costs \d+ ns at 0x[0-9a-f]+ \(step\), more than --max-price 0$")
+        for name in ("nop5", "nop", "push", "branch", "step"):
+            self.assertRegex(client.greeting, rf" {name}=\d+")
+
+
+class Ends(OfOneTarget):
+    def test_kill_of_the_helper_leaves_no_probe(self):
+        probe, client = self.begin()
+        self.attach(client, "work__start", 1)
+        self.assertEqual(self.target.fire(), 1)
+        probe.kill()
+        client.hits()
+        self.assertEqual(self.target.fire(), 0) # the client, which has the rings, lives
+        self.assertEqual(client.hits(), [])
+
+    def test_a_client_that_is_killed_leaves_no_probe(self):
+        probe, _ = self.begin()
+        code = ("import sys, helper; c = helper.Client(sys.argv[1]); print(c.ask(sys.argv[2]), flush=True); "
+                "sys.stdin.read()")
+        with subprocess.Popen([sys.executable, "-c", code, probe.socket, f"attach target:work__start {self.path}"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              cwd=os.path.dirname(os.path.abspath(__file__))) as client:
+            self.assertIn("attached 1", client.stdout.readline())
+            self.assertEqual(self.target.fire(), 1)
+            client.kill()
+        while self.target.fire() != 0: # the helper sees it when it next looks; the test's timeout ends this
+            pass
+
+    def test_a_lease_that_is_not_renewed_ends(self):
+        _, client = self.begin("--lease", "0.5")
+        self.attach(client, "work__start", 1)
+        while self.target.fire() != 0:
+            pass
+        self.attach(client, "work__start", 2)
+
+    def test_a_program_that_was_replaced_is_attached_anew(self):
+        _, client = self.begin()
+        self.attach(client, "work__start", 1)
+        shutil.copy(TARGET, self.path + ".next")
+        os.rename(self.path + ".next", self.path)
+        after = helper.Target(TARGET, self.folder)
+        self.addCleanup(after.end)
+        self.assertEqual(after.fire(), 0)
+        self.attach(client, "work__start", 2)
+        self.assertEqual(after.fire(), 1)
+        self.assertEqual(self.target.fire(), 0) # the old one is let go
+        self.assertEqual([hit[1] for hit in client.hits() if hit[2] == 2], [after.process.pid])
+
+
+class Users(OfOneTarget):
+    def greet(self, probe, user):
+        os.seteuid(pwd.getpwnam(user).pw_uid)
+        try:
+            return helper.Client(probe.socket).greeting
+        finally:
+            os.seteuid(0)
+
+    def test_only_users_that_are_listed_are_served(self):
+        probe, _ = self.begin(allow=f"user daemon\n{self.path}\n")
+        self.assertIn("rings ", self.greet(probe, "daemon"))
+        self.assertEqual(self.greet(probe, "nobody"), "refused : the user is not in the allow-list")
+
+    def test_three_capabilities_are_enough_and_none_is_not(self):
+        if not shutil.which("setpriv"):
+            self.skipTest("there is no setpriv")
+        allow = os.path.join(self.folder, "allow")
+        with open(allow, "w", encoding="utf-8") as file:
+            file.write(f"user daemon\n{self.path}\n")
+        place = os.path.join(self.folder, "run")
+        os.mkdir(place)
+        shutil.chown(place, "nobody")
+        command = ["setpriv", "--reuid", "nobody", "--clear-groups"]
+        shutil.copy(PROBE, self.folder) # nobody may not read every folder that a build is in
+        probe = [os.path.join(self.folder, "pythia-probe"), "--allow", allow, "--socket", os.path.join(place, "socket")]
+        without = subprocess.run([*command, *probe], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(without.returncode, 1)
+        self.assertIn("pythia-probe needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN", without.stderr)
+        those = "+bpf,+perfmon,+sys_admin"
+        with subprocess.Popen([*command, "--inh-caps", those, "--ambient-caps", those, *probe],
+                              stderr=subprocess.PIPE, text=True) as process:
+            self.assertIn("Serves probes", process.stderr.readline())
+            client = helper.Client(os.path.join(place, "socket"))
+            self.attach(client, "work__start", 1)
+            self.assertEqual(self.target.fire(), 1)
+            client.close()
+            process.terminate()
+
+
+if __name__ == "__main__":
+    helper.skip_unless_possible(PROBE)
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""pythiad with pythia-probe and a program that nobody instrumented. usage: test_pythiad.py FOLDER-OF-PROGRAMS [CLASS.TEST]"""
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+import helper
+
+BINARIES = sys.argv[1]
+RULES = """
+service: shop
+provider: target
+programs: [{path}]
+points:
+  work: {{request: true, type: text, keys: {{text: start 2 text, place: start 3}}}}
+"""
+
+
+class Daemon:
+    """A pythiad that listens on a Unix socket alone."""
+
+    def __init__(self, folder, rules, probe_socket, *options):
+        self.control = os.path.join(folder, "control")
+        self.process = subprocess.Popen(
+            [os.path.join(BINARIES, "pythiad"), "--otlp-http", "127.0.0.1:0", "--otlp-grpc", "127.0.0.1:0", "--zipkin",
+             "127.0.0.1:0", "--control", "127.0.0.1:0", "--control-socket", "unix:" + self.control, "--probes", rules,
+             "--probe-socket", probe_socket, *options], stderr=subprocess.PIPE, text=True)
+        while "Listens" not in self.process.stderr.readline():
+            if self.process.poll() is not None:
+                raise RuntimeError("pythiad has not begun")
+
+    def get(self, path):
+        connection = http.client.HTTPConnection("localhost")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(self.control)
+        connection.request("GET", path)
+        answer = connection.getresponse().read()
+        connection.close()
+        return answer
+
+    def ctl(self, *words):
+        return subprocess.run([os.path.join(BINARIES, "pythia"), "ctl", "--address", "unix:" + self.control, *words],
+                              capture_output=True, text=True, check=True).stdout
+
+    def end(self, how=signal.SIGTERM):
+        if self.process.returncode is None:
+            self.process.send_signal(how)
+            self.process.wait()
+            self.process.stderr.close()
+
+
+class OfOneProgram(unittest.TestCase):
+    def setUp(self):
+        self.folder = helper.trusted_folder()
+        os.chmod(self.folder, 0o755)
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.target = helper.Target(os.path.join(BINARIES, "probe_target"), self.folder, 5)
+        self.addCleanup(self.target.end)
+        self.probe = helper.Helper(os.path.join(BINARIES, "pythia-probe"), self.folder,
+                                   f"{self.target.path} work__start:2\n")
+        self.addCleanup(self.probe.kill)
+        rules = os.path.join(self.folder, "rules.yaml")
+        with open(rules, "w", encoding="utf-8") as file:
+            file.write(RULES.format(path=self.target.path))
+        self.daemon = Daemon(self.folder, rules, self.probe.socket, "--always", "shop:work", "--record",
+                             os.path.join(self.folder, "record"))
+        self.addCleanup(self.daemon.end)
+        self.wait(2)
+
+    def wait(self, looking):
+        """Work until so many probes of the program are open."""
+        self.until(f"{looking} probes are open", lambda: self.target.fire("select 1 from t") == looking)
+
+    def until(self, what, holds):
+        for _ in range(1000):
+            if holds():
+                return
+            time.sleep(.05)
+        self.fail("never: " + what)
+
+    def spans(self):
+        for line in self.daemon.get("/metrics").decode().splitlines():
+            if line.startswith("pythia_spans_total "):
+                return int(line.split()[1])
+        return 0
+
+    def test_its_requests_are_traced_with_their_key_values(self):
+        self.target.fire("select 1 from t")
+        self.until("spans", lambda: self.spans() >= 5)
+        points = self.daemon.ctl("points")
+        self.assertRegex(points, r"open +[1-9][0-9]* ns measured +[0-9]+  shop:work  \(applied")
+        self.daemon.end()
+        tree = subprocess.run([os.path.join(BINARIES, "pythia"), "tree", "--keys", self.folder + "/record.1"],
+                              capture_output=True, text=True, check=True).stdout
+        self.assertIn("shop:work", tree)
+        self.assertIn("request_type = select ? from t", tree)
+        self.assertIn("text = select 1 from t", tree)
+        self.assertIn("place = -2", tree)
+
+    def test_kill_of_pythiad_leaves_no_probe(self):
+        self.daemon.end(signal.SIGKILL)
+        self.wait(0)
+
+    def test_probes_come_back_with_their_helper(self):
+        self.probe.kill()
+        self.wait(0)
+        self.probe = helper.Helper(os.path.join(BINARIES, "pythia-probe"), self.folder,
+                                   f"{self.target.path} work__start:2\n")
+        self.addCleanup(self.probe.kill)
+        self.wait(2)
+
+
+if __name__ == "__main__":
+    helper.skip_unless_possible(os.path.join(BINARIES, "pythia-probe"))
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
