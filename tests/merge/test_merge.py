@@ -191,7 +191,7 @@ class Refusals(Case):
             cut = file.read()[:-9]
         for content, status, says in ((b"", 1, "is not evidence"), (b"{}", 1, "is not evidence"),
                                       (b"pythia evidence 2\n", 2, "evidence of version 2"),
-                                      (cut, 1, "end in the middle")):
+                                      (cut, 1, "end prematurely")):
             with open(self.at("bad"), "wb") as file:
                 file.write(content)
             self.assert_refused(status, self.at("bad"), "merge", self.files[1], self.at("bad"))

@@ -39,6 +39,7 @@ static int choose_rows(struct table *t)
 {
     size_t count = t->group->sampled;
     t->row_count = count < PYTHIA_REPORT_REQUESTS ? count : PYTHIA_REPORT_REQUESTS;
+    /* NOLINTBEGIN(bugprone-sizeof-expression): they are pointers */
     t->rows = pythia_calloc(t->row_count, sizeof(*t->rows));
     if (!t->rows)
         return PYTHIA_ENOMEM;
@@ -46,6 +47,7 @@ static int choose_rows(struct table *t)
         memcpy(t->rows, t->group->rows, t->row_count * sizeof(*t->rows));
         qsort(t->rows, t->row_count, sizeof(*t->rows), compare_durations);
     }
+    /* NOLINTEND(bugprone-sizeof-expression) */
     return PYTHIA_OK;
 }
 
