@@ -116,7 +116,7 @@ static void add_chrome_event(struct pythia_export_state *state, const struct pyt
     const struct pythia_vocabulary *v = state->vocabulary;
     const struct pythia_trace_span *span = &trace->spans[i];
     pythia_buf_puts(out, ",\n{\"ph\":\"X\",\"name\":");
-    pythia__add_json_string(out, pythia_vocabulary_tracepoint_id(v, span->tracepoint));
+    pythia_shown_json_text(out, pythia_vocabulary_tracepoint_id(v, span->tracepoint));
     double share = critical ? find_share(state, span->tracepoint) : NAN;
     pythia_buf_putc(out, ',');
     add_share(share, out);

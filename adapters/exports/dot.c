@@ -4,7 +4,6 @@
 
 #include "formats.h"
 #include "pythia/mem.h"
-#include "pythia/shown_text.h"
 
 static void begin_dot(struct pythia_export_state *state, struct pythia_buf *out)
 {

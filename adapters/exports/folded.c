@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "formats.h"
-#include "pythia/shown_text.h"
 
 static void begin_folded(struct pythia_export_state *state, struct pythia_buf *out)
 {

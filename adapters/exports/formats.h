@@ -4,6 +4,7 @@
 
 #include "pythia/attributes.h"
 #include "pythia/export.h"
+#include "pythia/shown_text.h"
 
 extern const struct pythia_export_ops pythia__export_chrome;
 extern const struct pythia_export_ops pythia__export_csv;
@@ -14,9 +15,6 @@ extern const struct pythia_export_ops pythia__export_jaeger;
 extern const struct pythia_export_ops pythia__export_otlp;
 extern const struct pythia_export_ops pythia__export_sql;
 extern const struct pythia_export_ops pythia__export_zipkin;
-
-/* Append text as a JSON string, quotes included. */
-void pythia__add_json_string(struct pythia_buf *out, struct pythia_text text);
 
 /* Append a value as JSON; with `as_text`, as a string whatever it is. A number that JSON cannot
  * write becomes a string. */

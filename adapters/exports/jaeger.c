@@ -18,7 +18,7 @@ static void begin_tag(struct pythia_buf *out, bool *first, struct pythia_text ke
 {
     pythia_buf_puts(out, *first ? "{\"key\":" : ",{\"key\":");
     *first = false;
-    pythia__add_json_string(out, key);
+    pythia_shown_json_text(out, key);
     pythia_buf_printf(out, ",\"type\":\"%s\",\"value\":", type);
 }
 
@@ -26,7 +26,7 @@ static void write_text_tag(struct pythia_buf *out, bool *first, const char *key,
                            struct pythia_text value)
 {
     begin_tag(out, first, pythia_text_of(key), "string");
-    pythia__add_json_string(out, value);
+    pythia_shown_json_text(out, value);
     pythia_buf_putc(out, '}');
 }
 
@@ -85,7 +85,7 @@ static void write_jaeger_span(struct pythia_buf *out, const struct pythia_vocabu
     pythia_buf_puts(out, "{\"traceID\":\"");
     pythia__add_trace_id(out, trace->id);
     pythia_buf_printf(out, "\",\"spanID\":\"%016" PRIx64 "\",\"operationName\":", span->id);
-    pythia__add_json_string(out, pythia__find_span_name(v, span->tracepoint));
+    pythia_shown_json_text(out, pythia__find_span_name(v, span->tracepoint));
     write_references(out, trace, span);
     pythia_buf_printf(out, ",\"startTime\":%" PRIu64 ",\"duration\":%" PRIu64,
                       span->start_ns / 1000, (span->end_ns - span->start_ns + 500) / 1000);
@@ -99,7 +99,7 @@ static void write_process(struct pythia_buf *out, const struct pythia_vocabulary
     struct pythia_resource r = pythia_vocabulary_resource_at(v, resource);
     bool first = true;
     pythia_buf_printf(out, "%s\"p%" PRIu32 "\":{\"serviceName\":", process > 1 ? "," : "", process);
-    pythia__add_json_string(out, pythia_vocabulary_text(v, r.service));
+    pythia_shown_json_text(out, pythia_vocabulary_text(v, r.service));
     pythia_buf_puts(out, ",\"tags\":[");
     if (r.host && !pythia__has_key(v, r.attributes, "hostname") &&
         !pythia__has_key(v, r.attributes, "host.name"))

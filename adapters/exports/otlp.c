@@ -1,9 +1,9 @@
 /* OTLP as JSON (opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding"): TracesData, a document
  * on one line for each piece, as the collector's file exporter writes and its receiver takes. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "formats.h"
+#include "pythia/otlp_json.h"
 
 static void begin_otlp(struct pythia_export_state *state, struct pythia_buf *out)
 {
@@ -13,42 +13,14 @@ static void begin_otlp(struct pythia_export_state *state, struct pythia_buf *out
 
 /* ---- values ---- */
 
-/* Whole numbers are strings there, and what JSON cannot write has a name. */
-static void write_any_value(struct pythia_buf *out, const struct pythia_attribute *value)
-{
-    double real = value->real;
-    switch (value->kind) {
-    case PYTHIA_ATTRIBUTE_TEXT:
-        pythia_buf_puts(out, "{\"stringValue\":");
-        pythia__add_json_string(out, value->text);
-        break;
-    case PYTHIA_ATTRIBUTE_INTEGER:
-        pythia_buf_printf(out, "{\"intValue\":\"%" PRId64 "\"", value->integer);
-        break;
-    case PYTHIA_ATTRIBUTE_BOOL:
-        pythia_buf_printf(out, "{\"boolValue\":%s", value->integer ? "true" : "false");
-        break;
-    case PYTHIA_ATTRIBUTE_REAL:
-        if (isfinite(real))
-            pythia_buf_printf(out, "{\"doubleValue\":%.17g", real);
-        else
-            pythia_buf_printf(out, "{\"doubleValue\":\"%s\"",
-                              isnan(real) ? "NaN"
-                              : real > 0  ? "Infinity"
-                                          : "-Infinity");
-        break;
-    }
-    pythia_buf_putc(out, '}');
-}
-
 static void write_key_value(struct pythia_buf *out, bool *first, struct pythia_text key,
                             const struct pythia_attribute *value)
 {
     pythia_buf_puts(out, *first ? "{\"key\":" : ",{\"key\":");
     *first = false;
-    pythia__add_json_string(out, key);
+    pythia_shown_json_text(out, key);
     pythia_buf_puts(out, ",\"value\":");
-    write_any_value(out, value);
+    pythia_otlp_json_value(out, value);
     pythia_buf_putc(out, '}');
 }
 
@@ -113,7 +85,7 @@ static void write_otlp_span(struct pythia_buf *out, const struct pythia_vocabula
         pythia_buf_printf(out, ",\"parentSpanId\":\"%016" PRIx64 "\"",
                           trace->spans[span->parent].id);
     pythia_buf_puts(out, ",\"name\":");
-    pythia__add_json_string(out, pythia__find_span_name(v, span->tracepoint));
+    pythia_shown_json_text(out, pythia__find_span_name(v, span->tracepoint));
     pythia_buf_printf(out,
                       ",\"kind\":%d,\"startTimeUnixNano\":\"%" PRIu64
                       "\",\"endTimeUnixNano\":\"%" PRIu64 "\",\"attributes\":[",
@@ -141,7 +113,7 @@ static void write_otlp_trace(struct pythia_export_state *state, const struct pyt
             write_resource(out, v, span->resource);
             if (own.size) {
                 pythia_buf_puts(out, "\"name\":");
-                pythia__add_json_string(out, own);
+                pythia_shown_json_text(out, own);
             }
             pythia_buf_puts(out, "},\"spans\":[");
         }

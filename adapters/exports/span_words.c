@@ -3,12 +3,6 @@
 #include <math.h>
 
 #include "formats.h"
-#include "pythia/shown_text.h"
-
-void pythia__add_json_string(struct pythia_buf *out, struct pythia_text text)
-{
-    pythia_shown_json_text(out, text);
-}
 
 void pythia__add_json_value(struct pythia_buf *out, const struct pythia_attribute *value,
                             bool as_text)
@@ -17,7 +11,7 @@ void pythia__add_json_value(struct pythia_buf *out, const struct pythia_attribut
         as_text || (value->kind == PYTHIA_ATTRIBUTE_REAL && !isfinite(value->real)) ? "\"" : "";
     switch (value->kind) {
     case PYTHIA_ATTRIBUTE_TEXT:
-        pythia__add_json_string(out, value->text);
+        pythia_shown_json_text(out, value->text);
         break;
     case PYTHIA_ATTRIBUTE_INTEGER:
         pythia_buf_printf(out, "%s%" PRId64 "%s", quote, value->integer, quote);
@@ -41,7 +35,7 @@ void pythia__add_json_attributes(struct pythia_buf *out, const struct pythia_voc
     for (size_t i = 0; i < 2; i++)
         while (pythia_attributes_next(&packed[i], &one)) {
             pythia_buf_puts(out, first ? "" : ",");
-            pythia__add_json_string(out, pythia_vocabulary_text(v, one.key));
+            pythia_shown_json_text(out, pythia_vocabulary_text(v, one.key));
             pythia_buf_putc(out, ':');
             pythia__add_json_value(out, &one, as_text);
             first = false;

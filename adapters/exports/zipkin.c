@@ -19,7 +19,7 @@ static void write_endpoint(struct pythia_buf *out, const struct pythia_vocabular
     if (!resource.service)
         return;
     pythia_buf_puts(out, ",\"localEndpoint\":{\"serviceName\":");
-    pythia__add_json_string(out, pythia_vocabulary_text(v, resource.service));
+    pythia_shown_json_text(out, pythia_vocabulary_text(v, resource.service));
     pythia_buf_putc(out, '}');
 }
 
@@ -56,7 +56,7 @@ static void write_zipkin_trace(struct pythia_export_state *state, const struct p
         if (kinds[span->kind])
             pythia_buf_printf(out, ",\"kind\":\"%s\"", kinds[span->kind]);
         pythia_buf_puts(out, ",\"name\":");
-        pythia__add_json_string(out, pythia__find_span_name(v, span->tracepoint));
+        pythia_shown_json_text(out, pythia__find_span_name(v, span->tracepoint));
         uint64_t duration_us = (span->end_ns - span->start_ns + 500) / 1000;
         pythia_buf_printf(out, ",\"timestamp\":%" PRIu64, span->start_ns / 1000);
         if (duration_us > 0) /* Zipkin knows no duration of 0 */

@@ -9,11 +9,11 @@
 #include "pythia/otlp_writer.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "pythia/attributes.h"
 #include "pythia/mem.h"
+#include "pythia/otlp_json.h"
 #include "pythia/protobuf_writer.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
@@ -100,33 +100,6 @@ static struct group *group_of(struct pythia_otlp_writer *o, uint32_t resource)
 
 /* ---- JSON ---- */
 
-/* 64-bit integers are strings in OTLP/JSON, because JavaScript has no such numbers. */
-static void json_value(struct pythia_buf *to, const struct pythia_attribute *a)
-{
-    switch (a->kind) {
-    case PYTHIA_ATTRIBUTE_TEXT:
-        pythia_buf_puts(to, "{\"stringValue\":");
-        pythia_shown_json_text(to, a->text);
-        pythia_buf_putc(to, '}');
-        break;
-    case PYTHIA_ATTRIBUTE_INTEGER:
-        pythia_buf_printf(to, "{\"intValue\":\"%" PRId64 "\"}", a->integer);
-        break;
-    case PYTHIA_ATTRIBUTE_BOOL:
-        pythia_buf_printf(to, "{\"boolValue\":%s}", a->integer ? "true" : "false");
-        break;
-    case PYTHIA_ATTRIBUTE_REAL:
-        if (isfinite(a->real))
-            pythia_buf_printf(to, "{\"doubleValue\":%.17g}", a->real);
-        else
-            pythia_buf_printf(to, "{\"doubleValue\":\"%s\"}",
-                              isnan(a->real) ? "NaN"
-                              : a->real > 0  ? "Infinity"
-                                             : "-Infinity");
-        break;
-    }
-}
-
 static void json_attributes(const struct pythia_otlp_writer *o, struct pythia_buf *to,
                             struct pythia_text packed)
 {
@@ -136,7 +109,7 @@ static void json_attributes(const struct pythia_otlp_writer *o, struct pythia_bu
         pythia_buf_puts(to, first ? "{\"key\":" : ",{\"key\":");
         pythia_shown_json_text(to, pythia_vocabulary_text(o->vocabulary, a.key));
         pythia_buf_puts(to, ",\"value\":");
-        json_value(to, &a);
+        pythia_otlp_json_value(to, &a);
         pythia_buf_putc(to, '}');
     }
     pythia_buf_putc(to, ']');

@@ -1,0 +1,33 @@
+#include "pythia/otlp_json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "pythia/shown_text.h"
+
+void pythia_otlp_json_value(struct pythia_buf *out, const struct pythia_attribute *value)
+{
+    double real = value->real;
+    switch (value->kind) {
+    case PYTHIA_ATTRIBUTE_TEXT:
+        pythia_buf_puts(out, "{\"stringValue\":");
+        pythia_shown_json_text(out, value->text);
+        break;
+    case PYTHIA_ATTRIBUTE_INTEGER:
+        pythia_buf_printf(out, "{\"intValue\":\"%" PRId64 "\"", value->integer);
+        break;
+    case PYTHIA_ATTRIBUTE_BOOL:
+        pythia_buf_printf(out, "{\"boolValue\":%s", value->integer ? "true" : "false");
+        break;
+    case PYTHIA_ATTRIBUTE_REAL:
+        if (isfinite(real))
+            pythia_buf_printf(out, "{\"doubleValue\":%.17g", real);
+        else
+            pythia_buf_printf(out, "{\"doubleValue\":\"%s\"",
+                              isnan(real) ? "NaN"
+                              : real > 0  ? "Infinity"
+                                          : "-Infinity");
+        break;
+    }
+    pythia_buf_putc(out, '}');
+}
