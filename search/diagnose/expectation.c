@@ -90,7 +90,7 @@ static int read_p99(const char *text, double *out, struct pythia_error *e)
             return PYTHIA_OK;
         }
     return pythia_error_set(e, PYTHIA_EUSAGE,
-                            "p99: '%s' is no limit: give a duration in ns, us, ms or s, such as "
+                            "p99: '%s' is not a limit: give a duration in ns, us, ms or s, such as "
                             "< 250ms",
                             text);
 }
@@ -101,7 +101,7 @@ static int read_cov(const char *text, double *out, struct pythia_error *e)
     const char *end = read_limit(text, &number);
     if (!end || *end)
         return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "cov: '%s' is no limit: give a number such as < 0.3", text);
+                                "cov: '%s' is not a limit: give a number such as < 0.3", text);
     *out = number;
     return PYTHIA_OK;
 }

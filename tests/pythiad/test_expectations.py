@@ -40,7 +40,7 @@ class Expectations(unittest.TestCase):
     def test_a_file_that_cannot_be_read_is_refused_at_the_start(self):
         status, said = rig.run(self, self.begin("- type: a\n  p99: 20ms\n"))
         self.assertNotEqual(status, 0)
-        self.assertIn("expected.yaml:1: column 3: p99: '20ms' is no limit", said)
+        self.assertIn("expected.yaml:1: column 3: p99: '20ms' is not a limit", said)
 
 
 if __name__ == "__main__":

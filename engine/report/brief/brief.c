@@ -86,25 +86,35 @@ static const char *option_to_list_all(const struct pythia__brief *b)
 
 /* ---- expectations ---- */
 
-/* Each violation has a line, as long as there are lines. */
-static void add_expected(const struct pythia__brief *b)
+static size_t list_expected(const struct pythia__brief *b, enum pythia_expected_state state,
+                            size_t shown)
 {
     const struct pythia_expected_results *all = b->s->expected;
-    size_t violated, shown = 0;
-    if (!all)
-        return;
-    violated = pythia_expected_results_count(all, PYTHIA_EXPECTED_VIOLATED);
-    pythia__doc_gap(b->d);
-    pythia__doc_heading(b->d, 2, violated > 0 ? PYTHIA__DOC_CAUSE : PYTHIA__DOC_PLAIN);
-    pythia__say_expected_counts(b->d, all);
     for (size_t i = 0; i < all->count && shown < b->level->lines; i++) {
-        if (all->list[i].state != PYTHIA_EXPECTED_VIOLATED)
+        if (all->list[i].state != state)
             continue;
         pythia__doc_item(b->d);
         pythia__say_expected(b->d, b->s, &all->list[i]);
         shown++;
     }
-    pythia__doc_more(b->d, violated, shown, "violation", "violations");
+    return shown;
+}
+
+/* Each violation has a line, as long as there are lines, and then what cannot be judged: its type
+ * may be misspelt. */
+static void add_expected(const struct pythia__brief *b)
+{
+    const struct pythia_expected_results *all = b->s->expected;
+    if (!all)
+        return;
+    size_t violated = pythia_expected_results_count(all, PYTHIA_EXPECTED_VIOLATED);
+    size_t few = pythia_expected_results_count(all, PYTHIA_EXPECTED_TOO_FEW);
+    pythia__doc_gap(b->d);
+    pythia__doc_heading(b->d, 2, violated > 0 ? PYTHIA__DOC_CAUSE : PYTHIA__DOC_PLAIN);
+    pythia__say_expected_counts(b->d, all);
+    size_t shown = list_expected(b, PYTHIA_EXPECTED_VIOLATED, 0);
+    shown = list_expected(b, PYTHIA_EXPECTED_TOO_FEW, shown);
+    pythia__doc_more(b->d, violated + few, shown, "expectation", "expectations");
 }
 
 /* ---- items ---- */

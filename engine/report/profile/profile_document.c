@@ -297,15 +297,14 @@ static void add_unmatched(const struct pythia__profile_shown *s, struct pythia__
     if (t->no_target + t->no_origin == 0)
         return;
     pythia__doc_paragraph(d, PYTHIA__DOC_WARN);
-    pythia__doc_words(d, "One side alone is traced of ");
     pythia__doc_count(d, (double)(t->no_target + t->no_origin), "", "");
     pythia__doc_words(d, " of ");
     pythia__doc_count(d, (double)t->calls, " call", " calls");
-    pythia__doc_words(d, " between services: ");
-    pythia__doc_count(d, (double)t->no_target, " has", " have");
-    pythia__doc_words(d, " no span of the target, ");
+    pythia__doc_words(d, " between services have a span on one side only: ");
+    pythia__doc_count(d, (double)t->no_target, "", "");
+    pythia__doc_words(d, " lack that of the target, ");
     pythia__doc_count(d, (double)t->no_origin, "", "");
-    pythia__doc_words(d, " none of the caller.");
+    pythia__doc_words(d, " that of the caller.");
 }
 
 int pythia__profile_document(const struct pythia__profile_shown *s, struct pythia__doc *d)

@@ -22,9 +22,9 @@ cat > violated.yaml <<'Y'
 Y
 echo '[{"type": "nothing", "p99": "< 1ms"}]' > nothing.json
 pythia check -q holds.yaml "$D" > out; echo "exit $?"; sed -n 3p out
-pythia check -q violated.yaml "$D" > out; echo "exit $?"; sed -n 1,8p out
+pythia check -q violated.yaml "$D" > out; echo "exit $?"; sed -n 1,12p out
 for form in markdown json html; do pythia check -q --format $form violated.yaml "$D" > out.$form; echo "exit $?"; done
 sed -n '/^## What was expected/,/^## 1/p' out.markdown
 jq -c '.expectations[]' out.json
 grep -o '<section[^>]*id="expectations"><h2>[^<]*' out.html
-pythia check -q nothing.json "$D" > out; echo "exit $?"; sed -n 3p out
+pythia check -q nothing.json "$D" > out; echo "exit $?"; sed -n 3,4p out

@@ -13,7 +13,7 @@ pythia profile -q --callpath '*store:get' --per-instance servers.jsonl | grep -e
 pythia profile -q --callpath '*store:get' --per-instance --format json servers.jsonl | jq -c '.rows[0].imbalance'
 # Of ten calls the store's span is missing: they are in the pairs, and counted.
 awk -v missing=1 -f $DATA/servers.awk > missing.jsonl
-pythia profile -q --pairs --top 100 missing.jsonl | grep -e 'not traced' -e alone
+pythia profile -q --pairs --top 100 missing.jsonl | grep -e 'not traced' -e 'one side only'
 # The order that each --sort gives: retry.jsonl has three callpaths, of which POST /orders > pay > charge is hit most.
 for sort in total exclusive count p99 var cov; do
     echo "$sort: $(pythia profile -q --sort $sort --format json $DATA/retry.jsonl | jq -r '.rows | map(.callpath[-1]) | join(", ")')"
