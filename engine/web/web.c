@@ -5,6 +5,7 @@
 #include <threads.h>
 
 #include "pythia/late_library.h"
+#include "pythia/mem.h"
 #include "pythia/status.h"
 
 #undef curl_easy_setopt /* a macro that checks types, by the name of the function */
@@ -81,7 +82,7 @@ static void set_request(CURL *easy, const struct pythia_web_request *r, struct t
     if (r->stop) {
         curl.easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
         curl.easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, is_stopped);
-        curl.easy_setopt(easy, CURLOPT_XFERINFODATA, (void *)(uintptr_t)r->stop);
+        curl.easy_setopt(easy, CURLOPT_XFERINFODATA, pythia_without_const(r->stop));
     }
 }
 

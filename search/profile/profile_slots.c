@@ -55,7 +55,7 @@ int pythia__profile_add_slot(struct pythia_profile *p, uint32_t row, uint64_t st
         r->counts = pythia_calloc(PYTHIA_PROFILE_SLOTS, sizeof(*r->counts));
     if (r->counts && !r->ns)
         r->ns = pythia_calloc(PYTHIA_PROFILE_SLOTS, sizeof(*r->ns));
-    if (!r->ns)
+    if (!r->counts || !r->ns)
         return PYTHIA_ENOMEM;
     include_time(p, start_ns);
     size_t slot = (size_t)((start_ns >> p->clock.shift) % PYTHIA_PROFILE_SLOTS);

@@ -216,8 +216,11 @@ class Kafka(unittest.TestCase):
         for at in range(80):
             request = otlp.request([f"step-{i}" for i in range(200)])
             spans += len(request)
-            mock.send(otlp.protobuf(request), at % 2)
-        daemon = self.start(mock, "--memory=256K", "--memory-hard=64M")
+            body = otlp.protobuf(request)
+            mock.send(body, at % 2)
+        # Of the two messages that come first, only one has room.
+        most = len(body) * 3 // 2
+        daemon = self.start(mock, "--memory=256K", "--memory-hard=64M", f"--body-max={most}", f"--waiting-max={most}")
         self.until_metric(daemon, FINISHED, 80)
         self.assertEqual(daemon.metric("pythia_spans_total"), spans)
         self.assertGreater(daemon.metric("pythia_kafka_pauses_total"), 0)

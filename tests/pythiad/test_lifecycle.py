@@ -155,7 +155,8 @@ class Reload(unittest.TestCase):
 
         for number, (text, place) in enumerate((("always: [shop:c]\nnever: {a: b}\n", "pythiad.yaml:2: column 8: "),
                                                 ("always: [shop:c\n", "pythiad.yaml:2: column 1: "),
-                                                ("always: [shop:c]\nmemory: 1M\nmemory-hard: 1K\n", "memory-hard is below memory")), 1):
+                                                ("always: [shop:c]\nmemory: 1M\nmemory-hard: 1K\n", "memory-hard is below memory"),
+                                                ("waiting-max: 1M\n", "waiting-max is below body-max")), 1):
             write(folder, "pythiad.yaml", text)
             pythiad.signal(signal.SIGHUP)
             rig.until(lambda number=number: pythiad.metric("pythia_reloads_failed_total") == number, 5,
@@ -164,7 +165,7 @@ class Reload(unittest.TestCase):
             self.assertIn("error", kept)
         os.remove(os.path.join(folder, "pythiad.yaml"))
         pythiad.signal(signal.SIGHUP)
-        rig.until(lambda: pythiad.metric("pythia_reloads_failed_total") == 4, 5)
+        rig.until(lambda: pythiad.metric("pythia_reloads_failed_total") == 5, 5)
         self.assertEqual(self.opened(pythiad), {"shop:b"})
         self.assertEqual(pythiad.metric("pythia_reloads_total"), 1)
 

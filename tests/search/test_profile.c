@@ -73,7 +73,7 @@ static void write_row_name(struct trace_writer *w, const struct profiled *x,
 
 static const struct pythia_profile_row *find_row(const struct profiled *x, size_t place)
 {
-    uint32_t order[64], scratch[64];
+    uint32_t order[64] = {0}, scratch[64];
     size_t count;
     const struct pythia_profile_row *rows = pythia_profile_rows(x->p, &count);
     assert_in_range(place, 0, count - 1);

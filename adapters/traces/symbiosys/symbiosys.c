@@ -16,6 +16,7 @@
  * Spans that are open are held; what has not ended at the end of the file is passed on as begun. A
  * process that answers calls is the service whose name the RPC begins with ("sdskv" of
  * sdskv_put_rpc), and so are the calls that it makes meanwhile. */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -246,6 +247,7 @@ static uint32_t take_span_place(struct symbiosys *s)
     }
     if (pythia_grow(&s->spans, &s->span_capacity, s->span_count, sizeof(*s->spans)) != PYTHIA_OK)
         return PYTHIA_NONE;
+    assert(s->spans);
     return (uint32_t)s->span_count++;
 }
 

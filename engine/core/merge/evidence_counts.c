@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+/* NOLINTBEGIN(readability-non-const-parameter): they are written through the row */
 static struct pythia__evidence_count_row name_count(const char *kind, const char *name,
                                                     uint64_t *number, size_t *size)
 {
@@ -10,6 +11,7 @@ static struct pythia__evidence_count_row name_count(const char *kind, const char
     snprintf(row.name, sizeof(row.name), "%s%s", kind, name);
     return row;
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 void pythia__evidence_counts(struct pythia_pipeline_result *result,
                              struct pythia__evidence_count_row rows[PYTHIA__EVIDENCE_COUNTS])

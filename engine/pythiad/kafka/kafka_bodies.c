@@ -9,7 +9,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define BODY_BYTES   ((size_t)256 * 1024) /* a body that has more takes no further message */
+#define BODY_BYTES   ((size_t)256 * 1024) /* of messages that share a body */
 #define BODY_PARTS   4096
 #define DECODING_MAX 4 /* bodies: others find lanes of the intake free */
 
@@ -68,7 +68,9 @@ static struct kafka_body *find_body(struct pythia__kafka *k, struct kafka_partit
     struct kafka_body *b = NULL;
     for (struct kafka_body *at = k->first; at; at = at->next)
         b = at->partition == p ? at : b; /* the last one, so that offsets stay in order */
-    if (b && b->format == format && b->part_count < BODY_PARTS && b->bytes.size < BODY_BYTES)
+    /* A body has no more bytes than a message may have, which is no more than may wait. */
+    size_t most = k->message_max < BODY_BYTES ? k->message_max : BODY_BYTES;
+    if (b && b->format == format && b->part_count < BODY_PARTS && b->bytes.size + m->len <= most)
         return b;
     b = pythia_calloc(1, sizeof(*b));
     if (!b || pythia__kafka_offsets_read(&p->offsets, m->offset, m->offset + 1, &b->number) !=

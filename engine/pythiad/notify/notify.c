@@ -104,21 +104,22 @@ static enum outcome post_notification(struct target *t, const struct notificatio
     struct pythia__notify *n = t->notify;
     struct pythia_web_answer answer = {0};
     struct pythia_error why = {0};
+    static const char agent[] = "User-Agent: pythiad/" PYTHIA_VERSION;
     char seconds[32], stamp[64], delivery[64], signature[128];
     snprintf(seconds, sizeof(seconds), "%lld", (long long)time(NULL));
     snprintf(stamp, sizeof(stamp), "X-Pythia-Timestamp: %s", seconds);
     snprintf(delivery, sizeof(delivery), "X-Pythia-Delivery: %" PRIx64 "-%" PRIu64, n->started_ns,
              one->number);
     write_signature(n, seconds, &one->body, signature);
-    const struct pythia_web_request request = {
-        .url = t->to.url,
-        .headers = {"Content-Type: application/json", "User-Agent: pythiad/" PYTHIA_VERSION, stamp,
-                    delivery, *signature ? signature : NULL},
-        .body = one->body.bytes,
-        .body_size = one->body.size,
-        .answer_max = ANSWER_MAX,
-        .timeout_s = TIMEOUT_S,
-        .stop = &n->stop};
+    const struct pythia_web_request request = {.url = t->to.url,
+                                               .headers = {"Content-Type: application/json", agent,
+                                                           stamp, delivery,
+                                                           *signature ? signature : NULL},
+                                               .body = one->body.bytes,
+                                               .body_size = one->body.size,
+                                               .answer_max = ANSWER_MAX,
+                                               .timeout_s = TIMEOUT_S,
+                                               .stop = &n->stop};
     int status = pythia_web_ask(&request, &answer, &why);
     enum outcome outcome = judge_answer(status, answer.status);
     if (outcome != SENT && !atomic_load(&n->stop))

@@ -436,6 +436,8 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
         return PYTHIA_EUSAGE;
     if (s->forward_max < s->body_max)
         return pythia_error_set(e, PYTHIA_EUSAGE, "forward-max is below body-max");
+    if (s->waiting_max < s->body_max) /* a body of that size would never be taken */
+        return pythia_error_set(e, PYTHIA_EUSAGE, "waiting-max is below body-max");
     if (s->memory_hard < s->memory)
         return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
     if (s->inflated_max < s->body_max)

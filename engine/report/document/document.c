@@ -315,14 +315,14 @@ void pythia__doc_spark(struct pythia__doc *d, const uint64_t *counts, size_t cou
                                          "\xE2\x96\x86",
                                          "\xE2\x96\x87",
                                          "\xE2\x96\x88"};
-    const double highest = sizeof(levels) / sizeof(levels[0]) - 1;
+    enum { HIGHEST = sizeof(levels) / sizeof(levels[0]) - 1 };
     struct pythia_buf text = {0};
     uint64_t most = 1;
     for (size_t i = 0; i < count; i++)
         most = counts[i] > most ? counts[i] : most;
     for (size_t i = 0; i < count; i++)
         pythia_buf_puts(
-            &text, levels[(size_t)fmin(ceil((double)counts[i] * highest / (double)most), highest)]);
+            &text, levels[(size_t)fmin(ceil((double)counts[i] * HIGHEST / (double)most), HIGHEST)]);
     pythia__doc_take(d, PYTHIA__DOC_SPARK, &text);
 }
 

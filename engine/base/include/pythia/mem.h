@@ -31,7 +31,7 @@ void *pythia_malloc(size_t bytes);
 void pythia_free(const void *memory);
 
 /* The same address for an interface of others that has forgotten the const of what it only reads
- * (GnuTLS, nghttp2, zlib, execve). For nothing else. */
+ * (curl, GnuTLS, nghttp2, zlib, execve). For nothing else. */
 static inline void *pythia_without_const(const void *p)
 {
     return (void *)(uintptr_t)p; /* NOLINT(performance-no-int-to-ptr): it was one */
