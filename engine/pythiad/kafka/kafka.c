@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kafka_parts.h"
+#include "kafka_shared.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -12,6 +12,7 @@
 #define TURN_MESSAGES 2048 /* some ms; others wait meanwhile */
 #define WAITING_MAX   2    /* bodies: more messages stay with the client */
 #define TICK_MS       1000 /* between offsets that are stored */
+#define SHARED_MS     250  /* between looks whether evidence is complete */
 #define PRESSURE_MS   20   /* between looks whether the engine takes more */
 
 /* Before those of the URL, which outrank them. A session of 6 s is the shortest that brokers allow:
@@ -35,6 +36,7 @@ static const char *const fixed[][2] = {
     {"enable.auto.offset.store", "false"},
     {"partition.assignment.strategy", "cooperative-sticky"},
 };
+static const char *const transactional[][2] = {{"enable.auto.commit", "false"}};
 
 /* After a fatal error, such as that of a fenced member, the client reads nothing any more: its
  * cause is the problem. */
@@ -88,7 +90,8 @@ static void read_messages(struct pythia__kafka *k)
     rd_kafka_message_t *m = NULL;
     if (k->stopping)
         return;
-    for (int count = 0; (k->waiting < WAITING_MAX || k->paused) && count < TURN_MESSAGES; count++) {
+    pythia__kafka_shared_turn(k);
+    for (int count = 0; pythia__kafka_shared_may_read(k) && (k->waiting < WAITING_MAX || k->paused) && count < TURN_MESSAGES; count++) {
         if (!(m = kafka.consumer_poll(k->client, 0)))
             break;
         take_polled(k, m);
@@ -120,7 +123,9 @@ static void tell_split(struct pythia__kafka *k)
  * come on this thread meanwhile. */
 static void close_client(uv_work_t *work)
 {
-    const struct pythia__kafka *k = work->data;
+    struct pythia__kafka *k = work->data;
+    if (k->shared)
+        pythia__kafka_evidence_close(k);
     (void)kafka.consumer_close(k->client);
     kafka.destroy(k->client);
 }
@@ -137,7 +142,7 @@ static void note_closed(uv_work_t *work, int cancelled)
 /* The client is closed once nobody else uses it. */
 static void begin_closing(struct pythia__kafka *k)
 {
-    if (k->listing)
+    if (k->listing || pythia__kafka_shared_is_busy(k))
         return;
     uv_timer_stop(&k->tick);
     uv_queue_work(k->loop, &k->closing, close_client, note_closed);
@@ -158,7 +163,7 @@ static void on_tick(uv_timer_t *timer)
         pythia__kafka_members_tick(k);
         tell_split(k);
     }
-    uint64_t wanted = k->paused ? PRESSURE_MS : TICK_MS;
+    uint64_t wanted = k->paused ? PRESSURE_MS : k->shared ? SHARED_MS : TICK_MS;
     if (uv_timer_get_repeat(timer) != wanted)
         uv_timer_start(timer, on_tick, wanted, wanted);
 }
@@ -184,40 +189,76 @@ static int set_conf(const struct pythia__kafka_url *u, rd_kafka_conf_t *conf,
         const char *const pair[][2] = {{u->settings[i].name, u->settings[i].value}};
         status = set_all(conf, pair, 1, e);
     }
-    if (status != PYTHIA_OK ||
-        (status = set_all(conf, fixed, sizeof(fixed) / sizeof(fixed[0]), e)) != PYTHIA_OK)
-        return status;
-    return set_all(conf, own, sizeof(own) / sizeof(own[0]), e);
+    return status == PYTHIA_OK ? set_all(conf, own, sizeof(own) / sizeof(own[0]), e) : status;
 }
 
-static int join_group(struct pythia__kafka *k, struct pythia_error *e)
+int pythia__kafka_conf_add(rd_kafka_conf_t *conf, const char *const (*pairs)[2], size_t count,
+                           struct pythia_error *e)
 {
-    char why[256];
+    int status = set_all(conf, pairs, count, e);
+    if (status != PYTHIA_OK)
+        kafka.conf_destroy(conf);
+    return status;
+}
+
+int pythia__kafka_conf(struct pythia__kafka *k, const char *const (*pairs)[2], size_t count,
+                       rd_kafka_conf_t **out, struct pythia_error *e)
+{
     rd_kafka_conf_t *conf = kafka.conf_new();
     int status = set_conf(&k->url, conf, e);
     if (status != PYTHIA_OK) {
         kafka.conf_destroy(conf);
         return status;
     }
+    if ((status = pythia__kafka_conf_add(conf, pairs, count, e)) != PYTHIA_OK)
+        return status;
     kafka.conf_set_opaque(conf, k);
-    kafka.conf_set_error_cb(conf, on_error);
     kafka.conf_set_log_cb(conf, log_line);
-    kafka.conf_set_rebalance_cb(conf, pythia__kafka_group_rebalance);
-    kafka.conf_set_offset_commit_cb(conf, pythia__kafka_group_committed);
-    k->client = kafka.new(RD_KAFKA_CONSUMER, conf, why, sizeof(why)); /* takes the settings */
-    if (!k->client) {
-        kafka.conf_destroy(conf);
-        return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: %s", why);
-    }
-    kafka.poll_set_consumer(k->client);
+    *out = conf;
+    return PYTHIA_OK;
+}
+
+int pythia__kafka_client(rd_kafka_type_t type, rd_kafka_conf_t *conf, rd_kafka_t **out,
+                         struct pythia_error *e)
+{
+    char why[256];
+    *out = kafka.new(type, conf, why, sizeof(why)); /* takes the settings */
+    if (*out)
+        return PYTHIA_OK;
+    kafka.conf_destroy(conf);
+    return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: %s", why);
+}
+
+void pythia__kafka_join(struct pythia__kafka *k)
+{
     rd_kafka_topic_partition_list_t *topics = kafka.topic_partition_list_new(1);
     kafka.topic_partition_list_add(topics, k->url.topic, RD_KAFKA_PARTITION_UA);
     rd_kafka_resp_err_t error = kafka.subscribe(k->client, topics);
     kafka.topic_partition_list_destroy(topics);
-    if (!error)
-        return PYTHIA_OK;
-    kafka.destroy(k->client);
-    return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: %s: %s", k->url.topic, kafka.err2str(error));
+    if (error)
+        pythia__kafka_problem(k, error, kafka.err2str(error));
+}
+
+/* A member that shares its search joins later, once it stands where the others stand. */
+static int make_clients(struct pythia__kafka *k, struct pythia_error *e)
+{
+    rd_kafka_conf_t *conf;
+    int status = pythia__kafka_shared_create(k, e);
+    if (status != PYTHIA_OK ||
+        (status = pythia__kafka_conf(k, fixed, sizeof(fixed) / sizeof(fixed[0]), &conf, e)) !=
+            PYTHIA_OK)
+        return status;
+    if (k->shared && (status = pythia__kafka_conf_add(conf, transactional, 1, e)) != PYTHIA_OK)
+        return status;
+    kafka.conf_set_error_cb(conf, on_error);
+    kafka.conf_set_rebalance_cb(conf, pythia__kafka_group_rebalance);
+    kafka.conf_set_offset_commit_cb(conf, pythia__kafka_group_committed);
+    if ((status = pythia__kafka_client(RD_KAFKA_CONSUMER, conf, &k->client, e)) != PYTHIA_OK)
+        return status;
+    kafka.poll_set_consumer(k->client);
+    if (!k->shared)
+        pythia__kafka_join(k);
+    return PYTHIA_OK;
 }
 
 static void listen_to_queue(struct pythia__kafka *k)
@@ -227,6 +268,8 @@ static void listen_to_queue(struct pythia__kafka *k)
     k->wake.data = k->tick.data = k->closing.data = k;
     k->queue = kafka.queue_get_consumer(k->client);
     kafka.queue_cb_event_enable(k->queue, wake_loop, k);
+    if (k->shared)
+        kafka.queue_cb_event_enable(k->shared->queue, wake_loop, k);
     uv_async_send(&k->wake); /* something may have come before */
     uv_timer_start(&k->tick, on_tick, TICK_MS, TICK_MS);
 }
@@ -249,7 +292,9 @@ int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct 
     if (status == PYTHIA_OK && !pythia__kafka_library_load())
         status = pythia_error_set(e, PYTHIA_EUSAGE,
                                   "--kafka needs a library: apt-get install librdkafka1");
-    if (status != PYTHIA_OK || (status = join_group(k, e)) != PYTHIA_OK) {
+    if (status != PYTHIA_OK || (status = make_clients(k, e)) != PYTHIA_OK) {
+        if (k->shared)
+            pythia__kafka_evidence_close(k);
         pythia__kafka_destroy(k);
         return status;
     }
@@ -267,6 +312,10 @@ void pythia__kafka_stop(struct pythia__kafka *k)
     k->stopping = true;
     kafka.queue_cb_event_enable(k->queue, NULL, NULL);
     kafka.queue_destroy(k->queue);
+    if (k->shared) {
+        kafka.queue_cb_event_enable(k->shared->queue, NULL, NULL);
+        kafka.queue_destroy(k->shared->queue);
+    }
     uv_timer_start(&k->tick, on_tick, 0, PRESSURE_MS);
 }
 
@@ -281,6 +330,7 @@ void pythia__kafka_destroy(struct pythia__kafka *k)
         return;
     json_decref(k->members);
     pythia_free(k->member);
+    pythia__kafka_shared_destroy(k);
     pythia__kafka_url_free(&k->url);
     pythia_free(k);
 }

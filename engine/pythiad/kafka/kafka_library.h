@@ -9,7 +9,11 @@
 
 /* Each function under its own name, without "rd_kafka_". */
 #define PYTHIA__KAFKA_FUNCTIONS(X)                                                                 \
+    X(abort_transaction)                                                                           \
+    X(assign)                                                                                      \
     X(assignment)                                                                                  \
+    X(begin_transaction)                                                                           \
+    X(commit_transaction)                                                                          \
     X(conf_destroy)                                                                                \
     X(conf_new)                                                                                    \
     X(conf_set)                                                                                    \
@@ -19,29 +23,43 @@
     X(conf_set_opaque)                                                                             \
     X(conf_set_rebalance_cb)                                                                       \
     X(consumer_close)                                                                              \
+    X(consumer_group_metadata)                                                                     \
+    X(consumer_group_metadata_destroy)                                                             \
     X(consumer_poll)                                                                               \
     X(destroy)                                                                                     \
     X(err2str)                                                                                     \
+    X(error_code)                                                                                  \
     X(error_destroy)                                                                               \
+    X(error_is_fatal)                                                                              \
     X(error_string)                                                                                \
     X(fatal_error)                                                                                 \
     X(get_watermark_offsets)                                                                       \
     X(group_list_destroy)                                                                          \
     X(incremental_assign)                                                                          \
     X(incremental_unassign)                                                                        \
+    X(init_transactions)                                                                           \
+    X(last_error)                                                                                  \
     X(list_groups)                                                                                 \
     X(mem_free)                                                                                    \
     X(memberid)                                                                                    \
     X(message_destroy)                                                                             \
+    X(metadata)                                                                                    \
+    X(metadata_destroy)                                                                            \
     X(new)                                                                                         \
     X(offsets_store)                                                                               \
     X(pause_partitions)                                                                            \
     X(poll_set_consumer)                                                                           \
+    X(produce)                                                                                     \
+    X(query_watermark_offsets)                                                                     \
     X(queue_cb_event_enable)                                                                       \
     X(queue_destroy)                                                                               \
     X(queue_get_consumer)                                                                          \
     X(resume_partitions)                                                                           \
+    X(seek_partitions)                                                                             \
+    X(send_offsets_to_transaction)                                                                 \
     X(subscribe)                                                                                   \
+    X(topic_destroy)                                                                               \
+    X(topic_new)                                                                                   \
     X(topic_partition_list_add)                                                                    \
     X(topic_partition_list_destroy)                                                                \
     X(topic_partition_list_new)

@@ -1,0 +1,517 @@
+#include "kafka_shared.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/live_shared.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define kafka pythia__kafka_library
+
+#define FORMAT        "pythia.part/1"
+#define RETRY_MS      1000
+#define TURN_MESSAGES 64
+#define SEEK_MS       5000
+
+/* ---- making ---- */
+
+/* A static member keeps its name, so that its producer replaces that of its former life. */
+static int name_member(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    const char *instance = NULL;
+    uint64_t number;
+    for (int i = 0; i < k->url.setting_count; i++)
+        if (strcmp(k->url.settings[i].name, "group.instance.id") == 0)
+            instance = k->url.settings[i].value;
+    if (instance) {
+        snprintf(s->name, sizeof(s->name), "%.120s-%.120s", k->url.group, instance);
+        return PYTHIA_OK;
+    }
+    if (uv_random(NULL, NULL, &number, sizeof(number), 0, NULL) != 0)
+        return PYTHIA_EIO;
+    snprintf(s->name, sizeof(s->name), "%.120s-%016" PRIx64, k->url.group, number);
+    return PYTHIA_OK;
+}
+
+int pythia__kafka_shared_group(const char *url, char **group, struct pythia_error *e)
+{
+    struct pythia__kafka_url u;
+    int status = pythia__kafka_url_read(url, &u, e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (u.evidence && !(*group = pythia_strndup(u.group, strlen(u.group))))
+        status = pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the settings");
+    pythia__kafka_url_free(&u);
+    return status;
+}
+
+int pythia__kafka_shared_create(struct pythia__kafka *k, struct pythia_error *e)
+{
+    if (!k->url.evidence)
+        return PYTHIA_OK;
+    k->shared = pythia_calloc(1, sizeof(*k->shared));
+    if (!k->shared)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+    k->shared->work.data = k;
+    int status = name_member(k);
+    if (status != PYTHIA_OK)
+        return pythia_error_set(e, status, "kafka: no random number for the name of the member");
+    status = pythia__kafka_evidence_create(k, e);
+    if (status != PYTHIA_OK)
+        pythia__kafka_evidence_close(k);
+    return status;
+}
+
+void pythia__kafka_shared_destroy(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->done_count; i++)
+        json_decref(s->done[i].ids);
+    pythia_free(s->done);
+    pythia_free(s->finished);
+    pythia_buf_free(&s->message);
+    pythia_free(s);
+    k->shared = NULL;
+}
+
+bool pythia__kafka_shared_is_busy(const struct pythia__kafka *k)
+{
+    return k->shared && k->shared->working;
+}
+
+bool pythia__kafka_shared_may_read(const struct pythia__kafka *k)
+{
+    return !k->shared || (k->shared->state == KAFKA_SHARED_FOLLOWING && !k->shared->barrier);
+}
+
+bool pythia__kafka_is_behind(const struct pythia__kafka *k)
+{
+    return k && k->shared &&
+           (k->shared->state == KAFKA_SHARED_BEGINNING || k->shared->state == KAFKA_SHARED_BEHIND);
+}
+
+/* ---- requests that finished ---- */
+
+void pythia__kafka_note_finished(struct pythia__kafka *k, struct pythia_trace_id id)
+{
+    struct pythia__kafka_shared *s = k ? k->shared : NULL;
+    if (!s || s->state == KAFKA_SHARED_FAILED)
+        return;
+    if (pythia_grow(&s->finished, &s->finished_capacity, s->finished_count,
+                    sizeof(*s->finished)) != PYTHIA_OK) {
+        s->rewinds = true; /* without the list, what is gathered could count twice */
+        return;
+    }
+    s->finished[s->finished_count++] = (struct kafka_finished){id, uv_now(k->loop) * 1000000};
+}
+
+/* Spans of a request that finished before the oldest open one began are below all offsets. */
+static void trim_finished(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    uint64_t oldest_ns = pythia_live_oldest_ns(k->live), now_ns = uv_now(k->loop) * 1000000;
+    size_t past = 0;
+    oldest_ns = oldest_ns < now_ns ? oldest_ns : now_ns;
+    while (past < s->finished_count && s->finished[past].finished_ns < oldest_ns)
+        past++;
+    if (past == 0)
+        return;
+    s->finished_count -= past;
+    memmove(s->finished, s->finished + past, s->finished_count * sizeof(*s->finished));
+}
+
+static struct kafka_done *find_done(struct pythia__kafka_shared *s, int32_t partition)
+{
+    for (size_t i = 0; i < s->done_count; i++)
+        if (s->done[i].partition == partition)
+            return &s->done[i];
+    return NULL;
+}
+
+static void leave_out_done(struct pythia__kafka *k, int32_t partition)
+{
+    const struct kafka_done *done = find_done(k->shared, partition);
+    const json_t *text;
+    size_t i;
+    json_array_foreach (done ? done->ids : NULL, i, text) {
+        struct pythia_trace_id id;
+        if (json_is_string(text) &&
+            pythia_text_hex((struct pythia_text){json_string_value(text), json_string_length(text)},
+                            &id.high, &id.low) &&
+            pythia_live_note_finished(k->live, id) != PYTHIA_OK)
+            pythia_log(PYTHIA_LOG_ERROR, "No memory for the ids of finished requests: partition="
+                                         "%" PRId32, partition);
+    }
+}
+
+/* ---- reading the topic ---- */
+
+/* From the offset that was read last on: the client says so when it is at the end. */
+static void assign_log(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(1);
+    kafka.topic_partition_list_add(list, k->url.evidence, 0)->offset = s->next;
+    rd_kafka_resp_err_t error = kafka.assign(s->log, list);
+    kafka.topic_partition_list_destroy(list);
+    if (error)
+        pythia__kafka_problem(k, error, kafka.err2str(error));
+}
+
+static void raise_barrier(struct pythia__kafka *k)
+{
+    k->shared->barrier = true;
+    assign_log(k);
+}
+
+static void meet_end(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (s->barrier) {
+        s->barrier = false;
+        for (const struct kafka_partition *p = k->partitions; p; p = p->next)
+            if (!p->left)
+                leave_out_done(k, p->id);
+    }
+    if (s->state != KAFKA_SHARED_BEHIND)
+        return;
+    s->state = KAFKA_SHARED_FOLLOWING;
+    pythia_log(PYTHIA_LOG_INFO,
+               "Follows the search of the group: topic=%s, messages=%" PRIu64 ", member=%s",
+               k->url.evidence, pythia_live_shared_numbers(k->live).messages, s->name);
+    pythia__kafka_join(k);
+}
+
+/* Note the ids for whoever reads on from these offsets. */
+static void note_done(struct pythia__kafka_shared *s, const json_t *head)
+{
+    json_t *ids = json_object_get(head, "done"), *offset;
+    const char *partition;
+    json_object_foreach ((json_t *)json_object_get(head, "offsets"), partition, offset) {
+        int32_t number = (int32_t)strtol(partition, NULL, 10);
+        struct kafka_done *done = find_done(s, number);
+        if (!done && pythia_grow(&s->done, &s->done_capacity, s->done_count, sizeof(*s->done)) ==
+                         PYTHIA_OK) {
+            done = &s->done[s->done_count++];
+            *done = (struct kafka_done){.partition = number};
+        }
+        if (!done)
+            continue;
+        json_decref(done->ids);
+        done->ids = json_incref(ids);
+    }
+}
+
+static void skip_message(const struct pythia__kafka *k, int64_t offset, const char *reason)
+{
+    pythia_log(PYTHIA_LOG_WARNING,
+               "Skipped a message that is no evidence: topic=%s, offset=%" PRId64 ", reason=%s",
+               k->url.evidence, offset, reason);
+}
+
+static void fail_shared(struct pythia__kafka *k, const char *reason)
+{
+    k->shared->state = KAFKA_SHARED_FAILED;
+    snprintf(k->shared->job_reason, sizeof(k->shared->job_reason),
+             "the search of the group cannot be followed any more, start pythiad again: %s",
+             reason);
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__FATAL, k->shared->job_reason);
+}
+
+static void tell_settings(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (s->told_settings || !pythia_live_shared_numbers(k->live).differs)
+        return;
+    s->told_settings = true;
+    snprintf(s->job_reason, sizeof(s->job_reason),
+             "the group's search was begun with other settings than ours: start pythiad with "
+             "those, or name a new topic with evidence=; theirs are: %s",
+             pythia_live_shared_settings(k->live));
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, s->job_reason);
+}
+
+static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    struct pythia_error e = {0};
+    const char *end = m->len > 0 ? memchr(m->payload, '\n', m->len) : NULL;
+    size_t size = end ? (size_t)(end - (const char *)m->payload) : 0;
+    json_t *head = end ? json_loadb(m->payload, size, 0, NULL) : NULL;
+    const char *format = json_string_value(json_object_get(head, "format")),
+               *group = json_string_value(json_object_get(head, "group"));
+    s->next = m->offset + 1;
+    if (!format || strcmp(format, FORMAT) != 0 || !group) {
+        skip_message(k, m->offset, "it is not of a pythiad of this version");
+        s->skipped++;
+        json_decref(head);
+        return;
+    }
+    if (strcmp(group, k->url.group) == 0)
+        note_done(s, head);
+    json_decref(head);
+    int status = pythia_live_shared_read(
+        k->live, (struct pythia_text){end + 1, m->len - size - 1}, &e);
+    if (status == PYTHIA_EFORMAT)
+        skip_message(k, m->offset, e.sentence);
+    else if (status != PYTHIA_OK)
+        fail_shared(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
+    tell_settings(k);
+}
+
+static void read_log(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    rd_kafka_message_t *m = NULL;
+    for (int count = 0; count < TURN_MESSAGES && s->state != KAFKA_SHARED_FAILED; count++) {
+        if (!(m = kafka.consumer_poll(s->log, 0)))
+            return;
+        if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
+            meet_end(k);
+        else if (m->err)
+            pythia__kafka_problem(k, m->err,
+                                  m->payload ? (const char *)m->payload : kafka.err2str(m->err));
+        else if (m->offset >= s->next)
+            take_evidence(k, m);
+        kafka.message_destroy(m);
+    }
+    uv_async_send(&k->wake); /* there may be more */
+}
+
+/* ---- partitions come and go ---- */
+
+void pythia__kafka_shared_assigned(struct pythia__kafka *k)
+{
+    if (!k->shared)
+        return;
+    raise_barrier(k);
+}
+
+/* Read a partition again from what was committed, or from where it began here. */
+static void rewind_partition(struct pythia__kafka *k, struct kafka_partition *p,
+                             rd_kafka_topic_partition_list_t *list)
+{
+    int64_t from = p->committed >= 0 ? p->committed : p->first, committed = p->committed;
+    int32_t id = p->id;
+    bool begun = p->position > 0;
+    pythia__kafka_bodies_drop(k, p);
+    pythia_live_forget_origin(k->live, p->origin);
+    p->left = true;
+    pythia__kafka_partitions_release(k, p);
+    if (!pythia__kafka_partitions_add(k, id)) {
+        fail_shared(k, "out of memory");
+        return;
+    }
+    pythia__kafka_partitions_find(k, id)->committed = committed;
+    if (begun)
+        kafka.topic_partition_list_add(list, k->url.topic, id)->offset = from;
+}
+
+void pythia__kafka_shared_rewind(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (!s || k->stopping)
+        return;
+    if (s->working && s->sending) { /* what is committed is known only then */
+        s->rewinds = true;
+        return;
+    }
+    s->rewinds = false;
+    s->rewound++;
+    pythia_live_shared_forget(k->live);
+    pythia_live_forget_finished(k->live);
+    s->finished_count = 0;
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
+    size_t count = 0;
+    int32_t *ids = NULL;
+    size_t capacity = 0;
+    for (const struct kafka_partition *p = k->partitions; p; p = p->next)
+        if (!p->left && pythia_grow(&ids, &capacity, count, sizeof(*ids)) == PYTHIA_OK)
+            ids[count++] = p->id;
+    for (size_t i = 0; i < count; i++)
+        rewind_partition(k, pythia__kafka_partitions_find(k, ids[i]), list);
+    pythia_free(ids);
+    if (list->cnt > 0) {
+        rd_kafka_error_t *error = kafka.seek_partitions(k->client, list, SEEK_MS);
+        if (error) {
+            fail_shared(k, kafka.error_string(error));
+            kafka.error_destroy(error);
+        }
+    }
+    kafka.topic_partition_list_destroy(list);
+    raise_barrier(k);
+}
+
+/* ---- sending ---- */
+
+static json_t *pack_offsets(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    uint64_t oldest_ns = pythia_live_oldest_ns(k->live);
+    json_t *offsets = json_object();
+    char name[16];
+    s->offsets = kafka.topic_partition_list_new(8);
+    for (struct kafka_partition *p = k->partitions; p; p = p->next) {
+        int64_t safe = pythia__kafka_offsets_safe(&p->offsets, oldest_ns);
+        if (p->left || p->position == 0)
+            continue;
+        kafka.topic_partition_list_add(s->offsets, k->url.topic, p->id)->offset = safe;
+        snprintf(name, sizeof(name), "%" PRId32, p->id);
+        (void)json_object_set_new(offsets, name, json_integer(safe));
+    }
+    return offsets;
+}
+
+static json_t *pack_done(const struct pythia__kafka_shared *s)
+{
+    json_t *done = json_array();
+    char id[40];
+    for (size_t i = 0; i < s->finished_count; i++) {
+        snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, s->finished[i].id.high,
+                 s->finished[i].id.low);
+        if (json_array_append_new(done, json_string(id)) != 0) {
+            json_decref(done);
+            return NULL;
+        }
+    }
+    return done;
+}
+
+static int write_message(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    pythia_buf_clear(&s->message);
+    trim_finished(k);
+    json_t *offsets = pack_offsets(k), *done = pack_done(s);
+    json_t *head = json_pack("{s:s, s:s, s:o, s:o}", "format", FORMAT, "group", k->url.group,
+                             "offsets", offsets, "done", done);
+    char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
+    int status = line ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        pythia_buf_puts(&s->message, line);
+        pythia_buf_putc(&s->message, '\n');
+        status = pythia_live_shared_take(k->live, s->name, &s->message);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_buf_status(&s->message);
+    free(line);
+    json_decref(head);
+    return status;
+}
+
+static void end_begin(uv_work_t *work, int cancelled)
+{
+    struct pythia__kafka *k = work->data;
+    struct pythia__kafka_shared *s = k->shared;
+    (void)cancelled;
+    s->working = false;
+    if (k->stopping)
+        return;
+    if (s->job_failed) {
+        pythia__kafka_problem(k, s->job_code, s->job_reason);
+        return;
+    }
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
+    if (s->state == KAFKA_SHARED_BEGINNING) {
+        s->state = KAFKA_SHARED_BEHIND;
+        assign_log(k);
+    }
+}
+
+static void end_send(uv_work_t *work, int cancelled)
+{
+    struct pythia__kafka *k = work->data;
+    struct pythia__kafka_shared *s = k->shared;
+    (void)cancelled;
+    s->working = false;
+    for (int i = 0; i < s->offsets->cnt && !s->job_failed; i++) {
+        struct kafka_partition *p =
+            pythia__kafka_partitions_find(k, s->offsets->elems[i].partition);
+        if (p)
+            p->committed = s->offsets->elems[i].offset;
+    }
+    kafka.topic_partition_list_destroy(s->offsets);
+    kafka.consumer_group_metadata_destroy(s->metadata);
+    s->offsets = NULL;
+    s->metadata = NULL;
+    s->sent += !s->job_failed;
+    s->failed += s->job_failed;
+    if (k->stopping)
+        return;
+    if (s->job_failed) {
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Evidence was not sent, its requests are read again: topic=%s, reason=%s",
+                   k->url.evidence, s->job_reason);
+        pythia__kafka_problem(k, s->job_code, s->job_reason);
+        s->rewinds = true;
+    }
+    if (s->rewinds)
+        pythia__kafka_shared_rewind(k);
+}
+
+static void begin_job(struct pythia__kafka *k, bool sending)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    s->working = true;
+    s->sending = sending;
+    s->tried_ms = uv_now(k->loop);
+    uv_queue_work(k->loop, &s->work,
+                  sending ? pythia__kafka_evidence_send : pythia__kafka_evidence_begin,
+                  sending ? end_send : end_begin);
+}
+
+static void send_due(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (!pythia_live_shared_is_due(k->live))
+        return;
+    int status = write_message(k);
+    if (status != PYTHIA_OK) {
+        kafka.topic_partition_list_destroy(s->offsets);
+        s->offsets = NULL;
+        pythia_log(PYTHIA_LOG_ERROR, "Evidence could not be written, its requests are read again: "
+                                     "reason=%s", pythia_status_text(status));
+        pythia__kafka_shared_rewind(k);
+        return;
+    }
+    s->metadata = kafka.consumer_group_metadata(k->client);
+    begin_job(k, true);
+}
+
+/* A topic may get more partitions. */
+static void count_partitions(struct pythia__kafka *k)
+{
+    uint64_t own = 0;
+    for (const struct kafka_partition *p = k->partitions; p; p = p->next) {
+        own += !p->left;
+        if (!p->left && p->id >= k->shared->partitions)
+            k->shared->partitions = p->id + 1;
+    }
+    pythia_live_shared_set_parts(k->live, own, (uint64_t)k->shared->partitions);
+}
+
+void pythia__kafka_shared_turn(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (!s || k->stopping || s->state == KAFKA_SHARED_FAILED)
+        return;
+    bool broken = s->state == KAFKA_SHARED_BEGINNING || s->job_fatal;
+    if (broken && !s->working && (!s->tried_ms || uv_now(k->loop) - s->tried_ms >= RETRY_MS))
+        begin_job(k, false);
+    if (s->state == KAFKA_SHARED_BEGINNING)
+        return;
+    read_log(k);
+    trim_finished(k);
+    if (s->rewinds)
+        pythia__kafka_shared_rewind(k);
+    count_partitions(k);
+    if (s->state == KAFKA_SHARED_FOLLOWING && !s->working && !s->job_fatal && !s->barrier)
+        send_due(k);
+}
