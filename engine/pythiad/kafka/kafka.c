@@ -36,7 +36,6 @@ static const char *const fixed[][2] = {
     {"enable.auto.offset.store", "false"},
     {"partition.assignment.strategy", "cooperative-sticky"},
 };
-static const char *const transactional[][2] = {{"enable.auto.commit", "false"}};
 
 /* After a fatal error, such as that of a fenced member, the client reads nothing any more: its
  * cause is the problem. */
@@ -192,26 +191,17 @@ static int set_conf(const struct pythia__kafka_url *u, rd_kafka_conf_t *conf,
     return status == PYTHIA_OK ? set_all(conf, own, sizeof(own) / sizeof(own[0]), e) : status;
 }
 
-int pythia__kafka_conf_add(rd_kafka_conf_t *conf, const char *const (*pairs)[2], size_t count,
-                           struct pythia_error *e)
-{
-    int status = set_all(conf, pairs, count, e);
-    if (status != PYTHIA_OK)
-        kafka.conf_destroy(conf);
-    return status;
-}
-
 int pythia__kafka_conf(struct pythia__kafka *k, const char *const (*pairs)[2], size_t count,
                        rd_kafka_conf_t **out, struct pythia_error *e)
 {
     rd_kafka_conf_t *conf = kafka.conf_new();
     int status = set_conf(&k->url, conf, e);
+    if (status == PYTHIA_OK)
+        status = set_all(conf, pairs, count, e);
     if (status != PYTHIA_OK) {
         kafka.conf_destroy(conf);
         return status;
     }
-    if ((status = pythia__kafka_conf_add(conf, pairs, count, e)) != PYTHIA_OK)
-        return status;
     kafka.conf_set_opaque(conf, k);
     kafka.conf_set_log_cb(conf, log_line);
     *out = conf;
@@ -247,8 +237,6 @@ static int make_clients(struct pythia__kafka *k, struct pythia_error *e)
     if (status != PYTHIA_OK ||
         (status = pythia__kafka_conf(k, fixed, sizeof(fixed) / sizeof(fixed[0]), &conf, e)) !=
             PYTHIA_OK)
-        return status;
-    if (k->shared && (status = pythia__kafka_conf_add(conf, transactional, 1, e)) != PYTHIA_OK)
         return status;
     kafka.conf_set_error_cb(conf, on_error);
     kafka.conf_set_rebalance_cb(conf, pythia__kafka_group_rebalance);

@@ -9,11 +9,13 @@
 #define kafka pythia__kafka_library
 
 #define WAIT_MS  5000
-#define QUEUE_MS "10000" /* a killed member's transaction holds up the others for so long */
+#define FLUSH_MS 12000 /* more than message.timeout.ms */
 
 /* In a producer's settings. One message is the evidence of a cycle. */
 static const char *const producing[][2] = {
-    {"transaction.timeout.ms", QUEUE_MS},
+    {"enable.idempotence", "true"},
+    {"message.timeout.ms", "10000"},
+    {"linger.ms", "0"},
     {"message.max.bytes", "64000000"},
     {"compression.codec", "zstd"},
 };
@@ -22,7 +24,6 @@ static const char *const following[][2] = {
     {"enable.auto.commit", "false"},
     {"enable.partition.eof", "true"},
     {"auto.offset.reset", "error"},
-    {"isolation.level", "read_committed"},
     {"fetch.message.max.bytes", "64000000"},
 };
 
@@ -35,29 +36,25 @@ static void fail_job(struct pythia__kafka_shared *s, rd_kafka_resp_err_t code, c
     snprintf(s->job_reason, sizeof(s->job_reason), "%s", reason);
 }
 
-/* Takes the error. False: there is one. */
-static bool check_call(struct pythia__kafka_shared *s, rd_kafka_error_t *error)
+/* Called by _flush on the worker's thread. */
+static void note_delivery(rd_kafka_t *client, const rd_kafka_message_t *m, void *context)
 {
-    if (!error)
-        return true;
-    fail_job(s, kafka.error_code(error), kafka.error_string(error));
-    s->job_fatal = s->job_fatal || kafka.error_is_fatal(error);
-    kafka.error_destroy(error);
-    return false;
+    struct pythia__kafka *k = context;
+    (void)client;
+    k->shared->delivered = m->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (m->err)
+        fail_job(k->shared, m->err, kafka.err2str(m->err));
 }
 
 static int make_producer(struct pythia__kafka *k, struct pythia_error *e)
 {
-    struct pythia__kafka_shared *s = k->shared;
-    const char *const own[][2] = {{"transactional.id", s->name}};
     rd_kafka_conf_t *conf;
     int status = pythia__kafka_conf(k, producing, sizeof(producing) / sizeof(producing[0]), &conf,
                                     e);
-    if (status == PYTHIA_OK)
-        status = pythia__kafka_conf_add(conf, own, 1, e);
     if (status != PYTHIA_OK)
         return status;
-    return pythia__kafka_client(RD_KAFKA_PRODUCER, conf, &s->producer, e);
+    kafka.conf_set_dr_msg_cb(conf, note_delivery);
+    return pythia__kafka_client(RD_KAFKA_PRODUCER, conf, &k->shared->producer, e);
 }
 
 int pythia__kafka_evidence_create(struct pythia__kafka *k, struct pythia_error *e)
@@ -152,38 +149,25 @@ void pythia__kafka_evidence_begin(uv_work_t *work)
         s->topic = kafka.topic_new(s->producer, k->url.evidence, NULL);
     if (!s->topic)
         fail_job(s, kafka.last_error(), kafka.err2str(kafka.last_error()));
-    else if (!s->begun)
-        s->begun = check_call(s, kafka.init_transactions(s->producer, WAIT_MS));
     if (!s->job_failed)
         check_log(k);
     if (!s->job_failed)
         count_all_partitions(k);
 }
 
-/* After a failure that is not the last word on the transaction it is aborted. */
+/* What was not delivered in time may be there all the same: its sender reads the topic, and knows. */
 void pythia__kafka_evidence_send(uv_work_t *work)
 {
     struct pythia__kafka *k = work->data;
     struct pythia__kafka_shared *s = k->shared;
-    s->job_failed = s->job_fatal = false;
-    if (!check_call(s, kafka.begin_transaction(s->producer)))
-        goto out;
+    char why[256];
+    s->job_failed = s->delivered = false;
     if (kafka.produce(s->topic, 0, RD_KAFKA_MSG_F_COPY, s->message.bytes, s->message.size, s->name,
                       strlen(s->name), NULL) != 0)
         fail_job(s, kafka.last_error(), kafka.err2str(kafka.last_error()));
-    else if (s->offsets->cnt == 0 ||
-             check_call(s, kafka.send_offsets_to_transaction(s->producer, s->offsets, s->metadata,
-                                                             WAIT_MS)))
-        (void)check_call(s, kafka.commit_transaction(s->producer, -1));
-out:
-    if (s->job_failed && !s->job_fatal) {
-        rd_kafka_error_t *error = kafka.abort_transaction(s->producer, -1);
-        if (error) {
-            s->job_fatal = true; /* it cannot be used again */
-            kafka.error_destroy(error);
-        }
-    }
-    s->begun = s->begun && !s->job_fatal;
+    else if (kafka.flush(s->producer, FLUSH_MS) || !s->delivered)
+        fail_job(s, RD_KAFKA_RESP_ERR__TIMED_OUT, "no broker has taken it in time");
+    s->job_fatal = s->job_failed && kafka.fatal_error(s->producer, why, sizeof(why));
 }
 
 void pythia__kafka_evidence_close(struct pythia__kafka *k)

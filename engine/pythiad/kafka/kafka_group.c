@@ -33,7 +33,7 @@ void pythia__kafka_group_leave(struct pythia__kafka *k)
 void pythia__kafka_group_store(struct pythia__kafka *k)
 {
     uint64_t oldest_ns = pythia_live_oldest_ns(k->live);
-    if (k->shared) /* they are committed with the evidence */
+    if (k->shared) /* they follow from the evidence */
         return;
     rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
     for (struct kafka_partition *p = k->partitions; p; p = p->next) {
@@ -108,7 +108,7 @@ static void leave_lost_partitions(struct pythia__kafka *k)
     kafka.topic_partition_list_destroy(list);
 }
 
-static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partition_list_t *list)
+static void take_partitions(struct pythia__kafka *k, rd_kafka_topic_partition_list_t *list)
 {
     leave_lost_partitions(k); /* the client does not have those of the list yet */
     for (int i = 0; i < list->cnt; i++)
@@ -116,6 +116,7 @@ static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partit
             pythia_log(PYTHIA_LOG_ERROR,
                        "No memory to read a partition: topic=%s, partition=%" PRId32, k->url.topic,
                        list->elems[i].partition);
+    pythia__kafka_shared_place(k, list);
     tell_failed_assignment(k, kafka.incremental_assign(k->client, list));
     if (k->paused) { /* those that came are not */
         k->paused = false;

@@ -12,32 +12,27 @@
     X(abort_transaction)                                                                           \
     X(assign)                                                                                      \
     X(assignment)                                                                                  \
-    X(begin_transaction)                                                                           \
-    X(commit_transaction)                                                                          \
     X(conf_destroy)                                                                                \
     X(conf_new)                                                                                    \
     X(conf_set)                                                                                    \
+    X(conf_set_dr_msg_cb)                                                                          \
     X(conf_set_error_cb)                                                                           \
     X(conf_set_log_cb)                                                                             \
     X(conf_set_offset_commit_cb)                                                                   \
     X(conf_set_opaque)                                                                             \
     X(conf_set_rebalance_cb)                                                                       \
     X(consumer_close)                                                                              \
-    X(consumer_group_metadata)                                                                     \
-    X(consumer_group_metadata_destroy)                                                             \
     X(consumer_poll)                                                                               \
     X(destroy)                                                                                     \
     X(err2str)                                                                                     \
-    X(error_code)                                                                                  \
     X(error_destroy)                                                                               \
-    X(error_is_fatal)                                                                              \
     X(error_string)                                                                                \
     X(fatal_error)                                                                                 \
+    X(flush)                                                                                       \
     X(get_watermark_offsets)                                                                       \
     X(group_list_destroy)                                                                          \
     X(incremental_assign)                                                                          \
     X(incremental_unassign)                                                                        \
-    X(init_transactions)                                                                           \
     X(last_error)                                                                                  \
     X(list_groups)                                                                                 \
     X(mem_free)                                                                                    \
@@ -56,7 +51,6 @@
     X(queue_get_consumer)                                                                          \
     X(resume_partitions)                                                                           \
     X(seek_partitions)                                                                             \
-    X(send_offsets_to_transaction)                                                                 \
     X(subscribe)                                                                                   \
     X(topic_destroy)                                                                               \
     X(topic_new)                                                                                   \

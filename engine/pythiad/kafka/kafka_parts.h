@@ -19,6 +19,8 @@ struct kafka_partition {
     int64_t position;  /* the offset after the last message; 0: none has been read */
     int64_t committed; /* -1: nothing has been */
     int64_t first;     /* the offset of the first message that was read */
+    int64_t from;      /* where it stood in the topic of evidence when it was read from there on; -1:
+                          nowhere yet */
     uint64_t messages, broken;
     int64_t broken_offset; /* of the last broken one, and its reason */
     char broken_reason[256];
@@ -77,8 +79,6 @@ void pythia__kafka_problem(struct pythia__kafka *k, rd_kafka_resp_err_t code, co
  * caller. A client of them (taken). Subscribe to the topic. */
 int pythia__kafka_conf(struct pythia__kafka *k, const char *const (*pairs)[2], size_t count,
                        rd_kafka_conf_t **out, struct pythia_error *e);
-int pythia__kafka_conf_add(rd_kafka_conf_t *conf, const char *const (*pairs)[2], size_t count,
-                           struct pythia_error *e);
 int pythia__kafka_client(rd_kafka_type_t type, rd_kafka_conf_t *conf, rd_kafka_t **out,
                          struct pythia_error *e);
 void pythia__kafka_join(struct pythia__kafka *k);

@@ -72,9 +72,9 @@ void pythia__kafka_shared_destroy(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     if (!s)
         return;
-    for (size_t i = 0; i < s->done_count; i++)
-        json_decref(s->done[i].ids);
-    pythia_free(s->done);
+    for (size_t i = 0; i < s->stand_count; i++)
+        json_decref(s->stands[i].ids);
+    pythia_free(s->stands);
     pythia_free(s->finished);
     pythia_buf_free(&s->message);
     pythia_free(s);
@@ -127,28 +127,80 @@ static void trim_finished(struct pythia__kafka *k)
     memmove(s->finished, s->finished + past, s->finished_count * sizeof(*s->finished));
 }
 
-static struct kafka_done *find_done(struct pythia__kafka_shared *s, int32_t partition)
+/* ---- where partitions stand ---- */
+
+static void fail_shared(struct pythia__kafka *k, const char *reason)
 {
-    for (size_t i = 0; i < s->done_count; i++)
-        if (s->done[i].partition == partition)
-            return &s->done[i];
+    k->shared->state = KAFKA_SHARED_FAILED;
+    snprintf(k->shared->job_reason, sizeof(k->shared->job_reason),
+             "the search of the group cannot be followed any more, start pythiad again: %s",
+             reason);
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__FATAL, k->shared->job_reason);
+}
+
+static struct kafka_stand *find_stand(const struct pythia__kafka_shared *s, int32_t partition)
+{
+    for (size_t i = 0; i < s->stand_count; i++)
+        if (s->stands[i].partition == partition)
+            return &s->stands[i];
     return NULL;
 }
 
-static void leave_out_done(struct pythia__kafka *k, int32_t partition)
+static int64_t offset_of(const struct pythia__kafka_shared *s, int32_t partition)
 {
-    const struct kafka_done *done = find_done(k->shared, partition);
+    const struct kafka_stand *stand = find_stand(s, partition);
+    return stand ? stand->offset : -1;
+}
+
+/* Requests that are evidence already, and are read again. */
+static void leave_out_done(struct pythia__kafka *k, const struct kafka_stand *stand)
+{
     const json_t *text;
     size_t i;
-    json_array_foreach (done ? done->ids : NULL, i, text) {
+    json_array_foreach (stand->ids, i, text) {
         struct pythia_trace_id id;
-        if (json_is_string(text) &&
-            pythia_text_hex((struct pythia_text){json_string_value(text), json_string_length(text)},
-                            &id.high, &id.low) &&
+        struct pythia_text hex = {json_string_value(text), json_string_length(text)};
+        if (hex.bytes && pythia_text_hex(hex, &id.high, &id.low) &&
             pythia_live_note_finished(k->live, id) != PYTHIA_OK)
-            pythia_log(PYTHIA_LOG_ERROR, "No memory for the ids of finished requests: partition="
-                                         "%" PRId32, partition);
+            fail_shared(k, "out of memory");
     }
+}
+
+void pythia__kafka_shared_place(struct pythia__kafka *k, rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; k->shared && i < list->cnt; i++) {
+        int64_t offset = offset_of(k->shared, list->elems[i].partition);
+        struct kafka_partition *p = pythia__kafka_partitions_find(k, list->elems[i].partition);
+        if (offset < 0 || !p)
+            continue;
+        list->elems[i].offset = offset;
+        p->from = offset;
+    }
+}
+
+/* The topic of evidence was read to its end: begin with the partitions. One that stands elsewhere
+ * than was known when it came is read from there. */
+static void begin_partitions(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
+    rd_kafka_error_t *error = NULL;
+    for (struct kafka_partition *p = k->partitions; p; p = p->next) {
+        const struct kafka_stand *stand = p->left ? NULL : find_stand(s, p->id);
+        if (!stand)
+            continue;
+        if (stand->offset != p->from)
+            kafka.topic_partition_list_add(list, k->url.topic, p->id)->offset = stand->offset;
+        p->from = stand->offset;
+        leave_out_done(k, stand);
+    }
+    if (list->cnt > 0 && (error = kafka.seek_partitions(k->client, list, SEEK_MS))) {
+        fail_shared(k, kafka.error_string(error));
+        kafka.error_destroy(error);
+    }
+    for (int i = 0; i < list->cnt; i++)
+        s->rewinds = s->rewinds || list->elems[i].err; /* it is not being fetched yet */
+    kafka.topic_partition_list_destroy(list);
 }
 
 /* ---- reading the topic ---- */
@@ -176,9 +228,7 @@ static void meet_end(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     if (s->barrier) {
         s->barrier = false;
-        for (const struct kafka_partition *p = k->partitions; p; p = p->next)
-            if (!p->left)
-                leave_out_done(k, p->id);
+        begin_partitions(k);
     }
     if (s->state != KAFKA_SHARED_BEHIND)
         return;
@@ -189,24 +239,57 @@ static void meet_end(struct pythia__kafka *k)
     pythia__kafka_join(k);
 }
 
-/* Note the ids for whoever reads on from these offsets. */
-static void note_done(struct pythia__kafka_shared *s, const json_t *head)
+/* Does every partition of a message stand where the message begins? */
+static bool is_in_place(const struct pythia__kafka_shared *s, const json_t *head)
 {
-    json_t *ids = json_object_get(head, "done"), *offset;
     const char *partition;
-    json_object_foreach ((json_t *)json_object_get(head, "offsets"), partition, offset) {
-        int32_t number = (int32_t)strtol(partition, NULL, 10);
-        struct kafka_done *done = find_done(s, number);
-        if (!done && pythia_grow(&s->done, &s->done_capacity, s->done_count, sizeof(*s->done)) ==
-                         PYTHIA_OK) {
-            done = &s->done[s->done_count++];
-            *done = (struct kafka_done){.partition = number};
-        }
-        if (!done)
-            continue;
-        json_decref(done->ids);
-        done->ids = json_incref(ids);
+    json_t *range;
+    json_object_foreach ((json_t *)json_object_get(head, "offsets"), partition, range) {
+        json_int_t from = json_integer_value(json_array_get(range, 0));
+        if (!json_is_integer(json_array_get(range, 1)) ||
+            from != offset_of(s, (int32_t)strtol(partition, NULL, 10)))
+            return false;
     }
+    return true;
+}
+
+static int move_stands(struct pythia__kafka_shared *s, const json_t *head)
+{
+    json_t *ids = json_object_get(head, "done"), *range;
+    const char *partition;
+    json_object_foreach ((json_t *)json_object_get(head, "offsets"), partition, range) {
+        int32_t number = (int32_t)strtol(partition, NULL, 10);
+        struct kafka_stand *stand = find_stand(s, number);
+        if (!stand) {
+            if (pythia_grow(&s->stands, &s->stand_capacity, s->stand_count,
+                            sizeof(*s->stands)) != PYTHIA_OK)
+                return PYTHIA_ENOMEM;
+            stand = &s->stands[s->stand_count++];
+            *stand = (struct kafka_stand){.partition = number};
+        }
+        json_decref(stand->ids);
+        stand->ids = json_incref(ids);
+        stand->offset = json_integer_value(json_array_get(range, 1));
+    }
+    return PYTHIA_OK;
+}
+
+/* Our own message counts: the partitions go on from there, and the group commits that. */
+static void go_on(struct pythia__kafka *k, const json_t *head)
+{
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
+    for (struct kafka_partition *p = k->partitions; p; p = p->next) {
+        char number[16];
+        snprintf(number, sizeof(number), "%" PRId32, p->id);
+        if (p->left || !json_object_get(json_object_get(head, "offsets"), number))
+            continue;
+        p->from = offset_of(k->shared, p->id);
+        kafka.topic_partition_list_add(list, k->url.topic, p->id)->offset = p->from;
+    }
+    if (list->cnt > 0)
+        (void)kafka.offsets_store(k->client, list); /* only shows how far the group is */
+    kafka.topic_partition_list_destroy(list);
+    k->shared->awaited = false;
 }
 
 static void skip_message(const struct pythia__kafka *k, int64_t offset, const char *reason)
@@ -214,15 +297,6 @@ static void skip_message(const struct pythia__kafka *k, int64_t offset, const ch
     pythia_log(PYTHIA_LOG_WARNING,
                "Skipped a message that is no evidence: topic=%s, offset=%" PRId64 ", reason=%s",
                k->url.evidence, offset, reason);
-}
-
-static void fail_shared(struct pythia__kafka *k, const char *reason)
-{
-    k->shared->state = KAFKA_SHARED_FAILED;
-    snprintf(k->shared->job_reason, sizeof(k->shared->job_reason),
-             "the search of the group cannot be followed any more, start pythiad again: %s",
-             reason);
-    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__FATAL, k->shared->job_reason);
 }
 
 static void tell_settings(struct pythia__kafka *k)
@@ -238,6 +312,30 @@ static void tell_settings(struct pythia__kafka *k)
     pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, s->job_reason);
 }
 
+/* True: the message is one of this group, and counts. One of ours that was given up, because it
+ * seemed not to be delivered, counts as well: but its requests are being read again. */
+static bool take_place(struct pythia__kafka *k, const json_t *head)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    bool own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0,
+         awaited = own && s->awaited &&
+                   json_integer_value(json_object_get(head, "number")) == s->number;
+    if (!is_in_place(s, head)) {
+        s->refused++;
+        s->rewinds = s->rewinds || own;
+        return false;
+    }
+    if (move_stands(s, head) != PYTHIA_OK) {
+        fail_shared(k, "out of memory");
+        return false;
+    }
+    if (awaited)
+        go_on(k, head);
+    else
+        s->rewinds = s->rewinds || own;
+    return true;
+}
+
 static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
 {
     struct pythia__kafka_shared *s = k->shared;
@@ -246,24 +344,24 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
     size_t size = end ? (size_t)(end - (const char *)m->payload) : 0;
     json_t *head = end ? json_loadb(m->payload, size, 0, NULL) : NULL;
     const char *format = json_string_value(json_object_get(head, "format")),
-               *group = json_string_value(json_object_get(head, "group"));
+               *group = json_string_value(json_object_get(head, "group")),
+               *name = json_string_value(json_object_get(head, "name"));
     s->next = m->offset + 1;
-    if (!format || strcmp(format, FORMAT) != 0 || !group) {
+    if (!format || strcmp(format, FORMAT) != 0 || !group || !name) {
         skip_message(k, m->offset, "it is not of a pythiad of this version");
         s->skipped++;
-        json_decref(head);
-        return;
+    } else if (strcmp(group, k->url.group) != 0) {
+        s->skipped++;
+    } else if (take_place(k, head)) {
+        int status = pythia_live_shared_read(
+            k->live, (struct pythia_text){end + 1, m->len - size - 1}, &e);
+        if (status == PYTHIA_EFORMAT)
+            skip_message(k, m->offset, e.sentence);
+        else if (status != PYTHIA_OK)
+            fail_shared(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
+        tell_settings(k);
     }
-    if (strcmp(group, k->url.group) == 0)
-        note_done(s, head);
     json_decref(head);
-    int status = pythia_live_shared_read(
-        k->live, (struct pythia_text){end + 1, m->len - size - 1}, &e);
-    if (status == PYTHIA_EFORMAT)
-        skip_message(k, m->offset, e.sentence);
-    else if (status != PYTHIA_OK)
-        fail_shared(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
-    tell_settings(k);
 }
 
 static void read_log(struct pythia__kafka *k)
@@ -294,11 +392,12 @@ void pythia__kafka_shared_assigned(struct pythia__kafka *k)
     raise_barrier(k);
 }
 
-/* Read a partition again from what was committed, or from where it began here. */
+/* Read a partition again: from where it stands, once that is known (begin_partitions), or from where
+ * it began here. */
 static void rewind_partition(struct pythia__kafka *k, struct kafka_partition *p,
                              rd_kafka_topic_partition_list_t *list)
 {
-    int64_t from = p->committed >= 0 ? p->committed : p->first, committed = p->committed;
+    int64_t first = p->first, committed = p->committed;
     int32_t id = p->id;
     bool begun = p->position > 0;
     pythia__kafka_bodies_drop(k, p);
@@ -310,8 +409,8 @@ static void rewind_partition(struct pythia__kafka *k, struct kafka_partition *p,
         return;
     }
     pythia__kafka_partitions_find(k, id)->committed = committed;
-    if (begun)
-        kafka.topic_partition_list_add(list, k->url.topic, id)->offset = from;
+    if (begun && !find_stand(k->shared, id))
+        kafka.topic_partition_list_add(list, k->url.topic, id)->offset = first;
 }
 
 void pythia__kafka_shared_rewind(struct pythia__kafka *k)
@@ -319,11 +418,11 @@ void pythia__kafka_shared_rewind(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     if (!s || k->stopping)
         return;
-    if (s->working && s->sending) { /* what is committed is known only then */
+    if (s->working) { /* it is not known yet whether the message is there */
         s->rewinds = true;
         return;
     }
-    s->rewinds = false;
+    s->rewinds = s->awaited = false;
     s->rewound++;
     pythia_live_shared_forget(k->live);
     pythia_live_forget_finished(k->live);
@@ -351,20 +450,22 @@ void pythia__kafka_shared_rewind(struct pythia__kafka *k)
 
 /* ---- sending ---- */
 
+/* For each partition: from where, and up to where it was read. */
 static json_t *pack_offsets(struct pythia__kafka *k)
 {
-    struct pythia__kafka_shared *s = k->shared;
     uint64_t oldest_ns = pythia_live_oldest_ns(k->live);
     json_t *offsets = json_object();
     char name[16];
-    s->offsets = kafka.topic_partition_list_new(8);
     for (struct kafka_partition *p = k->partitions; p; p = p->next) {
         int64_t safe = pythia__kafka_offsets_safe(&p->offsets, oldest_ns);
         if (p->left || p->position == 0)
             continue;
-        kafka.topic_partition_list_add(s->offsets, k->url.topic, p->id)->offset = safe;
         snprintf(name, sizeof(name), "%" PRId32, p->id);
-        (void)json_object_set_new(offsets, name, json_integer(safe));
+        if (json_object_set_new(offsets, name,
+                                json_pack("[I, I]", (json_int_t)p->from, (json_int_t)safe)) != 0) {
+            json_decref(offsets);
+            return NULL;
+        }
     }
     return offsets;
 }
@@ -390,8 +491,8 @@ static int write_message(struct pythia__kafka *k)
     pythia_buf_clear(&s->message);
     trim_finished(k);
     json_t *offsets = pack_offsets(k), *done = pack_done(s);
-    json_t *head = json_pack("{s:s, s:s, s:o, s:o}", "format", FORMAT, "group", k->url.group,
-                             "offsets", offsets, "done", done);
+    json_t *head = json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group",
+                             k->url.group, "name", s->name, "number", (json_int_t)++s->number, "offsets", offsets, "done", done);
     char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
     int status = line ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK) {
@@ -431,29 +532,17 @@ static void end_send(uv_work_t *work, int cancelled)
     struct pythia__kafka_shared *s = k->shared;
     (void)cancelled;
     s->working = false;
-    for (int i = 0; i < s->offsets->cnt && !s->job_failed; i++) {
-        struct kafka_partition *p =
-            pythia__kafka_partitions_find(k, s->offsets->elems[i].partition);
-        if (p)
-            p->committed = s->offsets->elems[i].offset;
-    }
-    kafka.topic_partition_list_destroy(s->offsets);
-    kafka.consumer_group_metadata_destroy(s->metadata);
-    s->offsets = NULL;
-    s->metadata = NULL;
     s->sent += !s->job_failed;
     s->failed += s->job_failed;
     if (k->stopping)
         return;
     if (s->job_failed) {
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Evidence was not sent, its requests are read again: topic=%s, reason=%s",
+                   "Evidence was not sent, and its requests are read again: topic=%s, reason=%s",
                    k->url.evidence, s->job_reason);
         pythia__kafka_problem(k, s->job_code, s->job_reason);
         s->rewinds = true;
     }
-    if (s->rewinds)
-        pythia__kafka_shared_rewind(k);
 }
 
 static void begin_job(struct pythia__kafka *k, bool sending)
@@ -474,14 +563,12 @@ static void send_due(struct pythia__kafka *k)
         return;
     int status = write_message(k);
     if (status != PYTHIA_OK) {
-        kafka.topic_partition_list_destroy(s->offsets);
-        s->offsets = NULL;
         pythia_log(PYTHIA_LOG_ERROR, "Evidence could not be written, its requests are read again: "
                                      "reason=%s", pythia_status_text(status));
         pythia__kafka_shared_rewind(k);
         return;
     }
-    s->metadata = kafka.consumer_group_metadata(k->client);
+    s->awaited = true;
     begin_job(k, true);
 }
 
@@ -509,9 +596,10 @@ void pythia__kafka_shared_turn(struct pythia__kafka *k)
         return;
     read_log(k);
     trim_finished(k);
-    if (s->rewinds)
+    if (s->rewinds && !s->working)
         pythia__kafka_shared_rewind(k);
     count_partitions(k);
-    if (s->state == KAFKA_SHARED_FOLLOWING && !s->working && !s->job_fatal && !s->barrier)
+    if (s->state == KAFKA_SHARED_FOLLOWING && !s->working && !s->job_fatal && !s->barrier &&
+        !s->awaited && !s->rewinds)
         send_due(k);
 }

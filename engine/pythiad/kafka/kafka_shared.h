@@ -2,19 +2,26 @@
  * of one partition, which all of them read from its beginning, and which each of them writes its
  * evidence to.
  *
- *   topic of traces ──> a member ── evidence, offsets, ids: one transaction ──> topic of evidence
- *                          ^                                                        │
- *                          └──────────── all of it, in the order of the topic ──────┘
+ *   topic of traces ──> a member ── one message: evidence, offsets, ids ──> topic of evidence
+ *                          ^                                                    │
+ *                          └────────── all of it, in the order of the topic ────┘
  *
- * Evidence and the offsets up to which its requests were read are committed in one transaction, so
- * that both are there or neither. An offset is that of the oldest unfinished request; requests that
- * finished after it are in the evidence too, and the message lists their ids. Whoever reads on from
- * the offset leaves those out. So each request is evidence once, whoever is killed whenever.
+ * A message has the evidence of some requests, and for each partition the offset from which they
+ * were read and the offset up to which they were. It counts if all partitions stand at the former in
+ * the topic of evidence, and moves them to the latter: as all members read it in the same order,
+ * they agree on that. So what a member sends that has lost a partition, and does not know it yet,
+ * counts for all or for nobody, and no transaction is needed: after a kill nobody waits for one to
+ * run out, and evidence and offsets are there together or not at all. The offsets that the group
+ * commits only show how far it is.
  *
- * A member that loses a partition, or whose transaction fails, forgets what it has gathered since
- * its last transaction, and reads that again from there (pythia__kafka_shared_rewind): nobody knows
- * which part of its evidence came from where. Partitions are read only once the topic of evidence
- * has been read up to then, because the ids may be in its last message.
+ * An offset is that of the oldest unfinished request; requests that finished after it are in the
+ * evidence too, and the message lists their ids. Whoever reads on from the offset leaves those out.
+ * So each request is evidence once, whoever is killed whenever.
+ *
+ * A member that loses a partition, or whose message does not count, forgets what it has gathered
+ * since its last message, and reads that again (pythia__kafka_shared_rewind): nobody knows which
+ * part of its evidence came from where. Partitions are read only once the topic of evidence has been
+ * read up to then, because it says from where.
  *
  * There is no decider (live_shared.h says why): what would be its election is Kafka's order of the
  * messages, and its failover needs nothing. All calls are the loop's, but those that say otherwise. */
@@ -37,10 +44,11 @@ struct kafka_finished {
     uint64_t finished_ns;
 };
 
-/* The ids of the last message about a partition. */
-struct kafka_done {
+/* Where a partition stands in the topic of evidence, by the last message about it that counts. */
+struct kafka_stand {
     int32_t partition;
-    json_t *ids; /* owned */
+    int64_t offset;
+    json_t *ids; /* owned: of requests after it that are evidence already */
 };
 
 struct pythia__kafka_shared {
@@ -51,29 +59,28 @@ struct pythia__kafka_shared {
     rd_kafka_topic_t *topic; /* of the producer */
     int64_t next;            /* offset in the log */
     bool barrier;            /* partitions are not read until the end of the log was met */
-    bool rewinds;            /* a rewind is due once the transaction has ended */
+    bool rewinds;            /* a rewind is due */
+    bool awaited;            /* our message of that number was sent, and is not read yet */
+    int64_t number;
     struct kafka_finished *finished; /* owned: in order of time */
     size_t finished_count, finished_capacity;
-    struct kafka_done *done; /* owned */
-    size_t done_count, done_capacity;
+    struct kafka_stand *stands; /* owned */
+    size_t stand_count, stand_capacity;
     uint64_t tried_ms; /* when the last job began */
-    uint64_t sent, failed, rewound, skipped;
+    uint64_t sent, failed, rewound, skipped, refused; /* refused: messages that did not count */
     int32_t partitions; /* of the topic of traces, as far as is known */
     bool told_settings;
     /* The job, on a worker's thread while `working`: */
     uv_work_t work;
     bool working, sending; /* sending: else it begins */
-    bool begun;            /* the producer may begin transactions */
     struct pythia_buf message;
-    rd_kafka_topic_partition_list_t *offsets;
-    rd_kafka_consumer_group_metadata_t *metadata;
-    bool job_failed, job_fatal;
+    bool job_failed, job_fatal, delivered;
     rd_kafka_resp_err_t job_code;
     char job_reason[512];
 };
 
-/* kafka_evidence.c: make the clients, begin the transactions' producer and look at the topic, send
- * a message. The latter two are for a worker's thread. Free the clients, which waits for Kafka. */
+/* kafka_evidence.c: make the clients; look at the topics; send a message, and wait until it is
+ * there. The latter two are for a worker's thread. Free the clients, which waits for Kafka. */
 int pythia__kafka_evidence_create(struct pythia__kafka *k, struct pythia_error *e);
 void pythia__kafka_evidence_begin(uv_work_t *work);
 void pythia__kafka_evidence_send(uv_work_t *work);
@@ -89,8 +96,11 @@ void pythia__kafka_shared_turn(struct pythia__kafka *k);
 /* May partitions be read? */
 bool pythia__kafka_shared_may_read(const struct pythia__kafka *k);
 
-/* Partitions came. Partitions went, or a transaction failed: read again from what was committed. */
+/* Where partitions that come are to be read from, as far as is known by now; and they came. */
+void pythia__kafka_shared_place(struct pythia__kafka *k, rd_kafka_topic_partition_list_t *list);
 void pythia__kafka_shared_assigned(struct pythia__kafka *k);
+
+/* Partitions went, or a message did not count: read again from where the partitions stand. */
 void pythia__kafka_shared_rewind(struct pythia__kafka *k);
 
 /* Is a job under way, for which the clients must stay? */

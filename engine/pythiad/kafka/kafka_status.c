@@ -64,7 +64,7 @@ static json_t *pack_shared(const struct pythia__kafka *k)
     if (!s)
         return json_null();
     struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}",
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}",
                      "topic", k->url.evidence, "name", s->name, "state", states[s->state],
                      "members", (json_int_t)n.members, "position", (json_int_t)s->next, "set",
                      (json_int_t)n.set, "rounds", (json_int_t)n.rounds, "requests",
@@ -72,7 +72,7 @@ static json_t *pack_shared(const struct pythia__kafka *k)
                      (json_int_t)n.late_requests, "sent", (json_int_t)s->sent, "failed",
                      (json_int_t)s->failed, "rewound", (json_int_t)s->rewound, "skipped",
                      (json_int_t)(s->skipped + n.broken + n.other_groups + n.other_settings),
-                     "differs", n.differs);
+                     "refused", (json_int_t)s->refused, "differs", n.differs);
 }
 
 json_t *pythia__kafka_status(const struct pythia__kafka *k)
@@ -144,7 +144,10 @@ static void write_shared(const struct pythia__kafka *k, struct pythia_buf *to)
         {"pythia_kafka_search_sent_total", "counter", "Messages of evidence that this member sent.",
          s->sent},
         {"pythia_kafka_search_failed_total", "counter",
-         "Transactions of this member that failed: their requests were read again.", s->failed},
+         "Messages of this member that were not sent: their requests were read again.", s->failed},
+        {"pythia_kafka_search_refused_total", "counter",
+         "Messages that do not count, because another member had sent evidence of a partition.",
+         s->refused},
         {"pythia_kafka_search_rewinds_total", "counter",
          "Times that this member read again from what was committed.", s->rewound},
         {"pythia_kafka_search_skipped_total", "counter",
