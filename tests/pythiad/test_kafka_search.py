@@ -136,7 +136,7 @@ class KafkaSearch(unittest.TestCase):
         owner.kill()
         self.until(lambda: len(other.get("/v1/status").json["kafka"]["partitions"]) == PARTITIONS, other)
         self.send(mock, make_requests(60, 3))
-        self.until(lambda: sum(p["lag"] for p in other.get("/v1/status").json["kafka"]["partitions"]) == 0, other)
+        self.until(lambda: all(p["lag"] == 0 for p in other.get("/v1/status").json["kafka"]["partitions"]), other)
         rig.until(lambda: other.get("/v1/status").json["open_requests"] == 1, 20, lambda: other.log)
         self.assertEqual(self.search(other)["rounds"], 1)  # 100 requests since then: not 130
         mock.send(otlp.protobuf([root]), 0)
