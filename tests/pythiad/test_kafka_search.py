@@ -179,6 +179,7 @@ class KafkaSearch(unittest.TestCase):
         self.assertRegex(other.get("/v1/status").json["kafka"]["problem"],
                          r"begun with other settings than ours: start pythiad with those, .* theirs are: .*min-cov=0\.05")
         self.assertEqual(self.search(other)["rounds"], 0)
+        self.assertEqual(other.get("/v1/status").json["kafka"]["partitions"], [])
         self.assertEqual(other.metric("pythia_kafka_search_following"), 0)
 
     def test_what_is_no_evidence_is_skipped_and_counted(self):

@@ -102,8 +102,7 @@ int pythia__live_desire(struct pythia_live *l)
 int pythia__live_begin_search(struct pythia_live *l)
 {
     const struct pythia_search_options shared = pythia__live_share_search(l);
-    int status =
-        pythia_search_create(l->space, l->share.on ? &shared : &l->o.search, &l->search);
+    int status = pythia_search_create(l->space, l->share.on ? &shared : &l->o.search, &l->search);
     if (status != PYTHIA_OK || (status = pythia__live_desire(l)) != PYTHIA_OK) {
         /* Without a search the engine keeps learning, and tries again with the next batch. */
         pythia_search_destroy(l->search);
@@ -416,8 +415,7 @@ static int take_request(void *context, const struct pythia_trace *finished)
     if (status < 0)
         return status;
     /* While a cycle waits for its stragglers, requests that began later belong to the next one. */
-    bool of_next =
-        l->phase == PYTHIA__LIVE_SETTLING && whole->begun_ns > l->cut_ns && !l->share.on;
+    bool of_next = l->phase == PYTHIA__LIVE_SETTLING && whole->begun_ns > l->cut_ns && !l->share.on;
     struct pythia__live_stage *s = &l->stages[of_next ? !l->now : l->now];
     if (finished->incomplete) /* counted by its reason already */
         return PYTHIA_OK;
@@ -459,8 +457,9 @@ static int decide_stage(struct pythia_live *l, struct pythia__live_stage *s, boo
     found.switch_count = 0;
     found.effects = NULL;
     found.effect_count = 0;
-    int status = pythia__evidence_decide(&s->evidence, searches ? l->search : NULL,
-                                         l->last.number + 1, pythia__live_seconds(&s->evidence), &found);
+    int status =
+        pythia__evidence_decide(&s->evidence, searches ? l->search : NULL, l->last.number + 1,
+                                pythia__live_seconds(&s->evidence), &found);
     if (status != PYTHIA_OK)
         return status;
     l->last = found;
@@ -640,7 +639,8 @@ static int end_learning(struct pythia_live *l)
 {
     size_t moved = 0;
     int status = l->stages[l->now].number ? end_cycle(l) : PYTHIA_OK;
-    pythia__live_drop_evidence(l); /* also after a failure: it was seen with another set of open points */
+    pythia__live_drop_evidence(
+        l); /* also after a failure: it was seen with another set of open points */
     if (status != PYTHIA_OK)
         return status;
     status = pythia__live_types_settle(&l->types, few_to_learn(l), NULL, &moved);

@@ -33,8 +33,8 @@ struct pythia__live_points {
 
 /* Evidence of a member of a group, as its message has it, until the round is decided. */
 struct pythia__live_part {
-    char *member;          /* owned */
-    json_t *head;          /* owned: its numbers */
+    char *member;           /* owned */
+    json_t *head;           /* owned: its numbers */
     struct pythia_buf file; /* of evidence; empty: none that counts */
 };
 
@@ -43,13 +43,13 @@ struct pythia__live_share {
     bool on;
     char *group, *settings; /* owned */
     char *log_settings;     /* owned: of the first message; NULL: none was read */
-    uint64_t own, all;               /* parts of the requests that this engine sees, and that are */
-    uint64_t set;                    /* searches begun and rounds that switched, so far */
+    uint64_t own, all;      /* parts of the requests that this engine sees, and that are */
+    uint64_t set;           /* searches begun and rounds that switched, so far */
     struct pythia_open_points *always, *never; /* borrowed: pins that all members have */
     bool complete, learning_over;              /* the evidence of the stage; the first types */
     bool offered;                              /* types were sent that began no search yet */
-    bool differs; /* the settings of the log are not ours */
-    struct pythia__live_part *parts; /* owned: of the round */
+    bool differs;                              /* the settings of the log are not ours */
+    struct pythia__live_part *parts;           /* owned: of the round */
     size_t part_count, part_capacity;
     struct pythia__live_stage round; /* while it is decided and reported */
     bool deciding;
@@ -116,9 +116,11 @@ void pythia__live_set_apart(struct pythia_live *l, uint64_t requests);
 void pythia__live_end_stage(struct pythia_live *l); /* it was taken: the next begins empty */
 double pythia__live_seconds(const struct pythia__evidence *e);
 
-/* live_shared.c: the share as the options say, before anything else is made; free it; the options
+/* live_share.c: the share as the options say, before anything else is made; free it; the options
  * of the search, which must be the same at all members. */
 int pythia__live_share_init(struct pythia_live *l);
 void pythia__live_share_free(struct pythia__live_share *share);
+void pythia__live_part_free(struct pythia__live_part *part);
+void pythia__live_share_clear(struct pythia__live_share *share); /* its parts */
 struct pythia_search_options pythia__live_share_search(const struct pythia_live *l);
 #endif

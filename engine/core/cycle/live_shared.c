@@ -7,7 +7,6 @@
 #include "live_parts.h"
 #include "pythia/evidence_merge.h"
 #include "pythia/evidence_write.h"
-#include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
@@ -17,90 +16,12 @@
 /* Of one type; merged groups have four times as many in all, the 4096 of a cycle (evidence.c). */
 #define ROWS 1024
 
-/* ---- making ---- */
-
 static char *copy_text(const char *text)
 {
     return pythia_strndup(text, strlen(text));
 }
 
-/* Engines with different spaces cannot make one search: the space is one of the settings. */
-static int add_space(const struct pythia_live *l, struct pythia_buf *settings)
-{
-    struct pythia_buf space = {0};
-    int status = pythia_space_file_write(l->space, &space);
-    if (status == PYTHIA_OK)
-        pythia_buf_printf(settings, ", space=%016llx",
-                          (unsigned long long)pythia_hash_bytes(space.bytes, space.size));
-    pythia_buf_free(&space);
-    return status;
-}
-
-int pythia__live_share_init(struct pythia_live *l)
-{
-    const struct pythia_live_shared_options *o = &l->o.shared;
-    struct pythia__live_share *share = &l->share;
-    struct pythia_buf settings = {0};
-    int status = PYTHIA_OK;
-    if (!o->group)
-        return PYTHIA_OK;
-    share->on = true;
-    share->own = share->all = 1;
-    share->set = l->space != NULL; /* its search begins at once */
-    share->always = o->always;
-    share->never = o->never;
-    pythia_buf_puts(&settings, o->settings);
-    if (l->space)
-        status = add_space(l, &settings);
-    if (status == PYTHIA_OK)
-        status = pythia_buf_status(&settings);
-    share->group = copy_text(o->group);
-    share->settings = status == PYTHIA_OK ? copy_text(settings.bytes ? settings.bytes : "") : NULL;
-    pythia_buf_free(&settings);
-    return share->group && share->settings ? status : PYTHIA_ENOMEM;
-}
-
-static void free_part(struct pythia__live_part *part)
-{
-    pythia_free(part->member);
-    json_decref(part->head);
-    pythia_buf_free(&part->file);
-}
-
-static void clear_round(struct pythia__live_share *share)
-{
-    for (size_t i = 0; i < share->part_count; i++)
-        free_part(&share->parts[i]);
-    share->part_count = 0;
-}
-
-void pythia__live_share_free(struct pythia__live_share *share)
-{
-    clear_round(share);
-    pythia_free(share->parts);
-    pythia_free(share->group);
-    pythia_free(share->settings);
-    pythia_free(share->log_settings);
-    pythia__evidence_free(&share->round.evidence);
-}
-
-struct pythia_search_options pythia__live_share_search(const struct pythia_live *l)
-{
-    struct pythia_search_options how = l->o.search;
-    how.always = l->share.always;
-    how.never = l->share.never;
-    how.fixed = NULL;
-    how.prices = NULL;
-    how.history = NULL;
-    return how;
-}
-
 /* ---- sending ---- */
-
-bool pythia_live_is_shared(const struct pythia_live *l)
-{
-    return l->share.on;
-}
 
 void pythia_live_shared_set_parts(struct pythia_live *l, uint64_t own, uint64_t all)
 {
@@ -124,8 +45,8 @@ static int write_types(struct pythia_live *l, struct pythia_buf *out)
 {
     struct pythia_space *types = NULL;
     size_t moved = 0;
-    uint64_t enough = l->search && l->lesson.o.hourly > 0 ? PYTHIA__TAUGHT_ONLY
-                                                          : l->o.learn_requests;
+    uint64_t enough =
+        l->search && l->lesson.o.hourly > 0 ? PYTHIA__TAUGHT_ONLY : l->o.learn_requests;
     if (!l->search && l->owns_space) {
         if (!has_types(l))
             return PYTHIA_OK;
@@ -166,11 +87,11 @@ static json_t *pack_head(struct pythia_live *l, const char *member,
     uint64_t begin_ns = e->requests > 0 ? e->begin_ns : 0;
     return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}",
                      "format", FORMAT, "group", l->share.group, "settings", l->share.settings,
-                     "member", member, "parts", (json_int_t)l->share.own, "of", (json_int_t)l->share.all, "set",
-                     (json_int_t)l->share.set, "requests", (json_int_t)e->requests, "spans",
-                     (json_int_t)e->spans, "begin_ns", (json_int_t)begin_ns, "end_ns",
-                     (json_int_t)e->end_ns, "last_begin_ns", (json_int_t)e->last_begin_ns,
-                     "longest_ns", (json_int_t)e->longest_ns, "space",
+                     "member", member, "parts", (json_int_t)l->share.own, "of",
+                     (json_int_t)l->share.all, "set", (json_int_t)l->share.set, "requests",
+                     (json_int_t)e->requests, "spans", (json_int_t)e->spans, "begin_ns",
+                     (json_int_t)begin_ns, "end_ns", (json_int_t)e->end_ns, "last_begin_ns",
+                     (json_int_t)e->last_begin_ns, "longest_ns", (json_int_t)e->longest_ns, "space",
                      types->bytes ? types->bytes : "", "hits", hits);
 }
 
@@ -275,8 +196,8 @@ static int merge_files(struct pythia_live *l, struct pythia__evidence *e, struct
             const struct pythia__live_part *part = &share->parts[i];
             struct pythia_text file = pythia_buf_text(&part->file);
             if (file.size > 0)
-                status = (pass == 0 ? pythia_evidence_merge_look : pythia_evidence_merge_add)(
-                    m, part->member, file, why);
+                status = (pass == 0 ? pythia_evidence_merge_look
+                                    : pythia_evidence_merge_add)(m, part->member, file, why);
         }
     if (status == PYTHIA_OK)
         e->groups = pythia_evidence_merge_take(m);
@@ -342,8 +263,8 @@ static int decide_merged(struct pythia_live *l, struct pythia__evidence *e, bool
     found.switch_count = 0;
     found.effects = NULL;
     found.effect_count = 0;
-    int status = pythia__evidence_decide(e, l->search, l->last.number + 1, pythia__live_seconds(e),
-                                         &found);
+    int status =
+        pythia__evidence_decide(e, l->search, l->last.number + 1, pythia__live_seconds(e), &found);
     if (status != PYTHIA_OK)
         return status;
     l->last = found;
@@ -371,7 +292,7 @@ static int decide_round(struct pythia_live *l, struct pythia_error *why)
     if (status == PYTHIA_OK)
         status = decide_merged(l, &s->evidence, &switched, why);
     l->share.numbers.members = count_senders(&l->share);
-    clear_round(&l->share);
+    pythia__live_share_clear(&l->share);
     if (status == PYTHIA_OK && switched)
         status = pythia__live_desire(l);
     if (status == PYTHIA_OK) {
@@ -399,7 +320,7 @@ static int begin_with_types(struct pythia_live *l, const struct pythia__live_par
     int status = adopt_types(l, part, &moved, why);
     if (status != PYTHIA_OK || moved == 0)
         return status;
-    clear_round(&l->share);
+    pythia__live_share_clear(&l->share);
     l->share.set++;
     l->share.offered = false;
     pythia__live_drop_evidence(l);
@@ -481,16 +402,15 @@ static int add_part(struct pythia__live_share *share, json_t *head, struct pythi
 {
     struct pythia__live_part part = {
         .member = copy_text(json_string_value(json_object_get(head, "member")))};
-    int status =
-        part.member ? pythia_grow(&share->parts, &share->part_capacity, share->part_count,
-                                  sizeof(*share->parts))
-                    : PYTHIA_ENOMEM;
+    int status = part.member ? pythia_grow(&share->parts, &share->part_capacity, share->part_count,
+                                           sizeof(*share->parts))
+                             : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK) {
         pythia_buf_text_add(&part.file, file);
         status = pythia_buf_status(&part.file);
     }
     if (status != PYTHIA_OK) {
-        free_part(&part);
+        pythia__live_part_free(&part);
         return status;
     }
     part.head = json_incref(head);
@@ -542,8 +462,7 @@ int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
     if (!json_is_string(json_object_get(head, "space")))
         status = pythia_error_set(e, PYTHIA_EFORMAT, "it has no space");
     else if (message.size > 0)
-        status =
-            check_file(l, json_string_value(json_object_get(head, "member")), message, e);
+        status = check_file(l, json_string_value(json_object_get(head, "member")), message, e);
     if (status == PYTHIA_OK)
         status = take_part(l, head, message, e);
 out:

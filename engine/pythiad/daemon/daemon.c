@@ -755,8 +755,8 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_space_destroy(d->engine.space);
     pythia_vocabulary_destroy(d->engine.vocabulary);
     pythia_loop_free(&d->engine.story);
-    void *const owned[] = {d->control_routes, d->sharing, d->tls_key, d->tls_certificate, d->tls_trust,
-                           d->notify_secret};
+    void *const owned[] = {d->control_routes,  d->sharing,   d->tls_key,
+                           d->tls_certificate, d->tls_trust, d->notify_secret};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     for (int i = 0; i < PYTHIA__ROLES; i++)

@@ -24,8 +24,7 @@ static int add_expectations(struct pythia_buf *text, const char *path, struct py
     struct pythia_buf bytes = {0};
     int status = path ? pythia_file_read(path, &bytes, e) : PYTHIA_OK;
     if (path && status == PYTHIA_OK)
-        pythia_buf_printf(text, ", expect=%016" PRIx64,
-                          pythia_hash_bytes(bytes.bytes, bytes.size));
+        pythia_buf_printf(text, ", expect=%016" PRIx64, pythia_hash_bytes(bytes.bytes, bytes.size));
     pythia_buf_free(&bytes);
     return status;
 }

@@ -44,8 +44,8 @@ void pythia__kafka_stop(struct pythia__kafka *k);
 bool pythia__kafka_is_running(const struct pythia__kafka *k);
 void pythia__kafka_destroy(struct pythia__kafka *k); /* may be NULL */
 
-/* A member whose search is shared: it has not yet read what its group found before it came, and what
- * it decides until then is old. A request has finished. NULL is neither. */
+/* A member whose search is shared: it has not yet read what its group found before it came, and
+ * what it decides until then is old. A request has finished. NULL is neither. */
 bool pythia__kafka_is_behind(const struct pythia__kafka *k);
 void pythia__kafka_note_finished(struct pythia__kafka *k, struct pythia_trace_id id);
 

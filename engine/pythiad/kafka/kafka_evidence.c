@@ -13,11 +13,8 @@
 
 /* In a producer's settings. One message is the evidence of a cycle. */
 static const char *const producing[][2] = {
-    {"enable.idempotence", "true"},
-    {"message.timeout.ms", "10000"},
-    {"linger.ms", "0"},
-    {"message.max.bytes", "64000000"},
-    {"compression.codec", "zstd"},
+    {"enable.idempotence", "true"},    {"message.timeout.ms", "10000"}, {"linger.ms", "0"},
+    {"message.max.bytes", "64000000"}, {"compression.codec", "zstd"},
 };
 
 static const char *const following[][2] = {
@@ -49,8 +46,8 @@ static void note_delivery(rd_kafka_t *client, const rd_kafka_message_t *m, void 
 static int make_producer(struct pythia__kafka *k, struct pythia_error *e)
 {
     rd_kafka_conf_t *conf;
-    int status = pythia__kafka_conf(k, producing, sizeof(producing) / sizeof(producing[0]), &conf,
-                                    e);
+    int status =
+        pythia__kafka_conf(k, producing, sizeof(producing) / sizeof(producing[0]), &conf, e);
     if (status != PYTHIA_OK)
         return status;
     kafka.conf_set_dr_msg_cb(conf, note_delivery);
@@ -61,8 +58,8 @@ int pythia__kafka_evidence_create(struct pythia__kafka *k, struct pythia_error *
 {
     struct pythia__kafka_shared *s = k->shared;
     rd_kafka_conf_t *conf;
-    int status = pythia__kafka_conf(k, following, sizeof(following) / sizeof(following[0]), &conf,
-                                    e);
+    int status =
+        pythia__kafka_conf(k, following, sizeof(following) / sizeof(following[0]), &conf, e);
     if (status != PYTHIA_OK ||
         (status = pythia__kafka_client(RD_KAFKA_CONSUMER, conf, &s->log, e)) != PYTHIA_OK)
         return status;
@@ -155,7 +152,8 @@ void pythia__kafka_evidence_begin(uv_work_t *work)
         count_all_partitions(k);
 }
 
-/* What was not delivered in time may be there all the same: its sender reads the topic, and knows. */
+/* What was not delivered in time may be there all the same: its sender reads the topic, and knows.
+ * */
 void pythia__kafka_evidence_send(uv_work_t *work)
 {
     struct pythia__kafka *k = work->data;

@@ -56,7 +56,8 @@
     X(topic_new)                                                                                   \
     X(topic_partition_list_add)                                                                    \
     X(topic_partition_list_destroy)                                                                \
-    X(topic_partition_list_new)
+    X(topic_partition_list_new)                                                                    \
+    X(unsubscribe)
 
 struct pythia__kafka_library {
 #define X(name) __typeof__(rd_kafka_##name) *(name);

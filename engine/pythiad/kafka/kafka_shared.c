@@ -88,7 +88,8 @@ bool pythia__kafka_shared_is_busy(const struct pythia__kafka *k)
 
 bool pythia__kafka_shared_may_read(const struct pythia__kafka *k)
 {
-    return !k->shared || (k->shared->state == KAFKA_SHARED_FOLLOWING && !k->shared->barrier);
+    const struct pythia__kafka_shared *s = k->shared;
+    return !s || s->leaves || (s->state == KAFKA_SHARED_FOLLOWING && !s->barrier);
 }
 
 bool pythia__kafka_is_behind(const struct pythia__kafka *k)
@@ -104,8 +105,8 @@ void pythia__kafka_note_finished(struct pythia__kafka *k, struct pythia_trace_id
     struct pythia__kafka_shared *s = k ? k->shared : NULL;
     if (!s || s->state == KAFKA_SHARED_FAILED)
         return;
-    if (pythia_grow(&s->finished, &s->finished_capacity, s->finished_count,
-                    sizeof(*s->finished)) != PYTHIA_OK) {
+    if (pythia_grow(&s->finished, &s->finished_capacity, s->finished_count, sizeof(*s->finished)) !=
+        PYTHIA_OK) {
         s->rewinds = true; /* without the list, what is gathered could count twice */
         return;
     }
@@ -129,8 +130,18 @@ static void trim_finished(struct pythia__kafka *k)
 
 /* ---- where partitions stand ---- */
 
+/* Others get the partitions of a member that takes no part. */
+static void leave_group(struct pythia__kafka *k)
+{
+    k->shared->leaves = true;
+    (void)kafka.unsubscribe(k->client);
+}
+
 static void fail_shared(struct pythia__kafka *k, const char *reason)
 {
+    if (k->shared->state == KAFKA_SHARED_FAILED)
+        return;
+    leave_group(k);
     k->shared->state = KAFKA_SHARED_FAILED;
     snprintf(k->shared->job_reason, sizeof(k->shared->job_reason),
              "the search of the group cannot be followed any more, start pythiad again: %s",
@@ -236,7 +247,8 @@ static void meet_end(struct pythia__kafka *k)
     pythia_log(PYTHIA_LOG_INFO,
                "Follows the search of the group: topic=%s, messages=%" PRIu64 ", member=%s",
                k->url.evidence, pythia_live_shared_numbers(k->live).messages, s->name);
-    pythia__kafka_join(k);
+    if (!s->leaves)
+        pythia__kafka_join(k);
 }
 
 /* Does every partition of a message stand where the message begins? */
@@ -261,8 +273,8 @@ static int move_stands(struct pythia__kafka_shared *s, const json_t *head)
         int32_t number = (int32_t)strtol(partition, NULL, 10);
         struct kafka_stand *stand = find_stand(s, number);
         if (!stand) {
-            if (pythia_grow(&s->stands, &s->stand_capacity, s->stand_count,
-                            sizeof(*s->stands)) != PYTHIA_OK)
+            if (pythia_grow(&s->stands, &s->stand_capacity, s->stand_count, sizeof(*s->stands)) !=
+                PYTHIA_OK)
                 return PYTHIA_ENOMEM;
             stand = &s->stands[s->stand_count++];
             *stand = (struct kafka_stand){.partition = number};
@@ -305,6 +317,7 @@ static void tell_settings(struct pythia__kafka *k)
     if (s->told_settings || !pythia_live_shared_numbers(k->live).differs)
         return;
     s->told_settings = true;
+    leave_group(k);
     snprintf(s->job_reason, sizeof(s->job_reason),
              "the group's search was begun with other settings than ours: start pythiad with "
              "those, or name a new topic with evidence=; theirs are: %s",
@@ -318,8 +331,8 @@ static bool take_place(struct pythia__kafka *k, const json_t *head)
 {
     struct pythia__kafka_shared *s = k->shared;
     bool own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0,
-         awaited = own && s->awaited &&
-                   json_integer_value(json_object_get(head, "number")) == s->number;
+         awaited =
+             own && s->awaited && json_integer_value(json_object_get(head, "number")) == s->number;
     if (!is_in_place(s, head)) {
         s->refused++;
         s->rewinds = s->rewinds || own;
@@ -353,8 +366,8 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
     } else if (strcmp(group, k->url.group) != 0) {
         s->skipped++;
     } else if (take_place(k, head)) {
-        int status = pythia_live_shared_read(
-            k->live, (struct pythia_text){end + 1, m->len - size - 1}, &e);
+        int status =
+            pythia_live_shared_read(k->live, (struct pythia_text){end + 1, m->len - size - 1}, &e);
         if (status == PYTHIA_EFORMAT)
             skip_message(k, m->offset, e.sentence);
         else if (status != PYTHIA_OK)
@@ -392,8 +405,8 @@ void pythia__kafka_shared_assigned(struct pythia__kafka *k)
     raise_barrier(k);
 }
 
-/* Read a partition again: from where it stands, once that is known (begin_partitions), or from where
- * it began here. */
+/* Read a partition again: from where it stands, once that is known (begin_partitions), or from
+ * where it began here. */
 static void rewind_partition(struct pythia__kafka *k, struct kafka_partition *p,
                              rd_kafka_topic_partition_list_t *list)
 {
@@ -491,8 +504,9 @@ static int write_message(struct pythia__kafka *k)
     pythia_buf_clear(&s->message);
     trim_finished(k);
     json_t *offsets = pack_offsets(k), *done = pack_done(s);
-    json_t *head = json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group",
-                             k->url.group, "name", s->name, "number", (json_int_t)++s->number, "offsets", offsets, "done", done);
+    json_t *head =
+        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group", k->url.group, "name",
+                  s->name, "number", (json_int_t)++s->number, "offsets", offsets, "done", done);
     char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
     int status = line ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK) {
@@ -563,8 +577,10 @@ static void send_due(struct pythia__kafka *k)
         return;
     int status = write_message(k);
     if (status != PYTHIA_OK) {
-        pythia_log(PYTHIA_LOG_ERROR, "Evidence could not be written, its requests are read again: "
-                                     "reason=%s", pythia_status_text(status));
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "Evidence could not be written, its requests are read again: "
+                   "reason=%s",
+                   pythia_status_text(status));
         pythia__kafka_shared_rewind(k);
         return;
     }

@@ -7,8 +7,8 @@
  *                          └────────── all of it, in the order of the topic ────┘
  *
  * A message has the evidence of some requests, and for each partition the offset from which they
- * were read and the offset up to which they were. It counts if all partitions stand at the former in
- * the topic of evidence, and moves them to the latter: as all members read it in the same order,
+ * were read and the offset up to which they were. It counts if all partitions stand at the former
+ * in the topic of evidence, and moves them to the latter: as all members read it in the same order,
  * they agree on that. So what a member sends that has lost a partition, and does not know it yet,
  * counts for all or for nobody, and no transaction is needed: after a kill nobody waits for one to
  * run out, and evidence and offsets are there together or not at all. The offsets that the group
@@ -20,11 +20,13 @@
  *
  * A member that loses a partition, or whose message does not count, forgets what it has gathered
  * since its last message, and reads that again (pythia__kafka_shared_rewind): nobody knows which
- * part of its evidence came from where. Partitions are read only once the topic of evidence has been
- * read up to then, because it says from where.
+ * part of its evidence came from where. Partitions are read only once the topic of evidence has
+ * been read up to then, because it says from where.
  *
  * There is no decider (live_shared.h says why): what would be its election is Kafka's order of the
- * messages, and its failover needs nothing. All calls are the loop's, but those that say otherwise. */
+ * messages, and its failover needs nothing. A member that cannot follow the search leaves the group,
+ * so that its partitions are not lost to it. All calls are the loop's, but those that say
+ * otherwise. */
 #ifndef PYTHIA_PYTHIAD_KAFKA_SHARED_H
 #define PYTHIA_PYTHIAD_KAFKA_SHARED_H
 
@@ -35,7 +37,7 @@ enum kafka_shared_state {
     KAFKA_SHARED_BEGINNING, /* the topic and the producer are being looked for */
     KAFKA_SHARED_BEHIND,    /* the topic has messages that were there before */
     KAFKA_SHARED_FOLLOWING,
-    KAFKA_SHARED_FAILED     /* the search cannot be followed any more */
+    KAFKA_SHARED_FAILED /* the search cannot be followed any more */
 };
 
 /* A request that finished here. */
@@ -66,10 +68,11 @@ struct pythia__kafka_shared {
     size_t finished_count, finished_capacity;
     struct kafka_stand *stands; /* owned */
     size_t stand_count, stand_capacity;
-    uint64_t tried_ms; /* when the last job began */
+    uint64_t tried_ms;                                /* when the last job began */
     uint64_t sent, failed, rewound, skipped, refused; /* refused: messages that did not count */
     int32_t partitions; /* of the topic of traces, as far as is known */
     bool told_settings;
+    bool leaves; /* the group, for good */
     /* The job, on a worker's thread while `working`: */
     uv_work_t work;
     bool working, sending; /* sending: else it begins */

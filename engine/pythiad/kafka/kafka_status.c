@@ -64,15 +64,15 @@ static json_t *pack_shared(const struct pythia__kafka *k)
     if (!s)
         return json_null();
     struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}",
-                     "topic", k->url.evidence, "name", s->name, "state", states[s->state],
-                     "members", (json_int_t)n.members, "position", (json_int_t)s->next, "set",
-                     (json_int_t)n.set, "rounds", (json_int_t)n.rounds, "requests",
-                     (json_int_t)n.requests, "waiting", (json_int_t)n.waiting, "late_requests",
-                     (json_int_t)n.late_requests, "sent", (json_int_t)s->sent, "failed",
-                     (json_int_t)s->failed, "rewound", (json_int_t)s->rewound, "skipped",
-                     (json_int_t)(s->skipped + n.broken + n.other_groups + n.other_settings),
-                     "refused", (json_int_t)s->refused, "differs", n.differs);
+    uint64_t skipped = s->skipped + n.broken + n.other_groups + n.other_settings;
+    return json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "topic",
+        k->url.evidence, "name", s->name, "state", states[s->state], "members",
+        (json_int_t)n.members, "position", (json_int_t)s->next, "set", (json_int_t)n.set, "rounds",
+        (json_int_t)n.rounds, "requests", (json_int_t)n.requests, "waiting", (json_int_t)n.waiting,
+        "late_requests", (json_int_t)n.late_requests, "sent", (json_int_t)s->sent, "failed",
+        (json_int_t)s->failed, "rewound", (json_int_t)s->rewound, "skipped", (json_int_t)skipped,
+        "refused", (json_int_t)s->refused, "differs", n.differs);
 }
 
 json_t *pythia__kafka_status(const struct pythia__kafka *k)
@@ -80,8 +80,8 @@ json_t *pythia__kafka_status(const struct pythia__kafka *k)
     if (!k)
         return json_null();
     struct pythia_window_numbers window = pythia_live_window(k->live);
-    return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:O?, s:o}", "topic",
-                     k->url.topic, "group", k->url.group, "member", k->member, "problem",
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:O?, s:o}",
+                     "topic", k->url.topic, "group", k->url.group, "member", k->member, "problem",
                      k->problem_code ? k->problem : NULL, "paused", k->paused, "messages",
                      (json_int_t)k->messages, "broken", (json_int_t)k->broken, "unkeyed",
                      (json_int_t)k->unkeyed, "split_traces", (json_int_t)window.split_traces,

@@ -67,8 +67,9 @@ struct pythia_live_adder {
 
 /* A search that is shared (live_shared.h). `group` NULL: it is not. */
 struct pythia_live_shared_options {
-    const char *group;    /* copied */
-    const char *settings; /* copied: what decides what the search does, as text, without the space */
+    const char *group; /* copied */
+    const char
+        *settings; /* copied: what decides what the search does, as text, without the space */
     struct pythia_open_points *always, *never; /* pins of these settings; NULL: none; borrowed */
 };
 
@@ -88,7 +89,7 @@ struct pythia_live_options {
     size_t learn_requests;   /* of each type, before a type is searched; 0: 50 */
     size_t types_max;        /* that are searched; 0: 1000 */
     struct pythia_live_adder adder; /* .add NULL: none */
-    bool learn_all;      /* while the first types are learnt, everything is wanted open */
+    bool learn_all; /* while the first types are learnt, everything is wanted open */
     struct pythia_live_shared_options shared;
     size_t learn_hourly; /* lessons in an hour, at most 60; 0: none, nor are there any if the budget
                             has no points_per_cycle */

@@ -19,17 +19,17 @@
  *   engine C ── evidence ──┘                └──> C: merge, decide
  *
  * A search is a function of the evidence (search.h), so engines that read the same log come to the
- * same decisions, beliefs and budget. Therefore no engine is the decider: there is none to elect, to
- * fence or to replace, nothing but evidence is sent, and an engine that is lost takes no belief with
- * it. One that begins reads the log from its beginning and then stands where the others stand. The
- * price is that each of them merges all evidence, which costs some ms a round.
+ * same decisions, beliefs and budget. Therefore no engine is the decider: there is none to elect,
+ * to fence or to replace, nothing but evidence is sent, and an engine that is lost takes no belief
+ * with it. One that begins reads the log from its beginning and then stands where the others stand.
+ * The price is that each of them merges all evidence, which costs some ms a round.
  *
  * A round is what a cycle is for an engine alone. An engine that has its part of a cycle's requests
  * sends their evidence (evidence_write.h), with the number of the set of open points that they were
  * seen with. A round is complete when the parts of the engines that have sent evidence make up the
  * whole (the partitions of a topic), or when one of them sends a second time. Then the evidence is
- * merged (evidence_merge.h), and decided on. Evidence that was seen with an older set is left out and
- * counted. Nothing of this asks a clock.
+ * merged (evidence_merge.h), and decided on. Evidence that was seen with an older set is left out
+ * and counted. Nothing of this asks a clock.
  *
  * Request types are learnt by any engine, which sends them with its evidence; the first to arrive
  * counts. The first message with types begins the search.
@@ -41,19 +41,16 @@
  * log's first message: an engine with others takes no part. */
 
 struct pythia_live_shared_numbers {
-    uint64_t set, rounds;     /* of the log: sets of open points, rounds that were decided */
-    uint64_t messages;        /* read */
-    uint64_t broken;          /* of them, that could not be read */
-    uint64_t other_groups;    /* of them, of another group */
-    uint64_t other_settings;  /* of them, of an engine with other settings than the first */
-    uint64_t late_requests;   /* whose evidence was of an older set */
-    uint64_t requests;        /* in rounds */
-    size_t waiting, members;  /* messages of the round; engines whose evidence was in the last one */
-    bool differs;             /* our settings are not those of the log: no part is taken */
+    uint64_t set, rounds;    /* of the log: sets of open points, rounds that were decided */
+    uint64_t messages;       /* read */
+    uint64_t broken;         /* of them, that could not be read */
+    uint64_t other_groups;   /* of them, of another group */
+    uint64_t other_settings; /* of them, of an engine with other settings than the first */
+    uint64_t late_requests;  /* whose evidence was of an older set */
+    uint64_t requests;       /* in rounds */
+    size_t waiting, members; /* messages of the round; engines whose evidence was in the last one */
+    bool differs;            /* our settings are not those of the log: no part is taken */
 };
-
-/* Is the search shared? The options of pythia_live_create say so. */
-bool pythia_live_is_shared(const struct pythia_live *l);
 
 /* This engine sees so many of all parts of the requests; 0: none, or not known. */
 void pythia_live_shared_set_parts(struct pythia_live *l, uint64_t own, uint64_t all);
