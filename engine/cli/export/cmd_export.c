@@ -3,6 +3,7 @@
 
 #include "export_shares.h"
 #include "export_sink.h"
+#include "ordered_traces.h"
 #include "pythia/critical_path.h"
 #include "pythia/export.h"
 #include "pythia/log.h"
@@ -24,7 +25,7 @@ static const struct pythia_option options[] = {
      "(posted to a collector, such as http://127.0.0.1:4318/v1/traces), sql (an SQLite database) "
      "or zipkin"},
     PYTHIA_INTEGER("traces", 0, "N", "0", 0, 1e12, offsetof(struct settings, traces),
-                   "Write only the first N complete traces; 0: all"),
+                   "Write only the N traces that began first; 0: all"),
     PYTHIA_FLAG(
         "shares", 's', offsetof(struct settings, shares),
         "Colour spans on critical paths by the share of the latency variance that their trace "
@@ -42,8 +43,8 @@ struct exporting {
     const struct pythia_export_ops *ops;
     struct pythia_export_state state;
     struct pythia_critical_path path;
-    struct pythia_buf piece;              /* made, not yet written */
-    uint64_t traces;                      /* so far */
+    struct pythia_buf piece; /* made, not yet written */
+    struct pythia__ordered_traces ordered;
     struct pythia__export_shares *shares; /* NULL: not asked for */
     struct pythia__export_sink sink;
 };
@@ -56,16 +57,6 @@ static int write_piece(struct exporting *x)
     status = pythia__export_sink_add(&x->sink, pythia_buf_text(&x->piece));
     pythia_buf_clear(&x->piece);
     return status;
-}
-
-static int begin_export(void *context)
-{
-    struct exporting *x = context;
-    pythia_buf_clear(&x->piece);
-    x->state = (struct pythia_export_state){.vocabulary = x->reading.vocabulary};
-    x->traces = 0;
-    x->ops->begin(&x->state, &x->piece);
-    return pythia__export_sink_restart(&x->sink);
 }
 
 /* Collectors limit what they take at once, so that documents end where they can. */
@@ -82,22 +73,36 @@ static int end_piece(struct exporting *x)
 static int export_trace(void *context, const struct pythia_trace *trace)
 {
     struct exporting *x = context;
-    if (x->s->traces > 0 && x->traces >= (uint64_t)x->s->traces)
-        return PYTHIA_OK;
     int status = pythia_critical_path_find(&x->path, trace, x->reading.groups.latency);
     if (status != PYTHIA_OK)
         return status;
     if (x->shares)
         x->state.shares = pythia__export_shares_of(x->shares, trace, &x->state.share_count);
     x->ops->trace(&x->state, trace, &x->path, &x->piece);
-    x->traces++;
     return x->piece.size < PIECE_BYTES ? pythia_buf_status(&x->piece) : end_piece(x);
 }
 
+static int restart_traces(void *context)
+{
+    return pythia__ordered_traces_restart(context);
+}
+
+static int keep_trace(void *context, const struct pythia_trace *trace)
+{
+    return pythia__ordered_traces_add(context, trace);
+}
+
+/* Threads finish traces in any order, and a capture may be read twice: traces are written when all
+ * of them are known. */
 static int export_all(struct exporting *x)
 {
-    struct pythia_consumer consumer = {begin_export, export_trace, x};
+    const struct pythia_consumer consumer = {restart_traces, keep_trace, &x->ordered};
     int status = pythia__reading_run(&x->reading, &consumer);
+    if (status != PYTHIA_OK)
+        return status;
+    x->state = (struct pythia_export_state){.vocabulary = x->reading.vocabulary};
+    x->ops->begin(&x->state, &x->piece);
+    status = pythia__ordered_traces_each(&x->ordered, export_trace, x);
     if (status != PYTHIA_OK)
         return status;
     x->ops->end(&x->state, &x->piece);
@@ -156,6 +161,7 @@ static int check_export(const struct exporting *x)
 static int run_export_command(const void *settings, char *const *operands, int count)
 {
     struct exporting x = {.s = settings};
+    x.ordered.limit = (uint64_t)x.s->traces;
     int code;
     int status =
         pythia__reading_begin(&x.reading, &x.s->read, (const char *const *)operands, count);
@@ -173,6 +179,7 @@ static int run_export_command(const void *settings, char *const *operands, int c
 out:
     code = pythia__reading_exit(&x.reading, status);
     pythia__export_shares_destroy(x.shares);
+    pythia__ordered_traces_free(&x.ordered);
     pythia_critical_path_free(&x.path);
     pythia_buf_free(&x.piece);
     pythia__reading_end(&x.reading);
@@ -184,8 +191,9 @@ const struct pythia__command pythia__cmd_export = {
     .operands = "PATH...",
     .summary = "Write traces in the format of another tool",
     .description =
-        "Reads traces in any format that pythia replay reads and writes them, repaired "
-        "and complete, for Perfetto, Graphviz, flame graph tools, Jaeger, Zipkin, OpenTelemetry "
+        "Reads traces in any format that pythia replay reads and writes them, repaired, "
+        "complete and in the order in which they began, for Perfetto, Graphviz, flame graph tools, "
+        "Jaeger, Zipkin, OpenTelemetry "
         "collectors or a database. The critical path is marked where the format allows it.\n\n"
         "OTLP is JSON, in documents of about 1 MB on a line each, and keeps all that pythia "
         "knows of spans: read again, spans of OpenTelemetry give the same report. Jaeger and "
