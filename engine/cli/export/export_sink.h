@@ -24,12 +24,11 @@ struct pythia__export_sink {
 };
 
 /* Begin to write, as the kind says, to a file (NULL or "-": stdout, but for a database) or to the
- * collector, which gets each text as a document of its own. _end comes after a failure, too. All return PYTHIA_OK, PYTHIA_ENOMEM or, logged,
- * PYTHIA_EIO. */
+ * collector, which gets each text as a document of its own. _end comes after a failure, too. All
+ * return PYTHIA_OK, PYTHIA_ENOMEM or, logged, PYTHIA_EIO. */
 int pythia__export_sink_begin(struct pythia__export_sink *s, const char *path);
 int pythia__export_sink_add(struct pythia__export_sink *s, struct pythia_text text);
-/* If `status` is PYTHIA_OK, all has been added: put the file in its place; else leave
- * no file. */
+/* If `status` is PYTHIA_OK, all has been added: put the file in its place; else leave none. */
 int pythia__export_sink_end(struct pythia__export_sink *s, int status);
 
 #endif

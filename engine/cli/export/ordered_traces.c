@@ -58,8 +58,8 @@ static void sort_index(struct pythia__ordered_traces *o)
         qsort(o->index, o->count, sizeof(*o->index), compare_traces);
 }
 
-/* With a limit the index is cut whenever it has twice as many traces: a trace is sorted a few times,
- * and the file grows only by those that were among the first when they came. */
+/* With a limit the index is cut whenever it has twice as many traces: a trace is sorted a few
+ * times, and the file grows only by those that were among the first when they came. */
 static bool is_beyond_limit(struct pythia__ordered_traces *o,
                             const struct pythia__ordered_trace *entry)
 {

@@ -144,8 +144,8 @@ static void refuse_file(struct importing *m, const char *path, struct pythia_err
     m->refused++;
 }
 
-/* The file of runs is made only for a run to put into it: a path that was mistyped must not leave an
- * empty file behind. */
+/* The file of runs is made only for a run to put into it: a path that was mistyped must not leave
+ * an empty file behind. */
 static bool open_import_store(struct importing *m)
 {
     char path[4096];
