@@ -13,7 +13,7 @@
 struct settings {
     struct pythia__read_settings read;
     int64_t traces;
-    const char *to, *output;
+    const char *to, *output, *headers;
     bool shares;
 };
 
@@ -30,6 +30,9 @@ static const struct pythia_option options[] = {
         "shares", 's', offsetof(struct settings, shares),
         "Colour spans on critical paths by the share of the latency variance that their trace "
         "points account for, and show it as a counter; only for chrome. Reads the input twice"),
+    PYTHIA_TEXT_OPTION("headers", 0, "FILE", offsetof(struct settings, headers),
+                       "File with headers to send to the collector with each document, \"Name: "
+                       "value\" on a line each, such as a token"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
                        "Write to a file (default standard output)"),
     {0},
@@ -151,9 +154,21 @@ static int check_export(const struct exporting *x)
         wrong = "--to sql requires --output FILE";
     else if (x->sink.kind == PYTHIA__SINK_COLLECTOR && s->output)
         wrong = "--output does not go together with --to otlp=URL";
+    else if (x->sink.kind != PYTHIA__SINK_COLLECTOR && s->headers)
+        wrong = "--headers requires --to otlp=URL";
     if (wrong)
         pythia_log(PYTHIA_LOG_ERROR, "%s", wrong);
     return wrong ? PYTHIA_EUSAGE : PYTHIA_OK;
+}
+
+static int read_headers(struct exporting *x)
+{
+    struct pythia_error why = {0};
+    int status =
+        x->s->headers ? pythia_headers_read(x->s->headers, &x->sink.headers, &why) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
+    return status;
 }
 
 /* The output is opened only after shares are learnt, which may fail, so that an older file stays
@@ -168,7 +183,7 @@ static int run_export_command(const void *settings, char *const *operands, int c
     if (status != PYTHIA_OK)
         goto out;
     x.ops = choose_format(&x);
-    if ((status = check_export(&x)) != PYTHIA_OK)
+    if ((status = check_export(&x)) != PYTHIA_OK || (status = read_headers(&x)) != PYTHIA_OK)
         goto out;
     if (x.s->shares)
         status = pythia__export_shares_learn(&x.reading, &x.shares);
@@ -180,6 +195,7 @@ out:
     code = pythia__reading_exit(&x.reading, status);
     pythia__export_shares_destroy(x.shares);
     pythia__ordered_traces_free(&x.ordered);
+    pythia_headers_free(&x.sink.headers);
     pythia_critical_path_free(&x.path);
     pythia_buf_free(&x.piece);
     pythia__reading_end(&x.reading);
@@ -222,7 +238,9 @@ const struct pythia__command pythia__cmd_export = {
         "# For COPY span FROM 'spans.csv' (FORMAT csv, HEADER)\n"
         "pythia export --to csv --output spans.csv datasets/openstack/contention.jsonl.zst\n"
         "# To a collector\n"
-        "pythia export --to otlp=http://127.0.0.1:4318/v1/traces traces/\n",
+        "pythia export --to otlp=http://127.0.0.1:4318/v1/traces traces/\n"
+        "# To one that wants a token: the file has the line \"Authorization: Bearer ...\"\n"
+        "pythia export --to otlp=https://collector/v1/traces --headers token traces/\n",
     .exits = PYTHIA__EXITS_READING,
     .see_also = "pythia-replay(1), pythia-profile(1)",
     .options = options,

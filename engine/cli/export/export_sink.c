@@ -72,12 +72,14 @@ static int try_posting(const struct pythia__export_sink *s, struct pythia_text d
 {
     struct pythia_web_answer answer = {0};
     struct pythia_error why = {0};
-    const struct pythia_web_request request = {.url = s->url,
-                                               .headers = {"Content-Type: application/json"},
-                                               .body = document.bytes,
-                                               .body_size = document.size,
-                                               .answer_max = ANSWER_MAX,
-                                               .timeout_s = TIMEOUT_S};
+    struct pythia_web_request request = {.url = s->url,
+                                         .headers = {"Content-Type: application/json"},
+                                         .body = document.bytes,
+                                         .body_size = document.size,
+                                         .answer_max = ANSWER_MAX,
+                                         .timeout_s = TIMEOUT_S};
+    for (size_t i = 0; i < PYTHIA_HEADERS_MAX; i++)
+        request.headers[1 + i] = s->headers.lines[i];
     int status = pythia_web_ask(&request, &answer, &why);
     long code = answer.status;
     pythia_buf_free(&answer.body);

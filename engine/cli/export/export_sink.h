@@ -2,6 +2,7 @@
 #ifndef PYTHIA_CLI_EXPORT_SINK_H
 #define PYTHIA_CLI_EXPORT_SINK_H
 
+#include "pythia/header_file.h"
 #include "pythia/text.h"
 #include "shared/output.h"
 
@@ -17,7 +18,8 @@ enum pythia__sink_kind {
 
 struct pythia__export_sink {
     enum pythia__sink_kind kind;
-    const char *url; /* of the collector */
+    const char *url;               /* of the collector */
+    struct pythia_headers headers; /* of each request to it; owned by whoever has read them */
     struct pythia__output output;
     struct sqlite3 *database;
     struct pythia_flame *flame;
