@@ -228,6 +228,12 @@ static void set_pace(struct pythia__daemon *d)
         uv_timer_start(&d->tick, on_tick, wanted, wanted);
 }
 
+/* Spans, by whatever way they came. */
+static uint64_t count_arrived(const struct pythia__daemon *d)
+{
+    return pythia__intake_numbers(d->intake).spans + pythia__feeds_numbers(d->feeds).spans;
+}
+
 /* The order matters: the breaker, the budget and the load close points before the desired set
  * goes out, or points would be opened that are closed again at once. */
 static void on_tick(uv_timer_t *timer)
@@ -238,7 +244,7 @@ static void on_tick(uv_timer_t *timer)
     int status = pythia_live_tick(d->engine.live, now);
     if (status != PYTHIA_OK || (status = pythia__breaking_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__budget_tick(&d->switching, now)) != PYTHIA_OK ||
-        (status = pythia__load_tick(&d->switching, now)) != PYTHIA_OK ||
+        (status = pythia__load_tick(&d->switching, now, count_arrived(d))) != PYTHIA_OK ||
         (status = pythia__switching_tick(&d->switching, now)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be evaluated: reason=%s",
                    pythia_status_text(status));

@@ -223,6 +223,9 @@ const struct pythia_option pythia__settings_table[] = {
                 "Load of this machine in the last minute, as uptime has it, above which all trace "
                 "points are closed that are neither pinned nor of the skeleton, until it is below "
                 "four fifths of that; 0: any"),
+    PYTHIA_REAL("max-spans-s", 0, "N", "0", 0, 1e12, AT(max_spans_s),
+                "Spans that arrive per second above which they are closed likewise, until it would "
+                "be four fifths of that with them open; 0: any"),
     PYTHIA_REAL("breaker-ns", 0, "NS", "50000000", 0, 1e15, AT(breaker_ns),
                 "Most time that a trace point may cost one program per second, by its spans and "
                 "its measured price; above it the point is closed within a second; 0: no limit"),

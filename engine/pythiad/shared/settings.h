@@ -40,7 +40,7 @@ struct pythia__settings {
     const char *space;
     int64_t learn_requests, learn_hourly, cycle_requests, min_requests, points, points_open, seed,
         patience, problems_per_cycle;
-    double cycle_seconds, added_ns, price_ns, max_overhead_pct, max_load1, breaker_ns,
+    double cycle_seconds, added_ns, price_ns, max_overhead_pct, max_load1, max_spans_s, breaker_ns,
         breaker_hold_s, alpha, min_cov;
     struct pythia_option_texts always, never;
     const char *expect; /* a file */
