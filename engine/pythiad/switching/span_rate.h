@@ -1,7 +1,7 @@
-/* Is more traced than a limit of spans a second allows? Closing trace points lowers the rate, so that
- * the rate alone cannot say when they may be opened again: it would be exceeded at once. The share of
- * spans that still arrive is measured once closing has had its effect, and the rate with open points
- * is taken to be that much more. */
+/* Is more traced than a limit of spans a second allows? Closing trace points lowers the rate, so
+ * the rate alone cannot say when they may be opened again: it would be exceeded at once. The share
+ * of spans that still arrive is measured once closing has had its effect, and the rate with open
+ * points is taken to be that much more. */
 #ifndef PYTHIA_PYTHIAD_SPAN_RATE_H
 #define PYTHIA_PYTHIAD_SPAN_RATE_H
 
