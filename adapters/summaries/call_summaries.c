@@ -1,5 +1,6 @@
 #include "pythia/call_summaries.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -195,7 +196,7 @@ static const uint32_t *make_callpath(struct pythia_call_summaries *s, const uint
                                      uint32_t depth, uint32_t ends[2])
 {
     uint32_t *points = pythia_arena_alloc(&s->arena, depth * sizeof(*points));
-    ends[1] = pythia_vocabulary_string(s->vocabulary, PYTHIA_TEXT(CLIENT));
+    ends[0] = ends[1] = pythia_vocabulary_string(s->vocabulary, PYTHIA_TEXT(CLIENT));
     for (uint32_t at = 0; points && at < depth; at++) {
         if (at % 2 == 0) {
             ends[0] = ends[1];
@@ -229,7 +230,9 @@ static bool name_rpcs(struct pythia_call_summaries *s, const struct pythia__summ
 static int resolve_summary(struct pythia_call_summaries *s, const struct pythia__summary_seen *seen,
                            struct pythia_call_summary *to)
 {
-    uint32_t names[PYTHIA__SUMMARY_RPCS_MAX], ends[2], depth = 2 * seen->depth - !seen->target;
+    uint32_t names[PYTHIA__SUMMARY_RPCS_MAX] = {0}, ends[2];
+    uint32_t depth = 2 * seen->depth - !seen->target;
+    assert(seen->depth >= 1);
     if (!name_rpcs(s, seen, names))
         return 1;
     const uint32_t *points = make_callpath(s, names, depth, ends);

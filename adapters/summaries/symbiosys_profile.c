@@ -138,7 +138,7 @@ static const struct layout *find_layout(size_t fields)
 /* NULL, or what is wrong with a line. */
 static const char *read_sums(struct pythia_text line, struct pythia__summary_seen *seen)
 {
-    struct pythia_text fields[FIELDS_MAX];
+    struct pythia_text fields[FIELDS_MAX] = {{0}};
     uint64_t callpath, side;
     size_t count = 0;
     for (bool more = true; more && count <= FIELDS_MAX; count++) {
