@@ -39,7 +39,9 @@ int pythia__live_share_init(struct pythia_live *l)
     if (status == PYTHIA_OK)
         status = pythia_buf_status(&settings);
     share->group = pythia_strndup(o->group, strlen(o->group));
-    share->settings = status == PYTHIA_OK ? pythia_strndup(settings.bytes ? settings.bytes : "", settings.size) : NULL;
+    share->settings = status == PYTHIA_OK
+                          ? pythia_strndup(settings.bytes ? settings.bytes : "", settings.size)
+                          : NULL;
     pythia_buf_free(&settings);
     return share->group && share->settings ? status : PYTHIA_ENOMEM;
 }

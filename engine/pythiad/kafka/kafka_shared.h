@@ -24,8 +24,8 @@
  * been read up to then, because it says from where.
  *
  * There is no decider (live_shared.h says why): what would be its election is Kafka's order of the
- * messages, and its failover needs nothing. A member that cannot follow the search leaves the group,
- * so that its partitions are not lost to it. All calls are the loop's, but those that say
+ * messages, and its failover needs nothing. A member that cannot follow the search leaves the
+ * group, so that its partitions are not lost to it. All calls are the loop's, but those that say
  * otherwise. */
 #ifndef PYTHIA_PYTHIAD_KAFKA_SHARED_H
 #define PYTHIA_PYTHIAD_KAFKA_SHARED_H
