@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Members of a consumer group that make one search together, by a topic of evidence, with the mock brokers of librdkafka."""
-import json
 import os
 import random
 import subprocess
@@ -101,8 +100,7 @@ class KafkaSearch(unittest.TestCase):
                 self.assertEqual(self.search(one)["members"], 3)
                 self.assertEqual(self.found(one), expected)
         self.assertEqual(expected[0][0]["sentence"], "shop:charge accounts for 100 % of the latency variance (100 to 100 %).")
-        for one in members:
-            self.assertEqual(one.stop(), 0)
+        self.assertEqual(members[0].stop(), 0)
 
     def test_what_is_open_is_learnt_by_one_and_known_to_all(self):
         mock = self.begin()
