@@ -15,6 +15,7 @@
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
 #include "notify/notify.h"
+#include "pythia/header_file.h"
 #include "shared/engine.h"
 #include "shared/heap.h"
 #include "switching/switches.h"
@@ -24,6 +25,8 @@
 #define PYTHIA__HTTP_SERVERS 4   /* OTLP, Zipkin, control, control's socket */
 #define PYTHIA__STORY        200 /* cycles of which the report tells at most, and what part of */
 #define PYTHIA__STORY_PART   16  /* --memory-hard they may take */
+
+struct pythia__sharing; /* sharing.h */
 
 struct pythia__daemon {
     struct pythia__engine engine;
@@ -40,12 +43,14 @@ struct pythia__daemon {
     /* With `forward`, for those that are being decoded: where there is no more of it, others are
      * still received and sent on. */
     struct pythia__room decoding;
-    struct pythia__forward *forward;   /* NULL: nothing is sent on */
-    struct pythia__span_log *span_log; /* NULL: there is none */
+    struct pythia__forward *forward;       /* NULL: nothing is sent on */
+    struct pythia_headers forward_headers; /* owned */
+    struct pythia__span_log *span_log;     /* NULL: there is none */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;
     struct pythia__kafka *kafka;              /* NULL: none */
+    struct pythia__sharing *sharing;          /* owned: what a shared search needs */
     struct pythia__collecting *collecting;    /* what requests get beside their spans */
     struct pythia__records_listener *records; /* NULL: none */
     struct pythia__grpc_server *grpc;
