@@ -403,6 +403,20 @@ for n in range(60):
         self.assertLess(paths["app:request"]["exclusive_ns"], paths["app:request"]["sum_ns"])
         flame = self.pythia("runs", "flame", "1").stdout.decode()
         self.assertIn('data-n="app:load"', flame)
+        self.assertEqual(self.show()["metrics"]["processes"], 1)
+
+    def test_a_traced_run_counts_its_processes_and_what_tracing_took(self):
+        points = self.file("points.json", json.dumps(self.POINTS))
+        app = self.file("app.py", self.PROGRAM)
+        both = self.file("both.py", "import subprocess, sys\nfor child in [subprocess.Popen([sys.executable, sys.argv[1]]) for _ in range(3)]:\n"
+                                    "    child.wait()\n")
+        done = self.record("--tag", "v1", "--points", points, "--service", "app", "--", "python3", both, app)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = self.show()
+        self.assertEqual(run["metrics"]["processes"], 3)  # the one that has started them calls none of the functions
+        self.assertEqual({p["path"]: p["calls"] for p in run["callpaths"]}["app:request"], 180)
+        self.assertGreater(run["metrics"]["overhead"], 0)
+        self.assertLess(run["metrics"]["overhead"], run["metrics"]["wall"] * 3)
 
     @unittest.skipIf(SANITIZED, "a sanitizer cannot be loaded into a program of others")
     def test_functions_of_a_library_on_a_relative_path_are_found(self):
