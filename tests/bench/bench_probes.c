@@ -1,7 +1,7 @@
-/* Functions with each kind of instruction that a uprobe may meet, called as a line of standard input
- * says: "NAME CALLS" is answered by the ns that a call takes, in the quickest of some rounds;
- * "request CALLS" by those of a request with so many calls. It is probed by `probes`, and by other
- * tools, as any program is. */
+/* Functions with each kind of instruction that a uprobe may meet, called as a line of input says:
+ * "NAME CALLS" is answered by the ns that a call takes, in the quickest of some rounds; "request
+ * CALLS" by those of a request with so many calls. It is probed by `probes`, and by other tools, as
+ * any program is. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
