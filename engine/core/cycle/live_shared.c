@@ -476,6 +476,9 @@ struct pythia_live_shared_numbers pythia_live_shared_numbers(const struct pythia
     struct pythia_live_shared_numbers n = l->share.numbers;
     n.set = l->share.set;
     n.waiting = l->share.part_count;
+    for (size_t i = 0; i < l->share.part_count; i++)
+        if (l->share.parts[i].file.size > 0)
+            n.waiting_requests += head_number(l->share.parts[i].head, "requests");
     n.differs = l->share.differs;
     return n;
 }
