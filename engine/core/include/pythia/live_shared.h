@@ -35,8 +35,8 @@
  * counts. The first message with types begins the search.
  *
  * What would make searches differ is not part of them: pins by hand, points closed for their cost,
- * measured prices, histories, and points that nothing can switch are known to one engine alone, and
- * hold for its own switches. Effects of opened points are not measured, and a type of which a round
+ * measured prices, histories, and points that nothing can switch hold for the switches of an engine
+ * alone; whoever wants a pin everywhere gives it to all. Effects of opened points are not measured, and a type of which a round
  * has too few requests is not carried to the next one. The settings of a search are those of the
  * log's first message: an engine with others takes no part. */
 
