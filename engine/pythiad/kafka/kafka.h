@@ -55,8 +55,8 @@ void pythia__kafka_destroy(struct pythia__kafka *k); /* may be NULL */
 bool pythia__kafka_is_behind(const struct pythia__kafka *k);
 void pythia__kafka_note_finished(struct pythia__kafka *k, struct pythia_trace_id id);
 
-/* Share an order (taken) with the other members, as soon as Kafka takes it; nothing without a shared
- * search. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Share an order (taken) with the other members, as soon as Kafka takes it; nothing without a
+ * shared search. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__kafka_order(struct pythia__kafka *k, json_t *order);
 
 /* The status as JSON, owned by the caller: null if there is no Kafka, NULL when out of memory. And
