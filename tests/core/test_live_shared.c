@@ -1,4 +1,5 @@
-/* Engines that share a log make one search: what one of them misses, sends twice or sends broken. */
+/* Engines that share a log make one search: what one of them misses, sends twice or sends broken.
+ * */
 #include "pythia/buf.h"
 #include "pythia/live_shared.h"
 #include "stream.h"

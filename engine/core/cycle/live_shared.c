@@ -185,8 +185,8 @@ static int add_head(struct pythia_live *l, struct pythia__evidence *e, const jso
     return add_hits(l, e, head);
 }
 
-/* All files are looked at before the first is added. *bad: the part that cannot be merged with those
- * before it, such as one that is there already; else it is left as it is. */
+/* All files are looked at before the first is added. *bad: the part that cannot be merged with
+ * those before it, such as one that is there already; else it is left as it is. */
 static int look_and_add(struct pythia_live *l, struct pythia_evidence_merge *m, size_t *bad,
                         struct pythia_error *why)
 {
