@@ -269,9 +269,10 @@ static int begin_span(struct pythia__native *n, const struct pythia_trace_id *tr
         n->d.to->counts->repaired[PYTHIA_REPAIR_DUPLICATE]++;
         return PYTHIA_OK;
     }
-    bool error = s->ended && s->span.error;
+    bool error = s->ended && s->span.error, lossy = s->ended && s->span.lossy;
     s->span = *span;
     s->span.error = error;
+    s->span.lossy = s->span.lossy || lossy;
     s->start_ns = start_ns;
     s->epoch_ns = epoch_ns;
     s->ticks = PYTHIA__MEMBER(record.bytes, pythia_record_enter, ticks);
@@ -301,6 +302,7 @@ static int read_enter(struct pythia__native *n, struct pythia_text record, bool 
         .kind = map_point_kind(PYTHIA__MEMBER(at, pythia_record_enter, point_kind)),
         .part = annotation ? PYTHIA_PART_ANNOTATION : PYTHIA_PART_START,
         .many_roots = true, /* what was above them may have been closed */
+        .lossy = (PYTHIA__MEMBER(at, pythia_record, flags) & PYTHIA_RECORD_LOSSY) != 0,
     };
     int64_t start_ns, epoch_ns = n->frame->epoch_ns;
     if (span.tracepoint == PYTHIA_NONE)
@@ -358,6 +360,7 @@ static int read_exit(struct pythia__native *n, struct pythia_text record)
     s->end_ns = end_ns;
     s->clock_back = (flags & PYTHIA_RECORD_CLOCK_BACK) != 0;
     s->span.error = (flags & PYTHIA_RECORD_ERROR) != 0;
+    s->span.lossy = s->span.lossy || flags & PYTHIA_RECORD_LOSSY;
     if (!s->begun)
         note_stop(n, s);
     if (!s->begun && n->open.open > PYTHIA__OPEN_SPANS_MAX)

@@ -272,7 +272,7 @@ static int emit_line_span(struct spans *s, const struct line *l)
         fault = "a span of something that is not defined";
     else if (l->kind < 0 || l->kind > PYTHIA_SPAN_CONSUMER || l->relation < 0 ||
              l->relation > PYTHIA_RELATION_SPAWN || l->part < 0 || l->part > PYTHIA_PART_ADDITION ||
-             l->flags < 0 || l->flags > 7)
+             l->flags < 0 || l->flags > 15)
         fault = "a span of an unknown kind";
     else if (l->at == 0 && l->part != PYTHIA_PART_STOP)
         fault = "a span without a trace point";
@@ -293,6 +293,7 @@ static int emit_line_span(struct spans *s, const struct line *l)
         .error = (l->flags & PYTHIA__SPANS_ERROR) != 0,
         .shared = (l->flags & PYTHIA__SPANS_SHARED) != 0,
         .many_roots = (l->flags & PYTHIA__SPANS_MANY_ROOTS) != 0,
+        .lossy = (l->flags & PYTHIA__SPANS_LOSSY) != 0,
         .link = l->link,
     };
     return pythia__emit(&s->d, &l->trace, &span);
