@@ -226,7 +226,7 @@ static int read_member(struct reader *r, void *of, const yaml_node_t *name,
 static int read_document(struct reader *r, yaml_parser_t *parser)
 {
     if (!yaml_parser_load(parser, &r->document)) {
-        pythia_error_set(r->e, PYTHIA_EFORMAT, "no YAML: %s",
+        pythia_error_set(r->e, PYTHIA_EFORMAT, "invalid YAML: %s",
                          parser->problem ? parser->problem : "out of memory");
         pythia_error_place(r->e, r->file, parser->problem_mark.line + 1, 0);
         return PYTHIA_EFORMAT;

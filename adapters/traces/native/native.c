@@ -180,8 +180,7 @@ static int append_values(struct pythia__native *n, uint32_t number, size_t value
         values = max - s->values;
     }
     if (max == 0 && s->values + values > PYTHIA__OPEN_VALUES_MAX)
-        return pythia__native_tell(n,
-                                   "a span with more than 1024 key-values: the rest is left out");
+        return pythia__native_tell(n, "a span with more than 1024 key-values: the rest is dropped");
     pythia_buf_text_add(&s->attributes, pythia_buf_text(&n->d.attributes));
     if (pythia_buf_status(&s->attributes) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -459,8 +458,8 @@ static int read_records(struct pythia__native *n, const struct pythia__frame_rea
         size_t size = PYTHIA__MEMBER(record, pythia_record, bytes);
         n->offset = f->offset + at;
         if (size < sizeof(struct pythia_record) || size % 8 || size > PYTHIA_RECORD_BYTES) {
-            pythia__native_tell(
-                n, "a record of an impossible size: the rest of the frame is passed over");
+            pythia__native_tell(n,
+                                "a record of an impossible size: the rest of the frame is skipped");
             *whole = f->payload.size;
             return PYTHIA_OK;
         }
@@ -528,7 +527,7 @@ static int read_frame(struct pythia__native *n, const struct pythia__frame_read 
     if (status != PYTHIA_OK)
         return status;
     if (f->missing > 0)
-        pythia__native_tell(n, "a frame that is cut short");
+        pythia__native_tell(n, "the last frame is truncated");
     return f->header.flags & PYTHIA_FRAME_LAST ? emit_ended(n) : PYTHIA_OK;
 }
 
