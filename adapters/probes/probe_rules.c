@@ -7,21 +7,26 @@
 #include <yaml.h>
 
 #include "pythia/buf.h"
+#include "pythia/elf_functions.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/usdt_operand.h"
 
+#define MEMBERS      "service, provider, programs, points and include"
 #define FILE_MAX     ((size_t)1024 * 1024)
 #define NAME_MAX_    120
 #define PATH_BYTES   4095
-#define SUFFIX_BYTES 8 /* of "__start" */
+#define SUFFIX_BYTES 8 /* of "__start" and "%return" */
 
 struct reader {
     yaml_document_t document;
     struct pythia_probe_rules *out;
-    const char *file;
+    const char *file, *service, *provider;
+    bool included; /* by another file */
     struct pythia_error *e;
 };
+
+static int read_file(struct reader *r);
 
 static int refuse_node(struct reader *r, const yaml_node_t *node, const char *why)
 {
@@ -76,7 +81,7 @@ static int read_map(struct reader *r, const yaml_node_t *node,
     return status;
 }
 
-/* "start 1", "done 2 text". */
+/* "start 1", "start 3 int", "done 2 text". */
 static bool read_argument(const char *text, struct pythia_probe_key *key)
 {
     char *end;
@@ -85,8 +90,9 @@ static bool read_argument(const char *text, struct pythia_probe_key *key)
         return false;
     unsigned long number = strtoul(text + (key->done ? 5 : 6), &end, 10);
     key->text = strcmp(end, " text") == 0;
+    key->is_int = strcmp(end, " int") == 0;
     key->argument = (uint8_t)(number - 1);
-    return number >= 1 && number <= PYTHIA_USDT_OPERANDS_MAX && (key->text || !*end);
+    return number >= 1 && number <= PYTHIA_USDT_OPERANDS_MAX && (key->text || key->is_int || !*end);
 }
 
 static int read_key(struct reader *r, void *of, const yaml_node_t *name, const yaml_node_t *value)
@@ -102,51 +108,87 @@ static int read_key(struct reader *r, void *of, const yaml_node_t *name, const y
     if (!read_argument(text, key))
         return refuse_node(r, value,
                            "a key is 'start N' or 'done N', the number of an argument, "
-                           "with 'text' behind it if it is one");
+                           "and 'text' or 'int' after it if it is one");
     point->key_count++;
     return PYTHIA_OK;
 }
 
 struct point_reader {
     struct pythia_probe_point *point;
-    const char *type;
-    const yaml_node_t *type_node;
+    const char *type, *function;
+    const yaml_node_t *type_node, *function_node, *only;
 };
+
+/* "only: {KEY: TEXT}", once the keys are known: the order of members does not matter. */
+static int read_only(struct reader *r, void *of, const yaml_node_t *name, const yaml_node_t *value)
+{
+    struct pythia_probe_point *point = of;
+    for (size_t i = 0; i < point->key_count; i++)
+        if (is_text(name, point->keys[i].name) && point->keys[i].text && !point->keys[i].done) {
+            point->keys[i].only = read_text(r, value, NAME_MAX_);
+            return point->keys[i].only ? PYTHIA_OK : r->e->status;
+        }
+    return refuse_node(r, name, "'only' names a key that is a text of the probe that begins it");
+}
 
 static int read_point_member(struct reader *r, void *of, const yaml_node_t *name,
                              const yaml_node_t *value)
 {
     struct point_reader *p = of;
-    const char **text = is_text(name, "start")  ? &p->point->probes[0]
-                        : is_text(name, "done") ? &p->point->probes[1]
-                        : is_text(name, "type") ? &p->type
-                                                : NULL;
-    if (text) {
-        *text = read_text(r, value, NAME_MAX_);
-        p->type_node = value;
-        return *text ? PYTHIA_OK : r->e->status;
+    static const char *const names[] = {"start", "done", "function", "type"};
+    const char **const texts[] = {&p->point->probes[0], &p->point->probes[1], &p->function,
+                                  &p->type};
+    for (int i = 0; i < 4; i++) {
+        if (!is_text(name, names[i]))
+            continue;
+        *texts[i] = read_text(r, value, NAME_MAX_);
+        p->function_node = i == 2 ? value : p->function_node;
+        p->type_node = i == 3 ? value : p->type_node;
+        return *texts[i] ? PYTHIA_OK : r->e->status;
+    }
+    if (is_text(name, "only")) {
+        p->only = value;
+        return PYTHIA_OK;
     }
     if (is_text(name, "keys"))
         return read_map(r, value, read_key, p->point);
     if (!is_text(name, "request"))
-        return refuse_node(r, name, "a point has start, done, request, type and keys");
+        return refuse_node(r, name,
+                           "a point has start, done, function, request, type, keys and only");
     p->point->request = is_text(value, "true");
     if (!p->point->request && !is_text(value, "false"))
         return refuse_node(r, value, "request is true or false");
     return PYTHIA_OK;
 }
 
-/* The name of a probe that the rules do not name. */
-static const char *complete_probe(struct reader *r, const char *point, const char *suffix)
+/* The name of a probe: that of the point, or of its function, and a suffix. */
+static const char *complete_probe(struct reader *r, const char *name, const char *suffix)
 {
-    size_t size = strlen(point) + SUFFIX_BYTES;
-    char *name = pythia_arena_alloc(&r->out->texts, size);
-    if (!name) {
+    size_t size = strlen(name) + SUFFIX_BYTES;
+    char *out = pythia_arena_alloc(&r->out->texts, size);
+    if (!out) {
         pythia_error_set(r->e, PYTHIA_ENOMEM, "out of memory");
         return NULL;
     }
-    snprintf(name, size, "%s%s", point, suffix);
-    return name;
+    snprintf(out, size, "%s%s", name, suffix);
+    return out;
+}
+
+static int complete_probes(struct reader *r, const struct point_reader *p)
+{
+    static const char *const suffixes[][2] = {{"__start", "__done"}, {"", PYTHIA_FUNCTION_RETURN}};
+    struct pythia_probe_point *point = p->point;
+    if (p->function && (point->probes[0] || point->probes[1]))
+        return refuse_node(r, p->function_node, "a point has either a function or start and done");
+    point->provider = p->function ? PYTHIA_FUNCTION_PROVIDER : NULL;
+    for (int i = 0; i < 2; i++) {
+        if (!point->probes[i])
+            point->probes[i] = complete_probe(r, p->function ? p->function : point->name,
+                                              suffixes[p->function != NULL][i]);
+        if (!point->probes[i])
+            return r->e->status;
+    }
+    return PYTHIA_OK;
 }
 
 static int find_type(struct reader *r, const struct point_reader *p)
@@ -177,12 +219,16 @@ static int read_point(struct reader *r, void *of, const yaml_node_t *name, const
     int status = read_map(r, value, read_point_member, &p);
     if (status != PYTHIA_OK)
         return status;
-    if (!p.point->probes[0])
-        p.point->probes[0] = complete_probe(r, p.point->name, "__start");
-    if (!p.point->probes[1])
-        p.point->probes[1] = complete_probe(r, p.point->name, "__done");
-    if (!p.point->probes[0] || !p.point->probes[1])
-        return r->e->status;
+    for (size_t i = 0; i < rules->point_count; i++)
+        if (strcmp(rules->points[i].name, p.point->name) == 0)
+            return refuse_node(r, name, "two points have this name");
+    status = complete_probes(r, &p);
+    if (status == PYTHIA_OK && p.only && p.function)
+        status = refuse_node(r, p.only, "'only' is for points with start and done");
+    if (status == PYTHIA_OK && p.only)
+        status = read_map(r, p.only, read_only, p.point);
+    if (status != PYTHIA_OK)
+        return status;
     rules->point_count++;
     return find_type(r, &p);
 }
@@ -204,22 +250,70 @@ static int read_programs(struct reader *r, const yaml_node_t *value)
     return PYTHIA_OK;
 }
 
+/* Read another file, whose name is relative to the folder of this one. */
+static int include_file(struct reader *r, const yaml_node_t *node)
+{
+    struct pythia_buf path = {0};
+    const char *name = read_text(r, node, PATH_BYTES), *slash = strrchr(r->file, '/');
+    if (!name)
+        return r->e->status;
+    if (r->included)
+        return refuse_node(r, node, "a file that is included includes no other");
+    pythia_buf_printf(&path, "%.*s%s", *name == '/' || !slash ? 0 : (int)(slash - r->file) + 1,
+                      r->file, name);
+    struct reader inner = {.out = r->out, .e = r->e, .included = true};
+    int status = pythia_buf_status(&path);
+    if (status == PYTHIA_OK) {
+        inner.file = path.bytes;
+        status = read_file(&inner);
+    }
+    pythia_buf_free(&path);
+    return status;
+}
+
+static int read_includes(struct reader *r, const yaml_node_t *value)
+{
+    int status = PYTHIA_OK;
+    if (value->type != YAML_SEQUENCE_NODE)
+        return refuse_node(r, value, "include is a list of files");
+    for (const yaml_node_item_t *item = value->data.sequence.items.start;
+         item < value->data.sequence.items.top && status == PYTHIA_OK; item++)
+        status = include_file(r, yaml_document_get_node(&r->document, *item));
+    return status;
+}
+
 static int read_member(struct reader *r, void *of, const yaml_node_t *name,
                        const yaml_node_t *value)
 {
     struct pythia_probe_rules *rules = of;
-    const char **text = is_text(name, "service")    ? &rules->service
-                        : is_text(name, "provider") ? &rules->provider
-                                                    : NULL;
-    if (text) {
-        *text = read_text(r, value, NAME_MAX_ / 2);
-        return *text ? PYTHIA_OK : r->e->status;
+    bool service = is_text(name, "service");
+    if (service || is_text(name, "provider")) {
+        const char *text = read_text(r, value, NAME_MAX_ / 2);
+        r->service = service ? text : r->service;
+        r->provider = service ? r->provider : text;
+        return text ? PYTHIA_OK : r->e->status;
     }
     if (is_text(name, "programs"))
         return read_programs(r, value);
     if (is_text(name, "points"))
         return read_map(r, value, read_point, rules);
-    return refuse_node(r, name, "rules have service, provider, programs and points");
+    if (is_text(name, "include"))
+        return read_includes(r, value);
+    return refuse_node(r, name, "rules have " MEMBERS);
+}
+
+/* A hit is of one point: a probe cannot begin or end two. Points of a file that includes this one
+ * may have no provider yet; they are compared when that file has ended. */
+static bool shares_probe(const struct pythia_probe_rules *rules, size_t index)
+{
+    const struct pythia_probe_point *point = &rules->points[index];
+    bool shares = strcmp(point->probes[0], point->probes[1]) == 0;
+    for (size_t i = 0; i < index && !shares; i++)
+        for (int k = 0; k < 4; k++)
+            shares |= rules->points[i].provider &&
+                      strcmp(rules->points[i].provider, point->provider) == 0 &&
+                      strcmp(rules->points[i].probes[k / 2], point->probes[k % 2]) == 0;
+    return shares;
 }
 
 /* Load the document of a text, and read it. */
@@ -232,42 +326,40 @@ static int read_document(struct reader *r, yaml_parser_t *parser)
         return PYTHIA_EFORMAT;
     }
     const yaml_node_t *root = yaml_document_get_root_node(&r->document);
+    size_t first = r->out->point_count; /* those before it are of the file that includes this one */
     int status =
         root ? read_map(r, root, read_member, r->out) : refuse_node(r, NULL, "the file is empty");
-    if (status == PYTHIA_OK && (!r->out->service || !r->out->provider ||
-                                r->out->program_count == 0 || r->out->point_count == 0))
-        status = refuse_node(r, root, "rules have service, provider, programs and points");
+    if (status == PYTHIA_OK &&
+        (!r->service || r->out->program_count == 0 || r->out->point_count == 0))
+        status = refuse_node(r, root, "rules have " MEMBERS);
+    for (size_t i = first; i < r->out->point_count && status == PYTHIA_OK; i++) {
+        struct pythia_probe_point *point = &r->out->points[i];
+        point->provider = point->provider ? point->provider : r->provider;
+        if (!point->provider)
+            status = refuse_node(r, root, "points that are no functions need a provider");
+        else if (shares_probe(r->out, i))
+            status = refuse_node(r, root, "two points have a probe in common");
+    }
     yaml_document_delete(&r->document);
     return status;
 }
 
-int pythia_probe_rules_parse(const char *name, const char *bytes, size_t size,
-                             struct pythia_probe_rules *out, struct pythia_error *e)
+static int parse_rules(struct reader *r, const char *bytes, size_t size)
 {
-    struct pythia_probe_rules rules = {
-        .points = pythia_calloc(PYTHIA_PROBE_POINTS_MAX, sizeof(*rules.points))};
-    struct reader r = {.out = &rules, .file = name, .e = e};
     yaml_parser_t parser;
-    if (!rules.points || !yaml_parser_initialize(&parser)) {
-        pythia_free(rules.points);
-        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
-    }
+    if (!yaml_parser_initialize(&parser))
+        return pythia_error_set(r->e, PYTHIA_ENOMEM, "out of memory");
     yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, size);
-    int status = read_document(&r, &parser);
+    int status = read_document(r, &parser);
     yaml_parser_delete(&parser);
-    if (status == PYTHIA_OK)
-        *out = rules;
-    else
-        pythia_probe_rules_free(&rules);
     return status;
 }
 
-int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
-                            struct pythia_error *e)
+static int read_file(struct reader *r)
 {
     struct pythia_buf text = {0};
     size_t got = 1;
-    FILE *file = fopen(path, "re");
+    FILE *file = fopen(r->file, "re");
     while (file && got > 0 && text.size <= FILE_MAX) {
         char *to = pythia_buf_reserve(&text, 4096);
         got = to ? fread(to, 1, 4096, file) : 0;
@@ -275,17 +367,48 @@ int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
     }
     int status = PYTHIA_OK;
     if (!file || ferror(file))
-        status = pythia_error_set(e, PYTHIA_EIO, "%s: %s", path, strerror(errno));
+        status = pythia_error_set(r->e, PYTHIA_EIO, "%s: %s", r->file, strerror(errno));
     else if (pythia_buf_status(&text) != PYTHIA_OK)
-        status = pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+        status = pythia_error_set(r->e, PYTHIA_ENOMEM, "out of memory");
     else if (text.size > FILE_MAX)
-        status = pythia_error_set(e, PYTHIA_ELIMIT, "%s: more than 1 MiB of rules", path);
+        status = pythia_error_set(r->e, PYTHIA_ELIMIT, "%s: more than 1 MiB of rules", r->file);
     if (file)
         fclose(file);
     if (status == PYTHIA_OK)
-        status = pythia_probe_rules_parse(path, text.bytes ? text.bytes : "", text.size, out, e);
+        status = parse_rules(r, text.bytes ? text.bytes : "", text.size);
     pythia_buf_free(&text);
     return status;
+}
+
+/* Read from bytes, or from the file itself (NULL), into rules that are whole or not at all. */
+static int make_rules(const char *name, const char *bytes, size_t size,
+                      struct pythia_probe_rules *out, struct pythia_error *e)
+{
+    struct pythia_probe_rules rules = {
+        .points = pythia_calloc(PYTHIA_PROBE_POINTS_MAX, sizeof(*rules.points))};
+    struct reader r = {.out = &rules, .file = name, .e = e};
+    if (!rules.points)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    int status = bytes ? parse_rules(&r, bytes, size) : read_file(&r);
+    rules.service = r.service;
+    rules.provider = r.provider;
+    if (status == PYTHIA_OK)
+        *out = rules;
+    else
+        pythia_probe_rules_free(&rules);
+    return status;
+}
+
+int pythia_probe_rules_parse(const char *name, const char *bytes, size_t size,
+                             struct pythia_probe_rules *out, struct pythia_error *e)
+{
+    return make_rules(name, bytes, size, out, e);
+}
+
+int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
+                            struct pythia_error *e)
+{
+    return make_rules(path, NULL, 0, out, e);
 }
 
 void pythia_probe_rules_free(struct pythia_probe_rules *rules)

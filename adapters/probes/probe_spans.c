@@ -33,7 +33,8 @@ struct open {
 /* A thread that is in a request. */
 struct thread {
     uint64_t id; /* as in hits */
-    uint64_t trace_low;
+    uint64_t trace_high, trace_low;
+    uint64_t caller;     /* span of another program that has sent the request; 0: not known */
     uint64_t start_time; /* of the thread, as /proc has it; 0: not looked at yet */
     struct open open[DEPTH_MAX];
     size_t depth;
@@ -188,13 +189,12 @@ static void add_record(struct pythia_buf *to, const void *head, size_t size, str
     pythia_buf_add(to, zeros, bytes - size - a.size - b.size);
 }
 
-static void add_exit(struct pythia_probe_spans *s, struct thread *t, const struct open *open,
-                     uint64_t time_ns, bool failed)
+static void add_exit(struct thread *t, const struct open *open, uint64_t time_ns, bool failed)
 {
     const struct pythia_record_exit record = {
         .head = {.kind = PYTHIA_RECORD_EXIT, .flags = failed ? PYTHIA_RECORD_ERROR : 0},
         .ticks = time_ns,
-        .trace_high = s->process[0],
+        .trace_high = t->trace_high,
         .trace_low = t->trace_low,
         .span = open->span};
     add_record(&t->records, &record, sizeof(record), PYTHIA_TEXT(""), PYTHIA_TEXT(""));
@@ -226,11 +226,13 @@ static void add_keys(struct pythia_probe_spans *s, struct thread *t, const struc
             key->text != (hit->texts >> key->argument & 1))
             continue;
         const char *number = (const char *)&values[key->argument];
+        int64_t narrow = (int32_t)(uint32_t)values[key->argument];
+        number = key->is_int ? (const char *)&narrow : number;
         struct pythia_text name = pythia_text_of(key->name),
                            value = key->text ? find_text(hit, values, texts, key->argument)
                                              : (struct pythia_text){number, sizeof(*values)};
         const struct pythia_record_value record = {.head = {.kind = PYTHIA_RECORD_VALUE},
-                                                   .trace_high = s->process[0],
+                                                   .trace_high = t->trace_high,
                                                    .trace_low = t->trace_low,
                                                    .span = open->span,
                                                    .value_kind = key->text ? PYTHIA_VALUE_TEXT
@@ -242,13 +244,29 @@ static void add_keys(struct pythia_probe_spans *s, struct thread *t, const struc
     }
 }
 
-/* Reduce a statement to its type: each number and each quoted text becomes "?", and space between
- * words one space, so that requests that differ in values alone are of one type. Returns bytes. */
+/* The byte after a comment that begins at `at`; `at` itself if none does. A comment that the text
+ * does not end was cut with it. */
+static size_t skip_comment(struct pythia_text text, size_t at)
+{
+    const char *end;
+    if (text.size - at < 2 || text.bytes[at] != '/' || text.bytes[at + 1] != '*')
+        return at;
+    end = memmem(text.bytes + at + 2, text.size - at - 2, "*/", 2);
+    return end ? (size_t)(end - text.bytes) + 2 : text.size;
+}
+
+/* Reduce a statement to its type: each number and each quoted text becomes "?", each comment and
+ * space between words one space, so that requests that differ in values alone are of one type. No
+ * space is around "+", because names of types have " + " between roots. Returns bytes. */
 static size_t write_type(struct pythia_text text, char out[TYPE_BYTES])
 {
     size_t size = 0;
     for (size_t at = 0; at < text.size && size < TYPE_BYTES;) {
-        char c = text.bytes[at++];
+        size_t after = skip_comment(text, at);
+        char c = text.bytes[at];
+        if (after > at)
+            c = ' ';
+        at = after > at ? after : at + 1;
         bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r', digit = c >= '0' && c <= '9',
              in_word = size > 0 && (out[size - 1] == '_' || (out[size - 1] | 32) >= 'a');
         if (c == '\'') {
@@ -261,8 +279,9 @@ static size_t write_type(struct pythia_text text, char out[TYPE_BYTES])
                 at++;
             out[size++] = '?';
         } else if (!space) {
+            size -= c == '+' && size > 0 && out[size - 1] == ' ';
             out[size++] = c;
-        } else if (size > 0 && out[size - 1] != ' ') {
+        } else if (size > 0 && out[size - 1] != ' ' && out[size - 1] != '+') {
             out[size++] = ' ';
         }
     }
@@ -286,16 +305,89 @@ static void add_enter(struct pythia_probe_spans *s, struct thread *t,
                  .flags = t->depth == 1 ? PYTHIA_RECORD_LOCAL_ROOT : 0,
                  .number = (uint32_t)open->point + 1},
         .ticks = hit->time_ns,
-        .trace_high = s->process[0],
+        .trace_high = t->trace_high,
         .trace_low = t->trace_low,
         .span = open->span,
-        .parent = t->depth > 1 ? t->open[t->depth - 2].span : 0,
+        .parent = t->depth > 1 ? t->open[t->depth - 2].span : t->caller,
         .type_bytes = (uint8_t)name.size};
     add_record(&t->records, &record, sizeof(record), name, PYTHIA_TEXT(""));
     add_keys(s, t, open, false, hit, values, texts);
 }
 
+/* ---- callers ---- */
+
+/* Read hexadecimal digits. False if something else is among them. */
+static bool read_hex(const char *text, size_t digits, uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < digits; i++) {
+        char c = text[i];
+        bool letter = c >= 'a' && c <= 'f';
+        if (!letter && (c < '0' || c > '9'))
+            return false;
+        *out = *out << 4 | (uint64_t)(letter ? c - 'a' + 10 : c - '0');
+    }
+    return true;
+}
+
+/* Find the span of the caller in a comment of a statement, as sqlcommenter and OpenTelemetry write
+ * it: traceparent='00-TRACE-SPAN-FLAGS', in the form of W3C Trace Context. The request then belongs
+ * to the trace of its caller, below that span. */
+static void join_caller(struct thread *t, struct pythia_text text)
+{
+    static const char word[] = "traceparent='";
+    const size_t skipped = sizeof(word) - 1;
+    const char *at = memmem(text.bytes, text.size, word, skipped);
+    uint64_t version, high, low, span;
+    if (!at || text.size - (size_t)(at - text.bytes) < skipped + 52)
+        return;
+    at += skipped;
+    if (read_hex(at, 2, &version) && version != 0xff && at[2] == '-' &&
+        read_hex(at + 3, 16, &high) && read_hex(at + 19, 16, &low) && (high | low) != 0 &&
+        at[35] == '-' && read_hex(at + 36, 16, &span) && span != 0) {
+        t->trace_high = high;
+        t->trace_low = low;
+        t->caller = span;
+    }
+}
+
+/* Begin the trace of a request: that of its caller, if a text of it says so. */
+static void begin_trace(const struct pythia_probe_spans *s, struct thread *t,
+                        const struct pythia_probe_point *point, const struct pythia_probe_hit *hit,
+                        const int64_t *values, const char *texts)
+{
+    t->trace_high = s->process[0];
+    t->trace_low = pythia_hash_mix(hit->thread, hit->time_ns) | 1;
+    for (size_t i = 0; i < point->key_count; i++)
+        if (point->keys[i].text && !point->keys[i].done && point->keys[i].argument < hit->values)
+            join_caller(t, find_text(hit, values, texts, point->keys[i].argument));
+}
+
 /* ---- hits ---- */
+
+/* A hit is of a point if its texts are as "only" has them. The second probe has them in the same
+ * places as the first. */
+static bool is_of_point(const struct pythia_probe_point *point, const struct pythia_probe_hit *hit,
+                        const int64_t *values, const char *texts)
+{
+    for (size_t i = 0; i < point->key_count; i++) {
+        const struct pythia_probe_key *key = &point->keys[i];
+        if (key->only && (key->argument >= hit->values ||
+                          !pythia_text_equal(find_text(hit, values, texts, key->argument),
+                                             pythia_text_of(key->only))))
+            return false;
+    }
+    return true;
+}
+
+/* Spans of other programs may be in the same trace: numbers that count up could be theirs, too. */
+static uint64_t number_span(struct pythia_probe_spans *s)
+{
+    uint64_t span = 0;
+    while (span == 0)
+        span = pythia_hash_mix(s->process[1], ++s->last_span);
+    return span;
+}
 
 /* A request begins with its own point, at the bottom of the stack. The same point once more means
  * that the thread has left it without its second probe: an error does that to PostgreSQL. */
@@ -317,9 +409,9 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, size_t poi
         abandon_request(s, t);
         return PYTHIA_OK;
     }
-    uint64_t span = ++s->last_span;
+    uint64_t span = number_span(s);
     if (t->depth == 0)
-        t->trace_low = pythia_hash_mix(hit->thread, hit->time_ns) | 1;
+        begin_trace(s, t, &s->rules->points[point], hit, values, texts);
     t->open[t->depth++] = (struct open){point, span};
     t->spans++;
     add_enter(s, t, hit, values, texts);
@@ -352,9 +444,9 @@ static int end_span(struct pythia_probe_spans *s, struct thread *t, size_t point
         return PYTHIA_OK;
     }
     for (; t->depth > depth; t->depth--)
-        add_exit(s, t, &t->open[t->depth - 1], hit->time_ns, true);
+        add_exit(t, &t->open[t->depth - 1], hit->time_ns, true);
     add_keys(s, t, &t->open[depth - 1], true, hit, values, texts);
-    add_exit(s, t, &t->open[depth - 1], hit->time_ns, false);
+    add_exit(t, &t->open[depth - 1], hit->time_ns, false);
     t->depth--;
     return t->depth == 0 ? finish_request(s, t) : pythia_buf_status(&t->records);
 }
@@ -370,6 +462,8 @@ int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_pro
         s->numbers.outside++;
         return PYTHIA_OK;
     }
+    if (!is_of_point(&s->rules->points[d.point - 1], hit, values, texts))
+        return PYTHIA_OK;
     struct thread *t = find_thread(s, hit->thread);
     return d.done ? end_span(s, t, d.point - 1, hit, values, texts)
                   : begin_span(s, t, d.point - 1, hit, values, texts);

@@ -5,153 +5,25 @@
  *
  * The addresses were true when the note was linked, and `base` was then the address of the section
  * .stapsdt.base; where that is now elsewhere (prelink), all three have moved as far. A segment says
- * which byte of the file an address is. The file is read by pread and never mapped: another process
- * may cut it short meanwhile, and a mapping would then kill the reader. */
+ * which byte of the file an address is. */
 #include "pythia/usdt_notes.h"
 
-#include <elf.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "elf_file.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define SEGMENTS_MAX 1024       /* each is looked at for each note */
-#define NAMES_MAX    (4u << 20) /* bytes of the names of sections */
-#define NOTE_TYPE    3
-#define CODE_BYTES   8 /* that tell what an instruction is */
+#define NOTE_TYPE 3
 
 static const char owner[8] = "stapsdt"; /* with its NUL */
-
-struct elf {
-    int file;
-    struct pythia_error *e;
-    Elf64_Ehdr head;
-    Elf64_Phdr *segments; /* owned */
-    Elf64_Shdr *sections; /* owned */
-    char *names;          /* owned: of sections; names_bytes of them and a NUL */
-    uint64_t names_bytes;
-};
-
-static int refuse_file(const struct elf *f, const char *why)
-{
-    return pythia_error_set(f->e, PYTHIA_EFORMAT, "%s", why);
-}
-
-static int read_at(const struct elf *f, uint64_t offset, void *to, size_t size)
-{
-    size_t done = 0;
-    if (offset > INT64_MAX - size)
-        return refuse_file(f, "the ELF file says that it has parts beyond its end");
-    while (done < size) {
-        ssize_t got = pread(f->file, (char *)to + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return pythia_error_set(f->e, PYTHIA_EIO, "cannot be read: %s", strerror(errno));
-        if (got == 0)
-            return refuse_file(f, "the ELF file ends within its headers or notes");
-        done += (size_t)got;
-    }
-    return PYTHIA_OK;
-}
-
-/* Read a part of the file into memory of its own, with a NUL after it; NULL with the reason in the
- * file's error. */
-static void *read_part(const struct elf *f, uint64_t offset, uint64_t size)
-{
-    char *part = pythia_calloc((size_t)size + 1, 1);
-    if (!part)
-        pythia_error_set(f->e, PYTHIA_ENOMEM, "out of memory");
-    else if (read_at(f, offset, part, (size_t)size) == PYTHIA_OK)
-        return part;
-    pythia_free(part);
-    return NULL;
-}
-
-static int read_headers(struct elf *f)
-{
-    int status = read_at(f, 0, &f->head, sizeof(f->head));
-    if (status == PYTHIA_EFORMAT ||
-        (status == PYTHIA_OK && memcmp(f->head.e_ident, ELFMAG, SELFMAG) != 0)) {
-        pythia_error_clear(f->e);
-        return refuse_file(f, "not an ELF file");
-    }
-    if (status != PYTHIA_OK)
-        return status;
-    if (f->head.e_ident[EI_CLASS] != ELFCLASS64 || f->head.e_ident[EI_DATA] != ELFDATA2LSB ||
-        f->head.e_machine != EM_X86_64)
-        return refuse_file(f, "an ELF file for another processor than x86-64");
-    if (f->head.e_phnum > SEGMENTS_MAX)
-        return pythia_error_set(f->e, PYTHIA_ELIMIT, "more than %d segments", SEGMENTS_MAX);
-    if ((f->head.e_phnum && f->head.e_phentsize != sizeof(Elf64_Phdr)) ||
-        (f->head.e_shnum && f->head.e_shentsize != sizeof(Elf64_Shdr)))
-        return refuse_file(f, "headers of another size than an ELF file has");
-    f->segments = read_part(f, f->head.e_phoff, f->head.e_phnum * sizeof(Elf64_Phdr));
-    f->sections =
-        f->segments ? read_part(f, f->head.e_shoff, f->head.e_shnum * sizeof(Elf64_Shdr)) : NULL;
-    if (!f->sections || f->head.e_shstrndx >= f->head.e_shnum)
-        return f->e->status;
-    const Elf64_Shdr *names = &f->sections[f->head.e_shstrndx];
-    if (names->sh_size > NAMES_MAX)
-        return pythia_error_set(f->e, PYTHIA_ELIMIT, "the names of sections are too long");
-    f->names_bytes = names->sh_size;
-    f->names = read_part(f, names->sh_offset, names->sh_size);
-    return f->e->status;
-}
-
-static const Elf64_Shdr *find_section(const struct elf *f, const char *name)
-{
-    for (size_t i = 0; f->names && i < f->head.e_shnum; i++)
-        if (f->sections[i].sh_name < f->names_bytes &&
-            strcmp(f->names + f->sections[i].sh_name, name) == 0)
-            return &f->sections[i];
-    return NULL;
-}
-
-/* Which byte of the file is at an address, of a segment that has these flags; 0: none. */
-static uint64_t find_offset(const struct elf *f, uint64_t address, uint32_t flags, uint64_t bytes)
-{
-    for (size_t i = 0; i < f->head.e_phnum; i++) {
-        const Elf64_Phdr *s = &f->segments[i];
-        if (s->p_type == PT_LOAD && (s->p_flags & flags) == flags && address >= s->p_vaddr &&
-            s->p_filesz >= bytes && address - s->p_vaddr <= s->p_filesz - bytes &&
-            s->p_offset <= INT64_MAX - s->p_filesz)
-            return s->p_offset + (address - s->p_vaddr);
-    }
-    return 0;
-}
-
-static enum pythia_usdt_instruction classify_code(const unsigned char code[CODE_BYTES])
-{
-    static const unsigned char nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-    if (memcmp(code, nop5, sizeof(nop5)) == 0)
-        return PYTHIA_USDT_NOP5;
-    if (code[0] == 0x90 || (code[0] == 0x66 && code[1] == 0x90) ||
-        (code[0] == 0x0f && code[1] == 0x1f))
-        return PYTHIA_USDT_NOP;
-    if ((code[0] & 0xf8) == 0x50 || (code[0] == 0x41 && (code[1] & 0xf8) == 0x50))
-        return PYTHIA_USDT_PUSH;
-    if (code[0] == 0xe8 || code[0] == 0xe9 || code[0] == 0xeb || (code[0] & 0xf0) == 0x70 ||
-        (code[0] == 0x0f && (code[1] & 0xf0) == 0x80))
-        return PYTHIA_USDT_BRANCH;
-    return PYTHIA_USDT_STEP;
-}
-
-const char *pythia_usdt_instruction_name(enum pythia_usdt_instruction instruction)
-{
-    static const char *const names[PYTHIA_USDT_INSTRUCTIONS] = {"nop5", "nop", "push", "branch",
-                                                                "step"};
-    return names[instruction];
-}
 
 /* ---- notes ---- */
 
 struct notes {
-    struct elf *elf;
+    struct pythia__elf *elf;
     uint64_t base; /* address of .stapsdt.base; 0: it has none */
     struct pythia_usdt_notes out;
     size_t capacity;
@@ -201,11 +73,11 @@ static int add_site(struct notes *n, const char *descriptor, size_t size)
         .provider = provider,
         .name = name,
         .arguments = arguments,
-        .offset = find_offset(n->elf, addresses[0] + moved, PF_X, CODE_BYTES),
-        .semaphore = addresses[2] ? find_offset(n->elf, addresses[2] + moved, PF_W, 2) : 0};
-    unsigned char code[CODE_BYTES] = {0};
+        .offset = pythia__elf_offset(n->elf, addresses[0] + moved, PF_X, PYTHIA__ELF_CODE_BYTES),
+        .semaphore = addresses[2] ? pythia__elf_offset(n->elf, addresses[2] + moved, PF_W, 2) : 0};
+    unsigned char code[PYTHIA__ELF_CODE_BYTES] = {0};
     if (!site.offset || (addresses[2] && !site.semaphore) ||
-        read_at(n->elf, site.offset, code, sizeof(code)) != PYTHIA_OK) {
+        pythia__elf_read(n->elf, site.offset, code, sizeof(code)) != PYTHIA_OK) {
         pythia_error_clear(n->elf->e);
         n->out.refused++;
         return PYTHIA_OK;
@@ -215,7 +87,7 @@ static int add_site(struct notes *n, const char *descriptor, size_t size)
                                 PYTHIA_USDT_SITES_MAX);
     if (pythia_grow(&n->out.sites, &n->capacity, n->out.count, sizeof(site)) != PYTHIA_OK)
         return pythia_error_set(n->elf->e, PYTHIA_ENOMEM, "out of memory");
-    site.instruction = classify_code(code);
+    site.instruction = pythia__elf_instruction(code);
     site.operand_count = pythia_usdt_operands_read(pythia_text_of(arguments), site.operands);
     n->out.sites[n->out.count++] = site;
     return PYTHIA_OK;
@@ -254,18 +126,18 @@ static int compare_sites(const void *a, const void *b)
 
 int pythia_usdt_notes_read(int file, struct pythia_usdt_notes *out, struct pythia_error *e)
 {
-    struct elf f = {.file = file, .e = e};
+    struct pythia__elf f = {.file = file, .e = e};
     struct notes n = {.elf = &f};
-    int status = read_headers(&f);
+    int status = pythia__elf_open(&f);
     if (status != PYTHIA_OK)
         goto out;
-    const Elf64_Shdr *base = find_section(&f, ".stapsdt.base"),
-                     *section = find_section(&f, ".note.stapsdt");
+    const Elf64_Shdr *base = pythia__elf_section(&f, ".stapsdt.base"),
+                     *section = pythia__elf_section(&f, ".note.stapsdt");
     n.base = base ? base->sh_addr : 0;
     if (section && section->sh_size > PYTHIA_USDT_BYTES_MAX)
         pythia_error_set(f.e, PYTHIA_ELIMIT, "more notes of probes than 16 MiB");
     else if (section)
-        n.out.texts = read_part(&f, section->sh_offset, section->sh_size);
+        n.out.texts = pythia__elf_part(&f, section->sh_offset, section->sh_size);
     if (!n.out.texts) {
         status = f.e->status;
         goto out;
@@ -274,9 +146,7 @@ int pythia_usdt_notes_read(int file, struct pythia_usdt_notes *out, struct pythi
     if (n.out.count > 0)
         qsort(n.out.sites, n.out.count, sizeof(*n.out.sites), compare_sites);
 out:
-    pythia_free(f.segments);
-    pythia_free(f.sections);
-    pythia_free(f.names);
+    pythia__elf_close(&f);
     if (status == PYTHIA_OK)
         *out = n.out;
     else

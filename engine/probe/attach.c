@@ -17,9 +17,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pythia/elf_functions.h"
 #include "pythia/mem.h"
 #include "pythia/probe_program.h"
 #include "pythia/status.h"
+#include "trusted.h"
 
 #define REFERENCE_SHIFT 32 /* of the semaphore's offset in `config` of the uprobe unit */
 
@@ -122,8 +124,9 @@ int pythia__site_open(const struct pythia__rings *r, const char *path,
                       const struct pythia_usdt_site *site, uint16_t texts, uint32_t number,
                       struct pythia_error *e)
 {
+    uint64_t is_return = site->instruction == PYTHIA_USDT_RETURN;
     struct perf_event_attr attributes = {.type = (uint32_t)r->type,
-                                         .config = site->semaphore << REFERENCE_SHIFT,
+                                         .config = site->semaphore << REFERENCE_SHIFT | is_return,
                                          .config1 = (uintptr_t)path,
                                          .config2 = site->offset,
                                          .sample_period = 1,
@@ -164,7 +167,7 @@ static int open_sites(const struct pythia__rings *r, const char *path,
         if (r->prices_ns[sites[i].instruction] > r->max_ns)
             return pythia_error_set(e, PYTHIA_ELIMIT,
                                     "a hit costs %.0f ns at 0x%" PRIx64
-                                    " (%s), more than --max-price %.0f",
+                                    " (%s), more than --max-price %.0f; --force opens it",
                                     r->prices_ns[sites[i].instruction], sites[i].offset,
                                     pythia_usdt_instruction_name(sites[i].instruction), r->max_ns);
     if (!(out->events = pythia_calloc(count, sizeof(*out->events))))
@@ -182,25 +185,46 @@ static int open_sites(const struct pythia__rings *r, const char *path,
     return PYTHIA_OK;
 }
 
+/* Find a function by the symbols of the program, and those of its debug file, if there is one and
+ * root alone can change it. */
+static int read_functions(int file, const struct pythia_text *name, struct pythia_usdt_notes *out,
+                          struct pythia_error *e)
+{
+    char path[PYTHIA_DEBUG_PATH_BYTES];
+    int debug = -1, status = pythia_elf_debug_path(file, path, e);
+    if (status == PYTHIA_OK && path[0] && access(path, F_OK) == 0) {
+        debug = pythia__trusted_open(path, e);
+        status = debug < 0 ? debug : PYTHIA_OK;
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_elf_functions_read(file, debug, pythia_elf_function_is, name, out, e);
+    if (debug >= 0)
+        close(debug);
+    return status;
+}
+
 static int open_probe(struct pythia__opener *o, const char *path, struct pythia_text provider,
                       struct pythia_text name, uint16_t texts, uint32_t number,
                       struct pythia__sites *out, struct pythia_error *e)
 {
     const struct pythia__rings *r = (const struct pythia__rings *)(const void *)o;
-    struct pythia_usdt_notes notes;
+    bool function = PYTHIA_TEXT_IS(provider, PYTHIA_FUNCTION_PROVIDER);
+    struct pythia_usdt_notes sites = {0};
     size_t count;
     int file = pythia__trusted_open(path, e);
     if (file < 0)
         return file;
-    int status = fstat(file, &out->file) == 0 ? pythia_usdt_notes_read(file, &notes, e)
-                                              : fail_open(e, "the program");
+    int status = fstat(file, &out->file) != 0 ? fail_open(e, "the program")
+                 : function                   ? read_functions(file, &name, &sites, e)
+                                              : pythia_usdt_notes_read(file, &sites, e);
     close(file);
     if (status != PYTHIA_OK)
         return status;
-    const struct pythia_usdt_site *sites = pythia_usdt_notes_find(&notes, provider, name, &count);
-    status = sites ? open_sites(r, path, sites, count, texts, number, out, e)
-                   : pythia_error_set(e, PYTHIA_ENOTFOUND, "the program has no such probe");
-    pythia_usdt_notes_free(&notes);
+    const struct pythia_usdt_site *found = pythia_usdt_notes_find(&sites, provider, name, &count);
+    status = found ? open_sites(r, path, found, count, texts, number, out, e)
+                   : pythia_error_set(e, PYTHIA_ENOTFOUND, "the program has no such %s",
+                                      function ? "function" : "probe");
+    pythia_usdt_notes_free(&sites);
     return status;
 }
 

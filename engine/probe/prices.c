@@ -61,29 +61,53 @@ static double time_calls(void (*function)(void))
     return best;
 }
 
-int pythia__prices_measure(struct pythia__rings *r, struct pythia_error *e)
+/* What a call of a function takes while `count` kinds of its sites are open, in `best_ns`: negative
+ * with the reason in `e` if they cannot be opened. */
+static int time_open(const struct pythia__rings *r, const char *self, void (*function)(void),
+                     const enum pythia_usdt_instruction *kinds, int count, double *best_ns,
+                     struct pythia_error *e)
 {
-    static void (*const functions[PYTHIA_USDT_INSTRUCTIONS])(void) = {
-        pythia__priced_nop5, pythia__priced_nop, pythia__priced_push, pythia__priced_branch,
-        pythia__priced_step};
-    char self[4096];
-    ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (size < 0)
-        return pythia_error_set(e, PYTHIA_EIO, "/proc/self/exe cannot be read");
-    self[size] = '\0';
-    for (int i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++) {
-        const struct pythia_usdt_site site = {.offset = find_function(functions[i]),
+    int events[2], opened = 0;
+    for (; opened < count; opened++) {
+        const struct pythia_usdt_site site = {.offset = find_function(function),
+                                              .instruction = kinds[opened],
                                               .operand_count = 1,
                                               .operands = {{.kind = PYTHIA_USDT_REGISTER,
                                                             .bytes = 8,
                                                             .base = 112,
                                                             .index = PYTHIA_USDT_NO_REGISTER}}};
-        int event = pythia__site_open(r, self, &site, 0, 0, e);
-        if (event < 0)
+        events[opened] = pythia__site_open(r, self, &site, 0, 0, e);
+        if (events[opened] < 0)
+            break;
+    }
+    if (opened == count)
+        *best_ns = time_calls(function);
+    for (int i = 0; i < opened; i++)
+        close(events[i]);
+    return opened == count ? PYTHIA_OK : PYTHIA_EIO;
+}
+
+/* The kernel goes to a function's begin for its return, too: what the return costs is what it adds
+ * to an open begin. */
+int pythia__prices_measure(struct pythia__rings *r, struct pythia_error *e)
+{
+    static void (*const functions[PYTHIA_USDT_INSTRUCTIONS])(void) = {
+        pythia__priced_nop5,   pythia__priced_nop,  pythia__priced_push,
+        pythia__priced_branch, pythia__priced_step, pythia__priced_push};
+    char self[4096];
+    double open_ns = 0, closed_ns = 0;
+    ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (size < 0)
+        return pythia_error_set(e, PYTHIA_EIO, "/proc/self/exe cannot be read");
+    self[size] = '\0';
+    for (int i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++) {
+        bool is_return = i == PYTHIA_USDT_RETURN;
+        const enum pythia_usdt_instruction kinds[] = {is_return ? PYTHIA_USDT_PUSH : i,
+                                                      PYTHIA_USDT_RETURN};
+        if (time_open(r, self, functions[i], kinds, 1 + is_return, &open_ns, e) != PYTHIA_OK ||
+            time_open(r, self, functions[i], kinds, is_return, &closed_ns, e) != PYTHIA_OK)
             return PYTHIA_EIO;
-        double open_ns = time_calls(functions[i]);
-        close(event);
-        r->prices_ns[i] = open_ns - time_calls(functions[i]);
+        r->prices_ns[i] = open_ns - closed_ns;
     }
     return PYTHIA_OK;
 }

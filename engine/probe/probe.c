@@ -3,6 +3,7 @@
  * into; what is in the rings it never reads. See pythia-probe(8). */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "pythia/log.h"
 #include "pythia/option.h"
 #include "pythia/status.h"
+#include "trusted.h"
 
 #define CLIENTS_MAX 4
 #define TICK_MS     200 /* how late a lease may be noticed */
@@ -24,7 +26,7 @@
 struct settings {
     const char *allow, *socket;
     double lease_seconds, max_ns;
-    bool help, version;
+    bool force, help, version;
 };
 
 static const struct pythia_option options[] = {
@@ -36,6 +38,7 @@ static const struct pythia_option options[] = {
      offsetof(struct settings, lease_seconds), "how long a probe stays open unless it is renewed"},
     {"max-price", 'm', PYTHIA_OPTION_REAL, "NS", "5000", NULL, 0, 1e9,
      offsetof(struct settings, max_ns), "what a hit may cost; probes that cost more are refused"},
+    PYTHIA_FLAG("force", 'f', offsetof(struct settings, force), "open probes whatever a hit costs"),
     PYTHIA_FLAG("help", 'h', offsetof(struct settings, help), "show this and exit"),
     PYTHIA_FLAG("version", 'V', offsetof(struct settings, version), "show the version and exit"),
     {0},
@@ -49,7 +52,7 @@ struct client {
 
 struct probe {
     struct settings s;
-    struct pythia__allow_list allowed;
+    struct pythia_allow_list allowed;
     double prices_ns[PYTHIA_USDT_INSTRUCTIONS];
     int listener;
     struct client clients[CLIENTS_MAX];
@@ -116,18 +119,19 @@ static void accept_client(struct probe *p)
         if (p->clients[i].socket < 0)
             c = &p->clients[i];
     bool known = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-                 pythia__allow_list_has_user(&p->allowed, peer.uid);
+                 pythia_allow_list_has_user(&p->allowed, peer.uid);
     if (!known || !c) {
         refuse_client(socket,
                       known ? "there are too many clients" : "the user is not in the allow-list",
                       peer.uid);
         return;
     }
-    *c = (struct client){.socket = socket,
-                         .rings = {.opener = pythia__rings_opener, .max_ns = p->s.max_ns},
-                         .session = {.allowed = &p->allowed,
-                                     .opener = &c->rings.opener,
-                                     .lease_ns = (uint64_t)(p->s.lease_seconds * 1e9)}};
+    *c = (struct client){
+        .socket = socket,
+        .rings = {.opener = pythia__rings_opener, .max_ns = p->s.force ? HUGE_VAL : p->s.max_ns},
+        .session = {.allowed = &p->allowed,
+                    .opener = &c->rings.opener,
+                    .lease_ns = (uint64_t)(p->s.lease_seconds * 1e9)}};
     memcpy(c->rings.prices_ns, p->prices_ns, sizeof(p->prices_ns));
     if (pythia__rings_open(&c->rings, &why) != PYTHIA_OK) {
         refuse_client(socket, why.sentence, peer.uid);

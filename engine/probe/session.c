@@ -1,17 +1,13 @@
 #include "session.h"
 
-#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "pythia/elf_functions.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/probe_id.h"
 #include "pythia/status.h"
-
-struct wanted {
-    struct pythia_text id, provider, name, probe;
-    char path[PATH_MAX];
-};
 
 static void close_sites(struct pythia__sites *sites)
 {
@@ -19,22 +15,6 @@ static void close_sites(struct pythia__sites *sites)
         close(sites->events[i]);
     pythia_free(sites->events);
     *sites = (struct pythia__sites){0};
-}
-
-/* Read "PROVIDER:NAME PATH". */
-static int read_id(struct pythia_text id, struct wanted *out, struct pythia_error *e)
-{
-    const char *end = id.bytes + id.size, *colon = memchr(id.bytes, ':', id.size),
-               *space = colon ? memchr(colon, ' ', (size_t)(end - colon)) : NULL;
-    if (!space || colon == id.bytes || space == colon + 1 || end - space < 2 || space[1] != '/' ||
-        memchr(id.bytes, 0, id.size) || end - space > PATH_MAX)
-        return pythia_error_set(e, PYTHIA_EFORMAT, "an id is PROVIDER:NAME /PATH");
-    out->id = id;
-    out->provider = (struct pythia_text){id.bytes, (size_t)(colon - id.bytes)};
-    out->name = (struct pythia_text){colon + 1, (size_t)(space - colon - 1)};
-    memcpy(out->path, space + 1, (size_t)(end - space - 1));
-    out->path[end - space - 1] = '\0';
-    return PYTHIA_OK;
 }
 
 static size_t find_attached(const struct pythia__session *s, struct pythia_text id)
@@ -61,20 +41,24 @@ static bool is_replaced(const struct pythia__attached *a, const char *path)
            memcmp(&now.st_mtim, &then.st_mtim, sizeof(now.st_mtim)) != 0;
 }
 
-static int open_attached(struct pythia__session *s, const struct wanted *w, uint64_t now_ns,
-                         struct pythia_error *e)
+static int open_attached(struct pythia__session *s, const struct pythia_probe_id *w,
+                         uint64_t now_ns, struct pythia_error *e)
 {
     struct pythia_text path = pythia_text_of(w->path);
     struct pythia__attached a = {.number = s->last + 1, .until_ns = now_ns + s->lease_ns};
-    if (!pythia__allow_list_has_path(s->allowed, path))
+    if (!pythia_allow_list_has_path(s->allowed, path))
         return pythia_error_set(e, PYTHIA_ENOTFOUND, "the program is not in the allow-list");
+    if (PYTHIA_TEXT_IS(w->provider, PYTHIA_FUNCTION_PROVIDER) &&
+        !pythia_allow_list_has_functions(s->allowed, path))
+        return pythia_error_set(e, PYTHIA_ENOTFOUND,
+                                "the allow-list does not have 'functions' after the program");
     if (s->count == PYTHIA__ATTACHED_MAX)
         return pythia_error_set(e, PYTHIA_ELIMIT, "more than %d probes are attached",
                                 PYTHIA__ATTACHED_MAX);
     if (pythia_grow(&s->attached, &s->capacity, s->count, sizeof(*s->attached)) != PYTHIA_OK ||
-        !(a.id = pythia_strndup(w->id.bytes, w->id.size)))
+        !(a.id = pythia_strndup(w->whole.bytes, w->whole.size)))
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
-    uint16_t texts = pythia__allow_list_texts(s->allowed, path, w->name);
+    uint16_t texts = pythia_allow_list_texts(s->allowed, path, w->name);
     int status =
         s->opener->open(s->opener, w->path, w->provider, w->name, texts, a.number, &a.sites, e);
     if (status != PYTHIA_OK) {
@@ -86,13 +70,13 @@ static int open_attached(struct pythia__session *s, const struct wanted *w, uint
     return PYTHIA_OK;
 }
 
-static int attach_wanted(struct pythia__session *s, const struct wanted *w, uint64_t now_ns,
-                         struct pythia_buf *answer, struct pythia_error *e)
+static int attach_wanted(struct pythia__session *s, const struct pythia_probe_id *w,
+                         uint64_t now_ns, struct pythia_buf *answer, struct pythia_error *e)
 {
-    size_t at = find_attached(s, w->id);
+    size_t at = find_attached(s, w->whole);
     if (at < s->count && is_replaced(&s->attached[at], w->path))
         detach_at(s, at);
-    if ((at = find_attached(s, w->id)) < s->count) {
+    if ((at = find_attached(s, w->whole)) < s->count) {
         s->attached[at].until_ns = now_ns + s->lease_ns;
     } else {
         int status = open_attached(s, w, now_ns, e);
@@ -106,14 +90,14 @@ static int attach_wanted(struct pythia__session *s, const struct wanted *w, uint
 void pythia__session_answer(struct pythia__session *s, struct pythia_text message, uint64_t now_ns,
                             struct pythia_buf *answer)
 {
-    struct wanted w = {.path = ""};
+    struct pythia_probe_id w = {.path = ""};
     struct pythia_error why = {0};
     bool attach = pythia_text_starts(message, PYTHIA_TEXT("attach ")),
          detach = pythia_text_starts(message, PYTHIA_TEXT("detach "));
     struct pythia_text id = {message.bytes + 7, attach || detach ? message.size - 7 : 0};
     int status = !attach && !detach
                      ? pythia_error_set(&why, PYTHIA_EFORMAT, "a message is attach ID or detach ID")
-                     : read_id(id, &w, &why);
+                     : pythia_probe_id_read(id, &w, &why);
     if (status == PYTHIA_OK && attach)
         status = attach_wanted(s, &w, now_ns, answer, &why);
     if (status == PYTHIA_OK && detach) {

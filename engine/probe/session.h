@@ -11,7 +11,7 @@
 
 #include <sys/stat.h>
 
-#include "allow_list.h"
+#include "pythia/allow_list.h"
 #include "pythia/buf.h"
 
 #define PYTHIA__MESSAGE_BYTES 4608 /* of a path, a provider, a name and a verb */
@@ -42,7 +42,7 @@ struct pythia__attached {
 };
 
 struct pythia__session {
-    const struct pythia__allow_list *allowed;
+    const struct pythia_allow_list *allowed;
     struct pythia__opener *opener;
     uint64_t lease_ns;
     struct pythia__attached *attached; /* owned */

@@ -45,10 +45,10 @@ static struct pythia_run_callpath make_run_callpath(const struct pythia_profile_
     return (struct pythia_run_callpath){
         .calls = (int64_t)t->moments.weight,
         .sum_ns = (int64_t)pythia_profile_sum_ns(t),
-        .min_ns = (int64_t)pythia_sketch_min(t->sketch),
-        .max_ns = (int64_t)pythia_sketch_max(t->sketch),
-        .p50_ns = (int64_t)pythia_sketch_quantile(t->sketch, .5),
-        .p99_ns = (int64_t)pythia_sketch_quantile(t->sketch, .99),
+        .min_ns = (int64_t)pythia_profile_min(t),
+        .max_ns = (int64_t)pythia_profile_max(t),
+        .p50_ns = (int64_t)pythia_profile_quantile(t, .5),
+        .p99_ns = (int64_t)pythia_profile_quantile(t, .99),
         .exclusive_ns = (int64_t)row->exclusive_ns,
         .sum_squares = sum_squares(&t->moments),
     };

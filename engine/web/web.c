@@ -19,6 +19,7 @@ static struct {
     __typeof__(curl_easy_getinfo) *easy_getinfo;
     __typeof__(curl_easy_strerror) *easy_strerror;
     __typeof__(curl_easy_cleanup) *easy_cleanup;
+    __typeof__(curl_easy_reset) *easy_reset;
     __typeof__(curl_slist_append) *slist_append;
     __typeof__(curl_slist_free_all) *slist_free_all;
 } curl;
@@ -28,11 +29,11 @@ static bool is_loaded;
 static void load_curl(void)
 {
     const struct pythia_late_function functions[] = {
-        {"curl_global_init", &curl.global_init},       {"curl_easy_init", &curl.easy_init},
-        {"curl_easy_setopt", &curl.easy_setopt},       {"curl_easy_perform", &curl.easy_perform},
-        {"curl_easy_getinfo", &curl.easy_getinfo},     {"curl_easy_strerror", &curl.easy_strerror},
-        {"curl_easy_cleanup", &curl.easy_cleanup},     {"curl_slist_append", &curl.slist_append},
-        {"curl_slist_free_all", &curl.slist_free_all},
+        {"curl_global_init", &curl.global_init},   {"curl_easy_init", &curl.easy_init},
+        {"curl_easy_setopt", &curl.easy_setopt},   {"curl_easy_perform", &curl.easy_perform},
+        {"curl_easy_getinfo", &curl.easy_getinfo}, {"curl_easy_strerror", &curl.easy_strerror},
+        {"curl_easy_cleanup", &curl.easy_cleanup}, {"curl_easy_reset", &curl.easy_reset},
+        {"curl_slist_append", &curl.slist_append}, {"curl_slist_free_all", &curl.slist_free_all},
     };
     is_loaded = pythia_late_load(PYTHIA_CURL_LIBRARY, false, functions,
                                  sizeof(functions) / sizeof(functions[0])) &&
@@ -99,15 +100,43 @@ static struct curl_slist *list_headers(const struct pythia_web_request *r)
     return list;
 }
 
-int pythia_web_ask(const struct pythia_web_request *request, struct pythia_web_answer *out,
-                   struct pythia_error *e)
+static bool can_ask(void)
 {
     static once_flag once = ONCE_FLAG_INIT;
     call_once(&once, load_curl);
-    if (!is_loaded)
+    return is_loaded;
+}
+
+/* libcurl keeps the connections of a handle, also when its options are reset. */
+struct pythia_web_link {
+    CURL *easy;
+};
+
+struct pythia_web_link *pythia_web_link_create(void)
+{
+    struct pythia_web_link *link = can_ask() ? pythia_calloc(1, sizeof(*link)) : NULL;
+    if (link && !(link->easy = curl.easy_init())) {
+        pythia_free(link);
+        return NULL;
+    }
+    return link;
+}
+
+void pythia_web_link_destroy(struct pythia_web_link *link)
+{
+    if (!link)
+        return;
+    curl.easy_cleanup(link->easy);
+    pythia_free(link);
+}
+
+int pythia_web_ask(const struct pythia_web_request *request, struct pythia_web_answer *out,
+                   struct pythia_error *e)
+{
+    if (!can_ask())
         return pythia_error_set(e, PYTHIA_EIO, "libcurl cannot be loaded");
     struct taking taking = {&out->body, request->answer_max};
-    CURL *easy = curl.easy_init();
+    CURL *easy = request->link ? request->link->easy : curl.easy_init();
     struct curl_slist *headers = easy ? list_headers(request) : NULL;
     int status = headers ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (headers) {
@@ -118,8 +147,10 @@ int pythia_web_ask(const struct pythia_web_request *request, struct pythia_web_a
         if (result != CURLE_OK)
             status = pythia_error_set(e, PYTHIA_EIO, "%s", curl.easy_strerror(result));
     }
-    curl.slist_free_all(headers);
-    if (easy)
+    if (easy && request->link)
+        curl.easy_reset(easy); /* it must not point to the headers any more */
+    else if (easy)
         curl.easy_cleanup(easy);
+    curl.slist_free_all(headers);
     return status;
 }

@@ -67,9 +67,8 @@ static bool has_profile_key(const void *owner, uint32_t index, const void *key)
            row->level == wanted->level;
 }
 
-/* The row of a span of that trace point in that context; PYTHIA_NONE when out of memory. */
-static uint32_t reach_profile_row(struct pythia_profile *p, uint32_t node, uint32_t tracepoint,
-                                  uint32_t level)
+uint32_t pythia__profile_reach_row(struct pythia_profile *p, uint32_t node, uint32_t tracepoint,
+                                   uint32_t level)
 {
     const struct pythia_profile_row key = {
         .node = p->options.by == PYTHIA_PROFILE_CALLPATH ? node : PYTHIA_NONE,
@@ -138,7 +137,7 @@ static int add_whole_span(struct pythia_profile *p, const struct pythia_trace *t
     if (span->annotation ||
         (p->options.by == PYTHIA_PROFILE_LEAF && span->first_child != PYTHIA_NO_SPAN))
         return PYTHIA_OK;
-    uint32_t row = reach_profile_row(p, p->nodes[at], span->tracepoint, p->levels[at]);
+    uint32_t row = pythia__profile_reach_row(p, p->nodes[at], span->tracepoint, p->levels[at]);
     uint64_t ns = span->end_ns - span->start_ns;
     return row == PYTHIA_NONE
                ? PYTHIA_ENOMEM
@@ -176,8 +175,8 @@ static int enter_frame(struct pythia_profile *p, const struct pythia_trace *trac
 {
     bool inner = p->options.by == PYTHIA_PROFILE_LEAF &&
                  trace->spans[event->span].first_child != PYTHIA_NO_SPAN;
-    uint32_t row =
-        inner ? PYTHIA_NONE : reach_profile_row(p, node, event->tracepoint, (uint32_t)depth);
+    uint32_t row = inner ? PYTHIA_NONE
+                         : pythia__profile_reach_row(p, node, event->tracepoint, (uint32_t)depth);
     if ((!inner && row == PYTHIA_NONE) ||
         pythia_reach(&p->frames, &p->frame_capacity, depth, sizeof(*p->frames)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -188,7 +187,8 @@ static int enter_frame(struct pythia_profile *p, const struct pythia_trace *trac
 /* What lies between two roots is of no span, and has a row of its own. */
 static int add_time_between_roots(struct pythia_profile *p, uint64_t ns)
 {
-    uint32_t row = ns == 0 ? PYTHIA_NONE : reach_profile_row(p, PYTHIA_CCT_ROOT, PYTHIA_NONE, 0);
+    uint32_t row =
+        ns == 0 ? PYTHIA_NONE : pythia__profile_reach_row(p, PYTHIA_CCT_ROOT, PYTHIA_NONE, 0);
     if (row == PYTHIA_NONE)
         return ns == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
     p->rows[row].exclusive_ns += p->weight * ns;

@@ -19,8 +19,8 @@ static bool is_process(const void *owner, uint32_t index, const void *key)
            x->instance == wanted->instance;
 }
 
-/* Resources of one process may differ in their key-values. PYTHIA_NONE when out of memory. */
-static uint32_t reach_process(struct pythia_profile *p, uint32_t resource)
+/* Resources of one process may differ in their key-values. */
+uint32_t pythia__profile_reach_process(struct pythia_profile *p, uint32_t resource)
 {
     struct pythia_resource r = pythia_vocabulary_resource_at(p->vocabulary, resource);
     const struct pythia_profile_process key = {r.service, r.host, r.instance};
@@ -63,21 +63,29 @@ static bool is_part(const void *owner, uint32_t index, const void *key)
     return part->row == wanted->row && part->process == wanted->process;
 }
 
-int pythia__profile_add_part(struct pythia_profile *p, uint32_t row, uint32_t resource, uint64_t ns)
+uint32_t pythia__profile_reach_part(struct pythia_profile *p, uint32_t row, uint32_t resource)
 {
-    const struct pythia_profile_part key = {.row = row, .process = reach_process(p, resource)};
+    const struct pythia_profile_part key = {.row = row,
+                                            .process = pythia__profile_reach_process(p, resource)};
     uint64_t hash = pythia_hash_mix(key.row, key.process);
     if (key.process == PYTHIA_NONE)
-        return PYTHIA_ENOMEM;
+        return PYTHIA_NONE;
     uint32_t found = pythia_hash_table_find(&p->by_process, hash, is_part, p, &key);
-    if (found == PYTHIA_HASH_TABLE_NONE) {
-        found = (uint32_t)p->part_count;
-        if (pythia_grow(&p->parts, &p->part_capacity, p->part_count, sizeof(key)) != PYTHIA_OK ||
-            pythia_hash_table_add(&p->by_process, hash, found) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        p->parts[p->part_count++] = key;
-    }
-    return pythia__profile_times_add(&p->parts[found].times, ns, p->weight);
+    if (found != PYTHIA_HASH_TABLE_NONE)
+        return found;
+    found = (uint32_t)p->part_count;
+    if (pythia_grow(&p->parts, &p->part_capacity, p->part_count, sizeof(key)) != PYTHIA_OK ||
+        pythia_hash_table_add(&p->by_process, hash, found) != PYTHIA_OK)
+        return PYTHIA_NONE;
+    p->parts[p->part_count++] = key;
+    return found;
+}
+
+int pythia__profile_add_part(struct pythia_profile *p, uint32_t row, uint32_t resource, uint64_t ns)
+{
+    uint32_t part = pythia__profile_reach_part(p, row, resource);
+    return part == PYTHIA_NONE ? PYTHIA_ENOMEM
+                               : pythia__profile_times_add(&p->parts[part].times, ns, p->weight);
 }
 
 const struct pythia_profile_part *pythia_profile_parts(const struct pythia_profile *p,
@@ -104,8 +112,22 @@ static int find_span_process(struct pythia_profile *p, const struct pythia_trace
     *process = PYTHIA_NONE;
     if (span == PYTHIA_NO_SPAN)
         return PYTHIA_OK;
-    *process = reach_process(p, trace->spans[span].resource);
+    *process = pythia__profile_reach_process(p, trace->spans[span].resource);
     return *process == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+}
+
+uint32_t pythia__profile_reach_pair(struct pythia_profile *p, const struct pythia_profile_pair *key)
+{
+    uint64_t hash = pythia_hash_mix(pythia_hash_mix(key->row, key->origin), key->target);
+    uint32_t found = pythia_hash_table_find(&p->by_ends, hash, is_pair, p, key);
+    if (found != PYTHIA_HASH_TABLE_NONE)
+        return found;
+    found = (uint32_t)p->pair_count;
+    if (pythia_grow(&p->pairs, &p->pair_capacity, p->pair_count, sizeof(*key)) != PYTHIA_OK ||
+        pythia_hash_table_add(&p->by_ends, hash, found) != PYTHIA_OK)
+        return PYTHIA_NONE;
+    p->pairs[p->pair_count++] = *key;
+    return found;
 }
 
 static int add_pair(struct pythia_profile *p, const struct pythia_trace *trace,
@@ -118,15 +140,9 @@ static int add_pair(struct pythia_profile *p, const struct pythia_trace *trace,
     if (find_span_process(p, trace, call->client, &key.origin) != PYTHIA_OK ||
         find_span_process(p, trace, call->server, &key.target) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    uint64_t hash = pythia_hash_mix(pythia_hash_mix(key.row, key.origin), key.target);
-    uint32_t found = pythia_hash_table_find(&p->by_ends, hash, is_pair, p, &key);
-    if (found == PYTHIA_HASH_TABLE_NONE) {
-        found = (uint32_t)p->pair_count;
-        if (pythia_grow(&p->pairs, &p->pair_capacity, p->pair_count, sizeof(key)) != PYTHIA_OK ||
-            pythia_hash_table_add(&p->by_ends, hash, found) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        p->pairs[p->pair_count++] = key;
-    }
+    uint32_t found = pythia__profile_reach_pair(p, &key);
+    if (found == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
     struct pythia_profile_pair *pair = &p->pairs[found];
     pair->calls += p->weight;
     if (traced)
@@ -138,23 +154,30 @@ static int add_pair(struct pythia_profile *p, const struct pythia_trace *trace,
 }
 
 /* Of several peers the first in the order of texts is kept, whichever came first. */
-static void set_side(struct pythia_profile *p, const struct pythia_trace *trace, uint32_t span,
-                     uint32_t other, enum pythia_profile_side side)
+void pythia__profile_set_side(struct pythia_profile *p, uint32_t row, uint32_t peer,
+                              enum pythia_profile_side side)
 {
-    uint32_t row = span == PYTHIA_NO_SPAN ? PYTHIA_NONE : p->row_of_span[span];
-    if (row == PYTHIA_NONE)
-        return;
     struct pythia_profile_row *r = &p->rows[row];
-    uint32_t peer =
-        other == PYTHIA_NO_SPAN
-            ? 0
-            : pythia_vocabulary_resource_at(p->vocabulary, trace->spans[other].resource).service;
     r->side = r->side < side ? side : r->side;
     r->peers = r->peers || (r->peer && peer && r->peer != peer);
     if (peer &&
         (!r->peer || pythia_text_compare(pythia_vocabulary_text(p->vocabulary, peer),
                                          pythia_vocabulary_text(p->vocabulary, r->peer)) < 0))
         r->peer = peer;
+}
+
+static void set_span_side(struct pythia_profile *p, const struct pythia_trace *trace, uint32_t span,
+                          uint32_t other, enum pythia_profile_side side)
+{
+    uint32_t row = span == PYTHIA_NO_SPAN ? PYTHIA_NONE : p->row_of_span[span];
+    if (row == PYTHIA_NONE)
+        return;
+    pythia__profile_set_side(
+        p, row,
+        other == PYTHIA_NO_SPAN
+            ? 0
+            : pythia_vocabulary_resource_at(p->vocabulary, trace->spans[other].resource).service,
+        side);
 }
 
 static void count_call(struct pythia_profile *p, const struct pythia_trace *trace,
@@ -175,8 +198,8 @@ int pythia__profile_add_calls(struct pythia_profile *p, const struct pythia_trac
     for (uint32_t i = 0; i < count && status == PYTHIA_OK; i++) {
         const struct pythia_call *call = &calls[i];
         count_call(p, trace, call);
-        set_side(p, trace, call->client, call->server, PYTHIA_PROFILE_ORIGIN);
-        set_side(p, trace, call->server, call->client, PYTHIA_PROFILE_TARGET);
+        set_span_side(p, trace, call->client, call->server, PYTHIA_PROFILE_ORIGIN);
+        set_span_side(p, trace, call->server, call->client, PYTHIA_PROFILE_TARGET);
         if (p->options.processes)
             status = add_pair(p, trace, call);
     }

@@ -53,6 +53,21 @@ struct pythia_profile {
 };
 
 int pythia__profile_times_add(struct pythia_profile_times *times, uint64_t ns, uint64_t weight);
+void pythia__profile_times_add_summary(struct pythia_profile_times *times,
+                                       const struct pythia_profile_summary *s);
+
+/* The row of a span of that trace point in that context, the part of a row that a process has, and
+ * the pair of two processes in a row, made if they are new; PYTHIA_NONE when out of memory. */
+uint32_t pythia__profile_reach_row(struct pythia_profile *p, uint32_t node, uint32_t tracepoint,
+                                   uint32_t level);
+uint32_t pythia__profile_reach_process(struct pythia_profile *p, uint32_t resource);
+uint32_t pythia__profile_reach_part(struct pythia_profile *p, uint32_t row, uint32_t resource);
+uint32_t pythia__profile_reach_pair(struct pythia_profile *p,
+                                    const struct pythia_profile_pair *key);
+
+/* The row is of calls on that side; `peer`: the service on the other one, a string, or 0. */
+void pythia__profile_set_side(struct pythia_profile *p, uint32_t row, uint32_t peer,
+                              enum pythia_profile_side side);
 
 /* The sides of rows, and the pairs of processes, from the calls of a request whose spans have their
  * rows. And what one span is of a process. PYTHIA_OK or PYTHIA_ENOMEM. */

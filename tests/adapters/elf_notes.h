@@ -25,7 +25,7 @@ struct elf_notes {
     uint64_t base; /* that notes are written with; that of the file is 0x402f00 */
 };
 
-static const char section_names[] = "\0.note.stapsdt\0.stapsdt.base\0.shstrtab";
+static const char section_names[] = "\0.note.stapsdt\0.stapsdt.base\0.shstrtab\0.note.gnu.build-id";
 
 static inline Elf64_Ehdr *elf_head(struct elf_notes *n)
 {

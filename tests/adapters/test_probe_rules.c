@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,7 +8,8 @@
 #include "pythia/probe_rules.h"
 #include "pythia/status.h"
 
-#define HEAD "service: shop\nprovider: p\nprograms: [/bin/a, /bin/b]\npoints:\n"
+#define MEMBERS "service, provider, programs, points and include"
+#define HEAD    "service: shop\nprovider: p\nprograms: [/bin/a, /bin/b]\npoints:\n"
 
 static int parse(const char *text, struct pythia_probe_rules *out, struct pythia_error *e)
 {
@@ -48,6 +50,100 @@ static void points_are_read_with_their_probes_and_keys(void **state)
     pythia_probe_rules_free(&rules);
 }
 
+static void functions_are_points_from_call_to_return(void **state)
+{
+    struct pythia_probe_rules rules;
+    struct pythia_error e;
+    assert_int_equal(parse("service: shop\nprograms: [/bin/a]\npoints:\n"
+                           "  sell: {function: shop_sell, keys: {n: start 2 int, made: done 1}}\n",
+                           &rules, &e),
+                     PYTHIA_OK);
+    assert_null(rules.provider);
+    assert_string_equal(rules.points[0].provider, "function");
+    assert_string_equal(rules.points[0].probes[0], "shop_sell");
+    assert_string_equal(rules.points[0].probes[1], "shop_sell%return");
+    assert_true(rules.points[0].keys[0].is_int && !rules.points[0].keys[0].text);
+    assert_false(rules.points[0].keys[1].is_int);
+    pythia_probe_rules_free(&rules);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    fclose(file);
+}
+
+/* Each file keeps its provider, wherever the include stands; the service is of the first. */
+static void the_points_of_included_files_are_added(void **state)
+{
+    char folder[] = "/tmp/probe_rules.XXXXXX", outer[64], inner[64];
+    struct pythia_probe_rules rules;
+    struct pythia_error e = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(outer, sizeof(outer), "%s/outer", folder);
+    snprintf(inner, sizeof(inner), "%s/inner", folder);
+    write_text(inner, "service: b\nprovider: q\nprograms: [/bin/b]\npoints: {two: {}}\n");
+    write_text(outer, "service: a\nprograms: [/bin/a]\npoints: {one: {}}\n"
+                      "include: [inner]\nprovider: p\n");
+    assert_int_equal(pythia_probe_rules_read(outer, &rules, &e), PYTHIA_OK);
+    assert_string_equal(rules.service, "a");
+    assert_int_equal(rules.program_count, 2);
+    assert_string_equal(rules.programs[1], "/bin/b");
+    assert_int_equal(rules.point_count, 2);
+    assert_string_equal(rules.points[0].provider, "p");
+    assert_string_equal(rules.points[1].name, "two");
+    assert_string_equal(rules.points[1].provider, "q");
+    pythia_probe_rules_free(&rules);
+    write_text(inner, "service: b\nprovider: q\nprograms: [/bin/b]\npoints:\n  one: {}\n");
+    assert_int_equal(pythia_probe_rules_read(outer, &rules, &e), PYTHIA_EFORMAT);
+    assert_string_equal(e.sentence, "two points have this name");
+    assert_string_equal(e.source, inner);
+    assert_int_equal(e.line, 5);
+    pythia_error_clear(&e);
+    write_text(inner, "include: [outer]\n");
+    assert_int_equal(pythia_probe_rules_read(outer, &rules, &e), PYTHIA_EFORMAT);
+    assert_string_equal(e.sentence, "a file that is included includes no other");
+    pythia_error_clear(&e);
+    unlink(inner);
+    assert_int_equal(pythia_probe_rules_read(outer, &rules, &e), PYTHIA_EIO);
+    assert_non_null(strstr(e.sentence, "inner: No such file"));
+    unlink(outer);
+    rmdir(folder);
+}
+
+/* Those that are installed, and what they are for. */
+static void the_ready_rules_are_read(void **state)
+{
+    static const struct {
+        const char *file, *request, *begin;
+    } rows[] = {
+        {"postgresql", "query", "query__start"},
+        {"mariadb", "query", "_Z16dispatch_command19enum_server_commandP3THDPcjb"},
+        {"python", "request", "function__entry"},
+        {"own", "request", "handle_request"},
+        {"glibc", NULL, NULL}, /* for rules that include it */
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char path[512];
+        struct pythia_probe_rules rules;
+        struct pythia_error e = {0};
+        size_t requests = 0;
+        snprintf(path, sizeof(path), "%s/../adapters/controls/probe/rules/%s.yaml", PYTHIA_TESTS,
+                 rows[i].file);
+        if (pythia_probe_rules_read(path, &rules, &e) != PYTHIA_OK)
+            fail_msg("%s: %s", path, e.sentence);
+        for (size_t k = 0; k < rules.point_count; k++)
+            if (rules.points[k].request && ++requests) {
+                assert_string_equal(rules.points[k].name, rows[i].request);
+                assert_string_equal(rules.points[k].probes[0], rows[i].begin);
+            }
+        assert_int_equal(requests, rows[i].request != NULL);
+        pythia_probe_rules_free(&rules);
+    }
+}
+
 static void what_is_wrong_is_named_with_its_line(void **state)
 {
     const struct {
@@ -57,30 +153,31 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"", "the file is empty", 1},
         {"a: [", "invalid YAML: did not find expected node content", 2},
         {"- a", "a map of names to values is expected", 1},
-        {"service: a\nother: b\n", "rules have service, provider, programs and points", 2},
-        {"service: a\n", "rules have service, provider, programs and points", 1},
+        {"service: a\nother: b\n", "rules have " MEMBERS, 2},
+        {"service: a\n", "rules have " MEMBERS, 1},
         {"service: [a]\n", "a text of 1 to 120 bytes is expected (of a path, to 4095)", 1},
         {"service: \"\"\n", "a text of 1 to 120 bytes is expected (of a path, to 4095)", 1},
         {"service: \"a\\n\"\n", "a text has bytes that are not printable ASCII", 1},
         {"programs: /bin/a\n", "programs is a list of paths", 1},
         {HEAD "  a: {request: maybe}\n", "request is true or false", 5},
-        {HEAD "  a: {begin: x}\n", "a point has start, done, request, type and keys", 5},
+        {HEAD "  a: {begin: x}\n",
+         "a point has start, done, function, request, type, keys and only", 5},
         {HEAD "  a: {keys: [x]}\n", "a map of names to values is expected", 5},
         {HEAD "  a: {keys: {k: start}}\n",
-         "a key is 'start N' or 'done N', the number of an argument, with 'text' behind it if it "
-         "is one",
+         "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
+         "if it is one",
          5},
         {HEAD "  a: {keys: {k: start 0}}\n",
-         "a key is 'start N' or 'done N', the number of an argument, with 'text' behind it if it "
-         "is one",
+         "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
+         "if it is one",
          5},
         {HEAD "  a: {keys: {k: start 13}}\n",
-         "a key is 'start N' or 'done N', the number of an argument, with 'text' behind it if it "
-         "is one",
+         "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
+         "if it is one",
          5},
         {HEAD "  a: {keys: {k: start 1 number}}\n",
-         "a key is 'start N' or 'done N', the number of an argument, with 'text' behind it if it "
-         "is one",
+         "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
+         "if it is one",
          5},
         {HEAD "  a: {request: true, type: k, keys: {k: start 1}}\n",
          "a type is a key of a request, and a text of the probe that begins it", 5},
@@ -88,6 +185,18 @@ static void what_is_wrong_is_named_with_its_line(void **state)
          "a type is a key of a request, and a text of the probe that begins it", 5},
         {HEAD "  a: {type: k, keys: {k: start 1 text}}\n",
          "a type is a key of a request, and a text of the probe that begins it", 5},
+        {HEAD "  a: {function: f, done: g}\n", "a point has either a function or start and done",
+         5},
+        {HEAD "  a: {}\n  b: {start: a__done}\n", "two points have a probe in common", 1},
+        {HEAD "  a: {start: x, done: x}\n", "two points have a probe in common", 1},
+        {HEAD "  a: {}\n  a: {}\n", "two points have this name", 6},
+        {HEAD "  a: {only: {k: x}, keys: {k: start 1}}\n",
+         "'only' names a key that is a text of the probe that begins it", 5},
+        {HEAD "  a: {function: f, only: {k: x}, keys: {k: start 1 text}}\n",
+         "'only' is for points with start and done", 5},
+        {HEAD "  a: {}\ninclude: glibc.yaml\n", "include is a list of files", 6},
+        {"service: a\nprograms: [/bin/a]\npoints: {a: {}}\n",
+         "points that are no functions need a provider", 1},
         {HEAD "  a: {keys: {a: start 1, b: start 1, c: start 1, d: start 1, e: start 1, "
               "f: start 1, g: start 1, h: start 1, i: start 1}}\n",
          "a point has more than 8 keys", 5},
@@ -153,6 +262,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_read_with_their_probes_and_keys),
+        cmocka_unit_test(functions_are_points_from_call_to_return),
+        cmocka_unit_test(the_ready_rules_are_read),
+        cmocka_unit_test(the_points_of_included_files_are_added),
         cmocka_unit_test(what_is_wrong_is_named_with_its_line),
         cmocka_unit_test(aliases_do_not_multiply),
         cmocka_unit_test(each_failed_allocation_is_reported),

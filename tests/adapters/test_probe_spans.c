@@ -258,6 +258,10 @@ static void requests_that_differ_in_values_are_of_one_type(void **state)
         {"select 'it is 5 o''clock', t1.c2", "select ??, t1.c2"},
         {"  select\n\t1.50 ,2  ", "select ? ,?"},
         {"select 'never closed", "select ?"},
+        {"select /* 1 */ a/*x*/ from t /*route='%2Fa/1',traceparent='00-1-2-01'*/",
+         "select a from t"},
+        {"update a set v = v + 1, w=w+ 2", "update a set v = v+?, w=w+?"},
+        {"select 1 / 2 * 3 /* cut here", "select ? / ? * ?"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         begin(state);
@@ -267,6 +271,90 @@ static void requests_that_differ_in_values_are_of_one_type(void **state)
         end(state);
     }
     begin(state);
+}
+
+/* The trace context is the example of W3C Trace Context, section 3.2.3; the comment is as
+ * google/sqlcommenter writes it. */
+static void a_request_joins_the_trace_that_its_comment_names(void **state)
+{
+#define CALLER "00f067aa0ba902b7"
+#define TRACE  "4bf92f3577b34da6a3ce929d0e0e4736"
+    const struct {
+        const char *what;
+        bool joins;
+    } rows[] = {
+        {"select 1 /*db_driver='x',traceparent='00-" TRACE "-" CALLER "-01'*/", true},
+        {"/*traceparent='01-" TRACE "-" CALLER "-00'*/ select 1", true},
+        {"/*traceparent='ff-" TRACE "-" CALLER "-00'*/ select 1", false},
+        {"/*traceparent='00-00000000000000000000000000000000-" CALLER "-00'*/", false},
+        {"/*traceparent='00-" TRACE "-0000000000000000-00'*/", false},
+        {"/*traceparent='00-" TRACE "-00F067aa0ba902b7-00'*/", false},
+        {"/*traceparent='00-" TRACE "_" CALLER "-00'*/", false},
+        {"/*traceparent='00-" TRACE "-00f067aa0ba902b", false},
+        {"/*traceparent=", false},
+    };
+    const struct pythia_trace_id trace = {0x4bf92f3577b34da6, 0xa3ce929d0e0e4736};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct collection c;
+        begin(state);
+        assert_int_equal(hit_with(1, 1, 10, 0, rows[i].what), PYTHIA_OK);
+        hit(2, 1, 2);
+        hit(3, 1, 3);
+        hit(4, 1, 1);
+        assert_int_equal(pythia_probe_spans_take(spans, 1000, 0, 0, &frames), PYTHIA_OK);
+        collection_open(&c);
+        collect_bytes(&c, "native", pythia_buf_text(&frames), 0);
+        assert_int_equal(c.count, 2); /* the wait, which ends first, and what it is in */
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(pythia_trace_id_equal(c.spans[k].trace, trace), rows[i].joins);
+        assert_int_equal(c.spans[0].span.parent, c.spans[1].span.id);
+        assert_int_equal(c.spans[1].span.parent, rows[i].joins ? 0x00f067aa0ba902b7 : 0);
+        collection_close(&c);
+        end(state);
+    }
+    begin(state);
+}
+
+/* Probes that are hit for all functions of an interpreter, of which the rules want one. */
+static void only_hits_with_the_right_text_are_of_a_point(void **state)
+{
+    static const char filtered[] =
+        "service: shop\nprovider: p\nprograms: [/a]\npoints:\n"
+        "  sell: {request: true, keys: {what: start 2 text}, only: {what: do_GET}}\n";
+    struct pythia_error e = {0};
+    end(state);
+    frames = (struct pythia_buf){0};
+    assert_int_equal(pythia_probe_rules_parse("r", filtered, sizeof(filtered) - 1, &rules, &e),
+                     PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_create(&rules, &spans), PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_define(spans, 10, 0, false), PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_define(spans, 11, 0, true), PYTHIA_OK);
+    hit_with(1, 1, 10, 0, "main");
+    hit_with(2, 1, 10, 0, "do_GET");
+    hit_with(3, 1, 10, 0, "do_GETS");
+    hit_with(4, 1, 11, 0, "do_GETS");
+    hit_with(5, 1, 11, 0, "do_GE");
+    hit(6, 1, 1); /* its text was not read */
+    hit_with(7, 1, 11, 0, "do_GET");
+    hit_with(8, 1, 11, 0, "main");
+    expect("shop:sell 1002+5 in -\n");
+}
+
+/* The upper half of a register is what was there before (System V ABI for AMD64, 3.2.3). */
+static void an_int_is_the_lower_half_of_its_register(void **state)
+{
+    static const char ints[] = "service: shop\nprograms: [/a]\npoints:\n"
+                               "  call: {function: f, request: true, keys: {n: start 1 int}}\n";
+    struct pythia_error e = {0};
+    end(state);
+    frames = (struct pythia_buf){0};
+    assert_int_equal(pythia_probe_rules_parse("r", ints, sizeof(ints) - 1, &rules, &e), PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_create(&rules, &spans), PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_define(spans, 10, 0, false), PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_define(spans, 11, 0, true), PYTHIA_OK);
+    hit_with(1, 1, 10, 0x7fff1234fffffff9, NULL);
+    hit(2, 1, 1);
+    expect_key("shop:call", "n", "-7");
 }
 
 static void each_failed_allocation_is_reported_or_loses_a_request(void **state)
@@ -303,6 +391,9 @@ int main(void)
         WITH_RULES(arguments_become_key_values),
         WITH_RULES(a_text_that_was_not_read_is_left_out),
         cmocka_unit_test_teardown(requests_that_differ_in_values_are_of_one_type, end),
+        cmocka_unit_test_teardown(a_request_joins_the_trace_that_its_comment_names, end),
+        WITH_RULES(only_hits_with_the_right_text_are_of_a_point),
+        WITH_RULES(an_int_is_the_lower_half_of_its_register),
         WITH_RULES(each_failed_allocation_is_reported_or_loses_a_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #define S UINT64_C(1000000000)
 
-static struct pythia__allow_list allowed;
+static struct pythia_allow_list allowed;
 static int opened;
 
 static int open_listed(struct pythia__opener *o, const char *path, struct pythia_text provider,
@@ -20,7 +20,7 @@ static int open_listed(struct pythia__opener *o, const char *path, struct pythia
                        struct pythia__sites *out, struct pythia_error *e)
 {
     (void)o;
-    MUST(pythia__allow_list_has_path(&allowed, pythia_text_of(path)) && path[0] == '/');
+    MUST(pythia_allow_list_has_path(&allowed, pythia_text_of(path)) && path[0] == '/');
     MUST(provider.size > 0 && name.size > 0 && number > 0);
     MUST(__builtin_popcount(texts) <= 4);
     if (opened > 64)
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct pythia_error e = {0};
     const char *at = size ? (const char *)bytes : "", *end = at + size;
     const char *stop = size ? memchr(at, 0, size) : NULL;
-    int status = pythia__allow_list_parse(&allowed, at, stop ? (size_t)(stop - at) : size, &e);
+    int status = pythia_allow_list_parse(&allowed, at, stop ? (size_t)(stop - at) : size, &e);
     MUST(status == PYTHIA_OK ? !e.status : e.line > 0 || e.status == PYTHIA_ELIMIT);
     MUST(status == PYTHIA_OK || allowed.line_count + allowed.user_count == 0);
     opened = 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "pythia/elf_functions.h"
 #include "pythia/status.h"
 #include "pythia/usdt_notes.h"
 
@@ -35,19 +36,36 @@ static void check_site(const struct pythia_usdt_notes *notes, const struct pythi
     MUST(found && s >= found && s < found + count);
 }
 
+static void check_list(int status, struct pythia_usdt_notes *notes, const struct pythia_error *e,
+                       size_t size)
+{
+    MUST(status == PYTHIA_OK ? !e->status : e->status == status && e->sentence[0]);
+    if (status != PYTHIA_OK)
+        return;
+    for (size_t i = 0; i < notes->count; i++)
+        check_site(notes, &notes->sites[i], size);
+    pythia_usdt_notes_free(notes);
+}
+
+/* The program is its own file of debug symbols, too. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct pythia_usdt_notes notes;
     struct pythia_error e = {0};
+    char path[PYTHIA_DEBUG_PATH_BYTES];
     int file = memfd_create("notes", MFD_CLOEXEC);
     MUST(file >= 0 && write(file, bytes, size) == (ssize_t)size);
     int status = pythia_usdt_notes_read(file, &notes, &e);
+    check_list(status, &notes, &e, size);
+    pythia_error_clear(&e);
+    status = pythia_elf_functions_read(file, -1, NULL, NULL, &notes, &e);
+    check_list(status, &notes, &e, size);
+    pythia_error_clear(&e);
+    status = pythia_elf_functions_read(file, file, NULL, NULL, &notes, &e);
+    check_list(status, &notes, &e, size);
+    pythia_error_clear(&e);
+    status = pythia_elf_debug_path(file, path, &e);
+    MUST(status == PYTHIA_OK ? strlen(path) < sizeof(path) : e.status == status);
     close(file);
-    MUST(status == PYTHIA_OK ? !e.status : e.status == status && e.sentence[0]);
-    if (status != PYTHIA_OK)
-        return 0;
-    for (size_t i = 0; i < notes.count; i++)
-        check_site(&notes, &notes.sites[i], size);
-    pythia_usdt_notes_free(&notes);
     return 0;
 }

@@ -45,6 +45,13 @@ static void fire_step(uint64_t number)
         : "rax", "memory");
 }
 
+/* A function that has no probe. */
+__attribute__((noinline, noipa)) static uint64_t work(uint64_t number, const char *text)
+{
+    __asm__ volatile("" ::"r"(text) : "memory");
+    return number + 1000;
+}
+
 int main(int argc, char **argv)
 {
     static const int32_t places[] = {-1, -2, -3};
@@ -55,6 +62,7 @@ int main(int argc, char **argv)
         for (long i = 0; i < times; i++) {
             fire((uint64_t)i, line, places);
             fire_step((uint64_t)i);
+            (void)work((uint64_t)i, line);
         }
         printf("%d\n", target_work_semaphore);
         fflush(stdout);

@@ -2,6 +2,7 @@
 """What pythia-probe does to real programs. usage: test_helper.py FOLDER-OF-PROGRAMS [CLASS.TEST]"""
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import sys
@@ -81,9 +82,70 @@ class Hits(OfOneTarget):
     def test_a_site_that_is_too_expensive_is_refused_before_it_is_open(self):
         _, client = self.begin("--max-price", "0")
         answer = client.ask(f"attach target:step {self.path}")
-        self.assertRegex(answer, r"^refused target:step .*: a hit costs \d+ ns at 0x[0-9a-f]+ \(step\), more than --max-price 0$")
-        for name in ("nop5", "nop", "push", "branch", "step"):
+        self.assertRegex(answer, r"^refused target:step .*: a hit costs \d+ ns at 0x[0-9a-f]+ \(step\), more than --max-price 0; --force opens it$")
+        for name in ("nop5", "nop", "push", "branch", "step", "return"):
             self.assertRegex(client.greeting, rf" {name}=\d+")
+
+
+    def test_force_opens_what_is_too_expensive(self):
+        _, client = self.begin("--max-price", "0", "--force")
+        self.attach(client, "step", 1)
+        self.target.fire()
+        self.assertEqual(len(client.hits()), 3)
+
+
+class Functions(OfOneTarget):
+    """work(number, text) of the target, which is static, and has no probe: it returns 1000 + number."""
+    texts = "functions work:2"
+
+    def attach_function(self, client, name, number):
+        self.assertEqual(client.ask(f"attach function:{name} {self.path}"), f"attached {number} function:{name} {self.path}")
+
+    def check_hits(self, client):
+        self.attach_function(client, "work", 1)
+        self.attach_function(client, "work%return", 2)
+        self.target.fire("a text")
+        hits = client.hits()
+        self.assertEqual([hit[2] for hit in hits], [1, 2, 1, 2, 1, 2])
+        for i in range(3):
+            self.assertEqual((hits[2 * i][3][:2], hits[2 * i][4]), ((i, 7), [b"a text"]))
+            self.assertEqual(hits[2 * i + 1][3], (1000 + i,))
+            self.assertLess(hits[2 * i][0], hits[2 * i + 1][0])
+
+    def test_begin_and_return_are_reported_with_arguments_and_result(self):
+        self.check_hits(self.begin("--force")[1]) # a function may begin with an instruction that is expensive
+
+    def test_a_function_that_is_not_there_is_refused(self):
+        _, client = self.begin()
+        self.assertEqual(client.ask(f"attach function:wor {self.path}"),
+                         f"refused function:wor {self.path}: the program has no such function")
+
+    def test_functions_of_a_stripped_program_are_found_by_its_debug_file(self):
+        notes = subprocess.run(["readelf", "--notes", self.path], capture_output=True, text=True, check=True).stdout
+        found = re.search(r"Build ID: ([0-9a-f]+)", notes)
+        if not found:
+            self.skipTest("this build has no build ids")
+        debug = f"/usr/lib/debug/.build-id/{found[1][:2]}/{found[1][2:]}.debug"
+        self.target.end()
+        subprocess.run(["strip", "--only-keep-debug", self.path, "-o", self.path + ".debug"], check=True)
+        subprocess.run(["strip", self.path], check=True)
+        self.target = helper.Target(TARGET, self.folder, 3)
+        self.addCleanup(self.target.end)
+        _, client = self.begin("--force")
+        self.assertIn("the program has no such function", client.ask(f"attach function:work {self.path}"))
+        if not os.path.isdir(os.path.dirname(debug)):
+            os.makedirs(os.path.dirname(debug))
+            self.addCleanup(os.rmdir, os.path.dirname(debug))
+        self.addCleanup(os.unlink, debug)
+        shutil.copy(self.path + ".debug", debug)
+        os.chmod(debug, 0o644)
+        self.check_hits(client)
+
+    def test_functions_are_refused_unless_root_allows_them(self):
+        self.texts = "work:2"
+        _, client = self.begin()
+        self.assertEqual(client.ask(f"attach function:work {self.path}"),
+                         f"refused function:work {self.path}: the allow-list does not have 'functions' after the program")
 
 
 class Ends(OfOneTarget):

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """pythiad with pythia-probe and a program that nobody instrumented. usage: test_pythiad.py FOLDER-OF-PROGRAMS [CLASS.TEST]"""
+import glob
 import http.client
+import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -22,6 +25,23 @@ points:
 """
 
 
+FUNCTIONS = """
+service: shop
+programs: [{path}]
+points:
+  sell:
+    function: work
+    request: true
+    type: text
+    keys: {{text: start 2 text, number: start 1 int, made: done 1}}
+"""
+TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+CLIENT = {"resourceSpans": [{"resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "client"}}]},
+                             "scopeSpans": [{"spans": [{"traceId": TRACE, "spanId": CALLER, "name": "checkout", "kind": 3,
+                                                        "startTimeUnixNano": str(time.time_ns()),
+                                                        "endTimeUnixNano": str(time.time_ns() + 60 * 10**9)}]}]}]}
+
+
 class Daemon:
     """A pythiad that listens on a Unix socket alone."""
 
@@ -31,9 +51,19 @@ class Daemon:
             [os.path.join(BINARIES, "pythiad"), "--otlp-http", "127.0.0.1:0", "--otlp-grpc", "127.0.0.1:0", "--zipkin",
              "127.0.0.1:0", "--control", "127.0.0.1:0", "--control-socket", "unix:" + self.control, "--probes", rules,
              "--probe-socket", probe_socket, *options], stderr=subprocess.PIPE, text=True)
-        while "Listens" not in self.process.stderr.readline():
+        line = ""
+        while "Listens" not in line:
+            line = self.process.stderr.readline()
             if self.process.poll() is not None:
                 raise RuntimeError("pythiad has not begun")
+        self.otlp = re.search(r"otlp-http=([0-9.:]+)", line)[1]
+
+    def send(self, spans):
+        connection = http.client.HTTPConnection(self.otlp)
+        connection.request("POST", "/v1/traces", json.dumps(spans), {"Content-Type": "application/json"})
+        status = connection.getresponse().status
+        connection.close()
+        return status
 
     def get(self, path):
         connection = http.client.HTTPConnection("localhost")
@@ -56,6 +86,8 @@ class Daemon:
 
 
 class OfOneProgram(unittest.TestCase):
+    rules, texts, point = RULES, "work__start:2", "shop:work"
+
     def setUp(self):
         self.folder = helper.trusted_folder()
         os.chmod(self.folder, 0o755)
@@ -63,15 +95,21 @@ class OfOneProgram(unittest.TestCase):
         self.target = helper.Target(os.path.join(BINARIES, "probe_target"), self.folder, 5)
         self.addCleanup(self.target.end)
         self.probe = helper.Helper(os.path.join(BINARIES, "pythia-probe"), self.folder,
-                                   f"{self.target.path} work__start:2\n")
+                                   f"{self.target.path} {self.texts}\n", "--force")
         self.addCleanup(self.probe.kill)
         rules = os.path.join(self.folder, "rules.yaml")
         with open(rules, "w", encoding="utf-8") as file:
-            file.write(RULES.format(path=self.target.path))
-        self.daemon = Daemon(self.folder, rules, self.probe.socket, "--always", "shop:work", "--record",
+            file.write(self.rules.format(path=self.target.path))
+        self.daemon = Daemon(self.folder, rules, self.probe.socket, "--always", self.point, "--record",
                              os.path.join(self.folder, "record"))
         self.addCleanup(self.daemon.end)
-        self.wait(2)
+
+    def tree(self):
+        """What pythiad has recorded."""
+        self.daemon.end()
+        return subprocess.run([os.path.join(BINARIES, "pythia"), "tree", "--keys",
+                               *sorted(glob.glob(self.folder + "/record*"))],
+                              capture_output=True, text=True, check=True).stdout
 
     def wait(self, looking):
         """Work until so many probes of the program are open."""
@@ -90,18 +128,30 @@ class OfOneProgram(unittest.TestCase):
                 return int(line.split()[1])
         return 0
 
+
+class StaticProbes(OfOneProgram):
+    def setUp(self):
+        super().setUp()
+        self.wait(2)
+
     def test_its_requests_are_traced_with_their_key_values(self):
         self.target.fire("select 1 from t")
         self.until("spans", lambda: self.spans() >= 5)
         points = self.daemon.ctl("points")
         self.assertRegex(points, r"open +[1-9][0-9]* ns measured +[0-9]+  shop:work  \(applied")
-        self.daemon.end()
-        tree = subprocess.run([os.path.join(BINARIES, "pythia"), "tree", "--keys", self.folder + "/record.1"],
-                              capture_output=True, text=True, check=True).stdout
+        tree = self.tree()
         self.assertIn("shop:work", tree)
         self.assertIn("request_type = select ? from t", tree)
         self.assertIn("text = select 1 from t", tree)
         self.assertIn("place = -2", tree)
+
+    def test_requests_are_below_the_span_of_the_client_that_their_comment_names(self):
+        self.assertEqual(self.daemon.send(CLIENT), 200)
+        self.target.fire(f"select 1 /*traceparent='00-{TRACE}-{CALLER}-01'*/")
+        self.until("spans", lambda: self.spans() >= 6)
+        tree = self.tree()
+        self.assertIn(f"trace {TRACE}  6 spans", tree)
+        self.assertRegex(tree, r"[ *] client:checkout\n.*[ *]   shop:work")
 
     def test_kill_of_pythiad_leaves_no_probe(self):
         self.daemon.end(signal.SIGKILL)
@@ -114,6 +164,20 @@ class OfOneProgram(unittest.TestCase):
                                    f"{self.target.path} work__start:2\n")
         self.addCleanup(self.probe.kill)
         self.wait(2)
+
+
+class Functions(OfOneProgram):
+    rules, texts, point = FUNCTIONS, "functions work:2", "shop:sell"
+
+    def test_calls_of_a_function_are_requests_with_arguments_and_result(self):
+        def fires():
+            self.target.fire("select 7")
+            return self.spans() >= 5
+        self.until("spans", fires)
+        self.assertRegex(self.daemon.ctl("points"), r"open +[1-9][0-9]* ns measured +[0-9]+  shop:sell  \(applied")
+        tree = self.tree()
+        self.assertIn("request_type = select ?", tree)
+        self.assertRegex(tree, r"number = ([0-4])\n +made = 100\1\n")
 
 
 if __name__ == "__main__":

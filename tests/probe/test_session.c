@@ -35,7 +35,7 @@ static int open_null(struct pythia__opener *o, const char *path, struct pythia_t
     return stat(path, &out->file) == 0 ? PYTHIA_OK : PYTHIA_EIO;
 }
 
-static struct pythia__allow_list allowed;
+static struct pythia_allow_list allowed;
 static struct counting counting;
 static struct pythia__session session;
 
@@ -45,7 +45,7 @@ static int begin(void **state)
     counting = (struct counting){.opener = {open_null}};
     session = (struct pythia__session){
         .allowed = &allowed, .opener = &counting.opener, .lease_ns = 30 * S};
-    return pythia__allow_list_parse(&allowed, list, sizeof(list) - 1, NULL);
+    return pythia_allow_list_parse(&allowed, list, sizeof(list) - 1, NULL);
 }
 
 static int end(void **state)
@@ -145,7 +145,7 @@ static void a_program_that_was_replaced_is_attached_anew(void **state)
     close(mkstemp(path));
     snprintf(next, sizeof(next), "%s.next", path);
     int size = snprintf(list, sizeof(list), "%s\n", path);
-    assert_int_equal(pythia__allow_list_parse(&allowed, list, (size_t)size, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_allow_list_parse(&allowed, list, (size_t)size, NULL), PYTHIA_OK);
     snprintf(message, sizeof(message), "attach p:a %s", path);
     snprintf(answer, sizeof(answer), "attached 1 p:a %s", path);
     expect(message, 0, answer);

@@ -551,9 +551,15 @@ class Orders(Case):
 
     def test_a_busy_machine_closes_all_but_the_skeleton_and_pins(self):
         """Whoever runs tests has a load above a thousandth."""
-        def limit(load):
+        self.check_load("max-load1", .001, r"load1=\d+\.\d\d, max-load1=0\.001")
+
+    def test_too_many_spans_close_all_but_the_skeleton_and_pins(self):
+        self.check_load("max-spans-s", .001, r"load1=.*, spans-s=\d+, max-spans-s=0\.001")
+
+    def check_load(self, setting, most, told):
+        def limit(value):
             with open(os.path.join(self.pythiad.folder, "pythiad.yaml"), "w", encoding="ascii") as to:
-                to.write(f"max-load1: {load}\n")
+                to.write(f"{setting}: {value}\n")
             self.pythiad.signal(signal.SIGHUP)
 
         count = 0
@@ -565,16 +571,16 @@ class Orders(Case):
             self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("step", "other"), slow=slow))).status, 200)
             return True
         self.pythiad.stop()
-        self.pythiad = rig.Pythiad(self, *Pages.options, *self.options, config="max-load1: 0\n")
+        self.pythiad = rig.Pythiad(self, *Pages.options, *self.options, config=f"{setting}: 0\n")
         agent = Agent(self.pythiad, "shop", ("root", "step", "other"))
         agent.report()
         rig.until(lambda: sent() and self.pythiad.metric("pythia_points_known") >= 3, 10)
         self.assertEqual(self.pythiad.ctl("open", "shop:other").returncode, 0)
         rig.until(lambda: sent() and "Opens a trace point: trace-point=shop:step" in self.pythiad.log and agent.is_open("step"), 60,
                   lambda: self.pythiad.log)
-        limit(.001)
+        limit(most)
         rig.until(lambda: sent() and self.pythiad.metric("pythia_overloaded") == 1, 30, lambda: self.pythiad.log)
-        self.assertRegex(self.pythiad.log, r"Closes trace points, because the machine is busy: load1=\d+\.\d\d, max-load1=0\.001")
+        self.assertRegex(self.pythiad.log, "Closes trace points, because there is too much load: " + told)
         rig.until(lambda: agent.is_open("root") and agent.is_open("other") and not agent.is_open("step"), 5)
         limit(0)
         rig.until(lambda: self.pythiad.metric("pythia_overloaded") == 0, 10)

@@ -4,6 +4,8 @@ is not there. usage: test_forward.py BIN [SANITIZER]"""
 import collections
 import gzip
 import http.server
+import json
+import os
 import threading
 import unittest
 
@@ -19,13 +21,17 @@ class Collector:
     """Takes bodies at a port of the loopback. `status` is what it answers; only what it answered with 200 counts as taken."""
 
     def __init__(self, test, port=0):
-        self.status, self.taken, self.refused = 200, [], 0
+        self.status, self.taken, self.refused, self.headers, self.connections = 200, [], 0, [], set()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"  # connections stay open
+
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 status = outer.status
+                outer.headers.append(dict(self.headers))
+                outer.connections.add(self.client_address)
                 if status == 200:
                     outer.taken.append((self.path, self.headers["Content-Type"], self.headers["Content-Encoding"], body))
                 else:
@@ -38,6 +44,7 @@ class Collector:
                 pass
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None  # pythiad may end before it has read an answer
         self.port = self.server.server_address[1]
         self.thread = threading.Thread(target=self.server.serve_forever, args=(.05,))
         self.thread.start()
@@ -160,6 +167,75 @@ class Forward(unittest.TestCase):
             self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request((f"step{i}",)))).status, 200)
         self.pythiad.stop()
         self.pythiad.logged("Bodies were not sent on before the end: lost=20")
+
+    def test_bodies_of_zipkin_go_on_to_their_own_address(self):
+        zipkin = Collector(self)
+        self.start(f"--forward-zipkin=http://127.0.0.1:{zipkin.port}")
+        body = json.dumps([{"traceId": "0" * 15 + "1", "id": "0" * 15 + "2", "name": "a", "timestamp": 1, "duration": 2}]).encode()
+        odd = b"[{"
+        address = self.pythiad.zipkin
+        for one, more in (body, {}), (gzip.compress(body), {"Content-Encoding": "gzip"}), (odd, {}):
+            answer = rig.ask(address, "POST", "/api/v2/spans", one, JSON, **more)
+            self.assertEqual((answer.status, answer.body), (202, b""))
+        self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request())).status, 200)
+        self.until_taken(1)
+        rig.until(lambda: len(zipkin.taken) == 3, 20)
+        self.assertEqual(collections.Counter(zipkin.taken), collections.Counter([
+            ("/api/v2/spans", JSON, None, body), ("/api/v2/spans", JSON, "gzip", gzip.compress(body)), ("/api/v2/spans", JSON, None, odd)]))
+        self.assertEqual([path for path, *_ in self.collector.taken], ["/v1/traces"])
+
+    def test_without_an_address_of_their_own_bodies_stay_here(self):
+        zipkin = Collector(self)
+        self.pythiad = rig.Pythiad(self, f"--forward-zipkin=http://127.0.0.1:{zipkin.port}")
+        answer = self.pythiad.send(b"\xff no protobuf")
+        self.assertEqual(answer.status, 400)  # it is looked at before it is answered, as without --forward
+        self.assertEqual((self.number("waiting"), self.number("sent_total"), zipkin.taken), (0, 0, []))
+
+    def write_headers(self, text, mode=0o600):
+        path = os.path.join(rig.make_folder(self), "headers")
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def test_each_body_has_the_headers_of_the_file(self):
+        path = self.write_headers("# for the collector\nAuthorization: Bearer s3cret\n\nX-Scope-OrgID: 7\r\n")
+        self.start(f"--forward-headers={path}")
+        for i in range(40):
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request((f"step{i}",))), Authorization="Bearer of the sender").status, 200)
+        self.until_taken(40)
+        self.assertEqual({(h["Authorization"], h["X-Scope-OrgID"]) for h in self.collector.headers}, {("Bearer s3cret", "7")})
+        self.assertLessEqual(len(self.collector.connections), 4)  # one for each thread, which stays open
+        self.assertNotIn("s3cret", self.pythiad.log)
+        with open(f"/proc/{self.pythiad.process.pid}/cmdline", "rb") as file:
+            self.assertNotIn(b"s3cret", file.read())
+        self.assertNotIn("Other users can read", self.pythiad.log)
+
+    def test_headers_that_others_can_read_are_warned_of(self):
+        self.start(f"--forward-headers={self.write_headers('X-Token: 1', 0o644)}")
+        self.pythiad.logged("Other users can read the headers; chmod 600 prevents that")
+
+    def test_a_wrong_file_of_headers_is_refused_with_its_line_and_without_its_value(self):
+        for text, line, why in (("X: s3cret\nBearer s3cret\n", 2, "is no header"), ("X y: s3cret\n", 1, "is no header"), ("X:\n", 1, "has no value"),
+                                ("content-type: s3cret\n", 1, "follows from the body"), ("X: s3cret\x01\n", 1, "control character"),
+                                ("".join(f"X{i}: s3cret\n" for i in range(7)), 7, "is one header too many")):
+            path = self.write_headers(text)
+            status, said = rig.run(self, "--forward=http://127.0.0.1:1", f"--forward-headers={path}")
+            self.assertNotEqual(status, 0)
+            self.assertIn(f"{path}:{line}: {why}" if why[0] == "i" else why, said)
+            self.assertNotIn("s3cret", said)
+        status, said = rig.run(self, "--forward=http://127.0.0.1:1", "--forward-headers=/nonexistent")
+        self.assertIn("/nonexistent", said)
+        self.assertNotEqual(status, 0)
+
+    def test_headers_do_not_cross_a_network_in_the_clear(self):
+        path = self.write_headers("X-Token: 1")
+        status, said = rig.run(self, "--forward=http://collector:4318", f"--forward-headers={path}")
+        self.assertEqual(status, 2, said)
+        self.assertIn("use https://", said)
+        status, said = rig.run(self, f"--forward-headers={path}")
+        self.assertEqual(status, 2, said)
+        self.assertIn("forward-headers requires forward or forward-zipkin", said)
 
     def test_an_address_that_is_no_collector_is_refused(self):
         for url in "collector:4318", "http://", "http://collector:4318/v1/traces", "ftp://collector":

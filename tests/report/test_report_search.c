@@ -224,6 +224,21 @@ static void points_that_the_space_does_not_know_are_told_in_each_form(void **sta
     end_bench(&b);
 }
 
+/* While the search space is being learnt, cycles have no number: several of them in one row are no
+ * range. */
+static void cycles_without_a_number_are_no_range(void **state)
+{
+    struct bench b;
+    begin(&b, 1);
+    set_cycle(&b, 0, 0, 0, 1, 0, false);
+    b.loop.cycles[0].number = 0;
+    b.loop.cycles[0].more = 2;
+    struct pythia_buf p = picture_of(&b);
+    assert_has(&p, "<title>Opened after cycle 0: a");
+    pythia_buf_free(&p);
+    end_bench(&b);
+}
+
 /* ---- the picture ---- */
 
 /* 91.5 % of the width are four cycles of 22.875 %, though there are two: the first from 7.5 % on.
@@ -480,6 +495,7 @@ int main(void)
         cmocka_unit_test(without_a_space_it_is_being_learnt),
         cmocka_unit_test(openings_for_them_are_told_in_each_form),
         cmocka_unit_test(points_that_the_space_does_not_know_are_told_in_each_form),
+        cmocka_unit_test(cycles_without_a_number_are_no_range),
         cmocka_unit_test(bars_and_lines_stand_where_they_belong),
         cmocka_unit_test(what_has_no_room_is_listed_by_a_cross),
         cmocka_unit_test(from_1_to_2000_cycles_nothing_is_cut_off),

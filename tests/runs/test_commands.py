@@ -302,6 +302,19 @@ class TestJudgement(Runs):
         xml = self.file("out.xml", self.regress("--format", "junit").stdout.decode())
         subprocess.run(["xmllint", "--noout", xml], check=True)
 
+    def test_an_import_of_nothing_leaves_no_file_of_runs(self):
+        os.mkdir(os.path.join(self.path, "empty"))
+        self.file("bad.json", "{")
+        for path, code in (("missing.json", 1), ("bad.json", 1), ("empty", 4)):
+            done = self.pythia("runs", "import", "--db", "new.db", path)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertFalse([name for name in os.listdir(self.path) if name.startswith("new.db")], path)
+        self.file("good.json", json.dumps({"started_ns": 1, "command": ["a"], "metrics": {"wall": 1}}))
+        done = self.pythia("runs", "import", "--db", "missing/new.db", "good.json")
+        self.assertEqual((done.returncode, done.stderr.count(b"error")), (1, 1), done.stderr)
+        self.assertEqual(self.pythia("runs", "import", "--db", "new.db", "missing.json", "good.json").returncode, 1)
+        self.assertEqual(len(self.runs("--db", "new.db")), 1)
+
     def test_export_and_import_lose_nothing(self):
         self.records("old", 1e9, callpaths=[{"path": "a;b", "calls": 1, "sum_ns": 5, "sum_squares": 25.0, "min_ns": 5,
                                              "max_ns": 5, "p50_ns": 5, "p99_ns": 5, "exclusive_ns": 5}], stdout="x")

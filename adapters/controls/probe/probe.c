@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "probe/probe_feed.h"
+#include "pythia/elf_functions.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -83,7 +84,7 @@ static int add_ends(struct probe *p, size_t index, const char *program,
     const struct pythia_usdt_site *sites[2];
     size_t counts[2];
     for (int i = 0; i < 2; i++) {
-        sites[i] = pythia_usdt_notes_find(notes, pythia_text_of(p->rules->provider),
+        sites[i] = pythia_usdt_notes_find(notes, pythia_text_of(rule->provider),
                                           pythia_text_of(rule->probes[i]), &counts[i]);
         if (!sites[i])
             return PYTHIA_OK;
@@ -91,7 +92,7 @@ static int add_ends(struct probe *p, size_t index, const char *program,
     for (int i = 0; i < 2; i++) {
         struct pythia_buf id = {0};
         struct end *end = &point->ends[point->end_count];
-        pythia_buf_printf(&id, "%s:%s %s", p->rules->provider, rule->probes[i], program);
+        pythia_buf_printf(&id, "%s:%s %s", rule->provider, rule->probes[i], program);
         if (pythia_buf_status(&id) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         *end = (struct end){.id = id.bytes, .done = i == 1};
@@ -102,27 +103,52 @@ static int add_ends(struct probe *p, size_t index, const char *program,
     return PYTHIA_OK;
 }
 
+static bool is_wanted_function(const void *rules, const char *name)
+{
+    const struct pythia_probe_rules *r = rules;
+    for (size_t i = 0; i < r->point_count; i++)
+        if (strcmp(r->points[i].provider, PYTHIA_FUNCTION_PROVIDER) == 0 &&
+            strcmp(r->points[i].probes[0], name) == 0)
+            return true;
+    return false;
+}
+
+/* The functions of a program that are points; those of its debug file, too, if it is there. */
+static void read_functions(const struct probe *p, int file, struct pythia_usdt_notes *out,
+                           struct pythia_error *e)
+{
+    char path[PYTHIA_DEBUG_PATH_BYTES];
+    int debug = -1;
+    if (pythia_elf_debug_path(file, path, e) == PYTHIA_OK && path[0])
+        debug = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (!e->status)
+        pythia_elf_functions_read(file, debug, is_wanted_function, p->rules, out, e);
+    if (debug >= 0)
+        close(debug);
+}
+
 /* A program that cannot be read, or is not there, is reported and left out. */
 static int add_program(struct probe *p, const char *program)
 {
-    struct pythia_usdt_notes notes;
+    struct pythia_usdt_notes lists[2] = {0}; /* of its static probes, of its functions */
     struct pythia_error why = {0};
     int file = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), status = PYTHIA_OK;
     if (file < 0)
         pythia_error_set(&why, PYTHIA_EIO, "%s", strerror(errno));
-    else
-        pythia_usdt_notes_read(file, &notes, &why);
+    else if (pythia_usdt_notes_read(file, &lists[0], &why) == PYTHIA_OK)
+        read_functions(p, file, &lists[1], &why);
     if (file >= 0)
         close(file);
-    if (why.status) {
+    if (why.status)
         pythia_log(PYTHIA_LOG_WARNING, "A program cannot be probed: program=%s, reason=%s", program,
                    why.sentence);
-        return why.status == PYTHIA_ENOMEM ? PYTHIA_ENOMEM : PYTHIA_OK;
+    for (size_t i = 0; i < p->rules->point_count && status == PYTHIA_OK && !why.status; i++) {
+        bool function = strcmp(p->rules->points[i].provider, PYTHIA_FUNCTION_PROVIDER) == 0;
+        status = add_ends(p, i, program, &lists[function]);
     }
-    for (size_t i = 0; i < p->rules->point_count && status == PYTHIA_OK; i++)
-        status = add_ends(p, i, program, &notes);
-    pythia_usdt_notes_free(&notes);
-    return status;
+    pythia_usdt_notes_free(&lists[0]);
+    pythia_usdt_notes_free(&lists[1]);
+    return why.status == PYTHIA_ENOMEM ? PYTHIA_ENOMEM : status;
 }
 
 static void destroy_probe(struct pythia_control *c)

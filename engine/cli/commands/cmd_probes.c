@@ -1,10 +1,12 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "pythia/elf_functions.h"
 #include "pythia/log.h"
 #include "pythia/process_files.h"
 #include "pythia/shown_text.h"
@@ -13,19 +15,22 @@
 #include "shared/command.h"
 
 struct settings {
-    const char *output;
+    const char *functions, *output;
     int64_t pid;
 };
 
 static const struct pythia_option options[] = {
     PYTHIA_INTEGER("pid", 'p', "PID", NULL, 1, INT32_MAX, offsetof(struct settings, pid),
                    "List the probes of this process: of its program and of its libraries"),
+    PYTHIA_TEXT_OPTION("functions", 'f', "PATTERN", offsetof(struct settings, functions),
+                       "List functions whose names match, such as 'ha_*', instead of probes"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
                        "File to write to (default standard output)"),
     {0},
 };
 
 struct listing {
+    const char *functions; /* a pattern of names; NULL: list probes */
     struct pythia_buf text;
     size_t problems;
 };
@@ -45,22 +50,58 @@ static void log_unlisted(struct listing *l, const char *path, const char *why)
                why);
 }
 
+static bool matches_pattern(const void *pattern, const char *name)
+{
+    return fnmatch(pattern, name, 0) == 0;
+}
+
+/* The functions of a program, and of the file with its debug symbols, if it is installed. */
+static int read_functions(const struct listing *l, int file, struct pythia_usdt_notes *out,
+                          struct pythia_error *why)
+{
+    char path[PYTHIA_DEBUG_PATH_BYTES];
+    int status = pythia_elf_debug_path(file, path, why), debug = -1;
+    if (status != PYTHIA_OK)
+        return status;
+    if (path[0])
+        debug = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    status = pythia_elf_functions_read(file, debug, matches_pattern, l->functions, out, why);
+    if (debug >= 0)
+        close(debug);
+    return status;
+}
+
+/* Functions are listed where they begin: their other site is their return. */
+static size_t add_sites(struct pythia_buf *to, const struct pythia_usdt_notes *notes)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < notes->count; i++)
+        if (notes->sites[i].instruction != PYTHIA_USDT_RETURN) {
+            add_listed_site(to, &notes->sites[i]);
+            shown++;
+        }
+    return shown;
+}
+
 /* Most libraries of a process have no probes and are left out; a file that was named is not. */
 static void list_file(struct listing *l, const char *path, int file, bool named)
 {
     struct pythia_usdt_notes notes;
     struct pythia_error why = {0};
-    if (pythia_usdt_notes_read(file, &notes, &why) != PYTHIA_OK) {
+    struct pythia_buf sites = {0};
+    if ((l->functions ? read_functions(l, file, &notes, &why)
+                      : pythia_usdt_notes_read(file, &notes, &why)) != PYTHIA_OK) {
         log_unlisted(l, path, why.sentence);
         return;
     }
-    if (named || notes.count > 0) {
+    size_t shown = add_sites(&sites, &notes);
+    if (named || shown > 0) {
         pythia_shown_add(&l->text, pythia_text_of(path), SIZE_MAX);
-        pythia_buf_printf(&l->text, ": %zu probe site%s\n", notes.count,
-                          notes.count == 1 ? "" : "s");
+        pythia_buf_printf(&l->text, ": %zu %s%s\n", shown, l->functions ? "function" : "probe site",
+                          shown == 1 ? "" : "s");
+        pythia_buf_text_add(&l->text, pythia_buf_text(&sites));
     }
-    for (size_t i = 0; i < notes.count; i++)
-        add_listed_site(&l->text, &notes.sites[i]);
+    pythia_buf_free(&sites);
     if (notes.refused > 0)
         pythia_log(PYTHIA_LOG_WARNING, "Notes of probes are malformed: file=%s, notes=%zu", path,
                    notes.refused);
@@ -91,7 +132,7 @@ static void list_named_file(struct listing *l, const char *path)
 static int run_probes(const void *settings, char *const *operands, int count)
 {
     const struct settings *s = settings;
-    struct listing l = {0};
+    struct listing l = {.functions = s->functions};
     struct pythia_error why = {0};
     int status = PYTHIA_OK;
     if (!s->pid == !count) {
@@ -116,7 +157,7 @@ static int run_probes(const void *settings, char *const *operands, int count)
 const struct pythia__command pythia__cmd_probes = {
     .name = "probes",
     .operands = "[FILE...]",
-    .summary = "List the USDT probes of programs and libraries",
+    .summary = "List the USDT probes, or functions, of programs and libraries",
     .description =
         "Lists the statically defined trace points (USDT) that programs and libraries for x86-64 "
         "were built with: for each place in its code the offset in the file, the instruction "
@@ -125,11 +166,19 @@ const struct pythia__command pythia__cmd_probes = {
         "The instruction decides what a probe costs while it is open: *nop5*, *nop*, *push* and "
         "*branch* are emulated by the kernel; *step* stands for all others, which are executed "
         "in a single step, and cost tens of times as much in a virtual machine. \"(semaphore)\": "
-        "the program computes the arguments only while somebody looks.",
+        "the program computes the arguments only while somebody looks.\n\n"
+        "*--functions* lists functions instead, which can be probed where they begin and where "
+        "they "
+        "return: by the symbols of the file, and by those of its debug package, if it is installed "
+        "(/usr/lib/debug/.build-id). A program that was stripped has the functions that it "
+        "exports. Names are those of the linker, as rules for *pythiad --probes* take them: "
+        "those of C++ are mangled.",
     .examples = "# What PostgreSQL offers\n"
                 "pythia probes /usr/lib/postgresql/15/bin/postgres\n"
                 "# What a running program and its libraries offer\n"
-                "pythia probes --pid 4711\n",
+                "pythia probes --pid 4711\n"
+                "# Functions of MariaDB that commit\n"
+                "pythia probes --functions '*commit*' /usr/sbin/mariadbd\n",
     .exits = "0 done, 1 failed (also: some file could not be read, or is no program), 2 wrong "
              "usage.",
     .see_also = "pythia-run(1)",

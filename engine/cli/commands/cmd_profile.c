@@ -3,6 +3,7 @@
 #include "pythia/log.h"
 #include "pythia/profile_report.h"
 #include "pythia/status.h"
+#include "read_summaries.h"
 #include "shared/command.h"
 #include "shared/terminal.h"
 
@@ -10,7 +11,7 @@ struct settings {
     struct pythia__read_settings read;
     int64_t top;
     int by, sort, format;
-    bool critical, per_instance, pairs, spark;
+    bool critical, per_instance, pairs, spark, summaries;
     const char *callpath, *output;
 };
 
@@ -37,6 +38,9 @@ static const struct pythia_option options[] = {
                 "of both is traced"),
     PYTHIA_FLAG("spark", 0, offsetof(struct settings, spark),
                 "Show calls and time of each row over time"),
+    PYTHIA_FLAG("summaries", 0, offsetof(struct settings, summaries),
+                "The files hold sums over calls instead of traces: profiles of SYMBIOSYS or margo "
+                "(.csv) or statistics of margo (.stats.json)"),
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html|dot", "text",
                   offsetof(struct settings, format),
                   "Form of the output; pythia-report(5) describes the JSON; dot is a graph of "
@@ -93,14 +97,38 @@ static int write_profile(const struct profiling *p)
     return status;
 }
 
+/* Sums have no spans: neither their time on critical paths nor when they were. */
+static int check_summaries(const struct settings *s)
+{
+    const char *with = s->critical                    ? "--critical"
+                       : s->spark                     ? "--spark"
+                       : s->by == PYTHIA_PROFILE_LEAF ? "--by leaf"
+                       : s->read.skew                 ? "--skew"
+                       : s->read.input_format != 0    ? "--input-format"
+                                                      : NULL;
+    if (!s->summaries || !with)
+        return PYTHIA_OK;
+    pythia_log(PYTHIA_LOG_ERROR, "--summaries and %s exclude each other: sums have no spans", with);
+    return PYTHIA_EUSAGE;
+}
+
+static int read_profile(struct profiling *p)
+{
+    const struct pythia_consumer consumer = {restart_profile, add_to_profile, p};
+    if (!p->s->summaries)
+        return pythia__reading_run(&p->reading, &consumer);
+    int status = restart_profile(p);
+    return status == PYTHIA_OK ? pythia__read_summaries(&p->reading, p->profile) : status;
+}
+
 static int run_profile(const void *settings, char *const *operands, int count)
 {
     struct profiling p = {.s = settings};
-    const struct pythia_consumer consumer = {restart_profile, add_to_profile, &p};
-    int code;
-    int status =
-        pythia__reading_begin(&p.reading, &p.s->read, (const char *const *)operands, count);
-    if (status != PYTHIA_OK || (status = pythia__reading_run(&p.reading, &consumer)) != PYTHIA_OK)
+    int code, status = check_summaries(p.s);
+    if (status != PYTHIA_OK)
+        return PYTHIA__EXIT_USAGE;
+    status = pythia__reading_begin(&p.reading, &p.s->read, (const char *const *)operands, count);
+    if (status != PYTHIA_OK || (status = read_profile(&p)) != PYTHIA_OK)
         goto out;
     status = write_profile(&p);
 out:
@@ -122,7 +150,15 @@ const struct pythia__command pythia__cmd_profile = {
         "which only one side has spans are counted.\n\n"
         "With --critical a span counts only while it is on the critical path of its request: the "
         "time that, if it were shorter, would make the request shorter. Its calls are how often it "
-        "is on the path.",
+        "is on the path.\n\n"
+        "With --summaries it reads what programs have summed up themselves, a file for each "
+        "process: profile-HOST-PID.csv of SYMBIOSYS or of margo before 0.11, and NAME.stats.json "
+        "of margo since, compressed or not; of a folder the files with such names. Callpaths are "
+        "those that traces of the same programs have: client and server of each RPC, below each "
+        "other. SYMBIOSYS keeps four RPCs of a callpath, margo two. Time of its own is what calls "
+        "below do not take. Sums have no quantiles, and "
+        "those of SYMBIOSYS no variance. What else the files have (sizes, queues, serialization, "
+        "slots of time) is not shown.",
     .examples =
         "# The ten callpaths with most time\n"
         "pythia profile --top 10 datasets/openstack/contention.jsonl.zst\n"
@@ -132,6 +168,8 @@ const struct pythia__command pythia__cmd_profile = {
         "pythia profile --by name datasets/openstack/contention.jsonl.zst\n"
         "# Does one process have more than its share of the load?\n"
         "pythia profile --per-instance --top 3 datasets/openstack/contention.jsonl.zst\n"
+        "# What the processes of a data service have summed up themselves\n"
+        "pythia profile --summaries --pairs profiles/\n"
         "# The services and the calls between them, to be drawn by Graphviz\n"
         "pythia profile --format dot datasets/openstack/contention.jsonl.zst > services.dot\n",
     .exits = PYTHIA__EXITS_READING,

@@ -130,7 +130,8 @@ static const struct pythia_option import_options[] = {
 
 struct importing {
     const struct import_settings *s;
-    struct pythia_run_store *store;
+    struct pythia_run_store *store; /* NULL: nothing has been added yet */
+    bool unusable;                  /* the file of runs cannot be opened, as logged */
     size_t count, refused;
 };
 
@@ -143,17 +144,40 @@ static void refuse_file(struct importing *m, const char *path, struct pythia_err
     m->refused++;
 }
 
+/* The file of runs is made only for a run to put into it: a path that was mistyped must not leave
+ * an empty file behind. */
+static bool open_import_store(struct importing *m)
+{
+    char path[4096];
+    struct pythia_error why = {0};
+    int status = PYTHIA_OK;
+    if (m->store || m->unusable)
+        return m->store;
+    if (!m->s->db)
+        status = pythia_run_store_default(true, path, sizeof(path), &why);
+    if (status == PYTHIA_OK)
+        status = pythia_run_store_open(m->s->db ? m->s->db : path, true, &m->store, &why);
+    if (status != PYTHIA_OK)
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
+    m->unusable = status != PYTHIA_OK;
+    return status == PYTHIA_OK;
+}
+
 static void import_file(struct importing *m, const char *path)
 {
     struct pythia_buf text = {0};
     struct pythia_error why = {0};
     struct pythia_run_parsed *parsed = NULL;
     int64_t id;
+    if (m->unusable)
+        return;
     if (pythia_file_read(path, &text, &why) != PYTHIA_OK ||
         pythia_run_json_parse(pythia_buf_text(&text), &parsed, &why) != PYTHIA_OK) {
         refuse_file(m, path, &why);
         goto out;
     }
+    if (!open_import_store(m))
+        goto out;
     struct pythia_run run = *pythia_run_parsed_run(parsed);
     run.tag = run.tag ? run.tag : m->s->tag;
     if (pythia_run_store_add(m->store, &run, &id, &why) == PYTHIA_OK)
@@ -198,24 +222,14 @@ static void import_path(struct importing *m, const char *path, int depth)
 static int run_import(const void *settings, char *const *operands, int count)
 {
     struct importing m = {.s = settings};
-    struct pythia_error why = {0};
-    char path[4096];
-    int status = PYTHIA_OK;
-    if (!m.s->db)
-        status = pythia_run_store_default(true, path, sizeof(path), &why);
-    if (status != PYTHIA_OK ||
-        pythia_run_store_open(m.s->db ? m.s->db : path, true, &m.store, &why) != PYTHIA_OK) {
-        pythia_log_error(PYTHIA_LOG_ERROR, &why);
-        return PYTHIA__EXIT_FAILED;
-    }
     for (int i = 0; i < count; i++)
         import_path(&m, operands[i], 4);
     pythia_log(m.refused ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO, "Imported %zu runs, refused %zu",
                m.count, m.refused);
     pythia_run_store_close(m.store);
-    return m.refused      ? PYTHIA__EXIT_FAILED
-           : m.count == 0 ? PYTHIA__EXIT_TOO_FEW
-                          : PYTHIA__EXIT_DONE;
+    return m.refused || m.unusable ? PYTHIA__EXIT_FAILED
+           : m.count == 0          ? PYTHIA__EXIT_TOO_FEW
+                                   : PYTHIA__EXIT_DONE;
 }
 
 const struct pythia__command pythia__cmd_runs_export = {

@@ -133,14 +133,6 @@ int pythia__output_add(struct pythia__output *o, struct pythia_text text)
     return report_output(kept_at(o), o->number);
 }
 
-int pythia__output_restart(struct pythia__output *o)
-{
-    if (o->number == 0 && (o->replaces || o->copies) &&
-        (ftruncate(o->file, 0) != 0 || lseek(o->file, 0, SEEK_SET) != 0))
-        o->number = errno;
-    return o->number == 0 ? PYTHIA_OK : report_output(kept_at(o), o->number);
-}
-
 static int copy_to_stdout(int file)
 {
     static char piece[COPY_BYTES];

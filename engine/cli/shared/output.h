@@ -23,8 +23,6 @@ int pythia__output_begin(struct pythia__output *o, const char *path);
  * written is not replaced at the end. Static. */
 const char *pythia__output_file_name(const struct pythia__output *o);
 int pythia__output_add(struct pythia__output *o, struct pythia_text text);
-/* Forget what was added. */
-int pythia__output_restart(struct pythia__output *o);
 /* Put the file in its place if `status` is PYTHIA_OK, else leave nothing. Returns `status`, or
  * PYTHIA_EIO after logging why. */
 int pythia__output_end(struct pythia__output *o, int status);

@@ -228,6 +228,12 @@ static void set_pace(struct pythia__daemon *d)
         uv_timer_start(&d->tick, on_tick, wanted, wanted);
 }
 
+/* Spans, by whatever way they came. */
+static uint64_t count_arrived(const struct pythia__daemon *d)
+{
+    return pythia__intake_numbers(d->intake).spans + pythia__feeds_numbers(d->feeds).spans;
+}
+
 /* The order matters: the breaker, the budget and the load close points before the desired set
  * goes out, or points would be opened that are closed again at once. */
 static void on_tick(uv_timer_t *timer)
@@ -238,7 +244,7 @@ static void on_tick(uv_timer_t *timer)
     int status = pythia_live_tick(d->engine.live, now);
     if (status != PYTHIA_OK || (status = pythia__breaking_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__budget_tick(&d->switching, now)) != PYTHIA_OK ||
-        (status = pythia__load_tick(&d->switching, now)) != PYTHIA_OK ||
+        (status = pythia__load_tick(&d->switching, now, count_arrived(d))) != PYTHIA_OK ||
         (status = pythia__switching_tick(&d->switching, now)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be evaluated: reason=%s",
                    pythia_status_text(status));
@@ -623,6 +629,24 @@ static int make_switching(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__restore_switches(w);
 }
 
+static bool sends_on(const struct pythia__settings *s)
+{
+    return s->forward || s->forward_zipkin;
+}
+
+static int start_forwarding(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    const struct pythia__forward_options options = {
+        .urls = {[PYTHIA__FORWARD_OTLP] = s->forward, [PYTHIA__FORWARD_ZIPKIN] = s->forward_zipkin},
+        .headers = d->forward_headers.lines,
+        .bytes_max = s->forward_max};
+    int status = s->forward_headers
+                     ? pythia_headers_read(s->forward_headers, &d->forward_headers, e)
+                     : PYTHIA_OK;
+    return status == PYTHIA_OK ? pythia__forward_create(&options, &d->forward, e) : status;
+}
+
 /* The state comes first, because switching restores from it; listeners come late, so that
  * nothing arrives before there is a place for it. */
 static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
@@ -635,7 +659,7 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
     d->room.max = d->decoding.max = s->waiting_max;
     if ((status = open_state(d, e)) != PYTHIA_OK || (status = make_switching(d, e)) != PYTHIA_OK)
         return status;
-    const struct pythia__intake_options taking = {.room = s->forward ? &d->decoding : &d->room,
+    const struct pythia__intake_options taking = {.room = sends_on(s) ? &d->decoding : &d->room,
                                                   .inflated_max = s->inflated_max,
                                                   .limits = pythia__settings_span_limits(s),
                                                   .record = s->record,
@@ -648,8 +672,8 @@ static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK && s->span_log)
         status = pythia__span_log_open(s->span_log, s->span_log_max, d->engine.vocabulary,
                                        &d->span_log, e);
-    if (status == PYTHIA_OK && s->forward)
-        status = pythia__forward_create(s->forward, s->forward_max, &d->forward, e);
+    if (status == PYTHIA_OK && sends_on(s))
+        status = start_forwarding(d, e);
     if (status != PYTHIA_OK ||
         (status = pythia__receive_create(d->intake, d->forward, (unsigned)s->retry_s,
                                          &d->receive)) != PYTHIA_OK)
@@ -722,6 +746,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__events_destroy(d->events);
     pythia__receive_destroy(d->receive);
     pythia__forward_destroy(d->forward);
+    pythia_headers_free(&d->forward_headers);
     pythia__intake_destroy(d->intake);
     pythia__kafka_destroy(d->kafka);
     pythia__feeds_destroy(d->feeds);

@@ -15,6 +15,7 @@
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
 #include "notify/notify.h"
+#include "pythia/header_file.h"
 #include "shared/engine.h"
 #include "shared/heap.h"
 #include "switching/switches.h"
@@ -40,8 +41,9 @@ struct pythia__daemon {
     /* With `forward`, for those that are being decoded: where there is no more of it, others are
      * still received and sent on. */
     struct pythia__room decoding;
-    struct pythia__forward *forward;   /* NULL: nothing is sent on */
-    struct pythia__span_log *span_log; /* NULL: there is none */
+    struct pythia__forward *forward;       /* NULL: nothing is sent on */
+    struct pythia_headers forward_headers; /* owned */
+    struct pythia__span_log *span_log;     /* NULL: there is none */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;

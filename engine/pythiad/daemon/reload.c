@@ -41,8 +41,9 @@ static bool is_same_setting(const struct pythia_option *o, const void *a, const 
 
 static bool may_change(const char *name)
 {
-    static const char *const names[] = {"always",     "never", "max-overhead-pct", "max-load1",
-                                        "breaker-ns", "quiet", "verbose"};
+    static const char *const names[] = {"always",    "never",       "max-overhead-pct",
+                                        "max-load1", "max-spans-s", "breaker-ns",
+                                        "quiet",     "verbose"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -85,6 +86,7 @@ void pythia__daemon_reload(struct pythia__daemon *d)
     now.never = next.never;
     now.max_overhead_pct = next.max_overhead_pct;
     now.max_load1 = next.max_load1;
+    now.max_spans_s = next.max_spans_s;
     now.breaker_ns = next.breaker_ns;
     now.quiet = next.quiet;
     now.verbose = next.verbose;

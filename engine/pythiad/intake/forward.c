@@ -19,14 +19,14 @@
 
 struct body {
     struct body *next;
+    enum pythia__forward_to to;
     const char *path, *type, *coding; /* coding NULL: it is not packed */
     size_t size;
     char bytes[];
 };
 
 struct pythia__forward {
-    char *url;
-    size_t bytes_max;
+    struct pythia__forward_options options;
     uv_mutex_t lock; /* of all that follows */
     uv_cond_t changed;
     struct body *first, **last;
@@ -42,21 +42,31 @@ struct pythia__forward {
 
 enum outcome { TAKEN, LATER, REFUSED };
 
-static enum outcome post_body(struct pythia__forward *f, const struct body *b, long *code)
+static enum outcome post_body(struct pythia__forward *f, struct pythia_web_link *link,
+                              const struct body *b, long *code)
 {
     char url[1024], type[64], coding[64] = "";
     struct pythia_web_answer answer = {0};
-    snprintf(url, sizeof(url), "%s%s", f->url, b->path);
+    const char *base = f->options.urls[b->to];
+    size_t base_size = strlen(base);
+    snprintf(url, sizeof(url), "%.*s%s", (int)(base_size - (base[base_size - 1] == '/')), base,
+             b->path);
     snprintf(type, sizeof(type), "Content-Type: %s", b->type);
     if (b->coding)
         snprintf(coding, sizeof(coding), "Content-Encoding: %s", b->coding);
-    const struct pythia_web_request request = {.url = url,
-                                               .headers = {type, b->coding ? coding : NULL},
-                                               .body = b->bytes,
-                                               .body_size = b->size,
-                                               .answer_max = ANSWER_MAX,
-                                               .timeout_s = TIMEOUT_S,
-                                               .stop = &f->given_up};
+    struct pythia_web_request request = {.url = url,
+                                         .headers = {type},
+                                         .link = link,
+                                         .body = b->bytes,
+                                         .body_size = b->size,
+                                         .answer_max = ANSWER_MAX,
+                                         .timeout_s = TIMEOUT_S,
+                                         .stop = &f->given_up};
+    size_t count = 1;
+    if (b->coding)
+        request.headers[count++] = coding;
+    for (const char *const *h = f->options.headers; h && *h && count < PYTHIA_WEB_HEADERS; h++)
+        request.headers[count++] = *h;
     int status = pythia_web_ask(&request, &answer, NULL);
     *code = answer.status;
     pythia_buf_free(&answer.body);
@@ -94,7 +104,7 @@ static void pause_forwarding(struct pythia__forward *f, double seconds)
 
 /* With the lock held, but not while a request is under way. The body keeps its bytes of the queue
  * until it is taken: the bound is one of memory. */
-static void send_on(struct pythia__forward *f, struct body *b)
+static void send_on(struct pythia__forward *f, struct pythia_web_link *link, struct body *b)
 {
     double pause = PAUSE_MIN_S;
     enum outcome outcome = LATER;
@@ -102,7 +112,7 @@ static void send_on(struct pythia__forward *f, struct body *b)
         bool last = f->stopping;
         long code;
         uv_mutex_unlock(&f->lock);
-        outcome = post_body(f, b, &code);
+        outcome = post_body(f, link, b, &code);
         uv_mutex_lock(&f->lock);
         note_outcome(f, b, outcome, code);
         if (outcome != LATER)
@@ -123,6 +133,7 @@ static void send_on(struct pythia__forward *f, struct body *b)
 static void run_forwarding(void *context)
 {
     struct pythia__forward *f = context;
+    struct pythia_web_link *link = pythia_web_link_create();
     uv_mutex_lock(&f->lock);
     while (f->first || !f->stopping) {
         struct body *b = f->first;
@@ -133,32 +144,28 @@ static void run_forwarding(void *context)
         f->first = b->next;
         if (!f->first)
             f->last = &f->first;
-        send_on(f, b);
+        send_on(f, link, b);
     }
     uv_mutex_unlock(&f->lock);
+    pythia_web_link_destroy(link);
 }
 
 /* ---- the loop ---- */
 
 /* Where one thread cannot be made, _destroy ends those that were. */
-int pythia__forward_create(const char *url, size_t bytes_max, struct pythia__forward **out,
-                           struct pythia_error *e)
+int pythia__forward_create(const struct pythia__forward_options *options,
+                           struct pythia__forward **out, struct pythia_error *e)
 {
-    size_t size = strlen(url);
     struct pythia__forward *f = pythia_calloc(1, sizeof(*f));
-    char *copy = pythia_strndup(url, size - (url[size - 1] == '/'));
-    if (!f || !copy || uv_mutex_init(&f->lock) != 0) {
+    if (!f || uv_mutex_init(&f->lock) != 0) {
         pythia_free(f);
-        pythia_free(copy);
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to send on");
     }
-    f->url = copy;
-    f->bytes_max = bytes_max;
+    f->options = *options;
     f->last = &f->first;
     int status = uv_cond_init(&f->changed) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK) {
         uv_mutex_destroy(&f->lock);
-        pythia_free(copy);
         pythia_free(f);
         return status;
     }
@@ -188,24 +195,30 @@ void pythia__forward_destroy(struct pythia__forward *f)
                    (unsigned long long)f->numbers.stopped);
     uv_cond_destroy(&f->changed);
     uv_mutex_destroy(&f->lock);
-    pythia_free(f->url);
     pythia_free(f);
 }
 
+bool pythia__forward_takes(const struct pythia__forward *f, enum pythia__forward_to to)
+{
+    return f && f->options.urls[to];
+}
+
 /* The copy is made without the lock, as threads must not wait for it. */
-bool pythia__forward_add(struct pythia__forward *f, const char *path, const char *type,
-                         enum pythia_packing packing, const char *bytes, size_t size)
+bool pythia__forward_add(struct pythia__forward *f, enum pythia__forward_to to, const char *path,
+                         const char *type, enum pythia_packing packing, const char *bytes,
+                         size_t size)
 {
     static const char *const codings[PYTHIA_PACKINGS] = {
         [PYTHIA_PACKING_GZIP] = "gzip", [PYTHIA_PACKING_ZSTD] = "zstd"};
     struct body *b = pythia_calloc(1, sizeof(*b) + size);
     if (b) {
-        *b = (struct body){.path = path, .type = type, .coding = codings[packing], .size = size};
+        *b = (struct body){
+            .to = to, .path = path, .type = type, .coding = codings[packing], .size = size};
         if (size > 0)
             memcpy(b->bytes, bytes, size);
     }
     uv_mutex_lock(&f->lock);
-    bool taken = b && size <= f->bytes_max - f->numbers.waiting_bytes;
+    bool taken = b && size <= f->options.bytes_max - f->numbers.waiting_bytes;
     if (taken) {
         *f->last = b;
         f->last = &b->next;

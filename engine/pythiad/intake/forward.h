@@ -16,6 +16,19 @@
 
 struct pythia__forward;
 
+/* Collectors take Zipkin at another port. */
+enum pythia__forward_to {
+    PYTHIA__FORWARD_OTLP,
+    PYTHIA__FORWARD_ZIPKIN,
+    PYTHIA__FORWARDS,
+};
+
+struct pythia__forward_options {
+    const char *urls[PYTHIA__FORWARDS]; /* "http://collector:4318", without a path; NULL: none */
+    const char *const *headers; /* further ones of each request, "Name: value", NULL ends them */
+    size_t bytes_max;           /* that wait, at most */
+};
+
 struct pythia__forward_numbers {
     uint64_t sent, sent_bytes, tried_again;
     uint64_t refused;       /* by the collector, for good: lost */
@@ -25,17 +38,20 @@ struct pythia__forward_numbers {
     uint64_t waiting_bytes; /* and bytes of them */
 };
 
-/* `url` (copied) is that of the collector without a path, "http://collector:4318"; at most
- * `bytes_max` bytes wait. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
-int pythia__forward_create(const char *url, size_t bytes_max, struct pythia__forward **out,
-                           struct pythia_error *e);
+/* URLs and headers are borrowed. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
+int pythia__forward_create(const struct pythia__forward_options *options,
+                           struct pythia__forward **out, struct pythia_error *e);
 /* Send what waits, until the collector does not take it, and stop the threads; may be NULL. */
 void pythia__forward_destroy(struct pythia__forward *f);
 
+/* Is there an address for such bodies? False if `f` is NULL. */
+bool pythia__forward_takes(const struct pythia__forward *f, enum pythia__forward_to to);
+
 /* Queue a body (copied) that came for a path such as "/v1/traces" (a literal), with its content
  * type (a literal). False: there is no room or no memory for it. Never waits. */
-bool pythia__forward_add(struct pythia__forward *f, const char *path, const char *type,
-                         enum pythia_packing packing, const char *bytes, size_t size);
+bool pythia__forward_add(struct pythia__forward *f, enum pythia__forward_to to, const char *path,
+                         const char *type, enum pythia_packing packing, const char *bytes,
+                         size_t size);
 
 /* All zero if `f` is NULL. */
 struct pythia__forward_numbers pythia__forward_numbers(struct pythia__forward *f);

@@ -19,6 +19,7 @@
 #define JSON     "application/json"
 
 #define TRACES_PATH "/v1/traces"
+#define ZIPKIN_PATH "/api/v2/spans"
 
 struct pythia__receive {
     struct pythia__intake *intake;
@@ -170,10 +171,10 @@ static void answer_zipkin(void *context, const struct pythia__intake_result *res
 
 /* ---- sending on ---- */
 
-static const char *otlp_type(const struct pythia__receive *r,
+static const char *body_type(const struct pythia__receive *r,
                              const struct pythia_adapter_ops *format)
 {
-    return format == r->otlp_json ? JSON : PROTOBUF;
+    return format == r->otlp_protobuf ? PROTOBUF : JSON;
 }
 
 /* Its sender has been answered: nobody is told what came of it. */
@@ -207,16 +208,21 @@ static void answer_taken(struct pythia__http_exchange *x, bool json)
 static void forward_http(struct pythia__receive *r, struct pythia__http_exchange *x,
                          const char *path, const struct pythia_adapter_ops *format, bool traces)
 {
+    bool zipkin = format == r->zipkin;
+    enum pythia__forward_to to = zipkin ? PYTHIA__FORWARD_ZIPKIN : PYTHIA__FORWARD_OTLP;
     enum pythia_packing packing = pythia_packing_named(pythia__http_header(x, "Content-Encoding"));
-    bool json = format == r->otlp_json;
+    bool json = format != r->otlp_protobuf;
     size_t size;
     char *bytes = pythia__http_take_body(x, &size);
-    if (!pythia__forward_add(r->forward, path, otlp_type(r, format), packing, bytes, size)) {
+    if (!pythia__forward_add(r->forward, to, path, body_type(r, format), packing, bytes, size)) {
         pythia_free(bytes);
         answer_later(r, x, json);
         return;
     }
-    answer_taken(x, json);
+    if (zipkin)
+        pythia__http_answer(x, 202, NULL, NULL, 0);
+    else
+        answer_taken(x, json);
     if (traces)
         submit_forwarded(r, format, packing, bytes, size);
     else
@@ -271,11 +277,17 @@ static bool is_packing_known(const struct pythia__http_exchange *x)
     return pythia_packing_named(pythia__http_header(x, "Content-Encoding")) != PYTHIA_PACKINGS;
 }
 
+/* OTLP: bodies of Zipkin may go on without it. */
+static bool is_sent_on(const struct pythia__receive *r)
+{
+    return pythia__forward_takes(r->forward, PYTHIA__FORWARD_OTLP);
+}
+
 static void handle_otlp(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__receive *r = context;
     const struct pythia_adapter_ops *format = otlp_format(r, x);
-    if (format && r->forward && is_packing_known(x))
+    if (format && is_sent_on(r) && is_packing_known(x))
         forward_http(r, x, TRACES_PATH, format, true);
     else if (format)
         submit_body(r, x, format == r->otlp_json, format, answer_otlp);
@@ -304,7 +316,10 @@ static pythia_span_counter *zipkin_counter(void *context, const struct pythia__h
 static void handle_zipkin(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__receive *r = context;
-    if (has_type(pythia__http_header(x, "Content-Type"), JSON))
+    bool json = has_type(pythia__http_header(x, "Content-Type"), JSON);
+    if (json && is_packing_known(x) && pythia__forward_takes(r->forward, PYTHIA__FORWARD_ZIPKIN))
+        forward_http(r, x, ZIPKIN_PATH, r->zipkin, true);
+    else if (json)
         submit_body(r, x, true, r->zipkin, answer_zipkin);
     else
         pythia__http_say(x, 415, "Content-Type must be " JSON " (Zipkin v2)\n");
@@ -340,7 +355,8 @@ static bool forward_grpc(struct pythia__receive *r, struct pythia__grpc_call *ca
                          const char *path, enum pythia_packing packing, const char *message,
                          size_t size)
 {
-    bool taken = pythia__forward_add(r->forward, path, PROTOBUF, packing, message, size);
+    bool taken = pythia__forward_add(r->forward, PYTHIA__FORWARD_OTLP, path, PROTOBUF, packing,
+                                     message, size);
     if (taken)
         pythia__grpc_answer(call, PYTHIA__GRPC_OK, "", NULL, 0, 0);
     else
@@ -352,7 +368,7 @@ static void handle_grpc(void *context, struct pythia__grpc_call *call, char *mes
                         enum pythia_packing packing)
 {
     struct pythia__receive *r = context;
-    if (r->forward) {
+    if (is_sent_on(r)) {
         if (forward_grpc(r, call, TRACES_PATH, packing, message, size))
             submit_forwarded(r, r->otlp_protobuf, packing, message, size);
         else
@@ -408,7 +424,7 @@ static void drop_http(void *context, struct pythia__http_exchange *x)
         pythia__http_say(x, 415, "Content-Type must be " PROTOBUF " or " JSON "\n");
         return;
     }
-    if (s->receive->forward && is_packing_known(x)) {
+    if (is_sent_on(s->receive) && is_packing_known(x)) {
         forward_http(s->receive, x, signals[s->signal].path, format, false);
         return;
     }
@@ -420,7 +436,7 @@ static void drop_grpc(void *context, struct pythia__grpc_call *call, char *messa
                       enum pythia_packing packing)
 {
     struct other_signal *s = context;
-    if (s->receive->forward) {
+    if (is_sent_on(s->receive)) {
         (void)forward_grpc(s->receive, call, signals[s->signal].path, packing, message, size);
     } else {
         drop_body(s);
@@ -480,8 +496,8 @@ int pythia__receive_create(struct pythia__intake *intake, struct pythia__forward
         .counter = otlp_counter};
     r->zipkin_route = (struct pythia__http_route){
         .method = "POST",
-        .path = "/api/v2/spans",
-        .role = pythia__route_role(PYTHIA__AT_ZIPKIN, "POST", "/api/v2/spans"),
+        .path = ZIPKIN_PATH,
+        .role = pythia__route_role(PYTHIA__AT_ZIPKIN, "POST", ZIPKIN_PATH),
         .handle = handle_zipkin,
         .context = r,
         .counter = zipkin_counter};

@@ -128,6 +128,11 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("forward", 0, "URL", AT(forward),
                        "Send what comes by OTLP on to a collector, unchanged, such as "
                        "http://collector:4318: traces, metrics and logs (see FORWARDING)"),
+    PYTHIA_TEXT_OPTION("forward-zipkin", 0, "URL", AT(forward_zipkin),
+                       "Send what comes by Zipkin on likewise, such as to http://collector:9411"),
+    PYTHIA_TEXT_OPTION("forward-headers", 0, "FILE", AT(forward_headers),
+                       "File with headers to send on with each body, \"Name: value\" on a line "
+                       "each, such as a token"),
     BYTES("forward-max", "64M", KIB, 1024 * GIB, AT(forward_max),
           "Bodies that wait to be sent on, at most; then senders are told to come again"),
     PYTHIA_TEXT_OPTION("records", 0, "unix:PATH", AT(records),
@@ -218,6 +223,9 @@ const struct pythia_option pythia__settings_table[] = {
                 "Load of this machine in the last minute, as uptime has it, above which all trace "
                 "points are closed that are neither pinned nor of the skeleton, until it is below "
                 "four fifths of that; 0: any"),
+    PYTHIA_REAL("max-spans-s", 0, "N", "0", 0, 1e12, AT(max_spans_s),
+                "Spans that arrive per second above which they are closed likewise, until it would "
+                "be four fifths of that with them open; 0: any"),
     PYTHIA_REAL("breaker-ns", 0, "NS", "50000000", 0, 1e15, AT(breaker_ns),
                 "Most time that a trace point may cost one program per second, by its spans and "
                 "its measured price; above it the point is closed within a second; 0: no limit"),
@@ -379,18 +387,26 @@ static int check_control(const struct pythia__settings *s, struct pythia_error *
 }
 
 /* Is it the address of a collector? */
-static int check_forward(const char *url, struct pythia_error *e)
+static int check_forward(const struct pythia__settings *s, const char *name, const char *url,
+                         struct pythia_error *e)
 {
     const char *host = strncmp(url, "http://", 7) == 0    ? url + 7
                        : strncmp(url, "https://", 8) == 0 ? url + 8
                                                           : "";
     size_t size = strcspn(host, "/?#");
-    if (size > 0 && (host[size] == '\0' || strcmp(host + size, "/") == 0))
-        return PYTHIA_OK;
-    return pythia_error_set(e, PYTHIA_EUSAGE,
-                            "forward: %s is not the address of a collector: give http:// or "
-                            "https://, host and port, and no path",
-                            url);
+    char address[256];
+    if (size == 0 || (host[size] != '\0' && strcmp(host + size, "/") != 0))
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "%s: %s is not the address of a collector: give http:// or "
+                                "https://, host and port, and no path",
+                                name, url);
+    snprintf(address, sizeof(address), "%.*s", (int)size, host);
+    if (s->forward_headers && url[4] == ':' && !s->insecure && !pythia__address_is_local(address))
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "%s: the headers of forward-headers could be read on the way to "
+                                "%s; use https://, or set insecure: true if that is intended",
+                                name, url);
+    return PYTHIA_OK;
 }
 
 /* Everything that can be refused is refused here, before a socket or a file is opened. */
@@ -432,8 +448,13 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
         if (pythia__notify_target_read(s->notify.texts[i], &target, e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;
     }
-    if (s->forward && check_forward(s->forward, e) != PYTHIA_OK)
+    if ((s->forward && check_forward(s, "forward", s->forward, e) != PYTHIA_OK) ||
+        (s->forward_zipkin &&
+         check_forward(s, "forward-zipkin", s->forward_zipkin, e) != PYTHIA_OK))
         return PYTHIA_EUSAGE;
+    if (s->forward_headers && !s->forward && !s->forward_zipkin)
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "forward-headers requires forward or forward-zipkin");
     if (s->forward_max < s->body_max)
         return pythia_error_set(e, PYTHIA_EUSAGE, "forward-max is below body-max");
     if (s->waiting_max < s->body_max) /* a body of that size would never be taken */

@@ -26,7 +26,7 @@ struct pythia__settings {
     int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values,
         report_types;
     struct pythia_option_texts follow;
-    const char *forward; /* to a collector */
+    const char *forward, *forward_zipkin, *forward_headers; /* to a collector */
     uint64_t forward_max, span_log_max;
     const char *span_log; /* a file */
     const char *record, *state, *records, *collect;
@@ -40,7 +40,7 @@ struct pythia__settings {
     const char *space;
     int64_t learn_requests, learn_hourly, cycle_requests, min_requests, points, points_open, seed,
         patience, problems_per_cycle;
-    double cycle_seconds, added_ns, price_ns, max_overhead_pct, max_load1, breaker_ns,
+    double cycle_seconds, added_ns, price_ns, max_overhead_pct, max_load1, max_spans_s, breaker_ns,
         breaker_hold_s, alpha, min_cov;
     struct pythia_option_texts always, never;
     const char *expect; /* a file */

@@ -154,7 +154,8 @@ void pythia__budget_metrics(const struct pythia__switching *w, struct pythia_buf
                       "Times a trace point was closed for its cost.");
     pythia_buf_printf(to, "pythia_points_drops_total %" PRIu64 "\n", n.drops);
     write_budget_head(to, "pythia_overloaded", "gauge",
-                      "1: trace points are closed because the machine is busy (--max-load1).");
+                      "1: trace points are closed because of the load (--max-load1, "
+                      "--max-spans-s).");
     pythia_buf_printf(to, "pythia_overloaded %d\n", w->overloaded);
     write_budget_head(to, "pythia_breaker_limit_ns", "gauge",
                       "Time that a trace point may cost one program per second; 0: no limit.");

@@ -9,6 +9,7 @@
 #include "pythia/overhead.h"
 #include "pythia/passes.h"
 #include "shared/engine.h"
+#include "span_rate.h"
 
 /* Read and written by the files of this folder alone; others read. */
 struct pythia__switching {
@@ -34,9 +35,10 @@ struct pythia__switching {
     uint32_t points_pinned;               /* trace points there were when pins were looked at */
     uint64_t budget_ns;                   /* when the cost of tracing was looked at last */
     uint64_t load_ns;                     /* when the load was looked at last */
-    bool overloaded;                      /* it is above max-load1 */
-    uint64_t broken_ns;                   /* when the breaker was looked at last */
-    uint64_t mended_ns;                   /* when it was last tried to write a degraded state */
+    bool overloaded;                      /* it is above max-load1 or max-spans-s */
+    struct pythia__span_rate span_rate;
+    uint64_t broken_ns;              /* when the breaker was looked at last */
+    uint64_t mended_ns;              /* when it was last tried to write a degraded state */
     size_t kept_types;               /* types that the search space had when the state got it */
     uint64_t lessons_told, cut_told; /* in the log: openings for types that turned up later */
     uint64_t unknown_told;           /* trace points that the search space does not know */

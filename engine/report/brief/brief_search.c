@@ -93,7 +93,7 @@ static void add_cycle(const struct pythia__brief *b, const struct pythia_loop_cy
 {
     pythia__doc_row(b->d, PYTHIA__DOC_PLAIN);
     pythia__doc_cell(b->d);
-    if (c->more > 0)
+    if (c->more > 0 && c->number > 0)
         pythia__doc_words(b->d, "%zu\xE2\x80\x93%zu", (size_t)(c->number - c->more),
                           (size_t)c->number);
     else

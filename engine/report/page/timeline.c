@@ -101,7 +101,7 @@ static struct texts copy_found(struct pythia__doc *d, const struct pythia_vocabu
 static struct pythia_text name_of_cycle(struct pythia__doc *d, const struct pythia_loop_cycle *c)
 {
     char text[64];
-    if (c->more > 0)
+    if (c->more > 0 && c->number > 0)
         (void)snprintf(text, sizeof(text), "%zu-%zu", (size_t)(c->number - c->more),
                        (size_t)c->number);
     else

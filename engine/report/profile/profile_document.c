@@ -138,12 +138,12 @@ static void add_times(const struct pythia__profile_shown *s, const struct pythia
                       struct pythia__doc *d)
 {
     add_time_cell(d, pythia_exact_moments_mean(&t->moments));
-    add_time_cell(d, pythia_sketch_quantile(t->sketch, .5));
-    add_time_cell(d, pythia_sketch_quantile(t->sketch, .99));
+    add_time_cell(d, pythia_profile_quantile(t, .5));
+    add_time_cell(d, pythia_profile_quantile(t, .99));
     if (count_columns(s, NARROW_DROPPED) == 0)
         return;
-    add_time_cell(d, pythia_sketch_min(t->sketch));
-    add_time_cell(d, pythia_sketch_max(t->sketch));
+    add_time_cell(d, pythia_profile_min(t));
+    add_time_cell(d, pythia_profile_max(t));
 }
 
 static void add_row(const struct pythia__profile_shown *s, const struct pythia_profile_row *row,

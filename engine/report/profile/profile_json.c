@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include <jansson.h>
 
 #include "profile_forms.h"
@@ -9,11 +11,11 @@ static void set_times(struct pythia__json *w, json_t *to, const struct pythia_pr
     pythia__json_set(w, to, "count", pythia__json_count(t->moments.weight));
     pythia__json_set(w, to, "total_ns", pythia__json_count(pythia_profile_sum_ns(t)));
     pythia__json_set(w, to, "mean_ns", pythia__json_real(pythia_exact_moments_mean(&t->moments)));
-    pythia__json_set(w, to, "sd_ns", pythia__json_real(pythia_exact_moments_sd(&t->moments)));
-    pythia__json_set(w, to, "min_ns", pythia__json_real(pythia_sketch_min(t->sketch)));
-    pythia__json_set(w, to, "p50_ns", pythia__json_real(pythia_sketch_quantile(t->sketch, .5)));
-    pythia__json_set(w, to, "p99_ns", pythia__json_real(pythia_sketch_quantile(t->sketch, .99)));
-    pythia__json_set(w, to, "max_ns", pythia__json_real(pythia_sketch_max(t->sketch)));
+    pythia__json_set(w, to, "sd_ns", pythia__json_real(sqrt(pythia_profile_variance(t))));
+    pythia__json_set(w, to, "min_ns", pythia__json_real(pythia_profile_min(t)));
+    pythia__json_set(w, to, "p50_ns", pythia__json_real(pythia_profile_quantile(t, .5)));
+    pythia__json_set(w, to, "p99_ns", pythia__json_real(pythia_profile_quantile(t, .99)));
+    pythia__json_set(w, to, "max_ns", pythia__json_real(pythia_profile_max(t)));
 }
 
 static json_t *make_known_text(const struct pythia_vocabulary *v, uint32_t string)

@@ -24,11 +24,11 @@ static double find_row_key(const struct pythia_profile_row *row, enum pythia_pro
     case PYTHIA_PROFILE_SORT_COUNT:
         return (double)m->weight;
     case PYTHIA_PROFILE_SORT_P99:
-        return pythia_sketch_quantile(row->times.sketch, .99);
+        return pythia_profile_quantile(&row->times, .99);
     case PYTHIA_PROFILE_SORT_VARIANCE:
-        return pythia_exact_moments_variance(m);
+        return pythia_profile_variance(&row->times);
     case PYTHIA_PROFILE_SORT_COV:
-        return pythia_exact_moments_cov(m);
+        return pythia_profile_cov(&row->times);
     case PYTHIA_PROFILE_SORT_TOTAL:
         break;
     }

@@ -240,7 +240,7 @@ void pythia__say_cycle(struct pythia__doc *d, const struct pythia_report_source 
 
 void pythia__say_cycle_number(struct pythia__doc *d, const struct pythia_loop_cycle *c)
 {
-    if (c->more > 0)
+    if (c->more > 0 && c->number > 0)
         pythia__doc_words(d, "%zu-%zu", (size_t)(c->number - c->more), (size_t)c->number);
     else
         pythia__doc_words(d, "%zu", (size_t)c->number);

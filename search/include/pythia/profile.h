@@ -35,10 +35,13 @@ struct pythia_profile_options {
     bool slots;                  /* over time as well */
 };
 
-/* Durations of spans, of which each counts with its weight. */
+/* Durations of spans, of which each counts with its weight. Of calls that were added as summaries
+ * the moments have count and sum only, and there is no sketch. */
 struct pythia_profile_times {
     struct pythia_exact_moments moments; /* ns; the weight is the count */
-    struct pythia_sketch *sketch;        /* owned by the profile; quantiles are within 1 % */
+    struct pythia_sketch *sketch;        /* owned by the profile; NULL: of summaries */
+    double squares; /* of summaries: the sum of squares about the mean, ns^2; NaN: not known */
+    uint64_t min_ns, max_ns; /* of summaries */
 };
 
 /* On which side of a call between services the spans of a row are (call_parts.h). */
@@ -76,6 +79,7 @@ struct pythia_profile_pair {
     uint32_t origin, target; /* processes; PYTHIA_NONE: not traced */
     uint64_t calls;
     uint64_t origin_ns, target_ns; /* of the call as the origin sees it, and of the target's span */
+    uint64_t origin_calls, target_calls; /* of summaries: as each side has counted them */
 };
 
 /* `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
@@ -86,6 +90,25 @@ void pythia_profile_destroy(struct pythia_profile *p); /* p may be NULL */
 
 /* Add all spans of a request. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
 int pythia_profile_add(struct pythia_profile *p, const struct pythia_trace *trace);
+
+/* Calls that were summed up where they were made or answered. */
+struct pythia_profile_summary {
+    const uint32_t *points; /* the callpath: trace points, the root first */
+    uint32_t depth;         /* of them, at least 1 */
+    uint32_t resource;      /* the process that has measured it */
+    uint32_t peer;          /* that of the other side; PYTHIA_NONE: not traced */
+    uint32_t peer_service;  /* a string */
+    bool target;            /* measured by the side that was called */
+    uint64_t calls;         /* at least 1 */
+    uint64_t sum_ns, min_ns, max_ns;
+    double variance_ns2; /* divided by `calls`; NaN: not known */
+};
+
+/* Add all summaries of a measurement at once, and nothing else: own time is that of a callpath
+ * without the callpaths below it, and a request is a call that no other has made. Not for leaves,
+ * critical paths or slots. PYTHIA_OK or PYTHIA_ENOMEM. O(summaries * depth). */
+int pythia_profile_add_summaries(struct pythia_profile *p,
+                                 const struct pythia_profile_summary *summaries, size_t count);
 
 /* ---- what was added: all of it is borrowed until more is ---- */
 
@@ -118,6 +141,14 @@ uint64_t pythia_profile_slot(const struct pythia_profile *p, const uint64_t *val
 /* An order by the names in them: the same in every process. Negative, 0 or positive. */
 int pythia_profile_compare_rows(const struct pythia_profile *p, uint32_t a, uint32_t b);
 int pythia_profile_compare_processes(const struct pythia_profile *p, uint32_t a, uint32_t b);
+
+/* Statistics of durations, in ns and ns^2; NaN where they are not known, as quantiles of summaries,
+ * or not defined. */
+double pythia_profile_quantile(const struct pythia_profile_times *times, double q);
+double pythia_profile_min(const struct pythia_profile_times *times);
+double pythia_profile_max(const struct pythia_profile_times *times);
+double pythia_profile_variance(const struct pythia_profile_times *times); /* unbiased */
+double pythia_profile_cov(const struct pythia_profile_times *times);
 
 /* The sum of durations in ns: exact below 2^64, else 2^64 - 1. */
 uint64_t pythia_profile_sum_ns(const struct pythia_profile_times *times);

@@ -1,5 +1,5 @@
 # What is exported tells the same story when it is read. OTLP keeps all of it: the report is the same, byte for byte, and
-# what is exported then has the same spans; traces are in the order in which threads have finished them.
+# so is what is exported then.
 for to in zipkin jaeger; do
     pythia export -q --to $to -o $to.json $DATA/retry.jsonl
     pythia replay -q --format json $to.json | jq -r '.groups[0] | .count, .cause, .explanations[0].key'
@@ -13,6 +13,5 @@ for from in $DATA/retry.jsonl generated.jsonl odd.jsonl; do
     for file in "$from" again.jsonl; do
         pythia replay -q --format json --min-requests 4 "$file" | jq 'del(.input)' | cksum
     done | uniq | wc -l
-    pythia export -q --to otlp -o third.jsonl again.jsonl
-    for file in again.jsonl third.jsonl; do jq -c '.resourceSpans[]' $file | sort | cksum; done | uniq | wc -l
+    pythia export -q --to otlp again.jsonl | cmp - again.jsonl && echo "the second export is the first"
 done

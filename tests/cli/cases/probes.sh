@@ -16,3 +16,7 @@ pythia probes --pid 2147483647
 echo "status $?"
 pythia probes
 echo "status $?"
+# Functions, by the pattern of their names; a program without symbols has none.
+cp "$corpus/functions" functions
+pythia probes --functions 'shop_*' functions shop
+echo "status $?"

@@ -22,14 +22,21 @@
  *         start: lock__wait__start         # what it is if it is not said
  *         done: lock__wait__done
  *         keys: {mode: start 6}
+ *       commit:
+ *         function: _Z12trans_commitP3THD  # of a program that has no probes: from call to return
+ *         keys: {failed: done 1 int}       # what it returns, an int
+ *     include: [glibc.yaml]                # the programs and points of other files, too
  *
  * Spans nest as their hits do: a pair that begins while another one of its thread is open is below
- * it. Outside of a request nothing is recorded. */
+ * it. Outside of a request nothing is recorded. A point with "only" has the hits alone whose texts
+ * are as it says: "only: {name: do_GET}". */
 struct pythia_probe_key {
     const char *name;
     uint8_t argument; /* 0 for the first */
     bool done;        /* of the probe that ends the span */
     bool text;
+    bool is_int;      /* 32 bits with a sign; the rest of its register belongs to nobody */
+    const char *only; /* the text that it must be; NULL: any */
 };
 
 #define PYTHIA_PROBE_KEYS_MAX     8
@@ -37,7 +44,7 @@ struct pythia_probe_key {
 #define PYTHIA_PROBE_PROGRAMS_MAX 16
 
 struct pythia_probe_point {
-    const char *name;
+    const char *name, *provider;
     const char *probes[2]; /* that begins it, that ends it */
     bool request;
     int type; /* index of a key, or -1 */
@@ -46,7 +53,7 @@ struct pythia_probe_point {
 };
 
 struct pythia_probe_rules {
-    const char *service, *provider;
+    const char *service, *provider; /* provider is NULL if all points are functions */
     const char *programs[PYTHIA_PROBE_PROGRAMS_MAX];
     size_t program_count;
     struct pythia_probe_point *points; /* owned */

@@ -20,6 +20,7 @@ enum pythia_usdt_instruction {
     PYTHIA_USDT_PUSH,
     PYTHIA_USDT_BRANCH,
     PYTHIA_USDT_STEP,
+    PYTHIA_USDT_RETURN, /* no instruction: the return of a function (elf_functions.h) */
     PYTHIA_USDT_INSTRUCTIONS,
 };
 
@@ -58,7 +59,7 @@ const struct pythia_usdt_site *pythia_usdt_notes_find(const struct pythia_usdt_n
                                                       struct pythia_text provider,
                                                       struct pythia_text name, size_t *count);
 
-/* "nop5", "nop", "push", "branch", "step". */
+/* "nop5", "nop", "push", "branch", "step", "return". */
 const char *pythia_usdt_instruction_name(enum pythia_usdt_instruction instruction);
 
 #endif

@@ -9,6 +9,14 @@
 
 #define PYTHIA_WEB_HEADERS 8
 
+/* A connection that stays open from one request to the next, so that only the first one has to make
+ * it. One thread at a time. */
+struct pythia_web_link;
+
+/* NULL when out of memory, or without libcurl, which requests will say. */
+struct pythia_web_link *pythia_web_link_create(void);
+void pythia_web_link_destroy(struct pythia_web_link *link); /* link may be NULL */
+
 /* A request over HTTP or HTTPS, without proxies and without following redirections. All texts are
  * borrowed. */
 struct pythia_web_request {
@@ -17,6 +25,7 @@ struct pythia_web_request {
     const char *trust;  /* PEM file of authorities; NULL: those of the system */
     const char *headers[PYTHIA_WEB_HEADERS]; /* "Name: value"; NULL ends them */
     const char *body;                        /* posted; NULL: GET */
+    struct pythia_web_link *link;            /* to use; NULL: a connection for this request alone */
     size_t body_size, answer_max;            /* a longer answer is an error; 0: any */
     double timeout_s;                        /* for all of it */
     const atomic_bool *stop;                 /* once it is true the request fails within a second */

@@ -1,12 +1,8 @@
-/* A capture may be read twice (late spans, path templates), and only then is it known what is
- * exported: so a file gets its name at the end, and documents for a collector wait in a file. */
+/* A file gets its name only when all of it has been written. */
 #include "export_sink.h"
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "pythia/flame.h"
@@ -76,12 +72,14 @@ static int try_posting(const struct pythia__export_sink *s, struct pythia_text d
 {
     struct pythia_web_answer answer = {0};
     struct pythia_error why = {0};
-    const struct pythia_web_request request = {.url = s->url,
-                                               .headers = {"Content-Type: application/json"},
-                                               .body = document.bytes,
-                                               .body_size = document.size,
-                                               .answer_max = ANSWER_MAX,
-                                               .timeout_s = TIMEOUT_S};
+    struct pythia_web_request request = {.url = s->url,
+                                         .headers = {"Content-Type: application/json"},
+                                         .body = document.bytes,
+                                         .body_size = document.size,
+                                         .answer_max = ANSWER_MAX,
+                                         .timeout_s = TIMEOUT_S};
+    for (size_t i = 0; i < PYTHIA_HEADERS_MAX; i++)
+        request.headers[1 + i] = s->headers.lines[i];
     int status = pythia_web_ask(&request, &answer, &why);
     long code = answer.status;
     pythia_buf_free(&answer.body);
@@ -111,49 +109,6 @@ static int post_document(const struct pythia__export_sink *s, struct pythia_text
     return PYTHIA_EIO;
 }
 
-static int report_waiting(const struct pythia__export_sink *s)
-{
-    pythia_log(PYTHIA_LOG_ERROR, "the temporary file of what %s will get: %s", s->url,
-               strerror(errno));
-    return PYTHIA_EIO;
-}
-
-static int post_all(struct pythia__export_sink *s)
-{
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t size;
-    int status = PYTHIA_OK;
-    rewind(s->waiting);
-    while (status == PYTHIA_OK && (size = getline(&line, &capacity, s->waiting)) > 0)
-        status = post_document(s, (struct pythia_text){line, (size_t)size});
-    free(line);
-    return status == PYTHIA_OK && ferror(s->waiting) ? report_waiting(s) : status;
-}
-
-static int begin_waiting(struct pythia__export_sink *s)
-{
-    if (s->waiting)
-        fclose(s->waiting);
-    s->waiting = tmpfile();
-    return s->waiting ? PYTHIA_OK : report_waiting(s);
-}
-
-static int add_waiting(struct pythia__export_sink *s, struct pythia_text text)
-{
-    return fwrite(text.bytes, 1, text.size, s->waiting) == text.size ? PYTHIA_OK
-                                                                     : report_waiting(s);
-}
-
-static int end_collector(struct pythia__export_sink *s, int status)
-{
-    if (status == PYTHIA_OK)
-        status = fflush(s->waiting) == 0 ? post_all(s) : report_waiting(s);
-    if (s->waiting)
-        fclose(s->waiting);
-    return status;
-}
-
 /* ---- a picture ---- */
 
 static int draw_picture(struct pythia__export_sink *s)
@@ -168,23 +123,18 @@ static int draw_picture(struct pythia__export_sink *s)
     return status;
 }
 
-static int restart_picture(struct pythia__export_sink *s)
-{
-    pythia_flame_destroy(s->flame);
-    s->flame = NULL;
-    return pythia_flame_create(&s->flame);
-}
-
 /* ---- any of them ---- */
 
 int pythia__export_sink_begin(struct pythia__export_sink *s, const char *path)
 {
     if (s->kind == PYTHIA__SINK_COLLECTOR)
-        return begin_waiting(s);
+        return PYTHIA_OK;
     int status = pythia__output_begin(&s->output, path);
-    if (status != PYTHIA_OK || s->kind != PYTHIA__SINK_DATABASE)
+    if (status != PYTHIA_OK)
         return status;
-    return open_database(s);
+    if (s->kind == PYTHIA__SINK_PICTURE)
+        return pythia_flame_create(&s->flame);
+    return s->kind == PYTHIA__SINK_DATABASE ? open_database(s) : PYTHIA_OK;
 }
 
 int pythia__export_sink_add(struct pythia__export_sink *s, struct pythia_text text)
@@ -194,28 +144,14 @@ int pythia__export_sink_add(struct pythia__export_sink *s, struct pythia_text te
     if (s->kind == PYTHIA__SINK_PICTURE)
         return pythia_flame_add_folded(s->flame, text, 0, NULL);
     if (s->kind == PYTHIA__SINK_COLLECTOR)
-        return add_waiting(s, text);
+        return post_document(s, text);
     return pythia__output_add(&s->output, text);
-}
-
-int pythia__export_sink_restart(struct pythia__export_sink *s)
-{
-    if (s->kind == PYTHIA__SINK_PICTURE)
-        return restart_picture(s);
-    if (s->kind == PYTHIA__SINK_COLLECTOR)
-        return begin_waiting(s);
-    if (s->kind != PYTHIA__SINK_DATABASE)
-        return pythia__output_restart(&s->output);
-    int status = close_database(s, PYTHIA_OK);
-    if (status == PYTHIA_OK)
-        status = pythia__output_restart(&s->output);
-    return status == PYTHIA_OK ? open_database(s) : status;
 }
 
 int pythia__export_sink_end(struct pythia__export_sink *s, int status)
 {
     if (s->kind == PYTHIA__SINK_COLLECTOR)
-        return end_collector(s, status);
+        return status;
     if (s->kind == PYTHIA__SINK_DATABASE)
         status = close_database(s, status);
     if (status == PYTHIA_OK && s->kind == PYTHIA__SINK_PICTURE)

@@ -3,6 +3,7 @@
 
 #include "export_shares.h"
 #include "export_sink.h"
+#include "ordered_traces.h"
 #include "pythia/critical_path.h"
 #include "pythia/export.h"
 #include "pythia/log.h"
@@ -12,7 +13,7 @@
 struct settings {
     struct pythia__read_settings read;
     int64_t traces;
-    const char *to, *output;
+    const char *to, *output, *headers;
     bool shares;
 };
 
@@ -24,11 +25,14 @@ static const struct pythia_option options[] = {
      "(posted to a collector, such as http://127.0.0.1:4318/v1/traces), sql (an SQLite database) "
      "or zipkin"},
     PYTHIA_INTEGER("traces", 0, "N", "0", 0, 1e12, offsetof(struct settings, traces),
-                   "Write only the first N complete traces; 0: all"),
+                   "Write only the N traces that began first; 0: all"),
     PYTHIA_FLAG(
         "shares", 's', offsetof(struct settings, shares),
         "Colour spans on critical paths by the share of the latency variance that their trace "
         "points account for, and show it as a counter; only for chrome. Reads the input twice"),
+    PYTHIA_TEXT_OPTION("headers", 0, "FILE", offsetof(struct settings, headers),
+                       "File with headers to send to the collector with each document, \"Name: "
+                       "value\" on a line each, such as a token"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
                        "Write to a file (default standard output)"),
     {0},
@@ -42,8 +46,8 @@ struct exporting {
     const struct pythia_export_ops *ops;
     struct pythia_export_state state;
     struct pythia_critical_path path;
-    struct pythia_buf piece;              /* made, not yet written */
-    uint64_t traces;                      /* so far */
+    struct pythia_buf piece; /* made, not yet written */
+    struct pythia__ordered_traces ordered;
     struct pythia__export_shares *shares; /* NULL: not asked for */
     struct pythia__export_sink sink;
 };
@@ -56,16 +60,6 @@ static int write_piece(struct exporting *x)
     status = pythia__export_sink_add(&x->sink, pythia_buf_text(&x->piece));
     pythia_buf_clear(&x->piece);
     return status;
-}
-
-static int begin_export(void *context)
-{
-    struct exporting *x = context;
-    pythia_buf_clear(&x->piece);
-    x->state = (struct pythia_export_state){.vocabulary = x->reading.vocabulary};
-    x->traces = 0;
-    x->ops->begin(&x->state, &x->piece);
-    return pythia__export_sink_restart(&x->sink);
 }
 
 /* Collectors limit what they take at once, so that documents end where they can. */
@@ -82,22 +76,36 @@ static int end_piece(struct exporting *x)
 static int export_trace(void *context, const struct pythia_trace *trace)
 {
     struct exporting *x = context;
-    if (x->s->traces > 0 && x->traces >= (uint64_t)x->s->traces)
-        return PYTHIA_OK;
     int status = pythia_critical_path_find(&x->path, trace, x->reading.groups.latency);
     if (status != PYTHIA_OK)
         return status;
     if (x->shares)
         x->state.shares = pythia__export_shares_of(x->shares, trace, &x->state.share_count);
     x->ops->trace(&x->state, trace, &x->path, &x->piece);
-    x->traces++;
     return x->piece.size < PIECE_BYTES ? pythia_buf_status(&x->piece) : end_piece(x);
 }
 
+static int restart_traces(void *context)
+{
+    return pythia__ordered_traces_restart(context);
+}
+
+static int keep_trace(void *context, const struct pythia_trace *trace)
+{
+    return pythia__ordered_traces_add(context, trace);
+}
+
+/* Threads finish traces in any order, and a capture may be read twice: traces are written when all
+ * of them are known. */
 static int export_all(struct exporting *x)
 {
-    struct pythia_consumer consumer = {begin_export, export_trace, x};
+    const struct pythia_consumer consumer = {restart_traces, keep_trace, &x->ordered};
     int status = pythia__reading_run(&x->reading, &consumer);
+    if (status != PYTHIA_OK)
+        return status;
+    x->state = (struct pythia_export_state){.vocabulary = x->reading.vocabulary};
+    x->ops->begin(&x->state, &x->piece);
+    status = pythia__ordered_traces_each(&x->ordered, export_trace, x);
     if (status != PYTHIA_OK)
         return status;
     x->ops->end(&x->state, &x->piece);
@@ -146,9 +154,21 @@ static int check_export(const struct exporting *x)
         wrong = "--to sql requires --output FILE";
     else if (x->sink.kind == PYTHIA__SINK_COLLECTOR && s->output)
         wrong = "--output does not go together with --to otlp=URL";
+    else if (x->sink.kind != PYTHIA__SINK_COLLECTOR && s->headers)
+        wrong = "--headers requires --to otlp=URL";
     if (wrong)
         pythia_log(PYTHIA_LOG_ERROR, "%s", wrong);
     return wrong ? PYTHIA_EUSAGE : PYTHIA_OK;
+}
+
+static int read_headers(struct exporting *x)
+{
+    struct pythia_error why = {0};
+    int status =
+        x->s->headers ? pythia_headers_read(x->s->headers, &x->sink.headers, &why) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
+    return status;
 }
 
 /* The output is opened only after shares are learnt, which may fail, so that an older file stays
@@ -156,13 +176,14 @@ static int check_export(const struct exporting *x)
 static int run_export_command(const void *settings, char *const *operands, int count)
 {
     struct exporting x = {.s = settings};
+    x.ordered.limit = (uint64_t)x.s->traces;
     int code;
     int status =
         pythia__reading_begin(&x.reading, &x.s->read, (const char *const *)operands, count);
     if (status != PYTHIA_OK)
         goto out;
     x.ops = choose_format(&x);
-    if ((status = check_export(&x)) != PYTHIA_OK)
+    if ((status = check_export(&x)) != PYTHIA_OK || (status = read_headers(&x)) != PYTHIA_OK)
         goto out;
     if (x.s->shares)
         status = pythia__export_shares_learn(&x.reading, &x.shares);
@@ -173,6 +194,8 @@ static int run_export_command(const void *settings, char *const *operands, int c
 out:
     code = pythia__reading_exit(&x.reading, status);
     pythia__export_shares_destroy(x.shares);
+    pythia__ordered_traces_free(&x.ordered);
+    pythia_headers_free(&x.sink.headers);
     pythia_critical_path_free(&x.path);
     pythia_buf_free(&x.piece);
     pythia__reading_end(&x.reading);
@@ -184,8 +207,9 @@ const struct pythia__command pythia__cmd_export = {
     .operands = "PATH...",
     .summary = "Write traces in the format of another tool",
     .description =
-        "Reads traces in any format that pythia replay reads and writes them, repaired "
-        "and complete, for Perfetto, Graphviz, flame graph tools, Jaeger, Zipkin, OpenTelemetry "
+        "Reads traces in any format that pythia replay reads and writes them, repaired, "
+        "complete and in the order in which they began, for Perfetto, Graphviz, flame graph tools, "
+        "Jaeger, Zipkin, OpenTelemetry "
         "collectors or a database. The critical path is marked where the format allows it.\n\n"
         "OTLP is JSON, in documents of about 1 MB on a line each, and keeps all that pythia "
         "knows of spans: read again, spans of OpenTelemetry give the same report. Jaeger and "
@@ -214,7 +238,9 @@ const struct pythia__command pythia__cmd_export = {
         "# For COPY span FROM 'spans.csv' (FORMAT csv, HEADER)\n"
         "pythia export --to csv --output spans.csv datasets/openstack/contention.jsonl.zst\n"
         "# To a collector\n"
-        "pythia export --to otlp=http://127.0.0.1:4318/v1/traces traces/\n",
+        "pythia export --to otlp=http://127.0.0.1:4318/v1/traces traces/\n"
+        "# To one that wants a token: the file has the line \"Authorization: Bearer ...\"\n"
+        "pythia export --to otlp=https://collector/v1/traces --headers token traces/\n",
     .exits = PYTHIA__EXITS_READING,
     .see_also = "pythia-replay(1), pythia-profile(1)",
     .options = options,
