@@ -36,6 +36,7 @@ class FakePythiad:
         self.lease_ms, self.poll_ms = 5000, 20
         self.gets, self.posts, self.reports, self.requests = 0, 0, [], []
         self.points, self.in_force, self.instances, self.connections = {}, {}, {}, set()
+        self.connection_of = {}  # of each instance, the one by which it asked last
         self.listener, self.port = None, 0
 
     # ---- its life ----
@@ -101,6 +102,7 @@ class FakePythiad:
         finally:
             with self.lock:
                 self.connections.discard(connection)
+                self.lock.notify_all()
             stream.close()
             connection.close()
 
@@ -109,6 +111,7 @@ class FakePythiad:
         with self.lock:
             self.requests.append(request)
             del self.requests[:-200]
+            self.connection_of[request.query.get('instance', '')] = connection
             self.lock.notify_all()
         if request.method == 'POST':
             return self.take_report(connection, request)
@@ -135,7 +138,7 @@ class FakePythiad:
         for byte in promised if mode == 'drip' else b'':
             connection.sendall(bytes([byte]))
             pause.wait(.05)
-        while mode != 'cut' and connection in self.connections:
+        while mode != 'cut' and connection in self.connections and not has_ended(connection):
             with self.lock:
                 if self.mode != mode:
                     break
@@ -190,6 +193,18 @@ class FakePythiad:
 
     # ---- what tests ask of it ----
 
+    def instances_of(self, pid):
+        """The instances of one process, as the agents name them."""
+        return [one for one in self.instances if one.split(':')[1] == str(pid)]
+
+    def instances_asking(self, pid):
+        """The instances of one process whose connection some process holds."""
+        return [one for one, connection in self.connection_of.items() if one.split(':')[1:2] == [str(pid)] and connection in self.connections]
+
+    def await_gone(self, pid, seconds):
+        """Wait until no process holds a connection by which the instances of a process have asked."""
+        self.until(lambda: not self.instances_asking(pid), f'the connection of process {pid} ends', seconds)
+
     def until(self, holds, what, seconds):
         """Wait until holds(), which is asked with the lock held, and after every request."""
         with self.lock:
@@ -205,6 +220,14 @@ class FakePythiad:
                 self.list = lists
 
 
+def has_ended(connection):
+    """Has every process closed the other end?"""
+    try:
+        return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b''
+    except BlockingIOError:
+        return False
+
+
 def read_request(stream):
     """None at the end of the connection."""
     line = stream.readline(65536)
@@ -215,8 +238,20 @@ def read_request(stream):
     while field := stream.readline(65536).strip():
         name, _, value = field.decode().partition(':')
         headers[name.lower()] = value.strip()
-    body = stream.read(int(headers.get('content-length', 0)))
+    is_chunked = headers.get('transfer-encoding', '').lower() == 'chunked'
+    body = read_chunks(stream) if is_chunked else stream.read(int(headers.get('content-length', 0)))
     return Request(method, target, headers, body)
+
+
+def read_chunks(stream):
+    """The body of a request whose sender does not know its length, as OpenTelemetry's exporter for Node.js."""
+    body = b''
+    while size := int(stream.readline(65536).partition(b';')[0], 16):
+        body += stream.read(size)
+        stream.readline(65536)
+    while stream.readline(65536).strip():
+        pass
+    return body
 
 
 def head(status, length, *fields):

@@ -28,6 +28,15 @@ static void where_reading_began_is_safe_at_once(void **state)
     pythia__kafka_offsets_free(&o);
 }
 
+static void a_partition_that_begins_at_0_is_held_back_there_too(void **state)
+{
+    struct pythia__kafka_offsets o = {0};
+    pythia__kafka_offsets_added(&o, read_body(&o, 0, 1), 5);
+    pythia__kafka_offsets_added(&o, read_body(&o, 1, 2), 6);
+    assert_int_equal(pythia__kafka_offsets_safe(&o, 5), 0);
+    pythia__kafka_offsets_free(&o);
+}
+
 static void a_body_that_is_being_decoded_holds_back_those_after_it(void **state)
 {
     struct pythia__kafka_offsets o = {0};
@@ -98,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_safe_before_anything_was_read),
         cmocka_unit_test(where_reading_began_is_safe_at_once),
+        cmocka_unit_test(a_partition_that_begins_at_0_is_held_back_there_too),
         cmocka_unit_test(a_body_that_is_being_decoded_holds_back_those_after_it),
         cmocka_unit_test(an_open_request_holds_back_the_body_with_which_it_came),
         cmocka_unit_test(a_body_that_grows_reaches_further),

@@ -89,6 +89,28 @@ static void show_kafka_member(struct pythia_buf *to, const json_t *m)
     pythia_buf_putc(to, '\n');
 }
 
+static json_int_t number_of(const json_t *o, const char *name)
+{
+    return json_integer_value(json_object_get(o, name));
+}
+
+/* The search that the members share. */
+static void show_kafka_search(struct pythia_buf *to, const json_t *s)
+{
+    if (!json_is_object(s))
+        return;
+    pythia_buf_puts(to, "    search shared by topic ");
+    pythia__show_text(to, json_object_get(s, "topic"));
+    pythia_buf_puts(to, ", ");
+    pythia__show_text(to, json_object_get(s, "state"));
+    pythia_buf_printf(to,
+                      ": %" JSON_INTEGER_FORMAT " members, %" JSON_INTEGER_FORMAT
+                      " rounds of %" JSON_INTEGER_FORMAT " requests, set %" JSON_INTEGER_FORMAT
+                      ", evidence sent %" JSON_INTEGER_FORMAT "\n",
+                      number_of(s, "members"), number_of(s, "rounds"), number_of(s, "requests"),
+                      number_of(s, "set"), number_of(s, "sent"));
+}
+
 /* The member and its partitions; nothing without Kafka. */
 static void show_kafka(struct pythia_buf *to, const json_t *kafka)
 {
@@ -107,6 +129,7 @@ static void show_kafka(struct pythia_buf *to, const json_t *kafka)
         pythia__show_text(to, json_object_get(kafka, "problem"));
     }
     pythia_buf_putc(to, '\n');
+    show_kafka_search(to, json_object_get(kafka, "search"));
     json_array_foreach (json_object_get(kafka, "partitions"), i, partition)
         show_kafka_partition(to, partition);
     json_array_foreach (json_object_get(kafka, "members"), i, member)

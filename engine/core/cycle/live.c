@@ -76,7 +76,7 @@ static void free_points(struct pythia__live_points *p)
 
 /* Desire what the search wants open now. Evidence of the cycle that is being reported still borrows
  * the sets of points until now, so that these are freed only with the next change. */
-static int desire_points(struct pythia_live *l)
+int pythia__live_desire(struct pythia_live *l)
 {
     struct pythia__live_points next = {0};
     bool *known = l->search ? pythia_space_points(l->space) : NULL;
@@ -99,10 +99,11 @@ static int desire_points(struct pythia_live *l)
     return PYTHIA_OK;
 }
 
-static int begin_search(struct pythia_live *l)
+int pythia__live_begin_search(struct pythia_live *l)
 {
-    int status = pythia_search_create(l->space, &l->o.search, &l->search);
-    if (status != PYTHIA_OK || (status = desire_points(l)) != PYTHIA_OK) {
+    const struct pythia_search_options shared = pythia__live_share_search(l);
+    int status = pythia_search_create(l->space, l->share.on ? &shared : &l->o.search, &l->search);
+    if (status != PYTHIA_OK || (status = pythia__live_desire(l)) != PYTHIA_OK) {
         /* Without a search the engine keeps learning, and tries again with the next batch. */
         pythia_search_destroy(l->search);
         l->search = NULL;
@@ -153,9 +154,9 @@ static int create_live_parts(struct pythia_live *l)
                             .step_ns = l->o.cycle_ns,
                             .tries_ns = PATIENCE * l->o.cycle_ns,
                             .age_max_ns = l->o.window.age_max_ns});
-    if (!l->owns_space && (status = begin_search(l)) != PYTHIA_OK)
+    if (!l->owns_space && (status = pythia__live_begin_search(l)) != PYTHIA_OK)
         return status;
-    return l->owns_space && l->o.learn_all ? desire_points(l) : PYTHIA_OK;
+    return l->owns_space && l->o.learn_all ? pythia__live_desire(l) : PYTHIA_OK;
 }
 
 int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space *space,
@@ -172,7 +173,9 @@ int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space
     l->o = *options;
     l->last.leading = SIZE_MAX;
     set_defaults(&l->o);
-    int status = create_live_parts(l);
+    int status = pythia__live_share_init(l);
+    if (status == PYTHIA_OK)
+        status = create_live_parts(l);
     if (status != PYTHIA_OK) {
         pythia_live_destroy(l);
         return status;
@@ -190,6 +193,7 @@ void pythia_live_destroy(struct pythia_live *l)
     pythia_search_destroy(l->search);
     free_points(&l->points);
     free_points(&l->former);
+    pythia__live_share_free(&l->share);
     pythia_window_destroy(l->window);
     pythia__evidence_context_free(&l->context);
     pythia_request_variables_destroy(l->variables);
@@ -209,18 +213,25 @@ static int stage_number(const struct pythia_live *l, const struct pythia__live_s
     return (int)(s - l->stages);
 }
 
-static void empty_stage(struct pythia_live *l, struct pythia__live_stage *s)
+void pythia__live_empty_stage(struct pythia_live *l, struct pythia__live_stage *s)
 {
     pythia__rare_types_drop(&l->context.rare, stage_number(l, s));
     pythia__evidence_free(&s->evidence);
     *s = (struct pythia__live_stage){.number = 0};
 }
 
+void pythia__live_end_stage(struct pythia_live *l)
+{
+    pythia__live_empty_stage(l, &l->stages[l->now]);
+    advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
+    l->share.complete = false;
+}
+
 /* Effects are measured in one stage at a time, from the moment that its cycle is the current one:
  * the next stage may still get a new set of open points. */
 static int measure_stage(struct pythia_live *l, struct pythia__live_stage *s)
 {
-    return s == &l->stages[l->now] && s->number && is_searching(l)
+    return s == &l->stages[l->now] && s->number && is_searching(l) && !l->share.on
                ? pythia__evidence_measure(&l->context, &s->evidence, l->points.open)
                : PYTHIA_OK;
 }
@@ -276,11 +287,14 @@ static int gather_request(struct pythia_live *l, struct pythia__live_stage *s,
     /* Requests of "(other)" have nothing in common: they never make a cycle full. */
     all = type->other ? 0 : type->in[stage_number(l, s)].requests;
     status = pythia__evidence_add(&l->context, &s->evidence, stage_number(l, s), name,
-                                  is_searching(l) && type->learnt, trace, &all);
+                                  is_searching(l) && type->learnt && !l->share.on, trace, &all);
     if (status != PYTHIA_OK)
         return status;
     s->together = all > s->together ? all : s->together;
-    s->full = s->full || s->most >= l->o.cycle_requests;
+    /* Members of a group see a part of the requests each. */
+    bool enough = l->share.on ? s->most * l->share.all >= l->o.cycle_requests * l->share.own
+                              : s->most >= l->o.cycle_requests;
+    s->full = s->full || enough;
     /* The sum over all groups takes long, and a span adds little: looking now and then suffices. */
     if (s->evidence.spans - s->looked >= LOOK_SPANS) {
         s->looked = s->evidence.spans;
@@ -289,7 +303,7 @@ static int gather_request(struct pythia_live *l, struct pythia__live_stage *s,
     return PYTHIA_OK;
 }
 
-static void set_apart(struct pythia_live *l, uint64_t requests)
+void pythia__live_set_apart(struct pythia_live *l, uint64_t requests)
 {
     l->apart += requests;
     l->numbers.under_way += requests;
@@ -299,14 +313,14 @@ static void set_apart(struct pythia_live *l, uint64_t requests)
 static void drop_stages(struct pythia_live *l)
 {
     for (int i = 0; i < PYTHIA__STAGES; i++) {
-        set_apart(l, l->stages[i].evidence.requests);
-        empty_stage(l, &l->stages[i]);
+        pythia__live_set_apart(l, l->stages[i].evidence.requests);
+        pythia__live_empty_stage(l, &l->stages[i]);
     }
     advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
 }
 
 /* Drop also the requests of rare types that are retained for the next cycle. */
-static void drop_evidence(struct pythia_live *l)
+void pythia__live_drop_evidence(struct pythia_live *l)
 {
     drop_stages(l);
     pythia__rare_types_drop_next(&l->context.rare);
@@ -401,13 +415,13 @@ static int take_request(void *context, const struct pythia_trace *finished)
     if (status < 0)
         return status;
     /* While a cycle waits for its stragglers, requests that began later belong to the next one. */
-    bool of_next = l->phase == PYTHIA__LIVE_SETTLING && whole->begun_ns > l->cut_ns;
+    bool of_next = l->phase == PYTHIA__LIVE_SETTLING && whole->begun_ns > l->cut_ns && !l->share.on;
     struct pythia__live_stage *s = &l->stages[of_next ? !l->now : l->now];
     if (finished->incomplete) /* counted by its reason already */
         return PYTHIA_OK;
     if (is_under_way(l, whole) || s->heavy ||
         pythia__lesson_keeps_apart(&l->lesson, type, whole, l->now_ns)) {
-        set_apart(l, 1);
+        pythia__live_set_apart(l, 1);
         return PYTHIA_OK;
     }
     l->numbers.other_requests += type->other;
@@ -426,7 +440,7 @@ static int take_request(void *context, const struct pythia_trace *finished)
 
 /* The time in which the requests arrived. The last one is followed by the average time between two,
  * so that adjacent cycles add up. */
-static double measure_seconds(const struct pythia__evidence *e)
+double pythia__live_seconds(const struct pythia__evidence *e)
 {
     if (e->requests < 2)
         return 0;
@@ -443,8 +457,9 @@ static int decide_stage(struct pythia_live *l, struct pythia__live_stage *s, boo
     found.switch_count = 0;
     found.effects = NULL;
     found.effect_count = 0;
-    int status = pythia__evidence_decide(&s->evidence, searches ? l->search : NULL,
-                                         l->last.number + 1, measure_seconds(&s->evidence), &found);
+    int status =
+        pythia__evidence_decide(&s->evidence, searches ? l->search : NULL, l->last.number + 1,
+                                pythia__live_seconds(&s->evidence), &found);
     if (status != PYTHIA_OK)
         return status;
     l->last = found;
@@ -483,7 +498,7 @@ static double estimate_spans(const struct pythia_live *l, const struct pythia_gr
 }
 
 /* All counts "since the last cycle" restart here, whatever the taker returns: it has had them. */
-static int report_cycle(struct pythia_live *l, const struct pythia__live_stage *s)
+int pythia__live_report(struct pythia_live *l, const struct pythia__live_stage *s)
 {
     const struct pythia__evidence *e = &s->evidence;
     const struct pythia__unknown_points *u = &l->context.unknown;
@@ -498,7 +513,7 @@ static int report_cycle(struct pythia_live *l, const struct pythia__live_stage *
                                       .lessons_cut = l->lesson.cut,
                                       .types_waiting = l->lesson.waiting,
                                       .unknown = pythia__unknown_points_sum(u, l->vocabulary),
-                                      .seconds = measure_seconds(e),
+                                      .seconds = pythia__live_seconds(e),
                                       .begin_ns = e->begin_ns,
                                       .end_ns = e->end_ns};
     double all = estimate_spans(l, e->groups);
@@ -563,15 +578,15 @@ static int end_cycle(struct pythia_live *l)
     advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
     int decided = decide_stage(l, s, &switched);
     if (decided != PYTHIA_OK)
-        set_apart(l, s->evidence.requests);
+        pythia__live_set_apart(l, s->evidence.requests);
     /* A type that has been learnt may widen the skeleton, which is a switch like those decided. */
     int grown = decided != PYTHIA_OK ? decided : grow_space(l, &switched);
     retain_rare(l, s, grown == PYTHIA_OK ? before : NULL);
     pythia_free(before);
-    int desired = switched ? desire_points(l) : PYTHIA_OK;
+    int desired = switched ? pythia__live_desire(l) : PYTHIA_OK;
     /* The owner hears of a new desired set before it hears of the cycle that led to it. */
-    int reported = decided != PYTHIA_OK ? decided : report_cycle(l, s);
-    empty_stage(l, s);
+    int reported = decided != PYTHIA_OK ? decided : pythia__live_report(l, s);
+    pythia__live_empty_stage(l, s);
     l->now = !l->now;
     if (switched)
         drop_stages(l);
@@ -582,7 +597,7 @@ static int end_cycle(struct pythia_live *l)
 static bool has_evidence(const struct pythia_live *l, const struct pythia__live_stage *s)
 {
     uint64_t lasted_ns = l->now_ns - s->begun_ns;
-    bool enough = s->together >= l->o.search.min_requests;
+    bool enough = l->share.on || s->together >= l->o.search.min_requests;
     bool full = s->full && lasted_ns >= l->o.cycle_min_ns;
     return full || s->heavy || lasted_ns / PATIENCE >= l->o.cycle_ns ||
            (enough && lasted_ns >= l->o.cycle_ns);
@@ -624,13 +639,14 @@ static int end_learning(struct pythia_live *l)
 {
     size_t moved = 0;
     int status = l->stages[l->now].number ? end_cycle(l) : PYTHIA_OK;
-    drop_evidence(l); /* also after a failure: it was seen with another set of open points */
+    pythia__live_drop_evidence(
+        l); /* also after a failure: it was seen with another set of open points */
     if (status != PYTHIA_OK)
         return status;
     status = pythia__live_types_settle(&l->types, few_to_learn(l), NULL, &moved);
     if (status != PYTHIA_OK)
         return status;
-    return begin_search(l);
+    return pythia__live_begin_search(l);
 }
 
 /* When the first type has been learnt, learning goes on for as long again, and then until all types
@@ -702,9 +718,15 @@ static int step_lesson(struct pythia_live *l)
 /* Do what the time and the evidence have made due. */
 static int do_due(struct pythia_live *l)
 {
-    int status = l->set == PYTHIA__SET_UNMADE ? desire_points(l) : PYTHIA_OK;
+    int status = l->set == PYTHIA__SET_UNMADE ? pythia__live_desire(l) : PYTHIA_OK;
     if (status != PYTHIA_OK)
         return status;
+    if (l->share.on) { /* what is complete is sent, and decided when it is read (live_shared.h) */
+        const struct pythia__live_stage *own = &l->stages[l->now];
+        l->share.learning_over = is_learning_over(l);
+        l->share.complete = own->number && is_cycle_done(l, own);
+        return step_lesson(l);
+    }
     if (is_learning_over(l) && (status = end_learning(l)) != PYTHIA_OK)
         return status;
     /* The next stage may be complete too: one batch can hold the requests of several cycles. */
@@ -739,11 +761,6 @@ static void set_time(struct pythia_live *l, uint64_t now_ns)
     l->now_ns = now_ns > l->now_ns ? now_ns : l->now_ns;
 }
 
-void pythia_live_set_clock(struct pythia_live *l, uint64_t unix_ns, uint64_t now_ns)
-{
-    pythia_window_set_clock(l->window, unix_ns, now_ns);
-}
-
 int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns)
 {
     set_time(l, now_ns);
@@ -751,16 +768,6 @@ int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch
     if (status != PYTHIA_OK)
         return status;
     return do_due(l);
-}
-
-void pythia_live_set_origin(struct pythia_live *l, uint16_t origin)
-{
-    pythia_window_set_origin(l->window, origin);
-}
-
-void pythia_live_forget_origin(struct pythia_live *l, uint16_t origin)
-{
-    pythia_window_forget_origin(l->window, origin);
 }
 
 int pythia_live_tick(struct pythia_live *l, uint64_t now_ns)
@@ -777,6 +784,8 @@ int pythia_live_drain(struct pythia_live *l)
     int status = pythia_window_drain(l->window);
     if (status != PYTHIA_OK || (status = do_due(l)) != PYTHIA_OK)
         return status;
+    if (l->share.on) /* another member reads again what was not sent */
+        pythia__live_drop_evidence(l);
     while (l->stages[l->now].number)
         if ((status = end_cycle(l)) != PYTHIA_OK)
             return status;
@@ -787,28 +796,11 @@ int pythia_live_drain(struct pythia_live *l)
 
 struct pythia_groups *pythia_live_take_groups(struct pythia_live *l)
 {
-    struct pythia__evidence *e = &l->stages[l->now].evidence;
+    struct pythia__evidence *e =
+        l->share.deciding ? &l->share.round.evidence : &l->stages[l->now].evidence;
     struct pythia_groups *groups = e->groups;
     e->groups = NULL;
     return groups;
-}
-
-void pythia_live_watch(struct pythia_live *l,
-                       int (*request)(void *context, uint32_t type,
-                                      const struct pythia_trace *trace),
-                       void *context)
-{
-    l->watch = request;
-    l->watch_context = context;
-}
-
-void pythia_live_watch_spans(struct pythia_live *l,
-                             int (*span)(void *context, const struct pythia_trace_id *trace,
-                                         const struct pythia_span *span),
-                             void *context)
-{
-    l->watch_span = span;
-    l->watch_span_context = context;
 }
 
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
@@ -823,7 +815,7 @@ void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
     if (was == PYTHIA__SET_ALIKE)
         return; /* searched types saw no change: their evidence stays */
     if (was == PYTHIA__SET_IN_FORCE && !joined)
-        drop_evidence(l);
+        pythia__live_drop_evidence(l);
     l->since_ns = since_ns;
     l->applied_ns = l->now_ns;
 }
@@ -832,7 +824,7 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
 {
     if (paused == l->paused)
         return;
-    drop_evidence(l);
+    pythia__live_drop_evidence(l);
     pythia__lesson_break_off(&l->lesson);
     l->paused = paused;
     /* The planes may have changed while paused: the whole set is applied again. */
@@ -849,9 +841,13 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
 {
     bool others = always != l->o.search.always || never != l->o.search.never;
     bool relimited = !pythia_open_points_same_limits(always, l->o.search.always);
-    bool switched = !l->search && l->o.learn_all && l->wish > 0 && others;
-    int status =
-        l->search ? pythia_search_set_pins(l->search, always, never, fixed, &switched) : PYTHIA_OK;
+    bool switched = (!l->search && l->o.learn_all && l->wish > 0 && others) ||
+                    (l->share.on && l->search && others);
+    /* A shared search knows pins of its settings alone: others would make it another search here
+     * than elsewhere. They hold for the switches of this member (pythia_live_is_open). */
+    int status = l->search && !l->share.on
+                     ? pythia_search_set_pins(l->search, always, never, fixed, &switched)
+                     : PYTHIA_OK;
     switched = switched || (l->search && relimited);
     if (status != PYTHIA_OK)
         return status;
@@ -864,18 +860,6 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
             desire_alike(l);
         return PYTHIA_OK;
     }
-    drop_evidence(l);
-    return desire_points(l);
-}
-
-int pythia_live_know(struct pythia_live *l, struct pythia_text id)
-{
-    return pythia_vocabulary_tracepoint_of_id(l->vocabulary, id, 0, 0) == PYTHIA_NONE
-               ? PYTHIA_ENOMEM
-               : PYTHIA_OK;
-}
-
-void pythia_live_hold(struct pythia_live *l, uint64_t bytes)
-{
-    pythia_window_hold(l->window, bytes);
+    pythia__live_drop_evidence(l);
+    return pythia__live_desire(l);
 }

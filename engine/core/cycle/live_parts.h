@@ -3,11 +3,15 @@
 #ifndef PYTHIA_CORE_LIVE_PARTS_H
 #define PYTHIA_CORE_LIVE_PARTS_H
 
+#include <jansson.h>
+
 #include "evidence.h"
 #include "live_lesson.h"
 #include "live_phase.h"
 #include "live_types.h"
+#include "pythia/buf.h"
 #include "pythia/live.h"
+#include "pythia/live_shared.h"
 #include "pythia/request_variables.h"
 
 /* Evidence of one cycle. */
@@ -25,6 +29,31 @@ struct pythia__live_stage {
 struct pythia__live_points {
     struct pythia_open_points *open; /* what the search wants open */
     struct pythia_open_points *skeleton;
+};
+
+/* Evidence of a member of a group, as its message has it, until the round is decided. */
+struct pythia__live_part {
+    char *member;           /* owned */
+    json_t *head;           /* owned: its numbers */
+    struct pythia_buf file; /* of evidence; empty: none that counts */
+};
+
+/* A search that several engines make together: live_shared.h. */
+struct pythia__live_share {
+    bool on;
+    char *group, *settings; /* owned */
+    char *log_settings;     /* owned: of the first message; NULL: none was read */
+    uint64_t own, all;      /* parts of the requests that this engine sees, and that are */
+    uint64_t set;           /* searches begun and rounds that switched, so far */
+    struct pythia_open_points *always, *never; /* borrowed: pins that all members have */
+    bool complete, learning_over;              /* the evidence of the stage; the first types */
+    bool offered;                              /* types were sent that began no search yet */
+    bool differs;                              /* the settings of the log are not ours */
+    struct pythia__live_part *parts;           /* owned: of the round */
+    size_t part_count, part_capacity;
+    struct pythia__live_stage round; /* while it is decided and reported */
+    bool deciding;
+    struct pythia_live_shared_numbers numbers;
 };
 
 struct pythia_live {
@@ -69,8 +98,29 @@ struct pythia_live {
     uint64_t apart;           /* requests set apart since the last cycle */
     uint64_t reported_hidden; /* requests hidden until the last cycle */
     struct pythia_live_numbers numbers;
+    struct pythia__live_share share;
 };
 
 /* Is a trace point open for requests of all types? A search must have begun. */
 bool pythia__live_opens_for_all(const struct pythia_live *l, uint32_t point);
+
+/* live.c, for live_shared.c: begin the search with the space that there is; desire what it wants
+ * open now; report a cycle; empty a stage; drop all evidence that was gathered with the previous
+ * set, or with any; count requests that are evidence of nothing. */
+int pythia__live_begin_search(struct pythia_live *l);
+int pythia__live_desire(struct pythia_live *l);
+int pythia__live_report(struct pythia_live *l, const struct pythia__live_stage *s);
+void pythia__live_empty_stage(struct pythia_live *l, struct pythia__live_stage *s);
+void pythia__live_drop_evidence(struct pythia_live *l);
+void pythia__live_set_apart(struct pythia_live *l, uint64_t requests);
+void pythia__live_end_stage(struct pythia_live *l); /* it was taken: the next begins empty */
+double pythia__live_seconds(const struct pythia__evidence *e);
+
+/* live_share.c: the share as the options say, before anything else is made; free it; the options
+ * of the search, which must be the same at all members. */
+int pythia__live_share_init(struct pythia_live *l);
+void pythia__live_share_free(struct pythia__live_share *share);
+void pythia__live_part_free(struct pythia__live_part *part);
+void pythia__live_share_clear(struct pythia__live_share *share); /* its parts */
+struct pythia_search_options pythia__live_share_search(const struct pythia_live *l);
 #endif

@@ -41,6 +41,12 @@ bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint)
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
 {
     const struct pythia_search_options *o = &l->o.search;
+    /* A shared search does not know the pins of this member. */
+    if (l->share.on && o->never && pythia_open_points_has(o->never, tracepoint) &&
+        !pythia_live_in_skeleton(l, tracepoint))
+        return false;
+    if (l->share.on && o->always && pythia_open_points_has(o->always, tracepoint))
+        return true;
     if (l->search && pythia_search_is_open(l->search, tracepoint))
         return true;
     if (o->never && pythia_open_points_has(o->never, tracepoint))

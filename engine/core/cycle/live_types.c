@@ -228,3 +228,40 @@ out:
     pythia_free(names);
     return status;
 }
+
+int pythia__live_types_offer(struct pythia__live_types *t, uint64_t requests,
+                             struct pythia_space *to, size_t *moved)
+{
+    struct pythia_space *own = t->space;
+    size_t learnt = t->learnt;
+    uint64_t contexts = t->learnt_contexts;
+    t->space = to;
+    int status = pythia__live_types_settle(t, requests, NULL, moved);
+    t->space = own;
+    t->learnt = learnt;
+    t->learnt_contexts = contexts;
+    return status;
+}
+
+int pythia__live_types_adopt(struct pythia__live_types *t, uint32_t name)
+{
+    struct pythia__live_type *type = pythia__live_types_meet(t, name);
+    const struct pythia_space_type *known = pythia_space_type(t->space, name);
+    if (!type)
+        return PYTHIA_ENOMEM;
+    unlearn_type(t, name);
+    type->learnt = true;
+    type->taught = type->refused = false;
+    t->learnt++;
+    t->learnt_contexts += known ? pythia_cct_nodes(known->cct) : 0;
+    return PYTHIA_OK;
+}
+
+void pythia__live_types_withdraw(struct pythia__live_types *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->types[i].learnt && !pythia_space_type(t->space, t->types[i].name)) {
+            t->types[i].learnt = false;
+            t->types[i].requests = 0;
+        }
+}

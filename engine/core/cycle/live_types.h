@@ -78,4 +78,15 @@ struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_typ
 int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
                               struct pythia_search *search, size_t *moved);
 
+/* Move the types that are ready to `to` instead, an empty space with the same vocabulary: they are
+ * learnt once they are adopted. As above. */
+int pythia__live_types_offer(struct pythia__live_types *t, uint64_t requests,
+                             struct pythia_space *to, size_t *moved);
+
+/* A type was added to the search space from elsewhere. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__live_types_adopt(struct pythia__live_types *t, uint32_t name);
+
+/* Learn types anew that were offered, and have not been adopted. O(types). */
+void pythia__live_types_withdraw(struct pythia__live_types *t);
+
 #endif

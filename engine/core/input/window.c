@@ -182,6 +182,16 @@ void pythia_window_forget_origin(struct pythia_window *w, uint16_t origin)
     pythia_assembler_forget_origin(w->assembler, origin);
 }
 
+int pythia_window_note_finished(struct pythia_window *w, struct pythia_trace_id id)
+{
+    return pythia_assembler_note_finished(w->assembler, id);
+}
+
+void pythia_window_forget_finished(struct pythia_window *w)
+{
+    pythia_assembler_forget_finished(w->assembler);
+}
+
 uint64_t pythia_window_wait_ns(const struct pythia_window *w, uint64_t now_ns)
 {
     return w->lateness ? pythia__lateness_longest(w->lateness, now_ns) : w->options.quiet_ns;

@@ -726,6 +726,13 @@ int pythia_evidence_merge_finish(struct pythia_evidence_merge *m)
     return status == PYTHIA_OK ? pythia_groups_finish(m->groups) : status;
 }
 
+struct pythia_groups *pythia_evidence_merge_take(struct pythia_evidence_merge *m)
+{
+    struct pythia_groups *groups = m->groups;
+    m->groups = NULL;
+    return groups;
+}
+
 struct pythia_evidence_source pythia_evidence_merge_source(const struct pythia_evidence_merge *m)
 {
     return (struct pythia_evidence_source){

@@ -19,6 +19,7 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "reports.h"
+#include "sharing.h"
 #include "switching/breaking.h"
 #include "switching/budget.h"
 #include "switching/desired.h"
@@ -140,9 +141,11 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     struct pythia_loop_cycle *last = &d->engine.story.cycles[d->engine.story.cycle_count - 1];
     mark_unswitchable(d, last->opened, last->opened_count);
     mark_unswitchable(d, last->closed, last->closed_count);
-    log_cycle(d, last);
+    if (!pythia__kafka_is_behind(d->kafka)) /* else it was logged when it was new */
+        log_cycle(d, last);
     pythia__reports_hand(d, pythia_live_take_groups(d->engine.live), d->cycles);
-    pythia__verdict_log_cycle(d);
+    if (!pythia__kafka_is_behind(d->kafka))
+        pythia__verdict_log_cycle(d);
     return c->decisions.switch_count > 0 ? pythia__switching_keep_history(&d->switching)
                                          : PYTHIA_OK;
 }
@@ -150,6 +153,7 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
 static int count_request_hits(void *context, uint32_t type, const struct pythia_trace *trace)
 {
     struct pythia__daemon *d = context;
+    pythia__kafka_note_finished(d->kafka, trace->id);
     int status = pythia_overhead_add(d->switching.overhead, type, trace);
     if (status != PYTHIA_OK || (status = pythia__fixed_see(&d->switching, trace)) != PYTHIA_OK)
         return status;
@@ -241,6 +245,7 @@ static void on_tick(uv_timer_t *timer)
     struct pythia__daemon *d = timer->data;
     uint64_t now = pythia__engine_now(&d->engine);
     pythia_live_set_clock(d->engine.live, pythia__unix_ns(), now);
+    d->switching.held = pythia__kafka_is_behind(d->kafka);
     int status = pythia_live_tick(d->engine.live, now);
     if (status != PYTHIA_OK || (status = pythia__breaking_tick(&d->switching, now)) != PYTHIA_OK ||
         (status = pythia__budget_tick(&d->switching, now)) != PYTHIA_OK ||
@@ -419,7 +424,13 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         .learn_requests = (size_t)s->learn_requests,
         .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
         .learn_all = s->learn == 0};
-    int status = PYTHIA_OK;
+    int status = pythia__sharing_read(d, d->sharing, e);
+    if (status != PYTHIA_OK)
+        return status;
+    o.shared = (struct pythia_live_shared_options){.group = d->sharing->group,
+                                                   .settings = d->sharing->settings.bytes,
+                                                   .always = d->sharing->always,
+                                                   .never = d->sharing->never};
     if (s->expect &&
         (status = pythia_expectation_file_read(s->expect, &d->expectations, e)) != PYTHIA_OK)
         return status;
@@ -429,7 +440,8 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
          (status = pythia_space_file_read(s->space, d->engine.space, e)) != PYTHIA_OK))
         return status;
     struct pythia_open_points *open = NULL;
-    if ((status = pythia__restore_search(&d->switching, &open)) != PYTHIA_OK)
+    /* A shared search stands where its group does, not where the state does. */
+    if (!o.shared.group && (status = pythia__restore_search(&d->switching, &open)) != PYTHIA_OK)
         return status;
     if (open)
         o.search.always = open;
@@ -698,6 +710,12 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
         pythia_config_destroy(config);
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
     }
+    d->sharing = pythia_calloc(1, sizeof(*d->sharing));
+    if (!d->sharing) {
+        pythia_config_destroy(config);
+        pythia_free(d);
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+    }
     d->engine.loop = loop;
     d->switching.e = &d->engine;
     d->engine.s = *settings;
@@ -751,6 +769,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__kafka_destroy(d->kafka);
     pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->engine.live);
+    pythia__sharing_free(d->sharing);
     pythia__span_log_close(d->span_log);
     pythia__collecting_destroy(d->collecting);
     pythia_redaction_destroy(d->redaction);
@@ -761,8 +780,8 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_space_destroy(d->engine.space);
     pythia_vocabulary_destroy(d->engine.vocabulary);
     pythia_loop_free(&d->engine.story);
-    void *const owned[] = {d->control_routes, d->tls_key, d->tls_certificate, d->tls_trust,
-                           d->notify_secret};
+    void *const owned[] = {d->control_routes,  d->sharing,   d->tls_key,
+                           d->tls_certificate, d->tls_trust, d->notify_secret};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     for (int i = 0; i < PYTHIA__ROLES; i++)

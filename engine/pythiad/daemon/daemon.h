@@ -26,6 +26,8 @@
 #define PYTHIA__STORY        200 /* cycles of which the report tells at most, and what part of */
 #define PYTHIA__STORY_PART   16  /* --memory-hard they may take */
 
+struct pythia__sharing; /* sharing.h */
+
 struct pythia__daemon {
     struct pythia__engine engine;
     struct pythia__switching switching;
@@ -48,6 +50,7 @@ struct pythia__daemon {
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;
     struct pythia__kafka *kafka;              /* NULL: none */
+    struct pythia__sharing *sharing;          /* owned: what a shared search needs */
     struct pythia__collecting *collecting;    /* what requests get beside their spans */
     struct pythia__records_listener *records; /* NULL: none */
     struct pythia__grpc_server *grpc;

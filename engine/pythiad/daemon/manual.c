@@ -111,7 +111,8 @@ static const char taking[] =
 
 static const char kafka_section[] =
     "# KAFKA\n\n"
-    "*--kafka* _kafka://HOST:PORT[,HOST:PORT...]/TOPIC?group=NAME&SETTING=VALUE..._ reads a topic "
+    "*--kafka* _kafka://HOST:PORT[,HOST:PORT...]/TOPIC?group=NAME&evidence=TOPIC&SETTING=VALUE..._ "
+    "reads a topic "
     "as a member of the consumer group _NAME_ (default: pythia). Messages are OTLP in protobuf or "
     "JSON, as the kafka exporter of the OpenTelemetry Collector writes them (otlp\\_proto, "
     "otlp\\_json), packed by gzip, snappy, lz4 or zstd. Other settings are those of librdkafka, "
@@ -132,7 +133,8 @@ static const char kafka_section[] =
     "oldest "
     "request that is not finished. A member that loses a partition forgets its unfinished "
     "requests, and the next owner reads them again: after an orderly change each request is "
-    "counted by one member, as far as it was committed; after a kill -9, requests that finished in "
+    "counted by one member, as far as it was committed; after a kill -9 (without _evidence_), "
+    "requests that finished in "
     "the last second, or later than one that is still open, are counted by both.\n\n"
     "*Pressure.* When unfinished requests fill *--memory*, or *--waiting-max* bodies wait, "
     "partitions are paused, and go on where they were. Nothing is refused.\n\n"
@@ -144,7 +146,36 @@ static const char kafka_section[] =
     "read), the log, the status and _pythia\\_kafka\\_problem_ say so, and it is tried again.\n\n"
     "_pythia ctl status_ shows the members of the group and, of its own partitions, the position, "
     "the offset that is committed, and "
-    "the lag: messages that have not been read.\n\n";
+    "the lag: messages that have not been read. With _evidence_ it also says whether the member "
+    "follows the search of its group, and counts its rounds; the metrics of that begin with "
+    "_pythia\\_kafka\\_search\\__.\n\n";
+
+static const char kafka_search_section[] =
+    "*One search for all members.* Without more, each member searches by itself, in the requests "
+    "that it sees. With _evidence=TOPIC_ in the URL, all members of the group make one search: "
+    "they send the evidence of their requests to that topic, all of them read it in the same "
+    "order, "
+    "and each merges it and decides. As the same evidence leads to the same decisions, all have "
+    "the "
+    "same verdicts, switches, beliefs and budget, and any of them answers for the whole; there is "
+    "no decider that could fail. A cycle has *--cycle-requests* of one type in all members "
+    "together. Every request is evidence once, also after a kill -9: a message says which offsets "
+    "its evidence is of, and counts only if nobody else has sent those. A member that starts reads "
+    "the topic from its beginning, and then stands where the others stand.\n\n"
+    "The topic needs one partition, and all of its messages: make it (_pythia.evidence_, for "
+    "example) with retention.ms=-1 and max.message.bytes=16777216. "
+    "A cycle adds some 10 KB to 1 MB for each member. If the beginning of the topic is gone, no "
+    "member can start; name a new topic, with which the search begins anew. So it does with other "
+    "settings: all members need the same version, search settings, pins in the settings and "
+    "*--space*, and one that differs from the first message takes no part and says so.\n\n"
+    "Not shared are pins by hand (*pythia ctl open*, *close*), *off* and *on*, and points closed "
+    "by "
+    "the circuit breaker, *--max-overhead-pct* or *--max-load1*: they hold for the programs that "
+    "ask this member. A shared search takes all points for switchable, uses no measured prices and "
+    "no "
+    "history, does not measure what an opened point explained, and does not add up requests of "
+    "rare "
+    "types over several cycles.\n\n";
 
 static const char limits[] =
     "# LIMITS\n\n"
@@ -397,6 +428,7 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia_options_scdoc(pythia__settings_table, to);
     pythia_buf_puts(to, taking);
     pythia_buf_puts(to, kafka_section);
+    pythia_buf_puts(to, kafka_search_section);
     pythia_buf_puts(to, limits);
     pythia__access_manual(to);
     pythia_buf_puts(to, redacting);

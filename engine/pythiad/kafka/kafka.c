@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kafka_parts.h"
+#include "kafka_shared.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -12,21 +12,9 @@
 #define TURN_MESSAGES 2048 /* some ms; others wait meanwhile */
 #define WAITING_MAX   2    /* bodies: more messages stay with the client */
 #define TICK_MS       1000 /* between offsets that are stored */
+#define SHARED_MS     250  /* between looks whether evidence is complete */
 #define PRESSURE_MS   20   /* between looks whether the engine takes more */
 
-/* Before those of the URL, which outrank them. A session of 6 s is the shortest that brokers allow:
- * a killed member is replaced after it. What a client holds beside the engine is bounded. A topic
- * that is made, or made anew, is found after 10 s. */
-static const char *const defaults[][2] = {
-    {"client.id", "pythiad"},
-    {"session.timeout.ms", "6000"},
-    {"heartbeat.interval.ms", "1500"},
-    {"queued.max.messages.kbytes", "16384"},
-    {"fetch.wait.max.ms", "100"},
-    {"topic.metadata.refresh.interval.ms", "10000"},
-    {"reconnect.backoff.max.ms", "2000"},
-    {"auto.commit.interval.ms", "1000"},
-};
 /* After those of the URL, which cannot have them. Offsets are stored here, and committed by the
  * client, which alone knows when no rebalance is under way: before 2.8.0 it takes a commit that
  * meets one for a lost assignment, gives all partitions back, and they are read twice. */
@@ -56,13 +44,6 @@ static void on_error(rd_kafka_t *client, int code, const char *reason, void *con
     report_error(context, client, (rd_kafka_resp_err_t)code, reason);
 }
 
-/* Called on threads of the client. */
-static void log_line(const rd_kafka_t *client, int level, const char *facility, const char *text)
-{
-    (void)client, (void)level;
-    pythia_log(PYTHIA_LOG_DEBUG, "Kafka: %s: %s", facility, text);
-}
-
 /* Called on a thread of the client when its queue is no longer empty. */
 static void wake_loop(rd_kafka_t *client, void *context)
 {
@@ -88,7 +69,10 @@ static void read_messages(struct pythia__kafka *k)
     rd_kafka_message_t *m = NULL;
     if (k->stopping)
         return;
-    for (int count = 0; (k->waiting < WAITING_MAX || k->paused) && count < TURN_MESSAGES; count++) {
+    pythia__kafka_shared_turn(k);
+    for (int count = 0; pythia__kafka_shared_may_read(k) &&
+                        (k->waiting < WAITING_MAX || k->paused) && count < TURN_MESSAGES;
+         count++) {
         if (!(m = kafka.consumer_poll(k->client, 0)))
             break;
         take_polled(k, m);
@@ -120,7 +104,9 @@ static void tell_split(struct pythia__kafka *k)
  * come on this thread meanwhile. */
 static void close_client(uv_work_t *work)
 {
-    const struct pythia__kafka *k = work->data;
+    struct pythia__kafka *k = work->data;
+    if (k->shared)
+        pythia__kafka_evidence_close(k);
     (void)kafka.consumer_close(k->client);
     kafka.destroy(k->client);
 }
@@ -137,7 +123,7 @@ static void note_closed(uv_work_t *work, int cancelled)
 /* The client is closed once nobody else uses it. */
 static void begin_closing(struct pythia__kafka *k)
 {
-    if (k->listing)
+    if (k->listing || pythia__kafka_shared_is_busy(k))
         return;
     uv_timer_stop(&k->tick);
     uv_queue_work(k->loop, &k->closing, close_client, note_closed);
@@ -158,66 +144,31 @@ static void on_tick(uv_timer_t *timer)
         pythia__kafka_members_tick(k);
         tell_split(k);
     }
-    uint64_t wanted = k->paused ? PRESSURE_MS : TICK_MS;
+    uint64_t wanted = k->paused ? PRESSURE_MS : k->shared ? SHARED_MS : TICK_MS;
     if (uv_timer_get_repeat(timer) != wanted)
         uv_timer_start(timer, on_tick, wanted, wanted);
 }
 
 /* ---- making one ---- */
 
-static int set_all(rd_kafka_conf_t *conf, const char *const (*pairs)[2], size_t count,
-                   struct pythia_error *e)
+/* A member that shares its search joins later, once it stands where the others stand. */
+static int make_clients(struct pythia__kafka *k, struct pythia_error *e)
 {
-    char why[256];
-    for (size_t i = 0; i < count; i++)
-        if (kafka.conf_set(conf, pairs[i][0], pairs[i][1], why, sizeof(why)) != RD_KAFKA_CONF_OK)
-            return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: %s", why);
-    return PYTHIA_OK;
-}
-
-static int set_conf(const struct pythia__kafka_url *u, rd_kafka_conf_t *conf,
-                    struct pythia_error *e)
-{
-    const char *const own[][2] = {{"bootstrap.servers", u->brokers}, {"group.id", u->group}};
-    int status = set_all(conf, defaults, sizeof(defaults) / sizeof(defaults[0]), e);
-    for (int i = 0; i < u->setting_count && status == PYTHIA_OK; i++) {
-        const char *const pair[][2] = {{u->settings[i].name, u->settings[i].value}};
-        status = set_all(conf, pair, 1, e);
-    }
+    rd_kafka_conf_t *conf;
+    int status = pythia__kafka_shared_create(k, e);
     if (status != PYTHIA_OK ||
-        (status = set_all(conf, fixed, sizeof(fixed) / sizeof(fixed[0]), e)) != PYTHIA_OK)
+        (status = pythia__kafka_conf(k, fixed, sizeof(fixed) / sizeof(fixed[0]), &conf, e)) !=
+            PYTHIA_OK)
         return status;
-    return set_all(conf, own, sizeof(own) / sizeof(own[0]), e);
-}
-
-static int join_group(struct pythia__kafka *k, struct pythia_error *e)
-{
-    char why[256];
-    rd_kafka_conf_t *conf = kafka.conf_new();
-    int status = set_conf(&k->url, conf, e);
-    if (status != PYTHIA_OK) {
-        kafka.conf_destroy(conf);
-        return status;
-    }
-    kafka.conf_set_opaque(conf, k);
     kafka.conf_set_error_cb(conf, on_error);
-    kafka.conf_set_log_cb(conf, log_line);
     kafka.conf_set_rebalance_cb(conf, pythia__kafka_group_rebalance);
     kafka.conf_set_offset_commit_cb(conf, pythia__kafka_group_committed);
-    k->client = kafka.new(RD_KAFKA_CONSUMER, conf, why, sizeof(why)); /* takes the settings */
-    if (!k->client) {
-        kafka.conf_destroy(conf);
-        return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: %s", why);
-    }
+    if ((status = pythia__kafka_client(RD_KAFKA_CONSUMER, conf, &k->client, e)) != PYTHIA_OK)
+        return status;
     kafka.poll_set_consumer(k->client);
-    rd_kafka_topic_partition_list_t *topics = kafka.topic_partition_list_new(1);
-    kafka.topic_partition_list_add(topics, k->url.topic, RD_KAFKA_PARTITION_UA);
-    rd_kafka_resp_err_t error = kafka.subscribe(k->client, topics);
-    kafka.topic_partition_list_destroy(topics);
-    if (!error)
-        return PYTHIA_OK;
-    kafka.destroy(k->client);
-    return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: %s: %s", k->url.topic, kafka.err2str(error));
+    if (!k->shared)
+        pythia__kafka_join(k);
+    return PYTHIA_OK;
 }
 
 static void listen_to_queue(struct pythia__kafka *k)
@@ -227,6 +178,8 @@ static void listen_to_queue(struct pythia__kafka *k)
     k->wake.data = k->tick.data = k->closing.data = k;
     k->queue = kafka.queue_get_consumer(k->client);
     kafka.queue_cb_event_enable(k->queue, wake_loop, k);
+    if (k->shared)
+        kafka.queue_cb_event_enable(k->shared->queue, wake_loop, k);
     uv_async_send(&k->wake); /* something may have come before */
     uv_timer_start(&k->tick, on_tick, TICK_MS, TICK_MS);
 }
@@ -249,7 +202,9 @@ int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct 
     if (status == PYTHIA_OK && !pythia__kafka_library_load())
         status = pythia_error_set(e, PYTHIA_EUSAGE,
                                   "--kafka needs a library: apt-get install librdkafka1");
-    if (status != PYTHIA_OK || (status = join_group(k, e)) != PYTHIA_OK) {
+    if (status != PYTHIA_OK || (status = make_clients(k, e)) != PYTHIA_OK) {
+        if (k->shared)
+            pythia__kafka_evidence_close(k);
         pythia__kafka_destroy(k);
         return status;
     }
@@ -267,6 +222,10 @@ void pythia__kafka_stop(struct pythia__kafka *k)
     k->stopping = true;
     kafka.queue_cb_event_enable(k->queue, NULL, NULL);
     kafka.queue_destroy(k->queue);
+    if (k->shared) {
+        kafka.queue_cb_event_enable(k->shared->queue, NULL, NULL);
+        kafka.queue_destroy(k->shared->queue);
+    }
     uv_timer_start(&k->tick, on_tick, 0, PRESSURE_MS);
 }
 
@@ -281,6 +240,7 @@ void pythia__kafka_destroy(struct pythia__kafka *k)
         return;
     json_decref(k->members);
     pythia_free(k->member);
+    pythia__kafka_shared_destroy(k);
     pythia__kafka_url_free(&k->url);
     pythia_free(k);
 }

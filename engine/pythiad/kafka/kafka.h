@@ -27,6 +27,10 @@ struct pythia__kafka_options {
     size_t message_max; /* bytes of a message; a larger one is skipped and counted */
 };
 
+/* The group whose search the URL shares (owned by the caller); NULL: it shares none. PYTHIA_OK, or
+ * negative with the reason in `e`. */
+int pythia__kafka_shared_group(const char *url, char **group, struct pythia_error *e);
+
 /* Join the group. What is borrowed lives longer. PYTHIA_OK with *out owned, or negative with the
  * reason in `e`. */
 int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct pythia_live *live,
@@ -39,6 +43,11 @@ int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct 
 void pythia__kafka_stop(struct pythia__kafka *k);
 bool pythia__kafka_is_running(const struct pythia__kafka *k);
 void pythia__kafka_destroy(struct pythia__kafka *k); /* may be NULL */
+
+/* A member whose search is shared: it has not yet read what its group found before it came, and
+ * what it decides until then is old. A request has finished. NULL is neither. */
+bool pythia__kafka_is_behind(const struct pythia__kafka *k);
+void pythia__kafka_note_finished(struct pythia__kafka *k, struct pythia_trace_id id);
 
 /* The status as JSON, owned by the caller: null if there is no Kafka, NULL when out of memory. And
  * as metrics. */

@@ -133,6 +133,8 @@ void pythia__kafka_bodies_take(struct pythia__kafka *k, const rd_kafka_message_t
     k->messages++;
     k->bytes += m->len;
     p->messages++;
+    if (p->position == 0)
+        p->first = m->offset;
     p->position = m->offset + 1;
     note_key(k, m);
     if (message.size > k->message_max)

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kafka_parts.h"
+#include "kafka_shared.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 
@@ -33,6 +33,8 @@ void pythia__kafka_group_leave(struct pythia__kafka *k)
 void pythia__kafka_group_store(struct pythia__kafka *k)
 {
     uint64_t oldest_ns = pythia_live_oldest_ns(k->live);
+    if (k->shared) /* they follow from the evidence */
+        return;
     rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
     for (struct kafka_partition *p = k->partitions; p; p = p->next) {
         int64_t safe = pythia__kafka_offsets_safe(&p->offsets, oldest_ns);
@@ -106,7 +108,7 @@ static void leave_lost_partitions(struct pythia__kafka *k)
     kafka.topic_partition_list_destroy(list);
 }
 
-static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partition_list_t *list)
+static void take_partitions(struct pythia__kafka *k, rd_kafka_topic_partition_list_t *list)
 {
     leave_lost_partitions(k); /* the client does not have those of the list yet */
     for (int i = 0; i < list->cnt; i++)
@@ -114,6 +116,7 @@ static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partit
             pythia_log(PYTHIA_LOG_ERROR,
                        "No memory to read a partition: topic=%s, partition=%" PRId32, k->url.topic,
                        list->elems[i].partition);
+    pythia__kafka_shared_place(k, list);
     tell_failed_assignment(k, kafka.incremental_assign(k->client, list));
     if (k->paused) { /* those that came are not */
         k->paused = false;
@@ -121,6 +124,7 @@ static void take_partitions(struct pythia__kafka *k, const rd_kafka_topic_partit
     }
     note_member(k);
     pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
+    pythia__kafka_shared_assigned(k);
 }
 
 /* Called while the client is polled. What was stored of partitions that go is committed with that,
@@ -145,4 +149,5 @@ void pythia__kafka_group_rebalance(rd_kafka_t *client, rd_kafka_resp_err_t what,
             leave_partition(k, p);
     }
     tell_failed_assignment(k, kafka.incremental_unassign(client, list));
+    pythia__kafka_shared_rewind(k);
 }

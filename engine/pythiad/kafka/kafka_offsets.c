@@ -23,7 +23,8 @@ int pythia__kafka_offsets_read(struct pythia__kafka_offsets *o, int64_t begin, i
 {
     if (reserve_mark(o) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    if (o->safe == 0) /* where it began, so that whoever comes next reads the first requests too */
+    /* Where it began, so that whoever comes next reads the first requests too. */
+    if (o->number == 0 && o->count == 0)
         o->safe = begin;
     o->marks[o->first + o->count] = (struct pythia__kafka_mark){next, NOT_YET};
     *body = o->number + o->count++;

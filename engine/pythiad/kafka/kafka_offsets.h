@@ -17,7 +17,7 @@ struct pythia__kafka_offsets {
     struct pythia__kafka_mark *marks;
     size_t first, count, capacity;
     uint64_t number;
-    int64_t safe; /* may be committed; 0: nothing is known */
+    int64_t safe; /* may be committed; 0 before the first body */
 };
 
 /* A body was read, from offset `begin` to before `next`; *body is its number. PYTHIA_OK, or

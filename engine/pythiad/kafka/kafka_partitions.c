@@ -48,7 +48,7 @@ bool pythia__kafka_partitions_add(struct pythia__kafka *k, int32_t id)
         return false;
     p->id = id;
     p->origin = find_free_origin(k);
-    p->committed = -1;
+    p->committed = p->from = -1;
     p->next = k->partitions;
     k->partitions = p;
     pythia_log(PYTHIA_LOG_INFO, "Reads a partition: topic=%s, partition=%" PRId32, k->url.topic,

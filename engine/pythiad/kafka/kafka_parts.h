@@ -18,6 +18,9 @@ struct kafka_partition {
     struct pythia__kafka_offsets offsets;
     int64_t position;  /* the offset after the last message; 0: none has been read */
     int64_t committed; /* -1: nothing has been */
+    int64_t first;     /* the offset of the first message that was read */
+    int64_t from; /* where it stood in the topic of evidence when it was read from there on; -1:
+                          nowhere yet */
     uint64_t messages, broken;
     int64_t broken_offset; /* of the last broken one, and its reason */
     char broken_reason[256];
@@ -64,12 +67,22 @@ struct pythia__kafka {
     bool told_unkeyed;
     uint64_t told_split; /* traces, when that was logged */
     int problem_code;    /* of librdkafka; 0: there is none */
-    char problem[256];
+    char problem[512];
+    struct pythia__kafka_shared
+        *shared; /* kafka_shared.h; owned; NULL: each member searches alone */
 };
 
 /* kafka_problem.c: log an error of Kafka once, and keep it for the status; 0: there is none any
  * more. */
 void pythia__kafka_problem(struct pythia__kafka *k, rd_kafka_resp_err_t code, const char *reason);
+
+/* kafka_client.c: settings of a client as the URL has them, with others that outrank it; owned by
+ * the caller. A client of them (taken). Subscribe to the topic. */
+int pythia__kafka_conf(struct pythia__kafka *k, const char *const (*pairs)[2], size_t count,
+                       rd_kafka_conf_t **out, struct pythia_error *e);
+int pythia__kafka_client(rd_kafka_type_t type, rd_kafka_conf_t *conf, rd_kafka_t **out,
+                         struct pythia_error *e);
+void pythia__kafka_join(struct pythia__kafka *k);
 
 /* kafka_partitions.c: the partition that is read; NULL: it is not. Begin one; false: out of memory.
  * Forget one that was left and has no more bodies. Let all of them rest, or go on. */

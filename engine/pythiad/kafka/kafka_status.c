@@ -1,7 +1,8 @@
 /* What is known of the group and its partitions, as JSON and as metrics. */
 #include <inttypes.h>
 
-#include "kafka_parts.h"
+#include "kafka_shared.h"
+#include "pythia/live_shared.h"
 
 #define kafka pythia__kafka_library
 
@@ -52,18 +53,40 @@ static json_t *list_partitions(const struct pythia__kafka *k)
     return list;
 }
 
+/* What the members share; null: nothing. */
+static json_t *pack_shared(const struct pythia__kafka *k)
+{
+    static const char *const states[] = {[KAFKA_SHARED_BEGINNING] = "beginning",
+                                         [KAFKA_SHARED_BEHIND] = "behind",
+                                         [KAFKA_SHARED_FOLLOWING] = "following",
+                                         [KAFKA_SHARED_FAILED] = "failed"};
+    const struct pythia__kafka_shared *s = k->shared;
+    if (!s)
+        return json_null();
+    struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
+    uint64_t skipped = s->skipped + n.broken + n.other_groups + n.other_settings;
+    return json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "topic",
+        k->url.evidence, "name", s->name, "state", states[s->state], "members",
+        (json_int_t)n.members, "position", (json_int_t)s->next, "set", (json_int_t)n.set, "rounds",
+        (json_int_t)n.rounds, "requests", (json_int_t)n.requests, "waiting", (json_int_t)n.waiting,
+        "late_requests", (json_int_t)n.late_requests, "sent", (json_int_t)s->sent, "failed",
+        (json_int_t)s->failed, "rewound", (json_int_t)s->rewound, "skipped", (json_int_t)skipped,
+        "refused", (json_int_t)s->refused, "differs", n.differs);
+}
+
 json_t *pythia__kafka_status(const struct pythia__kafka *k)
 {
     if (!k)
         return json_null();
     struct pythia_window_numbers window = pythia_live_window(k->live);
-    return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:O?}", "topic",
-                     k->url.topic, "group", k->url.group, "member", k->member, "problem",
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:I, s:I, s:I, s:I, s:I, s:o, s:O?, s:o}",
+                     "topic", k->url.topic, "group", k->url.group, "member", k->member, "problem",
                      k->problem_code ? k->problem : NULL, "paused", k->paused, "messages",
                      (json_int_t)k->messages, "broken", (json_int_t)k->broken, "unkeyed",
                      (json_int_t)k->unkeyed, "split_traces", (json_int_t)window.split_traces,
                      "forgotten_traces", (json_int_t)window.forgotten_traces, "partitions",
-                     list_partitions(k), "members", k->members);
+                     list_partitions(k), "members", k->members, "search", pack_shared(k));
 }
 
 /* ---- metrics ---- */
@@ -100,6 +123,41 @@ static int64_t uncommitted_of(const struct pythia__kafka *k, const struct kafka_
     return p->committed < 0 ? -1 : p->position - p->committed;
 }
 
+static void write_shared(const struct pythia__kafka *k, struct pythia_buf *to)
+{
+    const struct pythia__kafka_shared *s = k->shared;
+    if (!s)
+        return;
+    struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
+    const struct {
+        const char *name, *type, *help;
+        uint64_t value;
+    } all[] = {
+        {"pythia_kafka_search_following", "gauge",
+         "1: the member stands where its group's search stands.",
+         s->state == KAFKA_SHARED_FOLLOWING && !n.differs},
+        {"pythia_kafka_search_rounds_total", "counter", "Rounds that were decided.", n.rounds},
+        {"pythia_kafka_search_requests_total", "counter", "Requests in them.", n.requests},
+        {"pythia_kafka_search_late_requests_total", "counter",
+         "Requests whose evidence came after the points that they were seen with had changed.",
+         n.late_requests},
+        {"pythia_kafka_search_sent_total", "counter", "Messages of evidence that this member sent.",
+         s->sent},
+        {"pythia_kafka_search_failed_total", "counter",
+         "Messages of this member that were not sent: their requests were read again.", s->failed},
+        {"pythia_kafka_search_refused_total", "counter",
+         "Messages that do not count, because another member had sent evidence of a partition.",
+         s->refused},
+        {"pythia_kafka_search_rewinds_total", "counter",
+         "Times that this member read again from what was committed.", s->rewound},
+        {"pythia_kafka_search_skipped_total", "counter",
+         "Messages of the topic that are no evidence of this group's search.",
+         s->skipped + n.broken + n.other_groups + n.other_settings},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        write_kafka_metric(to, all[i].name, all[i].type, all[i].help, all[i].value);
+}
+
 void pythia__kafka_metrics(const struct pythia__kafka *k, struct pythia_buf *to)
 {
     if (!k)
@@ -130,6 +188,7 @@ void pythia__kafka_metrics(const struct pythia__kafka *k, struct pythia_buf *to)
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         write_kafka_metric(to, all[i].name, all[i].type, all[i].help, all[i].value);
+    write_shared(k, to);
     write_partitions(k, to, "pythia_kafka_messages_broken_total", "counter",
                      "Messages of which something could not be read.", broken_of);
     write_partitions(k, to, "pythia_kafka_lag", "gauge", "Messages that have not been read.",

@@ -50,6 +50,16 @@ static bool decode_percents(char *text)
     return true;
 }
 
+static int check_topic(const char *topic, struct pythia_error *e)
+{
+    size_t size = strlen(topic);
+    if (size > 0 && size <= TOPIC_MAX && strspn(topic, TOPIC_BYTES) == size)
+        return PYTHIA_OK;
+    return pythia_error_set(e, PYTHIA_EUSAGE,
+                            "kafka: a topic has 1 to %d letters, digits, '.', '_' and '-'",
+                            TOPIC_MAX);
+}
+
 static int read_setting(struct pythia__kafka_url *u, char *pair, struct pythia_error *e)
 {
     char *value = strchr(pair, '=');
@@ -68,6 +78,10 @@ static int read_setting(struct pythia__kafka_url *u, char *pair, struct pythia_e
     if (strcmp(pair, "group") == 0) {
         u->group = value;
         return *value ? PYTHIA_OK : pythia_error_set(e, PYTHIA_EUSAGE, "kafka: group is empty");
+    }
+    if (strcmp(pair, "evidence") == 0) {
+        u->evidence = value;
+        return check_topic(value, e);
     }
     if (u->setting_count == PYTHIA__KAFKA_SETTINGS_MAX)
         return pythia_error_set(e, PYTHIA_EUSAGE, "kafka: more than %d settings",
@@ -90,19 +104,19 @@ static int read_parts(struct pythia__kafka_url *u, struct pythia_error *e)
     u->brokers = u->text;
     u->topic = slash + 1;
     u->group = DEFAULT_GROUP;
-    size_t size = strlen(u->topic);
-    if (size == 0 || size > TOPIC_MAX || strspn(u->topic, TOPIC_BYTES) != size)
-        return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "kafka: a topic has 1 to %d letters, digits, '.', '_' and '-'",
-                                TOPIC_MAX);
+    int status = check_topic(u->topic, e);
+    if (status != PYTHIA_OK)
+        return status;
     for (char *pair = query, *next; pair && *pair; pair = next) {
         next = strchr(pair, '&');
         if (next)
             *next++ = '\0';
-        int status = read_setting(u, pair, e);
-        if (status != PYTHIA_OK)
+        if ((status = read_setting(u, pair, e)) != PYTHIA_OK)
             return status;
     }
+    if (u->evidence && strcmp(u->evidence, u->topic) == 0)
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "kafka: evidence has to be another topic than the traces");
     return PYTHIA_OK;
 }
 

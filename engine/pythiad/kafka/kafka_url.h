@@ -1,4 +1,4 @@
-/* kafka://HOST[:PORT][,HOST[:PORT]...]/TOPIC[?group=NAME][&SETTING=VALUE...]
+/* kafka://HOST[:PORT][,HOST[:PORT]...]/TOPIC[?group=NAME][&evidence=TOPIC][&SETTING=VALUE...]
  *
  * SETTING is one of librdkafka's, such as security.protocol or group.instance.id. Values may have
  * %XX in them. */
@@ -12,6 +12,7 @@
 struct pythia__kafka_url {
     char *text; /* owned, with the others in it */
     const char *brokers, *topic, *group;
+    const char *evidence; /* the topic by which members share their search; NULL: they do not */
     struct {
         const char *name, *value;
     } settings[PYTHIA__KAFKA_SETTINGS_MAX];

@@ -42,6 +42,7 @@ struct pythia__switching {
     size_t kept_types;               /* types that the search space had when the state got it */
     uint64_t lessons_told, cut_told; /* in the log: openings for types that turned up later */
     uint64_t unknown_told;           /* trace points that the search space does not know */
+    bool held;                       /* what is desired is not passed on yet */
     bool waiting_told;               /* and that there are types which wait for one */
 };
 

@@ -73,12 +73,13 @@ static void tell_lessons(struct pythia__switching *w)
 
 bool pythia__switching_is_due(const struct pythia__switching *w)
 {
-    return pythia_live_wish(w->e->live) != w->wish || w->version != w->tried;
+    return (pythia_live_wish(w->e->live) != w->wish && !w->held) || w->version != w->tried;
 }
 
 static int apply_desired(struct pythia__switching *w, uint64_t now)
 {
-    int status = pythia_live_wish(w->e->live) != w->wish ? pythia__switching_want(w) : PYTHIA_OK;
+    bool changed = pythia_live_wish(w->e->live) != w->wish && !w->held;
+    int status = changed ? pythia__switching_want(w) : PYTHIA_OK;
     w->tried = w->version; /* also after a failure: or the loop would not rest until it succeeds */
     if (status != PYTHIA_OK || (status = pythia_controller_tick(w->controller, now)) != PYTHIA_OK ||
         (status = pythia__switching_meet_inventory(w, now)) != PYTHIA_OK)

@@ -78,6 +78,11 @@ static uint64_t hash_trace_id(const struct pythia_assembler *a, struct pythia_tr
     return pythia__hash_trace_id(a->hash_seed, id);
 }
 
+int pythia_assembler_note_finished(struct pythia_assembler *a, struct pythia_trace_id id)
+{
+    return pythia__finished_ids_set(&a->finished, hash_trace_id(a, id), PYTHIA__ENDED_LATE);
+}
+
 /* Whoever forgets ids does not read again: there is no list of late traces then. */
 static int list_late(struct pythia_assembler *a, struct pythia_trace_id id)
 {

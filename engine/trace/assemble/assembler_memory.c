@@ -87,6 +87,11 @@ void pythia_assembler_forget_origin(struct pythia_assembler *a, uint16_t origin)
     }
 }
 
+void pythia_assembler_forget_finished(struct pythia_assembler *a)
+{
+    pythia__finished_ids_free(&a->finished);
+}
+
 int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
 {
     pythia__assembler_free_spare(a);

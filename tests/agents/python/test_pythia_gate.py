@@ -5,13 +5,10 @@
 Programs are started with the agent's folder in PYTHONPATH, as users start them, against the suite's server."""
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
-import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, '..', '..', '..')
@@ -45,18 +42,6 @@ def in_force():
     while not all(agent.etag for agent in pythia_gate.spans._agents.values()):
         assert time.monotonic() < end
         time.sleep(.01)
-'''
-
-# A service whose answer is its process, and which of its points are open.
-SITE = '''
-import os, time
-from opentelemetry import trace
-tracer = trace.get_tracer('web')
-def app(environment, start):
-    start('200 OK', [('Connection', 'close')])
-    with tracer.start_as_current_span('a'), tracer.start_as_current_span('c') as c, tracer.start_as_current_span('b') as b:
-        time.sleep(.01)
-        return [f'{os.getpid()} c {c.is_recording()} b {b.is_recording()}'.encode()]
 '''
 
 
@@ -268,41 +253,6 @@ for _ in range(3):
 print([os.waitpid(child, 0)[1] for child in children])
 ''', ['[0, 0, 0]'])
         self.assertEqual(len(self.server.instances), 4)
-
-    def test_each_worker_of_gunicorn_is_switched(self):
-        with socket.create_server(('127.0.0.1', 0)) as free:
-            port = free.getsockname()[1]
-        commands = os.path.dirname(sys.executable)
-        for number, options in enumerate((['--preload'], [], ['--preload', '--worker-class', 'gevent'])):
-            with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, 'log'), 'wb') as log:
-                with open(os.path.join(folder, 'shop.py'), 'w', encoding='ascii') as file:
-                    file.write(SITE)
-                service = f'shop{number}'
-                self.server.want(service, open=[f'{service}:web:b'])
-                env = {**os.environ, 'PYTHONPATH': AGENT, 'PYTHIA_URL': self.server.url, 'PYTHIA_OFF_FILE': '', 'OTEL_SERVICE_NAME': service,
-                       'OTEL_TRACES_EXPORTER': 'none', 'OTEL_METRICS_EXPORTER': 'none', 'OTEL_LOGS_EXPORTER': 'none'}
-                program = subprocess.Popen([f'{commands}/opentelemetry-instrument', f'{commands}/gunicorn', '--workers', '2', *options,
-                                            '--bind', f'127.0.0.1:{port}', 'shop:app'], cwd=folder, env=env, stdout=log, stderr=log)
-                try:
-                    self.assertEqual(self.answers_of_workers(port, folder), {'c False b True'}, options)
-                finally:
-                    program.terminate()
-                    program.wait(PATIENCE_S)
-
-    def answers_of_workers(self, port, folder):
-        """The last answers of two workers, once both have their list."""
-        answers, deadline = {}, time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline and (len(answers) < 2 or set(answers.values()) != {'c False b True'}):
-            try:
-                with urllib.request.urlopen(f'http://127.0.0.1:{port}/', timeout=10) as answer:
-                    worker, _, text = answer.read().decode().partition(' ')
-                    answers[worker] = text
-            except OSError:
-                time.sleep(.1)
-        if len(answers) < 2:
-            with open(os.path.join(folder, 'log'), encoding='utf-8', errors='replace') as log:
-                self.fail(log.read()[-2000:])
-        return set(answers.values())
 
 
 class Lists(unittest.TestCase):

@@ -219,7 +219,7 @@ class Request {
     }
     // Others are named by what may be set later: a span of another kind by its attributes, or by another name.
     const isNamed = kind === INTERNAL && !METHOD.test(name) && !NAMING.some((key) => key in attributes) &&
-      passes.get(this.span)?.gate.aliases.size === 0;
+      this.span[PASS]?.gate.aliases.size === 0;
     return isNamed ? pointId(agent.service, scope, name) : undefined;
   }
 }
@@ -543,12 +543,12 @@ function decide(tracer, name, options, context) {
     if (isEntry) point.entries++;
   }
   if (!open) return { closed: close(aboveContext, request) };
-  return { gate, isEntry, request, isTimed: gate.passes++ % SAMPLE === 0 };
+  return new Pass(gate, isEntry, request, known);
 }
 
 /** The request that a span is of: that of the span above, or one that begins with it. */
 function requestOf(known, within, above, aboveContext) {
-  const request = above instanceof ClosedSpan ? above._request : passes.get(above)?.request;
+  const request = above instanceof ClosedSpan ? above._request : above?.[PASS]?.request;
   if (request !== undefined) return request;
   return new Request(known, within?.getValue(TYPE), !isValid(aboveContext));
 }
@@ -563,7 +563,20 @@ function close(above, request) {
   return new ClosedSpan(isValid(above) ? above : NO_CONTEXT, request);
 }
 
-const passes = new WeakMap(); // span -> where it counts: gate, point, isEntry
+// A span has its pass as a property: a WeakMap of all spans cost more than the rest of the gate (command "cost" of
+// tests/agents/program.js).
+const PASS = Symbol('pythia.pass');
+
+/** A pass of an open point: the gate, and the point as which the span counts. */
+class Pass {
+  constructor(gate, isEntry, request, known) {
+    this.gate = gate;
+    this.point = gate.point;
+    this.isEntry = isEntry;
+    this.request = request;
+    this.known = known;
+  }
+}
 
 /** A pass of an open point with a watch: its start, and its end, are what it costs the program. */
 function startTimed(start, tracer, parameters) {
@@ -573,10 +586,10 @@ function startTimed(start, tracer, parameters) {
   const end = span?.end;
   if (typeof end !== 'function') return span;
   span.end = function (...rest) {
-    delete span.end;
+    span.end = end; // without the property the object would be slower from then on
     const from = process.hrtime.bigint();
     const result = Reflect.apply(end, this, rest);
-    passes.get(this)?.point.cost(Number(cost + process.hrtime.bigint() - from));
+    this[PASS]?.point.cost(Number(cost + process.hrtime.bigint() - from));
     return result;
   };
   return span;
@@ -609,17 +622,19 @@ function gated(start) {
       found = {}; // better a span too many than a program that fails
     }
     if (found.closed !== undefined) return found.closed;
-    const span = found.isTimed ? startTimed(start, this, parameters) : Reflect.apply(start, this, parameters);
-    if (found.gate !== undefined) notePass(span, this, found);
+    if (found.gate === undefined) return Reflect.apply(start, this, parameters);
+    const isTimed = found.gate.passes++ % SAMPLE === 0;
+    const span = isTimed ? startTimed(start, this, parameters) : Reflect.apply(start, this, parameters);
+    notePass(span, found);
     return span;
   };
 }
 
 /** Remember as what a span counts, and watch updateName of the SDK's class of spans. */
-function notePass(span, tracer, { gate, isEntry, request }) {
+function notePass(span, pass) {
   try {
-    request.span ??= span;
-    passes.set(span, { gate, point: gate.point, isEntry, request, known: tracers.get(tracer) });
+    pass.request.span ??= span;
+    span[PASS] = pass;
     const prototype = Object.getPrototypeOf(span);
     if (Object.hasOwn(prototype, PATCHED) || typeof prototype.updateName !== 'function') return;
     const { updateName } = prototype;
@@ -639,7 +654,7 @@ function notePass(span, tracer, { gate, isEntry, request }) {
 
 /** A span arrives as another point than it began as: it counts there, and that point has the switch of its gate. */
 function rename(span, name) {
-  const pass = passes.get(span);
+  const pass = span[PASS];
   if (pass === undefined || typeof name !== 'string') return;
   const { gate, known } = pass;
   if (pass.request.span === span && text(span.attributes?.['http.route'])) // it is named after it when it ends
@@ -723,7 +738,7 @@ function watchPropagator(propagator) {
 /** The type as a header, while a point of any service is open for some types only. */
 function typeToTell(context) {
   const span = context.getValue(SPAN);
-  const request = span instanceof ClosedSpan ? span._request : passes.get(span)?.request;
+  const request = span instanceof ClosedSpan ? span._request : span?.[PASS]?.request;
   if (request?.known.agent.table.typeKey === undefined) return undefined;
   const type = request.type(context);
   const encoded = type === undefined ? undefined : encodeURIComponent(type);

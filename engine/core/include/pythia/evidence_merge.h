@@ -45,6 +45,9 @@ int pythia_evidence_merge_add(struct pythia_evidence_merge *m, const char *name,
 /* No more will be added: finish the groups. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_evidence_merge_finish(struct pythia_evidence_merge *m);
 
+/* The groups instead, not finished: they become the caller's. NULL: nothing was added. */
+struct pythia_groups *pythia_evidence_merge_take(struct pythia_evidence_merge *m);
+
 /* The merged evidence, for evidence_write.h or a report; borrowed until _destroy. Call after
  * _finish. */
 struct pythia_evidence_source pythia_evidence_merge_source(const struct pythia_evidence_merge *m);

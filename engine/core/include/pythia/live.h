@@ -65,6 +65,14 @@ struct pythia_live_adder {
     void *context;
 };
 
+/* A search that is shared (live_shared.h). `group` NULL: it is not. */
+struct pythia_live_shared_options {
+    const char *group; /* copied */
+    const char
+        *settings; /* copied: what decides what the search does, as text, without the space */
+    struct pythia_open_points *always, *never; /* pins of these settings; NULL: none; borrowed */
+};
+
 struct pythia_live_options {
     struct pythia_window_options window;
     struct pythia_groups_options groups;
@@ -81,7 +89,8 @@ struct pythia_live_options {
     size_t learn_requests;   /* of each type, before a type is searched; 0: 50 */
     size_t types_max;        /* that are searched; 0: 1000 */
     struct pythia_live_adder adder; /* .add NULL: none */
-    bool learn_all;      /* while the first types are learnt, everything is wanted open */
+    bool learn_all; /* while the first types are learnt, everything is wanted open */
+    struct pythia_live_shared_options shared;
     size_t learn_hourly; /* lessons in an hour, at most 60; 0: none, nor are there any if the budget
                             has no points_per_cycle */
 };
@@ -148,6 +157,11 @@ int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch
 void pythia_live_set_origin(struct pythia_live *l, uint16_t origin);
 void pythia_live_forget_origin(struct pythia_live *l, uint16_t origin);
 uint64_t pythia_live_oldest_ns(const struct pythia_live *l);
+
+/* A request was finished by another engine, and does not count here; and forget which requests were
+ * finished (pythia_window_note_finished, _forget_finished). */
+int pythia_live_note_finished(struct pythia_live *l, struct pythia_trace_id id);
+void pythia_live_forget_finished(struct pythia_live *l);
 
 int pythia_live_tick(struct pythia_live *l, uint64_t now_ns);
 int pythia_live_drain(

@@ -87,11 +87,13 @@ uint64_t pythia_window_wait_ns(const struct pythia_window *w, uint64_t now_ns);
 bool pythia_window_began_by(struct pythia_window *w, uint64_t start_ns);
 
 /* When the first span of the oldest open request came, in ns; UINT64_MAX: none is open. Spans have
- * an origin, and requests of one can be forgotten: see pythia_assembler_oldest, _set_origin and
- * _forget_origin. */
+ * an origin, and requests of one can be forgotten: see pythia_assembler_oldest, _set_origin,
+ * _forget_origin, _note_finished and _forget_finished. */
 uint64_t pythia_window_oldest_ns(const struct pythia_window *w);
 void pythia_window_set_origin(struct pythia_window *w, uint16_t origin);
 void pythia_window_forget_origin(struct pythia_window *w, uint16_t origin);
+int pythia_window_note_finished(struct pythia_window *w, struct pythia_trace_id id);
+void pythia_window_forget_finished(struct pythia_window *w);
 
 /* The current fill and memory of the window, and how its traces have ended so far. */
 struct pythia_window_numbers pythia_window_numbers(const struct pythia_window *w);

@@ -139,6 +139,11 @@ void pythia_assembler_set_origin(struct pythia_assembler *a, uint16_t origin);
  * reads them. If they come here again, they are new. O(open traces). */
 void pythia_assembler_forget_origin(struct pythia_assembler *a, uint16_t origin);
 
+/* A trace was finished by somebody else: its spans are late if they come here. PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(1). And forget which traces were finished: they will be read again. */
+int pythia_assembler_note_finished(struct pythia_assembler *a, struct pythia_trace_id id);
+void pythia_assembler_forget_finished(struct pythia_assembler *a);
+
 /* Why a trace was finished. */
 enum pythia_finish {
     PYTHIA_FINISH_QUIET,   /* nothing was added for a while */

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import sys
 import time
 import urllib.parse
 import _socket
@@ -51,11 +52,27 @@ class Agent:
         self.points, self.table, self.lease_until = {}, DEFAULT, 0.0
         self.scopes = {}  # for those who ask it what is open
         self.on_types = None  # is called while types are asked for
-        self.begin()
+        self.pid, self.begun, self.etag, self.link = None, {}, '', None
+        if not native.is_uwsgi():
+            self.begin()
+
+    def follow_process(self):
+        """Begin unless that is done in this process. uWSGI forks its workers without Python's hooks, so that an agent there begins
+        with the first request of a worker; a thread that ran while uWSGI forks could leave its workers a GIL that nobody holds."""
+        pid, mine = os.getpid(), object()
+        if self.begun.setdefault(pid, mine) is mine:  # one of the threads that come here is the first
+            self.begin()
+            if native.lacks_threads():
+                sys.stderr.write('pythia-gate: uWSGI runs without threads, so that spans are switched late or never: '
+                                 'start it with --enable-threads\n')
 
     def begin(self):
         """Become an instance with a thread: at the start, and in the child of a fork, which inherits its parent's counts but not
         its thread. The parent's list stays in force as long as its lease."""
+        self.pid = os.getpid()
+        self.begun = {self.pid: None}
+        if self.link is not None:
+            self.link.close()  # in a child: the server has to see when the parent is gone
         host = _socket.gethostname()[:60]
         self.instance = f'{host}:{os.getpid()}:{random.SystemRandom().getrandbits(32):08x}'
         self.etag, self.poll_s, self.lease_s, self.failures, self.busy_s = '', .25, 30, 0, 0

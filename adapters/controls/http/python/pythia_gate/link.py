@@ -56,15 +56,15 @@ class Link:
             self.resolve()
         why = None
         for family, kind, protocol, _, address in self.addresses:
-            connection = _socket.socket(family, kind, protocol)
+            self.close()
+            self.socket = connection = _socket.socket(family, kind, protocol)  # a child that is forked meanwhile has to close it
             try:
                 connection.settimeout(max(.01, deadline - time.monotonic()))
                 connection.connect(address)
                 connection.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
-                self.socket, self.buffer = connection, bytearray()
                 return
             except OSError as error:
-                connection.close()
+                self.close()
                 why = error
         self.addresses = None  # they may have changed
         raise why

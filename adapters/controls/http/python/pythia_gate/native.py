@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Threads, sleep and sockets of the system, whatever gevent or eventlet have put in their places: what this package does by
 itself runs beside the program's loop, and no instrumentation of sockets sees it."""
+import os
 import sys
 import time
 import _socket  # noqa: F401 - nobody patches it
@@ -18,3 +19,21 @@ def _original(module, name):
 
 sleep = _original(time, 'sleep')
 start_new_thread = _original(_thread, 'start_new_thread')
+
+
+def is_uwsgi():
+    """Return whether this is uWSGI, also while Python starts in it, when its module is not there yet."""
+    if 'uwsgi' in sys.modules or 'pyuwsgi' in sys.modules:
+        return True
+    try:
+        with open('/proc/self/cmdline', 'rb') as file:
+            words = file.read(4096).split(b'\0')
+    except OSError:
+        return False
+    return any(b'uwsgi' in os.path.basename(word) for word in words[:2])  # of a script, Python's own name is the first
+
+
+def lacks_threads():
+    """Return whether this is a uWSGI that was started without threads of Python."""
+    options = getattr(sys.modules.get('uwsgi'), 'opt', None)
+    return options is not None and not {b'enable-threads', b'threads', 'enable-threads', 'threads'} & set(options)

@@ -5,6 +5,7 @@ Every request hits closed points, so `_decide` does as little as it can: it look
 what a list means for that name once per list."""
 import os
 import time
+from os import getpid
 
 from opentelemetry import trace
 from opentelemetry.context import attach, detach, get_value
@@ -43,14 +44,15 @@ class ClosedSpan(NonRecordingSpan):
 class Switch:
     """The switch of all spans of one kind that start with one name. Some are renamed later, because an HTTP server knows its
     route only then: they arrive as other points, which have no other switch than this one."""
-    __slots__ = ('point', 'is_counted', 'aliases', 'open_hits', 'table', 'as_inner', 'as_entry', 'types')
+    __slots__ = ('known', 'point', 'is_counted', 'aliases', 'open_hits', 'table', 'as_inner', 'as_entry', 'types', 'inner_hit', 'entry_hit')
 
-    def __init__(self, point):
-        self.point, self.is_counted = point or Point(''), point is not None
+    def __init__(self, known, point):
+        self.known, self.point, self.is_counted = known, point or Point(''), point is not None
         self.aliases = {}  # point -> spans that became it
         self.open_hits, self.table = 0, None
         self.as_inner = self.as_entry = True
         self.types = None  # for which it is open; None: all
+        self.inner_hit, self.entry_hit = Hit(self, False, None), Hit(self, True, None)
 
     def follow(self, table):
         """Is it open by this list?"""
@@ -91,7 +93,7 @@ class Known:
         id_ = point_id(self.agent.service, self.scope, name)
         switch = self.by_id.get((kind._value_, id_))
         if switch is None:
-            switch = Switch(self.agent.point(id_))
+            switch = Switch(self, self.agent.point(id_))
             if switch.is_counted:
                 self.by_id[kind._value_, id_] = switch
         switches[name] = switch
@@ -99,11 +101,12 @@ class Known:
 
 
 class Hit:
-    """A hit of an open point: it belongs to the span that was made, and names the point as which the span counts."""
-    __slots__ = ('switch', 'point', 'is_entry', 'request', 'known')
+    """A hit of an open point: it belongs to the span that was made, and names the point as which the span counts. Spans that
+    have the name with which they started, and whose request nobody asks for, share those of their switch."""
+    __slots__ = ('switch', 'point', 'is_entry', 'request')
 
-    def __init__(self, switch, is_entry, request, known):
-        self.switch, self.point, self.is_entry, self.request, self.known = switch, switch.point, is_entry, request, known
+    def __init__(self, switch, is_entry, request):
+        self.switch, self.point, self.is_entry, self.request = switch, switch.point, is_entry, request
 
 
 def request_of(known, context, above):
@@ -139,6 +142,8 @@ def _decide(tracer, name, context, kind, rest, named):
         is_entry = not above_context.is_valid or above_context.is_remote
     if kind is not INTERNAL and (kind is SERVER or kind is CONSUMER):
         is_entry = True
+    if is_entry and known.agent.pid != getpid():
+        known.agent.follow_process()
     request = None if table.type_key is None else request_of(known, context, above)
     if is_entry:
         is_open = switch.as_entry
@@ -150,7 +155,9 @@ def _decide(tracer, name, context, kind, rest, named):
             switch.point.entries += 1
     if is_open:
         switch.open_hits += 1
-        return Hit(switch, is_entry, request, known)
+        if request is not None:
+            return Hit(switch, is_entry, request)
+        return switch.entry_hit if is_entry else switch.inner_hit
     if known.asks_sampler:
         dropped = ask_sampler(tracer, name, context, kind, rest, named)
         if dropped is not None:
@@ -166,10 +173,10 @@ def _gate_start(start_span):
             decided = _decide(self, name, context, kind, rest, named)
         except Exception:  # better a span too many than a program that fails
             decided = None
-        if decided is None:
-            return start_span(self, name, context, kind, *rest, **named)
         if type(decided) is Hit:
             return _open(decided, start_span, self, name, context, kind, rest, named)
+        if decided is None:
+            return start_span(self, name, context, kind, *rest, **named)
         return decided
     start.__wrapped__ = start_span
     return start
@@ -181,8 +188,9 @@ def _open(hit, start_span, tracer, name, context, kind, rest, named):
     span = start_span(tracer, name, context, kind, *rest, **named)
     try:
         span._pythia_hit = hit
-        if hit.request is not None and hit.request.span is None:
-            hit.request.span = span
+        request = hit.request
+        if request is not None and request.span is None:
+            request.span = span
         if is_timed:
             _time_end(span, time.thread_time_ns() - begin)
     except Exception:
@@ -244,7 +252,11 @@ class CurrentGate:
         """Start a span and use it, which is all that the SDK does."""
         if decided is None:
             return self.start_as_current(current.tracer, current.name, current.context, current.kind, *current.rest, **current.named)
-        named = dict(zip(_CURRENT_REST, current.rest), **current.named)
+        named = current.named
+        if type(decided) is Hit and not current.rest and named.keys().isdisjoint(_CURRENT_REST[3:]):
+            span = _open(decided, self.start_span, current.tracer, current.name, current.context, current.kind, (), named)
+            return trace.use_span(span, end_on_exit=True)
+        named = dict(zip(_CURRENT_REST, current.rest), **named)
         use = {key: named[key] for key in ('record_exception', 'set_status_on_exception') if key in named}
         end_on_exit = named.pop('end_on_exit', True)
         if type(decided) is Hit:
@@ -279,11 +291,14 @@ def rename(span, name):
     hit = getattr(span, '_pythia_hit', None)
     if hit is None or not isinstance(name, str):
         return
-    agent = hit.known.agent
-    point = agent.point(point_id(agent.service, hit.known.scope, name))
+    known = hit.switch.known
+    agent = known.agent
+    point = agent.point(point_id(agent.service, known.scope, name))
     is_full = point not in hit.switch.aliases and len(hit.switch.aliases) >= ALIASES_MAX
     if point is None or point is hit.point or is_full:
         return
+    if hit is hit.switch.inner_hit or hit is hit.switch.entry_hit:
+        hit = span._pythia_hit = Hit(hit.switch, hit.is_entry, None)
     _count(hit, -1)
     hit.point.left += 1
     hit.point = point
@@ -350,8 +365,8 @@ def agent_of(service, tracer):
 def measure_closed(agent, tracer_class):
     """Measure the CPU time in ns of a closed hit, by the code that programs run, with a point that is never reported."""
     tracer = object.__new__(tracer_class)
-    tracer._pythia_known = Known(agent, '', False)
-    switch = tracer._pythia_known.switches[INTERNAL._value_]['closed'] = Switch(None)
+    known = tracer._pythia_known = Known(agent, '', False)
+    switch = known.switches[INTERNAL._value_]['closed'] = Switch(known, None)
     context = set_span_in_context(ClosedSpan(INVALID_SPAN_CONTEXT, None), None)
     best = None
     for _ in range(MEASURED_ROUNDS):

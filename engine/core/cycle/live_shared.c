@@ -1,0 +1,486 @@
+/* A message is a line of JSON, its head, and then a file of evidence, or nothing. Numbers of the
+ * head are exact, so that what is worked out from their sums is the same everywhere. */
+#include "pythia/live_shared.h"
+
+#include <string.h>
+
+#include "live_parts.h"
+#include "pythia/evidence_merge.h"
+#include "pythia/evidence_write.h"
+#include "pythia/mem.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+
+#define FORMAT "pythia.round/1"
+
+/* Of one type; merged groups have four times as many in all, the 4096 of a cycle (evidence.c). */
+#define ROWS 1024
+
+static char *copy_text(const char *text)
+{
+    return pythia_strndup(text, strlen(text));
+}
+
+/* ---- sending ---- */
+
+void pythia_live_shared_set_parts(struct pythia_live *l, uint64_t own, uint64_t all)
+{
+    l->share.own = own > 0 ? own : 1;
+    l->share.all = all > l->share.own ? all : l->share.own;
+}
+
+/* The types of the learning phase are sent once, and again if the message was lost (_forget). */
+static bool has_types(const struct pythia_live *l)
+{
+    return l->share.learning_over && !l->share.offered;
+}
+
+bool pythia_live_shared_is_due(const struct pythia_live *l)
+{
+    return l->share.on && !l->share.differs && (l->share.complete || has_types(l));
+}
+
+/* The types that have been learnt, as a space; an empty text if there are none. */
+static int write_types(struct pythia_live *l, struct pythia_buf *out)
+{
+    struct pythia_space *types = NULL;
+    size_t moved = 0;
+    uint64_t enough =
+        l->search && l->lesson.o.hourly > 0 ? PYTHIA__TAUGHT_ONLY : l->o.learn_requests;
+    if (!l->search && l->owns_space) {
+        if (!has_types(l))
+            return PYTHIA_OK;
+        l->share.offered = true;
+        enough = l->o.learn_requests < 5 ? l->o.learn_requests : 5;
+    }
+    int status = pythia_space_create(l->vocabulary, &types);
+    if (status == PYTHIA_OK)
+        status = pythia__live_types_offer(&l->types, enough, types, &moved);
+    if (status == PYTHIA_OK && moved > 0)
+        status = pythia_space_file_write(types, out);
+    pythia_space_destroy(types);
+    return status;
+}
+
+/* By the ids of the points: their numbers are this engine's own. */
+static json_t *pack_hits(const struct pythia_live *l, const struct pythia__evidence *e)
+{
+    json_t *hits = json_object();
+    for (uint32_t point = 0; hits && point < e->hit_capacity; point++) {
+        struct pythia_text id = pythia_vocabulary_tracepoint_id(l->vocabulary, point);
+        if (e->hits[point] > 0 &&
+            json_object_setn_new_nocheck(hits, id.bytes, id.size,
+                                         json_integer((json_int_t)e->hits[point])) != 0) {
+            json_decref(hits);
+            return NULL;
+        }
+    }
+    return hits;
+}
+
+static json_t *pack_head(struct pythia_live *l, const char *member,
+                         const struct pythia__evidence *e, const struct pythia_buf *types)
+{
+    json_t *hits = pack_hits(l, e);
+    if (!hits)
+        return NULL;
+    uint64_t begin_ns = e->requests > 0 ? e->begin_ns : 0;
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}",
+                     "format", FORMAT, "group", l->share.group, "settings", l->share.settings,
+                     "member", member, "parts", (json_int_t)l->share.own, "of",
+                     (json_int_t)l->share.all, "set", (json_int_t)l->share.set, "requests",
+                     (json_int_t)e->requests, "spans", (json_int_t)e->spans, "begin_ns",
+                     (json_int_t)begin_ns, "end_ns", (json_int_t)e->end_ns, "last_begin_ns",
+                     (json_int_t)e->last_begin_ns, "longest_ns", (json_int_t)e->longest_ns, "space",
+                     types->bytes ? types->bytes : "", "hits", hits);
+}
+
+static int write_evidence(const struct pythia_live *l, struct pythia__evidence *e,
+                          struct pythia_buf *out)
+{
+    const struct pythia_evidence_input input = {0};
+    const struct pythia_pipeline_result result = {.counts.traces = e->requests};
+    const struct pythia_evidence_source source = {
+        .vocabulary = l->vocabulary,
+        .groups = e->groups,
+        .result = &result,
+        .settings = {.fold = l->o.groups.fold, .rows = ROWS, .asked = ""},
+        .inputs = &input,
+        .input_count = 1};
+    int status = pythia_groups_finish(e->groups);
+    return status == PYTHIA_OK ? pythia_evidence_write(&source, out) : status;
+}
+
+int pythia_live_shared_take(struct pythia_live *l, const char *member, struct pythia_buf *out)
+{
+    struct pythia__live_stage *s = &l->stages[l->now];
+    struct pythia_buf types = {0};
+    json_t *head = NULL;
+    char *line = NULL;
+    int status = write_types(l, &types);
+    if (status != PYTHIA_OK)
+        goto out;
+    head = pack_head(l, member, &s->evidence, &types);
+    line = head ? json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    status = PYTHIA_ENOMEM;
+    if (!line)
+        goto out;
+    pythia_buf_puts(out, line);
+    pythia_buf_putc(out, '\n');
+    status = pythia_buf_status(out);
+    if (status == PYTHIA_OK && s->evidence.requests > 0)
+        status = write_evidence(l, &s->evidence, out);
+out:
+    json_decref(head);
+    free(line);
+    pythia_buf_free(&types);
+    if (status != PYTHIA_OK)
+        pythia__live_set_apart(l, s->evidence.requests);
+    pythia__live_end_stage(l);
+    return status;
+}
+
+void pythia_live_shared_forget(struct pythia_live *l)
+{
+    pythia__live_empty_stage(l, &l->stages[l->now]);
+    pythia__live_end_stage(l);
+    pythia__live_types_withdraw(&l->types);
+    l->share.offered = false;
+}
+
+/* ---- deciding ---- */
+
+static uint64_t head_number(const json_t *head, const char *name)
+{
+    json_int_t number = json_integer_value(json_object_get(head, name));
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static int add_hits(struct pythia_live *l, struct pythia__evidence *e, const json_t *head)
+{
+    const char *id;
+    json_t *number;
+    json_object_foreach ((json_t *)json_object_get(head, "hits"), id, number) {
+        uint32_t point =
+            pythia_vocabulary_tracepoint_of_id(l->vocabulary, pythia_text_of(id), 0, 0);
+        if (point == PYTHIA_NONE ||
+            pythia_reach(&e->hits, &e->hit_capacity, point, sizeof(*e->hits)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        e->hits[point] += (uint64_t)json_integer_value(number);
+    }
+    return PYTHIA_OK;
+}
+
+static int add_head(struct pythia_live *l, struct pythia__evidence *e, const json_t *head)
+{
+    uint64_t begin_ns = head_number(head, "begin_ns"), end_ns = head_number(head, "end_ns"),
+             last_ns = head_number(head, "last_begin_ns"),
+             longest_ns = head_number(head, "longest_ns");
+    e->requests += head_number(head, "requests");
+    e->spans += head_number(head, "spans");
+    e->begin_ns = begin_ns < e->begin_ns ? begin_ns : e->begin_ns;
+    e->end_ns = end_ns > e->end_ns ? end_ns : e->end_ns;
+    e->last_begin_ns = last_ns > e->last_begin_ns ? last_ns : e->last_begin_ns;
+    e->longest_ns = longest_ns > e->longest_ns ? longest_ns : e->longest_ns;
+    return add_hits(l, e, head);
+}
+
+/* All files are looked at before the first is added. */
+static int merge_files(struct pythia_live *l, struct pythia__evidence *e, struct pythia_error *why)
+{
+    struct pythia__live_share *share = &l->share;
+    struct pythia_evidence_merge *m = NULL;
+    int status = pythia_evidence_merge_create(l->vocabulary, false, &m);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < share->part_count && status == PYTHIA_OK; i++) {
+            const struct pythia__live_part *part = &share->parts[i];
+            struct pythia_text file = pythia_buf_text(&part->file);
+            if (file.size > 0)
+                status = (pass == 0 ? pythia_evidence_merge_look
+                                    : pythia_evidence_merge_add)(m, part->member, file, why);
+        }
+    if (status == PYTHIA_OK)
+        e->groups = pythia_evidence_merge_take(m);
+    pythia_evidence_merge_destroy(m);
+    if (status != PYTHIA_OK || e->groups)
+        return status;
+    return pythia__evidence_begin(&l->context, e, l->points.skeleton, NULL); /* of no request */
+}
+
+/* Move the types of a message that nobody knows yet to our space: *moved rises by their number. */
+static int adopt_types(struct pythia_live *l, const struct pythia__live_part *part, size_t *moved,
+                       struct pythia_error *why)
+{
+    const char *text = json_string_value(json_object_get(part->head, "space"));
+    struct pythia_space *types = NULL;
+    size_t count = 0;
+    uint32_t *names = NULL;
+    if (!text || !*text)
+        return PYTHIA_OK;
+    int status = pythia_space_create(l->vocabulary, &types);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_space_file_parse(part->member, pythia_text_of(text), types, why);
+    if (status != PYTHIA_OK)
+        goto out;
+    const struct pythia_space_type *all = pythia_space_types(types, &count);
+    names = pythia_calloc(count + 1, sizeof(*names));
+    status = names ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = all[i].name;
+    for (size_t i = 0; status == PYTHIA_OK && i < count; i++) {
+        if (pythia_space_type(l->space, names[i]))
+            continue;
+        status = pythia_space_move(l->space, types, names[i]);
+        if (status == PYTHIA_OK)
+            status = pythia__live_types_adopt(&l->types, names[i]);
+        ++*moved;
+    }
+out:
+    pythia_free(names);
+    pythia_space_destroy(types);
+    return status;
+}
+
+static int grow_search(struct pythia_live *l, bool *switched, struct pythia_error *why)
+{
+    size_t moved = 0;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < l->share.part_count && status == PYTHIA_OK; i++)
+        status = adopt_types(l, &l->share.parts[i], &moved, why);
+    if (status == PYTHIA_OK && moved > 0)
+        status = pythia_search_grow(l->search);
+    *switched = *switched || moved > 0;
+    return status;
+}
+
+/* As for an engine alone (live.c), but also while it is paused: its search is that of all. */
+static int decide_merged(struct pythia_live *l, struct pythia__evidence *e, bool *switched,
+                         struct pythia_error *why)
+{
+    struct pythia_cycle found = l->last;
+    found.switches = NULL;
+    found.switch_count = 0;
+    found.effects = NULL;
+    found.effect_count = 0;
+    int status =
+        pythia__evidence_decide(e, l->search, l->last.number + 1, pythia__live_seconds(e), &found);
+    if (status != PYTHIA_OK)
+        return status;
+    l->last = found;
+    *switched = found.switch_count > 0;
+    return l->search ? grow_search(l, switched, why) : PYTHIA_OK;
+}
+
+static size_t count_senders(const struct pythia__live_share *share)
+{
+    size_t senders = 0;
+    for (size_t i = 0; i < share->part_count; i++)
+        senders += share->parts[i].file.size > 0;
+    return senders;
+}
+
+static int decide_round(struct pythia_live *l, struct pythia_error *why)
+{
+    struct pythia__live_stage *s = &l->share.round;
+    bool switched = false;
+    s->evidence.begin_ns = UINT64_MAX;
+    int status = merge_files(l, &s->evidence, why);
+    for (size_t i = 0; i < l->share.part_count && status == PYTHIA_OK; i++)
+        if (l->share.parts[i].file.size > 0)
+            status = add_head(l, &s->evidence, l->share.parts[i].head);
+    if (status == PYTHIA_OK)
+        status = decide_merged(l, &s->evidence, &switched, why);
+    l->share.numbers.members = count_senders(&l->share);
+    pythia__live_share_clear(&l->share);
+    if (status == PYTHIA_OK && switched)
+        status = pythia__live_desire(l);
+    if (status == PYTHIA_OK) {
+        l->share.numbers.rounds++;
+        l->share.numbers.requests += s->evidence.requests;
+        l->share.deciding = true;
+        status = pythia__live_report(l, s);
+        l->share.deciding = false;
+    }
+    pythia__evidence_free(&s->evidence);
+    *s = (struct pythia__live_stage){.number = 0};
+    if (switched) {
+        l->share.set++;
+        pythia__live_drop_evidence(l);
+    }
+    return status;
+}
+
+/* The first types: all begin the search with them, and nobody's evidence counts that was gathered
+ * before. */
+static int begin_with_types(struct pythia_live *l, const struct pythia__live_part *part,
+                            struct pythia_error *why)
+{
+    size_t moved = 0;
+    int status = adopt_types(l, part, &moved, why);
+    if (status != PYTHIA_OK || moved == 0)
+        return status;
+    pythia__live_share_clear(&l->share);
+    l->share.set++;
+    l->share.offered = false;
+    pythia__live_drop_evidence(l);
+    return pythia__live_begin_search(l);
+}
+
+/* ---- reading ---- */
+
+static int read_head(struct pythia_text *message, json_t **head, struct pythia_error *e)
+{
+    const char *end = memchr(message->bytes, '\n', message->size);
+    size_t size = end ? (size_t)(end - message->bytes) : 0;
+    json_t *read = end ? json_loadb(message->bytes, size, 0, NULL) : NULL;
+    const char *format = json_string_value(json_object_get(read, "format"));
+    bool whole = json_string_value(json_object_get(read, "group")) &&
+                 json_string_value(json_object_get(read, "settings")) &&
+                 json_string_value(json_object_get(read, "member"));
+    if (!format || strcmp(format, FORMAT) != 0 || !whole) {
+        int status =
+            pythia_error_set(e, PYTHIA_EFORMAT,
+                             format && strcmp(format, FORMAT) != 0
+                                 ? "it has the format %.40s, and this pythiad reads " FORMAT
+                                   "; run the same version of pythiad everywhere"
+                                 : "it is no evidence of a pythiad",
+                             format ? format : "");
+        json_decref(read);
+        return status;
+    }
+    *head = read;
+    *message = (struct pythia_text){end + 1, message->size - size - 1};
+    return PYTHIA_OK;
+}
+
+/* The first message of the group settles with which settings the search is made. */
+static int check_settings(struct pythia_live *l, const char *settings, bool *same)
+{
+    struct pythia__live_share *share = &l->share;
+    if (!share->log_settings) {
+        share->log_settings = copy_text(settings);
+        if (!share->log_settings)
+            return PYTHIA_ENOMEM;
+        share->differs = strcmp(settings, share->settings) != 0;
+    }
+    *same = strcmp(settings, share->log_settings) == 0;
+    share->numbers.other_settings += !*same;
+    return PYTHIA_OK;
+}
+
+static bool has_sent(const struct pythia__live_share *share, const char *member)
+{
+    for (size_t i = 0; i < share->part_count; i++)
+        if (share->parts[i].file.size > 0 && strcmp(share->parts[i].member, member) == 0)
+            return true;
+    return false;
+}
+
+static uint64_t count_parts(const struct pythia__live_share *share)
+{
+    uint64_t parts = 0;
+    for (size_t i = 0; i < share->part_count; i++)
+        if (share->parts[i].file.size > 0)
+            parts += head_number(share->parts[i].head, "parts");
+    return parts;
+}
+
+/* A file that cannot be merged would stop all: it is looked at alone, before it counts. */
+static int check_file(const struct pythia_live *l, const char *member, struct pythia_text file,
+                      struct pythia_error *e)
+{
+    struct pythia_evidence_merge *m = NULL;
+    int status = pythia_evidence_merge_create(l->vocabulary, false, &m);
+    if (status == PYTHIA_OK && (status = pythia_evidence_merge_look(m, member, file, e)) == 0)
+        status = pythia_evidence_merge_add(m, member, file, e);
+    pythia_evidence_merge_destroy(m);
+    return status == PYTHIA_EUSAGE ? PYTHIA_EFORMAT : status;
+}
+
+static int add_part(struct pythia__live_share *share, json_t *head, struct pythia_text file)
+{
+    struct pythia__live_part part = {
+        .member = copy_text(json_string_value(json_object_get(head, "member")))};
+    int status = part.member ? pythia_grow(&share->parts, &share->part_capacity, share->part_count,
+                                           sizeof(*share->parts))
+                             : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        pythia_buf_text_add(&part.file, file);
+        status = pythia_buf_status(&part.file);
+    }
+    if (status != PYTHIA_OK) {
+        pythia__live_part_free(&part);
+        return status;
+    }
+    part.head = json_incref(head);
+    share->parts[share->part_count++] = part;
+    return PYTHIA_OK;
+}
+
+/* Without evidence, or with evidence that is late, a message may still have types, which join the
+ * search with the round. */
+static int take_part(struct pythia_live *l, json_t *head, struct pythia_text file,
+                     struct pythia_error *e)
+{
+    struct pythia__live_share *share = &l->share;
+    const char *member = json_string_value(json_object_get(head, "member"));
+    bool types = *json_string_value(json_object_get(head, "space"));
+    int status = file.size > 0 && has_sent(share, member) ? decide_round(l, e) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        return status;
+    if (file.size > 0 && head_number(head, "set") != share->set) {
+        share->numbers.late_requests += head_number(head, "requests");
+        file.size = 0;
+    }
+    if (file.size == 0 && !types)
+        return PYTHIA_OK;
+    if ((status = add_part(share, head, file)) != PYTHIA_OK)
+        return status;
+    if (!l->search && types)
+        return begin_with_types(l, &share->parts[share->part_count - 1], e);
+    return count_parts(share) >= head_number(head, "of") ? decide_round(l, e) : PYTHIA_OK;
+}
+
+int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
+                            struct pythia_error *e)
+{
+    struct pythia__live_share *share = &l->share;
+    json_t *head = NULL;
+    bool same = false;
+    share->numbers.messages++;
+    int status = read_head(&message, &head, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    if (strcmp(json_string_value(json_object_get(head, "group")), share->group) != 0) {
+        share->numbers.other_groups++;
+        goto out;
+    }
+    status = check_settings(l, json_string_value(json_object_get(head, "settings")), &same);
+    if (status != PYTHIA_OK || !same || share->differs)
+        goto out;
+    if (!json_is_string(json_object_get(head, "space")))
+        status = pythia_error_set(e, PYTHIA_EFORMAT, "it has no space");
+    else if (message.size > 0)
+        status = check_file(l, json_string_value(json_object_get(head, "member")), message, e);
+    if (status == PYTHIA_OK)
+        status = take_part(l, head, message, e);
+out:
+    share->numbers.broken += status == PYTHIA_EFORMAT;
+    json_decref(head);
+    return status;
+}
+
+struct pythia_live_shared_numbers pythia_live_shared_numbers(const struct pythia_live *l)
+{
+    struct pythia_live_shared_numbers n = l->share.numbers;
+    n.set = l->share.set;
+    n.waiting = l->share.part_count;
+    n.differs = l->share.differs;
+    return n;
+}
+
+const char *pythia_live_shared_settings(const struct pythia_live *l)
+{
+    return l->share.log_settings;
+}

@@ -1,0 +1,184 @@
+/* The clients of the topic of evidence, and their calls that wait for Kafka. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kafka_shared.h"
+#include "pythia/status.h"
+
+#define kafka pythia__kafka_library
+
+#define WAIT_MS  5000
+#define FLUSH_MS 12000 /* more than message.timeout.ms */
+
+/* In a producer's settings. One message is the evidence of a cycle. */
+static const char *const producing[][2] = {
+    {"enable.idempotence", "true"},    {"message.timeout.ms", "10000"}, {"linger.ms", "0"},
+    {"message.max.bytes", "64000000"}, {"compression.codec", "zstd"},
+};
+
+static const char *const following[][2] = {
+    {"enable.auto.commit", "false"},
+    {"enable.partition.eof", "true"},
+    {"auto.offset.reset", "error"},
+    {"fetch.message.max.bytes", "64000000"},
+};
+
+static void fail_job(struct pythia__kafka_shared *s, rd_kafka_resp_err_t code, const char *reason)
+{
+    if (s->job_failed)
+        return;
+    s->job_failed = true;
+    s->job_code = code;
+    snprintf(s->job_reason, sizeof(s->job_reason), "%s", reason);
+}
+
+/* Called by _flush on the worker's thread. */
+static void note_delivery(rd_kafka_t *client, const rd_kafka_message_t *m, void *context)
+{
+    struct pythia__kafka *k = context;
+    (void)client;
+    k->shared->delivered = m->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (m->err)
+        fail_job(k->shared, m->err, kafka.err2str(m->err));
+}
+
+static int make_producer(struct pythia__kafka *k, struct pythia_error *e)
+{
+    rd_kafka_conf_t *conf;
+    int status =
+        pythia__kafka_conf(k, producing, sizeof(producing) / sizeof(producing[0]), &conf, e);
+    if (status != PYTHIA_OK)
+        return status;
+    kafka.conf_set_dr_msg_cb(conf, note_delivery);
+    return pythia__kafka_client(RD_KAFKA_PRODUCER, conf, &k->shared->producer, e);
+}
+
+int pythia__kafka_evidence_create(struct pythia__kafka *k, struct pythia_error *e)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    rd_kafka_conf_t *conf;
+    int status =
+        pythia__kafka_conf(k, following, sizeof(following) / sizeof(following[0]), &conf, e);
+    if (status != PYTHIA_OK ||
+        (status = pythia__kafka_client(RD_KAFKA_CONSUMER, conf, &s->log, e)) != PYTHIA_OK)
+        return status;
+    kafka.poll_set_consumer(s->log);
+    s->queue = kafka.queue_get_consumer(s->log);
+    return make_producer(k, e);
+}
+
+/* While the topic of traces is not there, the partitions are counted when they come. */
+static void count_all_partitions(struct pythia__kafka *k)
+{
+    const struct rd_kafka_metadata *about = NULL;
+    rd_kafka_topic_t *topic = kafka.topic_new(k->shared->producer, k->url.topic, NULL);
+    if (topic && kafka.metadata(k->shared->producer, 0, topic, &about, WAIT_MS) ==
+                     RD_KAFKA_RESP_ERR_NO_ERROR) {
+        if (about->topic_cnt == 1 && !about->topics[0].err)
+            k->shared->partitions = about->topics[0].partition_cnt;
+        kafka.metadata_destroy(about);
+    }
+    if (topic)
+        kafka.topic_destroy(topic);
+}
+
+/* One partition, or the order would not be the same for all; and all of its messages. */
+static void check_log(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    const struct rd_kafka_metadata *about = NULL;
+    int64_t low = 0, high = 0;
+    char reason[256];
+    rd_kafka_resp_err_t error = kafka.metadata(s->producer, 0, s->topic, &about, WAIT_MS);
+    if (error) {
+        fail_job(s, error, kafka.err2str(error));
+        return;
+    }
+    if (about->topic_cnt != 1 || about->topics[0].err) {
+        error = about->topic_cnt == 1 ? about->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+        snprintf(reason, sizeof(reason),
+                 "%s: %s: make it with 1 partition, retention.ms=-1 and "
+                 "max.message.bytes=16777216",
+                 k->url.evidence, kafka.err2str(error));
+        fail_job(s, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
+    } else if (about->topics[0].partition_cnt != 1) {
+        snprintf(reason, sizeof(reason),
+                 "%s has %d partitions, so that members would read evidence in different orders: "
+                 "make another topic with 1, and name it with evidence=",
+                 k->url.evidence, about->topics[0].partition_cnt);
+        fail_job(s, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
+    }
+    kafka.metadata_destroy(about);
+    if (s->job_failed)
+        return;
+    error = kafka.query_watermark_offsets(s->producer, k->url.evidence, 0, &low, &high, WAIT_MS);
+    if (error) {
+        fail_job(s, error, kafka.err2str(error));
+    } else if (low > s->next) {
+        snprintf(reason, sizeof(reason),
+                 "%s begins at offset %" PRId64 ", and what the search found before is gone: set "
+                 "retention.ms=-1, and name a new topic with evidence= to begin anew",
+                 k->url.evidence, low);
+        fail_job(s, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
+    }
+}
+
+/* A producer that failed for good is replaced. */
+void pythia__kafka_evidence_begin(uv_work_t *work)
+{
+    struct pythia__kafka *k = work->data;
+    struct pythia__kafka_shared *s = k->shared;
+    struct pythia_error e = {0};
+    if (s->job_fatal) {
+        if (s->topic)
+            kafka.topic_destroy(s->topic);
+        kafka.destroy(s->producer);
+        s->topic = NULL;
+        s->producer = NULL;
+    }
+    s->job_failed = s->job_fatal = false;
+    if (!s->producer && make_producer(k, &e) != PYTHIA_OK) {
+        fail_job(s, RD_KAFKA_RESP_ERR__INVALID_ARG, e.sentence);
+        return;
+    }
+    if (!s->topic)
+        s->topic = kafka.topic_new(s->producer, k->url.evidence, NULL);
+    if (!s->topic)
+        fail_job(s, kafka.last_error(), kafka.err2str(kafka.last_error()));
+    if (!s->job_failed)
+        check_log(k);
+    if (!s->job_failed)
+        count_all_partitions(k);
+}
+
+/* What was not delivered in time may be there all the same: its sender reads the topic, and knows.
+ * */
+void pythia__kafka_evidence_send(uv_work_t *work)
+{
+    struct pythia__kafka *k = work->data;
+    struct pythia__kafka_shared *s = k->shared;
+    char why[256];
+    s->job_failed = s->delivered = false;
+    if (kafka.produce(s->topic, 0, RD_KAFKA_MSG_F_COPY, s->message.bytes, s->message.size, s->name,
+                      strlen(s->name), NULL) != 0)
+        fail_job(s, kafka.last_error(), kafka.err2str(kafka.last_error()));
+    else if (kafka.flush(s->producer, FLUSH_MS) || !s->delivered)
+        fail_job(s, RD_KAFKA_RESP_ERR__TIMED_OUT, "no broker has taken it in time");
+    s->job_fatal = s->job_failed && kafka.fatal_error(s->producer, why, sizeof(why));
+}
+
+void pythia__kafka_evidence_close(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (s->topic)
+        kafka.topic_destroy(s->topic);
+    if (s->producer)
+        kafka.destroy(s->producer);
+    if (s->log) {
+        (void)kafka.consumer_close(s->log);
+        kafka.destroy(s->log);
+    }
+    s->topic = NULL;
+    s->producer = s->log = NULL;
+}

@@ -1,0 +1,621 @@
+#include "kafka_shared.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/live_shared.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define kafka pythia__kafka_library
+
+#define FORMAT        "pythia.part/1"
+#define RETRY_MS      1000
+#define TURN_MESSAGES 64
+#define SEEK_MS       5000
+
+/* ---- making ---- */
+
+/* A static member keeps its name, so that its producer replaces that of its former life. */
+static int name_member(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    const char *instance = NULL;
+    uint64_t number;
+    for (int i = 0; i < k->url.setting_count; i++)
+        if (strcmp(k->url.settings[i].name, "group.instance.id") == 0)
+            instance = k->url.settings[i].value;
+    if (instance) {
+        snprintf(s->name, sizeof(s->name), "%.120s-%.120s", k->url.group, instance);
+        return PYTHIA_OK;
+    }
+    if (uv_random(NULL, NULL, &number, sizeof(number), 0, NULL) != 0)
+        return PYTHIA_EIO;
+    snprintf(s->name, sizeof(s->name), "%.120s-%016" PRIx64, k->url.group, number);
+    return PYTHIA_OK;
+}
+
+int pythia__kafka_shared_group(const char *url, char **group, struct pythia_error *e)
+{
+    struct pythia__kafka_url u;
+    int status = pythia__kafka_url_read(url, &u, e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (u.evidence && !(*group = pythia_strndup(u.group, strlen(u.group))))
+        status = pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the settings");
+    pythia__kafka_url_free(&u);
+    return status;
+}
+
+int pythia__kafka_shared_create(struct pythia__kafka *k, struct pythia_error *e)
+{
+    if (!k->url.evidence)
+        return PYTHIA_OK;
+    k->shared = pythia_calloc(1, sizeof(*k->shared));
+    if (!k->shared)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+    k->shared->work.data = k;
+    int status = name_member(k);
+    if (status != PYTHIA_OK)
+        return pythia_error_set(e, status, "kafka: no random number for the name of the member");
+    status = pythia__kafka_evidence_create(k, e);
+    if (status != PYTHIA_OK)
+        pythia__kafka_evidence_close(k);
+    return status;
+}
+
+void pythia__kafka_shared_destroy(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->stand_count; i++)
+        json_decref(s->stands[i].ids);
+    pythia_free(s->stands);
+    pythia_free(s->finished);
+    pythia_buf_free(&s->message);
+    pythia_free(s);
+    k->shared = NULL;
+}
+
+bool pythia__kafka_shared_is_busy(const struct pythia__kafka *k)
+{
+    return k->shared && k->shared->working;
+}
+
+bool pythia__kafka_shared_may_read(const struct pythia__kafka *k)
+{
+    const struct pythia__kafka_shared *s = k->shared;
+    return !s || s->leaves || (s->state == KAFKA_SHARED_FOLLOWING && !s->barrier);
+}
+
+bool pythia__kafka_is_behind(const struct pythia__kafka *k)
+{
+    return k && k->shared &&
+           (k->shared->state == KAFKA_SHARED_BEGINNING || k->shared->state == KAFKA_SHARED_BEHIND);
+}
+
+/* ---- requests that finished ---- */
+
+void pythia__kafka_note_finished(struct pythia__kafka *k, struct pythia_trace_id id)
+{
+    struct pythia__kafka_shared *s = k ? k->shared : NULL;
+    if (!s || s->state == KAFKA_SHARED_FAILED)
+        return;
+    if (pythia_grow(&s->finished, &s->finished_capacity, s->finished_count, sizeof(*s->finished)) !=
+        PYTHIA_OK) {
+        s->rewinds = true; /* without the list, what is gathered could count twice */
+        return;
+    }
+    s->finished[s->finished_count++] = (struct kafka_finished){id, uv_now(k->loop) * 1000000};
+}
+
+/* Spans of a request that finished before the oldest open one began are below all offsets. */
+static void trim_finished(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    uint64_t oldest_ns = pythia_live_oldest_ns(k->live), now_ns = uv_now(k->loop) * 1000000;
+    size_t past = 0;
+    oldest_ns = oldest_ns < now_ns ? oldest_ns : now_ns;
+    while (past < s->finished_count && s->finished[past].finished_ns < oldest_ns)
+        past++;
+    if (past == 0)
+        return;
+    s->finished_count -= past;
+    memmove(s->finished, s->finished + past, s->finished_count * sizeof(*s->finished));
+}
+
+/* ---- where partitions stand ---- */
+
+/* Others get the partitions of a member that takes no part. */
+static void leave_group(struct pythia__kafka *k)
+{
+    k->shared->leaves = true;
+    (void)kafka.unsubscribe(k->client);
+}
+
+static void fail_shared(struct pythia__kafka *k, const char *reason)
+{
+    if (k->shared->state == KAFKA_SHARED_FAILED)
+        return;
+    leave_group(k);
+    k->shared->state = KAFKA_SHARED_FAILED;
+    snprintf(k->shared->job_reason, sizeof(k->shared->job_reason),
+             "the search of the group cannot be followed any more, start pythiad again: %s",
+             reason);
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__FATAL, k->shared->job_reason);
+}
+
+static struct kafka_stand *find_stand(const struct pythia__kafka_shared *s, int32_t partition)
+{
+    for (size_t i = 0; i < s->stand_count; i++)
+        if (s->stands[i].partition == partition)
+            return &s->stands[i];
+    return NULL;
+}
+
+static int64_t offset_of(const struct pythia__kafka_shared *s, int32_t partition)
+{
+    const struct kafka_stand *stand = find_stand(s, partition);
+    return stand ? stand->offset : -1;
+}
+
+/* Requests that are evidence already, and are read again. */
+static void leave_out_done(struct pythia__kafka *k, const struct kafka_stand *stand)
+{
+    const json_t *text;
+    size_t i;
+    json_array_foreach (stand->ids, i, text) {
+        struct pythia_trace_id id;
+        struct pythia_text hex = {json_string_value(text), json_string_length(text)};
+        if (hex.bytes && pythia_text_hex(hex, &id.high, &id.low) &&
+            pythia_live_note_finished(k->live, id) != PYTHIA_OK)
+            fail_shared(k, "out of memory");
+    }
+}
+
+void pythia__kafka_shared_place(struct pythia__kafka *k, rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; k->shared && i < list->cnt; i++) {
+        int64_t offset = offset_of(k->shared, list->elems[i].partition);
+        struct kafka_partition *p = pythia__kafka_partitions_find(k, list->elems[i].partition);
+        if (offset < 0 || !p)
+            continue;
+        list->elems[i].offset = offset;
+        p->from = offset;
+    }
+}
+
+/* The topic of evidence was read to its end: begin with the partitions. One that stands elsewhere
+ * than was known when it came is read from there. */
+static void begin_partitions(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
+    rd_kafka_error_t *error = NULL;
+    for (struct kafka_partition *p = k->partitions; p; p = p->next) {
+        const struct kafka_stand *stand = p->left ? NULL : find_stand(s, p->id);
+        if (!stand)
+            continue;
+        if (stand->offset != p->from)
+            kafka.topic_partition_list_add(list, k->url.topic, p->id)->offset = stand->offset;
+        p->from = stand->offset;
+        leave_out_done(k, stand);
+    }
+    if (list->cnt > 0 && (error = kafka.seek_partitions(k->client, list, SEEK_MS))) {
+        fail_shared(k, kafka.error_string(error));
+        kafka.error_destroy(error);
+    }
+    for (int i = 0; i < list->cnt; i++)
+        s->rewinds = s->rewinds || list->elems[i].err; /* it is not being fetched yet */
+    kafka.topic_partition_list_destroy(list);
+}
+
+/* ---- reading the topic ---- */
+
+/* From the offset that was read last on: the client says so when it is at the end. */
+static void assign_log(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(1);
+    kafka.topic_partition_list_add(list, k->url.evidence, 0)->offset = s->next;
+    rd_kafka_resp_err_t error = kafka.assign(s->log, list);
+    kafka.topic_partition_list_destroy(list);
+    if (error)
+        pythia__kafka_problem(k, error, kafka.err2str(error));
+}
+
+static void raise_barrier(struct pythia__kafka *k)
+{
+    k->shared->barrier = true;
+    assign_log(k);
+}
+
+static void meet_end(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (s->barrier) {
+        s->barrier = false;
+        begin_partitions(k);
+    }
+    if (s->state != KAFKA_SHARED_BEHIND)
+        return;
+    s->state = KAFKA_SHARED_FOLLOWING;
+    pythia_log(PYTHIA_LOG_INFO,
+               "Follows the search of the group: topic=%s, messages=%" PRIu64 ", member=%s",
+               k->url.evidence, pythia_live_shared_numbers(k->live).messages, s->name);
+    if (!s->leaves)
+        pythia__kafka_join(k);
+}
+
+/* Does every partition of a message stand where the message begins? */
+static bool is_in_place(const struct pythia__kafka_shared *s, const json_t *head)
+{
+    const char *partition;
+    json_t *range;
+    json_object_foreach ((json_t *)json_object_get(head, "offsets"), partition, range) {
+        json_int_t from = json_integer_value(json_array_get(range, 0));
+        if (!json_is_integer(json_array_get(range, 1)) ||
+            from != offset_of(s, (int32_t)strtol(partition, NULL, 10)))
+            return false;
+    }
+    return true;
+}
+
+static int move_stands(struct pythia__kafka_shared *s, const json_t *head)
+{
+    json_t *ids = json_object_get(head, "done"), *range;
+    const char *partition;
+    json_object_foreach ((json_t *)json_object_get(head, "offsets"), partition, range) {
+        int32_t number = (int32_t)strtol(partition, NULL, 10);
+        struct kafka_stand *stand = find_stand(s, number);
+        if (!stand) {
+            if (pythia_grow(&s->stands, &s->stand_capacity, s->stand_count, sizeof(*s->stands)) !=
+                PYTHIA_OK)
+                return PYTHIA_ENOMEM;
+            stand = &s->stands[s->stand_count++];
+            *stand = (struct kafka_stand){.partition = number};
+        }
+        json_decref(stand->ids);
+        stand->ids = json_incref(ids);
+        stand->offset = json_integer_value(json_array_get(range, 1));
+    }
+    return PYTHIA_OK;
+}
+
+/* Our own message counts: the partitions go on from there, and the group commits that. */
+static void go_on(struct pythia__kafka *k, const json_t *head)
+{
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
+    for (struct kafka_partition *p = k->partitions; p; p = p->next) {
+        char number[16];
+        snprintf(number, sizeof(number), "%" PRId32, p->id);
+        if (p->left || !json_object_get(json_object_get(head, "offsets"), number))
+            continue;
+        p->from = offset_of(k->shared, p->id);
+        kafka.topic_partition_list_add(list, k->url.topic, p->id)->offset = p->from;
+    }
+    if (list->cnt > 0)
+        (void)kafka.offsets_store(k->client, list); /* only shows how far the group is */
+    kafka.topic_partition_list_destroy(list);
+    k->shared->awaited = false;
+}
+
+static void skip_message(const struct pythia__kafka *k, int64_t offset, const char *reason)
+{
+    pythia_log(PYTHIA_LOG_WARNING,
+               "Skipped a message that is no evidence: topic=%s, offset=%" PRId64 ", reason=%s",
+               k->url.evidence, offset, reason);
+}
+
+static void tell_settings(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (s->told_settings || !pythia_live_shared_numbers(k->live).differs)
+        return;
+    s->told_settings = true;
+    leave_group(k);
+    snprintf(s->job_reason, sizeof(s->job_reason),
+             "the group's search was begun with other settings than ours: start pythiad with "
+             "those, or name a new topic with evidence=; theirs are: %s",
+             pythia_live_shared_settings(k->live));
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, s->job_reason);
+}
+
+/* True: the message is one of this group, and counts. One of ours that was given up, because it
+ * seemed not to be delivered, counts as well: but its requests are being read again. */
+static bool take_place(struct pythia__kafka *k, const json_t *head)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    bool own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0,
+         awaited =
+             own && s->awaited && json_integer_value(json_object_get(head, "number")) == s->number;
+    if (!is_in_place(s, head)) {
+        s->refused++;
+        s->rewinds = s->rewinds || own;
+        return false;
+    }
+    if (move_stands(s, head) != PYTHIA_OK) {
+        fail_shared(k, "out of memory");
+        return false;
+    }
+    if (awaited)
+        go_on(k, head);
+    else
+        s->rewinds = s->rewinds || own;
+    return true;
+}
+
+static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    struct pythia_error e = {0};
+    const char *end = m->len > 0 ? memchr(m->payload, '\n', m->len) : NULL;
+    size_t size = end ? (size_t)(end - (const char *)m->payload) : 0;
+    json_t *head = end ? json_loadb(m->payload, size, 0, NULL) : NULL;
+    const char *format = json_string_value(json_object_get(head, "format")),
+               *group = json_string_value(json_object_get(head, "group")),
+               *name = json_string_value(json_object_get(head, "name"));
+    s->next = m->offset + 1;
+    if (!format || strcmp(format, FORMAT) != 0 || !group || !name) {
+        skip_message(k, m->offset, "it is not of a pythiad of this version");
+        s->skipped++;
+    } else if (strcmp(group, k->url.group) != 0) {
+        s->skipped++;
+    } else if (take_place(k, head)) {
+        int status =
+            pythia_live_shared_read(k->live, (struct pythia_text){end + 1, m->len - size - 1}, &e);
+        if (status == PYTHIA_EFORMAT)
+            skip_message(k, m->offset, e.sentence);
+        else if (status != PYTHIA_OK)
+            fail_shared(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
+        tell_settings(k);
+    }
+    json_decref(head);
+}
+
+static void read_log(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    rd_kafka_message_t *m = NULL;
+    for (int count = 0; count < TURN_MESSAGES && s->state != KAFKA_SHARED_FAILED; count++) {
+        if (!(m = kafka.consumer_poll(s->log, 0)))
+            return;
+        if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
+            meet_end(k);
+        else if (m->err)
+            pythia__kafka_problem(k, m->err,
+                                  m->payload ? (const char *)m->payload : kafka.err2str(m->err));
+        else if (m->offset >= s->next)
+            take_evidence(k, m);
+        kafka.message_destroy(m);
+    }
+    uv_async_send(&k->wake); /* there may be more */
+}
+
+/* ---- partitions come and go ---- */
+
+void pythia__kafka_shared_assigned(struct pythia__kafka *k)
+{
+    if (!k->shared)
+        return;
+    raise_barrier(k);
+}
+
+/* Read a partition again: from where it stands, once that is known (begin_partitions), or from
+ * where it began here. */
+static void rewind_partition(struct pythia__kafka *k, struct kafka_partition *p,
+                             rd_kafka_topic_partition_list_t *list)
+{
+    int64_t first = p->first, committed = p->committed;
+    int32_t id = p->id;
+    bool begun = p->position > 0;
+    pythia__kafka_bodies_drop(k, p);
+    pythia_live_forget_origin(k->live, p->origin);
+    p->left = true;
+    pythia__kafka_partitions_release(k, p);
+    if (!pythia__kafka_partitions_add(k, id)) {
+        fail_shared(k, "out of memory");
+        return;
+    }
+    pythia__kafka_partitions_find(k, id)->committed = committed;
+    if (begun && !find_stand(k->shared, id))
+        kafka.topic_partition_list_add(list, k->url.topic, id)->offset = first;
+}
+
+void pythia__kafka_shared_rewind(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (!s || k->stopping)
+        return;
+    if (s->working) { /* it is not known yet whether the message is there */
+        s->rewinds = true;
+        return;
+    }
+    s->rewinds = s->awaited = false;
+    s->rewound++;
+    pythia_live_shared_forget(k->live);
+    pythia_live_forget_finished(k->live);
+    s->finished_count = 0;
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
+    size_t count = 0;
+    int32_t *ids = NULL;
+    size_t capacity = 0;
+    for (const struct kafka_partition *p = k->partitions; p; p = p->next)
+        if (!p->left && pythia_grow(&ids, &capacity, count, sizeof(*ids)) == PYTHIA_OK)
+            ids[count++] = p->id;
+    for (size_t i = 0; i < count; i++)
+        rewind_partition(k, pythia__kafka_partitions_find(k, ids[i]), list);
+    pythia_free(ids);
+    if (list->cnt > 0) {
+        rd_kafka_error_t *error = kafka.seek_partitions(k->client, list, SEEK_MS);
+        if (error) {
+            fail_shared(k, kafka.error_string(error));
+            kafka.error_destroy(error);
+        }
+    }
+    kafka.topic_partition_list_destroy(list);
+    raise_barrier(k);
+}
+
+/* ---- sending ---- */
+
+/* For each partition: from where, and up to where it was read. */
+static json_t *pack_offsets(struct pythia__kafka *k)
+{
+    uint64_t oldest_ns = pythia_live_oldest_ns(k->live);
+    json_t *offsets = json_object();
+    char name[16];
+    for (struct kafka_partition *p = k->partitions; p; p = p->next) {
+        int64_t safe = pythia__kafka_offsets_safe(&p->offsets, oldest_ns);
+        if (p->left || p->position == 0)
+            continue;
+        snprintf(name, sizeof(name), "%" PRId32, p->id);
+        if (json_object_set_new(offsets, name,
+                                json_pack("[I, I]", (json_int_t)p->from, (json_int_t)safe)) != 0) {
+            json_decref(offsets);
+            return NULL;
+        }
+    }
+    return offsets;
+}
+
+static json_t *pack_done(const struct pythia__kafka_shared *s)
+{
+    json_t *done = json_array();
+    char id[40];
+    for (size_t i = 0; i < s->finished_count; i++) {
+        snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, s->finished[i].id.high,
+                 s->finished[i].id.low);
+        if (json_array_append_new(done, json_string(id)) != 0) {
+            json_decref(done);
+            return NULL;
+        }
+    }
+    return done;
+}
+
+static int write_message(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    pythia_buf_clear(&s->message);
+    trim_finished(k);
+    json_t *offsets = pack_offsets(k), *done = pack_done(s);
+    json_t *head =
+        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group", k->url.group, "name",
+                  s->name, "number", (json_int_t)++s->number, "offsets", offsets, "done", done);
+    char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
+    int status = line ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        pythia_buf_puts(&s->message, line);
+        pythia_buf_putc(&s->message, '\n');
+        status = pythia_live_shared_take(k->live, s->name, &s->message);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_buf_status(&s->message);
+    free(line);
+    json_decref(head);
+    return status;
+}
+
+static void end_begin(uv_work_t *work, int cancelled)
+{
+    struct pythia__kafka *k = work->data;
+    struct pythia__kafka_shared *s = k->shared;
+    (void)cancelled;
+    s->working = false;
+    if (k->stopping)
+        return;
+    if (s->job_failed) {
+        pythia__kafka_problem(k, s->job_code, s->job_reason);
+        return;
+    }
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
+    if (s->state == KAFKA_SHARED_BEGINNING) {
+        s->state = KAFKA_SHARED_BEHIND;
+        assign_log(k);
+    }
+}
+
+static void end_send(uv_work_t *work, int cancelled)
+{
+    struct pythia__kafka *k = work->data;
+    struct pythia__kafka_shared *s = k->shared;
+    (void)cancelled;
+    s->working = false;
+    s->sent += !s->job_failed;
+    s->failed += s->job_failed;
+    if (k->stopping)
+        return;
+    if (s->job_failed) {
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Evidence was not sent, and its requests are read again: topic=%s, reason=%s",
+                   k->url.evidence, s->job_reason);
+        pythia__kafka_problem(k, s->job_code, s->job_reason);
+        s->rewinds = true;
+    }
+}
+
+static void begin_job(struct pythia__kafka *k, bool sending)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    s->working = true;
+    s->sending = sending;
+    s->tried_ms = uv_now(k->loop);
+    uv_queue_work(k->loop, &s->work,
+                  sending ? pythia__kafka_evidence_send : pythia__kafka_evidence_begin,
+                  sending ? end_send : end_begin);
+}
+
+static void send_due(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (!pythia_live_shared_is_due(k->live))
+        return;
+    int status = write_message(k);
+    if (status != PYTHIA_OK) {
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "Evidence could not be written, its requests are read again: "
+                   "reason=%s",
+                   pythia_status_text(status));
+        pythia__kafka_shared_rewind(k);
+        return;
+    }
+    s->awaited = true;
+    begin_job(k, true);
+}
+
+/* A topic may get more partitions. */
+static void count_partitions(struct pythia__kafka *k)
+{
+    uint64_t own = 0;
+    for (const struct kafka_partition *p = k->partitions; p; p = p->next) {
+        own += !p->left;
+        if (!p->left && p->id >= k->shared->partitions)
+            k->shared->partitions = p->id + 1;
+    }
+    pythia_live_shared_set_parts(k->live, own, (uint64_t)k->shared->partitions);
+}
+
+void pythia__kafka_shared_turn(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    if (!s || k->stopping || s->state == KAFKA_SHARED_FAILED)
+        return;
+    bool broken = s->state == KAFKA_SHARED_BEGINNING || s->job_fatal;
+    if (broken && !s->working && (!s->tried_ms || uv_now(k->loop) - s->tried_ms >= RETRY_MS))
+        begin_job(k, false);
+    if (s->state == KAFKA_SHARED_BEGINNING)
+        return;
+    read_log(k);
+    trim_finished(k);
+    if (s->rewinds && !s->working)
+        pythia__kafka_shared_rewind(k);
+    count_partitions(k);
+    if (s->state == KAFKA_SHARED_FOLLOWING && !s->working && !s->job_fatal && !s->barrier &&
+        !s->awaited && !s->rewinds)
+        send_due(k);
+}

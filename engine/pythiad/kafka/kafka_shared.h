@@ -1,0 +1,112 @@
+/* One search for all members of the group (engine/core, live_shared.h): what they share is a topic
+ * of one partition, which all of them read from its beginning, and which each of them writes its
+ * evidence to.
+ *
+ *   topic of traces ──> a member ── one message: evidence, offsets, ids ──> topic of evidence
+ *                          ^                                                    │
+ *                          └────────── all of it, in the order of the topic ────┘
+ *
+ * A message has the evidence of some requests, and for each partition the offset from which they
+ * were read and the offset up to which they were. It counts if all partitions stand at the former
+ * in the topic of evidence, and moves them to the latter: as all members read it in the same order,
+ * they agree on that. So what a member sends that has lost a partition, and does not know it yet,
+ * counts for all or for nobody, and no transaction is needed: after a kill nobody waits for one to
+ * run out, and evidence and offsets are there together or not at all. The offsets that the group
+ * commits only show how far it is.
+ *
+ * An offset is that of the oldest unfinished request; requests that finished after it are in the
+ * evidence too, and the message lists their ids. Whoever reads on from the offset leaves those out.
+ * So each request is evidence once, whoever is killed whenever.
+ *
+ * A member that loses a partition, or whose message does not count, forgets what it has gathered
+ * since its last message, and reads that again (pythia__kafka_shared_rewind): nobody knows which
+ * part of its evidence came from where. Partitions are read only once the topic of evidence has
+ * been read up to then, because it says from where.
+ *
+ * There is no decider (live_shared.h says why): what would be its election is Kafka's order of the
+ * messages, and its failover needs nothing. A member that cannot follow the search leaves the
+ * group, so that its partitions are not lost to it. All calls are the loop's, but those that say
+ * otherwise. */
+#ifndef PYTHIA_PYTHIAD_KAFKA_SHARED_H
+#define PYTHIA_PYTHIAD_KAFKA_SHARED_H
+
+#include "kafka_parts.h"
+#include "pythia/span.h"
+
+enum kafka_shared_state {
+    KAFKA_SHARED_BEGINNING, /* the topic and the producer are being looked for */
+    KAFKA_SHARED_BEHIND,    /* the topic has messages that were there before */
+    KAFKA_SHARED_FOLLOWING,
+    KAFKA_SHARED_FAILED /* the search cannot be followed any more */
+};
+
+/* A request that finished here. */
+struct kafka_finished {
+    struct pythia_trace_id id;
+    uint64_t finished_ns;
+};
+
+/* Where a partition stands in the topic of evidence, by the last message about it that counts. */
+struct kafka_stand {
+    int32_t partition;
+    int64_t offset;
+    json_t *ids; /* owned: of requests after it that are evidence already */
+};
+
+struct pythia__kafka_shared {
+    enum kafka_shared_state state;
+    char name[300]; /* of this member, which no other has */
+    rd_kafka_t *log, *producer;
+    rd_kafka_queue_t *queue; /* of the log */
+    rd_kafka_topic_t *topic; /* of the producer */
+    int64_t next;            /* offset in the log */
+    bool barrier;            /* partitions are not read until the end of the log was met */
+    bool rewinds;            /* a rewind is due */
+    bool awaited;            /* our message of that number was sent, and is not read yet */
+    int64_t number;
+    struct kafka_finished *finished; /* owned: in order of time */
+    size_t finished_count, finished_capacity;
+    struct kafka_stand *stands; /* owned */
+    size_t stand_count, stand_capacity;
+    uint64_t tried_ms;                                /* when the last job began */
+    uint64_t sent, failed, rewound, skipped, refused; /* refused: messages that did not count */
+    int32_t partitions; /* of the topic of traces, as far as is known */
+    bool told_settings;
+    bool leaves; /* the group, for good */
+    /* The job, on a worker's thread while `working`: */
+    uv_work_t work;
+    bool working, sending; /* sending: else it begins */
+    struct pythia_buf message;
+    bool job_failed, job_fatal, delivered;
+    rd_kafka_resp_err_t job_code;
+    char job_reason[512];
+};
+
+/* kafka_evidence.c: make the clients; look at the topics; send a message, and wait until it is
+ * there. The latter two are for a worker's thread. Free the clients, which waits for Kafka. */
+int pythia__kafka_evidence_create(struct pythia__kafka *k, struct pythia_error *e);
+void pythia__kafka_evidence_begin(uv_work_t *work);
+void pythia__kafka_evidence_send(uv_work_t *work);
+void pythia__kafka_evidence_close(struct pythia__kafka *k);
+
+/* Make what is shared, if the URL says so. PYTHIA_OK or negative with the reason in `e`. */
+int pythia__kafka_shared_create(struct pythia__kafka *k, struct pythia_error *e);
+void pythia__kafka_shared_destroy(struct pythia__kafka *k);
+
+/* Read the topic, and send what is due. */
+void pythia__kafka_shared_turn(struct pythia__kafka *k);
+
+/* May partitions be read? */
+bool pythia__kafka_shared_may_read(const struct pythia__kafka *k);
+
+/* Where partitions that come are to be read from, as far as is known by now; and they came. */
+void pythia__kafka_shared_place(struct pythia__kafka *k, rd_kafka_topic_partition_list_t *list);
+void pythia__kafka_shared_assigned(struct pythia__kafka *k);
+
+/* Partitions went, or a message did not count: read again from where the partitions stand. */
+void pythia__kafka_shared_rewind(struct pythia__kafka *k);
+
+/* Is a job under way, for which the clients must stay? */
+bool pythia__kafka_shared_is_busy(const struct pythia__kafka *k);
+
+#endif

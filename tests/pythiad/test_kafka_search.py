@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Members of a consumer group that make one search together, by a topic of evidence, with the mock brokers of librdkafka."""
+import os
+import random
+import subprocess
+import unittest
+
+import otlp
+import rig
+from test_kafka import Mock, TOPIC
+
+EVIDENCE = "pythia.evidence"
+PARTITIONS = 4
+REQUESTS = 120
+
+
+def make_requests(count, seed, root="checkout"):
+    """Requests of one type, most of whose variance is in the child "charge", in the order of sending."""
+    chance = random.Random(seed)
+    return [otlp.request(("cart", "charge", "mail"), service_root=root, slow=("charge", int(chance.expovariate(1) * 20e6)))
+            for _ in range(count)]
+
+
+class KafkaSearch(unittest.TestCase):
+    def begin(self):
+        mock = Mock(self, partitions=PARTITIONS)
+        mock.command("topic", EVIDENCE, 1)
+        return mock
+
+    def start(self, mock, *options, space=None, requests=REQUESTS, **more):
+        return rig.Pythiad(self, "--quiet-ms=200", "--rootless-ms=60000", f"--cycle-requests={requests}", "--cycle-seconds=60",
+                           "--learn-requests=20", *([f"--space={space}"] if space else []),
+                           f"--kafka={mock.url(f'evidence={EVIDENCE}')}", *options, **more)
+
+    def search(self, daemon):
+        return daemon.get("/v1/status").json["kafka"]["search"]
+
+    def until(self, what, *daemons):
+        rig.until(what, 40, lambda: "\n".join(f"{self.search(one)}\n{one.log[-3000:]}" for one in daemons))
+
+    def together(self, *daemons):
+        """All of them have partitions, and know of each other."""
+        def met():
+            shares = [one.get("/v1/status").json["kafka"] for one in daemons]
+            owned = sorted(p["partition"] for share in shares for p in share["partitions"])
+            return owned == list(range(PARTITIONS)) and all(share["partitions"] for share in shares)
+        self.until(met, *daemons)
+
+    def finished(self, count, *daemons):
+        """So many requests have been seen whole by these members together."""
+        self.until(lambda: sum(one.metric('pythia_requests_finished_total{by="any"}') for one in daemons) == count, *daemons)
+
+    def rounds(self, count, requests, *daemons):
+        self.until(lambda: all(self.search(one)["rounds"] >= count for one in daemons), *daemons)
+        for one in daemons:
+            self.assertEqual((self.search(one)["rounds"], self.search(one)["requests"]), (count, requests))
+
+    def send(self, mock, requests):
+        for at, spans in enumerate(requests):
+            mock.send(otlp.protobuf(spans), at % PARTITIONS)
+
+    def space(self, folder):
+        """A file with the search space of such requests."""
+        path = os.path.join(folder, "traces.json")
+        with open(path, "wb") as to:
+            to.write(otlp.as_json([span for spans in make_requests(30, 0) for span in spans]))
+        with open(f"{folder}/space.json", "wb") as to:
+            subprocess.run([rig.program("pythia"), "space", "build", path], stdout=to, check=True, timeout=rig.patience(60))
+        return f"{folder}/space.json"
+
+    def found(self, daemon):
+        """What was found and decided, without times."""
+        verdicts = daemon.get("/v1/verdicts").json
+        for verdict in verdicts:
+            del verdict["since_unix_ns"]
+        decisions = daemon.get("/v1/decisions?count=1000").json
+        for decision in decisions:
+            del decision["unix_ns"], decision["start_unix_ns"]
+            decision["reason"] = decision["reason"].split("; measured after it was opened")[0]  # effects are not shared
+        return verdicts, decisions
+
+    def test_three_members_decide_as_one_pythiad_that_gets_all(self):
+        folder = rig.make_folder(self)
+        space = self.space(folder)
+        mock = self.begin()
+        alone = rig.Pythiad(self, "--quiet-ms=200", f"--cycle-requests={REQUESTS}", "--cycle-seconds=60", f"--space={space}",
+                            "--observe-only")
+        members = [self.start(mock, "--observe-only", space=space) for _ in range(3)]
+        self.together(*members)
+        for cycle in range(1, 7):
+            requests = make_requests(REQUESTS, cycle)
+            for spans in requests:
+                self.assertEqual(alone.send(otlp.protobuf(spans)).status, 200)
+            self.send(mock, requests)
+            self.until(lambda: all(self.search(one)["rounds"] == cycle for one in members), *members)
+            rig.until(lambda: alone.get("/v1/status").json["cycles"] == cycle, 40, lambda: alone.log)
+            expected = self.found(alone)
+            for one in members:
+                self.assertEqual(self.search(one)["requests"], cycle * REQUESTS)
+                self.assertEqual(self.search(one)["members"], 3)
+                self.assertEqual(self.found(one), expected)
+        self.assertEqual(expected[0][0]["sentence"], "shop:charge accounts for 100 % of the latency variance (100 to 100 %).")
+        self.assertEqual(members[0].stop(), 0)
+
+    def test_what_is_open_is_learnt_by_one_and_known_to_all(self):
+        mock = self.begin()
+        members = [self.start(mock, "--observe-only") for _ in range(2)]
+        self.together(*members)
+        self.send(mock, make_requests(REQUESTS, 1))
+        self.until(lambda: all(self.search(one)["set"] == 1 for one in members), *members)
+        spaces = [one.get("/v1/status").json["learnt_types"] for one in members]
+        self.assertEqual(spaces, [1, 1])
+        self.send(mock, make_requests(REQUESTS, 2))
+        self.rounds(1, REQUESTS, *members)
+        self.assertEqual(self.found(members[0]), self.found(members[1]))
+
+    def test_a_killed_member_loses_no_evidence_and_counts_none_twice(self):
+        """An unfinished request keeps an offset back, so that requests after it are read again that are evidence already."""
+        folder = rig.make_folder(self)
+        space = self.space(folder)
+        mock = self.begin()
+        members = [self.start(mock, "--observe-only", space=space) for _ in range(2)]
+        self.together(*members)
+        *children, root = make_requests(1, 9)[0]
+        mock.send(otlp.protobuf(children), 0)
+        self.send(mock, make_requests(REQUESTS, 1))
+        self.rounds(1, REQUESTS, *members)
+        rig.until(lambda: mock.committed(PARTITIONS)[0] == 0, 20, lambda: mock.committed(PARTITIONS))
+        owner = next(one for one in members if any(p["partition"] == 0 for p in one.get("/v1/status").json["kafka"]["partitions"]))
+        other = next(one for one in members if one is not owner)
+        # These are in nobody's evidence yet.
+        self.send(mock, make_requests(40, 2))
+        self.finished(REQUESTS + 40, *members)
+        owner.kill()
+        self.until(lambda: len(other.get("/v1/status").json["kafka"]["partitions"]) == PARTITIONS, other)
+        self.send(mock, make_requests(60, 3))
+        self.until(lambda: all(p["lag"] == 0 for p in other.get("/v1/status").json["kafka"]["partitions"]), other)
+        rig.until(lambda: other.get("/v1/status").json["open_requests"] == 1, 20, lambda: other.log)
+        self.assertEqual(self.search(other)["rounds"], 1)  # 100 requests since then: not 130
+        mock.send(otlp.protobuf([root]), 0)
+        self.send(mock, make_requests(REQUESTS - 40 - 60 - 1, 4))
+        self.rounds(2, 2 * REQUESTS, other)
+
+        # Who comes later stands where the others stand, and goes on as they do.
+        third = self.start(mock, "--observe-only", space=space)
+        self.together(other, third)
+        self.rounds(2, 2 * REQUESTS, third)
+        self.assertEqual(self.found(third), self.found(other))
+        self.send(mock, make_requests(REQUESTS, 5))
+        self.rounds(3, 3 * REQUESTS, other, third)
+        self.assertEqual(self.found(third), self.found(other))
+
+    def test_a_member_that_joins_during_a_cycle_takes_no_evidence_away(self):
+        folder = rig.make_folder(self)
+        space = self.space(folder)
+        mock = self.begin()
+        first = self.start(mock, "--observe-only", space=space)
+        self.together(first)
+        self.send(mock, make_requests(80, 1))
+        self.finished(80, first)
+        second = self.start(mock, "--observe-only", space=space)
+        self.together(first, second)
+        self.assertEqual(self.search(first)["rewound"], 1)
+        self.send(mock, make_requests(REQUESTS - 80, 2))
+        self.rounds(1, REQUESTS, first, second)
+
+    def test_members_with_other_settings_take_no_part_and_say_so(self):
+        folder = rig.make_folder(self)
+        space = self.space(folder)
+        mock = self.begin()
+        first = self.start(mock, "--observe-only", space=space)
+        self.together(first)
+        self.send(mock, make_requests(REQUESTS, 1))
+        self.rounds(1, REQUESTS, first)
+        other = self.start(mock, "--observe-only", "--min-cov=0.2", space=space)
+        self.until(lambda: self.search(other)["differs"], other)
+        self.assertRegex(other.get("/v1/status").json["kafka"]["problem"],
+                         r"begun with other settings than ours: start pythiad with those, .* theirs are: .*min-cov=0\.05")
+        self.assertEqual(self.search(other)["rounds"], 0)
+        self.assertEqual(other.get("/v1/status").json["kafka"]["partitions"], [])
+        self.assertEqual(other.metric("pythia_kafka_search_following"), 0)
+
+    def test_what_is_no_evidence_is_skipped_and_counted(self):
+        mock = self.begin()
+        path = os.path.join(mock.folder, "poison")
+        for text in (b"", b"no line", b"{}\n", b'{"format":"pythia.part/1","group":"pythia","name":"n"}\n{"format":"pythia.round/9"}\n',
+                     b'{"format":"pythia.part/1","group":"other","name":"n"}\n{"format":"pythia.round/1","group":"other","settings":"",'
+                     b'"member":"m"}\n'):
+            with open(path, "wb") as to:
+                to.write(text)
+            mock.command("send", EVIDENCE, 0, "key", path)
+        one = self.start(mock, "--observe-only")
+        self.together(one)
+        self.assertEqual(self.search(one)["skipped"], 5)
+        one.logged(r"Skipped a message that is no evidence: topic=pythia.evidence, offset=3, reason=it has the format "
+                   r"pythia.round/9, and this pythiad reads pythia.round/1; run the same version of pythiad everywhere")
+        self.send(mock, make_requests(REQUESTS, 1))
+        self.until(lambda: self.search(one)["set"] == 1, one)
+
+    def test_a_topic_of_evidence_with_several_partitions_is_refused(self):
+        mock = Mock(self, partitions=PARTITIONS)
+        mock.command("topic", EVIDENCE, 2)
+        one = self.start(mock)
+        one.logged(r"pythia.evidence has 2 partitions, so that members would read evidence in different orders: make another "
+                   r"topic with 1, and name it with evidence=", 20)
+        self.assertEqual(self.search(one)["state"], "beginning")
+        self.assertEqual(one.metric("pythia_kafka_problem"), 1)
+        self.assertEqual(one.stop(), 0)
+
+
+if __name__ == "__main__":
+    rig.main()
