@@ -10,8 +10,8 @@
 #include "attach.h"
 #include "pythia/status.h"
 
-#define ROUNDS 8 /* of which the quickest counts: others were interrupted */
-#define CALLS  128
+#define ROUNDS 32 /* of which the quickest counts: others were interrupted */
+#define CALLS  64
 
 __asm__(".text\n"
         "pythia__priced_nop5: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n ret\n .balign 16\n"

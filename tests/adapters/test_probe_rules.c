@@ -121,7 +121,6 @@ static void the_ready_rules_are_read(void **state)
     } rows[] = {
         {"postgresql", "query", "query__start"},
         {"mariadb", "query", "_Z16dispatch_command19enum_server_commandP3THDPcjb"},
-        {"python", "request", "function__entry"},
         {"own", "request", "handle_request"},
         {"glibc", NULL, NULL}, /* for rules that include it */
     };

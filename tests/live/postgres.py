@@ -80,6 +80,14 @@ class Postgres:
         shutil.rmtree(self.folder)
 
 
+def wait_for_points(pythiad):
+    """Until every point is open, as while the search space is learnt: requests before that would not show them all."""
+    def are_open():
+        points = pythiad.ctl("points")
+        return points and all(point["wanted"] and point["result"] == "applied" for point in points)
+    pythiad.until(60, "all points are open", are_open)
+
+
 def verdict_of(pythiad, request):
     """The line of the log that names a cause of these requests with confidence, or None."""
     with open(pythiad.log, encoding="utf-8") as log:
