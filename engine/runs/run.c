@@ -17,8 +17,7 @@ const struct pythia_run_metric_info pythia_run_metrics[PYTHIA_RUN_METRICS] = {
     {"read_bytes", "bytes read from storage", "read_bytes", PYTHIA_RUN_BYTES, false},
     {"write_bytes", "bytes written to storage", "write_bytes", PYTHIA_RUN_BYTES, false},
     {"processes", "processes that were traced", "processes", PYTHIA_RUN_COUNT, false},
-    {"overhead", "time that the recording itself added", "overhead_ns", PYTHIA_RUN_NANOSECONDS,
-     false},
+    {"overhead", "time that open trace points took", "overhead_ns", PYTHIA_RUN_NANOSECONDS, false},
 };
 
 int pythia_run_metric_find(const char *name)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import stat
 import struct
@@ -402,6 +403,30 @@ for n in range(60):
         self.assertLess(paths["app:request"]["exclusive_ns"], paths["app:request"]["sum_ns"])
         flame = self.pythia("runs", "flame", "1").stdout.decode()
         self.assertIn('data-n="app:load"', flame)
+        self.assertEqual(self.show()["metrics"]["processes"], 1)
+
+    def test_a_traced_run_counts_its_processes_and_what_tracing_took(self):
+        points = self.file("points.json", json.dumps(self.POINTS))
+        app = self.file("app.py", self.PROGRAM)
+        both = self.file("both.py", "import subprocess, sys\nfor child in [subprocess.Popen([sys.executable, sys.argv[1]]) for _ in range(3)]:\n"
+                                    "    child.wait()\n")
+        done = self.record("--tag", "v1", "--points", points, "--service", "app", "--", "python3", both, app)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = self.show()
+        self.assertEqual(run["metrics"]["processes"], 3)  # the one that has started them calls none of the functions
+        self.assertEqual({p["path"]: p["calls"] for p in run["callpaths"]}["app:request"], 180)
+        self.assertGreater(run["metrics"]["overhead"], 0)
+        self.assertLess(run["metrics"]["overhead"], run["metrics"]["wall"] * 3)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer cannot be loaded into a program of others")
+    def test_functions_of_a_library_on_a_relative_path_are_found(self):
+        wc = shutil.which("wc")
+        libc = re.search(r"=> (/\S*/libc\.so\.6) ", subprocess.run(["ldd", wc], stdout=subprocess.PIPE, text=True, check=True).stdout)[1]
+        os.symlink(libc, os.path.join(self.path, "libc.so.6"))
+        self.file("points.json", json.dumps([{"name": "read", "function": "read"}]))
+        done = self.record("--tag", "v1", "--points", "points.json", "--", wc, "points.json", env=dict(self.environment, LD_LIBRARY_PATH="."))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([p["path"] for p in self.show()["callpaths"]], ["wc:read"])
 
     def test_an_escalation_names_what_varies_and_only_after_a_regression(self):
         """The times that are judged are made up, so that the machine may be busy; the run after them is a real one."""

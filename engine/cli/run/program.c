@@ -109,12 +109,13 @@ static int ask_linker(const char *path, pid_t *child)
 }
 
 /* "\tlibz.so.1 => /lib/libz.so.1 (0x7f…)" or "\t/lib64/ld-linux-x86-64.so.2 (0x7f…)": the file, in
- * place; NULL: none is named. */
+ * place; NULL: none is named, as of linux-vdso.so.1. A library found by a relative path of
+ * LD_LIBRARY_PATH has one here. */
 static char *file_of(char *line)
 {
     char *arrow = strstr(line, " => "), *from = arrow ? arrow + 4 : line + strspn(line, "\t ");
     char *end = strstr(from, " (0x");
-    if (*from != '/' || !end)
+    if (!end || !memchr(from, '/', (size_t)(end - from)))
         return NULL;
     *end = '\0';
     return from;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "profilers.h"
+#include "pythia/bill.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/run_callpaths.h"
@@ -281,7 +282,8 @@ static int64_t timeval_ns(struct timeval t)
     return (int64_t)t.tv_sec * 1000000000 + (int64_t)t.tv_usec * 1000;
 }
 
-/* Processes and overhead are known only from trace records; -1 means not measured. */
+/* Processes and overhead are known only from trace records, which come later; -1 means not
+ * measured. */
 static void set_metrics(const struct pythia__child_result *result, struct pythia_run *run)
 {
     const struct rusage *u = &result->usage;
@@ -327,22 +329,46 @@ static bool set_outputs(struct pythia__recording *r, const struct pythia__captur
 struct trace_reading {
     struct pythia__reading reading;
     struct pythia_profile *profile;
+    double cost_ns;             /* of the spans whose price the program has measured */
+    uint64_t billed;            /* these spans */
     struct pythia_arena memory; /* of the callpaths */
 };
 
 static int begin_callpaths(void *context)
 {
     struct trace_reading *t = context;
-    const struct pythia_profile_options options = {.by = PYTHIA_PROFILE_CALLPATH};
+    const struct pythia_profile_options options = {.by = PYTHIA_PROFILE_CALLPATH,
+                                                   .processes = true};
     pythia_profile_destroy(t->profile);
     t->profile = NULL;
+    t->cost_ns = 0;
+    t->billed = 0;
     return pythia_profile_create(t->reading.vocabulary, &options, &t->profile);
 }
 
 static int add_to_callpaths(void *context, const struct pythia_trace *trace)
 {
     struct trace_reading *t = context;
+    struct pythia_bill bill;
+    pythia_bill_of(t->reading.vocabulary, trace, &bill);
+    t->cost_ns += bill.cost_ns;
+    t->billed += bill.billed;
     return pythia_profile_add(t->profile, trace);
+}
+
+/* What only the traces of a run tell of it as a whole. Processes without a span are not counted:
+ * they have left no records. */
+static void set_traced_metrics(const struct trace_reading *t, struct pythia_run *run)
+{
+    size_t count;
+    int64_t processes = 0;
+    const struct pythia_profile_part *parts = pythia_profile_parts(t->profile, &count);
+    for (size_t i = 0; i < count; i++)
+        processes =
+            (int64_t)parts[i].process + 1 > processes ? (int64_t)parts[i].process + 1 : processes;
+    run->metrics[PYTHIA_RUN_PROCESSES] = processes;
+    if (t->billed > 0)
+        run->metrics[PYTHIA_RUN_OVERHEAD_NS] = (int64_t)t->cost_ns;
 }
 
 /* The profile of the records that the program left, which may be none: nothing was called. */
@@ -357,9 +383,10 @@ static int read_traces(const char *records, struct trace_reading *t, struct pyth
     int status = pythia__reading_begin(&t->reading, &settings, &records, 1);
     if (status != PYTHIA_OK || (status = pythia__reading_run(&t->reading, &consumer)) != PYTHIA_OK)
         return status;
-    return t->profile ? pythia_run_callpaths_make(t->profile, &t->memory, &run->callpaths,
-                                                  &run->callpath_count)
-                      : PYTHIA_OK;
+    if (!t->profile)
+        return PYTHIA_OK;
+    set_traced_metrics(t, run);
+    return pythia_run_callpaths_make(t->profile, &t->memory, &run->callpaths, &run->callpath_count);
 }
 
 /* ---- all of it ---- */
