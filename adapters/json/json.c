@@ -17,7 +17,7 @@ int pythia_json_peek(struct pythia_json *j)
             return 0;
     }
     int c = (unsigned char)j->window[*j->at];
-    return c ? c : pythia_json_fail(j, PYTHIA_EFORMAT, "wanted a value, found byte 0x00");
+    return c ? c : pythia_json_fail(j, PYTHIA_EFORMAT, "expected a value, found byte 0x00");
 }
 
 /* As peek, where the end of the input is an error. */
@@ -35,8 +35,8 @@ static int fail_unexpected(struct pythia_json *j, const char *wanted)
     if (c == 0)
         return pythia_json_fail(j, PYTHIA_EFORMAT, "the input ends where %s should stand", wanted);
     if (c < ' ' || c > '~')
-        return pythia_json_fail(j, PYTHIA_EFORMAT, "wanted %s, found byte 0x%02x", wanted, c);
-    return pythia_json_fail(j, PYTHIA_EFORMAT, "wanted %s, found '%c'", wanted, c);
+        return pythia_json_fail(j, PYTHIA_EFORMAT, "expected %s, found byte 0x%02x", wanted, c);
+    return pythia_json_fail(j, PYTHIA_EFORMAT, "expected %s, found '%c'", wanted, c);
 }
 
 int pythia_json_document(struct pythia_json *j)
@@ -358,7 +358,7 @@ static int parse_json_word(struct pythia_json *j, struct pythia_json_value *out)
     else if (PYTHIA_TEXT_IS(word, "null"))
         out->kind = PYTHIA_JSON_NULL;
     else
-        return pythia_json_fail(j, PYTHIA_EFORMAT, "'%.*s' is no JSON value",
+        return pythia_json_fail(j, PYTHIA_EFORMAT, "'%.*s' is not a JSON value",
                                 (int)(word.size < 40 ? word.size : 40), begin);
     j->at++;
     return PYTHIA_OK;
@@ -411,8 +411,8 @@ static int read_whole_number(struct pythia_json *j, struct pythia_text *text)
         (value.kind == PYTHIA_JSON_STRING && pythia__json_is_number(value.text)))
         return PYTHIA_OK;
     return value.kind < PYTHIA_JSON_OBJECT
-               ? pythia_json_fail_last(j, PYTHIA_EFORMAT, "wanted a whole number")
-               : pythia_json_fail(j, PYTHIA_EFORMAT, "wanted a whole number");
+               ? pythia_json_fail_last(j, PYTHIA_EFORMAT, "expected a whole number")
+               : pythia_json_fail(j, PYTHIA_EFORMAT, "expected a whole number");
 }
 
 static int fail_not_whole(struct pythia_json *j, struct pythia_text text)

@@ -52,7 +52,7 @@ int pythia__elf_open(struct pythia__elf *f)
     if (status == PYTHIA_EFORMAT ||
         (status == PYTHIA_OK && memcmp(f->head.e_ident, ELFMAG, SELFMAG) != 0)) {
         pythia_error_clear(f->e);
-        return refuse_file(f, "no ELF file");
+        return refuse_file(f, "not an ELF file");
     }
     if (status != PYTHIA_OK)
         return status;

@@ -320,7 +320,7 @@ static bool shares_probe(const struct pythia_probe_rules *rules, size_t index)
 static int read_document(struct reader *r, yaml_parser_t *parser)
 {
     if (!yaml_parser_load(parser, &r->document)) {
-        pythia_error_set(r->e, PYTHIA_EFORMAT, "no YAML: %s",
+        pythia_error_set(r->e, PYTHIA_EFORMAT, "invalid YAML: %s",
                          parser->problem ? parser->problem : "out of memory");
         pythia_error_place(r->e, r->file, parser->problem_mark.line + 1, 0);
         return PYTHIA_EFORMAT;

@@ -84,7 +84,7 @@ static bool value_fault(struct pythia_protobuf m, uint32_t number, unsigned type
     if (type == PYTHIA_PROTOBUF_GROUP_END)
         snprintf(out, size, "field %" PRIu32 " ends a group that has not begun", number);
     else if (type > PYTHIA_PROTOBUF_FIXED32)
-        snprintf(out, size, "field %" PRIu32 " is of wire type %u, which there is not", number,
+        snprintf(out, size, "field %" PRIu32 " has wire type %u, which does not exist", number,
                  type);
     else if (too_long && (type == PYTHIA_PROTOBUF_VARINT || type == PYTHIA_PROTOBUF_BYTES))
         snprintf(out, size, "field %" PRIu32 " has a number of more than %d bytes", number,
@@ -113,7 +113,7 @@ bool pythia_protobuf_fault(struct pythia_protobuf m, char *out, size_t size)
         return false;
     }
     if (tag.value < 8) {
-        snprintf(out, size, "field 0 where a field's number is due");
+        snprintf(out, size, "there is no field 0");
         return false;
     }
     struct group_walk w = {.depth = 0};

@@ -52,7 +52,7 @@ struct pythia__redis {
 static int fail_url(struct pythia_error *e, const char *url, const char *why)
 {
     return pythia_error_set(e, PYTHIA_EUSAGE,
-                            "'%s' is no address of a Redis: %s; wanted "
+                            "'%s' is not the address of a Redis server: %s; expected "
                             "redis://[:PASSWORD@]ADDRESS[:PORT][/DATABASE] or unix:PATH",
                             url, why);
 }
@@ -97,12 +97,12 @@ static int parse_url(struct pythia__redis *r, const char *url, struct pythia_err
         at = sign + 1;
     }
     if (*end == '/' && end[1] && !parse_number(end + 1, end + strlen(end), 65535, &r->database))
-        return fail_url(e, sign ? "redis://…" : url, "the database is no number");
+        return fail_url(e, sign ? "redis://…" : url, "the database is not a number");
     const char *colon = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : at;
     colon = colon ? memchr(colon, ':', (size_t)(end - colon)) : NULL;
     r->port = 6379;
     if (colon && !parse_number(colon + 1, end, 65535, &r->port))
-        return fail_url(e, sign ? "redis://…" : url, "the port is no number");
+        return fail_url(e, sign ? "redis://…" : url, "the port is not a number");
     const char *stop = colon ? colon : end;
     bool brackets = *at == '[' && stop > at + 1 && stop[-1] == ']';
     if (!copy_part(r->address, sizeof(r->address), at + brackets,

@@ -159,7 +159,7 @@ static int add_csv_row(struct reading *r, const struct row *row, const char **wr
     uint64_t time_ns, process;
     double value;
     if (!pythia_text_unsigned(pythia_text_trim(row->fields[0]), INT64_MAX, &time_ns))
-        *wrong = "the time point is no number of nanoseconds";
+        *wrong = "the time point is not a number of nanoseconds";
     else if (!(*wrong = pythia__series_real(pythia_text_trim(row->fields[1]), &value)) &&
              !pythia_text_unsigned(pythia_text_trim(row->fields[3]), UINT32_MAX, &process))
         *wrong = "the PID is not a number";

@@ -54,7 +54,7 @@ static const char *read_sample(struct pythia_text line, uint64_t *time_ns, doubl
         if (i > 0)
             wrong = pythia__series_real(field, &values[i - 1]);
         else if (!pythia_text_seconds(field, time_ns))
-            wrong = "the time is no number of seconds";
+            wrong = "the time is not a number of seconds";
         if (wrong)
             return wrong;
         line.bytes += size + (comma != NULL);

@@ -156,14 +156,14 @@ int pythia__read_margo_statistics(struct pythia_call_summaries *s, const char *n
     if (!all && json_error_code(&why) == json_error_out_of_memory)
         return PYTHIA_ENOMEM;
     if (!all) {
-        pythia_error_set(e, PYTHIA_EFORMAT, "is no document of JSON: %s", why.text);
+        pythia_error_set(e, PYTHIA_EFORMAT, "is not a JSON document: %s", why.text);
         pythia_error_place(e, name, why.line > 0 ? (uint64_t)why.line : 0,
                            why.position > 0 ? (uint64_t)why.position : 0);
         return PYTHIA_EFORMAT;
     }
     if (!address || !json_is_object(rpcs)) {
         status = refuse_file(e, name,
-                             "is JSON, but no statistics of margo: \"address\" or \"rpcs\" is "
+                             "is JSON, but not the statistics of margo: \"address\" or \"rpcs\" is "
                              "missing");
         goto out;
     }

@@ -106,12 +106,13 @@ static int read_rpc_line(struct reader *r, struct pythia_text line)
     uint64_t id;
     bool first;
     if (!read_id(cut_at_comma(&name), &id) || name.size == 0) {
-        refuse_line(r, line, "no number and name of an RPC");
+        refuse_line(r, line, "expected the number and the name of an RPC");
         return PYTHIA_OK;
     }
     int status = pythia__summary_add_rpc(r->s, r->process, id, pythia_text_trim(name), &first);
     if (status == PYTHIA_OK && !first)
-        refuse_line(r, line, "a second RPC of that number: callpaths with it stand for the first");
+        refuse_line(r, line,
+                    "another RPC has the same number: callpaths with it stand for the first");
     return status;
 }
 

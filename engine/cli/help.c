@@ -269,7 +269,7 @@ int pythia__help_unknown(const char *name)
         if (!is_of_family(commands[i], name))
             continue;
         if (listed == 0)
-            pythia_buf_printf(&text, "wanted: pythia %s", commands[i]->name);
+            pythia_buf_printf(&text, "usage: pythia %s", commands[i]->name);
         else
             pythia_buf_printf(&text, "%s%s", listed + 1 == family ? " or " : ", ",
                               commands[i]->name + size + 1);

@@ -54,7 +54,7 @@ static int run_command(const struct pythia__command *c, int argc, char **argv)
                    c->name);
     else if (argc - first < c->operands_min ||
              (c->operands_max >= 0 && argc - first > c->operands_max))
-        pythia_log(PYTHIA_LOG_ERROR, "wanted: pythia %s [OPTION...]%s%s", c->name,
+        pythia_log(PYTHIA_LOG_ERROR, "usage: pythia %s [OPTION...]%s%s", c->name,
                    *c->operands ? " " : "", c->operands);
     else if (!pythia__output_is_input(options, settings, argv + first, argc - first))
         code = c->run(settings, argv + first, argc - first);

@@ -168,6 +168,8 @@ static int add_minute(struct pythia_side *s, uint64_t start_ns)
 
 int pythia_side_add(struct pythia_side *s, const struct pythia_trace *trace)
 {
+    if (trace->incomplete)
+        return PYTHIA_OK;
     int status = pythia_groups_add(s->groups, trace);
     if (status != PYTHIA_OK)
         return status;

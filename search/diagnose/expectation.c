@@ -57,9 +57,10 @@ static int read_condition(struct pythia_expectation *x, struct pythia_error *e)
         x->number = NAN;
     if (isnan(x->number) && x->comparison != PYTHIA_COMPARES_EQUAL &&
         x->comparison != PYTHIA_COMPARES_UNEQUAL)
-        return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "where: '%s' compares with '%s', which is no number: use = or !=",
-                                x->where, x->value.bytes);
+        return pythia_error_set(
+            e, PYTHIA_EUSAGE,
+            "where: '%s' compares with '%s', which is not a number: use = or !=", x->where,
+            x->value.bytes);
     return PYTHIA_OK;
 }
 

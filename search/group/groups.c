@@ -473,6 +473,8 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
 
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
 {
+    if (trace->incomplete)
+        return PYTHIA_OK;
     uint32_t name = pythia_request_type(g->namer, trace);
     int status = name == PYTHIA_NONE
                      ? PYTHIA_ENOMEM

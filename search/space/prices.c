@@ -124,12 +124,12 @@ int pythia_prices_parse(struct pythia_text text, struct pythia_text *point, doub
         at--;
     if (at < 2) /* no '=', or no id before it */
         return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "'%.*s' gives no price: wanted ID=NS, such as db:query=250",
+                                "'%.*s' has no price: expected ID=NS, such as db:query=250",
                                 (int)(text.size < 200 ? text.size : 200), text.bytes);
     struct pythia_text number = {text.bytes + at, text.size - at};
     if (!parse_price(number, ns))
         return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "'%.*s' is no price: wanted nanoseconds, 0 or more",
+                                "'%.*s' is not a price: expected nanoseconds, 0 or more",
                                 (int)(number.size < 100 ? number.size : 100), number.bytes);
     *point = (struct pythia_text){text.bytes, at - 1};
     return PYTHIA_OK;

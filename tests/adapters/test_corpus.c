@@ -70,6 +70,7 @@ static void print_span(struct pythia_buf *to, const struct collection *c, size_t
                       pythia_vocabulary_text(v, r.host).bytes,
                       pythia_vocabulary_text(v, r.instance).bytes);
     pythia_buf_printf(to, "%s%s", s->error ? " error" : "", s->shared ? " shared" : "");
+    pythia_buf_puts(to, s->lossy ? " lossy" : "");
     if (s->link.high | s->link.low) {
         pythia_buf_putc(to, ' ');
         print_id(to, "link", s->link.high, s->link.low);
@@ -263,6 +264,7 @@ static void check_written(const char *format, const char *folder)
     assert_int_equal(pythia_spans_writer_create(c.vocabulary, &writer), PYTHIA_OK);
     pythia_spans_writer_begin(writer, &body);
     for (size_t i = 0; i < c.count; i++) {
+        c.spans[i].span.lossy = i % 2;
         struct pythia_span span = *span_at(&c, i);
         span.attributes = attributes_at(&c, i);
         assert_int_equal(pythia_spans_writer_add(writer, &c.spans[i].trace, &span), PYTHIA_OK);

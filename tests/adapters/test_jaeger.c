@@ -493,13 +493,13 @@ static void a_broken_span_is_told_and_the_others_are_kept(void **state)
     assert_problems(&c, "2:40: a span without spanID\n"
                         "3:57: a span without spanID\n"
                         "4:87: a span without startTime\n"
-                        "5:129: wanted a time in microseconds\n"
+                        "5:129: expected a time in microseconds\n"
                         "6:169: a time before 1970 is out of range\n"
                         "7:200: the time 9300000000000000 is out of range\n"
                         "8:219: a span that ends after the year 2262\n"
-                        "9:327: wanted an array, found '{'\n"
-                        "10:358: 'NaN' is no JSON value\n"
-                        "11:364: wanted an object, found '7'\n");
+                        "9:327: expected an array, found '{'\n"
+                        "10:358: 'NaN' is not a JSON value\n"
+                        "11:364: expected an object, found '7'\n");
     collection_close(&c);
 }
 

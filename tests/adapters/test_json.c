@@ -436,13 +436,13 @@ static void what_is_no_whole_number_of_64_bits_is_told(void **state)
                       "-9223372036854775809 is not a whole number of 64 bits");
     assert_no_integer("1.5", true, "1.5 is not a whole number of 64 bits");
     assert_no_integer("1e3", true, "1e3 is not a whole number of 64 bits");
-    assert_no_integer("\"\"", true, "wanted a whole number");
-    assert_no_integer("\"12 \"", true, "wanted a whole number");
-    assert_no_integer("\"0x1F\"", true, "wanted a whole number");
-    assert_no_integer("true", true, "wanted a whole number");
-    assert_no_integer("[]", true, "wanted a whole number");
+    assert_no_integer("\"\"", true, "expected a whole number");
+    assert_no_integer("\"12 \"", true, "expected a whole number");
+    assert_no_integer("\"0x1F\"", true, "expected a whole number");
+    assert_no_integer("true", true, "expected a whole number");
+    assert_no_integer("[]", true, "expected a whole number");
     assert_no_integer("1e999", true, "the number 1e999 is out of range");
-    assert_no_integer("NaN", true, "'NaN' is no JSON value");
+    assert_no_integer("NaN", true, "'NaN' is not a JSON value");
 }
 
 static void numbers_have_the_form_that_json_asks_for(void **state)
@@ -622,39 +622,39 @@ static void an_input_that_ends_inside_a_value_is_told(void **state)
     assert_dump("[1,", "\n[i1 !1:3 the input ends in the middle of a value");
     assert_dump("{", "\n{!1:1 the input ends in the middle of a value");
     assert_dump("\"x", "\n!1:0 the input ends in the middle of a string");
-    assert_dump("tru", "\n!1:0 'tru' is no JSON value");
+    assert_dump("tru", "\n!1:0 'tru' is not a JSON value");
 }
 
 static void each_fault_of_structure_has_its_sentence_and_place(void **state)
 {
-    assert_dump("{\"a\" 1}", "\n{!1:5 wanted a colon, found '1'");
-    assert_dump("{\"a\":1 \"b\":2}", "\n{a=i1 !1:7 wanted a comma or }, found '\"'");
-    assert_dump("[1 2]", "\n[i1 !1:3 wanted a comma or ], found '2'");
-    assert_dump("{\"a\":1,}", "\n{a=i1 !1:7 wanted a key, found '}'");
-    assert_dump("{a:1}", "\n{!1:1 wanted a key, found 'a'");
-    assert_dump("[1,]", "\n[i1 !1:3 wanted a value, found ']'");
-    assert_dump("}", "\n!1:0 wanted a value, found '}'");
-    assert_dump("[\x80]", "\n[!1:1 '\x80' is no JSON value");
-    assert_dump("hello", "\n!1:0 'hello' is no JSON value");
-    assert_dump("[\"a\"b]", "\n[s<a> !1:4 wanted a comma or ], found 'b'");
-    assert_dump("[nulll, 1]", "\n[!1:1 'nulll' is no JSON value");
+    assert_dump("{\"a\" 1}", "\n{!1:5 expected a colon, found '1'");
+    assert_dump("{\"a\":1 \"b\":2}", "\n{a=i1 !1:7 expected a comma or }, found '\"'");
+    assert_dump("[1 2]", "\n[i1 !1:3 expected a comma or ], found '2'");
+    assert_dump("{\"a\":1,}", "\n{a=i1 !1:7 expected a key, found '}'");
+    assert_dump("{a:1}", "\n{!1:1 expected a key, found 'a'");
+    assert_dump("[1,]", "\n[i1 !1:3 expected a value, found ']'");
+    assert_dump("}", "\n!1:0 expected a value, found '}'");
+    assert_dump("[\x80]", "\n[!1:1 '\x80' is not a JSON value");
+    assert_dump("hello", "\n!1:0 'hello' is not a JSON value");
+    assert_dump("[\"a\"b]", "\n[s<a> !1:4 expected a comma or ], found 'b'");
+    assert_dump("[nulll, 1]", "\n[!1:1 'nulll' is not a JSON value");
 }
 
 static void reading_goes_on_at_the_next_line_that_begins_a_document(void **state)
 {
     assert_dump("{\"a\":}\nno document\n  {\"indented\":1}\n{\"b\":2}\n[3]\n",
-                "\n{a=!1:5 wanted a value, found '}'\n{b=i2 }\n[i3 ]");
-    assert_dump("x\n\n\n", "\n!1:0 'x' is no JSON value");
+                "\n{a=!1:5 expected a value, found '}'\n{b=i2 }\n[i3 ]");
+    assert_dump("x\n\n\n", "\n!1:0 'x' is not a JSON value");
     assert_dump("{\"a\":\n{\"b\":1\n{\"c\":2}\n{\"d\":3}",
-                "\n{a={b=i1 !3:13 wanted a comma or }, found '{'\n{c=i2 }\n{d=i3 }");
+                "\n{a={b=i1 !3:13 expected a comma or }, found '{'\n{c=i2 }\n{d=i3 }");
 }
 
 static void a_zero_byte_is_not_the_end_of_the_input(void **state)
 {
     static const char text[] = "{\"a\":1}\0\0\0\0\n{\"b\":2}\n\0";
     assert_dump_bytes(text, sizeof(text) - 1, 0,
-                      "\n{a=i1 }\n!1:7 wanted a value, found byte 0x00\n{b=i2 }"
-                      "\n!3:20 wanted a value, found byte 0x00");
+                      "\n{a=i1 }\n!1:7 expected a value, found byte 0x00\n{b=i2 }"
+                      "\n!3:20 expected a value, found byte 0x00");
 }
 
 static void places_are_right_far_into_a_large_input(void **state)

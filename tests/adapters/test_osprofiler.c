@@ -516,10 +516,10 @@ static void a_broken_event_is_told_and_the_others_are_kept(void **state)
     assert_int_equal(c.count, 1);
     assert_problems(&c, "1:0: an event without base_id\n"
                         "2:62: an event without trace_id\n"
-                        "3:123: '' is no timestamp\n"
-                        "4:165: '2019-13-02T12:00:00' is no timestamp\n"
-                        "5:241: '2019-01-02T12:00:00+25:00' is no timestamp\n"
-                        "6:410: 'NaN' is no JSON value\n");
+                        "3:123: '' is not a timestamp\n"
+                        "4:165: '2019-13-02T12:00:00' is not a timestamp\n"
+                        "5:241: '2019-01-02T12:00:00+25:00' is not a timestamp\n"
+                        "6:410: 'NaN' is not a JSON value\n");
     assert_int_equal(c.counts.dropped[PYTHIA_DROP_BROKEN_RECORD], 6);
     assert_int_equal(c.counts.dropped[PYTHIA_DROP_NOT_A_TRACE], 2);
     collection_close(&c);

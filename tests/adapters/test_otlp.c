@@ -366,16 +366,16 @@ static void a_broken_span_is_told_and_the_others_are_kept(void **state)
         &c, "2:44: a span without traceId\n"
             "3:97: a span without spanId\n"
             "4:167: a span without startTimeUnixNano\n"
-            "5:254: traceId 'ab' is no id: wanted hexadecimal digits or base64\n"
-            "6:271: spanId 'gggggggggggggggg' is no id: wanted hexadecimal digits or base64\n"
-            "7:302: wanted a string, found '1'\n"
+            "5:254: traceId 'ab' is not an id: expected hexadecimal digits or base64\n"
+            "6:271: spanId 'gggggggggggggggg' is not an id: expected hexadecimal digits or base64\n"
+            "7:302: expected a string, found '1'\n"
             "8:328: the time 9223372036854775808 is out of range\n"
             "9:373: -1 is not a whole number of 64 bits\n"
             "10:397: 1.5 is not a whole number of 64 bits\n"
-            "11:449: wanted a whole number\n"
+            "11:449: expected a whole number\n"
             "12:507: 'x' is not a doubleValue\n"
-            "13:524: wanted a number or a name\n"
-            "14:537: wanted a string, found 'N'\n");
+            "13:524: expected a number or a name\n"
+            "14:537: expected a string, found 'N'\n");
     assert_int_equal(c.counts.dropped[PYTHIA_DROP_BROKEN_RECORD], 13);
     collection_close(&c);
 }
@@ -408,8 +408,8 @@ static void a_document_with_a_fault_ends_and_the_next_one_is_read(void **state)
     collect(&c, "otlp", text.bytes);
     assert_int_equal(c.count, 6);
     assert_int_equal(c.counts.dropped[PYTHIA_DROP_BROKEN_RECORD], 2);
-    assert_non_null(strstr(c.problems.bytes, "wanted a colon, found '1'"));
-    assert_non_null(strstr(c.problems.bytes, "'not' is no JSON value"));
+    assert_non_null(strstr(c.problems.bytes, "expected a colon, found '1'"));
+    assert_non_null(strstr(c.problems.bytes, "'not' is not a JSON value"));
     collection_close(&c);
     pythia_buf_free(&text);
 }

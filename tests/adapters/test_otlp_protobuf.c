@@ -265,7 +265,7 @@ static void the_first_byte_of_a_size_is_not_taken_for_all_of_it(void **state)
         pythia_buf_puts(&fields, "61");
     pythia_buf_puts(&fields, "12021805>}"); /* the key has 129 bytes: 12 is the last of them */
     collect_span_with(&c, fields.bytes);
-    assert_problems(&c, "0:320: field 0 where a field's number is due\n");
+    assert_problems(&c, "0:320: there is no field 0\n");
     collection_close(&c);
     pythia_buf_clear(&fields);
     pythia_buf_puts(&fields, "9{1'k' 2{3=5}} 9{<0a016b12c80ac6");

@@ -38,12 +38,12 @@ static void a_span_without_what_it_needs_is_told(void **state)
 
 static void ids_and_times_that_cannot_be_are_told(void **state)
 {
-    assert_span_is_told("1#ab", "0:8: traceId has 1 bytes, wanted 16\n");
+    assert_span_is_told("1#ab", "0:8: traceId has 1 bytes, expected 16\n");
     assert_span_is_told("1#000000000000000000000000000000ab00",
-                        "0:8: traceId has 17 bytes, wanted 16\n");
-    assert_span_is_told("2#00000000000000", "0:8: spanId has 7 bytes, wanted 8\n");
-    assert_span_is_told("2#000000000000000000", "0:8: spanId has 9 bytes, wanted 8\n");
-    assert_span_is_told("4#ab", "0:8: parentSpanId has 1 bytes, wanted 8\n");
+                        "0:8: traceId has 17 bytes, expected 16\n");
+    assert_span_is_told("2#00000000000000", "0:8: spanId has 7 bytes, expected 8\n");
+    assert_span_is_told("2#000000000000000000", "0:8: spanId has 9 bytes, expected 8\n");
+    assert_span_is_told("4#ab", "0:8: parentSpanId has 1 bytes, expected 8\n");
     assert_span_is_told("7!9223372036854775808",
                         "0:6: the time 9223372036854775808 is out of range\n");
     assert_span_is_told("7!1 8!18446744073709551615",
@@ -53,31 +53,31 @@ static void ids_and_times_that_cannot_be_are_told(void **state)
 static void fields_of_another_type_are_told(void **state)
 {
     static const char *const cases[][2] = {
-        {"1=1", "0:6: traceId (field 1) is of wire type 0, wanted 2\n"},
-        {"2!1", "0:6: spanId (field 2) is of wire type 1, wanted 2\n"},
-        {"4~1", "0:6: parentSpanId (field 4) is of wire type 5, wanted 2\n"},
-        {"5=1", "0:6: name (field 5) is of wire type 0, wanted 2\n"},
-        {"6'x'", "0:6: kind (field 6) is of wire type 2, wanted 0\n"},
-        {"6!2", "0:6: kind (field 6) is of wire type 1, wanted 0\n"},
-        {"7=1", "0:6: startTimeUnixNano (field 7) is of wire type 0, wanted 1\n"},
-        {"8~1", "0:6: endTimeUnixNano (field 8) is of wire type 5, wanted 1\n"},
-        {"9=1", "0:6: attributes (field 9) is of wire type 0, wanted 2\n"},
-        {"9{1=1}", "0:8: key (field 1) is of wire type 0, wanted 2\n"},
-        {"9{1'k' 2!1}", "0:11: value (field 2) is of wire type 1, wanted 2\n"},
-        {"9{1'k' 2{1=1}}", "0:13: stringValue (field 1) is of wire type 0, wanted 2\n"},
-        {"9{1'k' 2{2'x'}}", "0:13: boolValue (field 2) is of wire type 2, wanted 0\n"},
-        {"9{1'k' 2{3:1}}", "0:13: intValue (field 3) is of wire type 1, wanted 0\n"},
-        {"9{1'k' 2{4=1}}", "0:13: doubleValue (field 4) is of wire type 0, wanted 1\n"},
-        {"9{1'k' 2{5=1}}", "0:13: arrayValue (field 5) is of wire type 0, wanted 2\n"},
-        {"9{1'k' 2{6=1}}", "0:13: kvlistValue (field 6) is of wire type 0, wanted 2\n"},
-        {"9{1'k' 2{7=1}}", "0:13: bytesValue (field 7) is of wire type 0, wanted 2\n"},
-        {"9{1'k' 2{5{1=1}}}", "0:15: values (field 1) is of wire type 0, wanted 2\n"},
-        {"9{1'k' 2{6{1=1}}}", "0:15: values (field 1) is of wire type 0, wanted 2\n"},
-        {"11=1", "0:6: events (field 11) is of wire type 0, wanted 2\n"},
-        {"11{2=1}", "0:8: name (field 2) is of wire type 0, wanted 2\n"},
-        {"11{2'e' 3=1}", "0:11: attributes (field 3) is of wire type 0, wanted 2\n"},
-        {"15=1", "0:6: status (field 15) is of wire type 0, wanted 2\n"},
-        {"15{3'x'}", "0:8: code (field 3) is of wire type 2, wanted 0\n"},
+        {"1=1", "0:6: traceId (field 1) has wire type 0, expected 2\n"},
+        {"2!1", "0:6: spanId (field 2) has wire type 1, expected 2\n"},
+        {"4~1", "0:6: parentSpanId (field 4) has wire type 5, expected 2\n"},
+        {"5=1", "0:6: name (field 5) has wire type 0, expected 2\n"},
+        {"6'x'", "0:6: kind (field 6) has wire type 2, expected 0\n"},
+        {"6!2", "0:6: kind (field 6) has wire type 1, expected 0\n"},
+        {"7=1", "0:6: startTimeUnixNano (field 7) has wire type 0, expected 1\n"},
+        {"8~1", "0:6: endTimeUnixNano (field 8) has wire type 5, expected 1\n"},
+        {"9=1", "0:6: attributes (field 9) has wire type 0, expected 2\n"},
+        {"9{1=1}", "0:8: key (field 1) has wire type 0, expected 2\n"},
+        {"9{1'k' 2!1}", "0:11: value (field 2) has wire type 1, expected 2\n"},
+        {"9{1'k' 2{1=1}}", "0:13: stringValue (field 1) has wire type 0, expected 2\n"},
+        {"9{1'k' 2{2'x'}}", "0:13: boolValue (field 2) has wire type 2, expected 0\n"},
+        {"9{1'k' 2{3:1}}", "0:13: intValue (field 3) has wire type 1, expected 0\n"},
+        {"9{1'k' 2{4=1}}", "0:13: doubleValue (field 4) has wire type 0, expected 1\n"},
+        {"9{1'k' 2{5=1}}", "0:13: arrayValue (field 5) has wire type 0, expected 2\n"},
+        {"9{1'k' 2{6=1}}", "0:13: kvlistValue (field 6) has wire type 0, expected 2\n"},
+        {"9{1'k' 2{7=1}}", "0:13: bytesValue (field 7) has wire type 0, expected 2\n"},
+        {"9{1'k' 2{5{1=1}}}", "0:15: values (field 1) has wire type 0, expected 2\n"},
+        {"9{1'k' 2{6{1=1}}}", "0:15: values (field 1) has wire type 0, expected 2\n"},
+        {"11=1", "0:6: events (field 11) has wire type 0, expected 2\n"},
+        {"11{2=1}", "0:8: name (field 2) has wire type 0, expected 2\n"},
+        {"11{2'e' 3=1}", "0:11: attributes (field 3) has wire type 0, expected 2\n"},
+        {"15=1", "0:6: status (field 15) has wire type 0, expected 2\n"},
+        {"15{3'x'}", "0:8: code (field 3) has wire type 2, expected 0\n"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_span_is_told(cases[i][0], cases[i][1]);
@@ -86,10 +86,10 @@ static void fields_of_another_type_are_told(void **state)
 static void faults_of_the_encoding_in_a_span_are_told(void **state)
 {
     static const char *const cases[][2] = {
-        {"<00>", "0:6: field 0 where a field's number is due\n"},
+        {"<00>", "0:6: there is no field 0\n"},
         {"<4c>", "0:6: field 9 ends a group that has not begun\n"},
         {"<4b>", "0:6: the message ends in the middle of field 9\n"},
-        {"<4e>", "0:6: field 9 is of wire type 6, which there is not\n"},
+        {"<4e>", "0:6: field 9 has wire type 6, which does not exist\n"},
         {"5'n' <30>", "0:9: the message ends in the middle of field 6\n"},
         {"<30ffffffffffffffffffff01>", "0:6: field 6 has a number of more than 10 bytes\n"},
         {"<3901020304>", "0:6: the message ends in the middle of field 7\n"},
@@ -169,24 +169,24 @@ static void a_fault_between_spans_ends_what_they_are_in(void **state)
         size_t spans;
     } cases[] = {
         {"1{2{1{1'a'} 2{" NEEDS "} <0b> 2{" NEEDS "}} 2{2{" NEEDS "}}} 1{2{2{" NEEDS "}}}",
-         "0:48: the message ends in the middle of field 1: 40 bytes are left out\n", 3},
+         "0:48: the message ends in the middle of field 1: 40 bytes are skipped\n", 3},
         {"1{2{1{1'a'} 2{" NEEDS "} <0c> 2{" NEEDS "}} 2{2{" NEEDS "}}} 1{2{2{" NEEDS "}}}",
-         "0:48: field 1 ends a group that has not begun: 40 bytes are left out\n", 3},
+         "0:48: field 1 ends a group that has not begun: 40 bytes are skipped\n", 3},
         {"1{2{2{" NEEDS "} <12ff01>} 2{2{" NEEDS "}}} 1{2{2{" NEEDS "}}}",
-         "0:43: field 2 of 255 bytes in a message that ends 0 bytes on: 3 bytes are left out\n", 3},
+         "0:43: field 2 of 255 bytes in a message that ends 0 bytes on: 3 bytes are skipped\n", 3},
         {"1{2{2{" NEEDS "}} <07>} 1{2{2{" NEEDS "}}}",
-         "0:43: field 0 where a field's number is due: 1 bytes are left out\n", 2},
+         "0:43: there is no field 0: 1 bytes are skipped\n", 2},
         {"1{2{2{" NEEDS "}}} <0e> 1{2{2{" NEEDS "}}}",
-         "0:43: field 1 is of wire type 6, which there is not: the rest of the input is left out\n",
+         "0:43: field 1 has wire type 6, which does not exist: the rest of the input is skipped\n",
          1},
         {"1{2=1 2{2{" NEEDS "}} 1!2 1000~3 <10> } 1=5 1{2{1=1 2=2 2{" NEEDS "}}}",
-         "0:2: scopeSpans (field 2) is of wire type 0, wanted 2\n"
-         "0:45: resource (field 1) is of wire type 1, wanted 2\n"
-         "0:54: instrumentationLibrarySpans (field 1000) is of wire type 5, wanted 2\n"
-         "0:60: the message ends in the middle of field 2: 1 bytes are left out\n"
-         "0:61: resourceSpans (field 1) is of wire type 0, wanted 2\n"
-         "0:67: scope (field 1) is of wire type 0, wanted 2\n"
-         "0:69: spans (field 2) is of wire type 0, wanted 2\n",
+         "0:2: scopeSpans (field 2) has wire type 0, expected 2\n"
+         "0:45: resource (field 1) has wire type 1, expected 2\n"
+         "0:54: instrumentationLibrarySpans (field 1000) has wire type 5, expected 2\n"
+         "0:60: the message ends in the middle of field 2: 1 bytes are skipped\n"
+         "0:61: resourceSpans (field 1) has wire type 0, expected 2\n"
+         "0:67: scope (field 1) has wire type 0, expected 2\n"
+         "0:69: spans (field 2) has wire type 0, expected 2\n",
          2},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -207,10 +207,10 @@ static void a_broken_resource_or_scope_is_told_and_its_spans_are_kept(void **sta
     assert_int_equal(c.count, 2);
     assert_tracepoint(&c, 0, "s:lib:o");
     assert_tracepoint(&c, 1, "o");
-    assert_problems(&c, "0:25: field 0 where a field's number is due\n"
-                        "0:35: field 0 where a field's number is due\n"
-                        "0:82: attributes (field 1) is of wire type 0, wanted 2\n"
-                        "0:88: name (field 1) is of wire type 0, wanted 2\n");
+    assert_problems(&c, "0:25: there is no field 0\n"
+                        "0:35: there is no field 0\n"
+                        "0:82: attributes (field 1) has wire type 0, expected 2\n"
+                        "0:88: name (field 1) has wire type 0, expected 2\n");
     collection_close(&c);
 }
 
@@ -311,8 +311,8 @@ static void a_broken_message_is_told_and_the_next_one_is_read(void **state)
     assert_int_equal(c.status, PYTHIA_OK);
     assert_int_equal(c.count, 2);
     assert_problems(
-        &c, "0:4: field 1 ends a group that has not begun: 44 bytes are left out\n"
-            "0:99: field 1 of 127 bytes in a message that ends 0 bytes on: 2 bytes are left out\n"
+        &c, "0:4: field 1 ends a group that has not begun: 44 bytes are skipped\n"
+            "0:99: field 1 of 127 bytes in a message that ends 0 bytes on: 2 bytes are skipped\n"
             "0:150: the input ends in the middle of a message: 2 bytes are missing\n");
     assert_pieces_do_not_matter_of(FORMAT, pythia_buf_text(&all));
     collection_close(&c);

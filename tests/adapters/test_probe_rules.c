@@ -150,7 +150,7 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         uint64_t line;
     } rows[] = {
         {"", "the file is empty", 1},
-        {"a: [", "no YAML: did not find expected node content", 2},
+        {"a: [", "invalid YAML: did not find expected node content", 2},
         {"- a", "a map of names to values is expected", 1},
         {"service: a\nother: b\n", "rules have " MEMBERS, 2},
         {"service: a\n", "rules have " MEMBERS, 1},

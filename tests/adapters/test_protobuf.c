@@ -77,11 +77,11 @@ static void longer_varints_than_need_be_are_read(void **state)
 
 static void what_is_no_field_is_told(void **state)
 {
-    assert_reads_as("<00>", "0: field 0 where a field's number is due");
-    assert_reads_as("<0701>", "0: field 0 where a field's number is due");
+    assert_reads_as("<00>", "0: there is no field 0");
+    assert_reads_as("<0701>", "0: there is no field 0");
     assert_reads_as("<0c>", "0: field 1 ends a group that has not begun");
-    assert_reads_as("<0e>", "0: field 1 is of wire type 6, which there is not");
-    assert_reads_as("<0f>", "0: field 1 is of wire type 7, which there is not");
+    assert_reads_as("<0e>", "0: field 1 has wire type 6, which does not exist");
+    assert_reads_as("<0f>", "0: field 1 has wire type 7, which does not exist");
     assert_reads_as("<8080808010>",
                     "0: a field's number has more than 5 bytes or is above 536870911");
     assert_reads_as("<88808080800001>",
@@ -99,7 +99,7 @@ static void groups_are_passed_over(void **state)
     assert_reads_as("<0b0c>", "end");
     assert_reads_as("1=1 <0b> 2=2 1'x' 3!4 5~6 1{2=3} <0c> 2'ab'", "1=1 2'ab' end");
     assert_reads_as("<0b0b130b0c140c0c> 1=1 <1314>", "1=1 end"); /* in one another, of one number */
-    assert_reads_as("<ffffffff0f>", "0: field 536870911 is of wire type 7, which there is not");
+    assert_reads_as("<ffffffff0f>", "0: field 536870911 has wire type 7, which does not exist");
     assert_reads_as("<fbffffff0ffcffffff0f>", "end"); /* the highest number there is */
     assert_reads_as("<" EIGHT("0b0b0b0b") EIGHT("0c0c0c0c") ">", "end"); /* 32, the most */
     assert_reads_as("<0b" EIGHT("0b0b0b0b") EIGHT("0c0c0c0c") "0c>",

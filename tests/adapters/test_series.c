@@ -105,7 +105,7 @@ static void what_is_broken_is_told_with_its_line(void **state)
                       "4,2,\"two\nlines\",3\n"
                       "1,1e999,a,3\n"
                       "5,7,a,3");
-    assert_problems("f.csv:3: the time point is no number of nanoseconds (byte 40)\n"
+    assert_problems("f.csv:3: the time point is not a number of nanoseconds (byte 40)\n"
                     "f.csv:4: the measurement is not a number (byte 48)\n"
                     "f.csv:5: has fewer fields than 4 (byte 58)\n"
                     "f.csv:6: has more fields than 4 (byte 64)\n"
@@ -115,7 +115,7 @@ static void what_is_broken_is_told_with_its_line(void **state)
                     "f.csv:10: the measurement is not a number (byte 105)\n"
                     "f.csv:11: the PID is not a number (byte 112)\n"
                     "f.csv:12: the PID is not a number (byte 121)\n"
-                    "f.csv:13: the time point is no number of nanoseconds (byte 138)\n"
+                    "f.csv:13: the time point is not a number of nanoseconds (byte 138)\n"
                     "f.csv:15: a number is quoted (byte 165)\n"
                     "f.csv:16: there is something behind the closing quote of a field (byte 175)\n"
                     "f.csv:19: the measurement is not finite (byte 204)\n");

@@ -211,10 +211,10 @@ static void other_files_are_named_as_such(void **state)
     n.bytes[0] = '#';
     pythia_error_clear(&e);
     assert_int_equal(read_first(&n, n.size, &out, &e), PYTHIA_EFORMAT);
-    assert_string_equal(e.sentence, "no ELF file");
+    assert_string_equal(e.sentence, "not an ELF file");
     pythia_error_clear(&e);
     assert_int_equal(read_first(&n, 0, &out, &e), PYTHIA_EFORMAT);
-    assert_string_equal(e.sentence, "no ELF file");
+    assert_string_equal(e.sentence, "not an ELF file");
     int folder = open("/", O_RDONLY | O_CLOEXEC);
     pythia_error_clear(&e);
     assert_int_equal(pythia_usdt_notes_read(folder, &out, &e), PYTHIA_EIO);

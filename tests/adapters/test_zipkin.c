@@ -348,19 +348,19 @@ static void a_broken_span_is_told_and_the_others_are_kept(void **state)
             "{'traceId':'1','id':'9','timestamp':1}]");
     assert_int_equal(c.count, 1);
     assert_true(span_at(&c, 0)->id == 9);
-    assert_problems(&c,
-                    "2:2: a span without traceId\n"
-                    "3:28: a span without id\n"
-                    "4:59: a span without traceId\n"
-                    "5:110: traceId 'xyz' is no id: wanted up to 32 hexadecimal digits\n"
-                    "6:161: id '11111111111111111' is no id: wanted up to 16 hexadecimal digits\n"
-                    "7:208: traceId '123456789012345678901234567890123' is no id: wanted up to 32 "
-                    "hexadecimal digits\n"
-                    "8:291: a time before 1970 is out of range\n"
-                    "9:345: the time 1e300 is out of range\n"
-                    "10:353: a span that ends after the year 2262\n"
-                    "11:423: wanted a string, found '1'\n"
-                    "12:496: wanted an object, found '['\n");
+    assert_problems(
+        &c, "2:2: a span without traceId\n"
+            "3:28: a span without id\n"
+            "4:59: a span without traceId\n"
+            "5:110: traceId 'xyz' is not an id: expected up to 32 hexadecimal digits\n"
+            "6:161: id '11111111111111111' is not an id: expected up to 16 hexadecimal digits\n"
+            "7:208: traceId '123456789012345678901234567890123' is not an id: expected up to 32 "
+            "hexadecimal digits\n"
+            "8:291: a time before 1970 is out of range\n"
+            "9:345: the time 1e300 is out of range\n"
+            "10:353: a span that ends after the year 2262\n"
+            "11:423: expected a string, found '1'\n"
+            "12:496: expected an object, found '['\n");
     assert_int_equal(c.counts.dropped[PYTHIA_DROP_BROKEN_RECORD], 11);
     collection_close(&c);
 }

@@ -234,7 +234,7 @@ static void read_option(struct load *l, const char *name, const char *value)
             char *end;
             double number = strtod(value, &end);
             if (*end || !(number > 0) || number > 1e15)
-                die("%s: %s is no number above 0", name, value);
+                die("%s: %s is not a number above 0", name, value);
             if (options[i].real)
                 *options[i].real = number;
             else

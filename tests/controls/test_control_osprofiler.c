@@ -36,17 +36,18 @@ static void addresses_are_checked_when_the_plane_is_made(void **state)
     static const struct {
         const char *url, *why;
     } bad[] = {
-        {"", "'' is no address of a Redis: it begins with neither redis:// nor unix:; wanted "
+        {"", "'' is not the address of a Redis server: it begins with neither redis:// nor unix:; "
+             "expected "
              "redis://[:PASSWORD@]ADDRESS[:PORT][/DATABASE] or unix:PATH"},
         {"http://127.0.0.1", "begins with neither"},
         {"unix:", "the path is empty or too long"},
         {"redis://", "the address is not a number"},
         {"redis://db.example", "the address is not a number"},
-        {"redis://127.0.0.1:", "the port is no number"},
-        {"redis://127.0.0.1:65536", "the port is no number"},
-        {"redis://127.0.0.1:-1", "the port is no number"},
-        {"redis://127.0.0.1:1/x", "the database is no number"},
-        {"redis://127.0.0.1:1/1x", "the database is no number"},
+        {"redis://127.0.0.1:", "the port is not a number"},
+        {"redis://127.0.0.1:65536", "the port is not a number"},
+        {"redis://127.0.0.1:-1", "the port is not a number"},
+        {"redis://127.0.0.1:1/x", "the database is not a number"},
+        {"redis://127.0.0.1:1/1x", "the database is not a number"},
         {"redis://user:secret@127.0.0.1", "a user's name"},
     };
     struct pythia_control *c = NULL;
@@ -205,7 +206,7 @@ static void an_address_where_nobody_is_is_told(void **state)
     end(&s); /* a port that was free a moment ago */
     assert_int_equal(try_url(s.url, &c, &e), PYTHIA_OK);
     assert_int_equal(c->ops->apply(c, NULL, 0, 1, 1 * S, &e), PYTHIA_EIO);
-    assert_string_equal(e.sentence, "the Redis cannot be reached: Connection refused");
+    assert_string_equal(e.sentence, "cannot reach Redis: Connection refused");
     pythia_error_clear(&e);
     uint64_t begin = clock_now_ns();
     assert_int_equal(c->ops->off(c, true, 2 * S, &e), PYTHIA_EIO);

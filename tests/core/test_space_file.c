@@ -112,7 +112,7 @@ static void what_is_no_space_is_refused_with_place_and_reason(void **state)
         {"{\"schema\":\"pythia.history/1\"}",
          "space: is not a search space of this version: expected schema pythia.space/1, found "
          "pythia.history/1"},
-        {"{\"schema\":5}", "space:1: wanted a string, found '5' (byte 10)"},
+        {"{\"schema\":5}", "space:1: expected a string, found '5' (byte 10)"},
         {"{\"schema\":\"pythia.space/1\"", "space:1: the input ends in the middle of a value (byte "
                                            "26)"},
         {"{\"schema\":\"pythia.space/1\"}\n{}",

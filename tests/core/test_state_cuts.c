@@ -66,7 +66,7 @@ static void check_copy(const struct place *place, const struct run *r, size_t lo
     while (is > least && strcmp(told, r->told[is]) != 0)
         is--;
     if (strcmp(told, r->told[is]) != 0)
-        print_error("cut at %zu: '%s', wanted '%s' or later\n", log_size, told, r->told[least]);
+        print_error("cut at %zu: '%s', expected '%s' or later\n", log_size, told, r->told[least]);
     assert_string_equal(told, r->told[is]);
     assert_int_equal(decide(s, 2), PYTHIA_OK);
     pythia_state_close(s);

@@ -7,6 +7,7 @@ import unittest
 
 import otlp
 import rig
+from test_control import Agent
 from test_kafka import Mock, TOPIC
 
 EVIDENCE = "pythia.evidence"
@@ -163,6 +164,36 @@ class KafkaSearch(unittest.TestCase):
         self.assertEqual(self.search(first)["rewound"], 1)
         self.send(mock, make_requests(REQUESTS - 80, 2))
         self.rounds(1, REQUESTS, first, second)
+
+    def test_orders_by_hand_reach_all_members_and_those_that_come_later(self):
+        mock = self.begin()
+        members = [self.start(mock), self.start(mock)]
+        self.together(*members)
+
+        def agent(member):
+            one = Agent(member, "shop", ["checkout", "cart", "charge"])
+            one.report()
+            return one
+        agents = [agent(member) for member in members]
+        rig.until(lambda: members[0].ctl("close", "shop:cart").returncode == 0, 20, lambda: members[0].log)
+        for one in agents:
+            rig.until(lambda: not one.is_open("cart"), 20, lambda: one.pythiad.log)
+        self.assertEqual(members[1].ctl("open", "shop:charge").returncode, 0)
+        for one in agents:
+            rig.until(lambda: one.is_open("charge"), 20, lambda: one.pythiad.log)
+        self.assertEqual(members[1].ctl("off").returncode, 0)
+        for one in members:
+            rig.until(lambda: one.get("/v1/status").json["doing"] == "off", 20, lambda: one.log)
+        self.assertEqual(members[0].ctl("on").returncode, 0)
+        for one in members:
+            rig.until(lambda: one.get("/v1/status").json["doing"] == "works", 20, lambda: one.log)
+        third = self.start(mock)
+        later = agent(third)
+        rig.until(lambda: later.is_open("charge") and not later.is_open("cart"), 20, lambda: third.log)
+        self.assertEqual(third.get("/v1/status").json["doing"], "works")
+        # An order that another one takes back is gone everywhere.
+        self.assertEqual(members[0].ctl("unpin", "shop:cart").returncode, 0)
+        rig.until(lambda: later.is_open("cart"), 20, lambda: third.log)
 
     def test_members_with_other_settings_take_no_part_and_say_so(self):
         folder = rig.make_folder(self)

@@ -98,7 +98,7 @@ class OtlpOverHttp(Case):
         answer = self.pythiad.send(otlp.protobuf([Span(), *broken, Span()]))
         self.assertEqual(answer.status, 200)
         count, why = otlp.partial_success(answer.body)
-        self.assertEqual((count, "traceId has 3 bytes, wanted 16" in why), (2, True), why)
+        self.assertEqual((count, "traceId has 3 bytes, expected 16" in why), (2, True), why)
         answer = self.pythiad.send(otlp.as_json([Span(), {"traceId": "no id"}]), rig.JSON)
         self.assertEqual(answer.status, 200)
         partial = answer.json["partialSuccess"]

@@ -54,6 +54,20 @@ static void nesting_is_told_from_a_sequence(void **state)
     requests_end(&r);
 }
 
+static void an_incomplete_request_is_evidence_of_nothing(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    for (int i = 0; i < 3; i++)
+        requests_add(&r, "A{1 B{2} 3}");
+    struct pythia_trace trace = *requests_trace(&r, 3, "A{9}");
+    trace.incomplete = true;
+    assert_int_equal(pythia_groups_add(r.groups, &trace), PYTHIA_OK);
+    const struct pythia_type *t = only_type(&r);
+    assert_int_equal(t->moments.n, 3);
+    requests_end(&r);
+}
+
 static void the_same_events_are_two_groups_in_two_types(void **state)
 {
     struct requests r;
@@ -588,6 +602,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nesting_is_told_from_a_sequence),
+        cmocka_unit_test(an_incomplete_request_is_evidence_of_nothing),
         cmocka_unit_test(the_same_events_are_two_groups_in_two_types),
         cmocka_unit_test(loops_are_one_structure_if_they_are_folded),
         cmocka_unit_test(types_are_in_order_of_name_and_know_what_clients_waited),

@@ -127,15 +127,15 @@ static void what_gives_no_price_is_told(void **state)
 {
     static const struct {
         const char *text, *why;
-    } cases[] = {{"", "'' gives no price: wanted ID=NS, such as db:query=250"},
-                 {"db", "'db' gives no price: wanted ID=NS, such as db:query=250"},
-                 {"=5", "'=5' gives no price: wanted ID=NS, such as db:query=250"},
-                 {"db=", "'' is no price: wanted nanoseconds, 0 or more"},
-                 {"db=-5", "'-5' is no price: wanted nanoseconds, 0 or more"},
-                 {"db=5ns", "'5ns' is no price: wanted nanoseconds, 0 or more"},
-                 {"db=nan", "'nan' is no price: wanted nanoseconds, 0 or more"},
-                 {"db=inf", "'inf' is no price: wanted nanoseconds, 0 or more"},
-                 {"db=1e999", "'1e999' is no price: wanted nanoseconds, 0 or more"}};
+    } cases[] = {{"", "'' has no price: expected ID=NS, such as db:query=250"},
+                 {"db", "'db' has no price: expected ID=NS, such as db:query=250"},
+                 {"=5", "'=5' has no price: expected ID=NS, such as db:query=250"},
+                 {"db=", "'' is not a price: expected nanoseconds, 0 or more"},
+                 {"db=-5", "'-5' is not a price: expected nanoseconds, 0 or more"},
+                 {"db=5ns", "'5ns' is not a price: expected nanoseconds, 0 or more"},
+                 {"db=nan", "'nan' is not a price: expected nanoseconds, 0 or more"},
+                 {"db=inf", "'inf' is not a price: expected nanoseconds, 0 or more"},
+                 {"db=1e999", "'1e999' is not a price: expected nanoseconds, 0 or more"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct pythia_text id;
         struct pythia_error e = {0};

@@ -332,9 +332,9 @@ class Services(unittest.TestCase):
     def test_wrong_words_are_refused(self):
         for words, why in (([], "usage:"), (["other"], "usage:"), (["front"], "front asks one service"),
                            (["store"], "store asks 1 to 16 shards"), (["shard", "--to", "127.0.0.1:1"], "shard asks nobody"),
-                           (["front", "--to", "nowhere"], "nowhere is no address"), (["shard", "--workers", "0"], "from 1 to 64"),
+                           (["front", "--to", "nowhere"], "nowhere is not an address"), (["shard", "--workers", "0"], "from 1 to 64"),
                            (["shard", "--workers"], "wants a value"), (["shard", "--problem", "x"], "x is no problem"),
-                           (["shard", "--no-such"], "no option --no-such"), (["load", "--to", ":1"], ":1 is no address"),
+                           (["shard", "--no-such"], "no option --no-such"), (["load", "--to", ":1"], ":1 is not an address"),
                            (["plant", "x", "127.0.0.1:1"], "usage:"), (["shard", "--number", "16"], "from 0 to 15"),
                            (["store", *["--to=127.0.0.1:1"] * 17], "more than 16 times")):
             done = subprocess.run([rig.program("rpc_testbed"), *words], capture_output=True, text=True, check=False,

@@ -4,7 +4,7 @@
 static void assert_text(struct pythia_text got, const char *wanted, const char *name)
 {
     if (!pythia_text_equal(got, pythia_text_of(wanted)))
-        fail_msg("%s: '%.*s', wanted '%s'", name, (int)got.size, got.bytes, wanted);
+        fail_msg("%s: '%.*s', expected '%s'", name, (int)got.size, got.bytes, wanted);
 }
 
 /* Names that instrumentations give to HTTP spans, and names that are none. */

@@ -48,6 +48,7 @@ static void check_span(const struct pythia_span *got, const struct pythia_span *
     assert_int_equal(got->error, want->error);
     assert_int_equal(got->shared, want->shared);
     assert_int_equal(got->many_roots, want->many_roots);
+    assert_int_equal(got->lossy, want->lossy);
     assert_true(pythia_trace_id_equal(got->link, want->link));
     assert_int_equal(got->attributes.size, want->attributes.size);
     assert_true(pythia_text_equal(got->attributes, want->attributes));
@@ -109,7 +110,8 @@ static struct pythia_span draw_span(struct pythia_random *r, const struct expect
                             .part = (enum pythia_span_part)pick(r, 7),
                             .error = pick(r, 2),
                             .shared = pick(r, 2),
-                            .many_roots = pick(r, 2)};
+                            .many_roots = pick(r, 2),
+                            .lossy = pick(r, 2)};
     if (x->count && pick(r, 5))
         s.parent = pick(r, 2) ? x->spans[pick(r, x->count)].id : x->spans[x->count - 1].parent;
     if (s.part == PYTHIA_PART_FORK || s.part == PYTHIA_PART_WAIT)

@@ -524,7 +524,7 @@ static void numbers_at_the_ends_of_their_range_do_no_harm(void **state)
 static void a_builder_builds_one_trace_after_the_other(void **state)
 {
     static const char *const traces[] = {"A[0,1000] B[10,110]<A", "C[0,50]",
-                                         "A[0,9] D[1,2]<A E[3,4]<A F[5,6]<A G[7,8]<A", "",
+                                         "A[0,9] D[1,2]<A E[3,4]<A:lossy F[5,6]<A G[7,8]<A", "",
                                          "A[0,1]"};
     static const uint32_t counts_of[] = {2, 1, 5, 0, 1};
     static struct trace_part parts[TRACE_TEXT_PARTS];
@@ -546,6 +546,7 @@ static void a_builder_builds_one_trace_after_the_other(void **state)
             assert_int_equal(trace->id.low, i);
             assert_int_equal(trace->roots, 1);
             assert_int_equal(trace->start_ns, TRACE_TEXT_BEGIN);
+            assert_int_equal(trace->incomplete, i == 2); /* one of its spans is lossy */
         } else {
             assert_null(trace); /* no span is left: untouched */
         }
@@ -553,6 +554,7 @@ static void a_builder_builds_one_trace_after_the_other(void **state)
     }
     assert_int_equal(counts.traces, 4); /* they add up */
     assert_int_equal(counts.kept, 9);
+    assert_int_equal(counts.incomplete[PYTHIA_INCOMPLETE_RING], 1);
     pythia_trace_builder_destroy(b);
     pythia_vocabulary_destroy(v);
     pythia_trace_builder_destroy(NULL);

@@ -9,8 +9,8 @@
  *   R[150,790]<&K              a root of that work
  *   W[450,800]<A&K             A waits for it: the start and the stop of a wait
  *
- * Behind these may stand, each after a colon: call, spawn, error, many (roots are normal), client,
- * consumer, producer, server, shared (the server's half of the span with that name), @host,
+ * Behind these may stand, each after a colon: call, spawn, error, lossy, many (roots are normal),
+ * client, consumer, producer, server, shared (the server's half of the span with that name), @host,
  * %service, {value} or {key=number} (an attribute), =point (the name of its trace point, which may
  * be empty). A name has up to 8
  * characters; what stands before a dot in it is the name of its trace point, unless it has another.
@@ -109,6 +109,8 @@ static inline const char *read_option(const char *at, struct trace_part *part)
         part->span.relation = PYTHIA_RELATION_SPAWN;
     else if (PYTHIA_TEXT_IS(word, "error"))
         part->span.error = true;
+    else if (PYTHIA_TEXT_IS(word, "lossy"))
+        part->span.lossy = true;
     else if (PYTHIA_TEXT_IS(word, "many"))
         part->span.many_roots = true;
     else if (PYTHIA_TEXT_IS(word, "client"))

@@ -70,7 +70,7 @@ static int parse_key_source(const char *text, struct pythia__key *out, char *why
     if (index >= 0)
         return 0;
     snprintf(why, 256,
-             "'%.40s' is no source of a key-value: wanted arg0 to arg%d, farg0 to farg7, ret, "
+             "'%.40s' is not a source of a key-value: expected arg0 to arg%d, farg0 to farg7, ret, "
              "caller, rss, read_bytes or write_bytes",
              text, PYTHIA__PLAN_ARG_MAX - 1);
     return -EINVAL;
@@ -91,10 +91,11 @@ static int parse_key_type(const char *text, struct pythia__key *out, char *why)
         if (bytes > 0)
             return 0;
     }
-    snprintf(why, 256,
-             "'%.40s' is no type: wanted i8 to i64, u8 to u64, bool, f32, f64, str, or str1 to "
-             "str4096 for so many bytes at most",
-             text);
+    snprintf(
+        why, 256,
+        "'%.40s' is not a type: expected i8 to i64, u8 to u64, bool, f32, f64, str, or str1 to "
+        "str4096 for so many bytes at most",
+        text);
     return -EINVAL;
 }
 

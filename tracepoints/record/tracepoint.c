@@ -101,6 +101,23 @@ static inline void need_trace_of_request(struct pythia__thread *t, struct pythia
         give_trace(t, c);
 }
 
+/* What is recorded of a trace says that other parts of it are not, so that a reader does not take
+ * a call that is missing for one that was not made. */
+static PYTHIA__COLD void lose_below(struct pythia__thread *t, struct pythia_context *c,
+                                    enum pythia__lost what)
+{
+    pythia__lose(t, what);
+    if (c->trace_high | c->trace_low)
+        c->flags |= PYTHIA_CONTEXT_LOSSY;
+}
+
+_Static_assert((int)PYTHIA_CONTEXT_LOSSY == (int)PYTHIA_RECORD_LOSSY, "one is copied to the other");
+
+static inline uint8_t is_lossy(const struct pythia_context *c)
+{
+    return c->flags & PYTHIA_CONTEXT_LOSSY;
+}
+
 /* ---- spans ---- */
 
 /* The values behind a record: first these, then the numbers. */
@@ -142,7 +159,9 @@ write_enter(struct pythia__thread *t, const struct pythia_point *point,
         *to = (struct pythia_record_enter){
             .head = {.bytes = (uint16_t)bytes,
                      .kind = kind,
-                     .flags = pythia__is_below_span(above) ? 0 : PYTHIA_RECORD_LOCAL_ROOT,
+                     .flags =
+                         (uint8_t)((pythia__is_below_span(above) ? 0 : PYTHIA_RECORD_LOCAL_ROOT) |
+                                   is_lossy(above)),
                      .number = point->number},
             .ticks = *ticks,
             .trace_high = above->trace_high,
@@ -175,12 +194,14 @@ static inline uint32_t watched_now(struct pythia__thread *t)
     return watched;
 }
 
-/* Code shared by enter and begin: `above` is where the span hangs. 0: it is not recorded. */
+/* Code shared by enter and begin: `above` is where the span hangs, a copy of `of`. 0: it is not
+ * recorded. */
 static inline int open_span(struct pythia__thread *t, struct pythia_point *point,
-                            struct pythia_scope *scope, struct pythia_context *above, uint64_t keep)
+                            struct pythia_scope *scope, struct pythia_context *of,
+                            struct pythia_context *above, uint64_t keep)
 {
     if (!may_write(t)) {
-        pythia__lose(t, PYTHIA__LOST_SPAN);
+        lose_below(t, of, PYTHIA__LOST_SPAN);
         return 0;
     }
     need_trace(t, above);
@@ -194,7 +215,7 @@ static inline int open_span(struct pythia__thread *t, struct pythia_point *point
     scope->span =
         write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, watched_now(t), &scope->ticks);
     if (UNLIKELY(!scope->span))
-        pythia__lose(t, PYTHIA__LOST_SPAN);
+        lose_below(t, of, PYTHIA__LOST_SPAN);
     return scope->span != 0;
 }
 
@@ -231,7 +252,7 @@ PYTHIA__HOT struct pythia_scope *pythia_enter(struct pythia_point *point,
     uint64_t begun = time_of_timed(t);
     need_trace_of_request(t, &t->context);
     struct pythia_context above = t->context;
-    if (!open_span(t, point, scope, &above, EXIT_BYTES))
+    if (!open_span(t, point, scope, &t->context, &above, EXIT_BYTES))
         return NULL;
     scope->before = t->context;
     scope->thread = t;
@@ -252,7 +273,7 @@ pythia_begin_at(struct pythia_point *point, struct pythia_scope *scope, struct p
     uint64_t begun = time_of_timed(t);
     need_trace_of_request(t, at);
     struct pythia_context above = *at;
-    if (!open_span(t, point, scope, &above, 0))
+    if (!open_span(t, point, scope, at, &above, 0))
         return NULL;
     at->lamport = above.lamport;
     scope->thread = NULL; /* anybody's */
@@ -268,11 +289,11 @@ PYTHIA__HOT struct pythia_scope *pythia_begin(struct pythia_point *point,
 }
 
 /* Write where a span ends. `own`: what was set aside for it in this ring, and for spans below it
- * that were left by longjmp, is free from now on. */
+ * that were left by longjmp, is free from now on. `lossy`: as is_lossy. */
 static PYTHIA__HOT __attribute__((noinline)) void write_exit(struct pythia__thread *t,
                                                              const struct pythia_scope *scope,
                                                              uint64_t ticks, uint32_t lamport,
-                                                             int own)
+                                                             int own, uint8_t lossy)
 {
     lock_ring(t);
     if (own)
@@ -283,7 +304,7 @@ static PYTHIA__HOT __attribute__((noinline)) void write_exit(struct pythia__thre
         *to = (struct pythia_record_exit){
             .head = {.bytes = EXIT_BYTES,
                      .kind = PYTHIA_RECORD_EXIT,
-                     .flags = (uint8_t)((scope->error ? PYTHIA_RECORD_ERROR : 0) |
+                     .flags = (uint8_t)(lossy | (scope->error ? PYTHIA_RECORD_ERROR : 0) |
                                         (back ? PYTHIA_RECORD_CLOCK_BACK : 0)),
                      .number = lamport},
             .ticks = ticks,
@@ -324,6 +345,7 @@ PYTHIA__HOT void pythia_exit(struct pythia_scope *scope)
     uint64_t ticks = read_thread_ticks(t);
     count_event(&t->context);
     uint32_t lamport = t->context.lamport;
+    uint8_t lossy = scope->thread == t ? is_lossy(&t->context) : 0;
     if (scope->thread == t) /* else it was left on another thread, which stands where it stood */
         go_back(&t->context, &scope->before);
     if (is_of_parent(t, scope))
@@ -332,7 +354,7 @@ PYTHIA__HOT void pythia_exit(struct pythia_scope *scope)
         pythia__lose(t, PYTHIA__LOST_END);
         return;
     }
-    write_exit(t, scope, ticks, lamport, scope->thread == t);
+    write_exit(t, scope, ticks, lamport, scope->thread == t, lossy);
     if (UNLIKELY(scope->spent))
         pythia__bill(t, scope, ticks);
 }
@@ -358,7 +380,7 @@ PYTHIA__HOT void pythia_end(struct pythia_scope *scope)
         return;
     }
     count_event(&t->context);
-    write_exit(t, scope, ticks, t->context.lamport, 0);
+    write_exit(t, scope, ticks, t->context.lamport, 0, 0);
     if (UNLIKELY(scope->spent))
         pythia__bill(t, scope, ticks);
 }
@@ -376,7 +398,7 @@ static inline void annotate_span(struct pythia__thread *t, const struct pythia_p
             return;
         }
     }
-    pythia__lose(t, PYTHIA__LOST_ANNOTATION);
+    lose_below(t, &t->context, PYTHIA__LOST_ANNOTATION);
 }
 
 PYTHIA__HOT void pythia_annotate(struct pythia_point *point)

@@ -281,7 +281,7 @@ static bool pump_plane(struct plane *p, uint64_t now_ns, int wait_ms)
 static int fail_unreachable(const struct plane *p, struct pythia_error *e)
 {
     const char *why = pythia__redis_why(p->redis);
-    return pythia_error_set(e, PYTHIA_EIO, "the Redis cannot be reached: %s",
+    return pythia_error_set(e, PYTHIA_EIO, "cannot reach Redis: %s",
                             *why ? why : "not connected yet");
 }
 
@@ -306,7 +306,7 @@ static int apply_osprofiler(struct pythia_control *c, const struct pythia_contro
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     pythia__agents_tell_again(p->agents);
     pump_plane(p, now_ns, 0);
-    return p->refused[0] ? pythia_error_set(e, PYTHIA_EIO, "the Redis refuses: %s", p->refused)
+    return p->refused[0] ? pythia_error_set(e, PYTHIA_EIO, "Redis refused: %s", p->refused)
                          : PYTHIA_OK;
 }
 

@@ -143,12 +143,13 @@ static int take_agent_report(struct pythia__agents *a, const json_t *report, uin
     const json_t *ids = json_object_get(report, "refused");
     if (!pythia__agents_name(service, PYTHIA__SERVICE_BYTES))
         return refuse_report(
-            a, e, "has no service: wanted text of 1 to 256 bytes without control characters", "");
+            a, e, "has no service: expected text of 1 to 256 bytes without control characters", "");
     if (!pythia__agents_name(instance, PYTHIA__INSTANCE_BYTES))
         return refuse_report(
-            a, e, "has no instance: wanted text of 1 to 128 bytes without control characters", "");
+            a, e, "has no instance: expected text of 1 to 128 bytes without control characters",
+            "");
     if ((points && !json_is_array(points)) || (ids && !json_is_array(ids)))
-        return refuse_report(a, e, "has points or refused that are no array", "");
+        return refuse_report(a, e, "has points or refused that are not arrays", "");
     struct pythia__agent *agent;
     int status = pythia__agents_agent(a, service, instance, true, &agent);
     if (status == PYTHIA_ELIMIT) {

@@ -142,15 +142,14 @@ static int parse_node(struct hiq *h, struct cursor *c, uint32_t parent, struct p
     struct node node = {.parent = parent};
     int status = parse_name(h, c, &node.name);
     if (status == PYTHIA_EFORMAT)
-        return fail_hiq_line(h, c, why,
-                             "a node has no name between quotes and with a colon behind it");
+        return fail_hiq_line(h, c, why, "a node does not begin with a name in quotes and a colon");
     if (status != PYTHIA_OK)
         return status;
     if (!take_time(c, &node.start_ns) || !is_next(c, ','))
-        return fail_hiq_line(h, c, why, "where a node begins is no time in seconds");
+        return fail_hiq_line(h, c, why, "the start of a node is not a time in seconds");
     c->at++;
     if (!take_time(c, &node.end_ns) || !is_next(c, ','))
-        return fail_hiq_line(h, c, why, "where a node ends is no time in seconds");
+        return fail_hiq_line(h, c, why, "the end of a node is not a time in seconds");
     c->at++;
     node.extra = (size_t)(c->at - c->begin);
     while (c->at < c->end && *c->at != '{' && *c->at != '}')
@@ -214,10 +213,10 @@ static int parse_bare_node(struct hiq *h, struct cursor *c, uint32_t parent,
         return status;
     bool outermost = parent == 0 && is_virtual(h, node.name);
     if (!take_time_or_infinity(c, outermost, &node.start_ns) || !is_next(c, ','))
-        return fail_hiq_line(h, c, why, "where a node begins is no time in seconds");
+        return fail_hiq_line(h, c, why, "the start of a node is not a time in seconds");
     c->at++;
     if (!take_time_or_infinity(c, outermost, &node.end_ns) || !is_next(c, ','))
-        return fail_hiq_line(h, c, why, "where a node ends is no time in seconds");
+        return fail_hiq_line(h, c, why, "the end of a node is not a time in seconds");
     c->at++;
     if (!take_digits(c, &flag) || !is_next(c, '$'))
         return fail_hiq_line(h, c, why, "a node has no flag between its times and '$'");
@@ -252,9 +251,8 @@ static int parse_tree(struct hiq *h, struct cursor *c, struct pythia_error *why)
         if (h->count == UINT32_MAX)
             return fail_hiq_line(h, c, why, "a tree of too many nodes");
     } while (at > 0);
-    return c->at == c->end
-               ? PYTHIA_OK
-               : fail_hiq_line(h, c, why, "there is something behind the end of the tree");
+    return c->at == c->end ? PYTHIA_OK
+                           : fail_hiq_line(h, c, why, "the tree ends before the line does");
 }
 
 /* Emit a node. One whose dictionary cannot be decoded is a span all the same, without it. */
@@ -279,8 +277,7 @@ static int emit_hiq_node(struct hiq *h, struct pythia_text line,
     if (extra.size > 0 && !pythia__hiq_extra(&h->d, extra, h->packed, &h->text)) {
         struct pythia_error why = {0};
         struct cursor at = {line.bytes, extra.bytes, line.bytes + line.size};
-        fail_hiq_line(h, &at, &why,
-                      "what a node has beside its times is not base64: it is left out");
+        fail_hiq_line(h, &at, &why, "the extra field of a node is not base64, and is skipped");
         h->d.to->broken(h->d.to, &why);
         h->d.to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
     }
@@ -340,7 +337,8 @@ static int read_hiq_line(void *context, struct pythia_text line)
     struct cursor c = {line.bytes, line.bytes, line.bytes + line.size};
     const char *tree = find_tree(line, &metric, &h->packed);
     if (!tree) {
-        fail_hiq_line(h, &c, &why, "no tree of HiQ: METRIC,v2,…,{…} or METRIC,t1^…*[…]");
+        fail_hiq_line(h, &c, &why,
+                      "not a tree of HiQ: expected METRIC,v2,…,{…} or METRIC,t1^…*[…]");
         pythia__tell(&h->d, &why);
         return PYTHIA_OK;
     }

@@ -149,14 +149,14 @@ static size_t find_magic(const char *bytes, size_t size, size_t from)
 /* Pass over what stands here, to where a frame may begin. */
 static int pass_over_bytes(struct pythia__frames *f, struct pythia_error *why)
 {
-    const char *sentence = "no frame begins here: passed over to where one does";
+    const char *sentence = "no frame begins here: skipped to the next one";
     uint64_t offset = f->offset;
     if (size_here(f) < HEADER && (size_here(f) < 8 || is_magic(bytes_here(f))))
         sentence = "the input ends in the header of a frame";
     else if (is_magic(bytes_here(f)))
         sentence = PYTHIA__MEMBER(bytes_here(f), pythia_frame, version) == PYTHIA_FRAME_VERSION
-                       ? "the header of a frame is damaged: passed over to the next"
-                       : "a frame of another version: passed over to the next";
+                       ? "the header of a frame is damaged: skipped to the next one"
+                       : "a frame of another version: skipped to the next one";
     for (size_t from = 1;; from = 0) {
         drop_bytes(f, find_magic(bytes_here(f), size_here(f), from));
         if (fill_bytes(f, 8) != PYTHIA_OK)

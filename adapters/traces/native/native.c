@@ -180,8 +180,7 @@ static int append_values(struct pythia__native *n, uint32_t number, size_t value
         values = max - s->values;
     }
     if (max == 0 && s->values + values > PYTHIA__OPEN_VALUES_MAX)
-        return pythia__native_tell(n,
-                                   "a span with more than 1024 key-values: the rest is left out");
+        return pythia__native_tell(n, "a span with more than 1024 key-values: the rest is dropped");
     pythia_buf_text_add(&s->attributes, pythia_buf_text(&n->d.attributes));
     if (pythia_buf_status(&s->attributes) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -269,9 +268,10 @@ static int begin_span(struct pythia__native *n, const struct pythia_trace_id *tr
         n->d.to->counts->repaired[PYTHIA_REPAIR_DUPLICATE]++;
         return PYTHIA_OK;
     }
-    bool error = s->ended && s->span.error;
+    bool error = s->ended && s->span.error, lossy = s->ended && s->span.lossy;
     s->span = *span;
     s->span.error = error;
+    s->span.lossy = s->span.lossy || lossy;
     s->start_ns = start_ns;
     s->epoch_ns = epoch_ns;
     s->ticks = PYTHIA__MEMBER(record.bytes, pythia_record_enter, ticks);
@@ -301,6 +301,7 @@ static int read_enter(struct pythia__native *n, struct pythia_text record, bool 
         .kind = map_point_kind(PYTHIA__MEMBER(at, pythia_record_enter, point_kind)),
         .part = annotation ? PYTHIA_PART_ANNOTATION : PYTHIA_PART_START,
         .many_roots = true, /* what was above them may have been closed */
+        .lossy = (PYTHIA__MEMBER(at, pythia_record, flags) & PYTHIA_RECORD_LOSSY) != 0,
     };
     int64_t start_ns, epoch_ns = n->frame->epoch_ns;
     if (span.tracepoint == PYTHIA_NONE)
@@ -358,6 +359,7 @@ static int read_exit(struct pythia__native *n, struct pythia_text record)
     s->end_ns = end_ns;
     s->clock_back = (flags & PYTHIA_RECORD_CLOCK_BACK) != 0;
     s->span.error = (flags & PYTHIA_RECORD_ERROR) != 0;
+    s->span.lossy = s->span.lossy || flags & PYTHIA_RECORD_LOSSY;
     if (!s->begun)
         note_stop(n, s);
     if (!s->begun && n->open.open > PYTHIA__OPEN_SPANS_MAX)
@@ -456,8 +458,8 @@ static int read_records(struct pythia__native *n, const struct pythia__frame_rea
         size_t size = PYTHIA__MEMBER(record, pythia_record, bytes);
         n->offset = f->offset + at;
         if (size < sizeof(struct pythia_record) || size % 8 || size > PYTHIA_RECORD_BYTES) {
-            pythia__native_tell(
-                n, "a record of an impossible size: the rest of the frame is passed over");
+            pythia__native_tell(n,
+                                "a record of an impossible size: the rest of the frame is skipped");
             *whole = f->payload.size;
             return PYTHIA_OK;
         }
@@ -525,7 +527,7 @@ static int read_frame(struct pythia__native *n, const struct pythia__frame_read 
     if (status != PYTHIA_OK)
         return status;
     if (f->missing > 0)
-        pythia__native_tell(n, "a frame that is cut short");
+        pythia__native_tell(n, "the last frame is truncated");
     return f->header.flags & PYTHIA_FRAME_LAST ? emit_ended(n) : PYTHIA_OK;
 }
 

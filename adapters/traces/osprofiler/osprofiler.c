@@ -331,9 +331,9 @@ static int emit_event(struct osprofiler *o, struct event *e)
                                                     : "an event without base_id");
     parse_id(e->parent_id, &parent);
     if (!pythia__parse_timestamp(&o->day, e->timestamp, &span.start_ns))
-        return pythia_json_fail_at(o->d.json, o->d.record, PYTHIA_EFORMAT, "'%.*s' is no timestamp",
-                                   (int)(e->timestamp.size < 40 ? e->timestamp.size : 40),
-                                   e->timestamp.bytes);
+        return pythia_json_fail_at(
+            o->d.json, o->d.record, PYTHIA_EFORMAT, "'%.*s' is not a timestamp",
+            (int)(e->timestamp.size < 40 ? e->timestamp.size : 40), e->timestamp.bytes);
     struct resource_entry resource;
     int status = find_reporter(o, e, &resource);
     if (status != PYTHIA_OK)

@@ -31,7 +31,7 @@ int pythia__otlp_other_at(struct pythia__otlp_reader *r, enum pythia__otlp_messa
     if (!known || known->type == f.type)
         return PYTHIA_OK;
     return pythia_protobuf_stream_fail(&r->stream, offset, PYTHIA_EFORMAT,
-                                       "%s (field %" PRIu32 ") is of wire type %d, wanted %d",
+                                       "%s (field %" PRIu32 ") has wire type %d, expected %d",
                                        known->name, f.number, (int)f.type, (int)known->type);
 }
 

@@ -24,8 +24,8 @@
 static int fail_id(struct pythia_json *j, const char *which, struct pythia_text text)
 {
     return pythia_json_fail_last(j, PYTHIA_EFORMAT,
-                                 "%s '%.*s' is no id: wanted hexadecimal digits or base64", which,
-                                 (int)(text.size < 48 ? text.size : 48), text.bytes);
+                                 "%s '%.*s' is not an id: expected hexadecimal digits or base64",
+                                 which, (int)(text.size < 48 ? text.size : 48), text.bytes);
 }
 
 /* An id of `size` bytes: 8 or 16; 0 if there is none. */
@@ -63,7 +63,7 @@ static int read_otlp_enum(struct pythia_json *j, const char *const *words, int c
                 (value.text.size == 1 && value.text.bytes[0] == '0' + i))
                 *out = i;
     } else if (value.kind == PYTHIA_JSON_OBJECT || value.kind == PYTHIA_JSON_ARRAY) {
-        return pythia_json_fail(j, PYTHIA_EFORMAT, "wanted a number or a name");
+        return pythia_json_fail(j, PYTHIA_EFORMAT, "expected a number or a name");
     }
     return PYTHIA_OK;
 }
@@ -78,7 +78,7 @@ static int parse_double_value(struct pythia__otlp *o, const struct pythia_json_v
     if (value->kind == PYTHIA_JSON_INTEGER || value->kind == PYTHIA_JSON_REAL)
         return PYTHIA_OK;
     if (value->kind != PYTHIA_JSON_STRING)
-        return pythia__unfit(&o->d, "a doubleValue that is no number");
+        return pythia__unfit(&o->d, "a doubleValue that is not a number");
     if (PYTHIA_TEXT_IS(value->text, "NaN"))
         *out = NAN;
     else if (PYTHIA_TEXT_IS(value->text, "Infinity"))

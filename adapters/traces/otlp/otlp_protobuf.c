@@ -75,7 +75,8 @@ static int read_protobuf_id(struct pythia__otlp_reader *r, struct pythia_text id
 {
     *high = *low = 0;
     if (id.size != size && id.size != 0)
-        return pythia__otlp_fail(r, id.bytes, "%s has %zu bytes, wanted %zu", name, id.size, size);
+        return pythia__otlp_fail(r, id.bytes, "%s has %zu bytes, expected %zu", name, id.size,
+                                 size);
     if (id.size == 16)
         *high = read_big_endian(id.bytes);
     if (id.size > 0)
@@ -275,8 +276,8 @@ static int read_message(struct pythia__otlp_reader *r, uint64_t end,
         uint64_t left = end - s->error.offset;
         size_t size = strlen(s->error.sentence);
         snprintf(s->error.sentence + size, sizeof(s->error.sentence) - size,
-                 end == PYTHIA_PROTOBUF_OPEN ? ": the rest of the input is left out"
-                                             : ": %" PRIu64 " bytes are left out",
+                 end == PYTHIA_PROTOBUF_OPEN ? ": the rest of the input is skipped"
+                                             : ": %" PRIu64 " bytes are skipped",
                  left);
     }
     report_fault(r);

@@ -16,7 +16,7 @@ static int read_printed_id(struct pythia__otlp *o, const char *which, uint64_t *
     if (status != PYTHIA_OK || text.size == 0 || pythia_text_hex(text, high, low))
         return status;
     return pythia_json_fail_last(o->d.json, PYTHIA_EFORMAT,
-                                 "%s '%.*s' is no id: wanted hexadecimal digits", which,
+                                 "%s '%.*s' is not an id: expected hexadecimal digits", which,
                                  (int)(text.size < 48 ? text.size : 48), text.bytes);
 }
 
@@ -52,7 +52,7 @@ static int read_printed_time(struct pythia__otlp *o, uint64_t *out, bool *seen)
     *seen = true;
     if (pythia__parse_timestamp(&o->day, text, out))
         return PYTHIA_OK;
-    return pythia_json_fail_last(o->d.json, PYTHIA_EFORMAT, "'%.*s' is no time",
+    return pythia_json_fail_last(o->d.json, PYTHIA_EFORMAT, "'%.*s' is not a time",
                                  (int)(text.size < 48 ? text.size : 48), text.bytes);
 }
 

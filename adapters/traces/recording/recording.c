@@ -206,7 +206,7 @@ static void report_broken_body(struct pythia_sink *sink, const struct pythia_err
     char text[640];
     inside.source[0] = '\0';
     pythia_error_place(&told, b->source.name, 0, b->begun);
-    pythia_error_set(&told, why->status, "a body (%s) from there on: %s", b->format,
+    pythia_error_set(&told, why->status, "a body (%s) from here on: %s", b->format,
                      pythia_error_text(&inside, text, sizeof(text)));
     b->to->broken(b->to, &told);
 }
@@ -236,7 +236,7 @@ static int decode_recorded_body(struct recording *r, const char *format_name, ui
         if (status != PYTHIA_OK && why.status == PYTHIA_OK)
             return status; /* the sink wants no more, or there is no memory */
     } else {
-        pythia_error_set(&why, PYTHIA_EFORMAT, "there is no format %s", format_name);
+        pythia_error_set(&why, PYTHIA_EFORMAT, "unknown format %s", format_name);
     }
     if (why.status != PYTHIA_OK) {
         to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
@@ -294,7 +294,7 @@ static int decode_recording(struct pythia_adapter *a, struct pythia_source *from
     struct pythia_error why = {0};
     pythia_error_place(&why, from->name, 0, r->offset);
     pythia_error_set(&why, PYTHIA_EFORMAT,
-                     "is no recording from here on: there should be a line FORMAT SIZE");
+                     "is not a recording from here on: expected a line FORMAT SIZE");
     to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
     to->broken(to, &why);
     return PYTHIA_OK;

@@ -302,11 +302,11 @@ int pythia__read_duration_us(struct pythia__decoder *d, int64_t *out_ns)
     if (status != PYTHIA_OK)
         return status;
     if (value.kind >= PYTHIA_JSON_OBJECT)
-        return pythia_json_fail(d->json, PYTHIA_EFORMAT, "wanted a time in microseconds");
+        return pythia_json_fail(d->json, PYTHIA_EFORMAT, "expected a time in microseconds");
     if (value.kind == PYTHIA_JSON_STRING && !pythia_json_number(value.text, &value))
         value.kind = PYTHIA_JSON_NULL;
     if (value.kind != PYTHIA_JSON_INTEGER && value.kind != PYTHIA_JSON_REAL)
-        return pythia_json_fail_last(d->json, PYTHIA_EFORMAT, "wanted a time in microseconds");
+        return pythia_json_fail_last(d->json, PYTHIA_EFORMAT, "expected a time in microseconds");
     if (value.real > -US_MAX && value.real < US_MAX) {
         *out_ns =
             value.kind == PYTHIA_JSON_INTEGER ? value.integer * 1000 : (int64_t)(value.real * 1000);

@@ -76,7 +76,7 @@ static int read_spans_real(struct spans *s, double *out)
     else if (text && PYTHIA_TEXT_IS(value.text, "-Infinity"))
         *out = -INFINITY;
     else
-        return pythia__unfit(&s->d, "a real that is no number");
+        return pythia__unfit(&s->d, "a real that is not a number");
     return PYTHIA_OK;
 }
 
@@ -106,7 +106,7 @@ static int read_typed(struct spans *s, uint32_t key, struct pythia_text kind)
         if ((status = pythia_json_value(s->d.json, &value)) != PYTHIA_OK)
             return status;
         if (value.kind != PYTHIA_JSON_BOOL)
-            return pythia__unfit(&s->d, "a bool that is none");
+            return pythia__unfit(&s->d, "a bool that is neither true nor false");
         pythia_attributes_bool(to, key, value.integer != 0);
     } else {
         return pythia__unfit(&s->d, "a key-value of an unknown kind");
@@ -171,7 +171,7 @@ static int read_cost(struct spans *s, struct line *l)
         return status;
     return PYTHIA_TEXT_IS(value.text, "expected")
                ? PYTHIA_OK
-               : pythia__unfit(&s->d, "a cost that is no number");
+               : pythia__unfit(&s->d, "a cost that is not a number");
 }
 
 /* Read a member; which kind of line it belongs to is decided when the line has been read. */
@@ -272,7 +272,7 @@ static int emit_line_span(struct spans *s, const struct line *l)
         fault = "a span of something that is not defined";
     else if (l->kind < 0 || l->kind > PYTHIA_SPAN_CONSUMER || l->relation < 0 ||
              l->relation > PYTHIA_RELATION_SPAWN || l->part < 0 || l->part > PYTHIA_PART_ADDITION ||
-             l->flags < 0 || l->flags > 7)
+             l->flags < 0 || l->flags > 15)
         fault = "a span of an unknown kind";
     else if (l->at == 0 && l->part != PYTHIA_PART_STOP)
         fault = "a span without a trace point";
@@ -293,6 +293,7 @@ static int emit_line_span(struct spans *s, const struct line *l)
         .error = (l->flags & PYTHIA__SPANS_ERROR) != 0,
         .shared = (l->flags & PYTHIA__SPANS_SHARED) != 0,
         .many_roots = (l->flags & PYTHIA__SPANS_MANY_ROOTS) != 0,
+        .lossy = (l->flags & PYTHIA__SPANS_LOSSY) != 0,
         .link = l->link,
     };
     return pythia__emit(&s->d, &l->trace, &span);

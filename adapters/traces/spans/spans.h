@@ -4,6 +4,11 @@
 
 #define PYTHIA__SPANS_HEAD "{\"spans\":1}"
 
-enum { PYTHIA__SPANS_ERROR = 1, PYTHIA__SPANS_SHARED = 2, PYTHIA__SPANS_MANY_ROOTS = 4 };
+enum {
+    PYTHIA__SPANS_ERROR = 1,
+    PYTHIA__SPANS_SHARED = 2,
+    PYTHIA__SPANS_MANY_ROOTS = 4,
+    PYTHIA__SPANS_LOSSY = 8
+};
 
 #endif

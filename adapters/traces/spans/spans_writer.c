@@ -202,7 +202,8 @@ int pythia_spans_writer_add(struct pythia_spans_writer *w, const struct pythia_t
     write_number(to, "part", s->part);
     write_number(to, "flags",
                  (s->error ? PYTHIA__SPANS_ERROR : 0u) | (s->shared ? PYTHIA__SPANS_SHARED : 0u) |
-                     (s->many_roots ? PYTHIA__SPANS_MANY_ROOTS : 0u));
+                     (s->many_roots ? PYTHIA__SPANS_MANY_ROOTS : 0u) |
+                     (s->lossy ? PYTHIA__SPANS_LOSSY : 0u));
     if (s->link.high | s->link.low)
         pythia_buf_printf(to, ",\"link\":\"%016" PRIx64 "%016" PRIx64 "\"", s->link.high,
                           s->link.low);

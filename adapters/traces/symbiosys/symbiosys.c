@@ -164,9 +164,9 @@ static int read_rpc(struct symbiosys *s, struct pythia_text line)
     s->wanted_rpcs--;
     if (cut_fields(line, fields) != 2 ||
         !pythia_text_unsigned(fields[0], UINT64_MAX, &rpc.number) || fields[1].size == 0)
-        return tell_line(s, "no number and name of an RPC");
+        return tell_line(s, "expected the number and the name of an RPC");
     if (find_rpc(s, rpc.number) != PYTHIA_HASH_TABLE_NONE)
-        return tell_line(s, "a second RPC of that number");
+        return tell_line(s, "another RPC has the same number");
     const char *end = memchr(fields[1].bytes, '_', fields[1].size);
     struct pythia_text service = {fields[1].bytes,
                                   end ? (size_t)(end - fields[1].bytes) : fields[1].size};
@@ -192,7 +192,7 @@ static int read_head(struct symbiosys *s, struct pythia_text line)
     if (s->lines.number == 3)
         return pythia_text_unsigned(line, UINT64_MAX, &s->wanted_rpcs)
                    ? PYTHIA_OK
-                   : tell_line(s, "no number of RPCs");
+                   : tell_line(s, "the number of RPCs is missing");
     s->instance = intern_sound(s, line);
     s->client_resource = s->instance == PYTHIA_NONE ? PYTHIA_NONE : find_resource(s, s->client);
     return s->client_resource == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;

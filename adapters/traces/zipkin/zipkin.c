@@ -81,8 +81,9 @@ static int read_zipkin_id(struct zipkin *z, const char *which, size_t digits,
         return status;
     if (text.size > digits || !pythia_text_hex(text, &out->high, &out->low))
         return pythia_json_fail_last(
-            z->d.json, PYTHIA_EFORMAT, "%s '%.*s' is no id: wanted up to %zu hexadecimal digits",
-            which, (int)(text.size < 48 ? text.size : 48), text.bytes, digits);
+            z->d.json, PYTHIA_EFORMAT,
+            "%s '%.*s' is not an id: expected up to %zu hexadecimal digits", which,
+            (int)(text.size < 48 ? text.size : 48), text.bytes, digits);
     return PYTHIA_OK;
 }
 

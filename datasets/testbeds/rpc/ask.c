@@ -59,7 +59,7 @@ static int ask(const char *where, unsigned method, const char *text)
 {
     struct sockaddr_in address;
     if (address_read(where, &address) != 0) {
-        fprintf(stderr, "rpc_testbed: %s is no address: HOST:PORT is wanted\n", where);
+        fprintf(stderr, "rpc_testbed: %s is not an address: expected HOST:PORT\n", where);
         return 2;
     }
     const struct frame frame = {.kind = FRAME_REQUEST,

@@ -348,7 +348,7 @@ static int connect_all(struct load *l, const char *where)
 {
     struct sockaddr_in address;
     if (address_read(where, &address) != 0) {
-        fprintf(stderr, "load: %s is no address: HOST:PORT is wanted\n", where);
+        fprintf(stderr, "load: %s is not an address: expected HOST:PORT\n", where);
         return 2;
     }
     for (unsigned i = 0; i < l->connections; i++) {

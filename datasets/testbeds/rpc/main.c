@@ -69,7 +69,7 @@ static int check(const struct service_kind *kind, const struct settings *s, unsi
     }
     for (unsigned i = 0; i < s->peer_count; i++)
         if (address_read(s->peers[i], &address) != 0) {
-            fprintf(stderr, "rpc_testbed: %s is no address: HOST:PORT is wanted\n", s->peers[i]);
+            fprintf(stderr, "rpc_testbed: %s is not an address: expected HOST:PORT\n", s->peers[i]);
             return 2;
         }
     return 0;

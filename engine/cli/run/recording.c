@@ -83,7 +83,7 @@ static int check_meta(const struct pythia__recording_settings *s)
 {
     for (size_t i = 0; i < s->meta.count; i++)
         if (!strchr(s->meta.texts[i], '=') || s->meta.texts[i][0] == '=') {
-            pythia_log(PYTHIA_LOG_ERROR, "--meta %s: wanted KEY=VALUE", s->meta.texts[i]);
+            pythia_log(PYTHIA_LOG_ERROR, "--meta %s: expected KEY=VALUE", s->meta.texts[i]);
             return PYTHIA_EUSAGE;
         }
     return PYTHIA_OK;

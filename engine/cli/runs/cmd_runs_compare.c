@@ -231,7 +231,7 @@ static int run_regress(const void *settings, char *const *operands, int count)
     (void)operands;
     (void)count;
     if (!s->base || !s->candidate) {
-        pythia_log(PYTHIA_LOG_ERROR, "wanted: --base TAG and --candidate TAG");
+        pythia_log(PYTHIA_LOG_ERROR, "expected --base TAG and --candidate TAG");
         return PYTHIA__EXIT_USAGE;
     }
     int code = compare_tags(&c, true);

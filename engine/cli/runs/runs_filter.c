@@ -66,7 +66,7 @@ static int read_pairs(struct pythia__runs_filter *f, const struct pythia__runs_s
     for (size_t i = 0; i < s->meta.count; i++) {
         const char *text = s->meta.texts[i], *equals = strchr(text, '=');
         if (!equals || equals == text) {
-            pythia_log(PYTHIA_LOG_ERROR, "--meta %s: wanted KEY=VALUE", text);
+            pythia_log(PYTHIA_LOG_ERROR, "--meta %s: expected KEY=VALUE", text);
             return PYTHIA__EXIT_USAGE;
         }
         f->keys[i] = pythia_strndup(text, (size_t)(equals - text));

@@ -67,6 +67,8 @@ static int begin_order(void *context)
 static int add_entry(void *context, const struct pythia_trace *trace)
 {
     struct playing *p = context;
+    if (trace->incomplete)
+        return PYTHIA_OK;
     uint32_t type = pythia_request_type(p->types, trace), unsplit = type;
     struct pythia_grouping_key *key = p->o->groups.key;
     if (key && type != PYTHIA_NONE) {

@@ -185,26 +185,49 @@ static int add_head(struct pythia_live *l, struct pythia__evidence *e, const jso
     return add_hits(l, e, head);
 }
 
-/* All files are looked at before the first is added. */
-static int merge_files(struct pythia_live *l, struct pythia__evidence *e, struct pythia_error *why)
+/* All files are looked at before the first is added. *bad: the part that cannot be merged with
+ * those before it, such as one that is there already; else it is left as it is. */
+static int look_and_add(struct pythia_live *l, struct pythia_evidence_merge *m, size_t *bad,
+                        struct pythia_error *why)
 {
-    struct pythia__live_share *share = &l->share;
-    struct pythia_evidence_merge *m = NULL;
-    int status = pythia_evidence_merge_create(l->vocabulary, false, &m);
+    const struct pythia__live_share *share = &l->share;
+    int status = PYTHIA_OK;
     for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < share->part_count && status == PYTHIA_OK; i++) {
+        for (size_t i = 0; i < share->part_count; i++) {
             const struct pythia__live_part *part = &share->parts[i];
             struct pythia_text file = pythia_buf_text(&part->file);
             if (file.size > 0)
                 status = (pass == 0 ? pythia_evidence_merge_look
                                     : pythia_evidence_merge_add)(m, part->member, file, why);
+            if (status == PYTHIA_EUSAGE || status == PYTHIA_EFORMAT)
+                *bad = i;
+            if (status != PYTHIA_OK)
+                return status;
         }
-    if (status == PYTHIA_OK)
-        e->groups = pythia_evidence_merge_take(m);
-    pythia_evidence_merge_destroy(m);
-    if (status != PYTHIA_OK || e->groups)
-        return status;
-    return pythia__evidence_begin(&l->context, e, l->points.skeleton, NULL); /* of no request */
+    return PYTHIA_OK;
+}
+
+/* A part that cannot be merged is left out by all engines alike, and counted as broken. */
+static int merge_files(struct pythia_live *l, struct pythia__evidence *e, struct pythia_error *why)
+{
+    for (;;) {
+        struct pythia_evidence_merge *m = NULL;
+        size_t bad = SIZE_MAX;
+        int status = pythia_evidence_merge_create(l->vocabulary, false, &m);
+        if (status == PYTHIA_OK)
+            status = look_and_add(l, m, &bad, why);
+        if (status == PYTHIA_OK)
+            e->groups = pythia_evidence_merge_take(m);
+        pythia_evidence_merge_destroy(m);
+        if (bad == SIZE_MAX) {
+            if (status != PYTHIA_OK || e->groups)
+                return status;
+            return pythia__evidence_begin(&l->context, e, l->points.skeleton, NULL);
+        }
+        pythia_buf_free(&l->share.parts[bad].file);
+        l->share.numbers.broken++;
+        *why = (struct pythia_error){0};
+    }
 }
 
 /* Move the types of a message that nobody knows yet to our space: *moved rises by their number. */
@@ -476,6 +499,9 @@ struct pythia_live_shared_numbers pythia_live_shared_numbers(const struct pythia
     struct pythia_live_shared_numbers n = l->share.numbers;
     n.set = l->share.set;
     n.waiting = l->share.part_count;
+    for (size_t i = 0; i < l->share.part_count; i++)
+        if (l->share.parts[i].file.size > 0)
+            n.waiting_requests += head_number(l->share.parts[i].head, "requests");
     n.differs = l->share.differs;
     return n;
 }

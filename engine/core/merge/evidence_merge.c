@@ -117,7 +117,7 @@ static int next_field(struct pythia_evidence_merge *m, struct pythia_protobuf *m
                       struct pythia_protobuf_field *f)
 {
     int status = pythia_protobuf_next(message, f);
-    return status < 0 ? refuse_evidence(m, "a message that is no message") : status;
+    return status < 0 ? refuse_evidence(m, "a message that is not valid") : status;
 }
 
 static bool is_bytes(const struct pythia_protobuf_field *f, uint32_t number)
@@ -170,7 +170,7 @@ static int read_path(struct pythia_evidence_merge *m, struct pythia_text message
         return status;
     return path->prefix && path->template && path->template[0] == '/'
                ? PYTHIA_OK
-               : refuse_evidence(m, "a path that is no path");
+               : refuse_evidence(m, "a path that is not valid");
 }
 
 /* The name of a path as it is known by now. */

@@ -20,6 +20,7 @@
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "reports.h"
+#include "sharing.h"
 #include "switching/budget.h"
 #include "switching/fixed.h"
 #include "switching/inventory.h"
@@ -704,9 +705,8 @@ static void handle_off(void *context, struct pythia__http_exchange *x)
     struct pythia__daemon *d = context;
     if (!is_json(x))
         return;
-    int status = pythia_controller_off(d->switching.controller, pythia__engine_now(&d->engine));
-    pythia_live_pause(d->engine.live, true);
-    bool kept = pythia_state_put_off(d->engine.state, true) == PYTHIA_OK;
+    bool kept;
+    int status = pythia__sharing_set_off(d, true, &kept);
     if (status == PYTHIA_OK)
         answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
     else
@@ -718,9 +718,8 @@ static void handle_on(void *context, struct pythia__http_exchange *x)
     struct pythia__daemon *d = context;
     if (!is_json(x))
         return;
-    int status = pythia_controller_on(d->switching.controller, pythia__engine_now(&d->engine));
-    pythia_live_pause(d->engine.live, d->engine.s.observe_only);
-    bool kept = pythia_state_put_off(d->engine.state, false) == PYTHIA_OK;
+    bool kept;
+    int status = pythia__sharing_set_off(d, false, &kept);
     if (status == PYTHIA_OK)
         answer_control_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
     else

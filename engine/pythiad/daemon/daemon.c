@@ -718,6 +718,8 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     }
     d->engine.loop = loop;
     d->switching.e = &d->engine;
+    d->switching.share_pin = pythia__sharing_pin;
+    d->switching.share_context = d;
     d->engine.s = *settings;
     d->config = config;
     d->engine.started_ns = pythia__unix_ns();

@@ -11,6 +11,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "sharing.h"
 
 /* Programs that send records over a socket: each connection is a feed of its own. */
 struct pythia__records_listener {
@@ -111,6 +112,8 @@ int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
     }
     if (d->engine.s.kafka) {
         const struct pythia__kafka_options reading = {.url = d->engine.s.kafka,
+                                                      .obey = pythia__sharing_obey,
+                                                      .context = d,
                                                       .message_max = d->engine.s.body_max};
         status =
             pythia__kafka_create(d->engine.loop, d->intake, d->engine.live, &reading, &d->kafka, e);

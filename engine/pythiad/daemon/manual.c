@@ -168,14 +168,13 @@ static const char kafka_search_section[] =
     "member can start; name a new topic, with which the search begins anew. So it does with other "
     "settings: all members need the same version, search settings, pins in the settings and "
     "*--space*, and one that differs from the first message takes no part and says so.\n\n"
-    "Not shared are pins by hand (*pythia ctl open*, *close*), *off* and *on*, and points closed "
-    "by "
-    "the circuit breaker, *--max-overhead-pct* or *--max-load1*: they hold for the programs that "
-    "ask this member. A shared search takes all points for switchable, uses no measured prices and "
-    "no "
-    "history, does not measure what an opened point explained, and does not add up requests of "
-    "rare "
-    "types over several cycles.\n\n";
+    "Orders by hand (*pythia ctl open*, *close*, *unpin*, *level*, *off*, *on*) hold for all "
+    "members, "
+    "whichever got them, and for those that start later. Points closed by the circuit breaker, "
+    "*--max-overhead-pct* or *--max-load1* are closed for the programs that ask this member. A "
+    "shared search takes all points for switchable, uses no measured prices and no history, does "
+    "not measure what an opened point explained, and does not add up requests of rare types over "
+    "several cycles.\n\n";
 
 static const char limits[] =
     "# LIMITS\n\n"

@@ -3,9 +3,11 @@
 #include <inttypes.h>
 
 #include "pythia/hash.h"
+#include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "switching/pins.h"
 
 static int add_pins(struct pythia_buf *text, const char *name, struct pythia_open_points *to,
                     const struct pythia_option_texts *pins)
@@ -67,4 +69,87 @@ void pythia__sharing_free(struct pythia__sharing *s)
     pythia_buf_free(&s->settings);
     pythia_open_points_destroy(s->always);
     pythia_open_points_destroy(s->never);
+}
+
+/* ---- orders by hand ---- */
+
+static json_t *pack_texts(const struct pythia_text *texts, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        (void)json_array_append_new(list, json_stringn(texts[i].bytes, texts[i].size));
+    return list;
+}
+
+static void share_order(struct pythia__daemon *d, json_t *order)
+{
+    if (!order || pythia__kafka_order(d->kafka, order) != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "No memory to share an order by hand; give it again");
+}
+
+void pythia__sharing_pin(void *daemon, const struct pythia_text *ids, size_t count, int pin,
+                         const struct pythia_text *types, size_t type_count)
+{
+    share_order(daemon, json_pack("{s:i, s:o, s:o}", "pin", pin, "trace_points",
+                                  pack_texts(ids, count), "types", pack_texts(types, type_count)));
+}
+
+static int set_off_here(struct pythia__daemon *d, bool off, bool *kept)
+{
+    int status = (off ? pythia_controller_off : pythia_controller_on)(
+        d->switching.controller, pythia__engine_now(&d->engine));
+    pythia_live_pause(d->engine.live, off || d->engine.s.observe_only);
+    *kept = pythia_state_put_off(d->engine.state, off) == PYTHIA_OK;
+    return status;
+}
+
+int pythia__sharing_set_off(struct pythia__daemon *d, bool off, bool *kept)
+{
+    int status = set_off_here(d, off, kept);
+    share_order(d, json_pack("{s:b}", "off", off));
+    return status;
+}
+
+/* The texts of a list, borrowed of it, owned as an array by the caller; NULL when out of memory. */
+static struct pythia_text *list_texts(const json_t *list, size_t *count)
+{
+    const json_t *text;
+    size_t i;
+    struct pythia_text *texts = pythia_calloc(json_array_size(list) + 1, sizeof(*texts));
+    *count = 0;
+    json_array_foreach (texts ? list : NULL, i, text)
+        if (json_string_length(text) > 0)
+            texts[(*count)++] =
+                (struct pythia_text){json_string_value(text), json_string_length(text)};
+    return texts;
+}
+
+static int obey_pin(struct pythia__daemon *d, const json_t *order)
+{
+    json_int_t pin = json_integer_value(json_object_get(order, "pin"));
+    size_t count = 0, type_count = 0;
+    struct pythia_text *ids = list_texts(json_object_get(order, "trace_points"), &count),
+                       *types = list_texts(json_object_get(order, "types"), &type_count);
+    int status = ids && types ? pythia__switching_pin(&d->switching, ids, count,
+                                                      (pin > 0) - (pin < 0), types, type_count)
+                              : PYTHIA_ENOMEM;
+    pythia_free(ids);
+    pythia_free(types);
+    return status;
+}
+
+/* What is so already stays as it is: a member reads its own orders too, and those of the past. */
+void pythia__sharing_obey(void *daemon, const json_t *order)
+{
+    struct pythia__daemon *d = daemon;
+    const json_t *off = json_object_get(order, "off");
+    int status = PYTHIA_OK;
+    bool kept;
+    if (!json_is_boolean(off))
+        status = obey_pin(d, order);
+    else if (json_is_true(off) != pythia_controller_is_off(d->switching.controller))
+        status = set_off_here(d, json_is_true(off), &kept);
+    if (status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "An order of another member could not be obeyed: reason=%s",
+                   pythia_status_text(status));
 }

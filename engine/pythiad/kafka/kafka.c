@@ -195,6 +195,8 @@ int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct 
     k->intake = intake;
     k->live = live;
     k->message_max = options->message_max;
+    k->obey = options->obey;
+    k->obey_context = options->context;
     k->json = pythia_adapter_named("otlp");
     k->protobuf = pythia_adapter_named("otlp-proto");
     k->last = &k->first;

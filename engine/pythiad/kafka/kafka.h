@@ -22,8 +22,14 @@
 
 struct pythia__kafka;
 
+/* Gets each order that a member shares (pythia__kafka_order), in the same order at all members: a
+ * member's own orders too. */
+typedef void (*pythia__kafka_obey)(void *context, const json_t *order);
+
 struct pythia__kafka_options {
-    const char *url;    /* kafka_url.h */
+    const char *url; /* kafka_url.h */
+    pythia__kafka_obey obey;
+    void *context;
     size_t message_max; /* bytes of a message; a larger one is skipped and counted */
 };
 
@@ -48,6 +54,10 @@ void pythia__kafka_destroy(struct pythia__kafka *k); /* may be NULL */
  * what it decides until then is old. A request has finished. NULL is neither. */
 bool pythia__kafka_is_behind(const struct pythia__kafka *k);
 void pythia__kafka_note_finished(struct pythia__kafka *k, struct pythia_trace_id id);
+
+/* Share an order (taken) with the other members, as soon as Kafka takes it; nothing without a
+ * shared search. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__kafka_order(struct pythia__kafka *k, json_t *order);
 
 /* The status as JSON, owned by the caller: null if there is no Kafka, NULL when out of memory. And
  * as metrics. */

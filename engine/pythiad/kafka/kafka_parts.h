@@ -46,6 +46,8 @@ struct pythia__kafka {
     struct pythia__intake *intake;
     struct pythia_live *live;
     size_t message_max;
+    pythia__kafka_obey obey;
+    void *obey_context;
     const struct pythia_adapter_ops *json, *protobuf;
     struct pythia__kafka_url url;
     rd_kafka_t *client;

@@ -75,6 +75,7 @@ void pythia__kafka_shared_destroy(struct pythia__kafka *k)
     for (size_t i = 0; i < s->stand_count; i++)
         json_decref(s->stands[i].ids);
     pythia_free(s->stands);
+    json_decref(s->orders);
     pythia_free(s->finished);
     pythia_buf_free(&s->message);
     pythia_free(s);
@@ -302,6 +303,30 @@ static void go_on(struct pythia__kafka *k, const json_t *head)
         (void)kafka.offsets_store(k->client, list); /* only shows how far the group is */
     kafka.topic_partition_list_destroy(list);
     k->shared->awaited = false;
+    for (; k->shared->ordered > 0; k->shared->ordered--)
+        (void)json_array_remove(k->shared->orders, 0);
+}
+
+/* Orders by hand. A member's own come back to it, so that the last one of several is the same for
+ * all. */
+static void obey_orders(struct pythia__kafka *k, const json_t *head)
+{
+    const json_t *order;
+    size_t i;
+    json_array_foreach (json_object_get(head, "orders"), i, order)
+        k->obey(k->obey_context, order);
+}
+
+int pythia__kafka_order(struct pythia__kafka *k, json_t *order)
+{
+    struct pythia__kafka_shared *s = k ? k->shared : NULL;
+    if (!s) {
+        json_decref(order);
+        return PYTHIA_OK;
+    }
+    if (!s->orders)
+        s->orders = json_array();
+    return json_array_append_new(s->orders, order) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 static void skip_message(const struct pythia__kafka *k, int64_t offset, const char *reason)
@@ -366,8 +391,11 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
     } else if (strcmp(group, k->url.group) != 0) {
         s->skipped++;
     } else if (take_place(k, head)) {
-        int status =
-            pythia_live_shared_read(k->live, (struct pythia_text){end + 1, m->len - size - 1}, &e);
+        obey_orders(k, head);
+        struct pythia_text rest = {end + 1, m->len - size - 1};
+        int status = rest.size > 0 || !json_object_get(head, "orders")
+                         ? pythia_live_shared_read(k->live, rest, &e)
+                         : PYTHIA_OK;
         if (status == PYTHIA_EFORMAT)
             skip_message(k, m->offset, e.sentence);
         else if (status != PYTHIA_OK)
@@ -436,6 +464,7 @@ void pythia__kafka_shared_rewind(struct pythia__kafka *k)
         return;
     }
     s->rewinds = s->awaited = false;
+    s->ordered = 0;
     s->rewound++;
     pythia_live_shared_forget(k->live);
     pythia_live_forget_finished(k->live);
@@ -498,27 +527,43 @@ static json_t *pack_done(const struct pythia__kafka_shared *s)
     return done;
 }
 
+static int add_line(struct pythia_buf *to, json_t *head)
+{
+    char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
+    json_decref(head);
+    if (!line)
+        return PYTHIA_ENOMEM;
+    pythia_buf_puts(to, line);
+    pythia_buf_putc(to, '\n');
+    free(line);
+    return pythia_buf_status(to);
+}
+
 static int write_message(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
     pythia_buf_clear(&s->message);
     trim_finished(k);
     json_t *offsets = pack_offsets(k), *done = pack_done(s);
-    json_t *head =
-        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group", k->url.group, "name",
-                  s->name, "number", (json_int_t)++s->number, "offsets", offsets, "done", done);
-    char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
-    int status = line ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        pythia_buf_puts(&s->message, line);
-        pythia_buf_putc(&s->message, '\n');
-        status = pythia_live_shared_take(k->live, s->name, &s->message);
-    }
+    int status =
+        add_line(&s->message, json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group",
+                                        k->url.group, "name", s->name, "number",
+                                        (json_int_t)++s->number, "offsets", offsets, "done", done));
     if (status == PYTHIA_OK)
-        status = pythia_buf_status(&s->message);
-    free(line);
-    json_decref(head);
-    return status;
+        status = pythia_live_shared_take(k->live, s->name, &s->message);
+    return status == PYTHIA_OK ? pythia_buf_status(&s->message) : status;
+}
+
+/* Orders have a message of their own, which does not wait for the end of a cycle. */
+static int write_orders(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    pythia_buf_clear(&s->message);
+    s->ordered = json_array_size(s->orders);
+    return add_line(&s->message,
+                    json_pack("{s:s, s:s, s:s, s:I, s:{}, s:[], s:O}", "format", FORMAT, "group",
+                              k->url.group, "name", s->name, "number", (json_int_t)++s->number,
+                              "offsets", "done", "orders", s->orders));
 }
 
 static void end_begin(uv_work_t *work, int cancelled)
@@ -573,9 +618,10 @@ static void begin_job(struct pythia__kafka *k, bool sending)
 static void send_due(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
-    if (!pythia_live_shared_is_due(k->live))
+    bool ordered = json_array_size(s->orders) > 0;
+    if (!ordered && !pythia_live_shared_is_due(k->live))
         return;
-    int status = write_message(k);
+    int status = ordered ? write_orders(k) : write_message(k);
     if (status != PYTHIA_OK) {
         pythia_log(PYTHIA_LOG_ERROR,
                    "Evidence could not be written, its requests are read again: "

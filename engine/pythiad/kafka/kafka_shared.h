@@ -23,6 +23,8 @@
  * part of its evidence came from where. Partitions are read only once the topic of evidence has
  * been read up to then, because it says from where.
  *
+ * Orders by hand have messages of their own, and are obeyed in the order of the topic.
+ *
  * There is no decider (live_shared.h says why): what would be its election is Kafka's order of the
  * messages, and its failover needs nothing. A member that cannot follow the search leaves the
  * group, so that its partitions are not lost to it. All calls are the loop's, but those that say
@@ -64,6 +66,8 @@ struct pythia__kafka_shared {
     bool rewinds;            /* a rewind is due */
     bool awaited;            /* our message of that number was sent, and is not read yet */
     int64_t number;
+    json_t *orders; /* owned: that are not in the topic yet, as far as is known; NULL: none */
+    size_t ordered; /* how many of them are in the message that is awaited */
     struct kafka_finished *finished; /* owned: in order of time */
     size_t finished_count, finished_capacity;
     struct kafka_stand *stands; /* owned */

@@ -87,8 +87,12 @@ static int pin_points(struct order *o, int pin, struct pythia_text *ids)
     for (size_t i = 0; i < o->count; i++)
         if (pin_of(o, o->points[i]) == pin)
             ids[count++] = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, o->points[i]);
-    return count > 0 ? pythia__switching_pin(o->w, ids, count, pin, o->types, o->type_count)
-                     : PYTHIA_OK;
+    if (count == 0)
+        return PYTHIA_OK;
+    int status = pythia__switching_pin(o->w, ids, count, pin, o->types, o->type_count);
+    if (status == PYTHIA_OK && o->w->share_pin)
+        o->w->share_pin(o->w->share_context, ids, count, pin, o->types, o->type_count);
+    return status;
 }
 
 /* What is opened comes before what is closed: in between more is open than is wanted, not less. */

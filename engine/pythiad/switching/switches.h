@@ -42,8 +42,12 @@ struct pythia__switching {
     size_t kept_types;               /* types that the search space had when the state got it */
     uint64_t lessons_told, cut_told; /* in the log: openings for types that turned up later */
     uint64_t unknown_told;           /* trace points that the search space does not know */
-    bool held;                       /* what is desired is not passed on yet */
-    bool waiting_told;               /* and that there are types which wait for one */
+    /* Gets each pin by hand, so that others can follow; NULL: nobody does. */
+    void (*share_pin)(void *context, const struct pythia_text *ids, size_t count, int pin,
+                      const struct pythia_text *types, size_t type_count);
+    void *share_context;
+    bool held;         /* what is desired is not passed on yet */
+    bool waiting_told; /* and that there are types which wait for one */
 };
 
 #endif

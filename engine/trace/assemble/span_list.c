@@ -50,7 +50,9 @@ enum {
     FLAG_SHARED = 2,
     FLAG_MANY_ROOTS = 4,
     FLAG_ATTRIBUTES = 8,
-    PARENT_SHIFT = 4
+    PARENT_SHIFT = 4, /* three bits */
+    PARENT_MASK = 7,
+    FLAG_LOSSY = 128
 };
 
 /* How the parent is named: not at all, by its id, as the last one that was named so, or as the span
@@ -307,9 +309,10 @@ static void pack_fields(struct packing *p, const struct pythia_span *s)
     enum parent parent = classify_parent(p->into, s->parent);
     bool first = p->into->used == 0;
     *p->to++ = (char)((unsigned)s->kind << 5 | (unsigned)s->relation << 3 | (unsigned)s->part);
-    *p->to++ = (char)((s->error ? FLAG_ERROR : 0) | (s->shared ? FLAG_SHARED : 0) |
-                      (s->many_roots ? FLAG_MANY_ROOTS : 0) |
-                      (s->attributes.size ? FLAG_ATTRIBUTES : 0) | (int)parent << PARENT_SHIFT);
+    *p->to++ =
+        (char)((s->error ? FLAG_ERROR : 0) | (s->shared ? FLAG_SHARED : 0) |
+               (s->many_roots ? FLAG_MANY_ROOTS : 0) | (s->attributes.size ? FLAG_ATTRIBUTES : 0) |
+               (int)parent << PARENT_SHIFT | (s->lossy ? FLAG_LOSSY : 0));
     pack_bytes(p, &s->id, sizeof(s->id));
     if (parent == PARENT_ID) {
         p->parent = next_place_of(p);
@@ -542,10 +545,11 @@ int pythia__span_list_next(struct pythia__span_cursor *c, struct pythia_span *ou
         .error = (flags & FLAG_ERROR) != 0,
         .shared = (flags & FLAG_SHARED) != 0,
         .many_roots = (flags & FLAG_MANY_ROOTS) != 0,
+        .lossy = (flags & FLAG_LOSSY) != 0,
     };
     memcpy(&out->id, from + ID_AT, sizeof(out->id));
     from += ID_AT + sizeof(out->id);
-    out->parent = unpack_parent(c, (enum parent)(flags >> PARENT_SHIFT), &from);
+    out->parent = unpack_parent(c, (enum parent)(flags >> PARENT_SHIFT & PARENT_MASK), &from);
     from = get_signed(get_signed(from, &since), &duration);
     from = pythia_attributes_varint(pythia_attributes_varint(from, &tracepoint), &resource);
     out->start_ns = c->chunk->start_ns + since;

@@ -89,6 +89,8 @@ void pythia_trace_builder_set_begun(struct pythia_trace_builder *b, uint64_t beg
 
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span)
 {
+    if (span->lossy)
+        pythia_trace_builder_mark_incomplete(b, PYTHIA_INCOMPLETE_RING);
     return pythia__join_report(b, span);
 }
 

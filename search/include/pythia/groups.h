@@ -92,7 +92,8 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
                          const struct pythia_groups_options *options, struct pythia_groups **out);
 void pythia_groups_destroy(struct pythia_groups *g); /* g may be NULL */
 
-/* Add one request. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Add one request, unless it is incomplete: then it is evidence of nothing. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace);
 
 /* As pythia_groups_add, when its type (the string number of its name) and its path have been

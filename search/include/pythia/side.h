@@ -41,7 +41,7 @@ int pythia_side_create(struct pythia_vocabulary *vocabulary,
                        const struct pythia_groups_options *options, struct pythia_side **out);
 void pythia_side_destroy(struct pythia_side *s); /* s may be NULL */
 
-/* Add one request. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
+/* Add one request, unless it is incomplete. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
 int pythia_side_add(struct pythia_side *s, const struct pythia_trace *trace);
 
 /* No more will be added. Call it once, before the functions below. */

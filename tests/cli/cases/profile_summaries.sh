@@ -65,6 +65,6 @@ pythia profile -q --summaries --format json a.stats.json b.stats.json | jq -c '.
 pythia profile --summaries broken.csv | head -3
 printf '3\n11,a\n0x1,x\n0x1,y\n65x,z\n' > names.csv; pythia profile --summaries names.csv; echo "exit $?"
 echo '{"rpcs": {}}' > no.stats.json; echo '{"address": 1' > cut.stats.json; echo '{"address": "a", "rpcs": {"1:2": {}, "1:2:3:4": {"name": "x", "origin": {"to b": 1}}}}' > odd.stats.json
-pythia profile --summaries no.stats.json cut.stats.json odd.stats.json $DATA/retry.jsonl; echo "exit $?"
+cp "$DATA/retry.jsonl" .; pythia profile --summaries no.stats.json cut.stats.json odd.stats.json retry.jsonl; echo "exit $?"
 pythia profile --summaries --spark profiles; echo "exit $?"
 gzip -k profiles/profile-host-3.csv; pythia profile -q --summaries --top 1 profiles/profile-host-3.csv.gz

@@ -78,6 +78,7 @@ enum pythia_context_flag {
     PYTHIA_CONTEXT_SAMPLED = 1, /* else nothing of this request is recorded */
     PYTHIA_CONTEXT_REMOTE = 2,  /* the span is another process's */
     PYTHIA_CONTEXT_REQUEST = 4, /* a request has begun, even if no span of it is open */
+    PYTHIA_CONTEXT_LOSSY = 32,  /* there was no room to record a span or an annotation here */
 };
 
 /* The context of a thread: the parent of its next span. Valid in this process; from process to

@@ -397,7 +397,7 @@ class Agent:
             sleep(max(self.poll, backoff))
 
     def look(self, redis):
-        """Read what shall be open, and tell what there is. False: the Redis cannot be reached."""
+        """Read what shall be open, and tell what there is. False: cannot reach Redis."""
         if not self.busy.acquire(False):
             return True
         try:

@@ -145,7 +145,7 @@ struct pythia_json_value {
  * source (see _whole). */
 int pythia_json_value(struct pythia_json *j, struct pythia_json_value *out);
 
-/* The current value as a string; any other kind is PYTHIA_EFORMAT "wanted a string". */
+/* The current value as a string; any other kind is PYTHIA_EFORMAT "expected a string". */
 int pythia_json_string(struct pythia_json *j, struct pythia_text *out);
 
 /* The current value as a number from a number or from a string that holds one, as JSON encodings

@@ -35,19 +35,20 @@
  * counts. The first message with types begins the search.
  *
  * What would make searches differ is not part of them: pins by hand, points closed for their cost,
- * measured prices, histories, and points that nothing can switch are known to one engine alone, and
- * hold for its own switches. Effects of opened points are not measured, and a type of which a round
- * has too few requests is not carried to the next one. The settings of a search are those of the
- * log's first message: an engine with others takes no part. */
+ * measured prices, histories, and points that nothing can switch hold for the switches of an engine
+ * alone; whoever wants a pin everywhere gives it to all. Effects of opened points are not measured,
+ * and a type of which a round has too few requests is not carried to the next one. The settings of
+ * a search are those of the log's first message: an engine with others takes no part. */
 
 struct pythia_live_shared_numbers {
-    uint64_t set, rounds;    /* of the log: sets of open points, rounds that were decided */
-    uint64_t messages;       /* read */
-    uint64_t broken;         /* of them, that could not be read */
-    uint64_t other_groups;   /* of them, of another group */
-    uint64_t other_settings; /* of them, of an engine with other settings than the first */
-    uint64_t late_requests;  /* whose evidence was of an older set */
-    uint64_t requests;       /* in rounds */
+    uint64_t set, rounds;      /* of the log: sets of open points, rounds that were decided */
+    uint64_t messages;         /* read */
+    uint64_t broken;           /* of them, that could not be read */
+    uint64_t other_groups;     /* of them, of another group */
+    uint64_t other_settings;   /* of them, of an engine with other settings than the first */
+    uint64_t late_requests;    /* whose evidence was of an older set */
+    uint64_t requests;         /* in rounds */
+    uint64_t waiting_requests; /* in the messages of the round */
     size_t waiting, members; /* messages of the round; engines whose evidence was in the last one */
     bool differs;            /* our settings are not those of the log: no part is taken */
 };

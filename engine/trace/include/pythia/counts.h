@@ -44,7 +44,8 @@
     X(SENDER, "late_sender",                                                                       \
       "no spans arrived in time from a service that most requests of the type call")               \
     X(AGE, "age", "it exceeded the longest duration of a request")                                 \
-    X(SIZE, "size", "it exceeded the limit of spans per request")
+    X(SIZE, "size", "it exceeded the limit of spans per request")                                  \
+    X(RING, "full_ring", "a traced program had no room to record all of its spans")
 
 enum pythia_incomplete {
 #define X(name, text, help) PYTHIA_INCOMPLETE_##name,

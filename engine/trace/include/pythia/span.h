@@ -69,6 +69,7 @@ struct pythia_span {
     bool error;      /* it failed */
     bool shared;     /* a server's half of a span that has the id of its client's half */
     bool many_roots; /* several roots in one trace are normal for this source */
+    bool lossy;      /* its source had no room to record other spans of the trace */
     struct pythia_trace_id link;   /* of FORK and WAIT */
     struct pythia_text attributes; /* packed (attributes.h); borrowed for the call */
 };

@@ -63,7 +63,7 @@ struct pythia_trace {
     uint64_t begun_ns;     /* when it began by our own clock, as far as is known: start_ns, unless
                               the clock of a sender is plainly off (assembler.h) */
     double weight;         /* requests that it stands for (sampling.h), at least 1; 0 counts as 1 */
-    bool incomplete;       /* it was finished although more spans may come (counts.h) */
+    bool incomplete;       /* it lacks spans, or may (counts.h): evidence of nothing */
 };
 
 /* The span after `at` in the order of the tree: parents before their children, siblings in their
@@ -130,7 +130,8 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
  * outermost one. Of more than 16 spans with one id and half only the 16 outermost are looked at. */
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span);
 
-/* The trace that is built is finished although more of it may come: counted by reason. */
+/* The trace that is built lacks spans, or may: counted by the reason that is given last. A span
+ * that is lossy marks its trace by itself. */
 void pythia_trace_builder_mark_incomplete(struct pythia_trace_builder *b,
                                           enum pythia_incomplete reason);
 

@@ -85,6 +85,8 @@ enum pythia_record_flag {
     PYTHIA_RECORD_CLOCK_BACK = 4, /* EXIT: the clock stood before its ENTER */
     PYTHIA_RECORD_KEY_CUT = 8,    /* VALUE */
     PYTHIA_RECORD_TEXT_CUT = 16,  /* VALUE, POINT, PROCESS */
+    PYTHIA_RECORD_LOSSY = 32,     /* ENTER, ANNOTATION, EXIT: for others of the trace there was no
+                                     room: before it in the same context, or, at an EXIT, in it */
 };
 
 /* The first record of stream 0. */
