@@ -9,17 +9,21 @@ get their hooks when they have been imported, the script while its lines run, as
 
 The plan and the report are those of tracepoints/preload (plan.h). Layouts of structures are those of tracepoints.h; the test
 tracepoints/python_functions fails when they differ."""
+import collections
 import ctypes
 import functools
 import importlib.util
 import inspect
 import os
 import sys
+import traceback
 
 _LIBRARY = 'libpythia-tracepoints.so.0'
 _VERSION = 1  # PYTHIA_TRACEPOINTS_VERSION
 _HEAD = 'pythia-hooks 1\n'
 _ALL = (1 << 64) - 1
+_CALLS_MAX, _STACK_MAX = 32, 1024  # of a stack, calls and bytes
+_ITEMS_MAX = 32  # of a value that is written out; of larger ones type and size are kept
 _TEXT_MAX = 64  # bytes of a text that is kept, unless the declaration says otherwise
 _NUMBERS = {'i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64'}
 
@@ -86,8 +90,22 @@ class Shim:
             self.set_text(scope, key, value, _TEXT_MAX)
 
     def set_text(self, scope, key, value, most):
-        text = str(value).encode(errors='replace')[:most].decode(errors='ignore').encode()
+        text = summarize(value)[:most].encode(errors='replace')[:most].decode(errors='ignore').encode()
         self.pythia_set_text(scope, key, len(key), text, len(text))
+
+
+def summarize(value):
+    """A value as text. str() of a large one would take longer than the call."""
+    if not isinstance(value, str) and hasattr(value, '__len__') and len(value) > _ITEMS_MAX:
+        return f'{type(value).__name__} of {len(value)}'
+    return str(value)
+
+
+def describe_stack(why):
+    """The calls from a hooked function to where the exception was raised, the innermost first: "db.py:12 get < shop.py:3 look"."""
+    innermost = collections.deque(traceback.walk_tb(why.__traceback__), maxlen=_CALLS_MAX)
+    return ' < '.join(f'{os.path.basename(frame.f_code.co_filename)}:{line} {frame.f_code.co_name}'
+                      for frame, line in reversed(innermost) if frame.f_code.co_filename != __file__)
 
 
 class Key:
@@ -216,7 +234,12 @@ class Call:
     def fail(self, room, why):
         room.scope.error = 1
         self.shim.set_text(room.address, b'exception.type', type(why).__name__, _TEXT_MAX)
-        self.shim.set_text(room.address, b'exception.message', why, 2 * _TEXT_MAX)
+        self.shim.set_text(room.address, b'exception.stacktrace', describe_stack(why), _STACK_MAX)
+        try:
+            message = str(why)
+        except Exception:  # the program's own exception has to arrive, not this one
+            message = '(unreadable)'
+        self.shim.set_text(room.address, b'exception.message', message, 2 * _TEXT_MAX)
         self.put_metrics(room)
 
     def run(self, args, kwargs):

@@ -8,8 +8,8 @@
 const now = performance.now.bind(performance);
 const later = setTimeout;
 
-const LIST_MAX = 2 << 20; // bytes
-const VALUES_MAX = 50000; // ids, types, numbers, arrays and objects of one list
+const LIST_MAX = 8 << 20; // bytes
+const VALUES_MAX = 200000; // ids, types, numbers, arrays and objects of one list
 const TEXT_MAX = 4096; // bytes of one text, escaped
 const DEPTH_MAX = 32; // of a member that is not known
 const STEP = 32; // values between two looks at the clock

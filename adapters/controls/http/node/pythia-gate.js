@@ -47,7 +47,7 @@ const ALIASES_MAX = 1000; // names that spans of one point were given later
 const REPORT_POINTS = 1000; // in one report
 const ROUTES_MAX = 1000; // of one service
 const TYPE_MAX = 1024; // bytes of the header
-const CHUNKS_MAX = 1000; // of an answer: a server that sends it byte by byte costs as much as a large one
+const CHUNKS_MAX = 4000; // of an answer: a server that sends it byte by byte costs as much as a large one
 const INFORMATION_MAX = 8; // answers 1xx before the answer
 const TIMEOUT_MS = 2000;
 const BACKOFF_MAX_MS = 2000;
@@ -303,7 +303,8 @@ class Agent {
 
   delay() {
     const base = this.failures ? Math.min(this.pollMs * 2 ** Math.min(this.failures, 10), BACKOFF_MAX_MS) : this.pollMs;
-    return Math.max(base * (0.9 + 0.2 * Math.random()), Math.min(READING_SHARE * this.reading, BACKOFF_MAX_MS));
+    // The jitter makes polls earlier, never later: a list is to be in force within one poll.
+    return Math.max(base * (0.75 + 0.2 * Math.random()), Math.min(READING_SHARE * this.reading, BACKOFF_MAX_MS));
   }
 
   renew(ms) {

@@ -109,6 +109,7 @@ public class Shop {
             try {
                 reply(exchange, 200, handler.answer(uri.substring(uri.lastIndexOf('/') + 1)));
             } catch (Exception why) {
+                System.err.println(uri + ": " + why);
                 reply(exchange, 500, why.toString());
             }
         });
