@@ -102,8 +102,8 @@ int pythia__prices_measure(struct pythia__rings *r, struct pythia_error *e)
     self[size] = '\0';
     for (int i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++) {
         bool is_return = i == PYTHIA_USDT_RETURN;
-        const enum pythia_usdt_instruction kinds[] = {is_return ? PYTHIA_USDT_PUSH : i,
-                                                      PYTHIA_USDT_RETURN};
+        const enum pythia_usdt_instruction kinds[] = {
+            is_return ? PYTHIA_USDT_PUSH : (enum pythia_usdt_instruction)i, PYTHIA_USDT_RETURN};
         if (time_open(r, self, functions[i], kinds, 1 + is_return, &open_ns, e) != PYTHIA_OK ||
             time_open(r, self, functions[i], kinds, is_return, &closed_ns, e) != PYTHIA_OK)
             return PYTHIA_EIO;

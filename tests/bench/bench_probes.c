@@ -8,6 +8,13 @@
 #include <string.h>
 #include <time.h>
 
+/* A function that keeps its name and its arguments. */
+#ifdef __clang__
+#define AS_IT_IS __attribute__((noinline))
+#else
+#define AS_IT_IS __attribute__((noipa))
+#endif
+
 #define ROUNDS 64
 #define WORK   200000 /* steps of a request beside its calls */
 
@@ -54,7 +61,7 @@ static double time_calls(void (*function)(const char *text), long calls)
 }
 
 /* A request of the program: some work, and calls. */
-__attribute__((noinline, noipa)) static void bench_request(long calls)
+AS_IT_IS static void bench_request(long calls)
 {
     for (volatile long i = 0; i < WORK; i++)
         ;

@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A function that keeps its name and its arguments. */
+#ifdef __clang__
+#define AS_IT_IS __attribute__((noinline))
+#else
+#define AS_IT_IS __attribute__((noipa))
+#endif
+
 #define NOTE(site, semaphore, texts)                                                               \
     ".pushsection .note.stapsdt, \"\", \"note\"\n"                                                 \
     ".balign 4\n .4byte 992f - 991f, 994f - 993f, 3\n"                                             \
@@ -46,7 +53,7 @@ static void fire_step(uint64_t number)
 }
 
 /* A function that has no probe. */
-__attribute__((noinline, noipa)) static uint64_t work(uint64_t number, const char *text)
+AS_IT_IS static uint64_t work(uint64_t number, const char *text)
 {
     __asm__ volatile("" ::"r"(text) : "memory");
     return number + 1000;
