@@ -103,7 +103,7 @@ class OtlpOverHttp(Case):
         self.assertEqual(answer.status, 200)
         partial = answer.json["partialSuccess"]
         self.assertEqual(partial["rejectedSpans"], "1")  # a number of 64 bits is a text in protobuf's JSON
-        self.assertIn("is no id", partial["errorMessage"])
+        self.assertIn("is not an id", partial["errorMessage"])
         metrics = self.pythiad.metrics()
         self.assertEqual(metrics["pythia_spans_total"], 3)
         self.assertEqual(metrics["pythia_records_broken_total"], 3)

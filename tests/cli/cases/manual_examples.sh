@@ -9,6 +9,8 @@ pythia generate -n 20 -r 100 --seed 1 --services 2 --causes none > 03.jsonl
 pythia generate -n 20 -r 100 --seed 1 | tee 01.jsonl > traces/tuesday/b.jsonl
 pythia generate -n 20 -r 100 --seed 1 --services 2 > 04.jsonl
 cp "$DATA"/series/* shop
+mkdir profiles
+printf '1\n11,na+sm://1\n0x1,put\n0x1,1,1,22,0,1,.1,.1,.1,.1,.1,.1,64,1,1,1,1,2,3,4,5,6,.1,.1,.1\n0x1,0;.5,3, 0;\n' > profiles/profile-host-1.csv
 while read -r c; do
     pythia help $c | grep -v "otlp=http" | sed -n '/^Examples/,/^Exit/p' | grep -E '^  (pythia|printf) '
 done > examples <<'C'
