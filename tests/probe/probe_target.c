@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function that keeps its name and its arguments. */
-#ifdef __clang__
-#define AS_IT_IS __attribute__((noinline))
-#else
-#define AS_IT_IS __attribute__((noipa))
-#endif
-
 #define NOTE(site, semaphore, texts)                                                               \
     ".pushsection .note.stapsdt, \"\", \"note\"\n"                                                 \
     ".balign 4\n .4byte 992f - 991f, 994f - 993f, 3\n"                                             \
@@ -53,11 +46,14 @@ static void fire_step(uint64_t number)
 }
 
 /* A function that has no probe. */
-AS_IT_IS static uint64_t work(uint64_t number, const char *text)
+static uint64_t work(uint64_t number, const char *text)
 {
     __asm__ volatile("" ::"r"(text) : "memory");
     return number + 1000;
 }
+
+/* Called by this pointer, so that no compiler changes its name, its arguments or its result. */
+static uint64_t (*volatile call_work)(uint64_t number, const char *text) = work;
 
 int main(int argc, char **argv)
 {
@@ -69,7 +65,7 @@ int main(int argc, char **argv)
         for (long i = 0; i < times; i++) {
             fire((uint64_t)i, line, places);
             fire_step((uint64_t)i);
-            (void)work((uint64_t)i, line);
+            (void)call_work((uint64_t)i, line);
         }
         printf("%d\n", target_work_semaphore);
         fflush(stdout);
