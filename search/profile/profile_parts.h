@@ -54,7 +54,7 @@ struct pythia_profile {
 
 int pythia__profile_times_add(struct pythia_profile_times *times, uint64_t ns, uint64_t weight);
 void pythia__profile_times_add_summary(struct pythia_profile_times *times,
-                                       const struct pythia_profile_summary *s);
+                                       const struct pythia_call_summary *s);
 
 /* The row of a span of that trace point in that context, the part of a row that a process has, and
  * the pair of two processes in a row, made if they are new; PYTHIA_NONE when out of memory. */

@@ -13,7 +13,7 @@ struct context {
 
 struct adding {
     struct pythia_profile *p;
-    const struct pythia_profile_summary *summaries;
+    const struct pythia_call_summary *summaries;
     size_t count;
     uint32_t *nodes; /* by summary: its context */
     struct context *contexts;
@@ -23,7 +23,7 @@ struct adding {
 static int find_contexts(struct adding *a)
 {
     for (size_t i = 0; i < a->count; i++) {
-        const struct pythia_profile_summary *s = &a->summaries[i];
+        const struct pythia_call_summary *s = &a->summaries[i];
         uint32_t node = PYTHIA_CCT_ROOT;
         for (uint32_t level = 0; level < s->depth && node != PYTHIA_NONE; level++)
             node = pythia_cct_child(a->p->cct, node, s->points[level]);
@@ -87,7 +87,7 @@ static void add_up_contexts(struct adding *a)
 static int add_summary_pair(struct adding *a, size_t at, uint32_t row)
 {
     struct pythia_profile *p = a->p;
-    const struct pythia_profile_summary *s = &a->summaries[at];
+    const struct pythia_call_summary *s = &a->summaries[at];
     uint32_t here = pythia__profile_reach_process(p, s->resource);
     uint32_t there =
         s->peer == PYTHIA_NONE ? PYTHIA_NONE : pythia__profile_reach_process(p, s->peer);
@@ -111,7 +111,7 @@ static int add_summary_pair(struct adding *a, size_t at, uint32_t row)
 static int add_summary_row(struct adding *a, size_t at)
 {
     struct pythia_profile *p = a->p;
-    const struct pythia_profile_summary *s = &a->summaries[at];
+    const struct pythia_call_summary *s = &a->summaries[at];
     uint32_t row = pythia__profile_reach_row(p, a->nodes[at], s->points[s->depth - 1], s->depth);
     if (row == PYTHIA_NONE)
         return PYTHIA_ENOMEM;
@@ -147,7 +147,7 @@ static int add_own_times(struct adding *a)
 }
 
 int pythia_profile_add_summaries(struct pythia_profile *p,
-                                 const struct pythia_profile_summary *summaries, size_t count)
+                                 const struct pythia_call_summary *summaries, size_t count)
 {
     struct adding a = {.p = p, .summaries = summaries, .count = count};
     int status = PYTHIA_ENOMEM;

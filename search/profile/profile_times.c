@@ -16,7 +16,7 @@ int pythia__profile_times_add(struct pythia_profile_times *times, uint64_t ns, u
 /* Squares about the mean of two groups together: Chan, Golub and LeVeque, "Algorithms for Computing
  * the Sample Variance", Am. Statistician 37(3), 1983. */
 void pythia__profile_times_add_summary(struct pythia_profile_times *times,
-                                       const struct pythia_profile_summary *s)
+                                       const struct pythia_call_summary *s)
 {
     const struct pythia_exact_moments all = {
         .n = s->calls, .weight = s->calls, .weight_squares = {s->calls}, .sum = {s->sum_ns}};

@@ -5,7 +5,6 @@
 
 #include "pythia/call_summaries.h"
 #include "pythia/log.h"
-#include "pythia/mem.h"
 #include "pythia/status.h"
 
 #define READ_BYTES ((size_t)1024 * 1024)
@@ -84,29 +83,6 @@ static int read_file(struct summing *m, const struct pythia_input_file *file)
     return PYTHIA_OK;
 }
 
-static int add_to_profile(const struct pythia_call_summary *all, size_t count,
-                          struct pythia_profile *profile)
-{
-    struct pythia_profile_summary *copies = pythia_calloc(count + 1, sizeof(*copies));
-    if (!copies)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        copies[i] = (struct pythia_profile_summary){.points = all[i].points,
-                                                    .depth = all[i].depth,
-                                                    .resource = all[i].resource,
-                                                    .peer = all[i].peer,
-                                                    .peer_service = all[i].peer_service,
-                                                    .target = all[i].target,
-                                                    .calls = all[i].calls,
-                                                    .sum_ns = all[i].sum_ns,
-                                                    .min_ns = all[i].min_ns,
-                                                    .max_ns = all[i].max_ns,
-                                                    .variance_ns2 = all[i].variance_ns2};
-    int status = pythia_profile_add_summaries(profile, copies, count);
-    pythia_free(copies);
-    return status;
-}
-
 static void log_summaries(const struct summing *m)
 {
     struct pythia_call_summaries_counts c = pythia_call_summaries_counts(m->summaries);
@@ -136,7 +112,7 @@ int pythia__read_summaries(struct pythia__reading *reading, struct pythia_profil
     if (status != PYTHIA_OK)
         goto out;
     const struct pythia_call_summary *all = pythia_call_summaries_all(m.summaries, &count);
-    status = all ? add_to_profile(all, count, profile) : PYTHIA_ENOMEM;
+    status = all ? pythia_profile_add_summaries(profile, all, count) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         goto out;
     log_summaries(&m);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/call_summary.h"
 #include "pythia/cct.h"
 #include "pythia/critical_path.h"
 #include "pythia/exact_moments.h"
@@ -91,24 +92,11 @@ void pythia_profile_destroy(struct pythia_profile *p); /* p may be NULL */
 /* Add all spans of a request. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
 int pythia_profile_add(struct pythia_profile *p, const struct pythia_trace *trace);
 
-/* Calls that were summed up where they were made or answered. */
-struct pythia_profile_summary {
-    const uint32_t *points; /* the callpath: trace points, the root first */
-    uint32_t depth;         /* of them, at least 1 */
-    uint32_t resource;      /* the process that has measured it */
-    uint32_t peer;          /* that of the other side; PYTHIA_NONE: not traced */
-    uint32_t peer_service;  /* a string */
-    bool target;            /* measured by the side that was called */
-    uint64_t calls;         /* at least 1 */
-    uint64_t sum_ns, min_ns, max_ns;
-    double variance_ns2; /* divided by `calls`; NaN: not known */
-};
-
 /* Add all summaries of a measurement at once, and nothing else: own time is that of a callpath
  * without the callpaths below it, and a request is a call that no other has made. Not for leaves,
  * critical paths or slots. PYTHIA_OK or PYTHIA_ENOMEM. O(summaries * depth). */
 int pythia_profile_add_summaries(struct pythia_profile *p,
-                                 const struct pythia_profile_summary *summaries, size_t count);
+                                 const struct pythia_call_summary *summaries, size_t count);
 
 /* ---- what was added: all of it is borrowed until more is ---- */
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/call_summary.h"
 #include "pythia/error.h"
 #include "pythia/text.h"
 #include "pythia/vocabulary.h"
@@ -21,18 +22,6 @@
  * of each RPC, each below the one before. A service is what the name of an RPC begins with, up to
  * '_'; a client that no RPC has called is "client". One thread at a time. */
 struct pythia_call_summaries;
-
-struct pythia_call_summary {
-    const uint32_t *points; /* the callpath: trace points, the root first; borrowed */
-    uint32_t depth;         /* of them, at least 1 */
-    uint32_t resource;      /* the process that has measured it */
-    uint32_t peer;          /* the one on the other side; PYTHIA_NONE: its file was not read */
-    uint32_t peer_service;  /* a string */
-    bool target;            /* measured where the call arrived */
-    uint64_t calls;         /* at least 1 */
-    uint64_t sum_ns, min_ns, max_ns;
-    double variance_ns2; /* divided by the number of calls; NaN: not known */
-};
 
 struct pythia_call_summaries_counts {
     uint64_t read;    /* summaries */
