@@ -16,6 +16,7 @@
 
 #define DEPTH_MAX     32
 #define THREADS_MAX   16384                /* that are in a request at once */
+#define PROCESSES_MAX 64                   /* in which requests began; no one asks for so many */
 #define REQUEST_BYTES ((size_t)256 * 1024) /* records of a request; a larger one is abandoned */
 #define NUMBERS_MAX   (1u << 20) /* a helper gives one more for each time that it attaches */
 #define TYPE_BYTES    120        /* of a statement that its type has */
@@ -49,6 +50,8 @@ struct pythia_probe_spans {
     struct thread *threads; /* owned; in no order */
     size_t thread_count, thread_capacity;
     struct pythia_hash_table by_id;
+    struct pythia_probe_process *processes; /* owned; in no order */
+    size_t process_count, process_capacity;
     struct pythia_buf finished;
     uint64_t process[2], last_span, position;
     bool begun; /* the definitions were written */
@@ -78,6 +81,7 @@ void pythia_probe_spans_destroy(struct pythia_probe_spans *s)
     pythia_hash_table_free(&s->by_id);
     pythia_buf_free(&s->finished);
     pythia_free(s->definitions);
+    pythia_free(s->processes);
     pythia_free(s->threads);
     pythia_free(s);
 }
@@ -160,8 +164,37 @@ static uint64_t read_start_time(uint64_t thread)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
+/* Note in which process a request begins. */
+static int add_process(struct pythia_probe_spans *s, uint32_t pid)
+{
+    for (size_t i = 0; i < s->process_count; i++)
+        if (s->processes[i].pid == pid)
+            return PYTHIA_OK;
+    struct pythia_probe_process p = {pid, read_start_time((uint64_t)pid << 32 | pid)};
+    if (p.start_time == 0 || s->process_count == PROCESSES_MAX)
+        return PYTHIA_OK;
+    int status =
+        pythia_grow(&s->processes, &s->process_capacity, s->process_count, sizeof(*s->processes));
+    if (status == PYTHIA_OK)
+        s->processes[s->process_count++] = p;
+    return status;
+}
+
+size_t pythia_probe_spans_processes(const struct pythia_probe_spans *s,
+                                    struct pythia_probe_process *out, size_t max)
+{
+    for (size_t i = 0; i < s->process_count && i < max; i++)
+        out[i] = s->processes[i];
+    return s->process_count;
+}
+
 void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s)
 {
+    for (size_t i = s->process_count; i-- > 0;) {
+        struct pythia_probe_process *p = &s->processes[i];
+        if (read_start_time((uint64_t)p->pid << 32 | p->pid) != p->start_time)
+            *p = s->processes[--s->process_count];
+    }
     for (size_t i = s->thread_count; i-- > 0;) {
         struct thread *t = &s->threads[i];
         uint64_t start_time = read_start_time(t->id);
@@ -399,7 +432,7 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, size_t poi
         abandon_request(s, t);
         t = NULL;
     }
-    if (!t && request)
+    if (!t && request && add_process(s, (uint32_t)(hit->thread >> 32)) == PYTHIA_OK)
         t = add_thread(s, hit->thread, &full);
     if (!t) {
         s->numbers.outside += full || !request;

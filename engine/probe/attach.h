@@ -10,6 +10,7 @@
 struct pythia__rings {
     struct pythia__opener opener; /* first, so that one is the other */
     int map;                      /* processor -> ring */
+    int threads;                  /* that are in a request: thread id -> mark */
     int rings[PYTHIA__RINGS_MAX]; /* of processors that are online */
     size_t count;
     int type;      /* of the uprobe unit */
@@ -22,9 +23,9 @@ struct pythia__rings {
 int pythia__rings_open(struct pythia__rings *out, struct pythia_error *e);
 void pythia__rings_close(struct pythia__rings *r);
 
-/* Open one site of a file: the descriptor of its event, which is enabled, or -1 with the reason in
- * `e`. */
-int pythia__site_open(const struct pythia__rings *r, const char *path,
+/* Open one site of a file, as a message asks for: the descriptor of its event, which is enabled, or
+ * -1 with the reason in `e`. */
+int pythia__site_open(const struct pythia__rings *r, const struct pythia_probe_message *m,
                       const struct pythia_usdt_site *site, uint16_t texts, uint32_t number,
                       struct pythia_error *e);
 

@@ -70,6 +70,7 @@ class Client:
         self.socket.connect(path)
         text, control, _, _ = self.socket.recvmsg(4096, socket.CMSG_SPACE(4 * 253))
         self.greeting = text.decode()
+        self.lost = 0
         descriptors = array.array("i")
         for _, _, data in control:
             descriptors.frombytes(data)
@@ -91,6 +92,8 @@ class Client:
                 at = tail % len(data)
                 kind, _, size = struct.unpack_from("<IHH", data, at)
                 record = (data + data)[at:at + size]
+                if kind == 2:
+                    self.lost += struct.unpack_from("<Q", data + data, at + 16)[0]
                 if kind == 9:
                     found.append(read_hit(record[12:]))
                 tail += size

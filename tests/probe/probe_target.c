@@ -1,9 +1,12 @@
 /* A program with static probes, written by hand as <sys/sdt.h> would write them. It fires each of
- * them as often as its first argument says, whenever a line comes; it answers with a line. */
+ * them as often as its first argument says, whenever a line comes; it answers with a line. After
+ * the line "fork" a child of it does so, too. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define NOTE(site, semaphore, texts)                                                               \
     ".pushsection .note.stapsdt, \"\", \"note\"\n"                                                 \
@@ -62,11 +65,16 @@ int main(int argc, char **argv)
     char line[512];
     while (fgets(line, sizeof(line), stdin)) {
         line[strcspn(line, "\n")] = '\0';
+        pid_t child = strcmp(line, "fork") == 0 ? fork() : -1;
         for (long i = 0; i < times; i++) {
             fire((uint64_t)i, line, places);
             fire_step((uint64_t)i);
             (void)call_work((uint64_t)i, line);
         }
+        if (child == 0)
+            _exit(0);
+        if (child > 0)
+            waitpid(child, NULL, 0);
         printf("%d\n", target_work_semaphore);
         fflush(stdout);
     }

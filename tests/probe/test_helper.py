@@ -148,6 +148,152 @@ class Functions(OfOneTarget):
                          f"refused function:work {self.path}: the allow-list does not have 'functions' after the program")
 
 
+class Processes(OfOneTarget):
+    """Another process runs the same program."""
+    texts = "functions"
+
+    def setUp(self):
+        super().setUp()
+        self.other = helper.Target(TARGET, self.folder, 3)
+        self.addCleanup(self.other.end)
+
+    def attach_in(self, client, pid, number=1, name="target:work__start"):
+        self.assertEqual(client.ask(f"attach {name} {self.path} {pid}"), f"attached {number} {name} {self.path} {pid}")
+
+    def test_a_probe_of_one_process_is_not_in_another(self):
+        for name in ("target:work__start", "function:work"):
+            with self.subTest(name):
+                _, client = self.begin("--force")
+                self.attach_in(client, self.target.process.pid, name=name)
+                for _ in range(2):
+                    self.target.fire()
+                    self.other.fire()
+                hits = client.hits()
+                self.assertEqual([hit[1] for hit in hits], [self.target.process.pid] * 6)
+                self.assertEqual(client.lost, 0)
+                client.close()
+
+    def test_the_instruction_of_the_other_process_is_as_it_was(self):
+        _, client = self.begin()
+        before = [code_at(one, "work__start") for one in (self.target, self.other)]
+        self.assertEqual(before, [b"\x90", b"\x90"])
+        self.attach_in(client, self.target.process.pid)
+        self.assertEqual([code_at(one, "work__start") for one in (self.target, self.other)], [b"\xcc", b"\x90"])
+
+    def test_a_flood_in_a_process_that_was_not_named_takes_no_place_in_the_rings(self):
+        _, client = self.begin()
+        flood = helper.Target(TARGET, self.folder, 200000) # a ring has 262144 bytes, a hit 96
+        self.addCleanup(flood.end)
+        self.attach_in(client, self.target.process.pid)
+        flood.fire()
+        self.target.fire()
+        self.assertEqual((len(client.hits()), client.lost), (3, 0))
+        self.assertEqual(client.ask(f"attach target:work__start {self.path}"), f"attached 2 target:work__start {self.path}")
+        flood.fire()
+        client.hits()
+        self.target.fire() # a ring says what it has lost before the next record
+        client.hits()
+        self.assertGreater(client.lost, 100000) # in every process, the same flood does
+
+    def test_a_process_that_is_not_there_is_refused(self):
+        _, client = self.begin()
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        self.assertEqual(client.ask(f"attach target:work__start {self.path} {gone.pid}"),
+                         f"refused target:work__start {self.path} {gone.pid}: there is no process {gone.pid}")
+
+    def test_a_process_that_got_the_number_of_a_dead_one_is_another(self):
+        _, client = self.begin()
+        named = helper.Target(TARGET, self.folder, 3)
+        pid = named.process.pid
+        self.attach_in(client, pid)
+        named.end()
+        again = reuse_pid(pid, self.folder)
+        self.addCleanup(again.end)
+        again.fire()
+        self.assertEqual(client.hits(), [])
+        client.ask(f"detach target:work__start {self.path} {pid}")
+        self.attach_in(client, pid, 2)
+        again.fire()
+        self.assertEqual([hit[1] for hit in client.hits()], [pid] * 3)
+
+    def test_a_child_of_a_process_is_not_in_its_probe_and_lives(self):
+        _, client = self.begin()
+        self.attach_in(client, self.target.process.pid)
+        self.target.fire("fork")
+        self.assertEqual([hit[1] for hit in client.hits()], [self.target.process.pid] * 3)
+
+
+class Requests(OfOneTarget):
+    """Which hits are reported: those of threads that are in a request, if that is asked for."""
+
+    def ask(self, client, *messages):
+        for i, message in enumerate(messages):
+            words = message.split()
+            self.assertEqual(client.ask(f"{message} {self.path}"), f"attached {i + 1} {words[-1]} {self.path}")
+
+    def numbers(self, client):
+        self.target.fire()
+        return [hit[2] for hit in client.hits()]
+
+    def test_hits_outside_of_a_request_are_not_reported(self):
+        _, client = self.begin("--force")
+        self.ask(client, "within target:step")
+        self.assertEqual(self.numbers(client), [])
+
+    def test_hits_of_a_request_are_reported_until_it_ends(self):
+        _, client = self.begin("--force")
+        # in this order the target hits them, three times: work__start, work__done, step
+        self.ask(client, "within target:step", "enter 1 target:work__start")
+        self.assertEqual(self.numbers(client), [2, 1, 2, 1, 2, 1])
+        client.ask(f"detach target:work__start {self.path}")
+        self.ask2(client, "leave 1 target:work__done", 3)
+        self.assertEqual(self.numbers(client), [1, 3, 3, 3][1:]) # the first one ends the last request
+
+    def ask2(self, client, message, number):
+        self.assertEqual(client.ask(f"{message} {self.path}"), f"attached {number} {message.split()[-1]} {self.path}")
+
+    def test_a_request_inside_of_another_does_not_end_it(self):
+        _, client = self.begin("--force")
+        self.ask(client, "within target:step", "enter 1 target:work__start", "leave 2 target:work__done")
+        self.assertEqual(self.numbers(client), [2, 3, 1, 2, 3, 1, 2, 3, 1])
+        client.ask(f"detach target:work__done {self.path}")
+        self.ask2(client, "leave 1 target:work__done", 4)
+        self.assertEqual(self.numbers(client), [2, 4, 2, 4, 2, 4])
+
+    def test_another_client_has_requests_of_its_own(self):
+        probe, client = self.begin("--force")
+        other = helper.Client(probe.socket)
+        self.addCleanup(other.close)
+        self.ask(client, "enter 1 target:work__start")
+        self.ask(other, "within target:step")
+        self.assertEqual(self.numbers(client), [1, 1, 1])
+        self.assertEqual(other.hits(), [])
+
+
+def code_at(target, name):
+    """The first byte of the instruction at a static probe, as the process has it."""
+    notes = subprocess.run(["readelf", "--notes", "--wide", target.path], capture_output=True, text=True, check=True).stdout
+    location = int(re.search(rf"Name: {name}\s+Location: (0x[0-9a-f]+)", notes)[1], 16)
+    with open(f"/proc/{target.process.pid}/maps", encoding="utf-8") as maps:
+        base = int(next(line for line in maps if target.path in line).split("-")[0], 16)
+    with open(f"/proc/{target.process.pid}/mem", "rb") as memory:
+        memory.seek(base + location if location < base else location)
+        return memory.read(1)
+
+
+def reuse_pid(pid, folder):
+    """Another process of the program with this number."""
+    for _ in range(1000):
+        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as last:
+            last.write(str(pid - 1))
+        found = helper.Target(TARGET, folder, 3)
+        if found.process.pid == pid:
+            return found
+        found.end()
+    raise unittest.SkipTest("other processes begin too often")
+
+
 class Ends(OfOneTarget):
     def test_kill_of_the_helper_leaves_no_probe(self):
         probe, client = self.begin()

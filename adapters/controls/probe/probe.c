@@ -3,7 +3,11 @@
  * that ends it, in each program of the rules that has both. To open it, both are attached; each has
  * an answer, and is attached once it was answered. Messages and answers go over one connection,
  * which never blocks: pythia-probe takes some tenths of a second to attach a probe. When the
- * connection ends, all probes are gone, and another one is tried. */
+ * connection ends, all probes are gone, and another one is tried.
+ *
+ * A library is a program of the rules in which no request begins. Its probes are attached in the
+ * processes in which requests were seen to begin, so that all others of the machine, which use it
+ * too, pay nothing. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +23,7 @@
 #include "pythia/elf_functions.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/probe_id.h"
 #include "pythia/status.h"
 #include "pythia/usdt_notes.h"
 #include "pythia/wishes.h"
@@ -30,8 +35,13 @@
 #define RINGS_MAX  253
 #define ENDS_MAX   (2 * PYTHIA_PROBE_PROGRAMS_MAX)
 
+/* In more processes than these a probe of a library is attached everywhere: each of them makes a hit
+ * in the others longer (22 ns of 505, tests/bench/probes), and takes a tenth of a second to close. */
+#define FEW_PROCESSES 4
+#define INSTANCES_MAX (2 * FEW_PROCESSES + 1) /* with those that are being closed */
+
 struct settings {
-    const char *rules, *socket;
+    const char *rules, *socket, *processes;
 };
 
 static const struct pythia_option options[] = {
@@ -39,17 +49,28 @@ static const struct pythia_option options[] = {
                        "which probes of which programs become spans"),
     {"socket", 0, PYTHIA_OPTION_TEXT, "PATH", "/run/pythia-probe/socket", NULL, 0, 0,
      offsetof(struct settings, socket), "where pythia-probe listens"},
+    PYTHIA_TEXT_OPTION("processes", 0, "PID,PID", offsetof(struct settings, processes),
+                       "the only processes in which probes are opened, four at most"),
     {0},
 };
 
-enum end_state { END_CLOSED, END_OPENING, END_OPEN, END_CLOSING, END_REFUSED };
+/* GONE: pythia-probe did not find the process. */
+enum end_state { END_CLOSED, END_OPENING, END_OPEN, END_CLOSING, END_REFUSED, END_GONE };
+
+/* A probe in one process, or (pid 0) in all. */
+struct instance {
+    struct pythia_probe_process process;
+    enum end_state state;
+    bool leaving; /* the probe is no longer to be in this process */
+};
 
 /* The probe of one program that begins or ends a point. */
 struct end {
     char *id; /* owned: "PROVIDER:NAME PATH" */
-    bool done;
-    enum end_state state;
+    bool done, library;
     bool sites[PYTHIA_USDT_INSTRUCTIONS]; /* instructions that its sites have */
+    struct instance instances[INSTANCES_MAX];
+    size_t instance_count;
 };
 
 struct point {
@@ -69,6 +90,9 @@ struct probe {
     int socket;   /* -1: not connected */
     bool greeted; /* the prices are known, and rings were given */
     bool off, tried, told;
+    struct pythia_probe_process named[FEW_PROCESSES]; /* by the user; none: those with requests */
+    size_t named_count;
+    bool everywhere; /* requests were in more than a few processes */
     double prices_ns[PYTHIA_USDT_INSTRUCTIONS];
     uint64_t version, tried_ns, renewed_ns;
 };
@@ -127,6 +151,23 @@ static void read_functions(const struct probe *p, int file, struct pythia_usdt_n
         close(debug);
 }
 
+/* A program in which no request begins is a library: mark its probes. */
+static void mark_library(struct probe *p, const char *program)
+{
+    bool library = true;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < p->rules->point_count; i++)
+            for (size_t k = 0; k < p->points[i].end_count; k++) {
+                struct end *end = &p->points[i].ends[k];
+                if (strcmp(strchr(end->id, ' ') + 1, program) != 0)
+                    continue;
+                if (pass == 0)
+                    library &= !p->rules->points[i].request;
+                else
+                    end->library = library;
+            }
+}
+
 /* A program that cannot be read, or is not there, is reported and left out. */
 static int add_program(struct probe *p, const char *program)
 {
@@ -146,6 +187,7 @@ static int add_program(struct probe *p, const char *program)
         bool function = strcmp(p->rules->points[i].provider, PYTHIA_FUNCTION_PROVIDER) == 0;
         status = add_ends(p, i, program, &lists[function]);
     }
+    mark_library(p, program);
     pythia_usdt_notes_free(&lists[0]);
     pythia_usdt_notes_free(&lists[1]);
     return why.status == PYTHIA_ENOMEM ? PYTHIA_ENOMEM : status;
@@ -194,6 +236,23 @@ static int read_inventory(struct probe *p, const char *path, struct pythia_error
     return status;
 }
 
+/* Read "PID,PID". */
+static int read_processes(struct probe *p, const char *list, struct pythia_error *e)
+{
+    for (const char *at = list; at;) {
+        char *end;
+        unsigned long pid = strtoul(at, &end, 10);
+        if (p->named_count == FEW_PROCESSES || *at < '0' || *at > '9' || pid == 0 ||
+            pid > PYTHIA_PROBE_PID_MAX || (*end != ',' && *end != '\0'))
+            return pythia_error_set(e, PYTHIA_EUSAGE,
+                                    "processes are numbers with commas between them, %d at most",
+                                    FEW_PROCESSES);
+        p->named[p->named_count++].pid = (uint32_t)pid;
+        at = *end ? end + 1 : NULL;
+    }
+    return PYTHIA_OK;
+}
+
 static int create_probe(const void *settings, struct pythia_control **out, struct pythia_error *e)
 {
     const struct settings *s = settings;
@@ -204,8 +263,10 @@ static int create_probe(const void *settings, struct pythia_control **out, struc
     p->socket = -1;
     p->socket_path = pythia_strndup(s->socket, strlen(s->socket));
     int status = !s->rules        ? pythia_error_set(e, PYTHIA_EUSAGE, "a file of rules is needed")
-                 : p->socket_path ? read_inventory(p, s->rules, e)
+                 : p->socket_path ? read_processes(p, s->processes, e)
                                   : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = read_inventory(p, s->rules, e);
     if (status != PYTHIA_OK) {
         destroy_probe(&p->control);
         return pythia_error_set(e, status, "%s", pythia_status_text(status));
@@ -264,7 +325,7 @@ static void close_connection(struct probe *p)
     pythia__probe_feed_rings(p->feed, NULL, 0);
     for (size_t i = 0; i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++)
-            p->points[i].ends[k].state = END_CLOSED;
+            p->points[i].ends[k].instance_count = 0;
 }
 
 static void note_loss(struct probe *p, const char *why)
@@ -306,25 +367,51 @@ static void take_greeting(struct probe *p, const char *text, const int *rings, s
     pythia_log(PYTHIA_LOG_INFO, "pythia-probe is there: socket=%s, %s", p->socket_path, text);
 }
 
-static struct end *find_end(struct probe *p, struct pythia_text id, size_t *point)
+static struct pythia_text write_id(const struct end *end, const struct instance *instance,
+                                   char text[ID_BYTES])
 {
+    int size = instance->process.pid
+                   ? snprintf(text, ID_BYTES, "%s %u", end->id, instance->process.pid)
+                   : snprintf(text, ID_BYTES, "%s", end->id);
+    return (struct pythia_text){text, (size_t)size};
+}
+
+/* Find the instance that an id is of: that of its end, with the process after it. */
+static struct instance *find_instance(struct probe *p, struct pythia_text id, size_t *point,
+                                      bool *done)
+{
+    char text[ID_BYTES];
     for (*point = 0; *point < p->rules->point_count; ++*point)
-        for (size_t k = 0; k < p->points[*point].end_count; k++)
-            if (pythia_text_equal(pythia_text_of(p->points[*point].ends[k].id), id))
-                return &p->points[*point].ends[k];
+        for (size_t k = 0; k < p->points[*point].end_count; k++) {
+            struct end *end = &p->points[*point].ends[k];
+            if (!pythia_text_starts(id, pythia_text_of(end->id)))
+                continue;
+            *done = end->done;
+            for (size_t i = 0; i < end->instance_count; i++)
+                if (pythia_text_equal(write_id(end, &end->instances[i], text), id))
+                    return &end->instances[i];
+        }
     return NULL;
 }
 
-/* "refused ID: a sentence". No id has ": " in it: there is no space behind the colon of one. */
+/* "refused ID: a sentence". No id has ": " in it: there is no space behind the colon of one. A
+ * process that was found by its requests may have ended since. */
 static void take_refusal(struct probe *p, struct pythia_text text)
 {
     const char *colon = memmem(text.bytes, text.size, ": ", 2);
     size_t point, size = colon ? (size_t)(colon - text.bytes) : text.size;
-    struct end *end = find_end(p, (struct pythia_text){text.bytes, size}, &point);
-    if (end ? end->state != END_REFUSED : !p->told)
+    bool done;
+    struct instance *instance =
+        find_instance(p, (struct pythia_text){text.bytes, size}, &point, &done);
+    if (instance && instance->process.start_time && colon &&
+        pythia_text_starts((struct pythia_text){colon, text.size - size}, PYTHIA_TEXT(": there is no process "))) {
+        instance->state = END_GONE;
+        return;
+    }
+    if (instance ? instance->state != END_REFUSED : !p->told)
         pythia_log(PYTHIA_LOG_WARNING, "pythia-probe refuses: %.*s", (int)text.size, text.bytes);
-    if (end)
-        end->state = END_REFUSED;
+    if (instance)
+        instance->state = END_REFUSED;
 }
 
 static int take_answer(struct probe *p, struct pythia_text text)
@@ -332,6 +419,7 @@ static int take_answer(struct probe *p, struct pythia_text text)
     const struct pythia_text attached = PYTHIA_TEXT("attached "),
                              detached = PYTHIA_TEXT("detached "), refused = PYTHIA_TEXT("refused ");
     size_t point;
+    bool done;
     if (pythia_text_starts(text, refused)) {
         take_refusal(p, (struct pythia_text){text.bytes + refused.size, text.size - refused.size});
         return PYTHIA_OK;
@@ -346,12 +434,12 @@ static int take_answer(struct probe *p, struct pythia_text text)
         number = strtoul(at, &after, 10);
         at = *after == ' ' ? after + 1 : after;
     }
-    struct end *end =
-        find_end(p, (struct pythia_text){at, text.size - (size_t)(at - text.bytes)}, &point);
-    if (!end)
+    struct instance *instance = find_instance(
+        p, (struct pythia_text){at, text.size - (size_t)(at - text.bytes)}, &point, &done);
+    if (!instance)
         return PYTHIA_OK;
-    end->state = is_attached ? END_OPEN : END_CLOSED;
-    return is_attached ? pythia__probe_feed_define(p->feed, (uint32_t)number, point, end->done)
+    instance->state = is_attached ? END_OPEN : END_CLOSED;
+    return is_attached ? pythia__probe_feed_define(p->feed, (uint32_t)number, point, done)
                        : PYTHIA_OK;
 }
 
@@ -391,28 +479,107 @@ static int take_message(struct probe *p)
     return take_answer(p, (struct pythia_text){text, (size_t)size});
 }
 
-static bool send_message(struct probe *p, const char *verb, const char *id)
+/* ---- processes ---- */
+
+/* In which processes a probe is to be: `found` are those with requests. Returns how many of *out. */
+static size_t choose_processes(const struct probe *p, const struct end *end,
+                               const struct pythia_probe_process *found, size_t count,
+                               const struct pythia_probe_process **out)
 {
-    char text[ID_BYTES];
-    int size = snprintf(text, sizeof(text), "%s %s", verb, id);
+    static const struct pythia_probe_process every = {0};
+    *out = p->named_count ? p->named : end->library && !p->everywhere ? found : &every;
+    return p->named_count ? p->named_count : end->library && !p->everywhere ? count : 1;
+}
+
+static bool is_same_process(const struct pythia_probe_process *a,
+                            const struct pythia_probe_process *b)
+{
+    return a->pid == b->pid && a->start_time == b->start_time;
+}
+
+/* Add instances for processes that are new, and mark those of others as leaving. One that has left
+ * makes place for another process of its number. */
+static void renew_instances(struct end *end, const struct pythia_probe_process *wanted,
+                            size_t count)
+{
+    for (size_t i = end->instance_count; i-- > 0;) {
+        struct instance *instance = &end->instances[i];
+        instance->leaving = true;
+        for (size_t k = 0; k < count; k++)
+            instance->leaving &= !is_same_process(&instance->process, &wanted[k]);
+        if (instance->leaving && (instance->state == END_CLOSED ||
+                                  instance->state == END_REFUSED || instance->state == END_GONE))
+            *instance = end->instances[--end->instance_count];
+    }
+    for (size_t k = 0; k < count; k++) {
+        bool there = end->instance_count == INSTANCES_MAX;
+        for (size_t i = 0; i < end->instance_count; i++)
+            there |= end->instances[i].process.pid == wanted[k].pid;
+        if (!there)
+            end->instances[end->instance_count++] = (struct instance){.process = wanted[k]};
+    }
+}
+
+/* Look in which processes requests were seen. */
+static void follow_processes(struct probe *p)
+{
+    struct pythia_probe_process found[FEW_PROCESSES] = {{0}};
+    const struct pythia_probe_process *wanted;
+    size_t count = pythia__probe_feed_processes(p->feed, found, FEW_PROCESSES);
+    if (count > FEW_PROCESSES && !p->everywhere && !p->named_count) {
+        p->everywhere = true;
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Requests are in many processes: processes=%zu. Probes of libraries are opened "
+                   "in every process of the machine; hits outside of requests cost time only",
+                   count);
+    }
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        for (size_t k = 0; k < p->points[i].end_count; k++) {
+            struct end *end = &p->points[i].ends[k];
+            size_t chosen =
+                choose_processes(p, end, found, count < FEW_PROCESSES ? count : FEW_PROCESSES,
+                                 &wanted);
+            renew_instances(end, wanted, chosen);
+        }
+}
+
+/* Ask for a probe to be attached, with the role that it has for requests, or to be detached. */
+static bool send_message(struct probe *p, size_t point, const struct end *end,
+                         const struct instance *instance, bool detach)
+{
+    char id[ID_BYTES], text[ID_BYTES + 16];
+    bool request = p->rules->points[point].request;
+    write_id(end, instance, id);
+    int size = detach     ? snprintf(text, sizeof(text), "detach %s", id)
+               : !request ? snprintf(text, sizeof(text), "within %s", id)
+                          : snprintf(text, sizeof(text), "%s %zu %s", end->done ? "leave" : "enter",
+                                     point, id);
     return send(p->socket, text, (size_t)size, MSG_NOSIGNAL) == size;
 }
 
-/* Ask for whatever is not as it is wanted; what does not go out now is asked for the next time. */
+/* Ask for what an instance is not yet; what does not go out now is asked for the next time. */
+static void send_instance(struct probe *p, size_t point, const struct end *end,
+                          struct instance *instance, bool renew)
+{
+    bool wanted = p->points[point].wanted && !instance->leaving;
+    enum end_state state = instance->state;
+    if (wanted && state == END_CLOSED && send_message(p, point, end, instance, false))
+        instance->state = END_OPENING;
+    else if (!wanted && state == END_OPEN && send_message(p, point, end, instance, true))
+        instance->state = END_CLOSING;
+    else if (wanted && renew && (state == END_OPEN || state == END_REFUSED))
+        (void)send_message(p, point, end, instance, false);
+    else if (!wanted && state == END_REFUSED)
+        instance->state = END_CLOSED;
+}
+
 static void send_wanted(struct probe *p, bool renew)
 {
     for (size_t i = 0; p->greeted && i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++) {
             struct end *end = &p->points[i].ends[k];
-            bool wanted = p->points[i].wanted;
-            if (wanted && end->state == END_CLOSED && send_message(p, "attach", end->id))
-                end->state = END_OPENING;
-            else if (!wanted && end->state == END_OPEN && send_message(p, "detach", end->id))
-                end->state = END_CLOSING;
-            else if (wanted && renew && (end->state == END_OPEN || end->state == END_REFUSED))
-                (void)send_message(p, "attach", end->id);
-            else if (!wanted && end->state == END_REFUSED)
-                end->state = END_CLOSED;
+            for (size_t n = 0; n < end->instance_count; n++)
+                send_instance(p, i, end, &end->instances[n], renew);
         }
 }
 
@@ -425,6 +592,8 @@ static int exchange_messages(struct probe *p, uint64_t now_ns)
         status = take_message(p);
     if (renew)
         p->renewed_ns = now_ns;
+    if (p->greeted)
+        follow_processes(p);
     send_wanted(p, renew);
     return status < 0 ? status : PYTHIA_OK;
 }
@@ -460,18 +629,22 @@ static int apply_probes(struct pythia_control *c, const struct pythia_control_wi
     return exchange_messages(p, now_ns);
 }
 
+/* A library's point is open once it is open in the processes that have requests so far. */
 static enum pythia_control_result judge_point(const struct probe *p, const struct point *point)
 {
     bool as_wanted = true;
     if (point->wanted && !p->greeted)
         return PYTHIA_CONTROL_LOST;
-    for (size_t k = 0; k < point->end_count; k++) {
-        if (point->wanted && point->ends[k].state == END_REFUSED)
-            return PYTHIA_CONTROL_REFUSED;
-        as_wanted &= point->wanted ? point->ends[k].state == END_OPEN
-                                   : point->ends[k].state == END_CLOSED ||
-                                         point->ends[k].state == END_REFUSED;
-    }
+    for (size_t k = 0; k < point->end_count; k++)
+        for (size_t n = 0; n < point->ends[k].instance_count; n++) {
+            const struct instance *instance = &point->ends[k].instances[n];
+            bool wanted = point->wanted && !instance->leaving;
+            if (wanted && instance->state == END_REFUSED)
+                return PYTHIA_CONTROL_REFUSED;
+            as_wanted &= instance->state == END_GONE ||
+                         (wanted ? instance->state == END_OPEN
+                                 : instance->state == END_CLOSED || instance->state == END_REFUSED);
+        }
     return as_wanted ? PYTHIA_CONTROL_APPLIED : PYTHIA_CONTROL_PENDING;
 }
 

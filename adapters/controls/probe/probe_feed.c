@@ -14,6 +14,7 @@
 
 #define RINGS_MAX 253
 #define FORGET_NS UINT64_C(1000000000) /* between looks for threads that are gone */
+#define PROCESSES_MAX 16
 
 struct definition {
     uint32_t number;
@@ -31,6 +32,8 @@ struct pythia_probe_feed {
     int fresh[RINGS_MAX];
     size_t fresh_count;
     bool renewed; /* `fresh` replaces the rings, also if there are none */
+    struct pythia_probe_process processes[PROCESSES_MAX];
+    size_t process_count; /* may be more than are in `processes` */
     /* of the thread that reads */
     struct pythia_probe_rings *rings; /* NULL: not connected */
     struct pythia_probe_spans *spans;
@@ -84,7 +87,7 @@ void pythia__probe_feed_rings(struct pythia_probe_feed *f, const int *rings, siz
     for (size_t i = 0; i < f->fresh_count; i++)
         f->fresh[i] = rings[i];
     f->renewed = true;
-    f->definition_count = 0;
+    f->definition_count = f->process_count = 0;
     pthread_mutex_unlock(&f->lock);
 }
 
@@ -97,6 +100,17 @@ int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size
         f->definitions[f->definition_count++] = (struct definition){number, point, done};
     pthread_mutex_unlock(&f->lock);
     return status;
+}
+
+size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_probe_process *out,
+                                    size_t max)
+{
+    pthread_mutex_lock(&f->lock);
+    size_t count = f->process_count;
+    for (size_t i = 0; i < count && i < max && i < PROCESSES_MAX; i++)
+        out[i] = f->processes[i];
+    pthread_mutex_unlock(&f->lock);
+    return count;
 }
 
 struct pythia_probe_feed *pythia__probe_feed_share(struct pythia_probe_feed *f)
@@ -181,6 +195,9 @@ int pythia_probe_feed_read(struct pythia_probe_feed *f, struct pythia_buf *to,
         pythia_probe_spans_forget_dead(f->spans);
         f->looked_ns = now_ns;
     }
+    pthread_mutex_lock(&f->lock);
+    f->process_count = pythia_probe_spans_processes(f->spans, f->processes, PROCESSES_MAX);
+    pthread_mutex_unlock(&f->lock);
     uint64_t lost = pythia_probe_rings_lost(f->rings);
     log_losses(f, lost);
     return pythia_probe_spans_take(f->spans, now_ns, (int64_t)(read_clock(CLOCK_REALTIME) - now_ns),
