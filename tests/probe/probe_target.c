@@ -48,10 +48,11 @@ static void fire_step(uint64_t number)
         : "rax", "memory");
 }
 
-/* A function that has no probe. */
+/* A function that has no probe, and calls one of the C library. */
 static uint64_t work(uint64_t number, const char *text)
 {
     __asm__ volatile("" ::"r"(text) : "memory");
+    (void)getppid();
     return number + 1000;
 }
 
