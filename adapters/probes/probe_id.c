@@ -17,8 +17,7 @@ static bool read_number(struct pythia_text text, uint32_t max, uint32_t *out)
     return text.size > 0 && number <= max;
 }
 
-int pythia_probe_id_read(struct pythia_text text, struct pythia_probe_id *out,
-                         struct pythia_error *e)
+static int read_id(struct pythia_text text, struct pythia_probe_id *out, struct pythia_error *e)
 {
     const char *end = text.bytes + text.size, *colon = memchr(text.bytes, ':', text.size),
                *space = colon ? memchr(colon, ' ', (size_t)(end - colon)) : NULL,
@@ -78,5 +77,5 @@ int pythia_probe_message_read(struct pythia_text text, struct pythia_probe_messa
         id = (struct pythia_text){space + 1, id.size - size - 1};
     }
     out->id.whole = id;
-    return pythia_probe_id_read(id, &out->id, e);
+    return read_id(id, &out->id, e);
 }

@@ -1,61 +1,53 @@
 /* What a hit costs depends on the machine as much as on the instruction: an instruction that is
- * executed in a single step costs half a microsecond on one and 17 in a virtual machine on another.
- * So functions of this program with each kind of instruction are probed by the same kind of event
- * and program as any other, and called some thousand times. */
+ * executed in a single step costs half a microsecond on one and 17 in a virtual machine on another,
+ * and a machine that is shared is twice as fast in one minute as in the next. So functions of this
+ * program with each kind of instruction have probes of the same kind as any other, in this process
+ * alone, that stay open: they are called some hundred times every second. */
 #include <unistd.h>
 
 #include "attach.h"
 #include "pythia/priced_functions.h"
 #include "pythia/status.h"
 
-static void rest(void *context)
+/* A machine that is shared changes every second or so between two speeds, one half more than the
+ * other (tests/bench/probes): a price is a mean of about so many measurements. */
+#define MEAN_OF 8
+
+/* Open the probe of a function that has a kind of instruction. The event is never closed. */
+static int open_priced(const struct pythia__rings *r, const struct pythia_probe_message *m,
+                       enum pythia_usdt_instruction function, enum pythia_usdt_instruction kind,
+                       struct pythia_error *e)
 {
-    (void)context;
+    const struct pythia_usdt_site site = pythia_priced_site(function, kind);
+    return pythia__site_open(r, m, &site, 0, 0, e) < 0 ? PYTHIA_EIO : PYTHIA_OK;
 }
 
-/* What a call of a function takes while `count` kinds of its sites are open, in `best_ns`: negative
- * with the reason in `e` if they cannot be opened. */
-static int time_open(const struct pythia__rings *r, const struct pythia_probe_message *m,
-                     const enum pythia_usdt_instruction *kinds, int count, double *best_ns,
-                     struct pythia_error *e)
+int pythia__prices_open(struct pythia__prices *p, struct pythia_error *e)
 {
-    int events[2], opened = 0;
-    for (; opened < count; opened++) {
-        const struct pythia_usdt_site site = {.offset = pythia_priced_offset(kinds[opened]),
-                                              .instruction = kinds[opened],
-                                              .operand_count = 1,
-                                              .operands = {{.kind = PYTHIA_USDT_REGISTER,
-                                                            .bytes = 8,
-                                                            .base = 112,
-                                                            .index = PYTHIA_USDT_NO_REGISTER}}};
-        events[opened] = pythia__site_open(r, m, &site, 0, 0, e);
-        if (events[opened] < 0)
-            break;
-    }
-    if (opened == count)
-        *best_ns = pythia_priced_time(kinds[0], rest, NULL);
-    for (int i = 0; i < opened; i++)
-        close(events[i]);
-    return opened == count ? PYTHIA_OK : PYTHIA_EIO;
-}
-
-/* The kernel goes to a function's begin for its return, too: what the return costs is what it adds
- * to an open begin. */
-int pythia__prices_measure(struct pythia__rings *r, struct pythia_error *e)
-{
-    struct pythia_probe_message m = {.role = PYTHIA_PROBE_ENTER};
-    double open_ns = 0, closed_ns = 0;
+    struct pythia_probe_message m = {.role = PYTHIA_PROBE_ENTER, .id = {.pid = (uint32_t)getpid()}};
     ssize_t size = readlink("/proc/self/exe", m.id.path, sizeof(m.id.path) - 1);
+    int copies[PYTHIA__RINGS_MAX], status = pythia__rings_open(&p->rings, e);
+    if (status != PYTHIA_OK)
+        return status;
     if (size < 0)
         return pythia_error_set(e, PYTHIA_EIO, "/proc/self/exe cannot be read");
-    for (int i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++) {
-        bool is_return = i == PYTHIA_USDT_RETURN;
-        const enum pythia_usdt_instruction kinds[] = {
-            is_return ? PYTHIA_USDT_PUSH : (enum pythia_usdt_instruction)i, PYTHIA_USDT_RETURN};
-        if (time_open(r, &m, kinds, 1 + is_return, &open_ns, e) != PYTHIA_OK ||
-            time_open(r, &m, kinds, is_return, &closed_ns, e) != PYTHIA_OK)
-            return PYTHIA_EIO;
-        r->prices_ns[i] = open_ns - closed_ns;
-    }
-    return PYTHIA_OK;
+    for (size_t i = 0; i < p->rings.count; i++)
+        copies[i] = dup(p->rings.rings[i]);
+    status = pythia_probe_rings_open(copies, p->rings.count, &p->mapped, e);
+    for (unsigned i = 0; i < PYTHIA_USDT_INSTRUCTIONS && status == PYTHIA_OK; i++)
+        status = open_priced(&p->rings, &m, i, i, e);
+    if (status == PYTHIA_OK)
+        status = open_priced(&p->rings, &m, PYTHIA_USDT_RETURN, PYTHIA_USDT_PUSH, e);
+    if (status == PYTHIA_OK)
+        pythia__prices_measure(p);
+    return status;
+}
+
+void pythia__prices_measure(struct pythia__prices *p)
+{
+    double now_ns[PYTHIA_USDT_INSTRUCTIONS];
+    pythia_priced_measure(p->mapped, now_ns);
+    p->count += p->count < MEAN_OF;
+    for (int i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++)
+        p->ns[i] += (now_ns[i] - p->ns[i]) / (double)p->count;
 }

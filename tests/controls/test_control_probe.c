@@ -185,6 +185,12 @@ static void points_are_offered_once_their_price_is_known(void **state)
     expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
     plane_inventory(plane, &got); /* half has no second probe */
     assert_string_equal(got.bytes, "shop shop:sell 1600 0\nshop shop:slow 20800 0\n");
+    static const char renewed[] = "prices nop5=600 nop=900 push=900 branch=950 step=30000";
+    assert_int_equal(send(helper, renewed, sizeof(renewed) - 1, 0), sizeof(renewed) - 1);
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    pythia_buf_clear(&got);
+    plane_inventory(plane, &got);
+    assert_string_equal(got.bytes, "shop shop:sell 1800 0\nshop shop:slow 30900 0\n");
     pythia_buf_free(&got);
 }
 
@@ -467,8 +473,8 @@ static void wrong_settings_are_refused_with_the_reason(void **state)
     assert_int_equal(plane_try("probe", (const char *const[]){"rules=/nowhere/r", NULL}, &c, &e),
                      PYTHIA_EIO);
     assert_string_equal(e.sentence, "/nowhere/r: No such file or directory");
-    static const char *const wrong[] = {"processes=", "processes=0", "processes=1,", "processes=x",
-                                        "processes=1,2,3,4,5", "processes=4194305",
+    static const char *const wrong[] = {"processes=",   "processes=0",         "processes=1,",
+                                        "processes=x",  "processes=1,2,3,4,5", "processes=4194305",
                                         "processes=-1", "processes= 1"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         pythia_error_clear(&e);
@@ -481,7 +487,7 @@ static void wrong_settings_are_refused_with_the_reason(void **state)
     assert_null(c);
 }
 
-#define WITH_PLANE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define WITH_PLANE(test)    cmocka_unit_test_setup_teardown(test, begin, end)
 #define WITHOUT_PLANE(test) cmocka_unit_test_teardown(test, end) /* the test makes it */
 
 int main(void)

@@ -80,7 +80,14 @@ class Client:
 
     def ask(self, message):
         self.socket.send(message.encode())
-        return self.socket.recv(8192).decode()
+        return self.receive(False)
+
+    def receive(self, prices):
+        """The next message that is an answer, or one that says new prices."""
+        while True:
+            text = self.socket.recv(8192).decode()
+            if text.startswith("prices ") == prices:
+                return text
 
     def hits(self):
         """All hits so far, in order of time: (time, pid, number, values, texts)."""

@@ -12,9 +12,8 @@
 #include "pythia/status.h"
 #include "session.h"
 
-#define S UINT64_C(1000000000)
-#define NO_VERB                                                                                    \
-    "refused : a message is attach, enter MARK, leave MARK, within or detach, and an ID"
+#define S       UINT64_C(1000000000)
+#define NO_VERB "refused : a message is attach, enter MARK, leave MARK, within or detach, and an ID"
 #define NO_MARK "refused : a mark is a number from 0 to 65535"
 
 struct counting {
@@ -128,7 +127,8 @@ static void a_probe_of_a_process_is_another_one(void **state)
     expect("detach p:a /etc/passwd 7", S, "detached p:a /etc/passwd 7");
     expect("within p:a /etc/passwd 7", S, "attached 4 p:a /etc/passwd 7");
     assert_int_equal(counting.opened, 4);
-    static const char *const wrong[] = {"", "0", "4194305", "-1", "7x", "7 8", "99999999999999999999"};
+    static const char *const wrong[] = {
+        "", "0", "4194305", "-1", "7x", "7 8", "99999999999999999999"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         char message[96], answer[160];
         snprintf(message, sizeof(message), "attach p:a /etc/passwd %s", wrong[i]);
@@ -162,8 +162,10 @@ static void what_is_not_allowed_is_refused(void **state)
     expect("attach p:none /etc/passwd", 0,
            "refused p:none /etc/passwd: the program has no such probe");
     expect("attach p /etc/passwd", 0, "refused p /etc/passwd: an id is PROVIDER:NAME /PATH [PID]");
-    expect("attach :a /etc/passwd", 0, "refused :a /etc/passwd: an id is PROVIDER:NAME /PATH [PID]");
-    expect("attach p: /etc/passwd", 0, "refused p: /etc/passwd: an id is PROVIDER:NAME /PATH [PID]");
+    expect("attach :a /etc/passwd", 0,
+           "refused :a /etc/passwd: an id is PROVIDER:NAME /PATH [PID]");
+    expect("attach p: /etc/passwd", 0,
+           "refused p: /etc/passwd: an id is PROVIDER:NAME /PATH [PID]");
     expect("attach p:a passwd", 0, "refused p:a passwd: an id is PROVIDER:NAME /PATH [PID]");
     expect("attach ", 0, "refused : an id is PROVIDER:NAME /PATH [PID]");
     expect("", 0, NO_VERB);

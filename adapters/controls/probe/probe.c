@@ -23,6 +23,7 @@
 #include "pythia/elf_functions.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/priced_functions.h"
 #include "pythia/probe_id.h"
 #include "pythia/status.h"
 #include "pythia/usdt_notes.h"
@@ -35,8 +36,8 @@
 #define RINGS_MAX  253
 #define ENDS_MAX   (2 * PYTHIA_PROBE_PROGRAMS_MAX)
 
-/* In more processes than these a probe of a library is attached everywhere: each of them makes a hit
- * in the others longer (22 ns of 505, tests/bench/probes), and takes a tenth of a second to close. */
+/* In more processes than these a probe of a library is attached everywhere: each of them makes a
+ * hit in the others longer, by 22 ns of 505, and takes a tenth of a second to close. */
 #define FEW_PROCESSES 4
 #define INSTANCES_MAX (2 * FEW_PROCESSES + 1) /* with those that are being closed */
 
@@ -352,15 +353,10 @@ static void connect_probe(struct probe *p, uint64_t now_ns)
         note_loss(p, strerror(errno));
 }
 
-/* Read "rings 2 nop5=655 nop=790 …". */
+/* Read "rings nop5=655 nop=790 …". */
 static void take_greeting(struct probe *p, const char *text, const int *rings, size_t count)
 {
-    for (unsigned i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++) {
-        char name[16];
-        snprintf(name, sizeof(name), " %s=", pythia_usdt_instruction_name(i));
-        const char *at = strstr(text, name);
-        p->prices_ns[i] = at ? strtod(at + strlen(name), NULL) : 0;
-    }
+    pythia_prices_read(text, p->prices_ns);
     pythia__probe_feed_rings(p->feed, rings, count);
     p->greeted = true;
     p->told = false;
@@ -404,7 +400,8 @@ static void take_refusal(struct probe *p, struct pythia_text text)
     struct instance *instance =
         find_instance(p, (struct pythia_text){text.bytes, size}, &point, &done);
     if (instance && instance->process.start_time && colon &&
-        pythia_text_starts((struct pythia_text){colon, text.size - size}, PYTHIA_TEXT(": there is no process "))) {
+        pythia_text_starts((struct pythia_text){colon, text.size - size},
+                           PYTHIA_TEXT(": there is no process "))) {
         instance->state = END_GONE;
         return;
     }
@@ -471,17 +468,20 @@ static int take_message(struct probe *p)
         count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         memcpy(rings, CMSG_DATA(head), count * sizeof(int));
     }
-    if (count > 0 && !p->greeted)
+    if (count > 0 && !p->greeted) {
         take_greeting(p, text, rings, count);
-    else
-        while (count > 0)
-            close(rings[--count]);
+        count = 0;
+    }
+    if (strncmp(text, "prices ", 7) == 0)
+        pythia_prices_read(text, p->prices_ns);
+    while (count > 0)
+        close(rings[--count]);
     return take_answer(p, (struct pythia_text){text, (size_t)size});
 }
 
 /* ---- processes ---- */
 
-/* In which processes a probe is to be: `found` are those with requests. Returns how many of *out. */
+/* Choose the processes of a probe: `found` are those with requests. Returns how many of *out. */
 static size_t choose_processes(const struct probe *p, const struct end *end,
                                const struct pythia_probe_process *found, size_t count,
                                const struct pythia_probe_process **out)
@@ -507,8 +507,8 @@ static void renew_instances(struct end *end, const struct pythia_probe_process *
         instance->leaving = true;
         for (size_t k = 0; k < count; k++)
             instance->leaving &= !is_same_process(&instance->process, &wanted[k]);
-        if (instance->leaving && (instance->state == END_CLOSED ||
-                                  instance->state == END_REFUSED || instance->state == END_GONE))
+        if (instance->leaving && (instance->state == END_CLOSED || instance->state == END_REFUSED ||
+                                  instance->state == END_GONE))
             *instance = end->instances[--end->instance_count];
     }
     for (size_t k = 0; k < count; k++) {
@@ -536,9 +536,8 @@ static void follow_processes(struct probe *p)
     for (size_t i = 0; i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++) {
             struct end *end = &p->points[i].ends[k];
-            size_t chosen =
-                choose_processes(p, end, found, count < FEW_PROCESSES ? count : FEW_PROCESSES,
-                                 &wanted);
+            size_t chosen = choose_processes(
+                p, end, found, count < FEW_PROCESSES ? count : FEW_PROCESSES, &wanted);
             renew_instances(end, wanted, chosen);
         }
 }

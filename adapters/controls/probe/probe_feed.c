@@ -12,8 +12,8 @@
 #include "pythia/probe_spans.h"
 #include "pythia/status.h"
 
-#define RINGS_MAX 253
-#define FORGET_NS UINT64_C(1000000000) /* between looks for threads that are gone */
+#define RINGS_MAX     253
+#define FORGET_NS     UINT64_C(1000000000) /* between looks for threads that are gone */
 #define PROCESSES_MAX 16
 
 struct definition {

@@ -18,10 +18,6 @@ struct pythia_probe_id {
 
 #define PYTHIA_PROBE_PID_MAX 4194304 /* Linux gives none above */
 
-/* Read an id. PYTHIA_OK, or PYTHIA_EFORMAT with the reason in `e` and *out unchanged. */
-int pythia_probe_id_read(struct pythia_text text, struct pythia_probe_id *out,
-                         struct pythia_error *e);
-
 /* A message to pythia-probe: a verb and an id. The verbs that attach a probe say which hits of it
  * are reported (probe_program.h):
  *
@@ -37,8 +33,8 @@ struct pythia_probe_message {
     bool detach;
 };
 
-/* Read a message. As pythia_probe_id_read; out->id.whole is then what can be said of it in an
- * answer, maybe empty. */
+/* Read a message. PYTHIA_OK, or PYTHIA_EFORMAT with the reason in `e`; out->id.whole is in any case
+ * what an answer names, maybe empty. */
 int pythia_probe_message_read(struct pythia_text text, struct pythia_probe_message *out,
                               struct pythia_error *e);
 

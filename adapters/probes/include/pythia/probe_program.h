@@ -32,8 +32,8 @@ struct pythia_probe_mark {
 
 struct pythia_probe_site_program {
     const struct pythia_usdt_operand *operands;
-    size_t count;    /* of operands */
-    uint16_t texts;  /* which are read as texts (bit 0: the first): PYTHIA_PROBE_TEXTS_MAX at most */
+    size_t count;   /* of operands */
+    uint16_t texts; /* which are read as texts (bit 0: the first): PYTHIA_PROBE_TEXTS_MAX at most */
     uint32_t number; /* in its hits */
     enum pythia_probe_role role;
     uint32_t mark;

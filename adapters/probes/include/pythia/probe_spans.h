@@ -29,8 +29,8 @@ int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, siz
 int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
                            const int64_t *values, const char *texts);
 
-/* Forget processes that are gone, and what is open in threads that are gone, or whose number another
- * thread has now; to be called now and then. */
+/* Forget processes that are gone, and what is open in threads that are gone, or whose number
+ * another thread has now; to be called now and then. */
 void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s);
 
 /* Append the requests that have ended since the last call as frames; `now_ns` is CLOCK_MONOTONIC,
@@ -45,8 +45,8 @@ struct pythia_probe_process {
     uint64_t start_time; /* of its first thread, as /proc has it: a pid is given again */
 };
 
-/* The processes in which requests began, but for those that "forget_dead" found gone: up to `max` of
- * them into `out`, in no order. Returns how many there are, 64 at most. */
+/* The processes in which requests began, but for those that "forget_dead" found gone: up to `max`
+ * of them into `out`, in no order. Returns how many there are, 64 at most. */
 size_t pythia_probe_spans_processes(const struct pythia_probe_spans *s,
                                     struct pythia_probe_process *out, size_t max);
 
