@@ -44,7 +44,7 @@ struct pythia__daemon {
      * still received and sent on. */
     struct pythia__room decoding;
     struct pythia__forward *forward;       /* NULL: nothing is sent on */
-    struct pythia_headers forward_headers; /* owned */
+    struct pythia_headers forward_headers[PYTHIA__FORWARDS]; /* owned */
     struct pythia__span_log *span_log;     /* NULL: there is none */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
