@@ -254,8 +254,7 @@ static void callpaths_do_not_hide_that_the_time_grew(void **state)
         run.metrics[PYTHIA_RUN_WALL_NS] = (i % 2 ? 1200000000 : 1000000000) + i * 1000;
         for (int k = 0; k < 100; k++) {
             snprintf(names[k], sizeof(names[k]), "f%d", k);
-            paths[k] =
-                (struct pythia_run_callpath){.path = names[k], .exclusive_ns = 1000 + i / 2};
+            paths[k] = (struct pythia_run_callpath){.path = names[k], .exclusive_ns = 1000 + i / 2};
         }
         assert_int_equal(pythia_regress_add(r, &run, i % 2), PYTHIA_OK);
     }

@@ -20,8 +20,8 @@ struct pythia__hooked {
     struct pythia_request request;
     struct pythia__declared declared;
     pythia_hooked_callback *callback; /* NULL: none */
-    struct pythia__hooked *next; /* of those whose function's name has the same hash */
-    int opened;                  /* its switch was thrown, as was declared */
+    struct pythia__hooked *next;      /* of those whose function's name has the same hash */
+    int opened;                       /* its switch was thrown, as was declared */
     uint32_t places;     /* of calls that go through a hook: entries of global offset tables */
     uint32_t symbols;    /* of functions that report by themselves (instrument.c) */
     uint64_t unrecorded; /* calls for which there was no slot */

@@ -251,8 +251,7 @@ static __attribute__((noinline)) void tell_left(const struct pythia__hooked *h,
 {
     struct pythia_hooked_call call = {.scope = scope,
                                       .point = h->declared.name,
-                                      .event =
-                                          failed ? PYTHIA_HOOKED_FAILED : PYTHIA_HOOKED_RETURN,
+                                      .event = failed ? PYTHIA_HOOKED_FAILED : PYTHIA_HOOKED_RETURN,
                                       .version = PYTHIA_TRACEPOINTS_VERSION};
     if (r) {
         call.result = r->rax;

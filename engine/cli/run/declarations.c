@@ -25,8 +25,9 @@
 #define NAME_BYTES  200 /* as in records */
 #define FIELD_BYTES 4096
 
-static const char *const members[] = {"name",  "module",  "class", "function", "keys",
-                                      "types", "enabled", "error", "request",  "metrics", "callback"};
+static const char *const members[] = {"name",    "module",  "class",   "function",
+                                      "keys",    "types",   "enabled", "error",
+                                      "request", "metrics", "callback"};
 
 /* ---- telling ---- */
 

@@ -17,8 +17,8 @@ struct pythia__declaration {
     char *types;                                 /* kinds of requests, with 0x1F between; "": all */
     char *keys;                                  /* with commas between */
     char *callback; /* "": none; "/path/of.so:function", or "module:function" of Python */
-    char *error;                                 /* "", "negative", "zero", "null" or "nonzero" */
-    char *request; /* "": a request begins, named as the point; "-": none; else a key */
+    char *error;    /* "", "negative", "zero", "null" or "nonzero" */
+    char *request;  /* "": a request begins, named as the point; "-": none; else a key */
     bool enabled;
     bool known; /* by whoever looks for it */
 };

@@ -12,7 +12,8 @@ NOTE note_integers(const struct pythia_hooked_call *call)
     if (call->event == PYTHIA_HOOKED_ENTER) {
         PYTHIA_SET(call->scope, "first", (long)call->integers[0]);
         PYTHIA_SET(call->scope, "tenth", (long)call->stack[3]);
-        PYTHIA_SET(call->scope, "chain", first_of_chain(4)); /* hooked, and not the program's call */
+        PYTHIA_SET(call->scope, "chain",
+                   first_of_chain(4)); /* hooked, and not the program's call */
     } else if (call->event == PYTHIA_HOOKED_RETURN) {
         PYTHIA_SET(call->scope, "result", (long)call->result);
     }
