@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -329,9 +330,15 @@ __attribute__((constructor)) static void begin(void)
     __atomic_store_n(&preload.active, 1, __ATOMIC_RELEASE);
 }
 
-/* Calls that there was no slot for. */
+/* What the process took, and calls that there was no slot for. */
 __attribute__((destructor)) static void end(void)
 {
+    struct rusage took;
+    if (preload.count > 0 && getrusage(RUSAGE_SELF, &took) == 0)
+        pythia__tell("ended\t%ld\t%lld\t%lld\t%ld\t%ld\t%ld", (long)getpid(),
+                     (long long)took.ru_utime.tv_sec * 1000000 + took.ru_utime.tv_usec,
+                     (long long)took.ru_stime.tv_sec * 1000000 + took.ru_stime.tv_usec,
+                     took.ru_maxrss, took.ru_majflt, took.ru_minflt);
     for (size_t i = 0; i < preload.count; i++) {
         uint64_t lost = __atomic_load_n(&preload.points[i].unrecorded, __ATOMIC_RELAXED);
         if (lost)

@@ -454,8 +454,8 @@ static int run_hooked(struct running *r, const struct pythia__benchmark *b,
         const char *records = r->s->records ? r->s->records : RECORDS;
         if (!recording)
             pythia__child_run(&child, result);
-        else if (pythia__recording_run(recording, b, &child, known ? records : NULL, r->s->quiet,
-                                       result) != PYTHIA_OK)
+        else if (pythia__recording_run(recording, b, &child, known ? records : NULL, r->report,
+                                       r->s->quiet, result) != PYTHIA_OK)
             code = PYTHIA__EXIT_FAILED;
         tell_points(r, read_report(r, opened.bytes));
     }
@@ -486,7 +486,7 @@ static int run_once(const struct settings *s, const struct pythia__benchmark *b,
     *started = true;
     if (!recording)
         pythia__child_run(&child, result);
-    else if (pythia__recording_run(recording, b, &child, NULL, s->quiet, result) != PYTHIA_OK)
+    else if (pythia__recording_run(recording, b, &child, NULL, NULL, s->quiet, result) != PYTHIA_OK)
         return PYTHIA__EXIT_FAILED;
     return PYTHIA__EXIT_DONE;
 }
