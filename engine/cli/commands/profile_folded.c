@@ -36,8 +36,10 @@ static bool is_earlier_part(const void *folding, uint32_t a, uint32_t b)
 static void add_file_word(struct pythia_buf *name, struct pythia_text word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    for (size_t i = 0; i < word.size && i < 64; i++)
-        pythia_buf_putc(name, word.bytes[i] && strchr(plain, word.bytes[i]) ? word.bytes[i] : '_');
+    for (size_t i = 0; i < word.size && i < 64; i++) {
+        bool is_plain = word.bytes[i] && strchr(plain, word.bytes[i]);
+        pythia_buf_putc(name, (char)(is_plain ? word.bytes[i] : '_'));
+    }
 }
 
 /* "profiler.<process id>.folded"; without an id, the service's name stands for it. A process whose

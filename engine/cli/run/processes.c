@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "processes.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,34 +32,53 @@ static struct pythia_run_process *find_process(struct processes *p, int64_t pid)
     return made;
 }
 
+/* Read `count` numbers with a tab before each; returns what comes after them, or NULL. */
+static const char *read_process_numbers(const char *at, int64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *end;
+        if (*at != '\t')
+            return NULL;
+        numbers[i] = strtoll(at + 1, &end, 10);
+        if (end == at + 1)
+            return NULL;
+        at = end;
+    }
+    return at;
+}
+
+static int take_name(struct processes *p, int64_t pid, const char *name)
+{
+    struct pythia_run_process *process = find_process(p, pid);
+    size_t size = strcspn(name, "\n");
+    char *copy = process ? pythia_arena_alloc(p->memory, size + 1) : NULL;
+    if (!copy)
+        return PYTHIA_ENOMEM;
+    memcpy(copy, name, size);
+    copy[size] = '\0';
+    process->name = copy;
+    return PYTHIA_OK;
+}
+
 /* "began <pid> <name>" when the shim is loaded, again after exec; "ended <pid> <user us> <system
  * us> <peak KiB> <major> <minor faults>" when the program ends. Other lines are of no process. */
 static int take_process_line(struct processes *p, const char *line)
 {
-    int64_t pid, user_us, sys_us, peak, major, minor;
-    int at = 0;
-    if (sscanf(line, "began\t%" SCNd64 "\t%n", &pid, &at) == 1 && at > 0) {
-        struct pythia_run_process *process = find_process(p, pid);
-        size_t size = strcspn(line + at, "\n");
-        char *name = process ? pythia_arena_alloc(p->memory, size + 1) : NULL;
-        if (!name)
-            return PYTHIA_ENOMEM;
-        memcpy(name, line + at, size);
-        name[size] = '\0';
-        process->name = name;
-    } else if (sscanf(line,
-                      "ended\t%" SCNd64 "\t%" SCNd64 "\t%" SCNd64 "\t%" SCNd64 "\t%" SCNd64
-                      "\t%" SCNd64,
-                      &pid, &user_us, &sys_us, &peak, &major, &minor) == 6) {
-        struct pythia_run_process *process = find_process(p, pid);
-        if (!process)
-            return PYTHIA_ENOMEM;
-        process->user_ns = user_us * 1000;
-        process->sys_ns = sys_us * 1000;
-        process->max_rss_bytes = peak * 1024;
-        process->major_faults = major;
-        process->minor_faults = minor;
-    }
+    int64_t n[6];
+    const char *rest;
+    if (strncmp(line, "began", 5) == 0 && (rest = read_process_numbers(line + 5, n, 1)) &&
+        *rest == '\t')
+        return take_name(p, n[0], rest + 1);
+    if (strncmp(line, "ended", 5) != 0 || !read_process_numbers(line + 5, n, 6))
+        return PYTHIA_OK;
+    struct pythia_run_process *process = find_process(p, n[0]);
+    if (!process)
+        return PYTHIA_ENOMEM;
+    process->user_ns = n[1] * 1000;
+    process->sys_ns = n[2] * 1000;
+    process->max_rss_bytes = n[3] * 1024;
+    process->major_faults = n[4];
+    process->minor_faults = n[5];
     return PYTHIA_OK;
 }
 

@@ -62,7 +62,8 @@ struct pythia_run_callpath {
     double sum_squares;   /* of durations in ns */
 };
 
-/* A process of a traced run. Numbers that are not known are -1: it was killed, or ended by _exit. */
+/* A process of a traced run. Numbers are -1 where they are not known: it was killed, or ended by
+ * _exit. */
 struct pythia_run_process {
     int64_t pid;
     const char *name; /* of the program, or NULL */
