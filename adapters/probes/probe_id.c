@@ -4,36 +4,23 @@
 
 #include "pythia/status.h"
 
-/* Read a whole number that ends with the text, from 0 to `max`. */
-static bool read_number(struct pythia_text text, uint32_t max, uint32_t *out)
-{
-    uint64_t number = 0;
-    for (size_t i = 0; i < text.size && number <= max; i++) {
-        if (text.bytes[i] < '0' || text.bytes[i] > '9')
-            return false;
-        number = number * 10 + (unsigned)(text.bytes[i] - '0');
-    }
-    *out = (uint32_t)number;
-    return text.size > 0 && number <= max;
-}
-
 static int read_id(struct pythia_text text, struct pythia_probe_id *out, struct pythia_error *e)
 {
     const char *end = text.bytes + text.size, *colon = memchr(text.bytes, ':', text.size),
                *space = colon ? memchr(colon, ' ', (size_t)(end - colon)) : NULL,
                *after = space ? memchr(space + 1, ' ', (size_t)(end - space - 1)) : NULL;
     const char *path_end = after ? after : end;
-    uint32_t pid = 0;
+    uint64_t pid = 0;
     if (!space || colon == text.bytes || space == colon + 1 || path_end - space < 2 ||
         space[1] != '/' || memchr(text.bytes, 0, text.size) || path_end - space > PATH_MAX ||
-        (after && (!read_number((struct pythia_text){after + 1, (size_t)(end - after - 1)},
-                                PYTHIA_PROBE_PID_MAX, &pid) ||
+        (after && (!pythia_text_unsigned((struct pythia_text){after + 1, (size_t)(end - after - 1)},
+                                         PYTHIA_PROBE_PID_MAX, &pid) ||
                    pid == 0)))
         return pythia_error_set(e, PYTHIA_EFORMAT, "an id is PROVIDER:NAME /PATH [PID]");
     out->whole = text;
     out->provider = (struct pythia_text){text.bytes, (size_t)(colon - text.bytes)};
     out->name = (struct pythia_text){colon + 1, (size_t)(space - colon - 1)};
-    out->pid = pid;
+    out->pid = (uint32_t)pid;
     memcpy(out->path, space + 1, (size_t)(path_end - space - 1));
     out->path[path_end - space - 1] = '\0';
     return PYTHIA_OK;
@@ -70,10 +57,12 @@ int pythia_probe_message_read(struct pythia_text text, struct pythia_probe_messa
     if (verbs[i].mark) {
         const char *space = memchr(id.bytes, ' ', id.size);
         size_t size = space ? (size_t)(space - id.bytes) : id.size;
-        if (!space ||
-            !read_number((struct pythia_text){id.bytes, size}, PYTHIA_PROBE_MARK_MAX, &out->mark))
+        uint64_t mark = 0;
+        if (!space || !pythia_text_unsigned((struct pythia_text){id.bytes, size},
+                                            PYTHIA_PROBE_MARK_MAX, &mark))
             return pythia_error_set(e, PYTHIA_EFORMAT, "a mark is a number from 0 to %d",
                                     PYTHIA_PROBE_MARK_MAX);
+        out->mark = (uint32_t)mark;
         id = (struct pythia_text){space + 1, id.size - size - 1};
     }
     out->id.whole = id;

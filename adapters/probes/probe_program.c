@@ -2,7 +2,7 @@
  * in the process that has the privilege to load it. It only branches forward, and its record is on
  * its stack, since a per-CPU map could be written by two threads that take turns.
  *
- * r6: the registers of the thread (struct pt_regs). r7: process id << 32 | thread id. On the stack,
+ * r6: the registers of the thread (struct pt_regs), or the fields of a trace point. r7: process id << 32 | thread id. On the stack,
  * from its upper end: the key of the map of threads, a struct pythia_probe_mark, the record. */
 #include "pythia/probe_program.h"
 
@@ -88,7 +88,7 @@ static void call_with_key(struct program *p, int threads, int32_t helper)
     call_helper(p, helper);
 }
 
-/* Find the thread in the map of those that are in a request: r0 is its mark, or 0. */
+/* Find the thread of r7 in the map of those that are in a request: r0 is its mark, or 0. */
 static void find_mark(struct program *p, int threads)
 {
     add_instruction(p, BPF_STX | BPF_MEM | BPF_W, 10, 7, KEY_AT, 0);
@@ -139,7 +139,21 @@ static void play_role(struct program *p, const struct pythia_probe_site_program 
         size_t present = begin_branch(p, BPF_JNE, 0);
         exit_program(p);
         end_branch(p, present);
+        if (site->subject)
+            add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 7, 0,
+                            offsetof(struct pythia_probe_mark, thread), 0);
     }
+}
+
+/* Let r7 be the thread that the hit is of; of another one than the current its id alone is known. */
+static void find_thread(struct program *p, const struct pythia_probe_site_program *site)
+{
+    if (site->subject) {
+        add_instruction(p, BPF_LDX | BPF_MEM | BPF_W, 7, 6, site->subject, 0);
+        return;
+    }
+    call_helper(p, BPF_FUNC_get_current_pid_tgid);
+    add_instruction(p, BPF_ALU64 | BPF_X | BPF_MOV, 7, 0, 0, 0);
 }
 
 /* Load a register of the thread. */
@@ -190,6 +204,9 @@ static void fetch_argument(struct program *p, const struct pythia_usdt_operand *
         call_helper(p, BPF_FUNC_probe_read_user);
         load_register(p, 1, at);
         break;
+    case PYTHIA_USDT_FIELD:
+        add_instruction(p, BPF_LDX | BPF_MEM | (o->bytes == 8 ? BPF_DW : BPF_W), 1, 6, o->base, 0);
+        break;
     default:
         return;
     }
@@ -215,8 +232,7 @@ size_t pythia_probe_program(const struct pythia_probe_site_program *site, struct
            size = text + (slots ? PYTHIA_PROBE_TEXT_BYTES : 0);
     struct program p = {out, 0, (int16_t)(MARK_AT - (int)size)};
     add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 6, 1, 0, 0);
-    call_helper(&p, BPF_FUNC_get_current_pid_tgid);
-    add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 7, 0, 0, 0);
+    find_thread(&p, site);
     play_role(&p, site);
     for (size_t at = 0; at < size; at += 8)
         add_instruction(&p, BPF_ST | BPF_MEM | BPF_DW, 10, 0, (int16_t)(p.record + (int16_t)at), 0);

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "kernel_time.h"
 #include "pythia/hash.h"
 #include "pythia/hash_table.h"
 #include "pythia/mem.h"
@@ -22,13 +23,15 @@
 #define TYPE_BYTES    120        /* of a statement that its type has */
 
 struct definition {
-    uint32_t point; /* index + 1; 0: not defined */
+    uint32_t point;        /* index + 1; 0: not defined */
+    uint32_t kernel_event; /* + 1; 0: none */
     bool done;
 };
 
 struct open {
     size_t point;
     uint64_t span;
+    int64_t kernel_sums[PYTHIA_KERNEL_SUMS]; /* of its thread, when it began */
 };
 
 /* A thread that is in a request. */
@@ -40,6 +43,8 @@ struct thread {
     struct open open[DEPTH_MAX];
     size_t depth;
     uint32_t spans;
+    uint32_t kernel_events; /* that were reported since its request began: bits */
+    struct pythia__kernel_time kernel;
     struct pythia_buf records;
 };
 
@@ -54,7 +59,8 @@ struct pythia_probe_spans {
     size_t process_count, process_capacity;
     struct pythia_buf finished;
     uint64_t process[2], last_span, position;
-    bool begun; /* the definitions were written */
+    uint32_t kernel_events; /* that are reported: bits */
+    bool begun;             /* the definitions were written */
     struct pythia_probe_numbers numbers;
 };
 
@@ -94,7 +100,26 @@ int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, siz
     if (pythia_reach(&s->definitions, &s->definition_capacity, number, sizeof(*s->definitions)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    s->definitions[number] = (struct definition){(uint32_t)point + 1, done};
+    s->definitions[number] = (struct definition){.point = (uint32_t)point + 1, .done = done};
+    return PYTHIA_OK;
+}
+
+int pythia_probe_spans_define_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
+                                     uint32_t number)
+{
+    if (number >= NUMBERS_MAX)
+        return PYTHIA_ELIMIT;
+    if (number == 0) {
+        s->kernel_events &= ~(UINT32_C(1) << event);
+        for (size_t i = 0; i < s->thread_count; i++)
+            s->threads[i].kernel_events &= s->kernel_events;
+        return PYTHIA_OK;
+    }
+    if (pythia_reach(&s->definitions, &s->definition_capacity, number, sizeof(*s->definitions)) !=
+        PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    s->definitions[number] = (struct definition){.kernel_event = (uint32_t)event + 1};
+    s->kernel_events |= UINT32_C(1) << event;
     return PYTHIA_OK;
 }
 
@@ -126,7 +151,7 @@ static struct thread *add_thread(struct pythia_probe_spans *s, uint64_t id, bool
         pythia_hash_table_add(&s->by_id, id, (uint32_t)s->thread_count) != PYTHIA_OK)
         return NULL;
     struct thread *t = &s->threads[s->thread_count++];
-    *t = (struct thread){.id = id};
+    *t = (struct thread){.id = id, .kernel_events = s->kernel_events};
     return t;
 }
 
@@ -246,6 +271,19 @@ static struct pythia_text find_text(const struct pythia_probe_hit *hit, const in
     return (struct pythia_text){at, strnlen(at, bytes)};
 }
 
+static void add_value(struct thread *t, uint64_t span, struct pythia_text key, uint8_t kind,
+                      struct pythia_text value)
+{
+    const struct pythia_record_value record = {.head = {.kind = PYTHIA_RECORD_VALUE},
+                                               .trace_high = t->trace_high,
+                                               .trace_low = t->trace_low,
+                                               .span = span,
+                                               .value_kind = kind,
+                                               .key_bytes = (uint8_t)key.size,
+                                               .value_bytes = (uint16_t)value.size};
+    add_record(&t->records, &record, sizeof(record), key, value);
+}
+
 /* Add the keys of a point that are arguments of this probe. An argument that the program's site
  * does not have, and a text that could not be read, are left out. */
 static void add_keys(struct pythia_probe_spans *s, struct thread *t, const struct open *open,
@@ -261,19 +299,28 @@ static void add_keys(struct pythia_probe_spans *s, struct thread *t, const struc
         const char *number = (const char *)&values[key->argument];
         int64_t narrow = (int32_t)(uint32_t)values[key->argument];
         number = key->is_int ? (const char *)&narrow : number;
-        struct pythia_text name = pythia_text_of(key->name),
-                           value = key->text ? find_text(hit, values, texts, key->argument)
+        struct pythia_text value = key->text ? find_text(hit, values, texts, key->argument)
                                              : (struct pythia_text){number, sizeof(*values)};
-        const struct pythia_record_value record = {.head = {.kind = PYTHIA_RECORD_VALUE},
-                                                   .trace_high = t->trace_high,
-                                                   .trace_low = t->trace_low,
-                                                   .span = open->span,
-                                                   .value_kind = key->text ? PYTHIA_VALUE_TEXT
-                                                                           : PYTHIA_VALUE_INTEGER,
-                                                   .key_bytes = (uint8_t)name.size,
-                                                   .value_bytes = (uint16_t)value.size};
         if (value.size > 0)
-            add_record(&t->records, &record, sizeof(record), name, value);
+            add_value(t, open->span, pythia_text_of(key->name),
+                      key->text ? PYTHIA_VALUE_TEXT : PYTHIA_VALUE_INTEGER, value);
+    }
+}
+
+/* Add what the kernel did while the span was open, as far as its events were reported. */
+static void add_kernel_keys(const struct pythia_probe_spans *s, struct thread *t,
+                            const struct open *open)
+{
+    const struct pythia_probe_point *point = &s->rules->points[open->point];
+    uint32_t sums = 0;
+    for (const struct pythia_kernel_topic *topic = pythia_kernel_topics; topic->name; topic++)
+        if ((topic->events & ~t->kernel_events) == 0)
+            sums |= topic->sums & point->kernel_sums;
+    for (unsigned i = 0; i < PYTHIA_KERNEL_SUMS; i++) {
+        int64_t sum = t->kernel.sums[i] - open->kernel_sums[i];
+        if (sums >> i & 1)
+            add_value(t, open->span, pythia_text_of(pythia_kernel_sum_key(i)), PYTHIA_VALUE_INTEGER,
+                      (struct pythia_text){(const char *)&sum, sizeof(sum)});
     }
 }
 
@@ -445,7 +492,10 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, size_t poi
     uint64_t span = number_span(s);
     if (t->depth == 0)
         begin_trace(s, t, &s->rules->points[point], hit, values, texts);
-    t->open[t->depth++] = (struct open){point, span};
+    struct open *open = &t->open[t->depth++];
+    open->point = point;
+    open->span = span;
+    memcpy(open->kernel_sums, t->kernel.sums, sizeof(open->kernel_sums));
     t->spans++;
     add_enter(s, t, hit, values, texts);
     return pythia_buf_status(&t->records);
@@ -476,12 +526,26 @@ static int end_span(struct pythia_probe_spans *s, struct thread *t, size_t point
         s->numbers.outside += t == NULL;
         return PYTHIA_OK;
     }
-    for (; t->depth > depth; t->depth--)
+    for (; t->depth > depth; t->depth--) {
+        add_kernel_keys(s, t, &t->open[t->depth - 1]);
         add_exit(t, &t->open[t->depth - 1], hit->time_ns, true);
+    }
     add_keys(s, t, &t->open[depth - 1], true, hit, values, texts);
+    add_kernel_keys(s, t, &t->open[depth - 1]);
     add_exit(t, &t->open[depth - 1], hit->time_ns, false);
     t->depth--;
     return t->depth == 0 ? finish_request(s, t) : pythia_buf_status(&t->records);
+}
+
+/* An event of the kernel. The mark of a thread may outlive its request by some of them. */
+static void add_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
+                       const struct pythia_probe_hit *hit, const int64_t *values)
+{
+    struct thread *t = find_thread(s, hit->thread);
+    if (t)
+        pythia__kernel_time_add(&t->kernel, event, hit->time_ns, hit->values > 0 ? values[0] : 0);
+    else
+        s->numbers.outside++;
 }
 
 int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
@@ -490,6 +554,10 @@ int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_pro
     struct definition d = {0};
     if (hit->number < s->definition_capacity)
         d = s->definitions[hit->number];
+    if (d.kernel_event) {
+        add_kernel(s, (enum pythia_kernel_event)(d.kernel_event - 1), hit, values);
+        return PYTHIA_OK;
+    }
     if (d.point == 0 || hit->values > PYTHIA_USDT_OPERANDS_MAX ||
         hit->texts >> PYTHIA_USDT_OPERANDS_MAX) {
         s->numbers.outside++;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "pythia/elf_functions.h"
+#include "pythia/kernel_points.h"
 #include "pythia/mem.h"
 #include "pythia/probe_program.h"
 #include "pythia/status.h"
@@ -111,17 +112,36 @@ void pythia__rings_close(struct pythia__rings *r)
     r->map = r->threads = -1;
 }
 
-/* The program is ours to license; the kernel lends what reads the memory of programs to those of
- * the GPL only. */
-static int load_program(const struct pythia_probe_site_program *site)
+/* Load a program, and open an event that runs it: enabled. The program is ours to license; the
+ * kernel lends what reads the memory of programs to those of the GPL only. */
+static int open_with_program(struct perf_event_attr *attributes, uint32_t pid,
+                             const struct pythia_probe_site_program *site, struct pythia_error *e)
 {
+    bool kernel = attributes->type == PERF_TYPE_TRACEPOINT;
     struct bpf_insn instructions[PYTHIA_PROBE_PROGRAM_MAX];
     size_t count = pythia_probe_program(site, instructions);
-    union bpf_attr load = {.prog_type = BPF_PROG_TYPE_KPROBE,
+    union bpf_attr load = {.prog_type = kernel ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
                            .insns = (uintptr_t)instructions,
                            .insn_cnt = (uint32_t)count,
                            .license = (uintptr_t) "GPL"};
-    return call_bpf(BPF_PROG_LOAD, &load);
+    int event = -1, program = call_bpf(BPF_PROG_LOAD, &load);
+    if (program < 0) {
+        fail_open(e, "the program of a probe");
+        return -1;
+    }
+    event = open_event(attributes, pid, 0);
+    if (event < 0 && errno == ESRCH)
+        pythia_error_set(e, PYTHIA_ENOTFOUND, "there is no process %u", pid);
+    else if (event < 0)
+        fail_open(e, kernel ? "a trace point" : "a uprobe");
+    if (event >= 0 && (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) != 0 ||
+                       ioctl(event, PERF_EVENT_IOC_ENABLE, 0) != 0)) {
+        fail_open(e, kernel ? "a trace point" : "a uprobe");
+        close(event);
+        event = -1;
+    }
+    close(program); /* the event has it */
+    return event;
 }
 
 /* An event of a process has its breakpoint in the memory of that process alone: others that run the
@@ -146,28 +166,45 @@ int pythia__site_open(const struct pythia__rings *r, const struct pythia_probe_m
         .mark = m->mark,
         .rings = r->map,
         .threads = r->threads};
-    if (site->semaphore > UINT32_MAX) {
-        pythia_error_set(e, PYTHIA_ELIMIT, "its semaphore is beyond 4 GiB of the file");
-        return -1;
-    }
-    int event = -1, program = load_program(&code);
-    if (program < 0) {
-        fail_open(e, "the program of a probe");
-        return -1;
-    }
-    event = open_event(&attributes, m->id.pid, 0);
-    if (event < 0 && errno == ESRCH)
-        pythia_error_set(e, PYTHIA_ENOTFOUND, "there is no process %u", m->id.pid);
-    else if (event < 0)
-        fail_open(e, "a uprobe");
-    if (event >= 0 && (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) != 0 ||
-                       ioctl(event, PERF_EVENT_IOC_ENABLE, 0) != 0)) {
-        fail_open(e, "a uprobe");
-        close(event);
-        event = -1;
-    }
-    close(program); /* the event has it */
-    return event;
+    if (site->semaphore <= UINT32_MAX)
+        return open_with_program(&attributes, m->id.pid, &code, e);
+    pythia_error_set(e, PYTHIA_ELIMIT, "its semaphore is beyond 4 GiB of the file");
+    return -1;
+}
+
+/* Open a trace point of the kernel, for threads that are in a request alone. */
+static int open_kernel(const struct pythia__rings *r, const struct pythia_probe_message *m,
+                       uint32_t number, struct pythia__sites *out, struct pythia_error *e)
+{
+    char text[PYTHIA_KERNEL_FORMAT_BYTES];
+    struct pythia_kernel_point point;
+    enum pythia_kernel_event event = pythia_kernel_event_find(m->id.name);
+    if (event == PYTHIA_KERNEL_EVENTS || m->role != PYTHIA_PROBE_WITHIN || m->id.pid ||
+        strcmp(m->id.path, PYTHIA_KERNEL_PATH) != 0)
+        return pythia_error_set(e, PYTHIA_ENOTFOUND, "there is no such probe of the kernel");
+    ssize_t size = pythia__trusted_read(pythia_kernel_format_path(event), text, sizeof(text), e);
+    if (size < 0 || stat(m->id.path, &out->file) != 0)
+        return size < 0 ? (int)size : fail_open(e, m->id.path);
+    int status =
+        pythia_kernel_point_read(event, (struct pythia_text){text, (size_t)size}, &point, e);
+    if (status != PYTHIA_OK)
+        return status;
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_TRACEPOINT, .config = point.id, .sample_period = 1, .disabled = 1};
+    const struct pythia_probe_site_program code = {.operands = point.site.operands,
+                                                   .count = point.site.operand_count,
+                                                   .number = number,
+                                                   .role = PYTHIA_PROBE_WITHIN,
+                                                   .rings = r->map,
+                                                   .threads = r->threads,
+                                                   .subject = point.subject};
+    if (!(out->events = pythia_calloc(1, sizeof(*out->events))))
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    out->count = 1;
+    if ((out->events[0] = open_with_program(&attributes, 0, &code, e)) >= 0)
+        return PYTHIA_OK;
+    pythia_free(out->events);
+    return PYTHIA_EIO;
 }
 
 /* Open a probe wholly or not at all. Prices were measured for each kind of instruction: one that is
@@ -227,6 +264,8 @@ static int open_probe(struct pythia__opener *o, const struct pythia_probe_messag
     bool function = PYTHIA_TEXT_IS(m->id.provider, PYTHIA_FUNCTION_PROVIDER);
     struct pythia_usdt_notes sites = {0};
     size_t count;
+    if (PYTHIA_TEXT_IS(m->id.provider, PYTHIA_KERNEL_PROVIDER))
+        return open_kernel(r, m, number, out, e);
     int file = pythia__trusted_open(m->id.path, e);
     if (file < 0)
         return file;

@@ -13,15 +13,6 @@
  * other (tests/bench/probes): a price is a mean of about so many measurements. */
 #define MEAN_OF 8
 
-/* Open the probe of a function that has a kind of instruction. The event is never closed. */
-static int open_priced(const struct pythia__rings *r, const struct pythia_probe_message *m,
-                       enum pythia_usdt_instruction function, enum pythia_usdt_instruction kind,
-                       struct pythia_error *e)
-{
-    const struct pythia_usdt_site site = pythia_priced_site(function, kind);
-    return pythia__site_open(r, m, &site, 0, 0, e) < 0 ? PYTHIA_EIO : PYTHIA_OK;
-}
-
 int pythia__prices_open(struct pythia__prices *p, struct pythia_error *e)
 {
     struct pythia_probe_message m = {.role = PYTHIA_PROBE_ENTER, .id = {.pid = (uint32_t)getpid()}};
@@ -34,10 +25,12 @@ int pythia__prices_open(struct pythia__prices *p, struct pythia_error *e)
     for (size_t i = 0; i < p->rings.count; i++)
         copies[i] = dup(p->rings.rings[i]);
     status = pythia_probe_rings_open(copies, p->rings.count, &p->mapped, e);
-    for (unsigned i = 0; i < PYTHIA_USDT_INSTRUCTIONS && status == PYTHIA_OK; i++)
-        status = open_priced(&p->rings, &m, i, i, e);
-    if (status == PYTHIA_OK)
-        status = open_priced(&p->rings, &m, PYTHIA_USDT_RETURN, PYTHIA_USDT_PUSH, e);
+    for (unsigned i = 0; i <= PYTHIA_USDT_INSTRUCTIONS && status == PYTHIA_OK; i++) {
+        bool last = i == PYTHIA_USDT_INSTRUCTIONS; /* that with a return has two */
+        const struct pythia_usdt_site site =
+            pythia_priced_site(last ? PYTHIA_USDT_RETURN : i, last ? PYTHIA_USDT_PUSH : i);
+        status = pythia__site_open(&p->rings, &m, &site, 0, 0, e) < 0 ? PYTHIA_EIO : PYTHIA_OK;
+    }
     if (status == PYTHIA_OK)
         pythia__prices_measure(p);
     return status;

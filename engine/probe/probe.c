@@ -38,7 +38,7 @@ static const struct pythia_option options[] = {
      offsetof(struct settings, socket), "where clients connect"},
     {"lease", 'l', PYTHIA_OPTION_REAL, "SECONDS", "30", NULL, 0.1, 3600,
      offsetof(struct settings, lease_seconds), "how long a probe stays open unless it is renewed"},
-    {"max-price", 'm', PYTHIA_OPTION_REAL, "NS", "5000", NULL, 0, 1e9,
+    {"max-price", 'm', PYTHIA_OPTION_REAL, "NS", "10000", NULL, 0, 1e9,
      offsetof(struct settings, max_ns), "what a hit may cost; probes that cost more are refused"},
     PYTHIA_FLAG("force", 'f', offsetof(struct settings, force), "open probes whatever a hit costs"),
     PYTHIA_FLAG("help", 'h', offsetof(struct settings, help), "show this and exit"),

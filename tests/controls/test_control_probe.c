@@ -463,6 +463,66 @@ static void probes_are_in_the_processes_that_the_user_names_alone(void **state)
     expect_silence();
 }
 
+/* ---- the kernel ---- */
+
+static void serve_kernel(const char *verb, const char *event, const char *answer)
+{
+    char got[128], expected[128];
+    ssize_t size = recv(helper, got, sizeof(got) - 1, MSG_DONTWAIT);
+    assert_true(size > 0);
+    got[size] = '\0';
+    snprintf(expected, sizeof(expected), "%s kernel:%s /sys/kernel/tracing", verb, event);
+    assert_string_equal(got, expected);
+    int bytes = snprintf(got, sizeof(got), "%s kernel:%s /sys/kernel/tracing%s", answer, event,
+                         answer[0] == 'r' ? ": there is no tracefs" : "");
+    assert_int_equal(send(helper, got, (size_t)bytes, 0), bytes);
+}
+
+static void begin_with_kernel(void)
+{
+    char text[512];
+    int size = snprintf(text, sizeof(text),
+                        "service: shop\nprovider: p\nprograms: [%s]\npoints:\n"
+                        "  sell: {request: true}\n  slow: {kernel: [page_faults, block_io]}\n",
+                        program);
+    write_file(with_library, text, (size_t)size);
+    begin_with(with_library, NULL);
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    greet();
+    assert_int_equal(plane_apply(plane, "shop:slow", 7, now_ns), PYTHIA_OK);
+    serve("within", "slow__start", "attached 1");
+    serve("within", "slow__done", "attached 2");
+}
+
+static void the_kernel_is_asked_while_a_point_that_needs_it_is_open(void **state)
+{
+    begin_with_kernel();
+    serve_kernel("within", "page_fault", "attached 3");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow pending 0\n");
+    serve_kernel("within", "block_issue", "attached 4");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    expect_silence();
+    assert_int_equal(plane_apply(plane, "shop:sell", 8, now_ns), PYTHIA_OK);
+    serve("enter 0", "sell__start", "attached 5");
+    serve("leave 0", "sell__done", "attached 6");
+    serve("detach", "slow__start", "detached");
+    serve("detach", "slow__done", "detached");
+    serve_kernel("detach", "page_fault", "detached");
+    serve_kernel("detach", "block_issue", "detached");
+    expect_observed("shop shop:sell applied 8\nshop shop:slow applied 8\n");
+    expect_silence();
+}
+
+/* Root has not listed it: the point is open, without these keys. */
+static void a_point_is_open_without_the_kernel_too(void **state)
+{
+    begin_with_kernel();
+    serve_kernel("within", "page_fault", "refused");
+    serve_kernel("within", "block_issue", "refused");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    expect_silence();
+}
+
 static void wrong_settings_are_refused_with_the_reason(void **state)
 {
     struct pythia_control *c = NULL;
@@ -504,6 +564,8 @@ int main(void)
         WITHOUT_PLANE(a_process_that_ends_meanwhile_is_no_refusal),
         WITHOUT_PLANE(probes_of_a_library_are_everywhere_if_requests_are_in_many_processes),
         WITHOUT_PLANE(probes_are_in_the_processes_that_the_user_names_alone),
+        WITHOUT_PLANE(the_kernel_is_asked_while_a_point_that_needs_it_is_open),
+        WITHOUT_PLANE(a_point_is_open_without_the_kernel_too),
         cmocka_unit_test(wrong_settings_are_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, begin_files, end_files);

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 PAGES = 64
+KERNEL = "/sys/kernel/tracing"
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -39,8 +40,11 @@ class Helper:
         with open(path, "w", encoding="utf-8") as file:
             file.write(allow)
         os.chmod(path, 0o644)
-        self.process = subprocess.Popen([binary, "--allow", path, "--socket", self.socket, *options],
-                                        stderr=subprocess.PIPE, text=True)
+        command = [binary, "--allow", path, "--socket", self.socket, *options]
+        if KERNEL in allow: # in a mount of its own, where the machine has none
+            command = ["unshare", "--mount", "sh", "-c",
+                       f'[ -d {KERNEL}/events ] || mount -t tracefs tracefs {KERNEL}; exec "$@"', "sh", *command]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.first = self.process.stderr.readline()
         if "Serves probes" not in self.first:
             self.process.wait()

@@ -271,6 +271,59 @@ class Requests(OfOneTarget):
         self.assertEqual(other.hits(), [])
 
 
+class Kernel(OfOneTarget):
+    """What the kernel does for a thread from work__start to step: with "pause" it sleeps between them."""
+    EVENTS = {name: number for number, name in enumerate(
+        ["switch_out", "switch_in", "waking", "system_call", "system_return", "page_fault", "block_issue"], 3)}
+    NANOSLEEP = (35, 230)
+
+    def open(self, client):
+        for i, message in enumerate(["enter 0 target:work__start", "leave 0 target:step"]):
+            self.assertEqual(client.ask(f"{message} {self.path}"), f"attached {i + 1} {message.split()[-1]} {self.path}")
+        for name, number in self.EVENTS.items():
+            answer = client.ask(f"within kernel:{name} {helper.KERNEL}")
+            if "No such file" in answer:
+                self.skipTest(answer)
+            self.assertEqual(answer, f"attached {number} kernel:{name} {helper.KERNEL}")
+
+    def test_a_thread_in_a_request_is_seen_to_sleep_and_to_wake(self):
+        _, client = self.begin("--force", allow=f"{self.path}\n{helper.KERNEL}\n")
+        self.open(client)
+        self.target.fire("pause")
+        hits, names = client.hits(), {number: name for name, number in self.EVENTS.items()}
+        self.assertEqual({hit[1] for hit in hits}, {self.target.process.pid})
+        begin = next(i for i, hit in enumerate(hits) if names.get(hit[2]) == "system_call" and hit[3][0] in self.NANOSLEEP)
+        seen = [(names.get(hit[2]), hit[3], hit[0]) for hit in hits[begin:]]
+        kinds = [name for name, _, _ in seen]
+        out = kinds.index("switch_out")
+        self.assertEqual(seen[out][1], (1,)) # it sleeps, and could be interrupted
+        woken, back = kinds.index("waking", out), kinds.index("switch_in", out)
+        self.assertLess(woken, back)
+        self.assertLess(back, kinds.index("system_return", out))
+        self.assertGreaterEqual(seen[woken][2] - seen[out][2], 900000) # of a millisecond, at least that it slept
+        self.assertIn("page_fault", [names.get(hit[2]) for hit in hits])
+
+    def test_what_the_kernel_does_outside_of_requests_is_not_reported(self):
+        _, client = self.begin("--force", allow=f"{self.path}\n{helper.KERNEL}\n")
+        self.open(client)
+        client.ask(f"detach target:work__start {self.path}")
+        self.target.fire("pause")
+        self.assertEqual([hit for hit in client.hits() if hit[2] > 2], [])
+
+    def test_the_kernel_is_not_probed_unless_root_lists_it(self):
+        _, client = self.begin()
+        self.assertEqual(client.ask(f"within kernel:switch_out {helper.KERNEL}"),
+                         f"refused kernel:switch_out {helper.KERNEL}: the program is not in the allow-list")
+        self.assertEqual(client.ask(f"within kernel:switch_out {self.path}"),
+                         f"refused kernel:switch_out {self.path}: there is no such probe of the kernel")
+
+    def test_the_kernel_is_probed_for_threads_in_requests_alone(self):
+        _, client = self.begin(allow=f"{self.path}\n{helper.KERNEL}\n")
+        for message in (f"attach kernel:switch_out {helper.KERNEL}", f"enter 1 kernel:switch_out {helper.KERNEL}",
+                        f"within kernel:switch_out {helper.KERNEL} {os.getpid()}", f"within kernel:other {helper.KERNEL}"):
+            self.assertRegex(client.ask(message), r"^refused kernel:.*: there is no such probe of the kernel$")
+
+
 def code_at(target, name):
     """The first byte of the instruction at a static probe, as the process has it."""
     notes = subprocess.run(["readelf", "--notes", "--wide", target.path], capture_output=True, text=True, check=True).stdout

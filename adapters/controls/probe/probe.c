@@ -21,6 +21,7 @@
 
 #include "probe/probe_feed.h"
 #include "pythia/elf_functions.h"
+#include "pythia/kernel_points.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/priced_functions.h"
@@ -85,8 +86,9 @@ struct probe {
     struct pythia_control control;
     char *socket_path; /* owned */
     struct pythia_probe_feed *feed;
-    const struct pythia_probe_rules *rules; /* the feed's */
-    struct point *points;                   /* as the rules have them; owned */
+    const struct pythia_probe_rules *rules;  /* the feed's */
+    struct point *points;                    /* as the rules have them; owned */
+    struct end kernel[PYTHIA_KERNEL_EVENTS]; /* trace points that points need; id NULL: none does */
     struct pythia_wishes wishes;
     int socket;   /* -1: not connected */
     bool greeted; /* the prices are known, and rings were given */
@@ -206,11 +208,33 @@ static void destroy_probe(struct pythia_control *c)
             pythia_free(p->points[i].ends[k].id);
         pythia_free(p->points[i].id);
     }
+    for (size_t i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
+        pythia_free(p->kernel[i].id);
     pythia_free(p->points);
     pythia_wishes_free(&p->wishes);
     pythia_probe_feed_release(p->feed);
     pythia_free(p->socket_path);
     pythia_free(p);
+}
+
+/* Name the trace points of the kernel that any point needs; each is in one instance. */
+static int name_kernel_events(struct probe *p)
+{
+    uint32_t needed = 0;
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        needed |= p->rules->points[i].kernel_events;
+    for (unsigned i = 0; i < PYTHIA_KERNEL_EVENTS; i++) {
+        struct pythia_buf id = {0};
+        if (!(needed >> i & 1))
+            continue;
+        pythia_buf_printf(&id, PYTHIA_KERNEL_PROVIDER ":%s " PYTHIA_KERNEL_PATH,
+                          pythia_kernel_event_name(i));
+        p->kernel[i].id = id.bytes;
+        p->kernel[i].instance_count = 1;
+        if (pythia_buf_status(&id) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
 }
 
 /* Read the rules and the notes of their programs. */
@@ -231,7 +255,7 @@ static int read_inventory(struct probe *p, const char *path, struct pythia_error
         if (pythia_buf_status(&id) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
-    status = p->points ? PYTHIA_OK : PYTHIA_ENOMEM;
+    status = p->points ? name_kernel_events(p) : PYTHIA_ENOMEM;
     for (size_t i = 0; i < p->rules->program_count && status == PYTHIA_OK; i++)
         status = add_program(p, p->rules->programs[i]);
     return status;
@@ -327,6 +351,8 @@ static void close_connection(struct probe *p)
     for (size_t i = 0; i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++)
             p->points[i].ends[k].instance_count = 0;
+    for (size_t i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
+        p->kernel[i].instances[0].state = END_CLOSED;
 }
 
 static void note_loss(struct probe *p, const char *why)
@@ -390,6 +416,16 @@ static struct instance *find_instance(struct probe *p, struct pythia_text id, si
     return NULL;
 }
 
+/* The trace point of the kernel that an id is of: PYTHIA_KERNEL_EVENTS if it is none. */
+static unsigned find_kernel_event(const struct probe *p, struct pythia_text id)
+{
+    unsigned i = 0;
+    while (i < PYTHIA_KERNEL_EVENTS &&
+           !(p->kernel[i].id && pythia_text_equal(pythia_text_of(p->kernel[i].id), id)))
+        i++;
+    return i;
+}
+
 /* "refused ID: a sentence". No id has ": " in it: there is no space behind the colon of one. A
  * process that was found by its requests may have ended since. */
 static void take_refusal(struct probe *p, struct pythia_text text)
@@ -397,8 +433,11 @@ static void take_refusal(struct probe *p, struct pythia_text text)
     const char *colon = memmem(text.bytes, text.size, ": ", 2);
     size_t point, size = colon ? (size_t)(colon - text.bytes) : text.size;
     bool done;
+    unsigned event = find_kernel_event(p, (struct pythia_text){text.bytes, size});
     struct instance *instance =
-        find_instance(p, (struct pythia_text){text.bytes, size}, &point, &done);
+        event < PYTHIA_KERNEL_EVENTS
+            ? &p->kernel[event].instances[0]
+            : find_instance(p, (struct pythia_text){text.bytes, size}, &point, &done);
     if (instance && instance->process.start_time && colon &&
         pythia_text_starts((struct pythia_text){colon, text.size - size},
                            PYTHIA_TEXT(": there is no process "))) {
@@ -409,6 +448,13 @@ static void take_refusal(struct probe *p, struct pythia_text text)
         pythia_log(PYTHIA_LOG_WARNING, "pythia-probe refuses: %.*s", (int)text.size, text.bytes);
     if (instance)
         instance->state = END_REFUSED;
+}
+
+/* One was attached with this number, or (0) detached. */
+static int take_kernel_answer(struct probe *p, unsigned event, uint32_t number)
+{
+    p->kernel[event].instances[0].state = number ? END_OPEN : END_CLOSED;
+    return pythia__probe_feed_define_kernel(p->feed, (enum pythia_kernel_event)event, number);
 }
 
 static int take_answer(struct probe *p, struct pythia_text text)
@@ -431,8 +477,11 @@ static int take_answer(struct probe *p, struct pythia_text text)
         number = strtoul(at, &after, 10);
         at = *after == ' ' ? after + 1 : after;
     }
-    struct instance *instance = find_instance(
-        p, (struct pythia_text){at, text.size - (size_t)(at - text.bytes)}, &point, &done);
+    struct pythia_text id = {at, text.size - (size_t)(at - text.bytes)};
+    unsigned event = find_kernel_event(p, id);
+    if (event < PYTHIA_KERNEL_EVENTS)
+        return take_kernel_answer(p, event, (uint32_t)number);
+    struct instance *instance = find_instance(p, id, &point, &done);
     if (!instance)
         return PYTHIA_OK;
     instance->state = is_attached ? END_OPEN : END_CLOSED;
@@ -547,7 +596,7 @@ static bool send_message(struct probe *p, size_t point, const struct end *end,
                          const struct instance *instance, bool detach)
 {
     char id[ID_BYTES], text[ID_BYTES + 16];
-    bool request = p->rules->points[point].request;
+    bool request = point < p->rules->point_count && p->rules->points[point].request;
     write_id(end, instance, id);
     int size = detach     ? snprintf(text, sizeof(text), "detach %s", id)
                : !request ? snprintf(text, sizeof(text), "within %s", id)
@@ -558,9 +607,8 @@ static bool send_message(struct probe *p, size_t point, const struct end *end,
 
 /* Ask for what an instance is not yet; what does not go out now is asked for the next time. */
 static void send_instance(struct probe *p, size_t point, const struct end *end,
-                          struct instance *instance, bool renew)
+                          struct instance *instance, bool wanted, bool renew)
 {
-    bool wanted = p->points[point].wanted && !instance->leaving;
     enum end_state state = instance->state;
     if (wanted && state == END_CLOSED && send_message(p, point, end, instance, false))
         instance->state = END_OPENING;
@@ -572,14 +620,29 @@ static void send_instance(struct probe *p, size_t point, const struct end *end,
         instance->state = END_CLOSED;
 }
 
+/* Is a point wanted that needs this event of the kernel? */
+static bool is_event_wanted(const struct probe *p, unsigned event)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        wanted |= p->points[i].wanted && p->points[i].end_count > 0 &&
+                  (p->rules->points[i].kernel_events >> event & 1);
+    return wanted;
+}
+
 static void send_wanted(struct probe *p, bool renew)
 {
     for (size_t i = 0; p->greeted && i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++) {
             struct end *end = &p->points[i].ends[k];
             for (size_t n = 0; n < end->instance_count; n++)
-                send_instance(p, i, end, &end->instances[n], renew);
+                send_instance(p, i, end, &end->instances[n],
+                              p->points[i].wanted && !end->instances[n].leaving, renew);
         }
+    for (unsigned i = 0; p->greeted && i < PYTHIA_KERNEL_EVENTS; i++)
+        if (p->kernel[i].id)
+            send_instance(p, SIZE_MAX, &p->kernel[i], &p->kernel[i].instances[0],
+                          is_event_wanted(p, i), renew);
 }
 
 static int exchange_messages(struct probe *p, uint64_t now_ns)
@@ -628,10 +691,17 @@ static int apply_probes(struct pythia_control *c, const struct pythia_control_wi
     return exchange_messages(p, now_ns);
 }
 
-/* A library's point is open once it is open in the processes that have requests so far. */
+/* A library's point is open once it is open in the processes that have requests so far. One that
+ * needs an event of the kernel waits until that is attached; if it is refused, its keys are missing,
+ * and the point is open nevertheless. */
 static enum pythia_control_result judge_point(const struct probe *p, const struct point *point)
 {
     bool as_wanted = true;
+    uint32_t events = p->rules->points[point - p->points].kernel_events;
+    for (unsigned i = 0; point->wanted && i < PYTHIA_KERNEL_EVENTS; i++)
+        if (events >> i & 1)
+            as_wanted &= p->kernel[i].instances[0].state == END_OPEN ||
+                         p->kernel[i].instances[0].state == END_REFUSED;
     if (point->wanted && !p->greeted)
         return PYTHIA_CONTROL_LOST;
     for (size_t k = 0; k < point->end_count; k++)

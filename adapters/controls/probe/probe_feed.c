@@ -18,8 +18,8 @@
 
 struct definition {
     uint32_t number;
-    size_t point;
-    bool done;
+    size_t point; /* or, if `kernel`, which event */
+    bool done, kernel;
 };
 
 struct pythia_probe_feed {
@@ -91,15 +91,26 @@ void pythia__probe_feed_rings(struct pythia_probe_feed *f, const int *rings, siz
     pthread_mutex_unlock(&f->lock);
 }
 
-int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size_t point, bool done)
+static int add_definition(struct pythia_probe_feed *f, struct definition definition)
 {
     pthread_mutex_lock(&f->lock);
     int status = pythia_grow(&f->definitions, &f->definition_capacity, f->definition_count,
                              sizeof(*f->definitions));
     if (status == PYTHIA_OK)
-        f->definitions[f->definition_count++] = (struct definition){number, point, done};
+        f->definitions[f->definition_count++] = definition;
     pthread_mutex_unlock(&f->lock);
     return status;
+}
+
+int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size_t point, bool done)
+{
+    return add_definition(f, (struct definition){number, point, done, false});
+}
+
+int pythia__probe_feed_define_kernel(struct pythia_probe_feed *f, enum pythia_kernel_event event,
+                                     uint32_t number)
+{
+    return add_definition(f, (struct definition){number, event, false, true});
 }
 
 size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_probe_process *out,
@@ -151,7 +162,9 @@ static int take_news(struct pythia_probe_feed *f, struct pythia_error *e)
     int status = f->renewed ? take_rings(f, e) : PYTHIA_OK;
     for (size_t i = 0; i < f->definition_count && f->spans && status == PYTHIA_OK; i++) {
         const struct definition *d = &f->definitions[i];
-        status = pythia_probe_spans_define(f->spans, d->number, d->point, d->done);
+        status = d->kernel ? pythia_probe_spans_define_kernel(
+                                 f->spans, (enum pythia_kernel_event)d->point, d->number)
+                           : pythia_probe_spans_define(f->spans, d->number, d->point, d->done);
     }
     f->definition_count = 0;
     pthread_mutex_unlock(&f->lock);

@@ -3,6 +3,7 @@
 #define PYTHIA_CONTROLS_PROBE_FEED_H
 
 #include "pythia/control_probe.h"
+#include "pythia/kernel_points.h"
 #include "pythia/probe_rules.h"
 #include "pythia/probe_spans.h"
 
@@ -19,6 +20,10 @@ void pythia__probe_feed_rings(struct pythia_probe_feed *f, const int *rings, siz
 /* Hits with `number` are of the probe that begins, or ends, a point. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size_t point,
                               bool done);
+
+/* Hits with `number` are of an event of the kernel; 0: it is no longer reported. As above. */
+int pythia__probe_feed_define_kernel(struct pythia_probe_feed *f, enum pythia_kernel_event event,
+                                     uint32_t number);
 
 /* Processes in which requests began and that still ran about a second ago: up to `max` of them (and
  * 16) into `out`. Returns how many there are. */

@@ -39,6 +39,8 @@ struct pythia_probe_site_program {
     uint32_t mark;
     int rings;   /* descriptor of a BPF_MAP_TYPE_PERF_EVENT_ARRAY, an entry for each processor */
     int threads; /* descriptor of a map of struct pythia_probe_mark; not used for ANYWHERE */
+    uint8_t subject; /* of a trace point: where the id is of the thread that it is about; 0: it is
+                        about the current one */
 };
 
 /* Write the BPF program of a site, which puts a struct pythia_probe_hit with its arguments into the

@@ -4,13 +4,16 @@
 #include <stdbool.h>
 
 #include "pythia/buf.h"
+#include "pythia/kernel_points.h"
 #include "pythia/probe_hit.h"
 #include "pythia/probe_rules.h"
 
 /* Hits become spans, by rules: the first probe of a point begins a span of its thread, the second
  * ends it. A request is recorded once it has ended, whole. What was open inside of a span that ends
  * (an error has left it without its second probe) ends with it, and is marked as failed; a request
- * that begins anew in its thread was abandoned, and nothing of it is recorded. The result is
+ * that begins anew in its thread was abandoned, and nothing of it is recorded. Of what the kernel
+ * did in a span, of which rules ask for keys, the spans inside of it have their part, too. Keys are
+ * left out if an event that they need was not reported for the whole request. The result is
  * records of pythia-records(5), so that recordings of it are read as any other. One thread at a
  * time. */
 struct pythia_probe_spans;
@@ -24,6 +27,10 @@ void pythia_probe_spans_destroy(struct pythia_probe_spans *s); /* s may be NULL 
  * PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_ELIMIT for a number that cannot be. */
 int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, size_t point,
                               bool done);
+
+/* Hits with `number` are of an event of the kernel; 0: the event is no longer reported. As above. */
+int pythia_probe_spans_define_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
+                                     uint32_t number);
 
 /* One more hit; they come in order of time. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
