@@ -1,11 +1,11 @@
-/* A thread that has no processor waits for one (it was preempted, or has been woken), or for what it
- * has asked the kernel for. Of the latter the system call says what it is:
+/* A thread that has no processor waits for one (it was preempted, or has been woken), or for what
+ * it has asked the kernel for. The system call that it is in says what that is:
  *
  *     switch_out            waking         switch_in
  *     |-- reason: futex_ns ----|-- run_queue_ns --|
  *
  * An uninterruptible sleep is one for a disk, unless the system call has nothing to do with files:
- * then it is a lock of the kernel. Outside of a system call it is a page that is read from a file. */
+ * then it is for a lock of the kernel. Outside of a system call it is for a page of a file. */
 #include "kernel_time.h"
 
 #include <sys/syscall.h>
@@ -51,7 +51,7 @@ static const struct {
     {SYS_wait4, PYTHIA_KERNEL_OTHER_NS},
 };
 
-/* A return that is probed makes the thread call the kernel, which is none of the program's calls. */
+/* A return that is probed makes the thread call the kernel, which is no call of the program. */
 static bool is_own_call(int64_t call)
 {
     return call != 335 /* uretprobe */ && call != 336 /* uprobe */;

@@ -2,8 +2,10 @@
  * in the process that has the privilege to load it. It only branches forward, and its record is on
  * its stack, since a per-CPU map could be written by two threads that take turns.
  *
- * r6: the registers of the thread (struct pt_regs), or the fields of a trace point. r7: process id << 32 | thread id. On the stack,
- * from its upper end: the key of the map of threads, a struct pythia_probe_mark, the record. */
+ * r6: the registers of the thread (struct pt_regs), or the fields of a trace point.
+ * r7: process id << 32 | thread id.
+ * On the stack, from its upper end: the key of the map of threads, a struct pythia_probe_mark, the
+ * record. */
 #include "pythia/probe_program.h"
 
 #include <linux/bpf.h>
@@ -145,7 +147,7 @@ static void play_role(struct program *p, const struct pythia_probe_site_program 
     }
 }
 
-/* Let r7 be the thread that the hit is of; of another one than the current its id alone is known. */
+/* Let r7 be the thread that the hit is of. If it is not the current one, its id alone is known. */
 static void find_thread(struct program *p, const struct pythia_probe_site_program *site)
 {
     if (site->subject) {

@@ -190,10 +190,7 @@ class Processes(OfOneTarget):
         self.assertEqual((len(client.hits()), client.lost), (3, 0))
         self.assertEqual(client.ask(f"attach target:work__start {self.path}"), f"attached 2 target:work__start {self.path}")
         flood.fire()
-        client.hits()
-        self.target.fire() # a ring says what it has lost before the next record
-        client.hits()
-        self.assertGreater(client.lost, 100000) # in every process, the same flood does
+        self.assertLess(len(client.hits()), 200000) # where the probe is in every process, the same flood does not fit
 
     def test_a_process_that_is_not_there_is_refused(self):
         _, client = self.begin()

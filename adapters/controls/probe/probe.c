@@ -692,8 +692,8 @@ static int apply_probes(struct pythia_control *c, const struct pythia_control_wi
 }
 
 /* A library's point is open once it is open in the processes that have requests so far. One that
- * needs an event of the kernel waits until that is attached; if it is refused, its keys are missing,
- * and the point is open nevertheless. */
+ * needs an event of the kernel waits until that is attached; if it is refused, its keys are
+ * missing, and the point is open nevertheless. */
 static enum pythia_control_result judge_point(const struct probe *p, const struct point *point)
 {
     bool as_wanted = true;

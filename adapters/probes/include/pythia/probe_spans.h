@@ -28,7 +28,7 @@ void pythia_probe_spans_destroy(struct pythia_probe_spans *s); /* s may be NULL 
 int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, size_t point,
                               bool done);
 
-/* Hits with `number` are of an event of the kernel; 0: the event is no longer reported. As above. */
+/* Hits with `number` are of an event of the kernel; 0: it is no longer reported. As above. */
 int pythia_probe_spans_define_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
                                      uint32_t number);
 
