@@ -388,6 +388,88 @@ class Ends(OfOneTarget):
         self.assertEqual([hit[1] for hit in client.hits() if hit[2] == 2], [after.process.pid])
 
 
+LIBM = "/usr/lib/x86_64-linux-gnu/libm.so.6"
+
+
+class Missing(OfOneTarget):
+    """What is not there, or goes: each is said, and no program is harmed."""
+
+    def start(self, before):
+        """Run the helper by a command that takes something from it; what it says."""
+        allow = os.path.join(self.folder, "allow")
+        with open(allow, "w", encoding="utf-8") as file:
+            file.write(self.path + "\n")
+        return subprocess.run([*before, PROBE, "--allow", allow, "--socket", os.path.join(self.folder, "socket")],
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def test_a_kernel_without_uprobes_is_named(self):
+        unit = "/sys/bus/event_source/devices"
+        ran = self.start(["unshare", "--mount", "sh", "-c", f'mount -t tmpfs none {unit} || exit 77; exec "$@"', "sh"])
+        if ran.returncode == 77:
+            self.skipTest("nothing can be mounted here")
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(f"Cannot start: this kernel has no uprobes ({unit}/uprobe/type)", ran.stderr)
+
+    def test_a_container_without_the_capabilities_is_told_which(self):
+        if not shutil.which("setpriv"):
+            self.skipTest("there is no setpriv")
+        without = "-bpf,-perfmon,-sys_admin"
+        ran = self.start(["setpriv", "--bounding-set", without, "--inh-caps", without])
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("Operation not permitted (pythia-probe needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN)", ran.stderr)
+        self.assertEqual(self.target.fire(), 0)
+
+    def test_the_capabilities_decide_whatever_perf_event_paranoid_says(self):
+        path = "/proc/sys/kernel/perf_event_paranoid"
+        with open(path, encoding="ascii") as file:
+            before = file.read()
+
+        def write(value):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(value)
+        try:
+            write("4")
+        except OSError as why:
+            self.skipTest(str(why))
+        self.addCleanup(write, before)
+        _, client = self.begin()
+        self.attach(client, "work__start", 1)
+        self.target.fire()
+        self.assertEqual(len(client.hits()), 3)
+
+    def test_a_library_may_be_unloaded_while_it_is_probed(self):
+        if not os.path.exists(LIBM):
+            self.skipTest(f"there is no {LIBM}")
+        path = os.path.join(self.folder, "library.so")
+        shutil.copy(LIBM, path)
+        _, client = self.begin("--force", allow=f"{path} functions\n")
+        code = ("import ctypes, _ctypes, sys\n"
+                "for line in sys.stdin:\n"
+                "    library = ctypes.CDLL(sys.argv[1])\n"
+                "    library.fdim.argtypes, library.fdim.restype = [ctypes.c_double] * 2, ctypes.c_double\n"
+                "    print(library.fdim(5, 2), flush=True)\n"
+                "    _ctypes.dlclose(library._handle)\n"
+                "    assert 'library.so' not in open('/proc/self/maps').read()\n")
+        with subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as user:
+
+            def use():
+                user.stdin.write("\n")
+                user.stdin.flush()
+                self.assertEqual(user.stdout.readline(), "3.0\n")
+            use()
+            self.assertEqual(client.ask(f"attach function:fdim {path}"), f"attached 1 function:fdim {path}")
+            use()
+            use()
+            self.assertEqual([hit[1] for hit in client.hits()], [user.pid] * 2)
+            os.rename(path, path + ".gone")
+            self.assertIn("No such file", client.ask(f"attach function:fdim {path}"))
+            os.rename(path + ".gone", path)
+            use()
+            self.assertEqual(client.hits(), [])
+            user.stdin.close()
+            self.assertEqual(user.wait(), 0)
+
+
 class Users(OfOneTarget):
     def greet(self, probe, user):
         os.seteuid(pwd.getpwnam(user).pw_uid)
