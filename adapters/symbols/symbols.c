@@ -44,13 +44,19 @@ struct object {
     bool opened;
 };
 
+/* What stands for a place; no bytes: the place itself. */
+struct shown_place {
+    char *bytes; /* owned */
+    size_t size;
+};
+
 struct pythia_symbols {
     struct object *objects; /* owned */
     size_t count, capacity;
     pthread_mutex_t lock;         /* of all that follows, and of libdw */
     struct pythia_strtab *places; /* that were looked up */
-    struct pythia_text *found;    /* owned texts, by the number of the place; no bytes: itself */
-    size_t found_capacity;
+    struct shown_place *shown;    /* owned; by the number of the place */
+    size_t shown_capacity;
     bool loaded, is_there; /* libdw */
 };
 
@@ -139,10 +145,10 @@ void pythia_symbols_destroy(struct pythia_symbols *s)
             dw.end(s->objects[i].dwfl);
         pythia_free(s->objects[i].path);
     }
-    for (size_t i = 0; i < s->found_capacity; i++)
-        pythia_free((char *)(uintptr_t)s->found[i].bytes); /* it was made here */
+    for (size_t i = 0; i < s->shown_capacity; i++)
+        pythia_free(s->shown[i].bytes);
     pythia_free(s->objects);
-    pythia_free(s->found);
+    pythia_free(s->shown);
     pythia_strtab_destroy(s->places);
     pthread_mutex_destroy(&s->lock);
     pythia_free(s);
@@ -233,24 +239,25 @@ static size_t find_place_number(struct pythia_text text)
                : 0;
 }
 
-/* With the lock held. No bytes: it stays as it is. */
-static struct pythia_text look_up_place(struct pythia_symbols *s, struct pythia_text text,
+/* With the lock held. */
+static struct shown_place look_up_place(struct pythia_symbols *s, struct pythia_text text,
                                         size_t number)
 {
     struct pythia_buf made = {0};
     char digits[20] = "";
     struct object *o = find_object(s, (struct pythia_text){text.bytes, number - 3});
     if (!o || !load_libdw(s))
-        return (struct pythia_text){0};
+        return (struct shown_place){0};
     if (!o->opened)
         open_object(o);
     memcpy(digits, text.bytes + number, text.size - number);
     if (o->module)
         describe_address(o, strtoull(digits, NULL, 16), &made);
+    struct shown_place shown = {0};
     if (made.size > 0 && pythia_buf_status(&made) == PYTHIA_OK)
-        return pythia_buf_text(&made); /* it keeps the memory */
+        shown = (struct shown_place){pythia_strndup(made.bytes, made.size), made.size};
     pythia_buf_free(&made);
-    return (struct pythia_text){0};
+    return shown;
 }
 
 struct pythia_text pythia_symbols_of(struct pythia_symbols *s, struct pythia_text text)
@@ -259,15 +266,15 @@ struct pythia_text pythia_symbols_of(struct pythia_symbols *s, struct pythia_tex
     if (number == 0)
         return text;
     pthread_mutex_lock(&s->lock);
-    uint32_t known = pythia_strtab_find(s->places, text), place = known;
-    if (known == PYTHIA_STRTAB_NONE) {
+    uint32_t place = pythia_strtab_find(s->places, text);
+    if (place == PYTHIA_STRTAB_NONE) {
         place = pythia_strtab_intern(s->places, text);
         if (place != PYTHIA_STRTAB_NONE &&
-            pythia_reach(&s->found, &s->found_capacity, place, sizeof(*s->found)) == PYTHIA_OK)
-            s->found[place] = look_up_place(s, text, number);
+            pythia_reach(&s->shown, &s->shown_capacity, place, sizeof(*s->shown)) == PYTHIA_OK)
+            s->shown[place] = look_up_place(s, text, number);
     }
-    struct pythia_text found =
-        place < s->found_capacity ? s->found[place] : (struct pythia_text){0};
+    if (place < s->shown_capacity && s->shown[place].bytes)
+        text = (struct pythia_text){s->shown[place].bytes, s->shown[place].size};
     pthread_mutex_unlock(&s->lock);
-    return found.size ? found : text;
+    return text;
 }
