@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -346,6 +347,7 @@ static pid_t begin_process(void)
 {
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none */
         pause();
         _exit(0);
     }
@@ -439,6 +441,37 @@ static void probes_of_a_library_are_everywhere_if_requests_are_in_many_processes
     expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
     serve_of("within", "wait__start", library, "attached 3", "");
     serve_of("within", "wait__done", library, "attached 4", "");
+    expect_observed(APPLIED);
+    expect_silence();
+    for (size_t i = 0; i < 5; i++)
+        end_process(pids[i]);
+    pythia_probe_feed_release(feed);
+}
+
+/* In two at once each hit of the process would be reported twice. */
+static void a_probe_leaves_a_process_before_it_is_opened_everywhere(void **state)
+{
+    char path[128];
+    pid_t pids[5];
+    for (size_t i = 0; i < 5; i++)
+        pids[i] = begin_process();
+    open_points_of_library();
+    struct pythia_probe_feed *feed = begin_requests(pids, 1);
+    snprintf(path, sizeof(path), "%s %d", library, (int)pids[0]);
+    expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
+    serve_of("within", "wait__start", path, "attached 3", "");
+    serve_of("within", "wait__done", path, "attached 4", "");
+    expect_observed(APPLIED);
+    pythia_probe_feed_release(begin_requests(pids, 5));
+    expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
+    serve_of("detach", "wait__start", path, "detached", "");
+    serve_of("detach", "wait__done", path, "detached", "");
+    expect_silence();
+    expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
+    serve("enter 0", "sell__start", "attached 1"); /* these are renewed after 5 seconds */
+    serve("leave 0", "sell__done", "attached 2");
+    serve_of("within", "wait__start", library, "attached 5", "");
+    serve_of("within", "wait__done", library, "attached 6", "");
     expect_observed(APPLIED);
     expect_silence();
     for (size_t i = 0; i < 5; i++)
@@ -563,6 +596,7 @@ int main(void)
         WITHOUT_PLANE(probes_of_a_library_are_in_the_processes_that_have_requests),
         WITHOUT_PLANE(a_process_that_ends_meanwhile_is_no_refusal),
         WITHOUT_PLANE(probes_of_a_library_are_everywhere_if_requests_are_in_many_processes),
+        WITHOUT_PLANE(a_probe_leaves_a_process_before_it_is_opened_everywhere),
         WITHOUT_PLANE(probes_are_in_the_processes_that_the_user_names_alone),
         WITHOUT_PLANE(the_kernel_is_asked_while_a_point_that_needs_it_is_open),
         WITHOUT_PLANE(a_point_is_open_without_the_kernel_too),

@@ -620,6 +620,16 @@ static void send_instance(struct probe *p, size_t point, const struct end *end,
         instance->state = END_CLOSED;
 }
 
+/* Is the probe still to be closed in a process? Before it is, it must not be opened in all of them:
+ * each hit in that one would be reported twice. */
+static bool has_leaving(const struct end *end)
+{
+    bool leaving = false;
+    for (size_t n = 0; n < end->instance_count; n++)
+        leaving |= end->instances[n].leaving;
+    return leaving;
+}
+
 /* Is a point wanted that needs this event of the kernel? */
 static bool is_event_wanted(const struct probe *p, unsigned event)
 {
@@ -635,9 +645,11 @@ static void send_wanted(struct probe *p, bool renew)
     for (size_t i = 0; p->greeted && i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++) {
             struct end *end = &p->points[i].ends[k];
+            bool settled = !has_leaving(end);
             for (size_t n = 0; n < end->instance_count; n++)
-                send_instance(p, i, end, &end->instances[n],
-                              p->points[i].wanted && !end->instances[n].leaving, renew);
+                if (settled || end->instances[n].state != END_CLOSED)
+                    send_instance(p, i, end, &end->instances[n],
+                                  p->points[i].wanted && !end->instances[n].leaving, renew);
         }
     for (unsigned i = 0; p->greeted && i < PYTHIA_KERNEL_EVENTS; i++)
         if (p->kernel[i].id)
