@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A function that keeps its name and its arguments. */
 #ifdef __clang__
@@ -32,12 +33,19 @@ PRICED(bench_branch, "jmp 1f\n1:");
 PRICED(bench_step, "mov %rdi, %rax");
 PRICED(bench_unprobed, "push %rbp\npop %rbp");
 
+/* A system call that does next to nothing. */
+static void bench_call(const char *unused)
+{
+    (void)unused;
+    (void)getppid();
+}
+
 static const struct {
     const char *name;
     void (*function)(const char *text);
 } rows[] = {
     {"bench_nop5", bench_nop5},     {"bench_nop", bench_nop},   {"bench_push", bench_push},
-    {"bench_branch", bench_branch}, {"bench_step", bench_step},
+    {"bench_branch", bench_branch}, {"bench_step", bench_step}, {"bench_call", bench_call},
 };
 
 static const char text[] = "select v from item where k = 17 and another_column = 'a text of about "
