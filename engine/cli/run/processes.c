@@ -66,8 +66,9 @@ static int take_name(struct processes *p, int64_t pid, const char *name)
     return PYTHIA_OK;
 }
 
-/* "began <pid> <name>" when the shim is loaded, again after exec; "forked <pid> <name>"; "ended <pid> <user us> <system
- * us> <peak KiB> <major> <minor faults>" when the program ends. Other lines are of no process. */
+/* "began <pid> <name>" when the shim is loaded, again after exec; "forked <pid> <name>"; and "ended
+ * <pid> <user us> <system us> <peak KiB> <major> <minor faults>" when the program ends. Other lines
+ * are of no process. */
 static int take_process_line(struct processes *p, const char *line)
 {
     int64_t n[6];
