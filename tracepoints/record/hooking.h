@@ -13,6 +13,9 @@ PYTHIA_API void pythia__abandon(const struct pythia_scope *scope);
 /* As pythia_request_name, without a key-value on the open span: the request has just begun. */
 PYTHIA_API void pythia__request_named(const char *name, size_t name_bytes);
 
+/* Is a point to be open for any request? It gets its switches if it has none yet, without a hit. */
+PYTHIA_API int pythia__is_wanted(struct pythia_point *point);
+
 /* The clock of the records. */
 PYTHIA_API uint64_t pythia__ticks_now(void);
 

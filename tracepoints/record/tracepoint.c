@@ -32,6 +32,16 @@ static inline int is_point_open(struct pythia__thread *t, struct pythia_point *p
            !__atomic_load_n(off, __ATOMIC_RELAXED);
 }
 
+int pythia__is_wanted(struct pythia_point *point)
+{
+    struct pythia__thread *t = &pythia__self;
+    if (__atomic_load_n(&point->number, __ATOMIC_ACQUIRE) == 0 && !pythia__bind(t, point))
+        return 0;
+    const uint64_t *switches = __atomic_load_n(&point->switches, __ATOMIC_RELAXED);
+    return __atomic_load_n(switches, __ATOMIC_RELAXED) != 0 &&
+           !__atomic_load_n(pythia__process.off, __ATOMIC_RELAXED);
+}
+
 /* May this thread write to its ring? Not if it has none, nor in a signal handler that came in the
  * middle of a record. */
 static inline int may_write(struct pythia__thread *t)
