@@ -78,6 +78,7 @@ static int add_rules(struct pythia_site_plan *p)
                                                     .text = key->text,
                                                     .is_int = key->is_int};
             copy_name(to->keys[k].name, sizeof(to->keys[k].name), key->name);
+            to->keys[k].name_bytes = (uint32_t)strlen(to->keys[k].name);
             copy_name(to->keys[k].only, sizeof(to->keys[k].only), key->only ? key->only : "");
         }
     }
@@ -190,6 +191,7 @@ static void add_arguments(struct pythia__site_point *point, const struct pythia_
         struct pythia__site_key *key = &point->keys[point->key_count++];
         *key = (struct pythia__site_key){.argument = i, .done = done};
         snprintf(key->name, sizeof(key->name), "%sarg%d", done ? "done_" : "", i + 1);
+        key->name_bytes = (uint32_t)strlen(key->name);
     }
 }
 

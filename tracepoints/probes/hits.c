@@ -9,8 +9,10 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -37,6 +39,7 @@ struct frame {
 struct hitting {
     struct hitting *next; /* of all, ever */
     int taken;
+    uint32_t timed; /* spans that are open, and whose cost is measured */
     uintptr_t busy; /* where on the stack a hit is being recorded; 0: nowhere */
     struct pythia__hit_counts counts;
     struct pythia__pairs pairs;
@@ -93,6 +96,7 @@ static __attribute__((noinline)) struct hitting *begin_thread(void)
             ;
     }
     t->busy = 0;
+    t->timed = 0;
     self = t;
     pthread_setspecific(hits.leaving, t);
     return t;
@@ -176,12 +180,23 @@ static int read_memory(const struct pythia__probe_registers *r, uint64_t from, u
 {
     *out = 0;
     if (from / PAGE == r->rsp / PAGE && (from + bytes - 1) / PAGE == r->rsp / PAGE) {
-        memcpy(out, (const void *)(uintptr_t)from, bytes); /* NOLINT: an address */
+        const char *at = (const char *)(uintptr_t)from; /* NOLINT: an address */
+        if (bytes == 8)
+            memcpy(out, at, 8);
+        else if (bytes == 4)
+            memcpy(out, at, 4);
+        else if (bytes == 2)
+            memcpy(out, at, 2);
+        else
+            memcpy(out, at, 1);
         return 1;
     }
     struct iovec local = {out, bytes},
                  remote = {(void *)(uintptr_t)from, bytes}; /* NOLINT: an address */
-    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+    int saved = errno;
+    ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+    errno = saved;
+    return got == (ssize_t)bytes;
 }
 
 /* The value of an argument, extended to 64 bits; 0 if it cannot be read. */
@@ -230,9 +245,9 @@ static __attribute__((noinline)) void set_text(const struct pythia__placed *p,
     char room[TEXT_BYTES];
     long bytes = read_text(p, k, r, room);
     if (bytes >= 0)
-        pythia_set_text(scope, k->name, strlen(k->name), room, (size_t)bytes);
+        pythia_set_text(scope, k->name, k->name_bytes, room, (size_t)bytes);
     else
-        pythia_set_text(scope, k->name, strlen(k->name), "(unreadable)", 12);
+        pythia_set_text(scope, k->name, k->name_bytes, "(unreadable)", 12);
 }
 
 static void set_keys(const struct pythia__placed *p, const struct pythia__probe_registers *r,
@@ -247,7 +262,7 @@ static void set_keys(const struct pythia__placed *p, const struct pythia__probe_
         if (k->text)
             set_text(p, k, r, scope);
         else if (read_key(p, k, r, &value))
-            pythia_set_integer(scope, k->name, strlen(k->name), k->is_int ? (int32_t)value : value);
+            pythia_set_integer(scope, k->name, k->name_bytes, k->is_int ? (int32_t)value : value);
     }
 }
 
@@ -309,6 +324,7 @@ static void abandon_frames(struct hitting *t, uint32_t depth)
 {
     while (t->pairs.depth > depth) {
         struct frame *f = &t->frames[--t->pairs.depth];
+        t->timed -= f->recorded && f->scope.spent;
         if (f->recorded)
             pythia__abandon(&f->scope);
         if (f->request)
@@ -332,6 +348,7 @@ static void drop_closed(struct hitting *t)
 static void end_frame(struct hitting *t, int failed)
 {
     struct frame *f = &t->frames[--t->pairs.depth];
+    t->timed -= f->recorded && f->scope.spent;
     if (f->recorded) {
         f->scope.error |= failed != 0;
         pythia_exit(&f->scope);
@@ -352,6 +369,7 @@ static void begin_frame(struct hitting *t, const struct pythia__placed *p,
     f->recorded = pythia_is_open(&p->of->point) && pythia_enter(&p->of->point, &f->scope) != NULL;
     if (f->recorded) {
         t->counts.spans++;
+        t->timed += f->scope.spent != 0;
         set_keys(p, r, &f->scope);
     }
     t->pairs.points[t->pairs.depth++] = p->site->point;
@@ -422,25 +440,58 @@ static void take_hit(struct hitting *t, const struct pythia__placed *p,
     }
 }
 
-/* In a signal handler that came in the middle of a hit nothing is recorded. A hit that a handler
- * has left for good, by longjmp, is not in the way: its frame is below this one. */
+/* Another hit of this thread has begun and not ended. Either this is a signal handler in the middle
+ * of it, or such a handler has left it for good, by longjmp: then its frame is below this one, which
+ * says nothing on the stack that a thread has for its handlers. */
+static __attribute__((noinline)) int is_in_handler(uintptr_t before, uintptr_t here)
+{
+    stack_t stack;
+    return here < before || sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
+}
+
+static void record_hit(struct hitting *t, const struct pythia__placed *p,
+                       const struct pythia__probe_registers *r)
+{
+    uintptr_t here = (uintptr_t)r;
+    t->counts.hits++;
+    if (__builtin_expect(t->busy != 0, 0)) {
+        t->counts.unrecorded++; /* this one, or the one that was left */
+        if (is_in_handler(t->busy, here))
+            return;
+        pythia__recover();
+    }
+    t->busy = here;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    take_hit(t, p, r);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->busy = 0;
+}
+
+int pythia__probe_hit_quick(uint64_t number, const struct pythia__probe_registers *r)
+{
+    const struct pythia__placed *p = pythia__probes_placed((uint32_t)number);
+    struct hitting *t = self;
+    if (!t || !p || t->busy || t->timed || p->of->is_slow || !pythia__is_quick(&p->of->point))
+        return 0;
+    record_hit(t, p, r);
+    return 1;
+}
+
+/* Kernel's set of all signals but those that instructions raise. */
+#define SIGNAL(number) (UINT64_C(1) << ((number) - 1))
+static const uint64_t blocked = ~(SIGNAL(SIGTRAP) | SIGNAL(SIGSEGV) | SIGNAL(SIGBUS) |
+                                  SIGNAL(SIGILL) | SIGNAL(SIGFPE));
+
+/* This way takes locks, which a signal handler must not leave by longjmp. */
 void pythia__probe_hit(uint64_t number, const struct pythia__probe_registers *r)
 {
     int saved = errno;
-    uintptr_t here = (uintptr_t)r;
+    uint64_t before;
     const struct pythia__placed *p = pythia__probes_placed((uint32_t)number);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, &before, sizeof(before));
     struct hitting *t = self ? self : begin_thread();
-    if (!t || !p)
-        return;
-    t->counts.hits++;
-    if (t->busy && here < t->busy) {
-        t->counts.unrecorded++;
-    } else {
-        t->busy = here;
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        take_hit(t, p, r);
-        __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        t->busy = 0;
-    }
+    if (t && p)
+        record_hit(t, p, r);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
     errno = saved;
 }

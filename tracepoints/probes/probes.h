@@ -25,6 +25,7 @@ struct pythia__probed {
     uint32_t closings; /* how often a site of it was closed */
     uint8_t opened;    /* its switch was thrown, as was declared */
     uint8_t has_only;  /* a key of it is to be a certain text */
+    uint8_t is_slow;   /* it begins requests, or has texts */
 };
 
 enum pythia__site_state {
@@ -112,7 +113,10 @@ int pythia__trap_is_ours(void);
 /* Make ready: once, before the first site is patched. `anywhere`: spans need no request. */
 int pythia__hits_begin(int anywhere);
 
-/* A thread has hit a site. */
+/* A thread has hit a site. The first returns 1 if it has recorded that with no vector registers but
+ * the lower halves of xmm0 to xmm15, and 0 if it has done nothing, because the second is needed:
+ * for requests and texts, and now and then for any other. */
+int pythia__probe_hit_quick(uint64_t number, const struct pythia__probe_registers *r);
 void pythia__probe_hit(uint64_t number, const struct pythia__probe_registers *r);
 
 struct pythia__hit_counts {

@@ -38,6 +38,7 @@ struct pythia__site_key {
     char name[PYTHIA__SITE_KEY];
     char only[PYTHIA__SITE_KEY]; /* the text that it must be; "": any */
     uint8_t argument, done, text, is_int;
+    uint32_t name_bytes;
 };
 
 enum pythia__site_flag {

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "probes.h"
@@ -27,7 +26,6 @@
 #define HASH        8192
 #define PLACED_MAX  (4u * PYTHIA__SITES_MAX) /* objects may be loaded again, elsewhere */
 #define CHUNK       1024
-#define LOOK_NS     20000000 /* between two looks at the switches */
 #define STACK_BYTES ((size_t)256 * 1024)
 
 static struct {
@@ -355,10 +353,9 @@ void pythia__probes_look(void)
 
 static void *watch_switches(void *context)
 {
-    const struct timespec pause = {0, LOOK_NS};
     (void)context;
     for (;;) {
-        nanosleep(&pause, NULL);
+        uint32_t thrown = pythia__thrown();
         pthread_mutex_lock(&all.lock);
         int over = all.ending || all.stopped;
         if (!over)
@@ -366,6 +363,7 @@ static void *watch_switches(void *context)
         pthread_mutex_unlock(&all.lock);
         if (over)
             return NULL;
+        pythia__thrown_wait(thrown);
     }
 }
 
@@ -455,8 +453,11 @@ static int add_probed(void)
         h->point = point;
         h->request = (struct pythia_request){name, strlen(name), PYTHIA_TRACEPOINTS_VERSION};
         h->plan = &plan[i];
-        for (uint32_t k = 0; k < plan[i].key_count; k++)
+        h->is_slow = (plan[i].flags & PYTHIA__SITE_REQUEST) != 0;
+        for (uint32_t k = 0; k < plan[i].key_count; k++) {
             h->has_only |= *plan[i].keys[k].only != '\0';
+            h->is_slow |= plan[i].keys[k].text != 0;
+        }
     }
     return stat("/proc/self/exe", &all.program) == 0 ? 0 : -errno;
 }
