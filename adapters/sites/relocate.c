@@ -1,10 +1,9 @@
 /* Instructions are decoded by Zydis. Those of which nothing is relative are copied. */
 #include "pythia/relocate.h"
 
+#include <Zydis/Zydis.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include <Zydis/Zydis.h>
 
 struct moving {
     struct pythia__site_code *out;
@@ -52,9 +51,9 @@ static void add_branch(struct moving *m, const void *opcode, size_t size, uint64
 static void add_push(struct moving *m)
 {
     static const uint8_t push[] = {
-        0x48, 0x8d, 0x64, 0x24, 0xf8,                   /* lea -8(%rsp), %rsp */
-        0xc7, 0x04, 0x24, 0,    0,    0,    0,          /* movl $low, (%rsp) */
-        0xc7, 0x44, 0x24, 0x04, 0,    0,    0,    0,    /* movl $high, 4(%rsp) */
+        0x48, 0x8d, 0x64, 0x24, 0xf8,          /* lea -8(%rsp), %rsp */
+        0xc7, 0x04, 0x24, 0,    0,    0, 0,    /* movl $low, (%rsp) */
+        0xc7, 0x44, 0x24, 0x04, 0,    0, 0, 0, /* movl $high, 4(%rsp) */
     };
     size_t begin = m->out->size;
     add_code(m, push, sizeof(push));
@@ -170,8 +169,8 @@ static const char *move_instruction(struct moving *m)
 
 static bool decode_next(struct moving *m, size_t size)
 {
-    return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&m->decoder, m->code, size, &m->instruction,
-                                               m->operands));
+    return ZYAN_SUCCESS(
+        ZydisDecoderDecodeFull(&m->decoder, m->code, size, &m->instruction, m->operands));
 }
 
 size_t pythia_relocate_nop(const uint8_t *code, size_t size)

@@ -203,9 +203,8 @@ static int find_own_point(struct pythia_site_plan *p, const struct pythia_usdt_n
     int kind = find_by_name(notes, s, &stem);
     snprintf(name, sizeof(name), "%s:%.*s", s->provider, (int)stem, s->name);
     uint32_t event = kind == 0 ? PYTHIA__SITE_EVENT : 0u;
-    while (i < p->point_count &&
-           ((p->points[i].flags & PYTHIA__SITE_EVENT) != event ||
-            strcmp(p->points[i].name, name) != 0))
+    while (i < p->point_count && ((p->points[i].flags & PYTHIA__SITE_EVENT) != event ||
+                                  strcmp(p->points[i].name, name) != 0))
         i++;
     if (i == p->point_count && !add_point(p))
         return PYTHIA_ENOMEM;
@@ -249,9 +248,9 @@ static void note_targets(void *context, const uint8_t *code, size_t size, uint64
 static int refuse_targeted(struct pythia__site *sites, size_t count, int file,
                            struct pythia_error *e)
 {
-    struct inner inner = {
-        .addresses = pythia_calloc(count + 1, PYTHIA__SITE_JUMP * sizeof(uint64_t)),
-        .targeted = pythia_calloc(count + 1, PYTHIA__SITE_JUMP)};
+    struct inner inner = {.addresses =
+                              pythia_calloc(count + 1, PYTHIA__SITE_JUMP * sizeof(uint64_t)),
+                          .targeted = pythia_calloc(count + 1, PYTHIA__SITE_JUMP)};
     int status = PYTHIA_OK;
     if (!inner.addresses || !inner.targeted) {
         status = pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");

@@ -8,7 +8,7 @@
  *              32  off             4: not 0: all points are closed
  *              36  points          4: places given away; only grows
  *              40  name_bytes      4: of the names below that are given away; only grows
- *              44  thrown          4: how often switches were thrown; who waits for that, waits here
+ *              44  thrown          4: how often switches were thrown; a futex
  *              48  refused_points, refused_types, removed_areas, removed_bytes: 8 each
  *             128  types      62 x 4: where the name of that bit is, 0: free
  *        512  switches    131 072 x 8: what a closed point looks at; dense, 8 to a cache line

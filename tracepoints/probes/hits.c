@@ -286,12 +286,13 @@ static __attribute__((noinline)) int is_of_point(const struct pythia__placed *p,
 /* ---- requests ---- */
 
 /* The type of a request is that of the statement that it executes, and its caller is the one that
- * a comment of the statement names. */
+ * a comment of the statement names. Whether the caller samples is not asked: the point is open. */
 static void name_request(const struct pythia__placed *p, const struct pythia__probe_registers *r)
 {
     const struct pythia__site_point *plan = p->of->plan;
     char room[TEXT_BYTES], type[PYTHIA__TYPE_BYTES];
     struct pythia_context caller;
+    size_t size = 0;
     for (uint32_t i = 0; i < plan->key_count; i++) {
         const struct pythia__site_key *k = &plan->keys[i];
         long bytes = k->text && !k->done ? read_text(p, k, r, room) : -1;
@@ -299,14 +300,16 @@ static void name_request(const struct pythia__placed *p, const struct pythia__pr
             continue;
         const char *header = pythia__statement_caller(room, (size_t)bytes);
         if (header && pythia_traceparent_read(header, PYTHIA_TRACEPARENT_BYTES, &caller) == 0) {
-            caller.flags |= PYTHIA_CONTEXT_REQUEST;
+            caller.flags |= PYTHIA_CONTEXT_SAMPLED;
             pythia_context_set(&caller, NULL);
         }
-        size_t size =
-            (int32_t)i == plan->type ? pythia__statement_type(room, (size_t)bytes, type) : 0;
-        if (size)
-            pythia__request_named(type, size);
+        if ((int32_t)i == plan->type)
+            size = pythia__statement_type(room, (size_t)bytes, type);
     }
+    if (size)
+        pythia__request_named(type, size);
+    else
+        pythia__request_named(p->of->request.name, p->of->request.name_bytes);
 }
 
 static __attribute__((noinline)) void begin_request(struct frame *f, const struct pythia__placed *p,
@@ -441,7 +444,7 @@ static void take_hit(struct hitting *t, const struct pythia__placed *p,
 }
 
 /* Another hit of this thread has begun and not ended. Either this is a signal handler in the middle
- * of it, or such a handler has left it for good, by longjmp: then its frame is below this one, which
+ * of it, or such a handler has left it for good, by longjmp: then its frame is below this one. That
  * says nothing on the stack that a thread has for its handlers. */
 static __attribute__((noinline)) int is_in_handler(uintptr_t before, uintptr_t here)
 {
@@ -469,7 +472,7 @@ static void record_hit(struct hitting *t, const struct pythia__placed *p,
 
 int pythia__probe_hit_quick(uint64_t number, const struct pythia__probe_registers *r)
 {
-    const struct pythia__placed *p = pythia__probes_placed((uint32_t)number);
+    const struct pythia__placed *p = pythia__placed_at_number((uint32_t)number);
     struct hitting *t = self;
     if (!t || !p || t->busy || t->timed || p->of->is_slow || !pythia__is_quick(&p->of->point))
         return 0;
@@ -478,16 +481,16 @@ int pythia__probe_hit_quick(uint64_t number, const struct pythia__probe_register
 }
 
 /* Kernel's set of all signals but those that instructions raise. */
-#define SIGNAL(number) (UINT64_C(1) << ((number) - 1))
-static const uint64_t blocked = ~(SIGNAL(SIGTRAP) | SIGNAL(SIGSEGV) | SIGNAL(SIGBUS) |
-                                  SIGNAL(SIGILL) | SIGNAL(SIGFPE));
+#define SIGNAL(number) (UINT64_C(1) << ((number)-1))
+static const uint64_t blocked =
+    ~(SIGNAL(SIGTRAP) | SIGNAL(SIGSEGV) | SIGNAL(SIGBUS) | SIGNAL(SIGILL) | SIGNAL(SIGFPE));
 
 /* This way takes locks, which a signal handler must not leave by longjmp. */
 void pythia__probe_hit(uint64_t number, const struct pythia__probe_registers *r)
 {
     int saved = errno;
     uint64_t before;
-    const struct pythia__placed *p = pythia__probes_placed((uint32_t)number);
+    const struct pythia__placed *p = pythia__placed_at_number((uint32_t)number);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, &before, sizeof(before));
     struct hitting *t = self ? self : begin_thread();
     if (t && p)

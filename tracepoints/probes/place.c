@@ -173,7 +173,7 @@ static int fill_in(const struct pythia__site_code *code, uint8_t *copy, const ui
     return 1;
 }
 
-/* Threads run in other stubs of these pages: they are replaced by a copy, which has this one, too. */
+/* Threads run in other stubs of these pages: a copy takes their place, which has this one, too. */
 static int replace_pages(const struct area *a, uint8_t *at, const uint8_t *stub, size_t bytes)
 {
     uint8_t *copy =
@@ -194,9 +194,9 @@ static int replace_pages(const struct area *a, uint8_t *at, const uint8_t *stub,
 int pythia__probe_place(struct pythia__placed *p)
 {
     static const uint8_t head[HEAD_BYTES] = {
-        0x48, 0x8d, 0x64, 0x24, 0x80,             /* lea -128(%rsp), %rsp */
-        0x68, 0,    0,    0,    0,                /* push $number */
-        0xff, 0x15, 0,    0,    0,    0,          /* call *enter(%rip) */
+        0x48, 0x8d, 0x64, 0x24, 0x80,          /* lea -128(%rsp), %rsp */
+        0x68, 0,    0,    0,    0,             /* push $number */
+        0xff, 0x15, 0,    0,    0,    0,       /* call *enter(%rip) */
         0x48, 0x8d, 0xa4, 0x24, 136,  0, 0, 0, /* lea 136(%rsp), %rsp */
     };
     const struct pythia__site_code *code = &p->site->code;

@@ -3,11 +3,11 @@
  * pushed the number of the site; then comes the return address. Everything is kept: general
  * registers and flags in the order of struct pt_regs, and of vectors first what the quick way
  * (hits.c) may change, the lower halves of xmm0 to xmm15: code for SSE leaves their upper halves
- * alone. Where that way does not do, all state of vectors is kept by XSAVEC, at 140 ns; functions of
- * the C library use whatever the processor has. State of the x87 is not touched.
+ * alone. Where that way does not do, all state of vectors is kept by XSAVEC, at 140 ns; functions
+ * of the C library use whatever the processor has. State of the x87 is not touched.
  *
- * It is called and returns, so that a shadow stack agrees, and begins with endbr64, so that indirect
- * branch tracking does, too. The call frame information leads to the return address; an unwinder
+ * It is called and returns, so that a shadow stack agrees, and begins with endbr64, so that
+ * indirect branch tracking does, too. The call frame information leads to the return address; an unwinder
  * that comes from a signal handler stops there, since the stub has none. */
 #define BYTES      168 /* struct pythia__probe_registers */
 #define AT_FLAGS   144
@@ -113,5 +113,18 @@ pythia__probe_enter:
     ret
     .cfi_endproc
     .size pythia__probe_enter, . - pythia__probe_enter
+
+/* Functions of the C library that the shim has in their place (trap.c). */
+    .irp name, sigaction, signal, pthread_sigmask, sigprocmask, sigsuspend, ppoll, pselect, \
+        epoll_pwait
+    .globl \name
+    .type \name, @function
+\name:
+    .cfi_startproc
+    endbr64
+    jmp pythia__hooked_\name
+    .cfi_endproc
+    .size \name, . - \name
+    .endr
 
     .section .note.GNU-stack, "", @progbits

@@ -2,9 +2,9 @@
 /* Static probes (USDT) of a program that nobody instrumented, in the program itself: their sites
  * are patched while somebody wants what they report, and are as the compiler left them else.
  *
- * `place.c` finds a place for the moved code, `patch.c` writes to code that threads are running,
- * `trap.c` takes int3, `hits.c` makes spans of hits, `sites.c` brings what is patched in line with
- * what is wanted. */
+ * `placed.c` knows the sites of this process, `place.c` finds a place for the moved code, `patch.c`
+ * writes to code that threads are running, `trap.c` takes int3, `hits.c` makes spans of hits, and
+ * `sites.c` brings what is patched in line with what is wanted. */
 #ifndef PYTHIA_PROBES_H
 #define PYTHIA_PROBES_H
 
@@ -29,7 +29,7 @@ struct pythia__probed {
 };
 
 enum pythia__site_state {
-    PYTHIA__SITE_CLOSED, /* as the compiler left it */
+    PYTHIA__SITE_CLOSED,  /* as the compiler left it */
     PYTHIA__SITE_TRAPPED, /* int3 */
     PYTHIA__SITE_JUMPING, /* a jump */
 };
@@ -40,16 +40,16 @@ struct pythia__placed {
     const struct pythia__site *site;
     struct pythia__probed *of;
     struct pythia__placed *next; /* of those whose address has the same hash */
-    uintptr_t base; /* of its object */
+    uintptr_t base;              /* of its object */
     uint8_t *at;
-    uint16_t *semaphore;  /* NULL: there is none */
-    uint8_t *stub;        /* NULL: only int3 can stand there */
-    uint8_t *moved;       /* the moved code in the stub */
-    uint32_t number;      /* of all that were placed */
-    uint8_t state, to;    /* enum pythia__site_state: as it is, and as it is to be */
-    uint8_t gone;         /* its object was unloaded */
-    uint8_t no_place;     /* there was none for a stub */
-    uint8_t was_trapped;  /* int3 was there, ever */
+    uint16_t *semaphore; /* NULL: there is none */
+    uint8_t *stub;       /* NULL: only int3 can stand there */
+    uint8_t *moved;      /* the moved code in the stub */
+    uint32_t number;     /* of all that were placed */
+    uint8_t state, to;   /* enum pythia__site_state: as it is, and as it is to be */
+    uint8_t gone;        /* its object was unloaded */
+    uint8_t no_place;    /* there was none for a stub */
+    uint8_t was_trapped; /* int3 was there, ever */
 };
 
 /* Registers at a hit, in the order of struct pt_regs, as operands name them. */
@@ -79,16 +79,25 @@ void pythia__probes_look(void);
 /* The program ends: everything is put back, and what was counted is reported. */
 void pythia__probes_end(void);
 
-/* The site with this number; NULL: there is none. Any thread, without a lock. */
-struct pythia__placed *pythia__probes_placed(uint32_t number);
+/* ---- what was placed (placed.c) ---- */
 
-/* The site at an address, or the one whose jump has overwritten the beginning of an instruction
- * there. Any thread, without a lock. */
-struct pythia__placed *pythia__probes_at(const uint8_t *address);
+/* Add a site of an object with this base; NULL: there is no memory. Under the lock. */
+struct pythia__placed *pythia__placed_add(const struct pythia__site *site,
+                                          struct pythia__probed *of, uintptr_t base);
+
+/* So many there are, and the one of a number; NULL: none. Any thread, without a lock, as below. */
+uint32_t pythia__placed_count(void);
+struct pythia__placed *pythia__placed_at_number(uint32_t number);
+
+/* The site at an address; NULL: none. And also the one whose jump has overwritten the beginning of
+ * an instruction there. */
+struct pythia__placed *pythia__placed_exactly(uintptr_t address);
+struct pythia__placed *pythia__placed_around(const uint8_t *address);
 
 /* ---- places (place.c) ---- */
 
-/* Write the stub of a site: what a jump there leads to. Under the lock. 0, or a negative errno: there is no place within reach. */
+/* Write the stub of a site: what a jump there leads to. Under the lock. 0, or a negative errno:
+ * there is no place within reach. */
 int pythia__probe_place(struct pythia__placed *p);
 
 /* ---- patching (patch.c) ---- */

@@ -21,7 +21,7 @@
 #define PYTHIA__SITE_NAME         248 /* bytes with the NUL */
 #define PYTHIA__SITE_KEY          124
 #define PYTHIA__SITE_OPERANDS     12
-#define PYTHIA__SITE_JUMP         5 /* bytes of a jump */
+#define PYTHIA__SITE_JUMP         5  /* bytes of a jump */
 #define PYTHIA__SITE_ORIGINAL_MAX 24 /* bytes that a jump may take the place of */
 #define PYTHIA__SITE_MOVED_MAX    96
 #define PYTHIA__SITE_FIXUPS_MAX   12
@@ -95,8 +95,8 @@ struct pythia__site_code {
 struct pythia__site {
     uint64_t address, semaphore; /* relative to the base of the object; semaphore 0: none */
     uint32_t object, point;
-    uint8_t done;     /* it ends the span */
-    uint8_t nop;      /* bytes of the nop at the site */
+    uint8_t done; /* it ends the span */
+    uint8_t nop;  /* bytes of the nop at the site */
     uint8_t operand_count;
     uint8_t zero[5];
     uint8_t original[PYTHIA__SITE_ORIGINAL_MAX]; /* what the file has there */

@@ -23,9 +23,6 @@
 #include "probes.h"
 #include "record/hooking.h"
 
-#define HASH        8192
-#define PLACED_MAX  (4u * PYTHIA__SITES_MAX) /* objects may be loaded again, elsewhere */
-#define CHUNK       1024
 #define STACK_BYTES ((size_t)256 * 1024)
 
 static struct {
@@ -35,71 +32,12 @@ static struct {
     const struct pythia__site_object *objects;
     const struct pythia__site *sites;
     struct pythia__probed *points;
-    struct pythia__placed *chunks[PLACED_MAX / CHUNK], *by_address[HASH];
-    uint32_t count; /* of sites that were placed */
     unsigned long long added, removed; /* objects, as the dynamic linker counts them */
     struct stat program;
-    const char *stopped; /* why nothing is patched any more; NULL: it is */
+    const char *stopped;   /* why nothing is patched any more; NULL: it is */
     uint32_t jumps, traps; /* that were told */
     int active, ending;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* ---- what was placed ---- */
-
-struct pythia__placed *pythia__probes_placed(uint32_t number)
-{
-    return number < __atomic_load_n(&all.count, __ATOMIC_ACQUIRE)
-               ? &all.chunks[number / CHUNK][number % CHUNK]
-               : NULL;
-}
-
-static struct pythia__placed **bucket_of(uintptr_t address)
-{
-    return &all.by_address[(address ^ address >> 13) % HASH];
-}
-
-static struct pythia__placed *find_exactly(uintptr_t address)
-{
-    struct pythia__placed *p = __atomic_load_n(bucket_of(address), __ATOMIC_ACQUIRE);
-    while (p && (uintptr_t)p->at != address)
-        p = p->next;
-    return p;
-}
-
-struct pythia__placed *pythia__probes_at(const uint8_t *address)
-{
-    struct pythia__placed *p = find_exactly((uintptr_t)address);
-    for (unsigned i = 1; i < PYTHIA__SITE_JUMP && !p; i++) {
-        p = find_exactly((uintptr_t)address - i);
-        if (p && (!p->site->code.begins[i] || !__atomic_load_n(&p->stub, __ATOMIC_ACQUIRE)))
-            p = NULL;
-    }
-    return p;
-}
-
-/* One more; NULL: there is no memory. */
-static struct pythia__placed *add_placed(const struct pythia__site *site, uintptr_t base)
-{
-    if (all.count == PLACED_MAX)
-        return NULL;
-    if (!all.chunks[all.count / CHUNK])
-        all.chunks[all.count / CHUNK] = calloc(CHUNK, sizeof(struct pythia__placed));
-    if (!all.chunks[all.count / CHUNK])
-        return NULL;
-    struct pythia__placed *p = &all.chunks[all.count / CHUNK][all.count % CHUNK],
-                          **bucket = bucket_of(base + site->address);
-    *p = (struct pythia__placed){.site = site,
-                                 .of = &all.points[site->point],
-                                 .next = *bucket,
-                                 .base = base,
-                                 .number = all.count};
-    p->at = (uint8_t *)(base + site->address); /* NOLINT(performance-no-int-to-ptr) */
-    if (site->semaphore)
-        p->semaphore = (uint16_t *)(base + site->semaphore); /* NOLINT: an address */
-    __atomic_store_n(bucket, p, __ATOMIC_RELEASE);
-    __atomic_store_n(&all.count, all.count + 1, __ATOMIC_RELEASE);
-    return p;
-}
 
 /* ---- objects ---- */
 
@@ -132,7 +70,7 @@ static void meet_again(struct pythia__placed *p)
 /* Returns 1 if the code of the file is not there. */
 static int place_site(const struct pythia__site *s, const struct dl_phdr_info *info)
 {
-    struct pythia__placed *p = find_exactly(info->dlpi_addr + s->address);
+    struct pythia__placed *p = pythia__placed_exactly(info->dlpi_addr + s->address);
     if (p && p->site == s) {
         meet_again(p);
         return 0;
@@ -141,7 +79,7 @@ static int place_site(const struct pythia__site *s, const struct dl_phdr_info *i
         (s->semaphore && !is_within(info, s->semaphore, sizeof(uint16_t), PF_W)) ||
         memcmp((const void *)(info->dlpi_addr + s->address), s->original, bytes_of(s)) != 0)
         return 1;
-    p = add_placed(s, info->dlpi_addr);
+    p = pythia__placed_add(s, &all.points[s->point], info->dlpi_addr);
     if (p)
         p->of->places++;
     return !p;
@@ -164,17 +102,18 @@ static int place_object(struct dl_phdr_info *info, size_t size, void *context)
             differ += (uint32_t)place_site(&all.sites[i], info);
     if (differ)
         all.host->tell("problem\t%u probes were left alone: %s is not as it was read, or there is "
-                       "no memory", differ, *info->dlpi_name ? info->dlpi_name : "the program");
+                       "no memory",
+                       differ, *info->dlpi_name ? info->dlpi_name : "the program");
     return 0;
 }
 
 static void place_objects(void)
 {
-    for (uint32_t i = 0; i < all.count; i++)
-        pythia__probes_placed(i)->gone = 1;
+    for (uint32_t i = 0; i < pythia__placed_count(); i++)
+        pythia__placed_at_number(i)->gone = 1;
     dl_iterate_phdr(place_object, NULL);
-    for (uint32_t i = 0; i < all.count; i++) {
-        struct pythia__placed *p = pythia__probes_placed(i);
+    for (uint32_t i = 0; i < pythia__placed_count(); i++) {
+        struct pythia__placed *p = pythia__placed_at_number(i);
         if (p->gone) /* with its patches */
             p->state = PYTHIA__SITE_CLOSED;
     }
@@ -231,8 +170,8 @@ static int patch_changes(struct dl_phdr_info *info, size_t size, void *context)
 static void tell_how(void)
 {
     uint32_t jumps = 0, traps = 0;
-    for (uint32_t i = 0; i < all.count; i++) {
-        const struct pythia__placed *p = pythia__probes_placed(i);
+    for (uint32_t i = 0; i < pythia__placed_count(); i++) {
+        const struct pythia__placed *p = pythia__placed_at_number(i);
         jumps += p->stub != NULL;
         traps += p->was_trapped;
     }
@@ -247,9 +186,10 @@ static void tell_how(void)
 static int change_sites(void)
 {
     int any = is_any_open();
-    struct changing c = {.sites = calloc(all.count + 1, sizeof(struct pythia__placed *))}; /* NOLINT */
-    for (uint32_t i = 0; c.sites && i < all.count; i++) {
-        struct pythia__placed *p = pythia__probes_placed(i);
+    struct changing c = {0};
+    c.sites = calloc(pythia__placed_count() + 1, sizeof(struct pythia__placed *)); /* NOLINT */
+    for (uint32_t i = 0; c.sites && i < pythia__placed_count(); i++) {
+        struct pythia__placed *p = pythia__placed_at_number(i);
         p->to = choose_state(p, any);
         if (p->to == p->state)
             continue;
@@ -316,8 +256,8 @@ static int objects_changed(void)
 static int differs(void)
 {
     int any = is_any_open(), found = 0;
-    for (uint32_t i = 0; i < all.count && !found; i++) {
-        struct pythia__placed *p = pythia__probes_placed(i);
+    for (uint32_t i = 0; i < pythia__placed_count() && !found; i++) {
+        struct pythia__placed *p = pythia__placed_at_number(i);
         found = choose_state(p, any) != p->state;
     }
     return found;

@@ -20,6 +20,8 @@
 
 #include "probes.h"
 
+int pythia__hooked_pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
+
 static struct {
     int taken;
     struct sigaction of_program; /* its action, as it believes */
@@ -56,11 +58,21 @@ static void fill_registers(const greg_t *g, struct pythia__probe_registers *r)
 {
 #define REGISTER(name) ((uint64_t)g[name])
     *r = (struct pythia__probe_registers){
-        .r15 = REGISTER(REG_R15), .r14 = REGISTER(REG_R14), .r13 = REGISTER(REG_R13),
-        .r12 = REGISTER(REG_R12), .rbp = REGISTER(REG_RBP), .rbx = REGISTER(REG_RBX),
-        .r11 = REGISTER(REG_R11), .r10 = REGISTER(REG_R10), .r9 = REGISTER(REG_R9),
-        .r8 = REGISTER(REG_R8),   .rax = REGISTER(REG_RAX), .rcx = REGISTER(REG_RCX),
-        .rdx = REGISTER(REG_RDX), .rsi = REGISTER(REG_RSI), .rdi = REGISTER(REG_RDI),
+        .r15 = REGISTER(REG_R15),
+        .r14 = REGISTER(REG_R14),
+        .r13 = REGISTER(REG_R13),
+        .r12 = REGISTER(REG_R12),
+        .rbp = REGISTER(REG_RBP),
+        .rbx = REGISTER(REG_RBX),
+        .r11 = REGISTER(REG_R11),
+        .r10 = REGISTER(REG_R10),
+        .r9 = REGISTER(REG_R9),
+        .r8 = REGISTER(REG_R8),
+        .rax = REGISTER(REG_RAX),
+        .rcx = REGISTER(REG_RCX),
+        .rdx = REGISTER(REG_RDX),
+        .rsi = REGISTER(REG_RSI),
+        .rdi = REGISTER(REG_RDI),
         .rsp = REGISTER(REG_RSP),
     };
 #undef REGISTER
@@ -92,7 +104,7 @@ static void take_trap(int number, siginfo_t *info, void *context)
     greg_t *g = c->uc_mcontext.gregs;
     const uint8_t *at = (const uint8_t *)g[REG_RIP] - 1; /* NOLINT(performance-no-int-to-ptr) */
     int saved = errno;
-    const struct pythia__placed *p = info->si_code > 0 ? pythia__probes_at(at) : NULL;
+    const struct pythia__placed *p = info->si_code > 0 ? pythia__placed_around(at) : NULL;
     if (p && at == p->at) {
         struct pythia__probe_registers r;
         fill_registers(g, &r);
@@ -118,7 +130,7 @@ int pythia__trap_begin(void)
     __atomic_store_n(&traps.taken, 1, __ATOMIC_RELEASE);
     sigemptyset(&trap);
     sigaddset(&trap, SIGTRAP);
-    return -pthread_sigmask(SIG_UNBLOCK, &trap, NULL);
+    return -pythia__hooked_pthread_sigmask(SIG_UNBLOCK, &trap, NULL);
 }
 
 int pythia__trap_is_ours(void)
@@ -128,7 +140,7 @@ int pythia__trap_is_ours(void)
            now.sa_sigaction == take_trap;
 }
 
-/* ---- what a program does with signals ---- */
+/* ---- what a program does with signals: probe_x86_64.S has the names that it calls ---- */
 
 /* A set without SIGTRAP, in `room`; NULL stays NULL. */
 static const sigset_t *leave_out_trap(const sigset_t *set, sigset_t *room)
@@ -140,7 +152,8 @@ static const sigset_t *leave_out_trap(const sigset_t *set, sigset_t *room)
     return room;
 }
 
-PYTHIA_API int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+int pythia__hooked_sigaction(int number, const struct sigaction *action, struct sigaction *old);
+int pythia__hooked_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction copy;
     if (!__atomic_load_n(&traps.taken, __ATOMIC_ACQUIRE))
@@ -164,10 +177,11 @@ PYTHIA_API int sigaction(int number, const struct sigaction *action, struct siga
 static sighandler_t set_handler(int number, sighandler_t handler, int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
-    return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+    return pythia__hooked_sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-PYTHIA_API sighandler_t signal(int number, sighandler_t handler)
+sighandler_t pythia__hooked_signal(int number, sighandler_t handler);
+sighandler_t pythia__hooked_signal(int number, sighandler_t handler)
 {
     REAL(signal, "GLIBC_2.2.5")
     if (number == SIGTRAP && __atomic_load_n(&traps.taken, __ATOMIC_ACQUIRE))
@@ -175,14 +189,15 @@ PYTHIA_API sighandler_t signal(int number, sighandler_t handler)
     return real(number, handler);
 }
 
-PYTHIA_API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+int pythia__hooked_pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
     REAL(pthread_sigmask, "GLIBC_2.32")
     return real(how, how == SIG_UNBLOCK ? set : leave_out_trap(set, &room), old);
 }
 
-PYTHIA_API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+int pythia__hooked_sigprocmask(int how, const sigset_t *set, sigset_t *old);
+int pythia__hooked_sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
     REAL(sigprocmask, "GLIBC_2.2.5")
@@ -190,31 +205,38 @@ PYTHIA_API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 }
 
 /* Handlers that run while these wait have their mask. */
-PYTHIA_API int sigsuspend(const sigset_t *set)
+int pythia__hooked_sigsuspend(const sigset_t *set);
+int pythia__hooked_sigsuspend(const sigset_t *set)
 {
     sigset_t room;
     REAL(sigsuspend, "GLIBC_2.2.5")
     return real(leave_out_trap(set, &room));
 }
 
-PYTHIA_API int ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout,
-                     const sigset_t *set)
+int pythia__hooked_ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout,
+                         const sigset_t *set);
+int pythia__hooked_ppoll(struct pollfd *files, nfds_t count, const struct timespec *timeout,
+                         const sigset_t *set)
 {
     sigset_t room;
     REAL(ppoll, "GLIBC_2.4")
     return real(files, count, timeout, leave_out_trap(set, &room));
 }
 
-PYTHIA_API int pselect(int count, fd_set *read, fd_set *write, fd_set *except,
-                       const struct timespec *timeout, const sigset_t *set)
+int pythia__hooked_pselect(int count, fd_set *read, fd_set *write, fd_set *except,
+                           const struct timespec *timeout, const sigset_t *set);
+int pythia__hooked_pselect(int count, fd_set *read, fd_set *write, fd_set *except,
+                           const struct timespec *timeout, const sigset_t *set)
 {
     sigset_t room;
     REAL(pselect, "GLIBC_2.2.5")
     return real(count, read, write, except, timeout, leave_out_trap(set, &room));
 }
 
-PYTHIA_API int epoll_pwait(int file, struct epoll_event *events, int count, int timeout,
-                           const sigset_t *set)
+int pythia__hooked_epoll_pwait(int file, struct epoll_event *events, int count, int timeout,
+                               const sigset_t *set);
+int pythia__hooked_epoll_pwait(int file, struct epoll_event *events, int count, int timeout,
+                               const sigset_t *set)
 {
     sigset_t room;
     REAL(epoll_pwait, "GLIBC_2.6")

@@ -25,8 +25,8 @@ PYTHIA_API uint32_t pythia__thrown(void);
 PYTHIA_API void pythia__thrown_wait(uint32_t known);
 
 /* Will the next span of a point on this thread, its key-values that are numbers, and the end of one
- * that is not timed, be recorded without a call of another library, and with no vector registers but
- * the lower halves of xmm0 to xmm15? */
+ * that is not timed, be recorded without a call of another library, and with no vector registers
+ * but the lower halves of xmm0 to xmm15? */
 PYTHIA_API int pythia__is_quick(const struct pythia_point *point);
 
 /* The clock of the records. */

@@ -63,7 +63,8 @@ static inline uint64_t read_thread_ticks(const struct pythia__thread *t)
     return pythia__ticks();
 }
 
-/* A record that was left is not committed, or is whole. Who has left with the lock has it for good. */
+/* A record that was left is not committed, or is whole. A thread that has left with the lock has it
+ * for good. */
 void pythia__recover(void)
 {
     struct pythia__thread *t = &pythia__self;
@@ -91,7 +92,7 @@ void pythia__thrown_wait(uint32_t known)
 
 PYTHIA__HOT int pythia__is_quick(const struct pythia_point *point)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PYTHIA_SANITIZED
     (void)point;
     return 0;
 #else

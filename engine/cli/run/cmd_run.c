@@ -561,8 +561,8 @@ static bool wants_record(const struct settings *s)
 {
     const struct pythia__recording_settings *r = &s->recording;
     return !r->no_record &&
-           ((s->points.count == 0 && !traces_probes(s)) || r->db || r->tag || r->description || r->suite ||
-            r->repeat > 0 || r->meta.count > 0 || r->profilers.count > 0);
+           ((s->points.count == 0 && !traces_probes(s)) || r->db || r->tag || r->description ||
+            r->suite || r->repeat > 0 || r->meta.count > 0 || r->profilers.count > 0);
 }
 
 static int run_benchmarks(const struct settings *s, const struct pythia__benchmark *benchmarks,
@@ -609,7 +609,7 @@ const struct pythia__command pythia__cmd_run = {
     .name = "run",
     .operands = "-- COMMAND [ARGUMENT...]",
     .summary = "Run a program: record its resource usage, and trace functions that a file "
-               "declares",
+               "declares, or static probes",
     .description =
         "Runs an unchanged program and records the run: its wall-clock and CPU time, memory, page "
         "faults and I/O, its exit status and the first 64 KiB of its output, the machine, the "
@@ -652,6 +652,8 @@ const struct pythia__command pythia__cmd_run = {
         "exception.stacktrace, whose innermost call comes first. The span of a coroutine lasts "
         "until it has returned. \"error\" and request types by argument do not apply to "
         "Python.\n\n"
+        "With --usdt, static probes of the program and its libraries are traced: "
+        "pythia-usdt(7).\n\n"
         "While the program runs, its points can be opened and closed as any others; the ones that "
         "this command opened are closed at the end. Programs that the program starts are traced "
         "too.\n\n"
@@ -680,8 +682,8 @@ const struct pythia__command pythia__cmd_run = {
              "was started: 1 failed, 2 wrong usage (also: a declaration is wrong, or none of the "
              "functions exists), 126 the program cannot be executed, 127 there is no such "
              "program.",
-    .see_also =
-        "pythia-tree(1), pythia-replay(1), libpythia-tracepoints(3), pythia-records(5), pythiad(8)",
+    .see_also = "pythia-tree(1), pythia-replay(1), libpythia-tracepoints(3), pythia-records(5), "
+                "pythia-usdt(7), pythiad(8)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct settings),

@@ -16,11 +16,25 @@ struct adding {
     struct pythia_error why;
 };
 
+/* A hit calls functions of the C library: its probes, and those of the dynamic linker, would be hit
+ * in the middle of hits. */
+static bool is_left_alone(const char *path)
+{
+    static const char *const names[] = {"libc.so.", "ld-linux", "libpythia-"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A file whose probes cannot be read has none to offer; the others have. */
 static void add_file(void *context, const char *path)
 {
     struct adding *a = context;
     struct pythia_error why = {0};
+    if (is_left_alone(path))
+        return;
     int status = pythia_site_plan_add(a->plan, path, &why);
     if (status == PYTHIA_OK)
         return;
@@ -29,8 +43,7 @@ static void add_file(void *context, const char *path)
     a->status = status == PYTHIA_ENOMEM ? status : a->status;
 }
 
-int pythia__probes_read(struct pythia__probes *p, const char *rules, const char *program,
-                        bool open)
+int pythia__probes_read(struct pythia__probes *p, const char *rules, const char *program, bool open)
 {
     struct adding a = {.status = PYTHIA_OK};
     if (rules && pythia_probe_rules_read(rules, &p->rules, &a.why) != PYTHIA_OK) {
@@ -50,13 +63,14 @@ int pythia__probes_read(struct pythia__probes *p, const char *rules, const char 
     if (n.refused > 0)
         pythia_log(PYTHIA_LOG_WARNING, "Notes of probes cannot be used: notes=%" PRIu64, n.refused);
     if (n.functions > 0)
-        pythia_log(PYTHIA_LOG_WARNING,
-                   "Points that are functions need pythia-probe(8), and are left out: points=%" PRIu64,
-                   n.functions);
+        pythia_log(
+            PYTHIA_LOG_WARNING,
+            "Points that are functions need pythia-probe(8), and are left out: points=%" PRIu64,
+            n.functions);
     if (n.sites > 0)
         return PYTHIA__EXIT_DONE;
-    pythia_log(PYTHIA_LOG_ERROR, "%s was not started: %s (pythia probes lists the probes of a file)",
-               program,
+    pythia_log(PYTHIA_LOG_ERROR,
+               "%s was not started: %s (pythia probes lists the probes of a file)", program,
                rules ? "the programs of the rules have none of their probes"
                      : "neither it nor a library that it loads at its start has static probes");
     return PYTHIA__EXIT_USAGE;
@@ -140,7 +154,8 @@ void pythia__probes_tell(const struct pythia__probes *p, bool quiet)
                    p->unmatched, p->abandoned);
     if (p->unrecorded > 0)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "Hits were not recorded: hits=%" PRIu64 ", reason=a signal handler in the middle "
+                   "Hits were not recorded: hits=%" PRIu64
+                   ", reason=a signal handler in the middle "
                    "of another hit, or more than 32 spans in each other",
                    p->unrecorded);
 }

@@ -1,5 +1,5 @@
-/* Opens and closes a trace point so many times, with a pause after each: flip ID TIMES MICROSECONDS. It
- * ends open. */
+/* Opens and closes a trace point so many times, with a pause after each, and leaves it open: flip
+ * ID TIMES MICROSECONDS. */
 #include <pythia/switchboard.h>
 #include <stdio.h>
 #include <stdlib.h>

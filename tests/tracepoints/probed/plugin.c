@@ -1,7 +1,7 @@
 /* A library with a pair of probes, which is loaded and unloaded. */
 #include "probed.h"
 
-long plugin_work(long n);
+__attribute__((visibility("default"))) long plugin_work(long n);
 
 long plugin_work(long n)
 {

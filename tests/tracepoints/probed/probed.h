@@ -15,21 +15,19 @@
 
 /* A probe with one argument, wherever the compiler has it. */
 #define PROBE(provider, name, value)                                                               \
-    __asm__ volatile("990: nop\n" NOTE("990b", "0",                                                \
-                                       "\"" provider "\", \"" name "\", \"-8@%0\"")                \
+    __asm__ volatile("990: nop\n" NOTE("990b", "0", "\"" provider "\", \"" name "\", \"-8@%0\"")   \
                      :                                                                             \
                      : "nor"((long)(value))                                                        \
                      : "memory")
 
 /* The same with a semaphore, a variable of the section .probes. */
 #define PROBE_IF(provider, name, semaphore, value)                                                 \
-    __asm__ volatile("990: nop\n" NOTE("990b", #semaphore,                                         \
-                                       "\"" provider "\", \"" name "\", \"-8@%0\"")                \
-                     :                                                                             \
-                     : "nor"((long)(value))                                                        \
-                     : "memory")
+    __asm__ volatile(                                                                              \
+        "990: nop\n" NOTE("990b", #semaphore, "\"" provider "\", \"" name "\", \"-8@%0\"")         \
+        :                                                                                          \
+        : "nor"((long)(value))                                                                     \
+        : "memory")
 
-#define SEMAPHORE(name)                                                                            \
-    __attribute__((section(".probes"), used)) volatile unsigned short name
+#define SEMAPHORE(name) __attribute__((section(".probes"), used)) volatile unsigned short name
 
 #endif

@@ -1,5 +1,5 @@
-/* A program with static probes, written by hand as <sys/sdt.h> would write them. It knows nothing of
- * who looks at them. The first argument says what it does. */
+/* A program with static probes, written by hand as <sys/sdt.h> would write them. It knows nothing
+ * of who looks at them. The first argument says what it does. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/filter.h>
@@ -48,12 +48,20 @@ KEEP static long do_work(long n)
 static volatile long calls_per_thread;
 static volatile int ending;
 
+static void pause_for(long ns)
+{
+    const struct timespec pause = {0, ns};
+    nanosleep(&pause, NULL);
+}
+
 static void *work_often(void *context)
 {
     long *done = context, sum = 0;
     for (long i = 0; (calls_per_thread ? i < calls_per_thread : !ending); i++) {
         sum += do_work(i) - 2 * i;
         ++*done;
+        if (!calls_per_thread && i % 16 == 0)
+            pause_for(100000);
     }
     return sum ? (void *)"a sum is wrong" : NULL;
 }
@@ -81,13 +89,10 @@ static int run_threads(long calls)
     }
     if (why)
         return fails(why);
-    if (!calls) { /* steady again */
-        puts("steady");
-        fflush(stdout);
-        (void)getchar();
-        for (long i = 0; i < 1000; i++)
-            do_work(i);
-    }
+    while (!calls && !work_semaphore) /* until it is open again, and stays so */
+        pause_for(100000);
+    for (long i = 0; !calls && i < 1000; i++)
+        do_work(1000000 + i);
     printf("%ld semaphore=%d\n", all, work_semaphore);
     return 0;
 }
@@ -104,45 +109,68 @@ __attribute__((used)) KEEP static long add_one(long n)
 static long (*volatile by_pointer)(long n) = add_one;
 
 /* Each gives a result that depends on the instructions after its probe. */
-#define SITE(name) "990: nop\n" NOTE("990b", "work_semaphore", "\"demo\", \"" name "\", \"-8@%%rdi\"")
+#define SITE(name)                                                                                 \
+    "990: nop\n" NOTE("990b", "work_semaphore", "\"demo\", \"" name "\", \"-8@%%rdi\"")
 #define RESULT(name, code)                                                                         \
     KEEP static long name(long n)                                                                  \
     {                                                                                              \
         long out;                                                                                  \
-        __asm__ volatile(code : "=a"(out), "+D"(n) : : "rcx", "rdx", "rsi", "r8", "r9", "r10",     \
-                                                       "r11", "memory", "cc");                     \
+        __asm__ volatile(code                                                                      \
+                         : "=a"(out), "+D"(n)                                                      \
+                         :                                                                         \
+                         : "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");         \
         return out;                                                                                \
     }
 
 RESULT(plain, SITE("plain") "lea 5(%%rdi), %%rax\n add $3, %%rax\n")
 RESULT(relative, SITE("relative") "mov global(%%rip), %%rax\n add %%rdi, %%rax\n")
-RESULT(relative_immediate, SITE("relative_immediate") "cmpl $7, global(%%rip)\n sete %%al\n movzx %%al, %%eax\n")
-RESULT(short_branch, "mov $1, %%eax\n cmp $2, %%rdi\n" SITE("short_branch") "je 1f\n mov $9, %%eax\n 1: add $100, %%eax\n")
-RESULT(two_branches, "xor %%eax, %%eax\n cmp $2, %%rdi\n" SITE("two_branches") "jb 1f\n ja 2f\n inc %%eax\n 1: inc %%eax\n 2: add $10, %%eax\n")
-RESULT(near_branch, "mov $1, %%eax\n test %%rdi, %%rdi\n" SITE("near_branch") ".byte 0x0f, 0x84\n .4byte 1f - . - 4\n mov $2, %%eax\n 1: add $10, %%eax\n")
-RESULT(short_jump, "mov $4, %%eax\n" SITE("short_jump") "jmp 1f\n mov $5, %%eax\n nop\n nop\n 1: add %%edi, %%eax\n")
-RESULT(near_jump, "mov $4, %%eax\n" SITE("near_jump") ".byte 0xe9\n .4byte 1f - . - 4\n mov $5, %%eax\n 1: add %%edi, %%eax\n")
-RESULT(loops, "xor %%eax, %%eax\n mov $5, %%ecx\n 1: inc %%eax\n" SITE("loops") "loop 1b\n add $1, %%rax\n")
-RESULT(zero_branch, "mov $3, %%eax\n mov %%edi, %%ecx\n" SITE("zero_branch") "jrcxz 1f\n mov $8, %%eax\n 1: add $1, %%rax\n")
+RESULT(relative_immediate,
+       SITE("relative_immediate") "cmpl $7, global(%%rip)\n sete %%al\n movzx %%al, %%eax\n")
+RESULT(short_branch, "mov $1, %%eax\n cmp $2, %%rdi\n" SITE(
+                         "short_branch") "je 1f\n mov $9, %%eax\n 1: add $100, %%eax\n")
+RESULT(two_branches,
+       "xor %%eax, %%eax\n cmp $2, %%rdi\n" SITE(
+           "two_branches") "jb 1f\n ja 2f\n inc %%eax\n 1: inc %%eax\n 2: add $10, %%eax\n")
+RESULT(
+    near_branch,
+    "mov $1, %%eax\n test %%rdi, %%rdi\n" SITE(
+        "near_branch") ".byte 0x0f, 0x84\n .4byte 1f - . - 4\n mov $2, %%eax\n 1: add $10, %%eax\n")
+RESULT(short_jump, "mov $4, %%eax\n" SITE(
+                       "short_jump") "jmp 1f\n mov $5, %%eax\n nop\n nop\n 1: add %%edi, %%eax\n")
+RESULT(near_jump,
+       "mov $4, %%eax\n" SITE(
+           "near_jump") ".byte 0xe9\n .4byte 1f - . - 4\n mov $5, %%eax\n 1: add %%edi, %%eax\n")
+RESULT(loops, "xor %%eax, %%eax\n mov $5, %%ecx\n 1: inc %%eax\n" SITE(
+                  "loops") "loop 1b\n add $1, %%rax\n")
+RESULT(zero_branch, "mov $3, %%eax\n mov %%edi, %%ecx\n" SITE(
+                        "zero_branch") "jrcxz 1f\n mov $8, %%eax\n 1: add $1, %%rax\n")
 RESULT(pushes, SITE("pushes") "push %%rdi\n pop %%rax\n push $5\n pop %%rcx\n add %%rcx, %%rax\n")
-RESULT(one_byte, "xor %%eax, %%eax\n stc\n" SITE("one_byte") "cmc\n cmc\n adc $0, %%eax\n adc $1, %%eax\n")
-RESULT(long_nop, "990: .byte 0x0f, 0x1f, 0x44, 0, 0\n" NOTE("990b", "0", "\"demo\", \"long_nop\", \"-8@%%rdi\"") "lea 1(%%rdi), %%rax\n")
+RESULT(one_byte,
+       "xor %%eax, %%eax\n stc\n" SITE("one_byte") "cmc\n cmc\n adc $0, %%eax\n adc $1, %%eax\n")
+RESULT(long_nop, "990: .byte 0x0f, 0x1f, 0x44, 0, 0\n" NOTE(
+                     "990b", "0", "\"demo\", \"long_nop\", \"-8@%%rdi\"") "lea 1(%%rdi), %%rax\n")
 /* A branch leads to the instruction after the probe, and one to the second after it. */
-RESULT(into, "xor %%eax, %%eax\n mov $3, %%ecx\n test $1, %%dil\n jnz 1f\n" SITE("into") "1: inc %%eax\n 2: dec %%ecx\n jnz 1b\n")
-RESULT(into_without, "xor %%eax, %%eax\n test $1, %%dil\n jnz 1f\n 990: nop\n" NOTE("990b", "0", "\"demo\", \"into_without\", \"-8@%%rdi\"") "1: inc %%eax\n add $5, %%rax\n")
+RESULT(into, "xor %%eax, %%eax\n mov $3, %%ecx\n test $1, %%dil\n jnz 1f\n" SITE(
+                 "into") "1: inc %%eax\n 2: dec %%ecx\n jnz 1b\n")
+RESULT(into_without,
+       "xor %%eax, %%eax\n test $1, %%dil\n jnz 1f\n 990: nop\n" NOTE(
+           "990b", "0",
+           "\"demo\", \"into_without\", \"-8@%%rdi\"") "1: inc %%eax\n add $5, %%rax\n")
 /* Two probes with one instruction between. */
 RESULT(close_ones, SITE("close_ones") "mov %%rdi, %%rax\n" SITE("close_ones") "add $1, %%rax\n")
-RESULT(red_zone, "mov %%rdi, -8(%%rsp)\n movq $77, -128(%%rsp)\n" SITE("red_zone") "mov -8(%%rsp), %%rax\n add -128(%%rsp), %%rax\n")
+RESULT(red_zone, "mov %%rdi, -8(%%rsp)\n movq $77, -128(%%rsp)\n" SITE(
+                     "red_zone") "mov -8(%%rsp), %%rax\n add -128(%%rsp), %%rax\n")
 
 #define CALL(name, code)                                                                           \
     KEEP static long name(long n)                                                                  \
     {                                                                                              \
         long out;                                                                                  \
-        __asm__ volatile("mov %%rsp, %%rbx\n and $-16, %%rsp\n lea by_pointer(%%rip), %%rcx\n" SITE(   \
-                             #name) code "mov %%rbx, %%rsp\n"                                      \
-                         : "=a"(out), "+D"(n)                                                      \
-                         :                                                                         \
-                         : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");  \
+        __asm__ volatile(                                                                          \
+            "mov %%rsp, %%rbx\n and $-16, %%rsp\n lea by_pointer(%%rip), %%rcx\n" SITE(#name) code \
+            "mov %%rbx, %%rsp\n"                                                                   \
+            : "=a"(out), "+D"(n)                                                                   \
+            :                                                                                      \
+            : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");               \
         return out;                                                                                \
     }
 CALL(direct_call, "call add_one\n")
@@ -151,23 +179,38 @@ CALL(call_relative, "call *by_pointer(%%rip)\n")
 CALL(call_short, "call *(%%rcx)\n add $2, %%rax\n")
 CALL(call_by_stack, "push (%%rcx)\n call *(%%rsp)\n")
 
-KEEP static long tail(long n);
-__asm__(".text\n.type tail, @function\ntail:\n 990: nop\n" NOTE(
-    "990b", "0", "\"demo\", \"tail\", \"-8@%rdi\"") "mov %rdi, %rax\n ret\n int3\n int3\n int3\n int3\n");
 long tail(long n);
+__asm__(".text\n.type tail, @function\ntail:\n 990: nop\n" NOTE(
+    "990b", "0",
+    "\"demo\", \"tail\", \"-8@%rdi\"") "mov %rdi, %rax\n ret\n int3\n int3\n int3\n int3\n");
 
 static const struct {
     const char *name;
     long (*function)(long n);
 } results[] = {
-    {"plain", plain},         {"relative", relative},     {"relative_immediate", relative_immediate},
-    {"short_branch", short_branch}, {"two_branches", two_branches}, {"near_branch", near_branch},
-    {"short_jump", short_jump}, {"near_jump", near_jump}, {"direct_call", direct_call},
-    {"loops", loops},         {"zero_branch", zero_branch}, {"pushes", pushes},
-    {"one_byte", one_byte},   {"long_nop", long_nop},     {"into", into},
-    {"into_without", into_without}, {"close_ones", close_ones}, {"red_zone", red_zone},
-    {"call_by_memory", call_by_memory}, {"call_relative", call_relative},
-    {"call_short", call_short}, {"call_by_stack", call_by_stack}, {"tail", tail},
+    {"plain", plain},
+    {"relative", relative},
+    {"relative_immediate", relative_immediate},
+    {"short_branch", short_branch},
+    {"two_branches", two_branches},
+    {"near_branch", near_branch},
+    {"short_jump", short_jump},
+    {"near_jump", near_jump},
+    {"direct_call", direct_call},
+    {"loops", loops},
+    {"zero_branch", zero_branch},
+    {"pushes", pushes},
+    {"one_byte", one_byte},
+    {"long_nop", long_nop},
+    {"into", into},
+    {"into_without", into_without},
+    {"close_ones", close_ones},
+    {"red_zone", red_zone},
+    {"call_by_memory", call_by_memory},
+    {"call_relative", call_relative},
+    {"call_short", call_short},
+    {"call_by_stack", call_by_stack},
+    {"tail", tail},
 };
 
 /* The same lines, whether the probes are open or not. */
@@ -194,17 +237,26 @@ static void hit_with_registers(void)
         "lea wanted(%%rip), %%rax\n"
         "mov 8(%%rax), %%rbx\n mov 16(%%rax), %%rcx\n mov 24(%%rax), %%rdx\n mov 32(%%rax), %%rsi\n"
         "mov 40(%%rax), %%rdi\n mov 48(%%rax), %%rbp\n mov 56(%%rax), %%r8\n mov 64(%%rax), %%r9\n"
-        "mov 72(%%rax), %%r10\n mov 80(%%rax), %%r11\n mov 88(%%rax), %%r12\n mov 96(%%rax), %%r13\n"
+        "mov 72(%%rax), %%r10\n mov 80(%%rax), %%r11\n mov 88(%%rax), %%r12\n mov 96(%%rax), "
+        "%%r13\n"
         "mov 104(%%rax), %%r14\n mov 112(%%rax), %%r15\n mov (%%rax), %%rax\n"
         "stc\n std\n"
-        "990: nop\n" NOTE("990b", "work_semaphore", "\"demo\", \"registers\", \"-8@%%r15\"")
-        "mov %%rax, found(%%rip)\n pushfq\n cld\n pop %%rax\n mov %%rax, found + 120(%%rip)\n"
-        "lea found(%%rip), %%rax\n"
-        "mov %%rbx, 8(%%rax)\n mov %%rcx, 16(%%rax)\n mov %%rdx, 24(%%rax)\n mov %%rsi, 32(%%rax)\n"
-        "mov %%rdi, 40(%%rax)\n mov %%rbp, 48(%%rax)\n mov %%r8, 56(%%rax)\n mov %%r9, 64(%%rax)\n"
-        "mov %%r10, 72(%%rax)\n mov %%r11, 80(%%rax)\n mov %%r12, 88(%%rax)\n mov %%r13, 96(%%rax)\n"
-        "mov %%r14, 104(%%rax)\n mov %%r15, 112(%%rax)\n"
-        "pop %%rbx\n pop %%rbp\n"
+        "990: nop\n" NOTE(
+            "990b", "work_semaphore",
+            "\"demo\", \"registers\", \"-8@%%r15\"") "mov %%rax, found(%%rip)\n pushfq\n cld\n pop "
+                                                     "%%rax\n mov %%rax, found + 120(%%rip)\n"
+                                                     "lea found(%%rip), %%rax\n"
+                                                     "mov %%rbx, 8(%%rax)\n mov %%rcx, 16(%%rax)\n "
+                                                     "mov %%rdx, 24(%%rax)\n mov %%rsi, 32(%%rax)\n"
+                                                     "mov %%rdi, 40(%%rax)\n mov %%rbp, "
+                                                     "48(%%rax)\n mov %%r8, 56(%%rax)\n mov %%r9, "
+                                                     "64(%%rax)\n"
+                                                     "mov %%r10, 72(%%rax)\n mov %%r11, "
+                                                     "80(%%rax)\n mov %%r12, 88(%%rax)\n mov "
+                                                     "%%r13, 96(%%rax)\n"
+                                                     "mov %%r14, 104(%%rax)\n mov %%r15, "
+                                                     "112(%%rax)\n"
+                                                     "pop %%rbx\n pop %%rbp\n"
         :
         :
         : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
@@ -217,11 +269,11 @@ static void hit_with_registers(void)
     ".irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n" code "\n.endr\n"
 #define EACH_MASK(code) ".irp n, 1, 2, 3, 4, 5, 6, 7\n" code "\n.endr\n"
 #define HIT_VECTORS(load, store)                                                                   \
-    __asm__ volatile(load "990: nop\n" NOTE("990b", "work_semaphore",                              \
-                                            "\"demo\", \"vectors\", \"-8@$5\"") store              \
-                     :                                                                             \
-                     : "r"(vectors[0]), "r"(vectors[1]), "r"(masks[0]), "r"(masks[1])              \
-                     : "memory", "cc")
+    __asm__ volatile(                                                                              \
+        load "990: nop\n" NOTE("990b", "work_semaphore", "\"demo\", \"vectors\", \"-8@$5\"") store \
+        :                                                                                          \
+        : "r"(vectors[0]), "r"(vectors[1]), "r"(masks[0]), "r"(masks[1])                           \
+        : "memory", "cc")
 
 static void hit_with_xmm(void)
 {
@@ -236,10 +288,11 @@ static void hit_with_ymm(void)
 
 static void hit_with_zmm(void)
 {
-    HIT_VECTORS(EACH_16("vmovaps 64 * \\n(%0), %%zmm\\n") EACH_UPPER("vmovaps 64 * \\n(%0), %%zmm\\n")
-                    EACH_MASK("kmovw 8 * \\n(%2), %%k\\n"),
-                EACH_16("vmovaps %%zmm\\n, 64 * \\n(%1)") EACH_UPPER("vmovaps %%zmm\\n, 64 * \\n(%1)")
-                    EACH_MASK("kmovw %%k\\n, 8 * \\n(%3)") "vzeroupper\n");
+    HIT_VECTORS(
+        EACH_16("vmovaps 64 * \\n(%0), %%zmm\\n") EACH_UPPER("vmovaps 64 * \\n(%0), %%zmm\\n")
+            EACH_MASK("kmovw 8 * \\n(%2), %%k\\n"),
+        EACH_16("vmovaps %%zmm\\n, 64 * \\n(%1)") EACH_UPPER("vmovaps %%zmm\\n, 64 * \\n(%1)")
+            EACH_MASK("kmovw %%k\\n, 8 * \\n(%3)") "vzeroupper\n");
 }
 
 /* Bytes of a vector register that this machine has. */
@@ -281,8 +334,39 @@ static int check_registers(void)
     return 0;
 }
 
+/* ---- arguments ---- */
+
+/* Every kind of operand, and a pointer that leads nowhere. */
+KEEP static void give_arguments(const char *statement)
+{
+    static const int32_t places[] = {-1, -2, -3};
+    __asm__ volatile(
+        "movq $-300, -16(%%rsp)\n"
+        "990: nop\n" NOTE(
+            "990b", "0",
+            "\"demo\", \"arguments\", \"8@%%rdi 8@%%rsi -4@4(%%rdx) -4@(%%rdx,%%rcx,4) "
+            "1@%%al 1@%%ah -4@$-17 -2@-16(%%rsp) 8@8(%%r8) 8f@%%xmm0 2@%%di\"")
+        :
+        : "D"(0x1234567890), "S"(statement), "d"(places), "c"((uint64_t)2), "a"(0x1ff)
+        : "r8", "memory");
+    __asm__ volatile("mov $16, %%r8d\n"
+                     "990: nop\n" NOTE("990b", "0", "\"demo\", \"bad\", \"8@8(%%r8) 8@%%r8\"")
+                     :
+                     :
+                     : "r8", "memory");
+    __asm__ volatile("990: nop\n" NOTE("990b", "0", "\"demo\", \"statement__start\", \"8@%%rsi\"")
+                     :
+                     : "S"(statement)
+                     : "memory");
+    __asm__ volatile("990: nop\n" NOTE("990b", "0", "\"demo\", \"statement__done\", \"\"")
+                     :
+                     :
+                     : "memory");
+}
+
 /* ---- signals ---- */
 
+#define ALARMS 1000
 static sigjmp_buf back;
 static volatile sig_atomic_t may_jump, alarms;
 
@@ -301,12 +385,15 @@ static int take_signals(void)
     const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &often, NULL);
-    while (alarms < 3000) {
+    while (alarms < ALARMS) {
         if (sigsetjmp(back, 1) == 0) {
             may_jump = 1;
-            for (long i = 0; alarms < 3000; i++)
+            for (long i = 0; alarms < ALARMS; i++) {
                 if (do_work(i) != 2 * i)
                     return fails("a sum is wrong");
+                if (i % 512 == 0)
+                    pause_for(100000);
+            }
         }
         may_jump = 0;
     }
@@ -361,7 +448,7 @@ static int fork_and_exec(char **argv)
     for (int child = 0; child < 5; child++) {
         pid_t pid = fork();
         if (pid == 0) {
-            for (long i = 0; i < 10; i++)
+            for (long i = 0; i < 10 && child < 4; i++)
                 do_work(i);
             if (child < 4)
                 exit(0);
@@ -440,6 +527,11 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "threads") == 0 && argc > 2)
         return run_threads(strtol(argv[2], NULL, 10));
+    if (strcmp(what, "arguments") == 0) {
+        give_arguments("select v from t where k = 17 /*traceparent='00-"
+                       "0123456789abcdef0123456789abcdef-fedcba9876543210-00'*/");
+        return 0;
+    }
     if (strcmp(what, "results") == 0)
         return print_results();
     if (strcmp(what, "registers") == 0)
