@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "pythia/probe_spans.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -386,18 +387,21 @@ static int take_hit(struct pythia_probe_spans *s, uint32_t point, bool done,
 {
     static const struct pythia__pairs none;
     struct thread *t = find_thread(s, hit->thread);
-    uint32_t left = 0;
+    uint32_t left = 0; /* a thread that is in no request has nothing to end or to abandon */
     switch (pythia__pair_decide(t ? &t->pairs : &none, point, done, s->rules->points[point].request,
                                 &left)) {
     case PYTHIA__PAIR_ANEW:
+        assert(t);
         abandon_request(s, t);
         return begin_span(s, NULL, point, hit, values, texts);
     case PYTHIA__PAIR_BEGIN:
         return begin_span(s, t, point, hit, values, texts);
     case PYTHIA__PAIR_DEEP:
+        assert(t);
         abandon_request(s, t);
         return PYTHIA_OK;
     case PYTHIA__PAIR_END:
+        assert(t);
         return end_span(s, t, left, hit, values, texts);
     case PYTHIA__PAIR_OUTSIDE:
         s->numbers.outside++;

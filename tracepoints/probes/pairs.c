@@ -50,7 +50,9 @@ size_t pythia__statement_type(const char *text, size_t bytes, char out[PYTHIA__T
     size_t size = 0;
     for (size_t at = 0; at < bytes && size < PYTHIA__TYPE_BYTES;) {
         size_t after = skip_comment(text, bytes, at);
-        char c = after > at ? ' ' : text[at];
+        char c = text[at];
+        if (after > at)
+            c = ' ';
         at = after > at ? after : at + 1;
         int space = c == ' ' || c == '\n' || c == '\t' || c == '\r',
             in_word = size > 0 && (out[size - 1] == '_' || (out[size - 1] | 32) >= 'a');

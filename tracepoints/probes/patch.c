@@ -56,7 +56,7 @@ static int protect_site(const struct pythia__placed *p, int how)
     return mprotect(at, end + 1 - first, how) == 0 ? 0 : -errno;
 }
 
-static void write_byte(uint8_t *at, uint8_t byte)
+static void write_byte(uint8_t *at, uint8_t byte) /* NOLINT: written to */
 {
     __atomic_store_n(at, byte, __ATOMIC_RELEASE);
 }

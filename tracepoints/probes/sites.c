@@ -77,7 +77,8 @@ static int place_site(const struct pythia__site *s, const struct dl_phdr_info *i
     }
     if (!is_within(info, s->address, bytes_of(s), PF_X) ||
         (s->semaphore && !is_within(info, s->semaphore, sizeof(uint16_t), PF_W)) ||
-        memcmp((const void *)(info->dlpi_addr + s->address), s->original, bytes_of(s)) != 0)
+        memcmp((const void *)(info->dlpi_addr + s->address), /* NOLINT: an address */
+               s->original, bytes_of(s)) != 0)
         return 1;
     p = pythia__placed_add(s, &all.points[s->point], info->dlpi_addr);
     if (p)

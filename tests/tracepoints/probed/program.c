@@ -97,6 +97,7 @@ static int run_threads(long calls)
     return 0;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): pieces of assembly */
 /* ---- what follows a nop ---- */
 
 static volatile long global = 7;
@@ -275,6 +276,7 @@ static void hit_with_registers(void)
         : "r"(vectors[0]), "r"(vectors[1]), "r"(masks[0]), "r"(masks[1])                           \
         : "memory", "cc")
 
+/* NOLINTEND(bugprone-macro-parentheses) */
 static void hit_with_xmm(void)
 {
     HIT_VECTORS(EACH_16("movaps 64 * \\n(%0), %%xmm\\n"), EACH_16("movaps %%xmm\\n, 64 * \\n(%1)"));
@@ -517,8 +519,7 @@ static int trace_self(char **argv)
         _exit(1);
     }
     while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status))
-        ptrace(PTRACE_CONT, pid, NULL,
-               WSTOPSIG(status) == SIGTRAP ? NULL : (void *)(intptr_t)WSTOPSIG(status));
+        ptrace(PTRACE_CONT, pid, NULL, WSTOPSIG(status) == SIGTRAP ? 0L : (long)WSTOPSIG(status));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
