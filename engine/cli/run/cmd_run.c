@@ -492,8 +492,8 @@ static int run_hooked(struct running *r, const struct pythia__benchmark *b,
         const char *records = r->s->records ? r->s->records : RECORDS;
         if (!recording)
             pythia__child_run(&child, result);
-        else if (pythia__recording_run(recording, b, &child, known ? records : NULL, r->s->quiet,
-                                       result) != PYTHIA_OK)
+        else if (pythia__recording_run(recording, b, &child, known ? records : NULL, r->report,
+                                       r->s->quiet, result) != PYTHIA_OK)
             code = PYTHIA__EXIT_FAILED;
         tell_points(r, read_report(r, opened.bytes));
         if (traces_probes(r->s))
@@ -527,7 +527,7 @@ static int run_once(const struct settings *s, const struct pythia__benchmark *b,
     *started = true;
     if (!recording)
         pythia__child_run(&child, result);
-    else if (pythia__recording_run(recording, b, &child, NULL, s->quiet, result) != PYTHIA_OK)
+    else if (pythia__recording_run(recording, b, &child, NULL, NULL, s->quiet, result) != PYTHIA_OK)
         return PYTHIA__EXIT_FAILED;
     return PYTHIA__EXIT_DONE;
 }
@@ -639,7 +639,10 @@ const struct pythia__command pythia__cmd_run = {
         "microseconds, and become key-values metric.rss and so on. \"error\" says when a call has "
         "failed: its result is negative, zero, null or nonzero; a call that ends by an exception "
         "or longjmp always has. \"types\" lists the request types that the point is open for; "
-        "without it, all. \"enabled\": false leaves the point closed. \"request\": true begins a "
+        "without it, all. \"enabled\": false leaves the point closed. \"callback\" names a "
+        "function "
+        "of yours that can add key-values when a call begins and ends: CALLBACKS in "
+        "libpythia-tracepoints(3). \"request\": true begins a "
         "request with the function, of a type named as the point, or by an argument: "
         "\"arg0:str\".\n\n"
         "CSV has four columns: module, class, function and name. Lines that begin with # are "
@@ -652,8 +655,7 @@ const struct pythia__command pythia__cmd_run = {
         "exception.stacktrace, whose innermost call comes first. The span of a coroutine lasts "
         "until it has returned. \"error\" and request types by argument do not apply to "
         "Python.\n\n"
-        "With --usdt, static probes of the program and its libraries are traced: "
-        "pythia-usdt(7).\n\n"
+        "--usdt traces static probes: pythia-usdt(7).\n\n"
         "While the program runs, its points can be opened and closed as any others; the ones that "
         "this command opened are closed at the end. Programs that the program starts are traced "
         "too.\n\n"
