@@ -158,7 +158,7 @@ static const char *move_instruction(struct moving *m)
     }
     if (i->meta.category == ZYDIS_CATEGORY_UNCOND_BR && direct) {
         if (i->mnemonic != ZYDIS_MNEMONIC_JMP)
-            return "a transaction would have to be moved";
+            return "a branch of an unknown kind would have to be moved";
         add_branch(m, &jump, 1, find_target(m));
         return NULL;
     }

@@ -397,7 +397,7 @@ struct pythia_site_plan_numbers pythia_site_plan_numbers(const struct pythia_sit
     for (size_t i = 0; i < p->point_count; i++)
         n.points += p->with_site[i];
     for (size_t i = 0; i < p->site_count; i++)
-        n.jumps += p->sites[i].code.size > 0;
+        n.jumps += p->sites[i].code.original > 0;
     return n;
 }
 

@@ -83,8 +83,8 @@ struct pythia__site_fixup {
 /* Instructions that a jump has taken the place of, as they run elsewhere. */
 struct pythia__site_code {
     uint8_t bytes[PYTHIA__SITE_MOVED_MAX];
-    uint8_t size;     /* 0: only int3 can stand at the site */
-    uint8_t original; /* bytes that were moved, at least PYTHIA__SITE_JUMP */
+    uint8_t size;     /* may be 0: a nop has nothing to do elsewhere */
+    uint8_t original; /* bytes that were moved, at least PYTHIA__SITE_JUMP; 0: only int3 fits */
     uint8_t fixup_count;
     /* For each of the bytes that the jump overwrites: 0, or 1 + where the instruction that began
      * there is in `bytes`. */

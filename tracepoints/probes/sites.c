@@ -56,7 +56,7 @@ static int is_within(const struct dl_phdr_info *info, uint64_t address, uint64_t
 /* Bytes of a site that are compared with the file's, and may be overwritten. */
 static size_t bytes_of(const struct pythia__site *s)
 {
-    return s->code.size ? s->code.original : s->nop;
+    return s->code.original ? s->code.original : s->nop;
 }
 
 /* The object may have been unloaded, and loaded again at the same address, since the last look. */
@@ -146,7 +146,7 @@ static uint8_t choose_state(struct pythia__placed *p, int any)
         return PYTHIA__SITE_CLOSED;
     if (p->state != PYTHIA__SITE_CLOSED)
         return p->state;
-    if (p->site->code.size && !p->stub && !p->no_place)
+    if (p->site->code.original && !p->stub && !p->no_place)
         p->no_place = pythia__probe_place(p) != 0;
     return p->stub ? PYTHIA__SITE_JUMPING : PYTHIA__SITE_TRAPPED;
 }

@@ -655,7 +655,7 @@ const struct pythia__command pythia__cmd_run = {
         "exception.stacktrace, whose innermost call comes first. The span of a coroutine lasts "
         "until it has returned. \"error\" and request types by argument do not apply to "
         "Python.\n\n"
-        "--usdt traces static probes: pythia-usdt(7).\n\n"
+        "With --usdt, static probes are traced: pythia-usdt(7).\n\n"
         "While the program runs, its points can be opened and closed as any others; the ones that "
         "this command opened are closed at the end. Programs that the program starts are traced "
         "too.\n\n"
