@@ -100,14 +100,14 @@ static int run_threads(long calls)
 /* NOLINTBEGIN(bugprone-macro-parentheses): pieces of assembly */
 /* ---- what follows a nop ---- */
 
-static volatile long global = 7;
+__attribute__((used)) static volatile long global = 7;
 static const long table[4] = {1, 20, 300, 4000};
 
 __attribute__((used)) KEEP static long add_one(long n)
 {
     return n + 1;
 }
-static long (*volatile by_pointer)(long n) = add_one;
+__attribute__((used)) static long (*volatile by_pointer)(long n) = add_one;
 
 /* Each gives a result that depends on the instructions after its probe. */
 #define SITE(name)                                                                                 \
@@ -226,7 +226,7 @@ static int print_results(void)
 
 /* ---- what a hit must not change ---- */
 
-static uint64_t wanted[15], found[16];
+__attribute__((used)) static uint64_t wanted[15], found[16];
 static uint8_t vectors[2][32][64] __attribute__((aligned(64)));
 static uint64_t masks[2][8];
 
