@@ -46,7 +46,7 @@ static const struct pythia_option options[] = {
      "Declarations of functions to trace: JSON, or CSV if the name ends in .csv; may be given "
      "several times"},
     PYTHIA_FLAG("usdt", 0, offsetof(struct settings, usdt),
-                "Trace the static probes (USDT) of the program and of its libraries"),
+                "Trace the static probes (USDT) of the program and its libraries (pythia-usdt(7))"),
     PYTHIA_TEXT_OPTION("probes", 0, "FILE", offsetof(struct settings, probes),
                        "Rules by which static probes become spans (pythia-control-probe(7)); "
                        "implies --usdt"),
@@ -656,7 +656,6 @@ const struct pythia__command pythia__cmd_run = {
         "exception.stacktrace, whose innermost call comes first. The span of a coroutine lasts "
         "until it has returned. \"error\" and request types by argument do not apply to "
         "Python.\n\n"
-        "With --usdt, static probes are traced: pythia-usdt(7).\n\n"
         "While the program runs, its points can be opened and closed as any others; the ones that "
         "this command opened are closed at the end. Programs that the program starts are traced "
         "too.\n\n"
