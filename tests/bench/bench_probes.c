@@ -41,19 +41,19 @@ PRICED(bench_usdt_jump,
                                                                   "\"bench\", \"jump__done\", "
                                                                   "\"8@%rax\"") "add $1, %rax\nsub "
                                                                                 "$1, %rax");
-PRICED(
-    bench_usdt_int3,
-    "test %rdi, %rdi\nje 1f\n990: nop\n" NOTE(
-        "990b", "0", "\"bench\", \"int3__start\", \"8@%rdi\"") "1: mov %rdi, %rax\nadd $1, "
-                                                               "%rax\ntest %rdi, %rdi\nje 2f\n990: "
-                                                               "nop\n" NOTE("990b", "0",
-                                                                            "\"bench\", "
-                                                                            "\"int3__done\", "
-                                                                            "\"8@%rax\"") "2: add "
-                                                                                          "$1, "
-                                                                                          "%rax\nsu"
-                                                                                          "b $1, "
-                                                                                          "%rax");
+PRICED(bench_usdt_int3,
+       "test %rdi, %rdi\nje 1f\n990: nop\n" NOTE(
+           "990b", "0",
+           "\"bench\", \"int3__start\", \"8@%rdi\"") "1: mov %rdi, %rax\nadd $1, "
+                                                     "%rax\ntest %rdi, %rdi\nje 2f\n990: "
+                                                     "nop\n" NOTE("990b", "0",
+                                                                  "\"bench\", "
+                                                                  "\"int3__done\", "
+                                                                  "\"8@%rax\"") "2: add "
+                                                                                "$1, "
+                                                                                "%rax\nsu"
+                                                                                "b $1, "
+                                                                                "%rax");
 
 static const struct {
     const char *name;
