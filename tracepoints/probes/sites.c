@@ -18,12 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "probes.h"
 #include "record/hooking.h"
 
 #define STACK_BYTES ((size_t)256 * 1024)
+#define EARLY_LOOKS 10
+#define EARLY_NS    10000000
 
 static struct {
     pthread_mutex_t lock;
@@ -226,13 +229,15 @@ static uint64_t read_status(const char *name)
     return line ? strtoull(line + strlen(name), NULL, 10) : 0;
 }
 
+static const char confined[] = "it confines itself with seccomp";
+
 /* Why this process is to be left alone; NULL: it is not. */
 static const char *find_obstacle(void)
 {
     if (read_status("\nTracerPid:") != 0)
         return "a debugger or tracer is attached to it";
     if (read_status("\nSeccomp_filters:") > all.head->filters)
-        return "it confines itself with seccomp";
+        return confined;
     if (all.active && !pythia__trap_is_ours())
         return "it has taken SIGTRAP by a system call of its own";
     return NULL;
@@ -270,13 +275,15 @@ static void look_once(void)
     for (int again = 1; again && !all.stopped;) {
         if (objects_changed())
             place_objects();
-        if (!differs())
+        if (!differs() && pythia__trap_is_ours())
             return;
         const char *obstacle = find_obstacle();
         if (obstacle) {
             all.host->tell("problem\tprobes of a program are left alone: %s", obstacle);
             all.stopped = obstacle;
         }
+        if (obstacle == confined)
+            return; /* to patch anything back could be what the filter forbids */
         again = change_sites();
     }
 }
@@ -294,8 +301,10 @@ void pythia__probes_look(void)
 
 static void *watch_switches(void *context)
 {
+    const struct timespec early = {0, EARLY_NS};
     (void)context;
-    for (;;) {
+    /* At first often: a program that takes SIGTRAP by itself does so when it begins. */
+    for (int looks = 0;; looks++) {
         uint32_t thrown = pythia__thrown();
         pthread_mutex_lock(&all.lock);
         int over = all.ending || all.stopped;
@@ -304,7 +313,10 @@ static void *watch_switches(void *context)
         pthread_mutex_unlock(&all.lock);
         if (over)
             return NULL;
-        pythia__thrown_wait(thrown);
+        if (looks < EARLY_LOOKS)
+            nanosleep(&early, NULL);
+        else
+            pythia__thrown_wait(thrown);
     }
 }
 

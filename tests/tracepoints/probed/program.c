@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -440,6 +441,29 @@ static int use_trap(void)
     return 0;
 }
 
+/* SIGTRAP is taken past the C library, as the runtime of Go does. It waits until that was noticed:
+ * a breakpoint would end it. */
+static int steal_trap(void)
+{
+    const struct {
+        sighandler_t handler;
+        unsigned long flags;
+        void (*restorer)(void);
+        uint64_t mask;
+    } action = {.handler = SIG_DFL};
+    printf("open before: %d\n", work_semaphore > 0);
+    if (syscall(SYS_rt_sigaction, SIGTRAP, &action, NULL, sizeof(action.mask)) != 0)
+        return fails("rt_sigaction");
+    while (work_semaphore)
+        pause_for(100000);
+    for (long i = 0; i < 1000; i++) {
+        do_work(i);
+        into_without(i);
+    }
+    puts("unharmed");
+    return 0;
+}
+
 /* ---- other processes, and libraries ---- */
 
 static int fork_and_exec(char **argv)
@@ -541,6 +565,8 @@ int main(int argc, char **argv)
         return take_signals();
     if (strcmp(what, "trap") == 0)
         return use_trap();
+    if (strcmp(what, "steal") == 0)
+        return steal_trap();
     if (strcmp(what, "fork") == 0)
         return fork_and_exec(argv);
     if (strcmp(what, "plugin") == 0 && argc > 3)
