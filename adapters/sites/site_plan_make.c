@@ -362,7 +362,7 @@ int pythia_site_plan_add(struct pythia_site_plan *p, const char *path, struct py
     struct stat about;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0 || fstat(file, &about) != 0) {
-        int status = pythia_error_set(e, PYTHIA_EIO, "%s: %s", path, strerror(errno));
+        int status = pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(errno));
         if (file >= 0)
             close(file);
         return status;
