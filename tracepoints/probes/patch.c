@@ -16,8 +16,8 @@
  * and back: int3 at the nop, the bytes between, then the beginnings of instructions. Whoever meets
  * an int3 meanwhile, goes on in the moved code (trap.c). All sites that change do so together.
  *
- * Pages are writable for as long as that takes, some 20 us, and can be executed meanwhile. A
- * process that forks waits for it (sites.c). */
+ * Pages are writable for as long as that takes, 16 to 64 us for a site, and can be executed
+ * meanwhile. A process that forks waits for it (sites.c). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/membarrier.h>

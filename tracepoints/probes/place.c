@@ -14,8 +14,7 @@
  * byte of the jump's displacement that was the beginning of an instruction has to be 0xcc, int3,
  * from where the trap handler goes on in the moved code. This is instruction punning: Chamith,
  * Svensson, Dalessandro, Newton, "Instruction Punning: Lightweight Instrumentation for x86-64",
- * PLDI 2017. A stub is where the displacement is such a number; 4 of 5 sites in PostgreSQL ask for
- * one such byte.
+ * PLDI 2017. A stub is where the displacement is such a number.
  *
  * Pages with code are never writable: they are written beside, and put in their place. */
 #define _GNU_SOURCE
