@@ -1,19 +1,22 @@
-/* A search as text, so that another process goes on where this one stands.
+/* A search and its verdicts as text, so that another process goes on where this one stands.
  *
  * Values follow each other, each with a blank after it: whole numbers in decimal; floating numbers as
  * their 64 bits in hexadecimal, because decisions must come out the same to the last bit; texts as
  * "SIZE:BYTES". Trace points are numbered by a table at the beginning, types are named, and nodes of a
  * type's tree stand in the order of their names: numbers of a vocabulary mean nothing elsewhere. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
+#include "pythia/verdict.h"
 #include "search_parts.h"
 
-#define FORMAT "pythia.search/1 "
+#define FORMAT          "pythia.search/1 "
+#define VERDICTS_FORMAT "pythia.verdicts/1 "
 
 /* ---- the order of nodes ---- */
 
@@ -156,14 +159,18 @@ static void put_type(const struct pythia_search *s, const struct pythia__search_
             put_point(out, point);
 }
 
+static void put_table(const struct pythia_vocabulary *v, uint32_t points, struct pythia_buf *out)
+{
+    put_number(out, points);
+    for (uint32_t point = 0; point < points; point++)
+        put_text(out, pythia_vocabulary_tracepoint_id(v, point));
+}
+
 int pythia_search_save(const struct pythia_search *s, struct pythia_buf *out)
 {
-    const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
     uint64_t wide = 0;
     pythia_buf_puts(out, FORMAT);
-    put_number(out, s->points);
-    for (uint32_t point = 0; point < s->points; point++)
-        put_text(out, pythia_vocabulary_tracepoint_id(v, point));
+    put_table(pythia_space_vocabulary(s->space), s->points, out);
     put_number(out, s->cycle);
     put_double(out, s->seconds);
     for (uint32_t point = 0; point < s->points; point++)
@@ -181,6 +188,48 @@ int pythia_search_save(const struct pythia_search *s, struct pythia_buf *out)
         int status = put_keeping(s, &s->keeping[i], out);
         if (status != PYTHIA_OK)
             return status;
+    }
+    return pythia_buf_status(out);
+}
+
+static void put_places(const struct pythia_verdict_place *places, size_t count,
+                       struct pythia_buf *out)
+{
+    put_number(out, count);
+    for (size_t i = 0; i < count; i++) {
+        put_finding(out, &places[i].finding);
+        put_number(out, places[i].doubts);
+        put_number(out, places[i].seen);
+        put_number(out, places[i].given_up);
+    }
+}
+
+int pythia_verdicts_save(const struct pythia_verdicts *v, const struct pythia_vocabulary *vocabulary,
+                         struct pythia_buf *out)
+{
+    pythia_buf_puts(out, VERDICTS_FORMAT);
+    put_table(vocabulary, pythia_vocabulary_tracepoints(vocabulary), out);
+    put_number(out, v->count);
+    for (size_t i = 0; i < v->count; i++) {
+        const struct pythia_verdict *one = &v->list[i];
+        put_text(out, pythia_vocabulary_text(vocabulary, one->type));
+        put_places(one->found, one->found_count, out);
+        put_places(one->candidates, one->candidate_count, out);
+        put_number(out, one->also_count);
+        for (size_t k = 0; k < one->also_count; k++)
+            put_finding(out, &one->also[k]);
+        put_number(out, one->key != NULL);
+        put_text(out, pythia_text_of(one->key ? one->key : ""));
+        const uint64_t numbers[] = {one->state, one->confidence, one->searched,
+                                    one->why,   one->reason,     one->was,
+                                    one->group, one->key_doubt,  one->since,
+                                    one->looks, one->requests,   one->changes,
+                                    one->since_unix_ns};
+        for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
+            put_number(out, numbers[k]);
+        put_double(out, one->explained);
+        put_double(out, one->q);
+        put_finding(out, &one->was_found);
     }
     return pythia_buf_status(out);
 }
@@ -355,6 +404,10 @@ static struct pythia_problem take_problem(struct reader *r)
     p.state = (enum pythia_problem_state)take_number(r, PYTHIA_PROBLEM_STATES - 1);
     p.why = (enum pythia_why)take_number(r, PYTHIA_WHY_SMALL);
     p.blocked = take_point_or_none(r);
+    bool names = p.why == PYTHIA_WHY_BUDGET || p.why == PYTHIA_WHY_PINNED ||
+                 p.why == PYTHIA_WHY_STRATEGY;
+    if (names && p.state != PYTHIA_PROBLEM_DONE && p.blocked == PYTHIA_NONE)
+        fail_reading(r, PYTHIA_EFORMAT);
     p.needs = take_spending(r);
     p.cycles = take_number(r, UINT64_MAX);
     p.requests = take_number(r, UINT64_MAX);
@@ -518,19 +571,98 @@ static void take_search(struct reader *r)
         fail_reading(r, PYTHIA_EFORMAT);
 }
 
+/* What begins so, up to its table of trace points. */
+static void begin_reading(struct reader *r, struct pythia_text format)
+{
+    if (!pythia_text_starts(r->left, format)) {
+        fail_reading(r, PYTHIA_EFORMAT);
+        return;
+    }
+    r->left.bytes += format.size;
+    r->left.size -= format.size;
+    take_points(r);
+}
+
 int pythia_search_load(struct pythia_search *s, struct pythia_text saved)
 {
-    struct reader r = {
-        .s = s, .vocabulary = pythia_space_vocabulary(s->space), .left = saved};
-    if (!pythia_text_starts(saved, PYTHIA_TEXT(FORMAT)))
-        return PYTHIA_EFORMAT;
-    r.left.bytes += sizeof(FORMAT) - 1;
-    r.left.size -= sizeof(FORMAT) - 1;
-    take_points(&r);
+    struct reader r = {.s = s, .vocabulary = pythia_space_vocabulary(s->space), .left = saved};
+    begin_reading(&r, PYTHIA_TEXT(FORMAT));
     if (r.status == PYTHIA_OK && pythia_vocabulary_tracepoints(r.vocabulary) > s->points)
         r.status = pythia_search_grow(s);
     if (r.status == PYTHIA_OK)
         take_search(&r);
+    pythia_free(r.points);
+    return r.status;
+}
+
+static size_t take_places(struct reader *r, struct pythia_verdict_place *places)
+{
+    size_t count = (size_t)take_number(r, PYTHIA_PROBLEM_CAUSES);
+    for (size_t i = 0; i < count; i++) {
+        places[i].finding = take_finding(r);
+        places[i].doubts = (unsigned)take_number(r, UINT_MAX);
+        places[i].seen = (unsigned)take_number(r, UINT_MAX);
+        places[i].given_up = take_number(r, 1) > 0;
+        if (isnan(places[i].finding.share))
+            fail_reading(r, PYTHIA_EFORMAT);
+    }
+    return count;
+}
+
+/* NULL: there is none, or a failure. */
+static char *take_key(struct reader *r)
+{
+    bool has = take_number(r, 1) > 0;
+    struct pythia_text text = take_text(r);
+    char *key = has && r->status == PYTHIA_OK ? pythia_strndup(text.bytes, text.size) : NULL;
+    if (has && r->status == PYTHIA_OK && !key)
+        fail_reading(r, PYTHIA_ENOMEM);
+    return key;
+}
+
+static void take_verdict(struct reader *r, struct pythia_verdict *one)
+{
+    one->type = take_string(r);
+    one->found_count = take_places(r, one->found);
+    one->candidate_count = take_places(r, one->candidates);
+    one->also_count = (size_t)take_number(r, PYTHIA_PROBLEM_CAUSES + 1);
+    for (size_t i = 0; i < one->also_count; i++) {
+        one->also[i] = take_finding(r);
+        if (isnan(one->also[i].share))
+            fail_reading(r, PYTHIA_EFORMAT);
+    }
+    one->key = take_key(r);
+    one->state = (enum pythia_verdict_state)take_number(r, PYTHIA_VERDICT_STATES - 1);
+    one->confidence = (enum pythia_confidence)take_number(r, PYTHIA_CONFIDENCE_HIGH);
+    one->searched = take_number(r, 1) > 0;
+    one->why = (enum pythia_why)take_number(r, PYTHIA_WHY_SMALL);
+    one->reason = (enum pythia_verdict_reason)take_number(r, PYTHIA_VERDICT_LEARNT);
+    one->was = (enum pythia_verdict_state)take_number(r, PYTHIA_VERDICT_STATES - 1);
+    uint64_t *const numbers[] = {&one->group, &one->key_doubt, &one->since,        &one->looks,
+                                 &one->requests, &one->changes, &one->since_unix_ns};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        *numbers[i] = take_number(r, UINT64_MAX);
+    one->explained = take_double(r);
+    one->q = take_double(r);
+    one->was_found = take_finding(r);
+}
+
+int pythia_verdicts_load(struct pythia_verdicts *v, struct pythia_vocabulary *vocabulary,
+                         struct pythia_text saved)
+{
+    struct reader r = {.vocabulary = vocabulary, .left = saved};
+    begin_reading(&r, PYTHIA_TEXT(VERDICTS_FORMAT));
+    size_t count = take_count(&r);
+    for (size_t i = 0; i < count && r.status == PYTHIA_OK; i++) {
+        if (pythia_grow(&v->list, &v->capacity, v->count, sizeof(*v->list)) != PYTHIA_OK) {
+            fail_reading(&r, PYTHIA_ENOMEM);
+            break;
+        }
+        v->list[v->count] = (struct pythia_verdict){0};
+        take_verdict(&r, &v->list[v->count++]);
+    }
+    if (r.left.size > 0)
+        fail_reading(&r, PYTHIA_EFORMAT);
     pythia_free(r.points);
     return r.status;
 }

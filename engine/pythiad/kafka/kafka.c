@@ -196,7 +196,9 @@ int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct 
     k->live = live;
     k->message_max = options->message_max;
     k->obey = options->obey;
-    k->obey_context = options->context;
+    k->save = options->save;
+    k->restore = options->restore;
+    k->owner = options->context;
     k->json = pythia_adapter_named("otlp");
     k->protobuf = pythia_adapter_named("otlp-proto");
     k->last = &k->first;

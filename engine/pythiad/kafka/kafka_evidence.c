@@ -9,6 +9,7 @@
 #define kafka pythia__kafka_library
 
 #define WAIT_MS  5000
+#define ASK_MS   2000
 #define FLUSH_MS 12000 /* more than message.timeout.ms */
 
 /* In a producer's settings. One message is the evidence of a cycle. */
@@ -83,7 +84,7 @@ static void count_all_partitions(struct pythia__kafka *k)
         kafka.topic_destroy(topic);
 }
 
-/* One partition, or the order would not be the same for all; and all of its messages. */
+/* One partition, or the order would not be the same for all. */
 static void check_log(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
@@ -98,7 +99,7 @@ static void check_log(struct pythia__kafka *k)
     if (about->topic_cnt != 1 || about->topics[0].err) {
         error = about->topic_cnt == 1 ? about->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
         snprintf(reason, sizeof(reason),
-                 "%s: %s: make it with 1 partition, retention.ms=-1 and "
+                 "%s: %s: make it with 1 partition, cleanup.policy=delete and "
                  "max.message.bytes=16777216",
                  k->url.evidence, kafka.err2str(error));
         fail_job(s, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
@@ -113,15 +114,10 @@ static void check_log(struct pythia__kafka *k)
     if (s->job_failed)
         return;
     error = kafka.query_watermark_offsets(s->producer, k->url.evidence, 0, &low, &high, WAIT_MS);
-    if (error) {
+    if (error)
         fail_job(s, error, kafka.err2str(error));
-    } else if (low > s->next) {
-        snprintf(reason, sizeof(reason),
-                 "%s begins at offset %" PRId64 ", and what the search found before is gone: set "
-                 "retention.ms=-1, and name a new topic with evidence= to begin anew",
-                 k->url.evidence, low);
-        fail_job(s, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
-    }
+    s->low = low;
+    s->high = high;
 }
 
 /* A producer that failed for good is replaced. */
@@ -166,6 +162,16 @@ void pythia__kafka_evidence_send(uv_work_t *work)
     else if (kafka.flush(s->producer, FLUSH_MS) || !s->delivered)
         fail_job(s, RD_KAFKA_RESP_ERR__TIMED_OUT, "no broker has taken it in time");
     s->job_fatal = s->job_failed && kafka.fatal_error(s->producer, why, sizeof(why));
+}
+
+/* By the client of the topic of traces, which no other thread replaces meanwhile. */
+void pythia__kafka_evidence_ask(struct pythia__kafka *k)
+{
+    int64_t low = -1, high = -1;
+    if (kafka.query_watermark_offsets(k->client, k->url.evidence, 0, &low, &high, ASK_MS) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR)
+        low = -1;
+    k->shared->asked_low = low;
 }
 
 void pythia__kafka_evidence_close(struct pythia__kafka *k)

@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "kafka_parts.h"
+#include "kafka_shared.h"
 
 #define kafka pythia__kafka_library
 
@@ -18,6 +18,8 @@ static void list_group(uv_work_t *work)
     if (kafka.list_groups(k->client, k->url.group, &k->groups, ANSWER_MS) !=
         RD_KAFKA_RESP_ERR_NO_ERROR)
         k->groups = NULL;
+    if (k->shared)
+        pythia__kafka_evidence_ask(k);
 }
 
 static bool take_bytes(struct pythia_text *from, void *to, size_t size)
@@ -90,6 +92,8 @@ static void take_group(uv_work_t *work, int cancelled)
     k->listing = false;
     json_decref(k->members);
     k->members = NULL;
+    if (k->shared && k->shared->asked_low > k->shared->low)
+        k->shared->low = k->shared->asked_low;
     if (!k->groups)
         return;
     for (int g = 0; g < k->groups->group_cnt; g++) {

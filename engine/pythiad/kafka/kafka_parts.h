@@ -47,7 +47,9 @@ struct pythia__kafka {
     struct pythia_live *live;
     size_t message_max;
     pythia__kafka_obey obey;
-    void *obey_context;
+    pythia__kafka_save save;
+    pythia__kafka_restore restore;
+    void *owner;
     const struct pythia_adapter_ops *json, *protobuf;
     struct pythia__kafka_url url;
     rd_kafka_t *client;
