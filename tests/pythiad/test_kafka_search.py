@@ -309,6 +309,34 @@ class KafkaSearch(unittest.TestCase):
         self.assertEqual(members[0].ctl("unpin", "shop:cart").returncode, 0)
         rig.until(lambda: later.is_open("cart"), 20, lambda: third.log)
 
+    def test_while_no_broker_answers_switches_stay_and_then_the_search_goes_on(self):
+        folder = rig.make_folder(self)
+        space = self.space(folder)
+        mock = self.begin()
+        members = [self.start(mock, "--points=0", space=space) for _ in range(2)]
+        self.together(*members)
+        agents = []
+        for one in members:
+            agents.append(Agent(one, "shop", ["checkout", "cart", "charge"]))
+            agents[-1].report()
+        rig.until(lambda: members[0].ctl("open", "shop:charge").returncode == 0, 20, lambda: members[0].log)
+        for one in agents:
+            rig.until(lambda: one.is_open("charge"), 20, lambda: one.pythiad.log)
+        mock.command("broker", "down")
+        for one in members:
+            one.logged("Cannot read from Kafka: .*brokers are down.*: trace points stay as they are, and the search of the group goes on "
+                       "when one answers", 60)
+            self.assertIn("trace points stay as they are", one.ctl("status").stdout)
+        for one in agents:
+            self.assertTrue(one.is_open("charge"))
+            self.assertFalse(one.is_open("cart"))
+        mock.command("broker", "up")
+        self.send(mock, make_requests(REQUESTS, 1))
+        self.rounds(1, REQUESTS, *members)
+        for one in members:
+            rig.until(lambda: one.get("/v1/status").json["kafka"]["problem"] is None, 30, lambda: one.log)
+        self.assertEqual(members[0].stop(), 0)
+
     def test_members_with_other_settings_take_no_part_and_say_so(self):
         folder = rig.make_folder(self)
         space = self.space(folder)

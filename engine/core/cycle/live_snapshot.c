@@ -168,13 +168,33 @@ static int load_search(const struct pythia_live *l, struct pythia_text saved,
     return status;
 }
 
+/* Is the same open, for all types? */
+static bool opens_alike(const struct pythia_live *l, const struct pythia_search *other)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(l->space, &count);
+    for (uint32_t point = 0; point < points; point++) {
+        bool open = pythia_search_is_open(l->search, point);
+        if (open != pythia_search_is_open(other, point) ||
+            pythia_search_is_wide(l->search, point) != pythia_search_is_wide(other, point))
+            return false;
+        for (size_t i = 0; open && i < count; i++)
+            if (pythia_search_is_open_for(l->search, point, types[i].name) !=
+                pythia_search_is_open_for(other, point, types[i].name))
+                return false;
+    }
+    return true;
+}
+
+/* Where nothing else becomes open, requests that began before now are evidence all the same. */
 static int replace_search(struct pythia_live *l, struct pythia_search *search)
 {
-    bool begins = !l->search;
+    bool begins = !l->search, alike = l->search && opens_alike(l, search);
     pythia_search_destroy(l->search);
     l->search = search;
     pythia__live_drop_evidence(l);
-    int status = pythia__live_desire(l);
+    int status = alike ? PYTHIA_OK : pythia__live_desire(l);
     if (begins)
         l->phase = pythia__live_phase_next(l->phase, PYTHIA__LIVE_SEARCH_BEGUN);
     return status;

@@ -15,7 +15,7 @@
 #define FORMAT        "pythia.part/1"
 #define RETRY_MS      1000
 #define TURN_MESSAGES 64
-#define SEEK_MS       5000
+#define SEEK_MS       1000 /* it asks no broker */
 
 /* ---- making ---- */
 
@@ -58,6 +58,7 @@ int pythia__kafka_shared_create(struct pythia__kafka *k, struct pythia_error *e)
     if (!k->shared)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
     k->shared->work.data = k;
+    k->shared->position = -1;
     int status = name_member(k);
     if (status != PYTHIA_OK)
         return pythia_error_set(e, status, "kafka: no random number for the name of the member");
@@ -209,7 +210,7 @@ static void begin_partitions(struct pythia__kafka *k)
         leave_out_done(k, stand);
     }
     if (list->cnt > 0 && (error = kafka.seek_partitions(k->client, list, SEEK_MS))) {
-        pythia__kafka_shared_fail(k, kafka.error_string(error));
+        s->rewinds = true; /* it is tried again */
         kafka.error_destroy(error);
     }
     for (int i = 0; i < list->cnt; i++)
@@ -219,16 +220,38 @@ static void begin_partitions(struct pythia__kafka *k)
 
 /* ---- reading the topic ---- */
 
-/* The client says so when it is at the end. */
-void pythia__kafka_shared_assign(struct pythia__kafka *k, int64_t from)
+/* The client says when it is at the end, once for each position that it is given. It gets its only
+ * partition once, and is then sent to another position of it: a partition that is given twice, before
+ * the client has stopped to read the first time, ends the process by an assertion (librdkafka issue
+ * 5573). A partition that is not being read yet cannot be sent anywhere: it is tried again. */
+static void seek_log(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
+    if (s->position < 0)
+        return;
     rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(1);
-    kafka.topic_partition_list_add(list, k->url.evidence, 0)->offset = from;
-    rd_kafka_resp_err_t error = kafka.assign(s->log, list);
+    kafka.topic_partition_list_add(list, k->url.evidence, 0)->offset = s->position;
+    if (!s->assigned) {
+        rd_kafka_resp_err_t error = kafka.assign(s->log, list);
+        if (error)
+            pythia__kafka_problem(k, error, kafka.err2str(error));
+        else
+            s->assigned = true;
+        s->position = error ? s->position : -1;
+    } else {
+        rd_kafka_error_t *error = kafka.seek_partitions(s->log, list, SEEK_MS);
+        if (!error && !list->elems[0].err)
+            s->position = -1;
+        if (error)
+            kafka.error_destroy(error);
+    }
     kafka.topic_partition_list_destroy(list);
-    if (error)
-        pythia__kafka_problem(k, error, kafka.err2str(error));
+}
+
+void pythia__kafka_shared_assign(struct pythia__kafka *k, int64_t from)
+{
+    k->shared->position = from;
+    seek_log(k);
 }
 
 static void raise_barrier(struct pythia__kafka *k)
@@ -516,7 +539,8 @@ static void read_log(struct pythia__kafka *k)
          count++) {
         if (!(m = kafka.consumer_poll(s->log, 0)))
             return;
-        take_log_message(k, m);
+        if (s->position < 0) /* else it comes again */
+            take_log_message(k, m);
         kafka.message_destroy(m);
     }
     uv_async_send(&k->wake); /* there may be more */
@@ -579,8 +603,8 @@ void pythia__kafka_shared_rewind(struct pythia__kafka *k)
     pythia_free(ids);
     if (list->cnt > 0) {
         rd_kafka_error_t *error = kafka.seek_partitions(k->client, list, SEEK_MS);
-        if (error) {
-            pythia__kafka_shared_fail(k, kafka.error_string(error));
+        if (error) { /* it is tried again */
+            s->rewinds = true;
             kafka.error_destroy(error);
         }
     }
@@ -763,6 +787,7 @@ void pythia__kafka_shared_turn(struct pythia__kafka *k)
         begin_job(k, false);
     if (s->state == KAFKA_SHARED_BEGINNING)
         return;
+    seek_log(k);
     read_log(k);
     trim_finished(k);
     if (s->rewinds && !s->working)

@@ -38,6 +38,8 @@
 #ifndef PYTHIA_PYTHIAD_KAFKA_SHARED_H
 #define PYTHIA_PYTHIAD_KAFKA_SHARED_H
 
+#include <stdatomic.h>
+
 #include "kafka_parts.h"
 #include "pythia/span.h"
 
@@ -85,6 +87,8 @@ struct pythia__kafka_shared {
     rd_kafka_queue_t *queue; /* of the log */
     rd_kafka_topic_t *topic; /* of the producer */
     int64_t next;            /* offset in the log */
+    bool assigned;           /* the client reads the log */
+    int64_t position;        /* where it still has to be sent; -1: nowhere */
     bool barrier;            /* partitions are not read until the end of the log was met */
     bool rewinds;            /* a rewind is due */
     bool last_is_own;        /* the last message that counted was ours */
@@ -103,6 +107,7 @@ struct pythia__kafka_shared {
     bool joined, leaves; /* the group; for good */
     /* The job, on a worker's thread while `working`: */
     uv_work_t work;
+    atomic_bool hurries; /* pythiad stops: a job ends as soon as it can */
     bool working, sending; /* sending: else it begins */
     bool sends_snapshot;
     struct pythia_buf message;
@@ -132,7 +137,7 @@ bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k);
 int pythia__kafka_snapshot_write(struct pythia__kafka *k);
 void pythia__kafka_snapshot_free(struct kafka_snapshot *s);
 
-/* kafka_shared.c, for kafka_snapshot.c: read the log from an offset on; begin with the topic again;
+/* kafka_shared.c, for kafka_snapshot.c: read the log from an offset on; follow it from s->next on;
  * the stand of a partition, made if there is none (NULL: out of memory); a message's first line, if
  * it is of this group's search (owned by the caller), and what follows it; log what cannot be used;
  * say that the settings differ, if they do; give up; add a line of JSON (taken). */
