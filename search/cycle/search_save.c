@@ -204,8 +204,8 @@ static void put_places(const struct pythia_verdict_place *places, size_t count,
     }
 }
 
-int pythia_verdicts_save(const struct pythia_verdicts *v, const struct pythia_vocabulary *vocabulary,
-                         struct pythia_buf *out)
+int pythia_verdicts_save(const struct pythia_verdicts *v,
+                         const struct pythia_vocabulary *vocabulary, struct pythia_buf *out)
 {
     pythia_buf_puts(out, VERDICTS_FORMAT);
     put_table(vocabulary, pythia_vocabulary_tracepoints(vocabulary), out);
@@ -220,11 +220,10 @@ int pythia_verdicts_save(const struct pythia_verdicts *v, const struct pythia_vo
             put_finding(out, &one->also[k]);
         put_number(out, one->key != NULL);
         put_text(out, pythia_text_of(one->key ? one->key : ""));
-        const uint64_t numbers[] = {one->state, one->confidence, one->searched,
-                                    one->why,   one->reason,     one->was,
-                                    one->group, one->key_doubt,  one->since,
-                                    one->looks, one->requests,   one->changes,
-                                    one->since_unix_ns};
+        const uint64_t numbers[] = {
+            one->state,    one->confidence, one->searched,     one->why,   one->reason,
+            one->was,      one->group,      one->key_doubt,    one->since, one->looks,
+            one->requests, one->changes,    one->since_unix_ns};
         for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
             put_number(out, numbers[k]);
         put_double(out, one->explained);
@@ -404,8 +403,8 @@ static struct pythia_problem take_problem(struct reader *r)
     p.state = (enum pythia_problem_state)take_number(r, PYTHIA_PROBLEM_STATES - 1);
     p.why = (enum pythia_why)take_number(r, PYTHIA_WHY_SMALL);
     p.blocked = take_point_or_none(r);
-    bool names = p.why == PYTHIA_WHY_BUDGET || p.why == PYTHIA_WHY_PINNED ||
-                 p.why == PYTHIA_WHY_STRATEGY;
+    bool names =
+        p.why == PYTHIA_WHY_BUDGET || p.why == PYTHIA_WHY_PINNED || p.why == PYTHIA_WHY_STRATEGY;
     if (names && p.state != PYTHIA_PROBLEM_DONE && p.blocked == PYTHIA_NONE)
         fail_reading(r, PYTHIA_EFORMAT);
     p.needs = take_spending(r);
@@ -439,8 +438,7 @@ static void take_belief(struct reader *r, uint32_t unsplit, struct pythia__belie
     }
     uint32_t *nodes = sort_nodes(type);
     double *weights = pythia_calloc(count, sizeof(*weights));
-    if (!nodes || !weights ||
-        pythia__belief_create_with(type, r->s->o.history, out) != PYTHIA_OK)
+    if (!nodes || !weights || pythia__belief_create_with(type, r->s->o.history, out) != PYTHIA_OK)
         fail_reading(r, PYTHIA_ENOMEM);
     for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
         weights[nodes[i]] = take_double(r);
@@ -491,8 +489,8 @@ static void take_keeping(struct reader *r, uint32_t unsplit, struct pythia__sear
     k->forgotten = take_number(r, UINT64_MAX);
     k->looked = take_number(r, UINT64_MAX);
     k->asked = take_number(r, UINT64_MAX);
-    size_t *const numbers[] = {&k->unanswered, &k->idle, &k->against, &k->starved, &k->quiet,
-                               &k->past};
+    size_t *const numbers[] = {&k->unanswered, &k->idle,  &k->against,
+                               &k->starved,    &k->quiet, &k->past};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         *numbers[i] = (size_t)take_number(r, SIZE_MAX);
     k->judged = take_number(r, 1) > 0;
@@ -520,8 +518,7 @@ static void take_type(struct reader *r)
     t->requests = requests;
     for (size_t i = 0; i < open && r->status == PYTHIA_OK; i++) {
         uint32_t point = take_point(r);
-        if (r->status == PYTHIA_OK &&
-            pythia__search_switch(r->s, t, point, true) != PYTHIA_OK)
+        if (r->status == PYTHIA_OK && pythia__search_switch(r->s, t, point, true) != PYTHIA_OK)
             fail_reading(r, PYTHIA_ENOMEM);
     }
 }
@@ -638,8 +635,8 @@ static void take_verdict(struct reader *r, struct pythia_verdict *one)
     one->why = (enum pythia_why)take_number(r, PYTHIA_WHY_SMALL);
     one->reason = (enum pythia_verdict_reason)take_number(r, PYTHIA_VERDICT_LEARNT);
     one->was = (enum pythia_verdict_state)take_number(r, PYTHIA_VERDICT_STATES - 1);
-    uint64_t *const numbers[] = {&one->group, &one->key_doubt, &one->since,        &one->looks,
-                                 &one->requests, &one->changes, &one->since_unix_ns};
+    uint64_t *const numbers[] = {&one->group,    &one->key_doubt, &one->since,        &one->looks,
+                                 &one->requests, &one->changes,   &one->since_unix_ns};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         *numbers[i] = take_number(r, UINT64_MAX);
     one->explained = take_double(r);

@@ -271,9 +271,9 @@ static void an_engine_that_begins_with_a_snapshot_goes_on_as_the_others(void **s
         /* One part of the next round is in the log, too. */
         while (!pythia_live_shared_is_due(log.engines[1].live))
             stream_request(&log.engines[1], stream_varied(log.engines[1].number));
-        assert_int_equal(pythia_live_shared_take(log.engines[1].live, log.names[1],
-                                                 &log.messages[log.count++]),
-                         PYTHIA_OK);
+        assert_int_equal(
+            pythia_live_shared_take(log.engines[1].live, log.names[1], &log.messages[log.count++]),
+            PYTHIA_OK);
         read_log(&log);
         assert_true(pythia_live_shared_has_snapshot(log.engines[0].live));
         assert_int_equal(pythia_live_shared_save(log.engines[0].live, &snapshot), PYTHIA_OK);
@@ -296,10 +296,9 @@ static void a_snapshot_that_is_cut_off_is_refused_and_changes_nothing(void **sta
     run_two(&log, 3);
     assert_int_equal(pythia_live_shared_save(log.engines[0].live, &snapshot), PYTHIA_OK);
     for (size_t size = 0; size < snapshot.size; size += 1 + snapshot.size / 300)
-        assert_int_equal(
-            pythia_live_shared_restore(log.engines[1].live,
-                                       (struct pythia_text){snapshot.bytes, size}, &e),
-            PYTHIA_EFORMAT);
+        assert_int_equal(pythia_live_shared_restore(log.engines[1].live,
+                                                    (struct pythia_text){snapshot.bytes, size}, &e),
+                         PYTHIA_EFORMAT);
     run_two(&log, 6);
     assert_alike(&log);
     pythia_buf_free(&snapshot);
@@ -312,10 +311,10 @@ static void a_snapshot_of_another_version_is_refused_by_its_name(void **state)
     struct pythia_error e = {0};
     begin(&log, 1);
     assert_false(pythia_live_shared_has_snapshot(log.engines[0].live));
-    assert_int_equal(
-        pythia_live_shared_restore(log.engines[0].live,
-                                   PYTHIA_TEXT("{\"format\":\"pythia.snapshot/2\"}\n"), &e),
-        PYTHIA_EFORMAT);
+    assert_int_equal(pythia_live_shared_restore(log.engines[0].live,
+                                                PYTHIA_TEXT("{\"format\":\"pythia.snapshot/2\"}\n"),
+                                                &e),
+                     PYTHIA_EFORMAT);
     assert_string_equal(e.sentence,
                         "it has the format pythia.snapshot/2, and this pythiad reads "
                         "pythia.snapshot/1; run the same version of pythiad everywhere");

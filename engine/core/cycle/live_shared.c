@@ -478,8 +478,7 @@ static int append_part(struct pythia__live_part **list, size_t *count, size_t *c
 {
     struct pythia__live_part part = {
         .member = copy_text(json_string_value(json_object_get(head, "member")))};
-    int status =
-        part.member ? pythia_grow(list, capacity, *count, sizeof(**list)) : PYTHIA_ENOMEM;
+    int status = part.member ? pythia_grow(list, capacity, *count, sizeof(**list)) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK) {
         pythia_buf_text_add(&part.file, file);
         status = pythia_buf_status(&part.file);
@@ -514,7 +513,7 @@ static int take_offer(struct pythia_live *l, json_t *head, struct pythia_error *
     for (size_t i = 0; i < share->offer_count; i++)
         parts += head_number(share->offers[i].head, "parts");
     return share->offer_count > 0 && parts >= head_number(head, "of") ? begin_with_offers(l, e)
-                                                                       : PYTHIA_OK;
+                                                                      : PYTHIA_OK;
 }
 
 static int take_part(struct pythia_live *l, json_t *head, struct pythia_text file,

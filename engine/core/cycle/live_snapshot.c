@@ -18,9 +18,9 @@ static json_t *pack_parts(const struct pythia__live_share *share)
 {
     json_t *parts = json_array();
     for (size_t i = 0; i < share->part_count; i++)
-        if (json_array_append_new(parts, json_pack("{s:O, s:I}", "head", share->parts[i].head,
-                                                   "size", (json_int_t)share->parts[i].file.size)) !=
-            0) {
+        if (json_array_append_new(parts,
+                                  json_pack("{s:O, s:I}", "head", share->parts[i].head, "size",
+                                            (json_int_t)share->parts[i].file.size)) != 0) {
             json_decref(parts);
             return NULL;
         }

@@ -36,7 +36,7 @@ struct pythia__kafka_options {
     pythia__kafka_obey obey;
     pythia__kafka_save save;
     pythia__kafka_restore restore;
-    void *context; /* of all three */
+    void *context;      /* of all three */
     size_t message_max; /* bytes of a message; a larger one is skipped and counted */
 };
 

@@ -273,9 +273,10 @@ void pythia__kafka_shared_follow(struct pythia__kafka *k)
 /* Messages are gone that were not read: only a snapshot leads on. */
 static void begin_again(struct pythia__kafka *k)
 {
-    pythia_log(PYTHIA_LOG_WARNING,
-               "Evidence is gone that was not read, looks for a snapshot: topic=%s, offset=%" PRId64,
-               k->url.evidence, k->shared->next);
+    pythia_log(
+        PYTHIA_LOG_WARNING,
+        "Evidence is gone that was not read, looks for a snapshot: topic=%s, offset=%" PRId64,
+        k->url.evidence, k->shared->next);
     k->shared->state = KAFKA_SHARED_BEGINNING;
     k->shared->awaited = false;
     k->shared->tried_ms = 0;
@@ -667,10 +668,10 @@ static int write_message(struct pythia__kafka *k)
     pythia_buf_clear(&s->message);
     trim_finished(k);
     json_t *offsets = pack_offsets(k), *done = pack_done(s);
-    int status =
-        pythia__kafka_shared_add_line(&s->message, json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group",
-                                        k->url.group, "name", s->name, "number",
-                                        (json_int_t)++s->number, "offsets", offsets, "done", done));
+    int status = pythia__kafka_shared_add_line(
+        &s->message,
+        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group", k->url.group, "name",
+                  s->name, "number", (json_int_t)++s->number, "offsets", offsets, "done", done));
     if (status == PYTHIA_OK)
         status = pythia_live_shared_take(k->live, s->name, &s->message);
     return status == PYTHIA_OK ? pythia_buf_status(&s->message) : status;
@@ -682,10 +683,10 @@ static int write_orders(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     pythia_buf_clear(&s->message);
     s->ordered = json_array_size(s->orders);
-    return pythia__kafka_shared_add_line(&s->message,
-                    json_pack("{s:s, s:s, s:s, s:I, s:{}, s:[], s:O}", "format", FORMAT, "group",
-                              k->url.group, "name", s->name, "number", (json_int_t)++s->number,
-                              "offsets", "done", "orders", s->orders));
+    return pythia__kafka_shared_add_line(
+        &s->message, json_pack("{s:s, s:s, s:s, s:I, s:{}, s:[], s:O}", "format", FORMAT, "group",
+                               k->url.group, "name", s->name, "number", (json_int_t)++s->number,
+                               "offsets", "done", "orders", s->orders));
 }
 
 static void end_begin(uv_work_t *work, int cancelled)

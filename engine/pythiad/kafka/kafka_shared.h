@@ -71,10 +71,10 @@ struct kafka_snapshot {
     uint64_t rounds; /* of the search then */
     json_t *orders;  /* owned: the last one of each trace point, by its id, and "" for off */
     /* While it is looked for: */
-    struct pythia_buf found;   /* the message; empty: none */
+    struct pythia_buf found;        /* the message; empty: none */
     int64_t found_offset, position; /* of it; where to read on with it */
-    int64_t from, before;      /* the search looks from there on, at messages before that one */
-    bool ours;                 /* the topic has messages of this group */
+    int64_t from, before; /* the search looks from there on, at messages before that one */
+    bool ours;            /* the topic has messages of this group */
 };
 
 struct pythia__kafka_shared {
@@ -82,7 +82,7 @@ struct pythia__kafka_shared {
     struct kafka_snapshot snapshot;
     int64_t low, high; /* offsets in the topic, as of the last look at it */
     int64_t asked_low; /* the answer of _evidence_ask; -1: none */
-    char name[300]; /* of this member, which no other has */
+    char name[300];    /* of this member, which no other has */
     rd_kafka_t *log, *producer;
     rd_kafka_queue_t *queue; /* of the log */
     rd_kafka_topic_t *topic; /* of the producer */
@@ -107,7 +107,7 @@ struct pythia__kafka_shared {
     bool joined, leaves; /* the group; for good */
     /* The job, on a worker's thread while `working`: */
     uv_work_t work;
-    atomic_bool hurries; /* pythiad stops: a job ends as soon as it can */
+    atomic_bool hurries;   /* pythiad stops: a job ends as soon as it can */
     bool working, sending; /* sending: else it begins */
     bool sends_snapshot;
     struct pythia_buf message;

@@ -211,8 +211,9 @@ void pythia__kafka_snapshot_note(struct pythia__kafka *k, int64_t offset)
 static void keep_order(json_t *orders, const char *id, json_t *order)
 {
     if (json_object_set_new(orders, id, order) != 0)
-        pythia_log(PYTHIA_LOG_ERROR, "No memory to keep an order by hand for later members; give it "
-                                     "again");
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "No memory to keep an order by hand for later members; give it "
+                   "again");
 }
 
 /* The last order about a trace point is the one that holds; that it is not pinned any more holds
