@@ -7,24 +7,28 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-/* "a;b;c" of a node; a ';' in a name would split it, and becomes ','. */
-static const char *write_path(const struct pythia_cct *cct, uint32_t node,
-                              struct pythia_buf *scratch, struct pythia_arena *memory)
+void pythia_run_callpath_add(const struct pythia_cct *cct, uint32_t node, struct pythia_buf *to)
 {
     const struct pythia_vocabulary *v = pythia_cct_vocabulary(cct);
-    pythia_buf_clear(scratch);
     uint32_t depth = pythia_cct_depth(cct, node);
     for (uint32_t d = 1; d <= depth; d++) {
         struct pythia_text name = pythia_vocabulary_tracepoint_id(
             v, pythia_cct_tracepoint(cct, pythia_cct_ancestor(cct, node, d)));
         if (d > 1)
-            pythia_buf_putc(scratch, ';');
-        size_t from = scratch->size;
-        pythia_buf_text_add(scratch, name);
-        for (size_t i = from; i < scratch->size; i++)
-            if (scratch->bytes[i] == ';' || scratch->bytes[i] == '\n')
-                scratch->bytes[i] = ',';
+            pythia_buf_putc(to, ';');
+        size_t from = to->size;
+        pythia_buf_text_add(to, name);
+        for (size_t i = from; i < to->size; i++)
+            if (to->bytes[i] == ';' || to->bytes[i] == '\n')
+                to->bytes[i] = ',';
     }
+}
+
+static const char *copy_path(const struct pythia_cct *cct, uint32_t node,
+                             struct pythia_buf *scratch, struct pythia_arena *memory)
+{
+    pythia_buf_clear(scratch);
+    pythia_run_callpath_add(cct, node, scratch);
     char *copy = pythia_buf_status(scratch) == PYTHIA_OK
                      ? pythia_arena_alloc(memory, scratch->size + 1)
                      : NULL;
@@ -77,7 +81,7 @@ int pythia_run_callpaths_make(const struct pythia_profile *profile, struct pythi
     for (size_t i = 0; i < n && status == PYTHIA_OK; i++) {
         made[i] = make_run_callpath(&rows[order[i]]);
         made[i].path =
-            write_path(pythia_profile_cct(profile), rows[order[i]].node, &scratch, memory);
+            copy_path(pythia_profile_cct(profile), rows[order[i]].node, &scratch, memory);
         status = made[i].path ? PYTHIA_OK : PYTHIA_ENOMEM;
     }
     if (status == PYTHIA_OK) {

@@ -137,6 +137,21 @@ static json_t *json_of_callpath(const struct pythia_run_callpath *c, bool *faile
     return o;
 }
 
+static json_t *json_of_process(const struct pythia_run_process *p, bool *failed)
+{
+    json_t *o = json_object();
+    set_number(o, "pid", p->pid, failed);
+    set_text(o, "name", p->name, failed);
+    set_number(o, "user_ns", p->user_ns, failed);
+    set_number(o, "sys_ns", p->sys_ns, failed);
+    set_number(o, "max_rss_bytes", p->max_rss_bytes, failed);
+    set_number(o, "major_faults", p->major_faults, failed);
+    set_number(o, "minor_faults", p->minor_faults, failed);
+    set_number(o, "spans", p->spans, failed);
+    set_number(o, "exclusive_ns", p->exclusive_ns, failed);
+    return o;
+}
+
 static json_t *json_of_finding(const struct pythia_run_finding *f, bool *failed)
 {
     json_t *o = json_object();
@@ -165,6 +180,10 @@ static void set_lists(json_t *o, const struct pythia_run *run, bool *failed)
     for (size_t i = 0; list && i < run->callpath_count; i++)
         json_array_append_new(list, json_of_callpath(&run->callpaths[i], failed));
     set_member(o, "callpaths", list, failed);
+    list = json_array();
+    for (size_t i = 0; list && i < run->process_count; i++)
+        json_array_append_new(list, json_of_process(&run->processes[i], failed));
+    set_member(o, "processes", list, failed);
     list = json_array();
     for (size_t i = 0; list && i < run->finding_count; i++)
         json_array_append_new(list, json_of_finding(&run->findings[i], failed));
@@ -321,8 +340,9 @@ struct pythia_run_parsed {
     char *command;
     char key[65];
     struct pythia_run run;
-    struct pythia_run_pair *meta; /* owned, as are the next three */
+    struct pythia_run_pair *meta; /* owned, as are the next four */
     struct pythia_run_callpath *callpaths;
+    struct pythia_run_process *processes;
     struct pythia_run_finding *findings;
     struct pythia_run_artifact *artifacts;
 };
@@ -382,10 +402,25 @@ static bool make_list(size_t elements, size_t size, void *out, size_t *count)
     return true;
 }
 
+static void parse_process(const json_t *o, struct pythia_run_process *p)
+{
+    int64_t spans = get_number(o, "spans"), exclusive_ns = get_number(o, "exclusive_ns");
+    *p = (struct pythia_run_process){.pid = get_number(o, "pid"),
+                                     .name = get_text(o, "name"),
+                                     .user_ns = get_number(o, "user_ns"),
+                                     .sys_ns = get_number(o, "sys_ns"),
+                                     .max_rss_bytes = get_number(o, "max_rss_bytes"),
+                                     .major_faults = get_number(o, "major_faults"),
+                                     .minor_faults = get_number(o, "minor_faults"),
+                                     .spans = spans > 0 ? spans : 0,
+                                     .exclusive_ns = exclusive_ns > 0 ? exclusive_ns : 0};
+}
+
 static int parse_lists(struct pythia_run_parsed *p, json_t *o)
 {
     json_t *meta = json_object_get(o, "meta"), *paths = json_object_get(o, "callpaths");
     json_t *findings = json_object_get(o, "findings"), *files = json_object_get(o, "artifacts");
+    json_t *processes = json_object_get(o, "processes");
     json_t *value;
     const char *key;
     size_t i, used = 0;
@@ -393,6 +428,8 @@ static int parse_lists(struct pythia_run_parsed *p, json_t *o)
     if (!make_list(json_object_size(meta), sizeof(*p->meta), &p->meta, &run->meta_count) ||
         !make_list(json_array_size(paths), sizeof(*p->callpaths), &p->callpaths,
                    &run->callpath_count) ||
+        !make_list(json_array_size(processes), sizeof(*p->processes), &p->processes,
+                   &run->process_count) ||
         !make_list(json_array_size(findings), sizeof(*p->findings), &p->findings,
                    &run->finding_count) ||
         !make_list(json_array_size(files), sizeof(*p->artifacts), &p->artifacts,
@@ -415,6 +452,8 @@ static int parse_lists(struct pythia_run_parsed *p, json_t *o)
             .p99_ns = get_number(value, "p99_ns"),
             .exclusive_ns = get_number(value, "exclusive_ns")};
     }
+    json_array_foreach (processes, i, value)
+        parse_process(value, &p->processes[i]);
     json_array_foreach (findings, i, value) {
         p->findings[i] = (struct pythia_run_finding){
             get_number(value, "rank"), get_text(value, "type"), get_text(value, "place"),
@@ -429,6 +468,7 @@ static int parse_lists(struct pythia_run_parsed *p, json_t *o)
     }
     run->meta = p->meta;
     run->callpaths = p->callpaths;
+    run->processes = p->processes;
     run->findings = p->findings;
     run->artifacts = p->artifacts;
     return PYTHIA_OK;
@@ -568,6 +608,7 @@ void pythia_run_parsed_destroy(struct pythia_run_parsed *p)
     pythia_free(p->command);
     pythia_free(p->meta);
     pythia_free(p->callpaths);
+    pythia_free(p->processes);
     pythia_free(p->findings);
     pythia_free(p->artifacts);
     pythia_free(p);

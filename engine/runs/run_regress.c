@@ -174,6 +174,51 @@ static double find_median(struct values *v)
     return pythia_ranks_quantile(v->all, v->count, .5);
 }
 
+static bool is_leading(const struct pythia_regress *r, const struct pythia_regress_row *row)
+{
+    return row->metric >= 0 && r->options.leading & 1u << row->metric;
+}
+
+struct weights {
+    double leading, other; /* their mean over all rows that are judged is 1 */
+};
+
+/* Leading numbers keep LEADING_PART of alpha however many other numbers and callpaths are judged
+ * beside them. At .9, a wall-clock time that grew by 15 % at a CoV of 10 % is found in 81 % of
+ * comparisons of 20 with 10 runs, against 82 % if it is judged alone (runs/run_regress). */
+#define LEADING_PART .9
+
+static struct weights share_alpha(const struct pythia_regress *r)
+{
+    double leading = 0, judged = 0;
+    for (size_t i = 0; i < r->row_count; i++) {
+        if (r->rows[i].verdict == PYTHIA_REGRESS_TOO_FEW)
+            continue;
+        leading += is_leading(r, &r->rows[i]);
+        judged++;
+    }
+    if (leading == 0 || leading == judged)
+        return (struct weights){1, 1};
+    return (struct weights){LEADING_PART * judged / leading,
+                            (1 - LEADING_PART) * judged / (judged - leading)};
+}
+
+/* Rows that could not be significant with so few runs, whatever these had measured, are not judged
+ * and take nothing of alpha: at first those that could not be if they were alone. */
+static void mark_too_few(struct pythia_regress *r)
+{
+    struct weights weights = {1, 1};
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < r->row_count; i++) {
+            struct pythia_regress_row *row = &r->rows[i];
+            double weight = is_leading(r, row) ? weights.leading : weights.other;
+            if (pythia_rank_sum_smallest_p(row->n, row->m) > r->options.alpha * fmin(weight, 1))
+                row->verdict = PYTHIA_REGRESS_TOO_FEW;
+        }
+        weights = share_alpha(r);
+    }
+}
+
 /* The interval is two-sided at 1 - 2 alpha, so that its end is where the one-sided test changes
  * its mind. */
 static int compare_sides(struct pythia_regress *r, struct series *s, struct pythia_regress_row *row)
@@ -188,8 +233,6 @@ static int compare_sides(struct pythia_regress *r, struct series *s, struct pyth
                                        .before = find_median(before),
                                        .after = find_median(after),
                                        .q = NAN};
-    if (pythia_rank_sum_smallest_p(row->n, row->m) > r->options.alpha)
-        row->verdict = PYTHIA_REGRESS_TOO_FEW;
     return pythia_rank_sum(before->all, before->count, after->all, after->count,
                            1 - 2 * r->options.alpha, &row->shift);
 }
@@ -207,11 +250,13 @@ static int judge_direction(struct pythia_regress *r, bool worse)
     double *p = pythia_calloc(r->row_count, sizeof(*p));
     if (!p)
         return PYTHIA_ENOMEM;
+    const struct weights weights = share_alpha(r);
     for (size_t i = 0; i < r->row_count; i++) {
         const struct pythia_regress_row *row = &r->rows[i];
         p[i] = row->verdict == PYTHIA_REGRESS_TOO_FEW ? NAN
                : worse                                ? row->shift.p_greater
                                                       : row->shift.p_less;
+        p[i] /= is_leading(r, row) ? weights.leading : weights.other;
     }
     int status = pythia_gate_benjamini_hochberg(p, r->row_count, p);
     if (status != PYTHIA_OK)
@@ -248,6 +293,7 @@ int pythia_regress_finish(struct pythia_regress *r, const struct pythia_regress_
         if (status != PYTHIA_OK)
             return status;
     }
+    mark_too_few(r);
     int status = judge_direction(r, true);
     if (status != PYTHIA_OK || (status = judge_direction(r, false)) != PYTHIA_OK)
         return status;

@@ -52,6 +52,11 @@ static const char *const migrations[PYTHIA_RUN_SCHEMA] = {
     "CREATE TABLE finding(run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, rank INTEGER,"
     " type TEXT, place TEXT, share REAL, key TEXT, sentence TEXT);"
     "CREATE INDEX finding_of_run ON finding(run_id);",
+
+    "CREATE TABLE process(run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,"
+    " pid INTEGER, name TEXT, user_ns INTEGER, sys_ns INTEGER, max_rss_bytes INTEGER,"
+    " majflt INTEGER, minflt INTEGER, spans INTEGER, exclusive_ns INTEGER);"
+    "CREATE INDEX process_of_run ON process(run_id);",
 };
 
 int pythia__run_store_fail(const struct pythia_run_store *s, struct pythia_error *e)

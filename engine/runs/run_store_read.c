@@ -14,13 +14,14 @@ struct walk {
     const struct pythia_run_store *s;
     struct pythia_error *e;
     unsigned with;
-    sqlite3_stmt *runs, *meta, *output, *artifacts, *callpaths, *findings;
+    sqlite3_stmt *runs, *meta, *output, *artifacts, *callpaths, *processes, *findings;
     struct pythia_arena arena;
-    struct pythia_run_pair *pairs; /* owned, and so are the next three */
+    struct pythia_run_pair *pairs; /* owned, and so are the next four */
     struct pythia_run_callpath *paths;
+    struct pythia_run_process *processes_read;
     struct pythia_run_finding *found;
     struct pythia_run_artifact *files;
-    size_t pair_capacity, path_capacity, found_capacity, file_capacity;
+    size_t pair_capacity, path_capacity, process_capacity, found_capacity, file_capacity;
 };
 
 /* ---- the query ---- */
@@ -169,6 +170,32 @@ static int read_callpaths(struct walk *w, struct pythia_run *run)
     return failed ? PYTHIA_ENOMEM : more;
 }
 
+static int read_processes(struct walk *w, struct pythia_run *run)
+{
+    sqlite3_stmt *q = w->processes;
+    int more;
+    bool failed = false;
+    begin_part(q, run->id);
+    while ((more = next_part(w, q)) > 0) {
+        if (pythia_grow(&w->processes_read, &w->process_capacity, run->process_count,
+                        sizeof(*w->processes_read)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        w->processes_read[run->process_count++] = (struct pythia_run_process){
+            .pid = sqlite3_column_int64(q, 0),
+            .name = copy_column(w, q, 1, &failed),
+            .user_ns = known_column(q, 2),
+            .sys_ns = known_column(q, 3),
+            .max_rss_bytes = known_column(q, 4),
+            .major_faults = known_column(q, 5),
+            .minor_faults = known_column(q, 6),
+            .spans = sqlite3_column_int64(q, 7),
+            .exclusive_ns = sqlite3_column_int64(q, 8),
+        };
+    }
+    run->processes = w->processes_read;
+    return failed ? PYTHIA_ENOMEM : more;
+}
+
 static int read_findings(struct walk *w, struct pythia_run *run)
 {
     sqlite3_stmt *q = w->findings;
@@ -262,6 +289,8 @@ static int read_run(struct walk *w, struct pythia_run *run)
         return status;
     if ((w->with & PYTHIA_RUN_WITH_CALLPATHS) && (status = read_callpaths(w, run)) != PYTHIA_OK)
         return status;
+    if ((w->with & PYTHIA_RUN_WITH_PROCESSES) && (status = read_processes(w, run)) != PYTHIA_OK)
+        return status;
     if ((w->with & PYTHIA_RUN_WITH_FINDINGS) && (status = read_findings(w, run)) != PYTHIA_OK)
         return status;
     if ((w->with & PYTHIA_RUN_WITH_ARTIFACTS) && (status = read_artifacts(w, run)) != PYTHIA_OK)
@@ -294,6 +323,8 @@ static int prepare_walk(struct walk *w, const struct pythia_run_filter *filter)
         {&w->artifacts, "SELECT name, kind, body FROM artifact WHERE run_id = ?1 ORDER BY rowid"},
         {&w->callpaths, "SELECT path, calls, sum_ns, sum_squares, min_ns, max_ns, p50_ns, p99_ns,"
                         " exclusive_ns FROM callpath WHERE run_id = ?1 ORDER BY path"},
+        {&w->processes, "SELECT pid, name, user_ns, sys_ns, max_rss_bytes, majflt, minflt, spans,"
+                        " exclusive_ns FROM process WHERE run_id = ?1 ORDER BY rowid"},
         {&w->findings, "SELECT rank, type, place, share, key, sentence FROM finding"
                        " WHERE run_id = ?1 ORDER BY rank, rowid"},
     };
@@ -313,13 +344,14 @@ out:
 
 static void free_walk(struct walk *w)
 {
-    sqlite3_stmt *const all[] = {w->runs,      w->meta,      w->output,
-                                 w->artifacts, w->callpaths, w->findings};
+    sqlite3_stmt *const all[] = {w->runs,      w->meta,      w->output,  w->artifacts,
+                                 w->callpaths, w->processes, w->findings};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         sqlite3_finalize(all[i]);
     pythia_arena_free(&w->arena);
     pythia_free(w->pairs);
     pythia_free(w->paths);
+    pythia_free(w->processes_read);
     pythia_free(w->found);
     pythia_free(w->files);
 }

@@ -221,6 +221,34 @@ out:
     return status;
 }
 
+static int add_processes(const struct pythia_run_store *s, const struct pythia_run *run, int64_t id,
+                         struct pythia_error *e)
+{
+    struct insertion i = {.statement = pythia__run_store_prepare(
+                              s, "INSERT INTO process VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", e)};
+    if (!i.statement)
+        return e->status;
+    int status = PYTHIA_OK;
+    for (size_t k = 0; k < run->process_count; k++) {
+        const struct pythia_run_process *p = &run->processes[k];
+        bind_number(&i, id);
+        bind_number(&i, p->pid);
+        put_string(&i, p->name);
+        put_known(&i, p->user_ns);
+        put_known(&i, p->sys_ns);
+        put_known(&i, p->max_rss_bytes);
+        put_known(&i, p->major_faults);
+        put_known(&i, p->minor_faults);
+        bind_number(&i, p->spans);
+        bind_number(&i, p->exclusive_ns);
+        if ((status = step_insertion(s, &i, e)) != PYTHIA_OK)
+            goto out;
+    }
+out:
+    sqlite3_finalize(i.statement);
+    return status;
+}
+
 static int add_findings(const struct pythia_run_store *s, int64_t run,
                         const struct pythia_run_finding *findings, size_t count,
                         struct pythia_error *e)
@@ -258,7 +286,8 @@ static int insert_all(const struct pythia_run_store *s, const struct pythia_run 
         (status = add_output(s, run, *id, e)) != PYTHIA_OK)
         return status;
     if ((status = add_artifacts(s, run, *id, e)) != PYTHIA_OK ||
-        (status = insert_callpaths(s, run, *id, e)) != PYTHIA_OK)
+        (status = insert_callpaths(s, run, *id, e)) != PYTHIA_OK ||
+        (status = add_processes(s, run, *id, e)) != PYTHIA_OK)
         return status;
     return add_findings(s, *id, run->findings, run->finding_count, e);
 }

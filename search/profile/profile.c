@@ -95,7 +95,7 @@ static int add_profile_span(struct pythia_profile *p, const struct pythia_trace 
     r->exclusive_ns += p->weight * exclusive_ns;
     int status = pythia__profile_times_add(&r->times, ns, p->weight);
     if (status == PYTHIA_OK && p->options.processes)
-        status = pythia__profile_add_part(p, row, trace->spans[span].resource, ns);
+        status = pythia__profile_add_part(p, row, trace->spans[span].resource, ns, exclusive_ns);
     if (status == PYTHIA_OK && p->options.slots)
         status = pythia__profile_add_slot(p, row, trace->spans[span].start_ns, ns);
     return status;

@@ -81,11 +81,14 @@ uint32_t pythia__profile_reach_part(struct pythia_profile *p, uint32_t row, uint
     return found;
 }
 
-int pythia__profile_add_part(struct pythia_profile *p, uint32_t row, uint32_t resource, uint64_t ns)
+int pythia__profile_add_part(struct pythia_profile *p, uint32_t row, uint32_t resource, uint64_t ns,
+                             uint64_t exclusive_ns)
 {
     uint32_t part = pythia__profile_reach_part(p, row, resource);
-    return part == PYTHIA_NONE ? PYTHIA_ENOMEM
-                               : pythia__profile_times_add(&p->parts[part].times, ns, p->weight);
+    if (part == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    p->parts[part].exclusive_ns += p->weight * exclusive_ns;
+    return pythia__profile_times_add(&p->parts[part].times, ns, p->weight);
 }
 
 const struct pythia_profile_part *pythia_profile_parts(const struct pythia_profile *p,

@@ -72,8 +72,8 @@ void pythia__profile_set_side(struct pythia_profile *p, uint32_t row, uint32_t p
 /* The sides of rows, and the pairs of processes, from the calls of a request whose spans have their
  * rows. And what one span is of a process. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__profile_add_calls(struct pythia_profile *p, const struct pythia_trace *trace);
-int pythia__profile_add_part(struct pythia_profile *p, uint32_t row, uint32_t resource,
-                             uint64_t ns);
+int pythia__profile_add_part(struct pythia_profile *p, uint32_t row, uint32_t resource, uint64_t ns,
+                             uint64_t exclusive_ns);
 
 /* A span of a row began then. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__profile_add_slot(struct pythia_profile *p, uint32_t row, uint64_t start_ns,

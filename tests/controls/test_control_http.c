@@ -229,7 +229,34 @@ static void a_new_point_does_not_put_others_in_doubt(void **state)
     post(c,
          "{'service':'shop','instance':'h:2','points':[{'id':'shop:new','open_by_default':true}]}",
          1 * S, &a);
-    assert_int_equal(plane_result(c, "shop:new", 1 * S), PYTHIA_CONTROL_PENDING); /* to be closed */
+    poll(c, "shop", "h:2", 1 * S, &a); /* it stays open: see the next test */
+    assert_int_equal(plane_result(c, "shop:new", 1 * S), PYTHIA_CONTROL_APPLIED);
+    plane_inventory(c, &a.body);
+    assert_int_equal(plane_apply(c, "shop:db:query", 2, 2 * S), PYTHIA_OK);
+    assert_int_equal(plane_result(c, "shop:new", 2 * S), PYTHIA_CONTROL_PENDING); /* to be closed */
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+/* The entry point of a new service, closed until the engine has heard of it, would hide the
+ * beginning of requests, and the calls below would pass for requests of their own. */
+static void an_entry_point_is_closed_only_by_a_set_that_could_have_named_it(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    assert_int_equal(plane_apply(c, "other:a", 1, 1 * S), PYTHIA_OK);
+    post(c, shop, 1 * S, &a);
+    get(c, "shop", "h:1", "", 1 * S, &a);
+    assert_non_null(strstr(a.body.bytes, "\"closed\":[]"));
+    assert_int_equal(plane_apply(c, "other:b", 2, 2 * S), PYTHIA_OK); /* not listed yet */
+    get(c, "shop", "h:1", "", 2 * S, &a);
+    assert_non_null(strstr(a.body.bytes, "\"closed\":[]"));
+    plane_inventory(c, &a.body);
+    get(c, "shop", "h:1", "", 2 * S, &a);
+    assert_non_null(strstr(a.body.bytes, "\"closed\":[]"));
+    assert_int_equal(plane_apply(c, "other:b", 3, 3 * S), PYTHIA_OK);
+    get(c, "shop", "h:1", "", 3 * S, &a);
+    assert_non_null(strstr(a.body.bytes, "\"closed\":[\"shop:web:GET /\"]"));
     c->ops->destroy(c);
     pythia_buf_free(&a.body);
 }
@@ -677,6 +704,7 @@ int main(void)
         cmocka_unit_test(a_switch_is_in_force_when_all_agents_have_confirmed_it),
         cmocka_unit_test(a_list_that_is_confirmed_late_counts_as_of_its_version),
         cmocka_unit_test(a_new_point_does_not_put_others_in_doubt),
+        cmocka_unit_test(an_entry_point_is_closed_only_by_a_set_that_could_have_named_it),
         cmocka_unit_test(losses_are_of_agents_that_had_a_list),
         cmocka_unit_test(silent_agents_are_lost_and_then_forgotten),
         cmocka_unit_test(a_set_that_is_not_renewed_is_not_confirmed),

@@ -211,6 +211,17 @@ class Forward(unittest.TestCase):
             self.assertNotIn(b"s3cret", file.read())
         self.assertNotIn("Other users can read", self.pythiad.log)
 
+    def test_no_collector_gets_the_headers_of_another(self):
+        zipkin, path = Collector(self), self.write_headers("X-Token: for OTLP")
+        self.start(f"--forward-headers={path}", f"--forward-zipkin=http://127.0.0.1:{zipkin.port}",
+                   f"--forward-zipkin-headers={self.write_headers('X-Other: for Zipkin')}")
+        self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request())).status, 200)
+        self.assertEqual(rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", b"[]", JSON).status, 202)
+        self.until_taken(1)
+        rig.until(lambda: len(zipkin.taken) == 1, 20)
+        self.assertEqual([(c.headers[0].get("X-Token"), c.headers[0].get("X-Other")) for c in (self.collector, zipkin)],
+                         [("for OTLP", None), (None, "for Zipkin")])
+
     def test_headers_that_others_can_read_are_warned_of(self):
         self.start(f"--forward-headers={self.write_headers('X-Token: 1', 0o644)}")
         self.pythiad.logged("Other users can read the headers; chmod 600 prevents that")
@@ -235,7 +246,10 @@ class Forward(unittest.TestCase):
         self.assertIn("use https://", said)
         status, said = rig.run(self, f"--forward-headers={path}")
         self.assertEqual(status, 2, said)
-        self.assertIn("forward-headers requires forward or forward-zipkin", said)
+        self.assertIn("forward-headers requires forward", said)
+        status, said = rig.run(self, "--forward=http://127.0.0.1:1", "--forward-zipkin=http://collector:9411", f"--forward-zipkin-headers={path}")
+        self.assertEqual(status, 2, said)
+        self.assertIn("forward-zipkin: the headers of forward-zipkin-headers could be read on the way", said)
 
     def test_an_address_that_is_no_collector_is_refused(self):
         for url in "collector:4318", "http://", "http://collector:4318/v1/traces", "ftp://collector":

@@ -103,8 +103,9 @@ class Live(unittest.TestCase):
         found = pythiad.logged("Found a cause: ", 90)
         stop()
         self.assertIn(planted, re.search(r"place=(.*), share=", found).group(1))
-        self.assertFalse(status()["teaching"])
-        self.assertEqual(status()["types_waiting"], 0)
+        now = status()
+        self.assertFalse(now["teaching"], (now, pythiad.log[-6000:]))
+        self.assertEqual(now["types_waiting"], 0, now)
         self.assertEqual(pythiad.metric("pythia_lessons_total"), 1)
         search = pythiad.get("/v1/report").json["search"]
         self.assertEqual((search["lessons"], search["lessons_cut"], search["types_waiting"]), (1, 0, 0))

@@ -418,6 +418,30 @@ for n in range(60):
         self.assertGreater(run["metrics"]["overhead"], 0)
         self.assertLess(run["metrics"]["overhead"], run["metrics"]["wall"] * 3)
 
+    def test_each_process_of_a_traced_run_has_its_figures(self):
+        """One that allocates and touches 64 MiB, one that is killed, and the one that has started both."""
+        points = self.file("points.json", json.dumps([{"name": "work", "module": "__main__", "function": "work"}]))
+        child = self.file("child.py", "import os, resource, sys\ndef work(): return bytearray(int(sys.argv[1]))\nwork(); work()\n"
+                          "if sys.argv[1] == '1': os.kill(os.getpid(), 9)\n"
+                          "took = resource.getrusage(resource.RUSAGE_SELF)\nprint(os.getpid(), took.ru_maxrss)\n")
+        both = self.file("both.py", "import os, subprocess, sys\nchildren = [subprocess.Popen([sys.executable, sys.argv[1], size]) "
+                         "for size in (str(64 << 20), '1')]\nfor child in children: child.wait()\n"
+                         "print(os.getpid(), children[1].pid, flush=True)\n")
+        done = self.record("--tag", "v1", "--points", points, "--service", "app", "--", "python3", both, child)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (large, peak), (parent, killed) = (map(int, line.split()) for line in done.stdout.decode().splitlines())
+        processes = {p["pid"]: p for p in self.show()["processes"]}
+        self.assertEqual(sorted(processes), sorted((large, parent, killed)))
+        self.assertEqual([processes[pid]["spans"] for pid in (large, parent)], [2, 0])
+        self.assertTrue(peak * 1024 <= processes[large]["max_rss_bytes"] <= peak * 1024 * 1.05, (peak, processes))
+        self.assertGreaterEqual(processes[large]["max_rss_bytes"], 64 << 20)
+        self.assertGreater(processes[parent]["user_ns"], 0)
+        self.assertNotIn("user_ns", processes[killed])
+        self.assertTrue(all(p["name"].startswith("python3") for p in processes.values()), processes)
+        text = self.pythia("runs", "show", "1").stdout.decode()
+        self.assertRegex(text, rf"\n  {killed} python3\S*: killed, or ended by _exit; \d spans, own time ")
+        self.assertRegex(text, rf"\n  {large} python3\S*: cpu .*, max_rss .*, faults \d+ major, \d+ minor, 2 spans, own time ")
+
     @unittest.skipIf(SANITIZED, "a sanitizer cannot be loaded into a program of others")
     def test_functions_of_a_library_on_a_relative_path_are_found(self):
         wc = shutil.which("wc")

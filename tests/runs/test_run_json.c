@@ -50,25 +50,29 @@ static void what_is_written_is_read_back_whole(void **state)
         {"a;b", 3, 300, 90, 110, 100, 110, 250, 3e4}};
     static const struct pythia_run_finding found[] = {{1, "t", NULL, NAN, "key", "s."}};
     static const struct pythia_run_artifact files[] = {{"perf", "folded", {"a 1\n", 4}}};
-    struct pythia_run run = {.id = 4,
-                             .started_ns = 123456789,
-                             .command = "[\"a b\",\"c\"]",
-                             .tag = "t",
-                             .exit_status = -1,
-                             .signal = 9,
-                             .git_commit = "abc",
-                             .git_dirty = 0,
-                             .host = {"h", NULL, NULL, NULL, 2, -1, 0},
-                             .meta = meta,
-                             .meta_count = 1,
-                             .output = {{"x", 1}},
-                             .output_bytes = {100000, 0},
-                             .callpaths = paths,
-                             .callpath_count = 1,
-                             .findings = found,
-                             .finding_count = 1,
-                             .artifacts = files,
-                             .artifact_count = 1};
+    struct pythia_run run = {
+        .id = 4,
+        .started_ns = 123456789,
+        .command = "[\"a b\",\"c\"]",
+        .tag = "t",
+        .exit_status = -1,
+        .signal = 9,
+        .git_commit = "abc",
+        .git_dirty = 0,
+        .host = {"h", NULL, NULL, NULL, 2, -1, 0},
+        .meta = meta,
+        .meta_count = 1,
+        .output = {{"x", 1}},
+        .output_bytes = {100000, 0},
+        .callpaths = paths,
+        .callpath_count = 1,
+        .processes = (struct pythia_run_process[]){{7, "a\xff", 5, 6, 4096, 0, 9, 3, 450},
+                                                   {8, NULL, -1, -1, -1, -1, -1, 0, 0}},
+        .process_count = 2,
+        .findings = found,
+        .finding_count = 1,
+        .artifacts = files,
+        .artifact_count = 1};
     for (int m = 0; m < PYTHIA_RUN_METRICS; m++)
         run.metrics[m] = m % 2 ? -1 : INT64_C(1) << (m + 40);
     struct pythia_buf first = {0}, second = {0};
@@ -80,6 +84,9 @@ static void what_is_written_is_read_back_whole(void **state)
     assert_int_equal(again.exit_status, -1);
     assert_int_equal(again.output_bytes[0], 100000);
     assert_true(isnan(again.findings[0].share));
+    assert_int_equal(again.process_count, 2);
+    assert_int_equal(again.processes[0].max_rss_bytes, 4096);
+    assert_int_equal(again.processes[1].user_ns, -1);
     again.id = 4;
     again.command_key = NULL;
     assert_int_equal(pythia_run_json_record(&again, &second), PYTHIA_OK);

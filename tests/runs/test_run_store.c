@@ -40,6 +40,8 @@ static struct pythia_run_store *open_store(void)
 static const struct pythia_run_pair pairs[] = {{"size", "10"}, {"colour", "red"}};
 static const struct pythia_run_callpath paths[] = {{"a;b", 3, 300, 90, 110, 100, 110, 250, 30200},
                                                    {"a", 1, 500, 500, 500, 500, 500, 200, 250000}};
+static const struct pythia_run_process processes[] = {{7, "sh", 5, 6, 4096, 0, 9, 3, 450},
+                                                      {8, NULL, -1, -1, -1, -1, -1, 1, 0}};
 static const struct pythia_run_finding findings[] = {
     {1, "GET /", "db", .75, "queue", "db accounts for 75 %."}, {2, "GET /x", NULL, NAN, NULL, "-"}};
 static const struct pythia_run_artifact files[] = {{"perf", "folded", {"a;b 3\n\0x", 8}}};
@@ -64,6 +66,8 @@ static struct pythia_run example(uint64_t started_ns, const char *tag)
                              .output_bytes = {70000, 0},
                              .callpaths = paths,
                              .callpath_count = 2,
+                             .processes = processes,
+                             .process_count = 2,
                              .findings = findings,
                              .finding_count = 2,
                              .artifacts = files,
@@ -111,6 +115,16 @@ static int check_whole(void *context, const struct pythia_run *run)
     assert_string_equal(run->callpaths[0].path, "a");
     assert_int_equal(run->callpaths[1].exclusive_ns, 250);
     assert_rel_equal(run->callpaths[1].sum_squares, 30200, 0);
+    assert_int_equal(run->process_count, 2);
+    assert_int_equal(run->processes[0].pid, 7);
+    assert_string_equal(run->processes[0].name, "sh");
+    assert_int_equal(run->processes[0].sys_ns, 6);
+    assert_int_equal(run->processes[0].max_rss_bytes, 4096);
+    assert_int_equal(run->processes[0].minor_faults, 9);
+    assert_int_equal(run->processes[0].exclusive_ns, 450);
+    assert_null(run->processes[1].name);
+    assert_int_equal(run->processes[1].user_ns, -1);
+    assert_int_equal(run->processes[1].spans, 1);
     assert_int_equal(run->finding_count, 2);
     assert_rel_equal(run->findings[0].share, .75, 0);
     assert_true(isnan(run->findings[1].share));
@@ -221,6 +235,24 @@ static void a_database_of_another_program_is_left_alone(void **state)
     write_sql("INSERT INTO t VALUES(2)"); /* still what it was */
 }
 
+/* A file as the first schema had it: without processes. */
+static void a_file_of_an_older_pythia_is_migrated(void **state)
+{
+    struct pythia_run_filter all = {0};
+    struct seen seen = {0};
+    struct pythia_run_store *s = open_store();
+    int64_t old = add_run(s, 5, "v1");
+    pythia_run_store_close(s);
+    write_sql("DROP TABLE process; PRAGMA user_version=1;");
+    s = open_store();
+    int64_t young = add_run(s, 6, "v1");
+    assert_int_equal(pythia_run_store_each(s, &all, ~0u, note_id, &seen, NULL), PYTHIA_OK);
+    assert_int_equal(seen.count, 2);
+    assert_int_equal(seen.ids[0], old);
+    assert_int_equal(seen.ids[1], young);
+    pythia_run_store_close(s);
+}
+
 static void a_file_of_a_newer_pythia_is_refused(void **state)
 {
     pythia_run_store_close(open_store());
@@ -311,6 +343,7 @@ int main(void)
         TEST(filters_choose_runs_in_the_order_of_their_start),
         TEST(only_the_owner_may_read_the_file),
         TEST(a_database_of_another_program_is_left_alone),
+        TEST(a_file_of_an_older_pythia_is_migrated),
         TEST(a_file_of_a_newer_pythia_is_refused),
         TEST(a_file_that_is_no_database_is_refused),
         TEST(a_missing_file_is_not_made_for_reading),

@@ -315,6 +315,15 @@ static uintptr_t chain_slot(struct calls *c, struct slot *s, const uintptr_t *pl
     return pythia__hook_returns[slot].to;
 }
 
+/* Where a call comes from. After a jump as the last act of a hooked function the return address is
+ * the stub of that one, which knows where it goes back to. */
+static uintptr_t find_caller(uintptr_t to)
+{
+    uintptr_t at = to - (uintptr_t)pythia__hook_stubs;
+    return at < (uintptr_t)PYTHIA__SLOTS * STUB_BYTES ? pythia__hook_returns[at / STUB_BYTES].to
+                                                      : to;
+}
+
 /* Begin what was declared of a call, in a slot; 0: nothing of it is open. */
 static int begin_call_record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
                              const struct pythia__registers *r, uintptr_t *place)
@@ -338,8 +347,8 @@ static int begin_call_record(struct calls *c, uint32_t slot, struct pythia__hook
     c->by_hook = hook->target;
     if (s->recorded && s->scope.spent)
         s->scope.spent += hook_cost;
-    if (s->recorded && h->declared.key_count)
-        pythia__values_enter(h, &s->scope, r, stack, caller, s->metrics);
+    if (s->recorded && pythia__has_values(h))
+        pythia__values_enter(h, &s->scope, r, stack, find_caller(caller), s->metrics);
     return 1;
 }
 
@@ -387,8 +396,9 @@ uintptr_t pythia__hook_entered(struct pythia__hook *hook, const struct pythia__r
                                uintptr_t *place)
 {
     struct calls *c = &self;
-    if (c->busy) { /* a signal handler, in the middle of this */
-        __atomic_fetch_add(&hook->of->unrecorded, 1, __ATOMIC_RELAXED);
+    if (c->busy) { /* a signal handler, in the middle of this; or a callback's own call */
+        if (!pythia__in_callback())
+            __atomic_fetch_add(&hook->of->unrecorded, 1, __ATOMIC_RELAXED);
         return hook->target;
     }
     int saved = errno;
@@ -426,10 +436,12 @@ static void finish_slot(uint32_t slot, const struct pythia__registers *r)
     for (uint32_t at = slot + 1; at; at = slots[at - 1].chained) {
         struct slot *s = &slots[at - 1];
         if (s->recorded) {
-            if (!r)
+            if (!r) {
                 s->scope.error = 1;
-            else if (s->of->declared.key_count || s->of->declared.error)
+                pythia__values_failed(s->of, &s->scope);
+            } else if (pythia__has_values(s->of) || s->of->declared.error) {
                 pythia__values_left(s->of, &s->scope, r, s->metrics);
+            }
             pythia_exit(&s->scope);
         }
         if (s->request)

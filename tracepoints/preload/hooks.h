@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "plan.h"
+#include "pythia/hooked.h"
 #include "pythia/tracepoints.h"
 
 /* A declaration, and its state in this process. */
@@ -18,8 +19,9 @@ struct pythia__hooked {
     struct pythia_point point; /* first: entry stubs look at its switches */
     struct pythia_request request;
     struct pythia__declared declared;
-    struct pythia__hooked *next; /* of those whose function's name has the same hash */
-    int opened;                  /* its switch was thrown, as was declared */
+    pythia_hooked_callback *callback; /* NULL: none */
+    struct pythia__hooked *next;      /* of those whose function's name has the same hash */
+    int opened;                       /* its switch was thrown, as was declared */
     uint32_t places;     /* of calls that go through a hook: entries of global offset tables */
     uint32_t symbols;    /* of functions that report by themselves (instrument.c) */
     uint64_t unrecorded; /* calls for which there was no slot */
@@ -71,6 +73,18 @@ int pythia__calls_came_by_hook(uintptr_t function);
 void pythia__jumps_begin(void);
 
 /* ---- key-values (values.c) ---- */
+
+/* Has a call key-values, or a callback that may set some? */
+static inline int pythia__has_values(const struct pythia__hooked *h)
+{
+    return h->declared.key_count > 0 || h->callback != NULL;
+}
+
+/* Is the thread in a callback? Its calls are not those of the program. */
+int pythia__in_callback(void);
+
+/* Tell the callback of a call that has failed. */
+void pythia__values_failed(const struct pythia__hooked *h, struct pythia_scope *scope);
 
 /* Those of the arguments of a call, and those of what it has returned. `stack`: where its arguments
  * on the stack begin; `metrics`: what they were at its beginning. Without registers (NULL) there

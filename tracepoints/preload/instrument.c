@@ -159,10 +159,13 @@ static int has_entries(void)
 /* returned: 1, or 0 if it was left; -1: nobody knows when. */
 static void end_entry(struct entry *e, int returned)
 {
-    if (returned == 0)
+    if (returned == 0) {
         e->scope.error = 1;
-    else if (returned > 0 && e->recorded && e->of->declared.key_count)
+        if (e->recorded)
+            pythia__values_failed(e->of, &e->scope);
+    } else if (returned > 0 && e->recorded && pythia__has_values(e->of)) {
         pythia__values_left(e->of, &e->scope, NULL, e->metrics);
+    }
     if (e->recorded && returned >= 0)
         pythia_exit(&e->scope);
     else if (e->recorded)
@@ -209,7 +212,7 @@ static void enter_function(struct pythia__hooked *h, uintptr_t function, uintptr
         e->recorded = pythia_is_open(&h->point) && pythia_enter(&h->point, &e->scope) != NULL;
         if (e->recorded && e->scope.spent)
             e->scope.spent += call_cost;
-        if (e->recorded && h->declared.key_count)
+        if (e->recorded && pythia__has_values(h))
             pythia__values_enter(h, &e->scope, NULL, NULL, caller, e->metrics);
     }
     errno = saved;
@@ -223,7 +226,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
     struct pythia__hooked *h = find_hooked(at);
     if (!h && (at = pythia__stub_target(at)))
         h = find_hooked(at);
-    if (h && (pythia_is_open(&h->point) || h->declared.request))
+    if (h && (pythia_is_open(&h->point) || h->declared.request) && !pythia__in_callback())
         enter_function(h, at, (uintptr_t)caller, CALLERS_STACK);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELDS 8
+#define FIELDS 9
 
 /* ---- key-values ---- */
 
@@ -232,7 +232,8 @@ int pythia__plan_next(char **text, struct pythia__declared *out)
                                      .module = field[1],
                                      .class_name = field[2],
                                      .function = field[3],
-                                     .types = field[6]};
+                                     .types = field[6],
+                                     .callback = field[8]};
     if (read_flags(field[4], out) != 0 || pythia__error_parse(field[5], &out->error) != 0 ||
         read_keys(field[7], out) != 0)
         return -EINVAL;

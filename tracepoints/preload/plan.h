@@ -3,11 +3,12 @@
  * reads in the program. A file of lines, fields with tabs between:
  *
  *     pythia-hooks 1
- *     point <name> <module> <class> <function> <flags> <error> <types> <keys>
+ *     point <name> <module> <class> <function> <flags> <error> <types> <keys> <callback>
  *
  * flags: "open" or "closed", then ",request" or ",request=<source>" if a request begins with it.
  * types: of requests, with unit separators (0x1F) between; keys with commas between. An empty field
- * is "-". Names with control characters do not come as far as this. */
+ * is "-". A callback is <file>:<function>, whose file has a slash in it, or <module>:<function> of
+ * Python. Names with control characters do not come as far as this. */
 #ifndef PYTHIA_PLAN_H
 #define PYTHIA_PLAN_H
 
@@ -69,6 +70,7 @@ int pythia__error_parse(const char *text, enum pythia__error_kind *out);
 struct pythia__declared {
     const char *name, *module, *class_name, *function; /* "" for none */
     const char *types;                                 /* with 0x1F between; "": all */
+    const char *callback;                              /* "" for none */
     int open, request;
     struct pythia__key request_key; /* names the request; name_bytes 0: the point's name does */
     enum pythia__error_kind error;

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -263,6 +264,30 @@ uintptr_t pythia__hook_dlsym_of(const void *handle, const char *name)
     return hooked ? (uintptr_t)look_up_hooked : pythia__real_dlsym_at();
 }
 
+/* ---- callbacks ---- */
+
+/* Load what points name as theirs. The program runs without one that cannot be found, and whoever
+ * started it is told. A callback of Python has no path. */
+static void load_callbacks(void)
+{
+    char path[4096];
+    for (size_t i = 0; i < preload.count; i++) {
+        struct pythia__hooked *h = &preload.points[i];
+        const char *colon = strrchr(h->declared.callback, ':');
+        size_t bytes = colon ? (size_t)(colon - h->declared.callback) : 0;
+        if (bytes == 0 || bytes >= sizeof(path) || !memchr(h->declared.callback, '/', bytes))
+            continue;
+        memcpy(path, h->declared.callback, bytes);
+        path[bytes] = '\0';
+        void *object = pythia__real_dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        void *found = object ? pythia__real_dlsym(object, colon + 1) : NULL;
+        if (found)
+            memcpy(&h->callback, &found, sizeof(found));
+        else
+            pythia__tell("problem\t'%s' has no callback: %s", h->declared.name, dlerror());
+    }
+}
+
 /* ---- beginning and end ---- */
 
 static void lock_before_fork(void)
@@ -298,15 +323,22 @@ __attribute__((constructor)) static void begin(void)
     }
     pthread_atfork(lock_before_fork, after_fork, after_fork);
     pythia__tell("began\t%ld\t%s", (long)getpid(), program_invocation_short_name);
+    load_callbacks();
     pthread_mutex_lock(&preload.lock);
     search_objects_again();
     pthread_mutex_unlock(&preload.lock);
     __atomic_store_n(&preload.active, 1, __ATOMIC_RELEASE);
 }
 
-/* Calls that there was no slot for. */
+/* What the process took, and calls that there was no slot for. */
 __attribute__((destructor)) static void end(void)
 {
+    struct rusage took;
+    if (preload.count > 0 && getrusage(RUSAGE_SELF, &took) == 0)
+        pythia__tell("ended\t%ld\t%lld\t%lld\t%ld\t%ld\t%ld", (long)getpid(),
+                     (long long)took.ru_utime.tv_sec * 1000000 + took.ru_utime.tv_usec,
+                     (long long)took.ru_stime.tv_sec * 1000000 + took.ru_stime.tv_usec,
+                     took.ru_maxrss, took.ru_majflt, took.ru_minflt);
     for (size_t i = 0; i < preload.count; i++) {
         uint64_t lost = __atomic_load_n(&preload.points[i].unrecorded, __ATOMIC_RELAXED);
         if (lost)

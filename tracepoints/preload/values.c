@@ -209,6 +209,66 @@ static void end_timing(struct timing t, struct pythia_scope *scope)
     scope->spent = t.spent + (ticks > clock ? ticks - clock : 0);
 }
 
+/* ---- callbacks ---- */
+
+static __thread uint8_t in_callback __attribute__((tls_model("initial-exec")));
+
+int pythia__in_callback(void)
+{
+    return in_callback;
+}
+
+static void run_callback(const struct pythia__hooked *h, const struct pythia_hooked_call *call)
+{
+    in_callback++;
+    h->callback(call);
+    in_callback--;
+}
+
+static __attribute__((noinline)) void tell_entered(const struct pythia__hooked *h,
+                                                   const struct pythia_scope *scope,
+                                                   const struct pythia__registers *r,
+                                                   const uint64_t *stack)
+{
+    double reals[8];
+    struct pythia_hooked_call call = {.scope = scope,
+                                      .point = h->declared.name,
+                                      .event = PYTHIA_HOOKED_ENTER,
+                                      .version = PYTHIA_TRACEPOINTS_VERSION};
+    for (int i = 0; r && i < 8; i++)
+        memcpy(&reals[i], r->vectors[i], sizeof(reals[i]));
+    if (r) {
+        call.integers = r->integers;
+        call.reals = reals;
+        call.stack = stack;
+    }
+    run_callback(h, &call);
+}
+
+static __attribute__((noinline)) void tell_left(const struct pythia__hooked *h,
+                                                const struct pythia_scope *scope,
+                                                const struct pythia__registers *r, int failed)
+{
+    struct pythia_hooked_call call = {.scope = scope,
+                                      .point = h->declared.name,
+                                      .event = failed ? PYTHIA_HOOKED_FAILED : PYTHIA_HOOKED_RETURN,
+                                      .version = PYTHIA_TRACEPOINTS_VERSION};
+    if (r) {
+        call.result = r->rax;
+        memcpy(&call.real_result, r->vectors[0], sizeof(call.real_result));
+    }
+    run_callback(h, &call);
+}
+
+void pythia__values_failed(const struct pythia__hooked *h, struct pythia_scope *scope)
+{
+    if (!h->callback)
+        return;
+    struct timing t = begin_timing(scope);
+    tell_left(h, scope, NULL, 1);
+    end_timing(t, scope);
+}
+
 /* ---- of a call ---- */
 
 void pythia__values_enter(const struct pythia__hooked *h, struct pythia_scope *scope,
@@ -225,6 +285,8 @@ void pythia__values_enter(const struct pythia__hooked *h, struct pythia_scope *s
         else if (k->from != PYTHIA__FROM_RETURN && r)
             set_value(scope, k, read_argument(k, r, stack));
     }
+    if (h->callback)
+        tell_entered(h, scope, r, stack);
     end_timing(t, scope);
 }
 
@@ -268,6 +330,8 @@ void pythia__values_left(const struct pythia__hooked *h, struct pythia_scope *sc
     }
     if (r)
         set_result(h, scope, r);
+    if (h->callback)
+        tell_left(h, scope, r, 0);
     end_timing(t, scope);
 }
 

@@ -12,6 +12,7 @@ tracepoints/python_functions fails when they differ."""
 import collections
 import ctypes
 import functools
+import importlib
 import importlib.util
 import inspect
 import os
@@ -156,12 +157,14 @@ class Declared:
 
     def __init__(self, index, fields):
         self.index = index
-        name, self.module, self.class_name, self.function, flags, _, types, keys = ['' if one == '-' else one for one in fields]
+        name, self.module, self.class_name, self.function, flags, _, types, keys, callback = ['' if one == '-' else one for one in fields]
         self.name = name
         flags = flags.split(',')
         self.is_open, self.is_request = flags[0] == 'open', any(flag.startswith('request') for flag in flags[1:])
         self.types = [one for one in types.split('\x1f') if one]
         self.keys = [Key(one) for one in keys.split(',') if one]
+        module, _, function = callback.rpartition(':')
+        self.callback = None if '/' in module or not module else (module, function)
         self.hooked = 0
         text = name.encode()
         self.point = _Point(ctypes.addressof(_UNBOUND), text, len(text), 0, 0, _VERSION, None)
@@ -181,6 +184,16 @@ class Room:
         self.address = ctypes.addressof(self.scope)
 
 
+def load_callback(declared):
+    """The function of the user that a declaration names, or one that says why there is none."""
+    module, function = declared.callback
+    try:
+        return getattr(importlib.import_module(module), function)
+    except Exception as why:
+        message = f'{type(why).__name__}: {why}'
+        return lambda *_: {'callback.error': message}
+
+
 class Call:
     """One function: what its hook does while the point is open."""
 
@@ -196,9 +209,11 @@ class Call:
                 self.parameters = tuple(inspect.signature(function).parameters)
             except (TypeError, ValueError):
                 pass
+        self.callback = load_callback(declared) if declared.callback else None
         self.rooms = []  # that are not in use
         self.switches, self.is_bound = declared.switches(), False
-        self.begin_keys, self.end_keys = bool(self.arguments or self.metrics), bool(self.results or self.metrics)
+        self.begin_keys = bool(self.arguments or self.metrics or self.callback)
+        self.end_keys = bool(self.results or self.metrics or self.callback)
         self.pythia_enter, self.pythia_exit = shim.pythia_enter, shim.pythia_exit
 
     def enter(self, begin, args, kwargs):
@@ -221,17 +236,29 @@ class Call:
             elif key.argument < len(self.parameters) and self.parameters[key.argument] in kwargs:
                 key.put(self.shim, room.address, kwargs[self.parameters[key.argument]])
         room.metrics = [key.metric() for key in self.metrics]
+        if self.callback:
+            self.call_back(room, 'enter', args, kwargs, None)
 
-    def put_results(self, room, result):
+    def put_results(self, room, result, args, kwargs):
         for key in self.results:
             key.put(self.shim, room.address, result)
         self.put_metrics(room)
+        if self.callback:
+            self.call_back(room, 'return', args, kwargs, result)
+
+    def call_back(self, room, event, args, kwargs, result):
+        """Key-values by a function of the user. What it raises is kept, and does not reach the program."""
+        try:
+            for key, value in (self.callback(event, args, kwargs, result) or {}).items():
+                self.shim.set(room.address, str(key).encode(), value)
+        except Exception as why:
+            self.shim.set_text(room.address, b'callback.error', f'{type(why).__name__}: {why}', 2 * _TEXT_MAX)
 
     def put_metrics(self, room):
         for key, before in zip(self.metrics, room.metrics if self.metrics else ()):
             self.shim.set(room.address, key.name, key.metric() - before)
 
-    def fail(self, room, why):
+    def fail(self, room, why, args, kwargs):
         room.scope.error = 1
         self.shim.set_text(room.address, b'exception.type', type(why).__name__, _TEXT_MAX)
         self.shim.set_text(room.address, b'exception.stacktrace', describe_stack(why), _STACK_MAX)
@@ -241,6 +268,8 @@ class Call:
             message = '(unreadable)'
         self.shim.set_text(room.address, b'exception.message', message, 2 * _TEXT_MAX)
         self.put_metrics(room)
+        if self.callback:
+            self.call_back(room, 'failed', args, kwargs, why)
 
     def run(self, args, kwargs):
         room = self.enter(self.pythia_enter, args, kwargs)
@@ -249,10 +278,10 @@ class Call:
         try:
             result = self.function(*args, **kwargs)
             if self.end_keys:
-                self.put_results(room, result)
+                self.put_results(room, result, args, kwargs)
             return result
         except BaseException as why:
-            self.fail(room, why)
+            self.fail(room, why, args, kwargs)
             raise
         finally:
             self.pythia_exit(room.address)
@@ -275,10 +304,10 @@ class Call:
         try:
             result = await self.function(*args, **kwargs)
             if self.end_keys:
-                self.put_results(room, result)
+                self.put_results(room, result, args, kwargs)
             return result
         except BaseException as why:
-            self.fail(room, why)
+            self.fail(room, why, args, kwargs)
             raise
         finally:
             self.shim.pythia_end(room.address)

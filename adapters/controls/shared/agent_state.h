@@ -10,9 +10,10 @@ struct pythia__agent_point {
     double price_ns;
     uint64_t hits;
     bool open_by_default;
-    uint64_t refused; /* the set of wishes at which an agent refused it; 0: none */
-    uint64_t set;     /* the set of wishes for which `wish` holds; 0: none */
-    size_t wish;      /* its place there, or PYTHIA_NO_WISH */
+    bool listed, decided; /* the controller knows it, and has applied a set since */
+    uint64_t refused;     /* the set of wishes at which an agent refused it; 0: none */
+    uint64_t set;         /* the set of wishes for which `wish` holds; 0: none */
+    size_t wish;          /* its place there, or PYTHIA_NO_WISH */
 };
 
 /* Lists that a service had before: an agent that is slow to confirm has one of them in force. */

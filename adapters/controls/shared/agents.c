@@ -306,8 +306,10 @@ enum part { OPEN, OPEN_FOR, CLOSED };
 static bool is_in(const struct pythia__agents *a, struct pythia__agent_point *point, enum part part)
 {
     size_t wish = wish_of(a, point);
-    if (wish == PYTHIA_NO_WISH) /* what is closed by default needs no mention */
-        return part == CLOSED && point->open_by_default;
+    /* What is closed by default needs no mention. An entry point that no set could have named yet
+     * stays open: closed for a moment, it would make the calls below it look like requests. */
+    if (wish == PYTHIA_NO_WISH)
+        return part == CLOSED && point->open_by_default && point->decided;
     return part == (a->wishes.wishes[wish].types ? OPEN_FOR : OPEN);
 }
 
@@ -443,15 +445,29 @@ int pythia__agents_inventory(struct pythia__agents *a,
     int status = PYTHIA_OK;
     for (size_t i = 0; i < a->service_count; i++)
         for (size_t p = 0; p < a->services[i]->count && status >= 0; p++) {
-            const struct pythia__agent_point *from = a->services[i]->points[p];
+            struct pythia__agent_point *from = a->services[i]->points[p];
             struct pythia_control_point point = {.id = from->id,
                                                  .target = a->services[i]->name,
                                                  .price_ns = from->price_ns,
                                                  .hits = from->hits,
                                                  .open_by_default = from->open_by_default};
+            from->listed = true;
             status = each(context, &point);
         }
     return status < 0 ? status : PYTHIA_OK;
+}
+
+/* The set that was applied is made of all points that were listed before. */
+static void note_decided(struct pythia__agents *a)
+{
+    for (size_t i = 0; i < a->service_count; i++)
+        for (size_t p = 0; p < a->services[i]->count; p++) {
+            struct pythia__agent_point *point = a->services[i]->points[p];
+            if (!point->listed || point->decided)
+                continue;
+            point->decided = true;
+            a->services[i]->changes += point->open_by_default;
+        }
 }
 
 int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_wish *wishes,
@@ -472,6 +488,7 @@ int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_w
     pythia_wishes_free(&copy);
     a->version = version;
     a->applied_ns = now_ns;
+    note_decided(a);
     return PYTHIA_OK;
 }
 

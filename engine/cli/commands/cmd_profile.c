@@ -1,5 +1,6 @@
 #include <stddef.h>
 
+#include "profile_folded.h"
 #include "pythia/log.h"
 #include "pythia/profile_report.h"
 #include "pythia/status.h"
@@ -12,7 +13,7 @@ struct settings {
     int64_t top;
     int by, sort, format;
     bool critical, per_instance, pairs, spark, summaries;
-    const char *callpath, *output;
+    const char *callpath, *output, *folded;
 };
 
 static const struct pythia_option options[] = {
@@ -33,6 +34,9 @@ static const struct pythia_option options[] = {
                 "Count only the time that spans are on the critical path of their request"),
     PYTHIA_FLAG("per-instance", 0, offsetof(struct settings, per_instance),
                 "Show each row by process too, and how unevenly calls are spread"),
+    PYTHIA_TEXT_OPTION("folded", 0, "DIR", offsetof(struct settings, folded),
+                       "Also write the own time of callpaths as folded stacks, a file for each "
+                       "process: DIR/profiler.PID.folded"),
     PYTHIA_FLAG("pairs", 0, offsetof(struct settings, pairs),
                 "Show calls by the processes that make and that answer them, also where only one "
                 "of both is traced"),
@@ -64,7 +68,7 @@ static int restart_profile(void *context)
         .by = (enum pythia_profile_by)s->by,
         .critical = s->critical,
         .latency = p->reading.groups.latency,
-        .processes = s->per_instance || s->pairs || s->format == PYTHIA_PROFILE_DOT,
+        .processes = s->per_instance || s->pairs || s->folded || s->format == PYTHIA_PROFILE_DOT,
         .slots = s->spark};
     pythia_profile_destroy(p->profile);
     p->profile = NULL;
@@ -94,6 +98,8 @@ static int write_profile(const struct profiling *p)
     struct pythia_buf text = {0};
     int status = pythia_profile_write(p->profile, &view, &text);
     status = pythia__write_text(s->output, status, &text);
+    if (status == PYTHIA_OK && s->folded)
+        status = pythia__profile_folded(p->profile, s->folded);
     return status;
 }
 
@@ -102,6 +108,7 @@ static int check_summaries(const struct settings *s)
 {
     const char *with = s->critical                    ? "--critical"
                        : s->spark                     ? "--spark"
+                       : s->folded                    ? "--folded"
                        : s->by == PYTHIA_PROFILE_LEAF ? "--by leaf"
                        : s->read.skew                 ? "--skew"
                        : s->read.input_format != 0    ? "--input-format"
@@ -125,6 +132,10 @@ static int run_profile(const void *settings, char *const *operands, int count)
 {
     struct profiling p = {.s = settings};
     int code, status = check_summaries(p.s);
+    if (p.s->folded && p.s->by != PYTHIA_PROFILE_CALLPATH) {
+        pythia_log(PYTHIA_LOG_ERROR, "--folded requires --by callpath");
+        status = PYTHIA_EUSAGE;
+    }
     if (status != PYTHIA_OK)
         return PYTHIA__EXIT_USAGE;
     status = pythia__reading_begin(&p.reading, &p.s->read, (const char *const *)operands, count);
@@ -168,6 +179,8 @@ const struct pythia__command pythia__cmd_profile = {
         "pythia profile --by name datasets/openstack/contention.jsonl.zst\n"
         "# Does one process have more than its share of the load?\n"
         "pythia profile --per-instance --top 3 datasets/openstack/contention.jsonl.zst\n"
+        "# A flame graph of each process\n"
+        "pythia profile -q --folded stacks datasets/openstack/contention.jsonl.zst\n"
         "# What the processes of a data service have summed up themselves\n"
         "pythia profile --summaries --pairs profiles/\n"
         "# The services and the calls between them, to be drawn by Graphviz\n"

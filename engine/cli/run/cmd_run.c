@@ -454,8 +454,8 @@ static int run_hooked(struct running *r, const struct pythia__benchmark *b,
         const char *records = r->s->records ? r->s->records : RECORDS;
         if (!recording)
             pythia__child_run(&child, result);
-        else if (pythia__recording_run(recording, b, &child, known ? records : NULL, r->s->quiet,
-                                       result) != PYTHIA_OK)
+        else if (pythia__recording_run(recording, b, &child, known ? records : NULL, r->report,
+                                       r->s->quiet, result) != PYTHIA_OK)
             code = PYTHIA__EXIT_FAILED;
         tell_points(r, read_report(r, opened.bytes));
     }
@@ -486,7 +486,7 @@ static int run_once(const struct settings *s, const struct pythia__benchmark *b,
     *started = true;
     if (!recording)
         pythia__child_run(&child, result);
-    else if (pythia__recording_run(recording, b, &child, NULL, s->quiet, result) != PYTHIA_OK)
+    else if (pythia__recording_run(recording, b, &child, NULL, NULL, s->quiet, result) != PYTHIA_OK)
         return PYTHIA__EXIT_FAILED;
     return PYTHIA__EXIT_DONE;
 }
@@ -598,7 +598,10 @@ const struct pythia__command pythia__cmd_run = {
         "microseconds, and become key-values metric.rss and so on. \"error\" says when a call has "
         "failed: its result is negative, zero, null or nonzero; a call that ends by an exception "
         "or longjmp always has. \"types\" lists the request types that the point is open for; "
-        "without it, all. \"enabled\": false leaves the point closed. \"request\": true begins a "
+        "without it, all. \"enabled\": false leaves the point closed. \"callback\" names a "
+        "function "
+        "of yours that can add key-values when a call begins and ends: CALLBACKS in "
+        "libpythia-tracepoints(3). \"request\": true begins a "
         "request with the function, of a type named as the point, or by an argument: "
         "\"arg0:str\".\n\n"
         "CSV has four columns: module, class, function and name. Lines that begin with # are "

@@ -5,9 +5,11 @@
  *
  * and CSV has four columns: module, class, function, name. Everything that is wrong is told, with
  * file and line, not only the first. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "declarations.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +25,9 @@
 #define NAME_BYTES  200 /* as in records */
 #define FIELD_BYTES 4096
 
-static const char *const members[] = {"name",  "module",  "class", "function", "keys",
-                                      "types", "enabled", "error", "request",  "metrics"};
+static const char *const members[] = {"name",    "module",  "class",   "function",
+                                      "keys",    "types",   "enabled", "error",
+                                      "request", "metrics", "callback"};
 
 /* ---- telling ---- */
 
@@ -106,8 +109,10 @@ static bool check_keys(struct pythia__declarations *d, const struct pythia__decl
                     PYTHIA__PLAN_KEYS);
         return false;
     }
-    if (*p->function == '\0' && (count || *p->error || strcmp(p->request, "-") != 0)) {
-        report_line(d, p, "'%s' has no function; keys, error and request require one", p->name);
+    if (*p->function == '\0' &&
+        (count || *p->error || *p->callback || strcmp(p->request, "-") != 0)) {
+        report_line(d, p, "'%s' has no function; keys, error, request and callback require one",
+                    p->name);
         return false;
     }
     return true;
@@ -172,8 +177,8 @@ static int find_same_name(struct pythia__declarations *d, const struct pythia__d
 
 static void free_one(struct pythia__declaration *p)
 {
-    char *owned[] = {p->name,  p->module, p->class_name, p->function,
-                     p->types, p->keys,   p->error,      p->request};
+    char *owned[] = {p->name, p->module, p->class_name, p->function, p->types,
+                     p->keys, p->error,  p->request,    p->callback};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
 }
@@ -183,7 +188,7 @@ static int keep_declaration(struct pythia__declarations *d, struct pythia__decla
 {
     bool same_name = false;
     if (!p->name || !p->module || !p->class_name || !p->function || !p->types || !p->keys ||
-        !p->error || !p->request) {
+        !p->error || !p->request || !p->callback) {
         free_one(p);
         return PYTHIA_ENOMEM;
     }
@@ -334,6 +339,43 @@ static char *request_member(struct pythia__declarations *d, const struct pythia_
     return copy_field_text("-");
 }
 
+/* "FILE:FUNCTION", where FILE is a shared object (its name ends in .so, or has a slash in it) and
+ * becomes a whole path, since the program may change its folder; or "module:function" of Python. */
+static char *callback_member(struct pythia__declarations *d, const struct pythia__declaration *p,
+                             const json_t *object, bool *right)
+{
+    char path[PATH_MAX], whole[PATH_MAX + 256];
+    char *text = string_member(d, p, object, "callback", false, right);
+    if (!text || !*text)
+        return text;
+    const char *colon = strrchr(text, ':');
+    size_t size = colon ? (size_t)(colon - text) : 0;
+    if (size == 0 || size >= sizeof(path) || !is_word(colon + 1) || strlen(colon + 1) > 200) {
+        report_line(d, p,
+                    "'%s' is no callback: expected \"FILE.so:FUNCTION\", or \"MODULE:FUNCTION\" of "
+                    "Python",
+                    text);
+        *right = false;
+        return text;
+    }
+    struct pythia_text file = {text, size};
+    if (!memchr(text, '/', size) && !pythia_text_ends(file, PYTHIA_TEXT(".so")))
+        return text;
+    snprintf(path, sizeof(path), "%.*s", (int)size, text);
+    char *resolved = realpath(path, NULL);
+    if (!resolved || !is_plain_name(resolved)) {
+        report_line(d, p, "the callback's file %s: %s", path,
+                    resolved ? "its path contains control characters" : strerror(errno));
+        *right = false;
+        free(resolved);
+        return text;
+    }
+    snprintf(whole, sizeof(whole), "%s%s", resolved, colon);
+    free(resolved);
+    pythia_free(text);
+    return copy_field_text(whole);
+}
+
 static void check_members(struct pythia__declarations *d, const struct pythia__declaration *p,
                           json_t *object, bool *right)
 {
@@ -346,7 +388,7 @@ static void check_members(struct pythia__declarations *d, const struct pythia__d
         if (!known) {
             report_line(d, p,
                         "unknown member \"%s\"; the members are name, module, class, function, "
-                        "keys, metrics, types, enabled, error and request",
+                        "keys, metrics, types, enabled, error, request and callback",
                         key);
             *right = false;
         }
@@ -379,6 +421,7 @@ static int take_object(struct pythia__declarations *d, const char *path, uint64_
     add_metrics(d, &p, object, &right);
     p.types = list_member(d, &p, object, "types", '\x1f', &right);
     p.request = request_member(d, &p, object, &right);
+    p.callback = callback_member(d, &p, object, &right);
     p.enabled = !json_is_false(json_object_get(object, "enabled"));
     if (right)
         return keep_declaration(d, &p);
@@ -484,6 +527,7 @@ static int take_csv_line(struct pythia__declarations *d, const char *path, uint6
     p.keys = copy_field_text("");
     p.error = copy_field_text("");
     p.request = copy_field_text("-");
+    p.callback = copy_field_text("");
     return keep_declaration(d, &p);
 }
 
@@ -590,6 +634,7 @@ void pythia__declarations_plan(const struct pythia__declarations *d, struct pyth
         add_csv_field(to, p->error);
         add_csv_field(to, p->types);
         add_csv_field(to, p->keys);
+        add_csv_field(to, p->callback);
         pythia_buf_putc(to, '\n');
     }
 }

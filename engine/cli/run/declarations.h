@@ -16,8 +16,9 @@ struct pythia__declaration {
     char *name, *module, *class_name, *function; /* "": none; of `function`: a point of its own */
     char *types;                                 /* kinds of requests, with 0x1F between; "": all */
     char *keys;                                  /* with commas between */
-    char *error;                                 /* "", "negative", "zero", "null" or "nonzero" */
-    char *request; /* "": a request begins, named as the point; "-": none; else a key */
+    char *callback; /* "": none; "/path/of.so:function", or "module:function" of Python */
+    char *error;    /* "", "negative", "zero", "null" or "nonzero" */
+    char *request;  /* "": a request begins, named as the point; "-": none; else a key */
     bool enabled;
     bool known; /* by whoever looks for it */
 };

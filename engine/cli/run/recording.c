@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "processes.h"
 #include "profilers.h"
 #include "pythia/bill.h"
 #include "pythia/log.h"
@@ -389,6 +390,20 @@ static int read_traces(const char *records, struct trace_reading *t, struct pyth
     return pythia_run_callpaths_make(t->profile, &t->memory, &run->callpaths, &run->callpath_count);
 }
 
+/* What the shim of a traced run has left; both are NULL for a run without one. */
+struct traced {
+    const char *records, *report;
+};
+
+static int read_traced(const struct traced *traced, struct trace_reading *t, struct pythia_run *run)
+{
+    int status = traced->records ? read_traces(traced->records, t, run) : PYTHIA_OK;
+    if (status != PYTHIA_OK || !traced->report)
+        return status;
+    return pythia__processes_read(traced->report, t->profile, &t->memory, &run->processes,
+                                  &run->process_count);
+}
+
 /* ---- all of it ---- */
 
 static void report_run(const struct pythia_run *run)
@@ -406,7 +421,7 @@ static void report_run(const struct pythia_run *run)
 
 /* The record borrows all its texts until it is stored: they are freed here, whatever failed. */
 static int add_record(struct pythia__recording *r, const struct pythia__benchmark *b,
-                      const struct pythia__child *child, const char *records,
+                      const struct pythia__child *child, const struct traced *traced,
                       const struct pythia__child_result *result, struct pythia_run *run, bool quiet)
 {
     char text[700];
@@ -431,7 +446,7 @@ static int add_record(struct pythia__recording *r, const struct pythia__benchmar
     made = made && add_pairs(r, b, run) && redact_string(r, &run->description);
     if (!r->s->no_command_line)
         made = made && set_outputs(r, child->capture, run);
-    int status = !made ? PYTHIA_ENOMEM : records ? read_traces(records, &traces, run) : PYTHIA_OK;
+    int status = made ? read_traced(traced, &traces, run) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK ||
         (status = pythia_run_store_add(r->store, run, &run->id, &why)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "The run was not recorded: %s",
@@ -470,9 +485,10 @@ static void on_start(void *context, pid_t pid)
 
 /* git runs beside the program, because it may take longer than a short program does. */
 int pythia__recording_run(struct pythia__recording *r, const struct pythia__benchmark *benchmark,
-                          struct pythia__child *child, const char *records, bool quiet,
-                          struct pythia__child_result *result)
+                          struct pythia__child *child, const char *records, const char *report,
+                          bool quiet, struct pythia__child_result *result)
 {
+    const struct traced traced = {records, report};
     struct pythia__capture capture;
     struct pythia_git_question git;
     struct pythia_run run = {0};
@@ -493,7 +509,7 @@ int pythia__recording_run(struct pythia__recording *r, const struct pythia__benc
     pythia_git_answer(&git, &r->context);
     run.artifact_count = pythia__profilers_finish(&r->profilers, &r->arena, r->files);
     run.artifacts = r->files;
-    status = add_record(r, benchmark, child, records, result, &run, quiet);
+    status = add_record(r, benchmark, child, &traced, result, &run, quiet);
     *child = started.child;
     pythia__capture_end(&capture);
     return status;

@@ -96,9 +96,10 @@ void pythia__recording_end(struct pythia__recording *r); /* r may be NULL */
 
 /* Run a benchmark and add its record, with the callpaths of the traces in `records` (NULL: none).
  * `quiet` says nothing of what was recorded. The child's `capture` and `on_start` are set here.
- * PYTHIA_OK, or a status, said: the program has run all the same, and `result` tells how. */
+ * `report`: what the shim reports of processes; NULL: there is no shim. PYTHIA_OK, or a status,
+ * said: the program has run all the same, and `result` tells how. */
 int pythia__recording_run(struct pythia__recording *r, const struct pythia__benchmark *benchmark,
-                          struct pythia__child *child, const char *records, bool quiet,
-                          struct pythia__child_result *result);
+                          struct pythia__child *child, const char *records, const char *report,
+                          bool quiet, struct pythia__child_result *result);
 
 #endif

@@ -102,9 +102,11 @@ static int add_compared_run(void *context, const struct pythia_run *run)
     return keep_subject(c, run);
 }
 
-static int choose_metrics(const struct settings *s, bool judged, unsigned *metrics)
+/* The wall-clock time leads, or what was asked for by name. */
+static int choose_metrics(const struct settings *s, bool judged,
+                          struct pythia_regress_options *options)
 {
-    *metrics = 0;
+    options->metrics = 0;
     for (size_t i = 0; i < s->metrics.count; i++) {
         int m = pythia_run_metric_find(s->metrics.texts[i]);
         if (m < 0) {
@@ -112,11 +114,12 @@ static int choose_metrics(const struct settings *s, bool judged, unsigned *metri
                        s->metrics.texts[i]);
             return PYTHIA__EXIT_USAGE;
         }
-        *metrics |= 1u << m;
+        options->metrics |= 1u << m;
     }
+    options->leading = s->metrics.count ? options->metrics : 1u << PYTHIA_RUN_WALL_NS;
     for (int m = 0; m < PYTHIA_RUN_METRICS && s->metrics.count == 0; m++)
         if (!judged || pythia_run_metrics[m].judged)
-            *metrics |= 1u << m;
+            options->metrics |= 1u << m;
     return PYTHIA__EXIT_DONE;
 }
 
@@ -152,7 +155,7 @@ static int compare_tags(struct comparing *c, bool judged)
     struct pythia_buf text = {0};
     struct pythia_regress_options options = {
         .alpha = c->s->alpha, .effect = c->s->effect, .group_key = c->s->group};
-    int code = choose_metrics(c->s, judged, &options.metrics);
+    int code = choose_metrics(c->s, judged, &options);
     if (code != PYTHIA__EXIT_DONE)
         return code;
     code = pythia__runs_begin(&f, &c->s->runs);
@@ -283,8 +286,10 @@ const struct pythia__command pythia__cmd_runs_regress = {
         "per benchmark (or command), as pythia runs compare does, and exits with 3 if so: a step "
         "of a CI pipeline. A number got worse if the shift is at least --effect of the earlier "
         "median and significant: the one-sided p-value of Mann and Whitney, adjusted by Benjamini "
-        "and Hochberg over all comparisons, is at most --alpha. With the default, it takes at "
-        "least five runs of each tag to find anything.\n\n"
+        "and Hochberg over all comparisons, is at most --alpha, of which the wall-clock time, or "
+        "the "
+        "numbers of --metric, have nine tenths. With the default, it takes at least five runs of "
+        "each tag to find anything.\n\n"
         "With --escalate, the command of each benchmark that got worse is run once more with "
         "trace points (pythia-run(1), --points), recorded with the tag CANDIDATE+trace, and its "
         "traces are diagnosed as pythia replay does; the verdict is recorded with that run. "

@@ -649,14 +649,18 @@ static bool sends_on(const struct pythia__settings *s)
 static int start_forwarding(struct pythia__daemon *d, struct pythia_error *e)
 {
     const struct pythia__settings *s = &d->engine.s;
-    const struct pythia__forward_options options = {
+    const char *const files[PYTHIA__FORWARDS] = {s->forward_headers, s->forward_zipkin_headers};
+    struct pythia__forward_options options = {
         .urls = {[PYTHIA__FORWARD_OTLP] = s->forward, [PYTHIA__FORWARD_ZIPKIN] = s->forward_zipkin},
-        .headers = d->forward_headers.lines,
         .bytes_max = s->forward_max};
-    int status = s->forward_headers
-                     ? pythia_headers_read(s->forward_headers, &d->forward_headers, e)
-                     : PYTHIA_OK;
-    return status == PYTHIA_OK ? pythia__forward_create(&options, &d->forward, e) : status;
+    for (int to = 0; to < PYTHIA__FORWARDS; to++) {
+        int status =
+            files[to] ? pythia_headers_read(files[to], &d->forward_headers[to], e) : PYTHIA_OK;
+        if (status != PYTHIA_OK)
+            return status;
+        options.headers[to] = d->forward_headers[to].lines;
+    }
+    return pythia__forward_create(&options, &d->forward, e);
 }
 
 /* The state comes first, because switching restores from it; listeners come late, so that
@@ -766,7 +770,8 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__events_destroy(d->events);
     pythia__receive_destroy(d->receive);
     pythia__forward_destroy(d->forward);
-    pythia_headers_free(&d->forward_headers);
+    for (int to = 0; to < PYTHIA__FORWARDS; to++)
+        pythia_headers_free(&d->forward_headers[to]);
     pythia__intake_destroy(d->intake);
     pythia__kafka_destroy(d->kafka);
     pythia__feeds_destroy(d->feeds);

@@ -43,9 +43,9 @@ struct pythia__daemon {
     /* With `forward`, for those that are being decoded: where there is no more of it, others are
      * still received and sent on. */
     struct pythia__room decoding;
-    struct pythia__forward *forward;       /* NULL: nothing is sent on */
-    struct pythia_headers forward_headers; /* owned */
-    struct pythia__span_log *span_log;     /* NULL: there is none */
+    struct pythia__forward *forward;                         /* NULL: nothing is sent on */
+    struct pythia_headers forward_headers[PYTHIA__FORWARDS]; /* owned */
+    struct pythia__span_log *span_log;                       /* NULL: there is none */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;

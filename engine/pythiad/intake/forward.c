@@ -65,7 +65,8 @@ static enum outcome post_body(struct pythia__forward *f, struct pythia_web_link 
     size_t count = 1;
     if (b->coding)
         request.headers[count++] = coding;
-    for (const char *const *h = f->options.headers; h && *h && count < PYTHIA_WEB_HEADERS; h++)
+    for (const char *const *h = f->options.headers[b->to]; h && *h && count < PYTHIA_WEB_HEADERS;
+         h++)
         request.headers[count++] = *h;
     int status = pythia_web_ask(&request, &answer, NULL);
     *code = answer.status;

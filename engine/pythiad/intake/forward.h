@@ -25,8 +25,9 @@ enum pythia__forward_to {
 
 struct pythia__forward_options {
     const char *urls[PYTHIA__FORWARDS]; /* "http://collector:4318", without a path; NULL: none */
-    const char *const *headers; /* further ones of each request, "Name: value", NULL ends them */
-    size_t bytes_max;           /* that wait, at most */
+    /* Further headers of each request to that URL, "Name: value"; NULL ends them. */
+    const char *const *headers[PYTHIA__FORWARDS];
+    size_t bytes_max; /* that wait, at most */
 };
 
 struct pythia__forward_numbers {

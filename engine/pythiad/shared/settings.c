@@ -131,8 +131,10 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("forward-zipkin", 0, "URL", AT(forward_zipkin),
                        "Send what comes by Zipkin on likewise, such as to http://collector:9411"),
     PYTHIA_TEXT_OPTION("forward-headers", 0, "FILE", AT(forward_headers),
-                       "File with headers to send on with each body, \"Name: value\" on a line "
-                       "each, such as a token"),
+                       "File with headers for the collector of --forward, \"Name: value\" on a "
+                       "line each, such as a token"),
+    PYTHIA_TEXT_OPTION("forward-zipkin-headers", 0, "FILE", AT(forward_zipkin_headers),
+                       "Likewise, for the collector of --forward-zipkin"),
     BYTES("forward-max", "64M", KIB, 1024 * GIB, AT(forward_max),
           "Bodies that wait to be sent on, at most; then senders are told to come again"),
     PYTHIA_TEXT_OPTION("records", 0, "unix:PATH", AT(records),
@@ -386,10 +388,14 @@ static int check_control(const struct pythia__settings *s, struct pythia_error *
     return PYTHIA_OK;
 }
 
-/* Is it the address of a collector? */
+/* Is it the address of a collector, which may get these headers? */
 static int check_forward(const struct pythia__settings *s, const char *name, const char *url,
-                         struct pythia_error *e)
+                         const char *headers, struct pythia_error *e)
 {
+    if (headers && !url)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "%s-headers requires %s", name, name);
+    if (!url)
+        return PYTHIA_OK;
     const char *host = strncmp(url, "http://", 7) == 0    ? url + 7
                        : strncmp(url, "https://", 8) == 0 ? url + 8
                                                           : "";
@@ -401,11 +407,11 @@ static int check_forward(const struct pythia__settings *s, const char *name, con
                                 "https://, host and port, and no path",
                                 name, url);
     snprintf(address, sizeof(address), "%.*s", (int)size, host);
-    if (s->forward_headers && url[4] == ':' && !s->insecure && !pythia__address_is_local(address))
+    if (headers && url[4] == ':' && !s->insecure && !pythia__address_is_local(address))
         return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "%s: the headers of forward-headers could be read on the way to "
-                                "%s; use https://, or set insecure: true if that is intended",
-                                name, url);
+                                "%s: the headers of %s-headers could be read on the way to %s; use "
+                                "https://, or set insecure: true if that is intended",
+                                name, name, url);
     return PYTHIA_OK;
 }
 
@@ -448,13 +454,10 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
         if (pythia__notify_target_read(s->notify.texts[i], &target, e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;
     }
-    if ((s->forward && check_forward(s, "forward", s->forward, e) != PYTHIA_OK) ||
-        (s->forward_zipkin &&
-         check_forward(s, "forward-zipkin", s->forward_zipkin, e) != PYTHIA_OK))
+    if (check_forward(s, "forward", s->forward, s->forward_headers, e) != PYTHIA_OK ||
+        check_forward(s, "forward-zipkin", s->forward_zipkin, s->forward_zipkin_headers, e) !=
+            PYTHIA_OK)
         return PYTHIA_EUSAGE;
-    if (s->forward_headers && !s->forward && !s->forward_zipkin)
-        return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "forward-headers requires forward or forward-zipkin");
     if (s->forward_max < s->body_max)
         return pythia_error_set(e, PYTHIA_EUSAGE, "forward-max is below body-max");
     if (s->waiting_max < s->body_max) /* a body of that size would never be taken */

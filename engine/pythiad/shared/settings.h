@@ -26,7 +26,8 @@ struct pythia__settings {
     int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values,
         report_types;
     struct pythia_option_texts follow;
-    const char *forward, *forward_zipkin, *forward_headers; /* to a collector */
+    const char *forward, *forward_zipkin, *forward_headers,
+        *forward_zipkin_headers; /* to collectors */
     uint64_t forward_max, span_log_max;
     const char *span_log; /* a file */
     const char *record, *state, *records, *collect;

@@ -71,6 +71,7 @@ struct pythia_profile_process {
 /* What a row has of one process. */
 struct pythia_profile_part {
     uint32_t row, process;
+    uint64_t exclusive_ns; /* as of the row; 0 of summaries, which do not say it by process */
     struct pythia_profile_times times;
 };
 

@@ -17,7 +17,10 @@ cat > points.json <<'END'
   {"name": "own point", "function": "", "keys": ["ret"]},
   {"name": "request", "function": "l", "request": "ret"},
   {"name": 3, "function": "m"},
-  {"name": "enabled", "function": "n", "enabled": "yes"}
+  {"name": "enabled", "function": "n", "enabled": "yes"},
+  {"name": "no_colon", "function": "o", "callback": "notes.so"},
+  {"name": "no_file", "function": "p", "callback": "nowhere/notes.so:note"},
+  {"name": "own call", "function": "", "callback": "notes:note"}
 ]
 END
 pythia run --points points.json -- touch started

@@ -62,6 +62,15 @@ struct pythia_run_callpath {
     double sum_squares;   /* of durations in ns */
 };
 
+/* A process of a traced run. Numbers are -1 where they are not known: it was killed, or ended by
+ * _exit. */
+struct pythia_run_process {
+    int64_t pid;
+    const char *name; /* of the program, or NULL */
+    int64_t user_ns, sys_ns, max_rss_bytes, major_faults, minor_faults;
+    int64_t spans, exclusive_ns; /* of its open trace points, and the time of these alone */
+};
+
 /* What a search or a replay found in the traces of a run. */
 struct pythia_run_finding {
     int64_t rank;               /* 1: the request type with the largest share */
@@ -96,6 +105,8 @@ struct pythia_run {
     int64_t output_bytes[2];      /* of all that it wrote */
     const struct pythia_run_callpath *callpaths;
     size_t callpath_count;
+    const struct pythia_run_process *processes; /* in the order in which they began */
+    size_t process_count;
     const struct pythia_run_finding *findings;
     size_t finding_count;
     const struct pythia_run_artifact *artifacts;

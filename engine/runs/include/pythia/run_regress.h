@@ -14,12 +14,18 @@
  * is a test of Mann and Whitney (rank_sum.h). A regression is one whose one-sided p, adjusted by
  * Benjamini and Hochberg over all comparisons that are judged, is at most alpha, and whose shift is
  * at least `effect` of the median before. Both are needed: with many runs a shift of .1 % is
- * certain and does not matter, and with few a shift of 20 % may be chance. */
+ * certain and does not matter, and with few a shift of 20 % may be chance.
+ *
+ * Leading numbers have nine tenths of alpha among themselves, so that what is judged beside them
+ * hides no slowdown; the others and the callpaths share the rest. Adjusted values are those of
+ * p-values with weights: Genovese, Roeder and Wasserman, "False discovery control with p-value
+ * weighting", Biometrika 93(3), 2006. */
 
 struct pythia_regress_options {
     double alpha;          /* default .01 */
     double effect;         /* least shift, as a part of the median before; default .05 */
     unsigned metrics;      /* bit 1 << enum pythia_run_metric: those that are judged */
+    unsigned leading;      /* the leading ones of these; 0: all numbers and callpaths are equal */
     bool no_callpaths;     /* compare metrics only */
     const char *group_key; /* compare runs that have one value of this meta key (or "host",
                               "host.cpu") among themselves; NULL: all together */

@@ -12,7 +12,7 @@
  * their owner only. One thread at a time for each store. */
 struct pythia_run_store;
 
-#define PYTHIA_RUN_SCHEMA 1 /* of the file; an older one is migrated when it is opened to write */
+#define PYTHIA_RUN_SCHEMA 2 /* of the file; an older one is migrated when it is opened to write */
 
 /* Open the file, and make it first if there is none and `create` is set. On success *out is owned
  * by the caller. Returns PYTHIA_OK, or with the reason in `e`: PYTHIA_EIO if it cannot be opened,
@@ -53,6 +53,7 @@ enum {
     PYTHIA_RUN_WITH_CALLPATHS = 2,
     PYTHIA_RUN_WITH_FINDINGS = 4,
     PYTHIA_RUN_WITH_ARTIFACTS = 8,
+    PYTHIA_RUN_WITH_PROCESSES = 16,
 };
 
 /* Called with each run, which is borrowed for the call; what is not PYTHIA_OK ends the walk. */

@@ -1,0 +1,140 @@
+#define _GNU_SOURCE
+#include "processes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+struct processes {
+    struct pythia_run_process *all; /* owned */
+    size_t count, capacity;
+    struct pythia_arena *memory; /* of their names */
+};
+
+/* The latest process of that id, or a new one: a system gives an id again after some time. */
+static struct pythia_run_process *find_process(struct processes *p, int64_t pid)
+{
+    for (size_t i = p->count; i > 0; i--)
+        if (p->all[i - 1].pid == pid)
+            return &p->all[i - 1];
+    if (pythia_grow(&p->all, &p->capacity, p->count, sizeof(*p->all)) != PYTHIA_OK)
+        return NULL;
+    struct pythia_run_process *made = &p->all[p->count++];
+    *made = (struct pythia_run_process){.pid = pid,
+                                        .user_ns = -1,
+                                        .sys_ns = -1,
+                                        .max_rss_bytes = -1,
+                                        .major_faults = -1,
+                                        .minor_faults = -1};
+    return made;
+}
+
+/* Read `count` numbers with a tab before each; returns what comes after them, or NULL. */
+static const char *read_process_numbers(const char *at, int64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *end;
+        if (*at != '\t')
+            return NULL;
+        numbers[i] = strtoll(at + 1, &end, 10);
+        if (end == at + 1)
+            return NULL;
+        at = end;
+    }
+    return at;
+}
+
+static int take_name(struct processes *p, int64_t pid, const char *name)
+{
+    struct pythia_run_process *process = find_process(p, pid);
+    size_t size = strcspn(name, "\n");
+    char *copy = process ? pythia_arena_alloc(p->memory, size + 1) : NULL;
+    if (!copy)
+        return PYTHIA_ENOMEM;
+    memcpy(copy, name, size);
+    copy[size] = '\0';
+    process->name = copy;
+    return PYTHIA_OK;
+}
+
+/* "began <pid> <name>" when the shim is loaded, again after exec; "ended <pid> <user us> <system
+ * us> <peak KiB> <major> <minor faults>" when the program ends. Other lines are of no process. */
+static int take_process_line(struct processes *p, const char *line)
+{
+    int64_t n[6];
+    const char *rest;
+    if (strncmp(line, "began", 5) == 0 && (rest = read_process_numbers(line + 5, n, 1)) &&
+        *rest == '\t')
+        return take_name(p, n[0], rest + 1);
+    if (strncmp(line, "ended", 5) != 0 || !read_process_numbers(line + 5, n, 6))
+        return PYTHIA_OK;
+    struct pythia_run_process *process = find_process(p, n[0]);
+    if (!process)
+        return PYTHIA_ENOMEM;
+    process->user_ns = n[1] * 1000;
+    process->sys_ns = n[2] * 1000;
+    process->max_rss_bytes = n[3] * 1024;
+    process->major_faults = n[4];
+    process->minor_faults = n[5];
+    return PYTHIA_OK;
+}
+
+static int read_process_lines(struct processes *p, const char *report)
+{
+    FILE *file = fopen(report, "r");
+    char *line = NULL;
+    size_t capacity = 0;
+    int status = PYTHIA_OK;
+    while (file && status == PYTHIA_OK && getline(&line, &capacity, file) > 0)
+        status = take_process_line(p, line);
+    if (file)
+        fclose(file);
+    free(line);
+    return status;
+}
+
+/* A process of the profile is one of the run's by its id, which its records have as text. */
+static int add_process_spans(struct processes *p, const struct pythia_profile *profile)
+{
+    const struct pythia_vocabulary *v = pythia_profile_vocabulary(profile);
+    size_t count;
+    const struct pythia_profile_part *parts = pythia_profile_parts(profile, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct pythia_profile_process *of = pythia_profile_process(profile, parts[i].process);
+        struct pythia_text text = pythia_vocabulary_text(v, of->instance);
+        char number[32];
+        snprintf(number, sizeof(number), "%.*s", (int)(text.size < 31 ? text.size : 31),
+                 text.size ? text.bytes : "");
+        struct pythia_run_process *process = find_process(p, strtoll(number, NULL, 10));
+        if (!process)
+            return PYTHIA_ENOMEM;
+        process->spans += (int64_t)parts[i].times.moments.weight;
+        process->exclusive_ns += (int64_t)parts[i].exclusive_ns;
+    }
+    return PYTHIA_OK;
+}
+
+int pythia__processes_read(const char *report, const struct pythia_profile *profile,
+                           struct pythia_arena *memory, const struct pythia_run_process **out,
+                           size_t *count)
+{
+    struct processes p = {.memory = memory};
+    int status = read_process_lines(&p, report);
+    if (status != PYTHIA_OK || (profile && (status = add_process_spans(&p, profile)) != PYTHIA_OK))
+        goto out;
+    struct pythia_run_process *all = pythia_arena_alloc(memory, (p.count + 1) * sizeof(*all));
+    if (!all) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    if (p.count > 0)
+        memcpy(all, p.all, p.count * sizeof(*all));
+    *out = all;
+    *count = p.count;
+out:
+    pythia_free(p.all);
+    return status;
+}

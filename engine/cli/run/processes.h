@@ -1,0 +1,17 @@
+/* What each process of a traced run took. */
+#ifndef PYTHIA_CLI_PROCESSES_H
+#define PYTHIA_CLI_PROCESSES_H
+
+#include "pythia/arena.h"
+#include "pythia/profile.h"
+#include "pythia/run.h"
+
+/* The processes that the shim has reported in the file `report`, in the order in which they began,
+ * with their spans of `profile` (one with processes; NULL: there are no spans). A process that was
+ * killed, or has ended by _exit, reports no numbers. `memory` holds the result. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia__processes_read(const char *report, const struct pythia_profile *profile,
+                           struct pythia_arena *memory, const struct pythia_run_process **out,
+                           size_t *count);
+
+#endif
