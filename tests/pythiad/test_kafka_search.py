@@ -209,7 +209,7 @@ class KafkaSearch(unittest.TestCase):
         self.send(mock, make_requests(REQUESTS, 1))
         self.until(lambda: all(self.search(one)["set"] == 1 for one in members), *members)
         self.send(mock, make_requests(REQUESTS, 2))
-        self.rounds(1, REQUESTS, *members)
+        self.until(lambda: all(self.search(one)["rounds"] == 1 for one in members), *members)
         self.snapshot(self.forget(mock), *members)
         for one in members:
             one.kill()
@@ -219,7 +219,7 @@ class KafkaSearch(unittest.TestCase):
             one.logged("Begins with a snapshot of the search")
             self.assertEqual(one.get("/v1/status").json["learnt_types"], 1)
         self.send(mock, make_requests(REQUESTS, 3))
-        self.rounds(2, 2 * REQUESTS, *again)
+        self.until(lambda: all(self.search(one)["rounds"] == 2 for one in again), *again)
         self.assertEqual(self.found(again[0]), self.found(again[1]))
 
     def test_without_snapshot_a_member_waits_for_one_and_says_so(self):

@@ -338,8 +338,8 @@ static int decide_round(struct pythia_live *l, struct pythia_error *why)
     return status;
 }
 
-/* All that was learnt by any of those who offered types, as one space; and that as text: names alone
- * decide the numbers of its nodes, whoever reads it. */
+/* All that was learnt by any of those who offered types, as one space; and that as text: names
+ * alone decide the numbers of its nodes, whoever reads it. */
 static int merge_offers(const struct pythia_live *l, struct pythia_buf *out,
                         struct pythia_error *why)
 {
@@ -449,8 +449,8 @@ static uint64_t count_parts(const struct pythia__live_share *share)
     return parts;
 }
 
-/* A file that cannot be merged would stop all, and so would types that cannot be read: each is looked
- * at alone, before it counts. */
+/* A file that cannot be merged would stop all, and so would types that cannot be read: each is
+ * looked at alone, before it counts. */
 int pythia__live_check_file(const struct pythia_live *l, const char *member,
                             struct pythia_text file, struct pythia_error *e)
 {

@@ -212,8 +212,8 @@ static void take_numbers(struct pythia_live *l, const json_t *head)
     share->offered = false;
 }
 
-/* Types that were added for a snapshot which is refused afterwards do no harm: the search that there
- * is takes them in. */
+/* Types that were added for a snapshot which is refused afterwards do no harm: the search that
+ * there is takes them in. */
 static int restore_search(struct pythia_live *l, const json_t *head, struct pythia_text rest,
                           struct pythia_error *e)
 {

@@ -26,8 +26,8 @@ struct pythia__kafka;
  * member's own orders too. */
 typedef void (*pythia__kafka_obey)(void *context, const json_t *order);
 
-/* What the owner adds to a snapshot of the search, and takes from it: append it to `out`; PYTHIA_OK,
- * PYTHIA_EFORMAT if it is broken, or PYTHIA_ENOMEM. */
+/* What the owner adds to a snapshot of the search, and takes from it: append it to `out`;
+ * PYTHIA_OK, PYTHIA_EFORMAT if it is broken, or PYTHIA_ENOMEM. */
 typedef int (*pythia__kafka_save)(const void *context, struct pythia_buf *out);
 typedef int (*pythia__kafka_restore)(void *context, struct pythia_text saved);
 

@@ -12,7 +12,6 @@
 
 #define kafka pythia__kafka_library
 
-#define FORMAT        "pythia.part/1"
 #define RETRY_MS      1000
 #define TURN_MESSAGES 64
 #define SEEK_MS       1000 /* it asks no broker */
@@ -134,36 +133,9 @@ static void trim_finished(struct pythia__kafka *k)
 
 /* ---- where partitions stand ---- */
 
-/* Others get the partitions of a member that takes no part. */
-static void leave_group(struct pythia__kafka *k)
-{
-    k->shared->leaves = true;
-    (void)kafka.unsubscribe(k->client);
-}
-
-void pythia__kafka_shared_fail(struct pythia__kafka *k, const char *reason)
-{
-    if (k->shared->state == KAFKA_SHARED_FAILED)
-        return;
-    leave_group(k);
-    k->shared->state = KAFKA_SHARED_FAILED;
-    snprintf(k->shared->job_reason, sizeof(k->shared->job_reason),
-             "the search of the group cannot be followed any more, start pythiad again: %s",
-             reason);
-    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__FATAL, k->shared->job_reason);
-}
-
-static struct kafka_stand *find_stand(const struct pythia__kafka_shared *s, int32_t partition)
-{
-    for (size_t i = 0; i < s->stand_count; i++)
-        if (s->stands[i].partition == partition)
-            return &s->stands[i];
-    return NULL;
-}
-
 static int64_t offset_of(const struct pythia__kafka_shared *s, int32_t partition)
 {
-    const struct kafka_stand *stand = find_stand(s, partition);
+    const struct kafka_stand *stand = pythia__kafka_log_find_stand(s, partition);
     return stand ? stand->offset : -1;
 }
 
@@ -177,7 +149,7 @@ static void leave_out_done(struct pythia__kafka *k, const struct kafka_stand *st
         struct pythia_text hex = {json_string_value(text), json_string_length(text)};
         if (hex.bytes && pythia_text_hex(hex, &id.high, &id.low) &&
             pythia_live_note_finished(k->live, id) != PYTHIA_OK)
-            pythia__kafka_shared_fail(k, "out of memory");
+            pythia__kafka_log_fail(k, "out of memory");
     }
 }
 
@@ -201,7 +173,7 @@ static void begin_partitions(struct pythia__kafka *k)
     rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
     rd_kafka_error_t *error = NULL;
     for (struct kafka_partition *p = k->partitions; p; p = p->next) {
-        const struct kafka_stand *stand = p->left ? NULL : find_stand(s, p->id);
+        const struct kafka_stand *stand = p->left ? NULL : pythia__kafka_log_find_stand(s, p->id);
         if (!stand)
             continue;
         if (stand->offset != p->from)
@@ -220,54 +192,11 @@ static void begin_partitions(struct pythia__kafka *k)
 
 /* ---- reading the topic ---- */
 
-/* The client says when it is at the end, once for each position that it is given. It gets its only
- * partition once, and is then sent to another position of it: a partition that is given twice, before
- * the client has stopped to read the first time, ends the process by an assertion (librdkafka issue
- * 5573). A partition that is not being read yet cannot be sent anywhere: it is tried again. */
-static void seek_log(struct pythia__kafka *k)
-{
-    struct pythia__kafka_shared *s = k->shared;
-    if (s->position < 0)
-        return;
-    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(1);
-    kafka.topic_partition_list_add(list, k->url.evidence, 0)->offset = s->position;
-    if (!s->assigned) {
-        rd_kafka_resp_err_t error = kafka.assign(s->log, list);
-        if (error)
-            pythia__kafka_problem(k, error, kafka.err2str(error));
-        else
-            s->assigned = true;
-        s->position = error ? s->position : -1;
-    } else {
-        rd_kafka_error_t *error = kafka.seek_partitions(s->log, list, SEEK_MS);
-        if (!error && !list->elems[0].err)
-            s->position = -1;
-        if (error)
-            kafka.error_destroy(error);
-    }
-    kafka.topic_partition_list_destroy(list);
-}
-
-void pythia__kafka_shared_assign(struct pythia__kafka *k, int64_t from)
-{
-    k->shared->position = from;
-    seek_log(k);
-}
-
 static void raise_barrier(struct pythia__kafka *k)
 {
     k->shared->barrier = true;
     if (k->shared->state == KAFKA_SHARED_BEHIND || k->shared->state == KAFKA_SHARED_FOLLOWING)
-        pythia__kafka_shared_assign(k, k->shared->next);
-}
-
-/* From s->next on. Partitions that the member has are read again from where they stand there. */
-void pythia__kafka_shared_follow(struct pythia__kafka *k)
-{
-    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
-    k->shared->state = KAFKA_SHARED_BEHIND;
-    k->shared->rewinds = k->shared->rewinds || k->partitions;
-    pythia__kafka_shared_assign(k, k->shared->next);
+        pythia__kafka_log_assign(k, k->shared->next);
 }
 
 /* Messages are gone that were not read: only a snapshot leads on. */
@@ -314,19 +243,6 @@ static bool is_in_place(const struct pythia__kafka_shared *s, const json_t *head
     return true;
 }
 
-struct kafka_stand *pythia__kafka_shared_stand(struct pythia__kafka_shared *s, int32_t partition)
-{
-    struct kafka_stand *stand = find_stand(s, partition);
-    if (stand)
-        return stand;
-    if (pythia_grow(&s->stands, &s->stand_capacity, s->stand_count, sizeof(*s->stands)) !=
-        PYTHIA_OK)
-        return NULL;
-    stand = &s->stands[s->stand_count++];
-    *stand = (struct kafka_stand){.partition = partition, .offset = -1};
-    return stand;
-}
-
 /* A message begins where others have counted that this member has not read: the topic has forgotten
  * them. */
 static bool lacks_stands(const struct pythia__kafka_shared *s, const json_t *head)
@@ -346,7 +262,7 @@ static int move_stands(struct pythia__kafka_shared *s, const json_t *head)
     const char *partition;
     json_object_foreach ((json_t *)json_object_get(head, "offsets"), partition, range) {
         struct kafka_stand *stand =
-            pythia__kafka_shared_stand(s, (int32_t)strtol(partition, NULL, 10));
+            pythia__kafka_log_stand(s, (int32_t)strtol(partition, NULL, 10));
         if (!stand)
             return PYTHIA_ENOMEM;
         json_decref(stand->ids);
@@ -400,27 +316,6 @@ int pythia__kafka_order(struct pythia__kafka *k, json_t *order)
     return json_array_append_new(s->orders, order) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-void pythia__kafka_shared_skip(const struct pythia__kafka *k, int64_t offset, const char *reason)
-{
-    pythia_log(PYTHIA_LOG_WARNING,
-               "Skipped a message that is no evidence: topic=%s, offset=%" PRId64 ", reason=%s",
-               k->url.evidence, offset, reason);
-}
-
-void pythia__kafka_shared_tell_settings(struct pythia__kafka *k)
-{
-    struct pythia__kafka_shared *s = k->shared;
-    if (s->told_settings || !pythia_live_shared_numbers(k->live).differs)
-        return;
-    s->told_settings = true;
-    leave_group(k);
-    snprintf(s->job_reason, sizeof(s->job_reason),
-             "the group's search was begun with other settings than ours: start pythiad with "
-             "those, or name a new topic with evidence=; theirs are: %s",
-             pythia_live_shared_settings(k->live));
-    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, s->job_reason);
-}
-
 /* True: the message is one of this group, and counts. One of ours that was given up, because it
  * seemed not to be delivered, counts as well: but its requests are being read again. */
 static bool take_place(struct pythia__kafka *k, const json_t *head)
@@ -437,7 +332,7 @@ static bool take_place(struct pythia__kafka *k, const json_t *head)
         return false;
     }
     if (move_stands(s, head) != PYTHIA_OK) {
-        pythia__kafka_shared_fail(k, "out of memory");
+        pythia__kafka_log_fail(k, "out of memory");
         return false;
     }
     if (awaited)
@@ -445,25 +340,6 @@ static bool take_place(struct pythia__kafka *k, const json_t *head)
     else
         s->rewinds = s->rewinds || own;
     return true;
-}
-
-json_t *pythia__kafka_shared_head(const struct pythia__kafka *k, const rd_kafka_message_t *m,
-                                  struct pythia_text *rest, bool *other)
-{
-    const char *end = m->len > 0 ? memchr(m->payload, '\n', m->len) : NULL;
-    size_t size = end ? (size_t)(end - (const char *)m->payload) : 0;
-    json_t *head = end ? json_loadb(m->payload, size, 0, NULL) : NULL;
-    const char *format = json_string_value(json_object_get(head, "format")),
-               *group = json_string_value(json_object_get(head, "group"));
-    bool whole = format && strcmp(format, FORMAT) == 0 && group &&
-                 json_is_string(json_object_get(head, "name"));
-    *other = whole && strcmp(group, k->url.group) != 0;
-    if (!whole || *other) {
-        json_decref(head);
-        return NULL;
-    }
-    *rest = (struct pythia_text){end + 1, m->len - size - 1};
-    return head;
 }
 
 static void read_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head,
@@ -475,10 +351,10 @@ static void read_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m, 
                      ? pythia_live_shared_read(k->live, rest, &e)
                      : PYTHIA_OK;
     if (status == PYTHIA_EFORMAT)
-        pythia__kafka_shared_skip(k, m->offset, e.sentence);
+        pythia__kafka_log_skip(k, m->offset, e.sentence);
     else if (status != PYTHIA_OK)
-        pythia__kafka_shared_fail(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
-    pythia__kafka_shared_tell_settings(k);
+        pythia__kafka_log_fail(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
+    pythia__kafka_log_tell_settings(k);
 }
 
 static void note_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head)
@@ -495,15 +371,11 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
     struct pythia__kafka_shared *s = k->shared;
     struct pythia_text rest;
     bool other;
-    if (m->offset > s->next) {
-        begin_again(k);
-        return;
-    }
-    json_t *head = pythia__kafka_shared_head(k, m, &rest, &other);
+    json_t *head = pythia__kafka_log_head(k, m, &rest, &other);
     s->next = m->offset + 1;
     if (!head) {
         if (!other)
-            pythia__kafka_shared_skip(k, m->offset, "it is not of a pythiad of this version");
+            pythia__kafka_log_skip(k, m->offset, "it is not of a pythiad of this version");
         s->skipped++;
     } else if (json_object_get(head, "snapshot")) {
         note_snapshot(k, m, head);
@@ -518,10 +390,11 @@ static void take_log_message(struct pythia__kafka *k, const rd_kafka_message_t *
 {
     struct pythia__kafka_shared *s = k->shared;
     bool looks = s->state == KAFKA_SHARED_LOOKING;
-    if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
-        (looks ? pythia__kafka_snapshot_end : meet_end)(k);
-    else if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+    bool ends = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+    if (!looks && (ends || !m->err) && m->offset > s->next)
         begin_again(k);
+    else if (ends)
+        (looks ? pythia__kafka_snapshot_end : meet_end)(k);
     else if (m->err)
         pythia__kafka_problem(k, m->err,
                               m->payload ? (const char *)m->payload : kafka.err2str(m->err));
@@ -569,11 +442,11 @@ static void rewind_partition(struct pythia__kafka *k, struct kafka_partition *p,
     p->left = true;
     pythia__kafka_partitions_release(k, p);
     if (!pythia__kafka_partitions_add(k, id)) {
-        pythia__kafka_shared_fail(k, "out of memory");
+        pythia__kafka_log_fail(k, "out of memory");
         return;
     }
     pythia__kafka_partitions_find(k, id)->committed = committed;
-    if (begun && !find_stand(k->shared, id))
+    if (begun && !pythia__kafka_log_find_stand(k->shared, id))
         kafka.topic_partition_list_add(list, k->url.topic, id)->offset = first;
 }
 
@@ -650,28 +523,16 @@ static json_t *pack_done(const struct pythia__kafka_shared *s)
     return done;
 }
 
-int pythia__kafka_shared_add_line(struct pythia_buf *to, json_t *head)
-{
-    char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
-    json_decref(head);
-    if (!line)
-        return PYTHIA_ENOMEM;
-    pythia_buf_puts(to, line);
-    pythia_buf_putc(to, '\n');
-    free(line);
-    return pythia_buf_status(to);
-}
-
 static int write_message(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
     pythia_buf_clear(&s->message);
     trim_finished(k);
     json_t *offsets = pack_offsets(k), *done = pack_done(s);
-    int status = pythia__kafka_shared_add_line(
-        &s->message,
-        json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group", k->url.group, "name",
-                  s->name, "number", (json_int_t)++s->number, "offsets", offsets, "done", done));
+    int status = pythia__kafka_log_add_line(
+        &s->message, json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", KAFKA_PART_FORMAT,
+                               "group", k->url.group, "name", s->name, "number",
+                               (json_int_t)++s->number, "offsets", offsets, "done", done));
     if (status == PYTHIA_OK)
         status = pythia_live_shared_take(k->live, s->name, &s->message);
     return status == PYTHIA_OK ? pythia_buf_status(&s->message) : status;
@@ -683,10 +544,10 @@ static int write_orders(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     pythia_buf_clear(&s->message);
     s->ordered = json_array_size(s->orders);
-    return pythia__kafka_shared_add_line(
-        &s->message, json_pack("{s:s, s:s, s:s, s:I, s:{}, s:[], s:O}", "format", FORMAT, "group",
-                               k->url.group, "name", s->name, "number", (json_int_t)++s->number,
-                               "offsets", "done", "orders", s->orders));
+    return pythia__kafka_log_add_line(
+        &s->message, json_pack("{s:s, s:s, s:s, s:I, s:{}, s:[], s:O}", "format", KAFKA_PART_FORMAT,
+                               "group", k->url.group, "name", s->name, "number",
+                               (json_int_t)++s->number, "offsets", "done", "orders", s->orders));
 }
 
 static void end_begin(uv_work_t *work, int cancelled)
@@ -788,7 +649,7 @@ void pythia__kafka_shared_turn(struct pythia__kafka *k)
         begin_job(k, false);
     if (s->state == KAFKA_SHARED_BEGINNING)
         return;
-    seek_log(k);
+    pythia__kafka_log_seek(k);
     read_log(k);
     trim_finished(k);
     if (s->rewinds && !s->working)

@@ -27,9 +27,9 @@
  * So that the topic may forget, a member writes a snapshot to it every some rounds: all that the
  * search is after the messages before some offset, where the partitions stand, and the orders that
  * hold. A member that begins looks for the last snapshot from the end of the topic backwards, and
- * reads on from its offset; without one it reads from the topic's beginning. All members would write
- * the same, so one does: whose evidence has just counted. It writes another one when the topic has
- * forgotten the last.
+ * reads on from its offset; without one it reads from the topic's beginning. All members would
+ * write the same, so one does: whose evidence has just counted. It writes another one when the
+ * topic has forgotten the last.
  *
  * There is no decider (live_shared.h says why): what would be its election is Kafka's order of the
  * messages, and its failover needs nothing. A member that cannot follow the search leaves the
@@ -42,6 +42,8 @@
 
 #include "kafka_parts.h"
 #include "pythia/span.h"
+
+#define KAFKA_PART_FORMAT "pythia.part/1" /* of the first line of a message */
 
 enum kafka_shared_state {
     KAFKA_SHARED_BEGINNING, /* the topic and the producer are being looked for */
@@ -124,8 +126,8 @@ void pythia__kafka_evidence_send(uv_work_t *work);
 void pythia__kafka_evidence_ask(struct pythia__kafka *k); /* at which offset the topic begins */
 void pythia__kafka_evidence_close(struct pythia__kafka *k);
 
-/* kafka_snapshot.c: look for a snapshot, with the topic's offsets as they are now; look at a message;
- * the end was met: begin with what was found, or look further back. */
+/* kafka_snapshot.c: look for a snapshot, with the topic's offsets as they are now; look at a
+ * message; the end was met: begin with what was found, or look further back. */
 void pythia__kafka_snapshot_look(struct pythia__kafka *k);
 void pythia__kafka_snapshot_take(struct pythia__kafka *k, const rd_kafka_message_t *m);
 void pythia__kafka_snapshot_end(struct pythia__kafka *k);
@@ -137,19 +139,22 @@ bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k);
 int pythia__kafka_snapshot_write(struct pythia__kafka *k);
 void pythia__kafka_snapshot_free(struct kafka_snapshot *s);
 
-/* kafka_shared.c, for kafka_snapshot.c: read the log from an offset on; follow it from s->next on;
+/* kafka_log.c: read the log from an offset on; follow it from s->next on;
  * the stand of a partition, made if there is none (NULL: out of memory); a message's first line, if
  * it is of this group's search (owned by the caller), and what follows it; log what cannot be used;
  * say that the settings differ, if they do; give up; add a line of JSON (taken). */
-void pythia__kafka_shared_assign(struct pythia__kafka *k, int64_t from);
-void pythia__kafka_shared_follow(struct pythia__kafka *k);
-struct kafka_stand *pythia__kafka_shared_stand(struct pythia__kafka_shared *s, int32_t partition);
-json_t *pythia__kafka_shared_head(const struct pythia__kafka *k, const rd_kafka_message_t *m,
-                                  struct pythia_text *rest, bool *other);
-void pythia__kafka_shared_skip(const struct pythia__kafka *k, int64_t offset, const char *reason);
-void pythia__kafka_shared_tell_settings(struct pythia__kafka *k);
-void pythia__kafka_shared_fail(struct pythia__kafka *k, const char *reason);
-int pythia__kafka_shared_add_line(struct pythia_buf *to, json_t *head);
+void pythia__kafka_log_assign(struct pythia__kafka *k, int64_t from);
+void pythia__kafka_log_seek(struct pythia__kafka *k); /* if that was not possible yet */
+void pythia__kafka_log_follow(struct pythia__kafka *k);
+struct kafka_stand *pythia__kafka_log_find_stand(const struct pythia__kafka_shared *s,
+                                                 int32_t partition); /* or NULL */
+struct kafka_stand *pythia__kafka_log_stand(struct pythia__kafka_shared *s, int32_t partition);
+json_t *pythia__kafka_log_head(const struct pythia__kafka *k, const rd_kafka_message_t *m,
+                               struct pythia_text *rest, bool *other);
+void pythia__kafka_log_skip(const struct pythia__kafka *k, int64_t offset, const char *reason);
+void pythia__kafka_log_tell_settings(struct pythia__kafka *k);
+void pythia__kafka_log_fail(struct pythia__kafka *k, const char *reason);
+int pythia__kafka_log_add_line(struct pythia_buf *to, json_t *head);
 
 /* Make what is shared, if the URL says so. PYTHIA_OK or negative with the reason in `e`. */
 int pythia__kafka_shared_create(struct pythia__kafka *k, struct pythia_error *e);

@@ -1,7 +1,7 @@
-/* Snapshots in the topic of evidence. A message of one is a line of JSON like that of evidence, with
- * "snapshot": the offset of the first message that is not in it, for each partition where it stands
- * and which requests after that are evidence already, and the orders by hand that hold; then follows
- * that of the engine (live_shared.h). */
+/* Snapshots in the topic of evidence. A message of one is a line of JSON like that of evidence,
+ * with "snapshot": the offset of the first message that is not in it, for each partition where it
+ * stands and which requests after that are evidence already, and the orders by hand that hold; then
+ * follows that of the engine (live_shared.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,6 @@
 #include "pythia/live_shared.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
-
-#define FORMAT "pythia.part/1"
 
 /* A round is a cycle, of seconds to a minute; a member that begins reads the messages of so many
  * rounds at most. A snapshot is as large as the evidence of a few members, so that more of them
@@ -35,7 +33,7 @@ static void look_from(struct pythia__kafka *k, int64_t messages)
     struct pythia__kafka_shared *s = k->shared;
     struct kafka_snapshot *sn = &s->snapshot;
     sn->from = s->high - s->low > messages ? s->high - messages : s->low;
-    pythia__kafka_shared_assign(k, sn->from);
+    pythia__kafka_log_assign(k, sn->from);
 }
 
 void pythia__kafka_snapshot_look(struct pythia__kafka *k)
@@ -53,7 +51,7 @@ void pythia__kafka_snapshot_take(struct pythia__kafka *k, const rd_kafka_message
     struct kafka_snapshot *sn = &s->snapshot;
     struct pythia_text rest;
     bool other;
-    json_t *head = pythia__kafka_shared_head(k, m, &rest, &other);
+    json_t *head = pythia__kafka_log_head(k, m, &rest, &other);
     const json_t *position = json_object_get(json_object_get(head, "snapshot"), "position");
     sn->ours = sn->ours || head;
     /* What came after its position has to be in the topic still. */
@@ -76,7 +74,7 @@ static int take_stands(struct pythia__kafka_shared *s, json_t *stands)
     s->stand_count = 0;
     json_object_foreach (stands, partition, known) {
         struct kafka_stand *stand =
-            pythia__kafka_shared_stand(s, (int32_t)strtol(partition, NULL, 10));
+            pythia__kafka_log_stand(s, (int32_t)strtol(partition, NULL, 10));
         if (!stand)
             return PYTHIA_ENOMEM;
         stand->offset = json_integer_value(json_object_get(known, "offset"));
@@ -95,8 +93,8 @@ static void take_orders(struct pythia__kafka *k, const json_t *orders)
     }
 }
 
-/* Verdicts that cannot be read are as if there were none: the search is there, and finds them again.
- * */
+/* Verdicts that cannot be read are as if there were none: the search is there, and finds them
+ * again. */
 static int restore_parts(struct pythia__kafka *k, const json_t *about, struct pythia_text rest,
                          struct pythia_error *e)
 {
@@ -122,7 +120,7 @@ static int restore_snapshot(struct pythia__kafka *k, struct pythia_error *e)
     struct pythia_text rest = {0};
     bool other;
     int status = pythia_buf_status(&sn->found);
-    json_t *head = status == PYTHIA_OK ? pythia__kafka_shared_head(k, &m, &rest, &other) : NULL;
+    json_t *head = status == PYTHIA_OK ? pythia__kafka_log_head(k, &m, &rest, &other) : NULL;
     const json_t *about = json_object_get(head, "snapshot");
     if (status == PYTHIA_OK)
         status = head ? restore_parts(k, about, rest, e) : PYTHIA_ENOMEM;
@@ -145,19 +143,19 @@ static void begin_with_snapshot(struct pythia__kafka *k)
     int status = restore_snapshot(k, &e);
     pythia_buf_free(&sn->found);
     if (status == PYTHIA_EFORMAT) { /* one before it may do */
-        pythia__kafka_shared_skip(k, sn->found_offset, e.sentence);
+        pythia__kafka_log_skip(k, sn->found_offset, e.sentence);
         s->skipped++;
         sn->before = sn->found_offset;
         pythia__kafka_snapshot_look(k);
     } else if (status != PYTHIA_OK) {
-        pythia__kafka_shared_fail(k, pythia_status_text(status));
+        pythia__kafka_log_fail(k, pythia_status_text(status));
     } else {
         pythia_log(PYTHIA_LOG_INFO,
                    "Begins with a snapshot of the search: topic=%s, offset=%" PRId64
                    ", rounds=%" PRIu64,
                    k->url.evidence, sn->found_offset, sn->rounds);
-        pythia__kafka_shared_follow(k);
-        pythia__kafka_shared_tell_settings(k);
+        pythia__kafka_log_follow(k);
+        pythia__kafka_log_tell_settings(k);
     }
 }
 
@@ -184,7 +182,7 @@ static void begin_without_snapshot(struct pythia__kafka *k)
                    "group=%s, offset=%" PRId64,
                    k->url.evidence, k->url.group, s->low);
     s->next = s->low;
-    pythia__kafka_shared_follow(k);
+    pythia__kafka_log_follow(k);
 }
 
 void pythia__kafka_snapshot_end(struct pythia__kafka *k)
@@ -283,12 +281,13 @@ int pythia__kafka_snapshot_write(struct pythia__kafka *k)
     int status = k->save(k->owner, &verdicts);
     pythia_buf_clear(&s->message);
     if (status == PYTHIA_OK)
-        status = pythia__kafka_shared_add_line(
+        status = pythia__kafka_log_add_line(
             &s->message,
-            json_pack("{s:s, s:s, s:s, s:I, s:{s:I, s:o, s:o, s:I}}", "format", FORMAT, "group",
-                      k->url.group, "name", s->name, "number", (json_int_t)++s->number, "snapshot",
-                      "position", (json_int_t)s->next, "stands", pack_stands(s), "orders",
-                      pack_held_orders(&s->snapshot), "verdicts", (json_int_t)verdicts.size));
+            json_pack("{s:s, s:s, s:s, s:I, s:{s:I, s:o, s:o, s:I}}", "format", KAFKA_PART_FORMAT,
+                      "group", k->url.group, "name", s->name, "number", (json_int_t)++s->number,
+                      "snapshot", "position", (json_int_t)s->next, "stands", pack_stands(s),
+                      "orders", pack_held_orders(&s->snapshot), "verdicts",
+                      (json_int_t)verdicts.size));
     pythia_buf_text_add(&s->message, pythia_buf_text(&verdicts));
     pythia_buf_free(&verdicts);
     return status == PYTHIA_OK ? pythia_live_shared_save(k->live, &s->message) : status;

@@ -231,7 +231,8 @@ int pythia_search_save(const struct pythia_search *s, struct pythia_buf *out);
 /* Take in what a search with the same options and an equal space had saved, also one of another
  * process: from then on the same evidence leads to the same decisions. `s` was made for it, and has
  * had no cycle. Points that are open in it become open. PYTHIA_OK, PYTHIA_EFORMAT if the text is
- * broken or the space is another one, or PYTHIA_ENOMEM; after a failure `s` can only be destroyed. */
+ * broken or the space is another one, or PYTHIA_ENOMEM; after a failure `s` can only be
+ * destroyed. */
 int pythia_search_load(struct pythia_search *s, struct pythia_text saved);
 
 /* Static strings: "searching", "done", …; "budget", "pinned", …, and NULL for PYTHIA_WHY_NONE. */

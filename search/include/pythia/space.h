@@ -98,8 +98,8 @@ void pythia_space_remove(struct pythia_space *s, uint32_t name);
 int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32_t name);
 
 /* Add what another space of the same vocabulary has seen: of each type the contexts of both, with
- * the sums of their counts. PYTHIA_OK, or PYTHIA_ENOMEM with a part of `from` added. O(nodes + edges
- * of `from`). */
+ * the sums of their counts. PYTHIA_OK, or PYTHIA_ENOMEM with a part of `from` added. O(nodes +
+ * edges of `from`). */
 int pythia_space_merge(struct pythia_space *to, const struct pythia_space *from);
 
 /* Does a trace point belong to the skeleton: what has to be open for a request's duration to be
