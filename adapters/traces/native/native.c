@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "pythia/mem.h"
+#include "pythia/symbols.h"
 #include "shared/formats.h"
 
 #define EARLY_FRAMES 1024 /* that are waited for the ENTER of an EXIT */
@@ -149,6 +150,8 @@ static bool add_span_value(struct pythia__native *n, uint32_t key, uint64_t kind
         return false;
     if (kind == PYTHIA_VALUE_BOOL && value.size != 1)
         return false;
+    if (kind == PYTHIA_VALUE_TEXT && n->d.to->symbols)
+        value = pythia_symbols_of(n->d.to->symbols, value);
     if (kind == PYTHIA_VALUE_TEXT)
         pythia__add_text(&n->d, key, pythia__native_clean(n, value));
     else if (kind == PYTHIA_VALUE_INTEGER)

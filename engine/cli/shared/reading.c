@@ -14,6 +14,7 @@
 #include "pythia/secret_file.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
+#include "pythia/symbols.h"
 
 #define MEMBER(member) offsetof(struct pythia__read_settings, member)
 
@@ -40,6 +41,9 @@ static const struct pythia_option read_options[] = {
     PYTHIA_TEXT_OPTION("redact-secret", 0, "FILE", MEMBER(redact_secret),
                        "Secret for hashes, created if it does not exist; required if a rule "
                        "hashes"),
+    {"symbols", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, MEMBER(symbols),
+     "Program, library, or folder of them: callers in it that pythia run has recorded are shown as "
+     "function, file and line; may be given several times"},
     PYTHIA_INTEGER("threads", 0, "N", "0", 0, 256, MEMBER(threads),
                    "Threads; 0: one per processor"),
     PYTHIA_REAL("max-expansion", 0, "N", "250", 1, 1e9, MEMBER(max_expansion),
@@ -216,6 +220,18 @@ out:
     return status;
 }
 
+static int create_symbols(struct pythia__reading *r, const struct pythia__read_settings *s)
+{
+    struct pythia_error why = {0};
+    if (s->symbols.count == 0)
+        return PYTHIA_OK;
+    int status = pythia_symbols_create(s->symbols.texts, s->symbols.count, &r->symbols, &why);
+    if (status != PYTHIA_OK)
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
+    r->pipeline.symbols = r->symbols;
+    return status;
+}
+
 static void report_links(const struct pythia_input *input)
 {
     const char *first;
@@ -272,7 +288,8 @@ int pythia__reading_begin_with(struct pythia__reading *r,
          (status = pythia_path_templates_create(&r->groups.types.templates)) != PYTHIA_OK))
         return status;
     r->pipeline.templates = r->groups.types.templates;
-    if ((status = create_redaction(r, settings)) != PYTHIA_OK)
+    if ((status = create_redaction(r, settings)) != PYTHIA_OK ||
+        (status = create_symbols(r, settings)) != PYTHIA_OK)
         return status;
     status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, log_input_problem,
                                  r, &r->input);
@@ -380,6 +397,7 @@ void pythia__reading_end(struct pythia__reading *r)
     pythia_input_destroy(r->input);
     pythia_skew_destroy(r->skew);
     pythia_redaction_destroy(r->redaction);
+    pythia_symbols_destroy(r->symbols);
     if (r->borrows)
         return;
     pythia_path_templates_destroy(r->groups.types.templates);

@@ -454,11 +454,13 @@ int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input
 {
     size_t count;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
-    struct decoding own = {
-        .sink = {.span = pass_span, .broken = log_broken, .redaction = options->redaction},
-        .options = options,
-        .again = again || options->told,
-        .taker = taker};
+    struct decoding own = {.sink = {.span = pass_span,
+                                    .broken = log_broken,
+                                    .redaction = options->redaction,
+                                    .symbols = options->symbols},
+                           .options = options,
+                           .again = again || options->told,
+                           .taker = taker};
     struct pythia__pieces pieces;
     *totals = (struct pythia__feed_totals){0};
     int status = pythia__pieces_find(files, count, options->format, &pieces);

@@ -26,6 +26,7 @@ struct pythia_pipeline_options {
     struct pythia_skew *calls;          /* is told of calls between processes; NULL: nobody is */
     const struct pythia_skew *clocks;   /* by which times are put right; NULL: they stay */
     struct pythia_redaction *redaction; /* what nobody may see of values; NULL: nothing; borrowed */
+    struct pythia_symbols *symbols;     /* what stands for places in programs; NULL: nothing */
     struct pythia_series_join *join;    /* key-values that each trace gets; NULL: none; borrowed */
     const struct pythia_path_templates
         *templates; /* by which the consumer names requests: when a pass has changed them all is

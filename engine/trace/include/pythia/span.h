@@ -111,6 +111,9 @@ struct pythia_sink {
     /* What nobody may see of their values; NULL: nothing. Borrowed. */
     struct pythia_redaction *redaction;
 
+    /* What stands for places in programs; NULL: they are kept as they come. Borrowed. */
+    struct pythia_symbols *symbols;
+
     /* Bytes that a record may have, which is held in memory as a whole; a larger one is broken. 0:
      * 64 MiB. */
     size_t record_max;

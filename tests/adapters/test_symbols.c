@@ -1,0 +1,93 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "pythia/symbols.h"
+
+static struct pythia_symbols *create_for(const char *path)
+{
+    struct pythia_symbols *s = NULL;
+    struct pythia_error e = {0};
+    if (pythia_symbols_create(&path, 1, &s, &e) != PYTHIA_OK)
+        fail_msg("%s: %s", e.source, e.sentence);
+    return s;
+}
+
+/* Real programs with functions and lines are in tracepoints/hooked_callers_with_symbols. */
+static void a_place_beyond_the_end_of_a_program_stays_as_it_is(void **state)
+{
+    struct pythia_symbols *s = create_for(PYTHIA_TEST_PROGRAM);
+    char place[256];
+    snprintf(place, sizeof(place), "%s+0xfffffffffff", strrchr(PYTHIA_TEST_PROGRAM, '/') + 1);
+    for (int i = 0; i < 2; i++)
+        assert_true(
+            pythia_text_equal(pythia_symbols_of(s, pythia_text_of(place)), pythia_text_of(place)));
+    pythia_symbols_destroy(s);
+}
+
+static void what_is_no_place_stays_as_it_is(void **state)
+{
+    static const char *const texts[] = {"",     "+0x1",      "app+0x",     "app+1f",   "app+0xg",
+                                        "app",  "0x1f",      "app +0x1f ", "app+0x1F", "app-0x1f",
+                                        "a+0x", "app+0x1fz", "+0x",        "app+0x-1"};
+    struct pythia_symbols *s = create_for(PYTHIA_TEST_PROGRAM);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct pythia_text text = pythia_text_of(texts[i]);
+        assert_ptr_equal(pythia_symbols_of(s, text).bytes, text.bytes);
+    }
+    /* Well formed, in a program that was not named; and longer than any number. */
+    struct pythia_text other = PYTHIA_TEXT("no_such_program+0x1f");
+    assert_ptr_equal(pythia_symbols_of(s, other).bytes, other.bytes);
+    struct pythia_text endless = PYTHIA_TEXT("app+0x11112222333344445");
+    assert_ptr_equal(pythia_symbols_of(s, endless).bytes, endless.bytes);
+    pythia_symbols_destroy(s);
+}
+
+static void a_path_that_is_no_program_is_refused(void **state)
+{
+    static const struct {
+        const char *path, *why;
+    } wrong[] = {{"/nonexistent", "No such file"},
+                 {PYTHIA_TESTS "/check.h", "is neither a program, nor a library"}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct pythia_symbols *s = NULL;
+        struct pythia_error e = {0};
+        assert_int_equal(pythia_symbols_create(&wrong[i].path, 1, &s, &e), PYTHIA_EIO);
+        assert_null(s);
+        assert_string_equal(e.source, wrong[i].path);
+        assert_non_null(strstr(e.sentence, wrong[i].why));
+    }
+}
+
+static void a_failed_allocation_is_reported_or_leaves_the_place(void **state)
+{
+    const char *path = PYTHIA_TEST_PROGRAM;
+    struct pythia_text place = PYTHIA_TEXT("no_such_program+0x1f");
+    int made = 0;
+    for (long k = 0; k < 12; k++) {
+        struct pythia_symbols *s = NULL;
+        struct pythia_error e = {0};
+        pythia_mem_fail_after(k);
+        int status = pythia_symbols_create(&path, 1, &s, &e);
+        if (status == PYTHIA_OK)
+            assert_true(pythia_text_equal(pythia_symbols_of(s, place), place));
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+        made += status == PYTHIA_OK;
+        pythia_symbols_destroy(s);
+    }
+    assert_true(made > 0 && made < 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_place_beyond_the_end_of_a_program_stays_as_it_is),
+        cmocka_unit_test(what_is_no_place_stays_as_it_is),
+        cmocka_unit_test(a_path_that_is_no_program_is_refused),
+        cmocka_unit_test(a_failed_allocation_is_reported_or_leaves_the_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
