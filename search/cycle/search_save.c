@@ -408,8 +408,10 @@ static void take_belief(struct pythia__saved *r, uint32_t unsplit, struct pythia
 static void take_durations(struct pythia__saved *r, struct pythia__search_keeping *k)
 {
     size_t count = pythia__saved_count(r);
-    k->log_durations = count > 0 ? pythia_calloc(count, sizeof(*k->log_durations)) : NULL;
-    if (count > 0 && !k->log_durations) {
+    if (count == 0)
+        return;
+    k->log_durations = pythia_calloc(count, sizeof(*k->log_durations));
+    if (!k->log_durations) {
         pythia__saved_fail(r, PYTHIA_ENOMEM);
         return;
     }
@@ -424,9 +426,13 @@ static void take_durations(struct pythia__saved *r, struct pythia__search_keepin
 static void take_retired(struct pythia__saved *r, struct pythia__search_keeping *k)
 {
     size_t count = pythia__saved_count(r);
-    k->retired = count > 0 ? pythia_calloc(r->s->points, sizeof(*k->retired)) : NULL;
-    if (count > 0 && !k->retired)
+    if (count == 0)
+        return;
+    k->retired = pythia_calloc(r->s->points, sizeof(*k->retired));
+    if (!k->retired) {
         pythia__saved_fail(r, PYTHIA_ENOMEM);
+        return;
+    }
     for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
         uint32_t point = take_point(r);
         uint64_t cycle = pythia__saved_number(r, r->s->cycle);

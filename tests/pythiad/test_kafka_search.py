@@ -275,7 +275,7 @@ class KafkaSearch(unittest.TestCase):
         self.finished(80, first)
         second = self.start(mock, "--observe-only", space=space)
         self.together(first, second)
-        self.assertEqual(self.search(first)["rewound"], 1)
+        self.assertGreaterEqual(self.search(first)["rewound"], 1)  # again where the client did not fetch yet
         self.send(mock, make_requests(REQUESTS - 80, 2))
         self.rounds(1, REQUESTS, first, second)
 
