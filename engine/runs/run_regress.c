@@ -184,8 +184,9 @@ struct weights {
 };
 
 /* Leading numbers keep LEADING_PART of alpha however many other numbers and callpaths are judged
- * beside them. At .9, a wall-clock time that grew by 15 % at a CoV of 10 % is found in 81 % of
- * comparisons of 20 with 10 runs, against 82 % if it is judged alone (runs/run_regress). */
+ * beside them. At .9, a wall-clock time that grew by 15 % at a CoV of 10 % is found in 82 % of
+ * comparisons of 20 with 10 runs, as if it were judged alone; among three equal numbers it was 78 %
+ * (runs/run_regress). */
 #define LEADING_PART .9
 
 static struct weights share_alpha(const struct pythia_regress *r)

@@ -97,6 +97,7 @@ static uint32_t choose_path_level(const struct work *w, struct pair *pairs)
     for (size_t s = 0; s < 2; s++)
         if (w->types[s] && w->types[s]->too_varied && w->types[s]->levels - 1 < level)
             level = w->types[s]->levels - 1;
+    /* The deepest level tells most apart; it is given up where too few requests share a path. */
     for (; level > 1; level--) {
         size_t count = pair_up(w, level, pairs);
         uint64_t all = 0, enough = 0;

@@ -222,6 +222,7 @@ static int gather_waits(struct work *w)
             struct wait *wait = reach_wait(w, &named);
             if (!wait)
                 return PYTHIA_ENOMEM;
+            /* Means of types become sums, so that types add up by their requests. */
             wait->times[0] += edge->clipped_before * (double)t->count.before;
             wait->times[1] += edge->clipped_after * (double)t->count.after;
             wait->calls[0] += edge->visits.before * (double)t->count.before;

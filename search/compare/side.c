@@ -129,6 +129,7 @@ static int flush_visits(struct pythia_side *s, struct pythia_side_type *t, uint6
     int status = PYTHIA_OK;
     for (size_t i = 0; i < s->touched_count; i++) {
         struct visit v = s->visits[s->touched[i]];
+        /* Cleared before anything can fail. */
         s->visits[s->touched[i]] = (struct visit){0};
         if (status != PYTHIA_OK)
             continue;
@@ -242,6 +243,7 @@ int pythia_side_finish(struct pythia_side *s)
     s->types = sorted;
     for (size_t i = 0; i < count; i++) {
         struct pythia_side_type *t = &s->types[i];
+        /* Sampled requests stand for more than one: counts follow the weights. */
         t->failed_requests = pythia_exact_moments_count(&types[i].moments, t->failed_requests);
         int status = sort_side_points(s->vocabulary, t, &types[i].moments);
         if (status != PYTHIA_OK)

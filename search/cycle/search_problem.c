@@ -378,6 +378,7 @@ static int confirm_largest_share(struct pythia__looking *l, struct pythia__pick 
         return PYTHIA_ENOMEM;
     }
     struct pythia__search_room room = pythia__search_room(s, l->budget);
+    /* Under a budget, what has a fraction of the best one's chance is not worth it. */
     for (uint32_t point = 0; point < s->points && pythia__search_is_limited(s); point++)
         least = fmax(least, PYTHIA__PART_MIN * mass[point]);
     while (room.switches > 0) {
@@ -400,6 +401,7 @@ static int confirm_largest_share(struct pythia__looking *l, struct pythia__pick 
                                                   .inside = fmin(mass[best], 1),
                                                   .calls = s->calls[best],
                                                   .block = b->region_count};
+        /* Not chosen again; the masses of the others stay, as no evidence has come in between. */
         mass[best] = 0;
     }
     pythia_free(mass);
@@ -492,6 +494,7 @@ static int apply_evidence(struct pythia__looking *l)
     int status = pythia__search_has_changed(s, l->number, l->evidence, &changed);
     if (status != PYTHIA_OK)
         return status;
+    /* What was learnt of a distribution that is no longer there would mislead for many cycles. */
     if (changed)
         pythia__search_forget(s, l->number);
     if (l->k->belief.nodes == 0) {

@@ -87,6 +87,7 @@ static int add_type_limits(const struct pythia_search *s, struct pythia_open_poi
         if (status != PYTHIA_OK)
             return status;
     }
+    /* A pin decides alone: types that the search opened the point for do not widen it. */
     for (size_t i = 0; !types && i < s->type_count; i++)
         if (pythia__search_was_opened(&s->types[i], point)) {
             int status = pythia_open_points_add_for(to, point, s->types[i].name);

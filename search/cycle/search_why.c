@@ -48,6 +48,7 @@ static int find_best_by_bar(const struct pythia_search *s, size_t number, struct
             closed[point] = !s->open[point] && !pythia__search_is_retired(s, number, point) &&
                             find_bar_of_point(s, number, point, &room) == bar;
         }
+        /* The usual choice, among the points that only this obstacle keeps closed. */
         best[bar] = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
         status = pythia__gain_choose(&k->belief, closed, PYTHIA__CALL_PRICE, s->relative, 1,
                                      &best[bar], &count);
@@ -170,6 +171,7 @@ static int find_blocking_pin(const struct pythia_search *s, size_t number)
         return PYTHIA_ENOMEM;
     for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
         uint32_t point = pythia_cct_tracepoint(t->cct, node);
+        /* Parents have smaller numbers, so theirs is known. */
         around[node] = s->open[point] ? point : around[pythia_cct_parent(t->cct, node)];
         if (!s->open[point] && s->never[point] && t->nodes[node].time_ns > most &&
             is_around_cause(p, around[node])) {

@@ -112,6 +112,8 @@ static void choose_structure_level(const struct diagnosing *x, struct pythia_typ
     r->levels[0] =
         (struct pythia_level){.groups = is_enough(x, &t->moments),
                               .requests = is_enough(x, &t->moments) ? t->moments.weight : 0};
+    /* Level 0 is the type as a whole. A deeper one counts if its groups lose few requests, and
+     * little of the variance with them. */
     for (uint32_t level = 1; level < r->level_count; level++) {
         double requests_lost, squares_lost;
         r->levels[level] = measure_level(x, t, level, &requests_lost, &squares_lost);

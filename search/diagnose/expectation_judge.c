@@ -70,6 +70,7 @@ static int select_meeting(struct judge *j, const struct pythia_type *type,
         struct pythia_key_value value;
         struct pythia_text text = {NULL, 0};
         status = pythia_key_reader_row(reader, 0, row, &value);
+        /* Without the key a request neither meets nor violates the condition. */
         if (status == PYTHIA_OK && value.present)
             status = pythia_key_reader_text(reader, &text);
         if (status == PYTHIA_OK && pythia_expectation_meets(x, &value, text))
@@ -275,6 +276,7 @@ static int compare_paths(struct judge *j, const struct path_tally *expected,
     for (size_t i = 0; i < taken->count; i++) {
         if (taken->list[i].hash == expected->hash)
             continue;
+        /* The list is in order of requests: the first other path is the most frequent. */
         other = other ? other : &taken->list[i];
         others += taken->list[i].requests;
     }
@@ -286,6 +288,7 @@ static int compare_paths(struct judge *j, const struct path_tally *expected,
     int status = find_apart(j, other->row, expected->row, &r->point);
     if (status != PYTHIA_OK || r->point != PYTHIA_NONE)
         return status;
+    /* Nothing is passed in addition, so something must be missing. */
     r->passed = false;
     return find_apart(j, expected->row, other->row, &r->point);
 }

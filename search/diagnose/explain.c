@@ -71,6 +71,7 @@ static bool is_absent_with_path(const struct pythia__explainer *x,
         const struct pythia_shape *shape = x->rows[i]->shape;
         if (pythia_row_find(x->rows[i]->values, x->rows[i]->value_count, c->key))
             continue;
+        /* Passed, and yet without the key: absence says something of its own. */
         lacking++;
         for (uint32_t k = 0; k < shape->point_count && tracepoint != PYTHIA_NONE; k++)
             passing += shape->points[k] == tracepoint;

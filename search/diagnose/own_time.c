@@ -61,6 +61,7 @@ static uint32_t find_best_owner(const struct ordering *o, const uint32_t *order,
 {
     struct owner best = {.tracepoint = PYTHIA_NONE, .first = 0};
     size_t count = o->ranking->edge_count;
+    /* To win, the segments of an owner together must beat the best single edge. */
     for (size_t e = 0; e < count; e++)
         if (!(except && except[e]))
             best.share = fmax(best.share, o->ranking->edges[e].share.share);
@@ -124,6 +125,7 @@ int pythia_own_time_measure(const struct pythia_ranking *r, const struct pythia_
         t.segments++;
         t.mean_ns += r->edges[e].share.mean;
     }
+    /* The share is a slope on the total, as that of an edge, so that both can be compared. */
     if (t.segments > 0)
         pythia_slope_hc3(own, total, r->rows, level, &t.share);
     pythia_free(own);

@@ -65,6 +65,7 @@ static int find_rank_columns(const struct pythia_row *const *rows, size_t count,
         return status;
     for (size_t i = 0; i < count; i++) {
         const struct pythia_shape *shape = rows[i]->shape;
+        /* A miss costs a look at the edges, nothing else: collisions need no care. */
         const struct pythia_shape **place = &known[shape->hash % KNOWN];
         if (*place == shape)
             continue;
@@ -475,6 +476,7 @@ static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint3
         return PYTHIA_OK;
     pythia_sort_indexes(order, out->edge_count, scratch, scored_before,
                         &(struct order){out->edges, by_variance});
+    /* The others keep NaN: not tested, which is not the same as one mode. */
     for (size_t i = 0; i < out->edge_count && i < MODES_ASKED; i++) {
         struct pythia_tail_dip dip;
         struct pythia_ranked_edge *e = &out->edges[order[i]];

@@ -161,6 +161,7 @@ static struct pythia_refined_time *time_at(struct pythia_refinement *r)
     if (part == PYTHIA_NONE ||
         pythia_reach(&r->seen, &r->seen_capacity, part, sizeof(*r->seen)) != PYTHIA_OK)
         return NULL;
+    /* The first time in this request; 0 stands for none, so numbers are one higher. */
     if (r->seen[part] == 0) {
         if (pythia_grow(&r->times, &r->time_capacity, r->time_count, sizeof(*r->times)) !=
             PYTHIA_OK)
@@ -323,6 +324,7 @@ static int sort_parts(struct pythia_refinement *r, uint32_t *place)
     for (size_t i = 0; i < pythia_sample_count(r->rows); i++) {
         const struct pythia_refined *row = pythia_sample_row(r->rows, i);
         for (uint32_t k = 0; k < row->count; k++)
+            /* `place` serves as a mark here, and gets the new number below. */
             if (!place[row->times[k].part]) {
                 place[row->times[k].part] = 1;
                 order[count++] = row->times[k].part;

@@ -53,6 +53,7 @@ static int number_series(struct collection *c)
     pythia_sort_indexes(order, count, order + count, has_smaller_attribute, c->keys);
     for (uint32_t i = 0; i < count; i++) {
         struct pythia_text name = pythia_keys_attribute(c->keys, order[i]);
+        /* Sorted by attribute, keys of one attribute are neighbours; the first names the series. */
         if (i == 0 || !pythia_text_equal(name, pythia_keys_attribute(c->keys, first)))
             first = order[i];
         c->series[order[i]] = is_level(name) ? first : PYTHIA_NONE;

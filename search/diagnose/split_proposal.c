@@ -163,6 +163,7 @@ static int sets_of(const struct levels *l, const double *cuts, size_t count,
         return PYTHIA_ENOMEM;
     for (size_t k = 0; k < l->count; k++) {
         size_t set = 0;
+        /* Levels were numbered by their mean duration: cuts lie between two of them. */
         while (set < count && cuts[set] <= (double)k)
             set++;
         if (set > 0)
@@ -311,6 +312,7 @@ static int refine_existing_split(const struct proposing *p, struct pythia_split_
         int status = pythia_split_rule_refine(rule, &out->rule, &refined);
         if (status != PYTHIA_OK) {
             *good = false;
+            /* One is of numbers and the other of levels: no proposal, and no failure. */
             return status == PYTHIA_EINVAL ? PYTHIA_OK : status;
         }
         pythia_split_rule_clear(&out->rule);
@@ -359,6 +361,7 @@ static int propose_split(struct proposing *p, size_t which, struct pythia_split_
                             1 - p->alpha, &out->between);
     if (status != PYTHIA_OK)
         return status;
+    /* By the lower end of the interval: a split is a promise. */
     *good = out->between.low >= PYTHIA_SPLIT_SHARE_MIN;
     return *good ? count_proposed_parts(p, out) : PYTHIA_OK;
 }

@@ -52,6 +52,7 @@ static int add_type_rows(struct requests *r, const struct pythia_type *t, size_t
         size_t sets = r->capacity;
         if (pythia_grow(&r->rows, &r->capacity, r->count, sizeof(struct pythia_row *)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
+        /* The second array follows the capacity of the first. */
         if (r->capacity != sets) {
             size_t *grown = pythia_realloc(r->set, r->capacity, sizeof(*r->set));
             if (!grown)
@@ -347,6 +348,7 @@ static int learn_type(struct learning *l, uint32_t type)
     if (status != PYTHIA_OK)
         goto out;
     for (size_t i = 0; i < l->k->count; i++) {
+        /* What the user gave in numbers or sets is not learnt. */
         if (l->k->splits[i].spec.rule.form != PYTHIA_SPLIT_LEARNT)
             continue;
         status = learn_split(l, i, type, &r);

@@ -159,6 +159,7 @@ void pythia__groups_cut(struct pythia_type *t, uint32_t level)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->structure_count; i++) {
         struct pythia_structure *s = &t->structures[i];
+        /* Too deep to be kept: the names of those that move up are entered anew. */
         if (s->level >= level) {
             pythia_hash_table_remove(&t->by_name, hash_structure(s), i);
             pythia_sketch_destroy(s->sketch);

@@ -120,6 +120,7 @@ static int learn_new_keys(const struct pythia_key_reader *r, struct meaning *m)
             continue;
         if (pythia_grow(&m->keys, &m->capacity, m->count, sizeof(*m->keys)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
+        /* Kept in order of place, so that values are joined in the same order in each run. */
         size_t at = m->count++;
         for (; at > 0 && place_before(keys, key, m->keys[at - 1]); at--)
             m->keys[at] = m->keys[at - 1];
@@ -137,6 +138,7 @@ uint32_t *pythia_key_attributes(struct pythia_vocabulary *vocabulary, struct pyt
     uint32_t *out = pythia_calloc(most, sizeof(*out));
     *count = 0;
     for (size_t i = 0; out && i <= name.size; i++) {
+        /* An attribute may have an '@' in its own name: each of them could begin the place. */
         if (i < name.size && name.bytes[i] != '@')
             continue;
         uint32_t string = pythia_vocabulary_string(vocabulary, (struct pythia_text){name.bytes, i});

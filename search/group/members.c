@@ -135,6 +135,7 @@ static int compare_places(const void *a, const void *b)
 static void choose_runs(struct finding *f, size_t most, struct pythia__members *m)
 {
     size_t kept = 0;
+    /* Nearly a value of its own for each request: an identifier, not membership. */
     if ((double)f->run_count > MANY_VALUES * (double)m->present)
         f->run_count = 0;
     for (size_t i = 0; i < f->run_count; i++) {
@@ -144,6 +145,7 @@ static void choose_runs(struct finding *f, size_t most, struct pythia__members *
     }
     m->uneven = f->run_count - kept;
     if (kept > most) {
+        /* The most frequent ones are kept, and then put back into order of text. */
         qsort(f->runs, kept, sizeof(*f->runs), compare_rows);
         qsort(f->runs, most, sizeof(*f->runs), compare_places);
         m->beyond = kept - most;

@@ -253,6 +253,7 @@ static bool counts_attribute(const struct pythia_row_maker *m, uint32_t attribut
 static struct seen *seen_at(struct pythia_row_maker *m, uint32_t key)
 {
     if (key >= m->place_capacity) {
+        /* Keys are numbered as they turn up, and their number grows with the input: doubled. */
         size_t capacity = ((size_t)key + 1) * 2;
         uint32_t *places = pythia_realloc(m->places, capacity, sizeof(*places));
         if (!places)
@@ -359,6 +360,7 @@ static int gather_row_values(struct pythia_row_maker *m, const struct pythia_tra
             pythia_vocabulary_string_find(m->vocabulary, PYTHIA_TEXT(PYTHIA_SAMPLING_KEY));
     for (size_t i = 0; i < path->count; i++) {
         const struct pythia_path_event *e = &path->events[i];
+        /* Each span once, by its start. */
         if (e->kind == PYTHIA_EVENT_END)
             continue;
         const struct pythia_trace_span *span = &trace->spans[e->span];

@@ -423,6 +423,7 @@ static void number_ranks(struct pythia_association_result *results, size_t count
         for (size_t k = i; cluster != PYTHIA_ASSOCIATION_NONE && k < count; k++) {
             if (results[k].cluster != cluster)
                 continue;
+            /* Moved up behind those of its cluster; the others keep their order. */
             struct pythia_association_result member = results[k];
             memmove(results + i + 1, results + i, (k - i) * sizeof(*results));
             member.rank = rank;

@@ -88,6 +88,7 @@ static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
     status = remove_basis(&run->y, &others, &y);
     if (status != PYTHIA_OK)
         goto out;
+    /* A key that the others determine adds nothing, whatever it correlates with. */
     *p = x.rank > 0 ? pythia__keys_p(run, &x, &y, run->y.rows, others.rank) : 1;
     if (!(*p <= run->threshold) && is_not_always_there(run, key)) {
         double where_present;

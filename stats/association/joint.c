@@ -321,6 +321,7 @@ static int fit_joint_weights(struct joint *j, const struct sample *s, const stru
         struct pythia_cca_root t;
         double together = 0;
         pythia_cca_test_root(c.r, c.count, n, c.rank_x, c.rank_y, pair, &t);
+        /* Roots come in falling order: none after this one is beyond chance either. */
         if (pair > 0 && !(t.wilks.p <= PAIR_P))
             break;
         for (size_t i = 0; i < n; i++)
@@ -381,6 +382,7 @@ static int is_stable(struct joint *j, const struct set *keys, const double *weig
         status = test_addition(j, &j->half, keys, k, &p);
         if (status != PYTHIA_OK)
             return status;
+        /* Significant in half of the requests, and with the same sign. */
         *stable = p <= j->in->alpha && again[k] * weights[k] > 0;
     }
     return PYTHIA_OK;

@@ -52,6 +52,7 @@ static void count_binned_pairs(const double *sorted, size_t n, struct pairs *p)
         if (occupied[a] == 0)
             continue;
         p->counts[0] += occupied[a] * (occupied[a] - 1) / 2;
+        /* Pairs count by their distance in bins, whichever the bins are. */
         for (size_t b = 0; b < a; b++)
             p->counts[a - b] += occupied[a] * occupied[b];
     }
@@ -108,6 +109,7 @@ static double next_step(double last, double a, double fa, double b, double fb, d
         q = -q;
     else
         p = -p;
+    /* Inside the bracket, and less than half the step before: else bisect. */
     if (p < 1.5 * half * q - fabs(least * q) / 2 && p < fabs(last * q) / 2)
         return p / q;
     return half;

@@ -55,6 +55,7 @@ static int make_blocks(struct cutting *c, const double *keys, const size_t *mode
         double key = keys[order[i]];
         struct block *b = &c->blocks[c->count ? c->count - 1 : 0];
         assert(modes[order[i]] < c->modes);
+        /* Equal keys cannot be cut apart, so they share a block. */
         if (c->count == 0 || key > b->high) {
             b = &c->blocks[c->count++];
             b->low = b->high = key;

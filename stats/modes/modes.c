@@ -114,6 +114,7 @@ static void fill_flat_valleys(struct landscape *l, size_t at_least)
         double most = -1;
         for (size_t i = 0; i + 1 < l->count; i++) {
             double height = l->valley_heights[i] / fmin(l->peak_heights[i], l->peak_heights[i + 1]);
+            /* Bonferroni over the valleys that are left; beyond the limit even a real one goes. */
             if (height > most && (l->count > PYTHIA_MODES_MAX || valley_flatness(l, i) > level)) {
                 most = height;
                 shallowest = i;

@@ -25,6 +25,7 @@ static struct pile measure_pile(const double *sorted, size_t n)
     while (at > 0 && sorted[at - 1] == sorted[n - 1])
         at--;
     p.at_limit = n - at;
+    /* A limit is only seen against some values below it; a constant has none. */
     for (size_t end = at; end > 0 && p.levels < LEVELS_MIN; end = at) {
         while (at > 0 && sorted[at - 1] == sorted[end - 1])
             at--;

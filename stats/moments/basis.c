@@ -201,6 +201,7 @@ void pythia__basis_loadings(const struct pythia__basis *b, const double *coordin
             double sum = 0;
             for (size_t i = 0; i < b->rank; i++)
                 sum += t[i] * coordinates[i * count + k];
+            /* A correlation: the column as it was is scaled to length 1. */
             row[k] = squares > 0 ? sum / sqrt(squares) : 0;
         }
     }

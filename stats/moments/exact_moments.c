@@ -68,6 +68,7 @@ static double to_double(const uint64_t *number, size_t words)
             top <<= 1;
         if (shift)
             top |= number[words - 2] >> (64 - shift);
+        /* All bits that do not fit decide only whether a tie is one. */
         bool below = number[words - 2] << shift;
         for (size_t i = 0; i + 2 < words; i++)
             below |= number[i] != 0;
@@ -160,6 +161,7 @@ double pythia_exact_moments_variance(const struct pythia_exact_moments *m)
             add_wide_words(square + i + j, 4 - i - j, product, 2);
         }
     }
+    /* weight * squares - sum^2 is never negative, and exact in 256 bits. */
     subtract_words(numerator, square, 4);
     multiply_wide(m->weight, m->weight, pairs);
     subtract_words(pairs, m->weight_squares, 2);

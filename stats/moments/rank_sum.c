@@ -95,6 +95,7 @@ static double *count_ways(size_t n, size_t m)
         return NULL;
     ways[0] = 1;
     for (size_t r = 1; r <= n; r++) {
+        /* From above: values below are still those of the step before. */
         for (size_t u = size; u-- > m + r;)
             ways[u] -= ways[u - m - r];
         for (size_t u = r; u < size; u++)

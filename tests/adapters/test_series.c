@@ -312,6 +312,67 @@ static void a_broken_sample_costs_itself_alone(void **state)
     }
 }
 
+/* As mochi-margo writes it: lists of one time, whose process only the name of the file tells. */
+static void time_series_of_margo_are_series(void **state)
+{
+    static const char text[] =
+        "{\"address\":\"na+sm://1\",\"rpcs\":{\"yokan_put:1\":{\"timestamps\":[100.5,101.5],"
+        "\"count\":[3,4],\"bulk_size\":[1024,0]}},\"pools\":{\"__primary__\":{\"timestamps\":"
+        "[100.25],\"size\":[7],\"total_size\":[9]}}}";
+    static const struct {
+        const char *label;
+        size_t points;
+        uint64_t time_ns;
+        double first;
+    } wanted[] = {{"pool __primary__ size", 1, 100250000000, 7},
+                  {"pool __primary__ total_size", 1, 100250000000, 9},
+                  {"rpc yokan_put:1 bulk_size", 2, 100500000000, 1024},
+                  {"rpc yokan_put:1 count", 2, 100500000000, 3}};
+    size_t count;
+    assert_int_equal(pythia_series_read(&csv, "/tmp/margo.node-1.io.4711.series.json",
+                                        pythia_text_of(text), false),
+                     PYTHIA_OK);
+    assert_int_equal(csv.counts.rows, 6);
+    assert_int_equal(csv.counts.broken, 0);
+    assert_int_equal(pythia_series_set_finish(csv.to), PYTHIA_OK);
+    const struct pythia_series *each = pythia_series_each(csv.to, &count);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(each[i].label.bytes, wanted[i].label);
+        assert_int_equal(each[i].process, 4711);
+        assert_int_equal(each[i].count, wanted[i].points);
+        assert_int_equal(each[i].points[0].time_ns, wanted[i].time_ns);
+        assert_rel_equal(each[i].points[0].value, wanted[i].first, 0);
+    }
+}
+
+/* Rows that are read, and broken ones. */
+static void what_is_wrong_in_margo_s_lists_is_counted(void **state)
+{
+    static const struct {
+        const char *pool;
+        uint64_t rows, broken;
+    } wrong[] = {{"{\"timestamps\":[1,2,3],\"size\":[1]}", 1, 2},
+                 {"{\"timestamps\":[1],\"size\":[1,2]}", 1, 1},
+                 {"{\"timestamps\":[1,\"x\",-3],\"size\":[1,2,3]}", 1, 2},
+                 {"{\"timestamps\":[1e10,2],\"size\":[1,null]}", 0, 2},
+                 {"{\"size\":[1,2]}", 0, 1},
+                 {"7", 0, 1},
+                 {"{\"timestamps\":[1],\"size\":7}", 0, 0}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct pythia_series_csv_counts before = csv.counts;
+        char text[256];
+        snprintf(text, sizeof(text), "{\"rpcs\":{},\"pools\":{\"p\":%s}}", wrong[i].pool);
+        assert_int_equal(pythia_series_read(&csv, "m", pythia_text_of(text), false), PYTHIA_OK);
+        assert_int_equal(csv.counts.rows - before.rows, wrong[i].rows);
+        assert_int_equal(csv.counts.broken - before.broken, wrong[i].broken);
+    }
+    static const char *const others[] = {"{", "{}", "{\"rpcs\":3}", "{\"rpcs\":{}"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_int_equal(pythia_series_read(&csv, "m", pythia_text_of(others[i]), false),
+                         PYTHIA_EFORMAT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +388,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_memory, begin, end),
         cmocka_unit_test_setup_teardown(system_statistics_are_series, begin, end),
         cmocka_unit_test_setup_teardown(a_broken_sample_costs_itself_alone, begin, end),
+        cmocka_unit_test_setup_teardown(time_series_of_margo_are_series, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_wrong_in_margo_s_lists_is_counted, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

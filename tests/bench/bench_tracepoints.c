@@ -103,7 +103,7 @@ static void throw_switch(const char *id, int open)
 static void begin(size_t ring_bytes, const char *clock)
 {
     char why[256];
-    const struct pythia_drain_handler handler = {take, NULL, NULL};
+    const struct pythia_drain_handler handler = {.frame = take};
     if (!mkdtemp(directory))
         fail("there is no place for files");
     setenv("PYTHIA_DIRECTORY", directory, 1);

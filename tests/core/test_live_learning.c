@@ -110,6 +110,84 @@ static void requests_whose_beginning_is_missing_are_not_learnt(void **state)
     stream_end(&s);
 }
 
+/* Agents report inner points only once requests have hit them closed. Six requests are learnt, too
+ * few to end learning, before B and C open: they are not taken for requests without B and C. */
+static void requests_before_new_points_open_are_forgotten(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.learn_all = true;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &o);
+    stream_applied(&s);
+    for (int i = 0; i < 6; i++)
+        stream_request(&s, "A{40}");
+    stream_wait(&s, 3 * SECOND);
+    assert_int_equal(pythia_live_know(s.live, PYTHIA_TEXT("B")), PYTHIA_OK);
+    assert_int_equal(pythia_live_know(s.live, PYTHIA_TEXT("C")), PYTHIA_OK);
+    stream_applied(&s);
+    stream_wait(&s, 1 * SECOND);
+    for (int i = 0; i < 10; i++)
+        stream_request(&s, "A{10 B{20} 10 C{10} 10}");
+    stream_wait(&s, 40 * SECOND);
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(pythia_live_space(s.live), &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(types->requests, 10);
+    stream_end(&s);
+}
+
+/* A busy service has its requests together at once, and its agent reports once a second. */
+static void learning_waits_for_the_first_reports_of_agents(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.learn_all = true;
+    o.cycle_ns = 1000000 * SECOND;
+    o.window.quiet_ns = 50000000;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &o);
+    stream_applied(&s);
+    stream_wait(&s, 30 * SECOND); /* the service starts later */
+    for (int i = 0; i < 20; i++)
+        stream_request(&s, "A{10}");
+    stream_wait(&s, 1 * SECOND);
+    assert_true(pythia_live_numbers(s.live).learning);
+    assert_int_equal(pythia_live_know(s.live, PYTHIA_TEXT("B")), PYTHIA_OK);
+    stream_applied(&s);
+    stream_wait(&s, 1 * SECOND);
+    for (int i = 0; i < 20; i++)
+        stream_request(&s, "A{10 B{20} 10}");
+    stream_wait(&s, 20 * SECOND);
+    assert_false(pythia_live_numbers(s.live).learning);
+    assert_true(stream_knows(&s, "B"));
+    stream_end(&s);
+}
+
+/* Points that turn up again and again must not keep the search from beginning. */
+static void new_points_do_not_delay_the_search_for_ever(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.learn_all = true;
+    o.cycle_ns = 30 * SECOND * 1000000;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &o);
+    stream_applied(&s);
+    for (int i = 0; i < 40 && pythia_live_numbers(s.live).learning; i++) {
+        char id[16];
+        snprintf(id, sizeof(id), "point %d", i);
+        assert_int_equal(pythia_live_know(s.live, pythia_text_of(id)), PYTHIA_OK);
+        stream_applied(&s);
+        for (int k = 0; k < 5; k++)
+            stream_request(&s, "A{40}");
+        stream_wait(&s, 5 * SECOND);
+        assert_true(i >= 5 || pythia_live_numbers(s.live).learning);
+    }
+    assert_false(pythia_live_numbers(s.live).learning);
+    stream_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +195,9 @@ int main(void)
         cmocka_unit_test(other_types_are_waited_for_a_while),
         cmocka_unit_test(everything_may_be_wanted_while_it_learns),
         cmocka_unit_test(requests_whose_beginning_is_missing_are_not_learnt),
+        cmocka_unit_test(requests_before_new_points_open_are_forgotten),
+        cmocka_unit_test(learning_waits_for_the_first_reports_of_agents),
+        cmocka_unit_test(new_points_do_not_delay_the_search_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

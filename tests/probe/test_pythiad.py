@@ -137,8 +137,8 @@ class StaticProbes(OfOneProgram):
     def test_its_requests_are_traced_with_their_key_values(self):
         self.target.fire("select 1 from t")
         self.until("spans", lambda: self.spans() >= 5)
-        points = self.daemon.ctl("points")
-        self.assertRegex(points, r"open +[1-9][0-9]* ns measured +[0-9]+  shop:work  \(applied")
+        line = r"open +[1-9][0-9]* ns measured +[0-9]+  shop:work  \(applied"
+        self.until("measured", lambda: re.search(line, self.daemon.ctl("points")))
         tree = self.tree()
         self.assertIn("shop:work", tree)
         self.assertIn("request_type = select ? from t", tree)

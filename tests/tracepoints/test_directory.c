@@ -39,7 +39,7 @@ static void record_a_span(void)
 static struct pythia_drain *opened(void)
 {
     struct pythia_drain *d = NULL;
-    const struct pythia_drain_handler handler = {traced_frame, traced_refused, NULL};
+    const struct pythia_drain_handler handler = {.frame = traced_frame, .refused = traced_refused};
     char why[256] = "";
     if (pythia_drain_open(NULL, &handler, &d, why) != 0)
         report(why);

@@ -246,7 +246,7 @@ static void a_process_whose_rings_are_read_leaves_nothing(void **state)
 
 static void there_is_one_reader(void **state)
 {
-    const struct pythia_drain_handler handler = {traced_frame, traced_refused, NULL};
+    const struct pythia_drain_handler handler = {.frame = traced_frame, .refused = traced_refused};
     struct pythia_drain *other = NULL;
     char why[256] = "";
     assert_int_equal(pythia_drain_open(traced.directory, &handler, &other, why), -EBUSY);
@@ -266,7 +266,7 @@ static void what_is_not_taken_is_given_again(void **state)
 {
     struct collection c;
     struct pythia_drain *other;
-    const struct pythia_drain_handler handler = {refuse_frame, NULL, NULL};
+    const struct pythia_drain_handler handler = {.frame = refuse_frame};
     open_point("test:single");
     waitpid(start_child(one_span), NULL, 0);
     pythia_drain_close(traced.drain);

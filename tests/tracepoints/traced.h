@@ -59,7 +59,7 @@ static inline void traced_refused(void *context, const char *name, const char *w
 
 static inline void traced_open_drain(void)
 {
-    const struct pythia_drain_handler handler = {traced_frame, traced_refused, NULL};
+    const struct pythia_drain_handler handler = {.frame = traced_frame, .refused = traced_refused};
     char why[256] = "";
     if (pythia_drain_open(traced.directory, &handler, &traced.drain, why) != 0)
         fail_msg("%s", why);

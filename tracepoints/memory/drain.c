@@ -194,7 +194,8 @@ static int drain_source(struct pythia_drain *d, struct source *s, int *over)
     /* Before reading: what is attached to nobody else now is not written to any more. */
     long attached = pythia__segment_attached(s->entry.segment);
     int alive = attached > 1;
-    if (s->own_reader && alive)
+    if ((s->own_reader && alive) ||
+        (d->handler.wanted && !d->handler.wanted(d->handler.context, s->entry.pid)))
         return 0;
     int status = pythia__reader_pass(&s->reader, &d->handler, s->file, &d->counts);
     *over = status == 0 && !alive && is_source_drained(s);

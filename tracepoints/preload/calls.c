@@ -396,7 +396,8 @@ uintptr_t pythia__hook_entered(struct pythia__hook *hook, const struct pythia__r
                                uintptr_t *place)
 {
     struct calls *c = &self;
-    if (c->busy) { /* a signal handler, in the middle of this; or a callback's own call */
+    /* A callback's own call is not the program's; or a signal handler is in the middle of this. */
+    if (c->busy || pythia__in_callback()) {
         if (!pythia__in_callback())
             __atomic_fetch_add(&hook->of->unrecorded, 1, __ATOMIC_RELAXED);
         return hook->target;

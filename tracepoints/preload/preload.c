@@ -300,6 +300,12 @@ static void after_fork(void)
     pthread_mutex_unlock(&preload.lock);
 }
 
+static void after_fork_in_child(void)
+{
+    pthread_mutex_unlock(&preload.lock);
+    pythia__tell("forked\t%ld\t%s", (long)getpid(), program_invocation_short_name);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     const char *path = secure_getenv(VARIABLE);
@@ -321,7 +327,7 @@ __attribute__((constructor)) static void begin(void)
                                                        : strerror(-status));
         return;
     }
-    pthread_atfork(lock_before_fork, after_fork, after_fork);
+    pthread_atfork(lock_before_fork, after_fork, after_fork_in_child);
     pythia__tell("began\t%ld\t%s", (long)getpid(), program_invocation_short_name);
     load_callbacks();
     pthread_mutex_lock(&preload.lock);

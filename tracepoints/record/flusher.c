@@ -95,7 +95,7 @@ static int write_frame(void *context, const void *bytes, size_t size)
 
 static int flush_once(void)
 {
-    const struct pythia_drain_handler handler = {write_frame, NULL, NULL};
+    const struct pythia_drain_handler handler = {.frame = write_frame};
     return pythia__reader_pass(&flusher.reader, &handler, "", &flusher.counts);
 }
 

@@ -157,7 +157,7 @@ static int forget(void *context, const void *bytes, size_t size)
 int drain_main(int argc, char **argv)
 {
     uint64_t lost = 0;
-    const struct pythia_drain_handler handler = {forget, NULL, &lost};
+    const struct pythia_drain_handler handler = {.frame = forget, .context = &lost};
     const struct sigaction action = {.sa_handler = on_end};
     const struct option_row rows[] = {{NULL, OPTION_TEXT, NULL, 0, 0}};
     struct pythia_drain_counts counts;

@@ -19,6 +19,7 @@
 
 #include "child.h"
 #include "declarations.h"
+#include "processes.h"
 #include "program.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -452,11 +453,14 @@ static int run_hooked(struct running *r, const struct pythia__benchmark *b,
             .program = r->program, .arguments = b->arguments, .set_up = set_up, .context = r};
         bool known = !r->s->live && !strchr(r->s->records ? r->s->records : RECORDS, '%');
         const char *records = r->s->records ? r->s->records : RECORDS;
-        if (!recording)
+        if (!recording) {
             pythia__child_run(&child, result);
-        else if (pythia__recording_run(recording, b, &child, known ? records : NULL, r->report,
-                                       r->s->quiet, result) != PYTHIA_OK)
+            if (known && pythia__processes_drain(r->report, records) != PYTHIA_OK)
+                code = PYTHIA__EXIT_FAILED;
+        } else if (pythia__recording_run(recording, b, &child, known ? records : NULL, r->report,
+                                         r->s->quiet, result) != PYTHIA_OK) {
             code = PYTHIA__EXIT_FAILED;
+        }
         tell_points(r, read_report(r, opened.bytes));
     }
     remove_folder(r);

@@ -1,12 +1,18 @@
 #define _GNU_SOURCE
 #include "processes.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "pythia/drain.h"
+#include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "shared/output.h"
 
 struct processes {
     struct pythia_run_process *all; /* owned */
@@ -60,14 +66,16 @@ static int take_name(struct processes *p, int64_t pid, const char *name)
     return PYTHIA_OK;
 }
 
-/* "began <pid> <name>" when the shim is loaded, again after exec; "ended <pid> <user us> <system
- * us> <peak KiB> <major> <minor faults>" when the program ends. Other lines are of no process. */
+/* "began <pid> <name>" when the shim is loaded, again after exec; "forked <pid> <name>"; and "ended
+ * <pid> <user us> <system us> <peak KiB> <major> <minor faults>" when the program ends. Other lines
+ * are of no process. */
 static int take_process_line(struct processes *p, const char *line)
 {
     int64_t n[6];
     const char *rest;
-    if (strncmp(line, "began", 5) == 0 && (rest = read_process_numbers(line + 5, n, 1)) &&
-        *rest == '\t')
+    size_t word = strcspn(line, "\t");
+    bool begins = strncmp(line, "began\t", 6) == 0 || strncmp(line, "forked\t", 7) == 0;
+    if (begins && (rest = read_process_numbers(line + word, n, 1)) && *rest == '\t')
         return take_name(p, n[0], rest + 1);
     if (strncmp(line, "ended", 5) != 0 || !read_process_numbers(line + 5, n, 6))
         return PYTHIA_OK;
@@ -115,6 +123,55 @@ static int add_process_spans(struct processes *p, const struct pythia_profile *p
         process->exclusive_ns += (int64_t)parts[i].exclusive_ns;
     }
     return PYTHIA_OK;
+}
+
+/* ---- what killed ones have left ---- */
+
+struct leftover {
+    struct processes processes; /* of the run */
+    int file;                   /* of records; negative: not opened yet */
+    const char *path;
+};
+
+static int is_of_run(void *context, int process)
+{
+    const struct leftover *l = context;
+    for (size_t i = 0; i < l->processes.count; i++)
+        if (l->processes.all[i].pid == process)
+            return 1;
+    return 0;
+}
+
+static int append_frame(void *context, const void *bytes, size_t size)
+{
+    struct leftover *l = context;
+    if (l->file < 0)
+        l->file = open(l->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (l->file < 0)
+        return -errno;
+    return -pythia__write_bytes(l->file, (struct pythia_text){bytes, size});
+}
+
+int pythia__processes_drain(const char *report, const char *records)
+{
+    struct pythia_arena names = {0};
+    struct leftover l = {.processes = {.memory = &names}, .file = -1, .path = records};
+    const struct pythia_drain_handler handler = {
+        .frame = append_frame, .context = &l, .wanted = is_of_run};
+    struct pythia_drain *drain = NULL;
+    int status = read_process_lines(&l.processes, report), failed = 0;
+    if (status == PYTHIA_OK && pythia_drain_open(NULL, &handler, &drain, NULL) == 0)
+        failed = pythia_drain_pass(drain); /* another reader, which is pythiad, has them else */
+    pythia_drain_close(drain);
+    if (l.file >= 0)
+        close(l.file);
+    if (failed != 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "%s: records of killed processes were not written: %s (they stay for pythiad)",
+                   records, strerror(-failed));
+    pythia_free(l.processes.all);
+    pythia_arena_free(&names);
+    return status;
 }
 
 int pythia__processes_read(const char *report, const struct pythia_profile *profile,

@@ -14,4 +14,9 @@ int pythia__processes_read(const char *report, const struct pythia_profile *prof
                            struct pythia_arena *memory, const struct pythia_run_process **out,
                            size_t *count);
 
+/* Append to the file `records` what processes of `report` have recorded and not written, since they
+ * were killed: it stays in shared memory. Other programs' records are not touched, and where
+ * pythiad reads, it has these too. What cannot be written is logged. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__processes_drain(const char *report, const char *records);
+
 #endif

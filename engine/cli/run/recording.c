@@ -397,7 +397,11 @@ struct traced {
 
 static int read_traced(const struct traced *traced, struct trace_reading *t, struct pythia_run *run)
 {
-    int status = traced->records ? read_traces(traced->records, t, run) : PYTHIA_OK;
+    int status = PYTHIA_OK;
+    if (traced->records && traced->report)
+        status = pythia__processes_drain(traced->report, traced->records);
+    if (status == PYTHIA_OK && traced->records)
+        status = read_traces(traced->records, t, run);
     if (status != PYTHIA_OK || !traced->report)
         return status;
     return pythia__processes_read(traced->report, t->profile, &t->memory, &run->processes,

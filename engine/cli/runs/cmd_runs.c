@@ -222,7 +222,7 @@ static void show_facts(struct pythia_buf *to, const struct pythia_run *run)
     pythia_buf_free(&text);
 }
 
-/* "42 worker: cpu 1.2 s, max_rss 20 MiB, faults 3 + 812, spans 180, own time 0.9 s" */
+/* "42 worker: cpu 1.2 s, max_rss 20 MiB, faults 3 major, 812 minor, 180 spans, own time 0.9 s" */
 static void add_shown_processes(struct pythia_buf *to, const struct pythia_run *run)
 {
     for (size_t i = 0; i < run->process_count; i++) {

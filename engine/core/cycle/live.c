@@ -21,6 +21,7 @@
 #define RARE_PART  4     /* requests of rare types get this fraction of the memory for evidence */
 #define LEARN_NS   UINT64_C(50000000) /* between looks whether types have to be learnt */
 #define CUT_NS     (5 * SECOND)       /* for which requests may lack their beginnings, at most */
+#define REPORT_NS  (2 * SECOND) /* in which an agent reports the points that it has met, and more */
 
 /* ---- making ---- */
 
@@ -649,9 +650,25 @@ static int end_learning(struct pythia_live *l)
     return pythia__live_begin_search(l);
 }
 
+/* How long one learns before new trace points and rare types are left alone. Agents must have had
+ * the time to report what there is to open, however short the cycles are. */
+static uint64_t longest_learning_ns(const struct pythia_live *l)
+{
+    bool reports = l->o.learn_all && l->o.cycle_ns < 3 * REPORT_NS;
+    return reports ? 3 * REPORT_NS : l->o.cycle_ns;
+}
+
+/* Points that requests have hit since everything was opened for them should be known by now. */
+static bool have_agents_reported(const struct pythia_live *l)
+{
+    uint64_t since_ns = l->first_ns > l->applied_ns ? l->first_ns : l->applied_ns;
+    return !l->o.learn_all || l->now_ns - since_ns >= REPORT_NS;
+}
+
 /* When the first type has been learnt, learning goes on for as long again, and then until all types
  * seen by then have been learnt, but no longer than a cycle may last: a rare type must not delay
- * the search of all others. */
+ * the search of all others. A busy service is learnt within milliseconds, before its agent has
+ * reported what there is to open: that is waited for. */
 static bool is_learning_over(const struct pythia_live *l)
 {
     if (l->phase != PYTHIA__LIVE_COMPLETING || l->paused)
@@ -659,8 +676,8 @@ static bool is_learning_over(const struct pythia_live *l)
     uint64_t took_ns = l->learnt_ns - l->first_ns, waited_ns = l->now_ns - l->learnt_ns;
     if (took_ns < l->o.window.quiet_ns)
         took_ns = l->o.window.quiet_ns;
-    return waited_ns >= l->o.cycle_ns ||
-           (waited_ns >= took_ns &&
+    return waited_ns >= longest_learning_ns(l) ||
+           (waited_ns >= took_ns && have_agents_reported(l) &&
             pythia__live_types_ready(&l->types, l->o.learn_requests, few_to_learn(l)).all);
 }
 
@@ -803,6 +820,20 @@ struct pythia_groups *pythia_live_take_groups(struct pythia_live *l)
     return groups;
 }
 
+/* Trace points that were reported after requests had been learnt are open only now: the requests
+ * lacked them, and are forgotten. Not for ever, where points turn up all the time. */
+static void learn_with_new_points(struct pythia_live *l)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
+    bool grown = points > l->learnt_points;
+    l->learnt_points = points;
+    if (!grown || l->search || !l->o.learn_all || l->phase == PYTHIA__LIVE_EMPTY ||
+        l->now_ns - l->first_ns >= longest_learning_ns(l))
+        return;
+    for (size_t i = 0; i < l->types.count; i++)
+        pythia__live_types_restart(&l->types, &l->types.types[i]);
+}
+
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
 {
     enum pythia__set_state was = l->set;
@@ -814,6 +845,7 @@ void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
     pythia__lesson_applied(&l->lesson, since_ns, l->now_ns);
     if (was == PYTHIA__SET_ALIKE)
         return; /* searched types saw no change: their evidence stays */
+    learn_with_new_points(l);
     if (was == PYTHIA__SET_IN_FORCE && !joined)
         pythia__live_drop_evidence(l);
     l->since_ns = since_ns;

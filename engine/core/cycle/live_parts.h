@@ -91,6 +91,7 @@ struct pythia_live {
     uint64_t first_ns, learnt_ns;  /* the first request arrived, the first type was learnt */
     uint64_t since_ns, applied_ns; /* when the set was applied, by the clock of spans and by ours */
     uint64_t longest_ns;           /* the longest request while everything was open for learning */
+    uint32_t learnt_points;        /* trace points that there were when the set was applied */
     uint64_t heard_ns;             /* the last such time that the owner reported */
     uint64_t taught_ns;            /* when types to learn were last looked for */
     enum pythia__live_phase phase;

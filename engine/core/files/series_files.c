@@ -122,7 +122,7 @@ static int add_series_folder(struct finding *f, const char *path)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         if (!ends_in(e->d_name, ".csv") && !ends_in(e->d_name, ".tmp") &&
-            !ends_in(e->d_name, ".stats")) {
+            !ends_in(e->d_name, ".stats") && !ends_in(e->d_name, ".series.json")) {
             f->result->others++;
             continue;
         }

@@ -74,7 +74,8 @@ int pythia__rings_create(const char *directory, struct pythia__feed_reader **out
     if (!r)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
     *r = (struct rings){.reader = {read_rings, destroy_rings, false, false}};
-    struct pythia_drain_handler handler = {take_frame, on_refused, r};
+    struct pythia_drain_handler handler = {
+        .frame = take_frame, .refused = on_refused, .context = r};
     if (pythia_drain_open(directory, &handler, &r->drain, why) < 0) {
         pythia_free(r);
         return pythia_error_set(e, PYTHIA_EIO, "the records of traced programs cannot be read: %s",

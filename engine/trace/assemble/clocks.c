@@ -344,6 +344,7 @@ static void intersect_all(struct ranges *to, const struct ranges *by)
         struct range r = intersect_ranges(to->of[i], by->of[k]);
         if (r.low <= r.high)
             both.of[both.count++] = r;
+        /* The range that ends first cannot meet any later one. */
         if (to->of[i].high < by->of[k].high)
             i++;
         else

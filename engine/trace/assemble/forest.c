@@ -327,6 +327,7 @@ static bool fit_into_parents(struct pythia__forest *f, const struct pythia__cloc
         struct pythia_trace_span *span = &f->spans[at];
         struct pythia__fit *fit = &f->fits[at];
         uint64_t end_ns = span->end_ns;
+        /* Parents are done before their children, whose moves start from theirs. */
         fit->moved_ns = 0;
         fit->end_ns = end_ns;
         fit->later = false;

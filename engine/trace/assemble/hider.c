@@ -53,6 +53,7 @@ static int reserve_hider(struct pythia_hider *h, size_t count)
     size_t larger = h->capacity * 2 > count ? h->capacity * 2 : count;
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         uint32_t *moved = pythia_realloc(*arrays[i], larger, sizeof(*moved));
+        /* What has grown is kept; the capacity rises only once all have. */
         if (!moved)
             return PYTHIA_ENOMEM;
         *arrays[i] = moved;
@@ -101,6 +102,7 @@ static void find_visible_joins(struct pythia_hider *h, const struct pythia_trace
         h->latest[i] = PYTHIA_NO_SPAN;
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t work = h->work[h->origin[i]];
+        /* A join waits for the last of them. */
         if (work != PYTHIA_NO_SPAN &&
             (h->latest[work] == PYTHIA_NO_SPAN || pythia__forest_ends_later(f, i, h->latest[work])))
             h->latest[work] = i;

@@ -124,6 +124,7 @@ int pythia__join_compare_attributes(const struct pythia_vocabulary *v, struct py
         if (!order)
             order = (a.integer > b.integer) - (a.integer < b.integer);
         if (!order)
+            /* By bits: NaN equals itself, and the order is total. */
             order = compare_numbers(bits_of_real(a.real), bits_of_real(b.real));
     }
     return order;

@@ -322,6 +322,7 @@ static void find_diagonal(const struct pythia_skew *s, double *out)
             const struct slot *slot = &s->pairs[i].slots[k];
             const uint32_t ends[2] = {s->pairs[i].first, s->pairs[i].second};
             double at = scale_time(s, slot->at_ns), sd = fmax(slot->way_ns, LEAST_NS) / 2;
+            /* A call ties the clocks of its two ends, the tighter the shorter its way was. */
             for (int e = 0; e < 2 && slot->way_ns >= 0; e++) {
                 out[2 * (size_t)ends[e]] += 1 / (sd * sd);
                 out[2 * (size_t)ends[e] + 1] += at * at / (sd * sd);

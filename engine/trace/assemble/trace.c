@@ -128,6 +128,7 @@ enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_bui
         if (is_item_running(item))
             return PYTHIA_TRACE_RUNNING;
         whole = whole && item->started && has_above(b, item);
+        /* Notes and forks may come alone: neither makes a request. */
         root = root || (lasts && !item->shared && names_root(b, item));
     }
     return whole && root ? PYTHIA_TRACE_WHOLE : PYTHIA_TRACE_PARTIAL;

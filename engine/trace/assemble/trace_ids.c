@@ -130,6 +130,7 @@ int pythia__pinned_ids_set(struct pythia__pinned_ids *p, uint64_t seed,
     p->count = 0;
     pythia_hash_table_clear(&p->by_id);
     for (size_t i = 0; i < count; i++) {
+        /* The list may name a trace twice. */
         if (pythia__pinned_ids_has(p, seed, traces[i]))
             continue;
         if (pythia_hash_table_add(&p->by_id, pythia__hash_trace_id(seed, traces[i]),

@@ -21,6 +21,7 @@ bool pythia__frequent_count(struct pythia__frequent *f, uint64_t hash)
     for (uint64_t row = 0; row < PYTHIA__FREQUENT_ROWS; row++) {
         _Atomic uint8_t *at = &f->counts[row][pythia_hash_mix(row, hash) % PYTHIA__FREQUENT_SIZE];
         uint8_t count = atomic_load_explicit(at, memory_order_relaxed);
+        /* Saturated, not wrapped; a lost update counts little. */
         if (count < UINT8_MAX)
             atomic_store_explicit(at, ++count, memory_order_relaxed);
         frequent = frequent && count >= PYTHIA__FREQUENT_MIN;

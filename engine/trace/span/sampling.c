@@ -63,6 +63,7 @@ enum pythia_sampling pythia_sampling_of_tracestate(struct pythia_text tracestate
     if (threshold.size == 0 || threshold.size > DIGITS)
         return PYTHIA_SAMPLING_INVALID;
     for (size_t i = 0; i < DIGITS; i++) {
+        /* Trailing zeros may be left out (OpenTelemetry, tracestate: probability sampling). */
         int digit = i < threshold.size ? read_lower_hex(threshold.bytes[i]) : 0;
         if (digit < 0)
             return PYTHIA_SAMPLING_INVALID;

@@ -28,6 +28,9 @@ struct pythia_drain_handler {
     void (*refused)(void *context, const char *name, const char *why);
 
     void *context;
+
+    /* Are the rings of this process to be read? Those of others stay as they are. NULL: of all. */
+    int (*wanted)(void *context, int process);
 };
 
 struct pythia_drain_counts {

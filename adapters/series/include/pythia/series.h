@@ -74,9 +74,10 @@ struct pythia_series_csv {
 int pythia_series_csv_read(struct pythia_series_csv *csv, const char *name,
                            struct pythia_text content, bool unfinished);
 
-/* Read the content of one file of either format, recognized by how it begins: the above, or system
+/* Read the content of one file of either format, recognized by how it begins: the above; system
  * statistics of SYMBIOSYS (host, process id and number of samples, a line each, and samples of
- * seconds, cpu %, memory %, and load of 1, 5 and 15 minutes), each sample of which is five rows. */
+ * seconds, cpu %, memory %, and load of 1, 5 and 15 minutes), each sample of which is five rows; or
+ * time series of margo (JSON), whose process is in the file's name. */
 int pythia_series_read(struct pythia_series_csv *csv, const char *name, struct pythia_text content,
                        bool unfinished);
 
