@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "pythia/probe_spans.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,26 +9,20 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "pairs.h"
 #include "pythia/hash.h"
 #include "pythia/hash_table.h"
 #include "pythia/mem.h"
 #include "pythia/records.h"
 #include "pythia/status.h"
 
-#define DEPTH_MAX     32
 #define THREADS_MAX   16384                /* that are in a request at once */
 #define REQUEST_BYTES ((size_t)256 * 1024) /* records of a request; a larger one is abandoned */
 #define NUMBERS_MAX   (1u << 20) /* a helper gives one more for each time that it attaches */
-#define TYPE_BYTES    120        /* of a statement that its type has */
 
 struct definition {
     uint32_t point; /* index + 1; 0: not defined */
     bool done;
-};
-
-struct open {
-    size_t point;
-    uint64_t span;
 };
 
 /* A thread that is in a request. */
@@ -36,8 +31,8 @@ struct thread {
     uint64_t trace_high, trace_low;
     uint64_t caller;     /* span of another program that has sent the request; 0: not known */
     uint64_t start_time; /* of the thread, as /proc has it; 0: not looked at yet */
-    struct open open[DEPTH_MAX];
-    size_t depth;
+    struct pythia__pairs pairs;
+    uint64_t open[PYTHIA__PAIRS_DEPTH]; /* spans of these */
     uint32_t spans;
     struct pythia_buf records;
 };
@@ -189,14 +184,14 @@ static void add_record(struct pythia_buf *to, const void *head, size_t size, str
     pythia_buf_add(to, zeros, bytes - size - a.size - b.size);
 }
 
-static void add_exit(struct thread *t, const struct open *open, uint64_t time_ns, bool failed)
+static void add_exit(struct thread *t, uint32_t index, uint64_t time_ns, bool failed)
 {
     const struct pythia_record_exit record = {
         .head = {.kind = PYTHIA_RECORD_EXIT, .flags = failed ? PYTHIA_RECORD_ERROR : 0},
         .ticks = time_ns,
         .trace_high = t->trace_high,
         .trace_low = t->trace_low,
-        .span = open->span};
+        .span = t->open[index]};
     add_record(&t->records, &record, sizeof(record), PYTHIA_TEXT(""), PYTHIA_TEXT(""));
 }
 
@@ -215,11 +210,10 @@ static struct pythia_text find_text(const struct pythia_probe_hit *hit, const in
 
 /* Add the keys of a point that are arguments of this probe. An argument that the program's site
  * does not have, and a text that could not be read, are left out. */
-static void add_keys(struct pythia_probe_spans *s, struct thread *t, const struct open *open,
-                     bool done, const struct pythia_probe_hit *hit, const int64_t *values,
-                     const char *texts)
+static void add_keys(struct pythia_probe_spans *s, struct thread *t, uint32_t index, bool done,
+                     const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
 {
-    const struct pythia_probe_point *point = &s->rules->points[open->point];
+    const struct pythia_probe_point *point = &s->rules->points[t->pairs.points[index]];
     for (size_t i = 0; i < point->key_count; i++) {
         const struct pythia_probe_key *key = &point->keys[i];
         if (key->done != done || key->argument >= hit->values ||
@@ -234,7 +228,7 @@ static void add_keys(struct pythia_probe_spans *s, struct thread *t, const struc
         const struct pythia_record_value record = {.head = {.kind = PYTHIA_RECORD_VALUE},
                                                    .trace_high = t->trace_high,
                                                    .trace_low = t->trace_low,
-                                                   .span = open->span,
+                                                   .span = t->open[index],
                                                    .value_kind = key->text ? PYTHIA_VALUE_TEXT
                                                                            : PYTHIA_VALUE_INTEGER,
                                                    .key_bytes = (uint8_t)name.size,
@@ -244,74 +238,29 @@ static void add_keys(struct pythia_probe_spans *s, struct thread *t, const struc
     }
 }
 
-/* The byte after a comment that begins at `at`; `at` itself if none does. A comment that the text
- * does not end was cut with it. */
-static size_t skip_comment(struct pythia_text text, size_t at)
-{
-    const char *end;
-    if (text.size - at < 2 || text.bytes[at] != '/' || text.bytes[at + 1] != '*')
-        return at;
-    end = memmem(text.bytes + at + 2, text.size - at - 2, "*/", 2);
-    return end ? (size_t)(end - text.bytes) + 2 : text.size;
-}
-
-/* Reduce a statement to its type: each number and each quoted text becomes "?", each comment and
- * space between words one space, so that requests that differ in values alone are of one type. No
- * space is around "+", because names of types have " + " between roots. Returns bytes. */
-static size_t write_type(struct pythia_text text, char out[TYPE_BYTES])
-{
-    size_t size = 0;
-    for (size_t at = 0; at < text.size && size < TYPE_BYTES;) {
-        size_t after = skip_comment(text, at);
-        char c = text.bytes[at];
-        if (after > at)
-            c = ' ';
-        at = after > at ? after : at + 1;
-        bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r', digit = c >= '0' && c <= '9',
-             in_word = size > 0 && (out[size - 1] == '_' || (out[size - 1] | 32) >= 'a');
-        if (c == '\'') {
-            while (at < text.size && text.bytes[at++] != '\'')
-                ;
-            out[size++] = '?';
-        } else if (digit && !in_word) {
-            while (at < text.size &&
-                   ((text.bytes[at] >= '0' && text.bytes[at] <= '9') || text.bytes[at] == '.'))
-                at++;
-            out[size++] = '?';
-        } else if (!space) {
-            size -= c == '+' && size > 0 && out[size - 1] == ' ';
-            out[size++] = c;
-        } else if (size > 0 && out[size - 1] != ' ' && out[size - 1] != '+') {
-            out[size++] = ' ';
-        }
-    }
-    while (size > 0 && out[size - 1] == ' ')
-        size--;
-    return size;
-}
-
 static void add_enter(struct pythia_probe_spans *s, struct thread *t,
                       const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
 {
-    const struct open *open = &t->open[t->depth - 1];
-    const struct pythia_probe_point *point = &s->rules->points[open->point];
-    char type[TYPE_BYTES];
+    uint32_t index = t->pairs.depth - 1, number = t->pairs.points[index];
+    const struct pythia_probe_point *point = &s->rules->points[number];
+    char type[PYTHIA__TYPE_BYTES];
     struct pythia_text name = {type, 0};
-    if (t->depth == 1 && point->type >= 0 && point->keys[point->type].argument < hit->values)
-        name.size =
-            write_type(find_text(hit, values, texts, point->keys[point->type].argument), type);
+    if (index == 0 && point->type >= 0 && point->keys[point->type].argument < hit->values) {
+        struct pythia_text text = find_text(hit, values, texts, point->keys[point->type].argument);
+        name.size = pythia__statement_type(text.bytes, text.size, type);
+    }
     const struct pythia_record_enter record = {
         .head = {.kind = PYTHIA_RECORD_ENTER,
-                 .flags = t->depth == 1 ? PYTHIA_RECORD_LOCAL_ROOT : 0,
-                 .number = (uint32_t)open->point + 1},
+                 .flags = index == 0 ? PYTHIA_RECORD_LOCAL_ROOT : 0,
+                 .number = number + 1},
         .ticks = hit->time_ns,
         .trace_high = t->trace_high,
         .trace_low = t->trace_low,
-        .span = open->span,
-        .parent = t->depth > 1 ? t->open[t->depth - 2].span : t->caller,
+        .span = t->open[index],
+        .parent = index > 0 ? t->open[index - 1] : t->caller,
         .type_bytes = (uint8_t)name.size};
     add_record(&t->records, &record, sizeof(record), name, PYTHIA_TEXT(""));
-    add_keys(s, t, open, false, hit, values, texts);
+    add_keys(s, t, index, false, hit, values, texts);
 }
 
 /* ---- callers ---- */
@@ -330,19 +279,13 @@ static bool read_hex(const char *text, size_t digits, uint64_t *out)
     return true;
 }
 
-/* Find the span of the caller in a comment of a statement, as sqlcommenter and OpenTelemetry write
- * it: traceparent='00-TRACE-SPAN-FLAGS', in the form of W3C Trace Context. The request then belongs
- * to the trace of its caller, below that span. */
+/* Find the span of the caller in a comment of a statement. The request then belongs to the trace of
+ * its caller, below that span. */
 static void join_caller(struct thread *t, struct pythia_text text)
 {
-    static const char word[] = "traceparent='";
-    const size_t skipped = sizeof(word) - 1;
-    const char *at = memmem(text.bytes, text.size, word, skipped);
     uint64_t version, high, low, span;
-    if (!at || text.size - (size_t)(at - text.bytes) < skipped + 52)
-        return;
-    at += skipped;
-    if (read_hex(at, 2, &version) && version != 0xff && at[2] == '-' &&
+    const char *at = pythia__statement_caller(text.bytes, text.size);
+    if (at && read_hex(at, 2, &version) && version != 0xff && at[2] == '-' &&
         read_hex(at + 3, 16, &high) && read_hex(at + 19, 16, &low) && (high | low) != 0 &&
         at[35] == '-' && read_hex(at + 36, 16, &span) && span != 0) {
         t->trace_high = high;
@@ -389,30 +332,25 @@ static uint64_t number_span(struct pythia_probe_spans *s)
     return span;
 }
 
-/* A request begins with its own point, at the bottom of the stack. The same point once more means
- * that the thread has left it without its second probe: an error does that to PostgreSQL. */
-static int begin_span(struct pythia_probe_spans *s, struct thread *t, size_t point,
+/* t: NULL if a request begins here. */
+static int begin_span(struct pythia_probe_spans *s, struct thread *t, uint32_t point,
                       const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
 {
-    bool full = false, request = s->rules->points[point].request;
-    if (t && t->open[0].point == point && request) {
-        abandon_request(s, t);
-        t = NULL;
-    }
-    if (!t && request)
+    bool full = false;
+    if (!t)
         t = add_thread(s, hit->thread, &full);
     if (!t) {
-        s->numbers.outside += full || !request;
-        return full || !request ? PYTHIA_OK : PYTHIA_ENOMEM;
+        s->numbers.outside += full;
+        return full ? PYTHIA_OK : PYTHIA_ENOMEM;
     }
-    if (t->depth == DEPTH_MAX || t->records.size > REQUEST_BYTES) {
+    if (t->records.size > REQUEST_BYTES) {
         abandon_request(s, t);
         return PYTHIA_OK;
     }
-    uint64_t span = number_span(s);
-    if (t->depth == 0)
+    if (t->pairs.depth == 0)
         begin_trace(s, t, &s->rules->points[point], hit, values, texts);
-    t->open[t->depth++] = (struct open){point, span};
+    t->open[t->pairs.depth] = number_span(s);
+    t->pairs.points[t->pairs.depth++] = point;
     t->spans++;
     add_enter(s, t, hit, values, texts);
     return pythia_buf_status(&t->records);
@@ -432,23 +370,47 @@ static int finish_request(struct pythia_probe_spans *s, struct thread *t)
     return status;
 }
 
-static int end_span(struct pythia_probe_spans *s, struct thread *t, size_t point,
+/* End the span number `left`, and those inside of it. */
+static int end_span(struct pythia_probe_spans *s, struct thread *t, uint32_t left,
                     const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
 {
-    size_t depth = t ? t->depth : 0;
-    while (depth > 0 && t->open[depth - 1].point != point)
-        depth--;
-    if (depth == 0) {
-        s->numbers.unmatched += t != NULL;
-        s->numbers.outside += t == NULL;
+    for (; t->pairs.depth > left + 1; t->pairs.depth--)
+        add_exit(t, t->pairs.depth - 1, hit->time_ns, true);
+    add_keys(s, t, left, true, hit, values, texts);
+    add_exit(t, left, hit->time_ns, false);
+    t->pairs.depth--;
+    return t->pairs.depth == 0 ? finish_request(s, t) : pythia_buf_status(&t->records);
+}
+
+static int take_hit(struct pythia_probe_spans *s, uint32_t point, bool done,
+                    const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
+{
+    static const struct pythia__pairs none;
+    struct thread *t = find_thread(s, hit->thread);
+    uint32_t left = 0; /* a thread that is in no request has nothing to end or to abandon */
+    switch (pythia__pair_decide(t ? &t->pairs : &none, point, done, s->rules->points[point].request,
+                                &left)) {
+    case PYTHIA__PAIR_ANEW:
+        assert(t);
+        abandon_request(s, t);
+        return begin_span(s, NULL, point, hit, values, texts);
+    case PYTHIA__PAIR_BEGIN:
+        return begin_span(s, t, point, hit, values, texts);
+    case PYTHIA__PAIR_DEEP:
+        assert(t);
+        abandon_request(s, t);
         return PYTHIA_OK;
+    case PYTHIA__PAIR_END:
+        assert(t);
+        return end_span(s, t, left, hit, values, texts);
+    case PYTHIA__PAIR_OUTSIDE:
+        s->numbers.outside++;
+        return PYTHIA_OK;
+    case PYTHIA__PAIR_UNMATCHED:
+        break;
     }
-    for (; t->depth > depth; t->depth--)
-        add_exit(t, &t->open[t->depth - 1], hit->time_ns, true);
-    add_keys(s, t, &t->open[depth - 1], true, hit, values, texts);
-    add_exit(t, &t->open[depth - 1], hit->time_ns, false);
-    t->depth--;
-    return t->depth == 0 ? finish_request(s, t) : pythia_buf_status(&t->records);
+    s->numbers.unmatched++;
+    return PYTHIA_OK;
 }
 
 int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
@@ -464,9 +426,7 @@ int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_pro
     }
     if (!is_of_point(&s->rules->points[d.point - 1], hit, values, texts))
         return PYTHIA_OK;
-    struct thread *t = find_thread(s, hit->thread);
-    return d.done ? end_span(s, t, d.point - 1, hit, values, texts)
-                  : begin_span(s, t, d.point - 1, hit, values, texts);
+    return take_hit(s, d.point - 1, d.done, hit, values, texts);
 }
 
 /* ---- frames ---- */

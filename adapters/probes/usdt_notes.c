@@ -74,7 +74,9 @@ static int add_site(struct notes *n, const char *descriptor, size_t size)
         .name = name,
         .arguments = arguments,
         .offset = pythia__elf_offset(n->elf, addresses[0] + moved, PF_X, PYTHIA__ELF_CODE_BYTES),
-        .semaphore = addresses[2] ? pythia__elf_offset(n->elf, addresses[2] + moved, PF_W, 2) : 0};
+        .semaphore = addresses[2] ? pythia__elf_offset(n->elf, addresses[2] + moved, PF_W, 2) : 0,
+        .address = addresses[0] + moved,
+        .semaphore_address = addresses[2] ? addresses[2] + moved : 0};
     unsigned char code[PYTHIA__ELF_CODE_BYTES] = {0};
     if (!site.offset || (addresses[2] && !site.semaphore) ||
         pythia__elf_read(n->elf, site.offset, code, sizeof(code)) != PYTHIA_OK) {

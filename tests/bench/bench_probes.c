@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "probed.h"
+
 /* A function that keeps its name and its arguments. */
 #ifdef __clang__
 #define AS_IT_IS __attribute__((noinline))
@@ -29,12 +31,38 @@ PRICED(bench_push, "push %rbp\npop %rbp");
 PRICED(bench_branch, "jmp 1f\n1:");
 PRICED(bench_step, "mov %rdi, %rax");
 
+/* A pair of static probes with an argument: a jump can stand at the first one's sites, and at the
+ * second one's only int3, because branches go around them. */
+PRICED(bench_usdt_jump,
+       "990: nop\n" NOTE(
+           "990b", "0",
+           "\"bench\", \"jump__start\", \"8@%rdi\"") "mov %rdi, %rax\nadd $1, %rax\n990: "
+                                                     "nop\n" NOTE("990b", "0",
+                                                                  "\"bench\", \"jump__done\", "
+                                                                  "\"8@%rax\"") "add $1, %rax\nsub "
+                                                                                "$1, %rax");
+PRICED(bench_usdt_int3,
+       "test %rdi, %rdi\nje 1f\n990: nop\n" NOTE(
+           "990b", "0",
+           "\"bench\", \"int3__start\", \"8@%rdi\"") "1: mov %rdi, %rax\nadd $1, "
+                                                     "%rax\ntest %rdi, %rdi\nje 2f\n990: "
+                                                     "nop\n" NOTE("990b", "0",
+                                                                  "\"bench\", "
+                                                                  "\"int3__done\", "
+                                                                  "\"8@%rax\"") "2: add "
+                                                                                "$1, "
+                                                                                "%rax\nsu"
+                                                                                "b $1, "
+                                                                                "%rax");
+
 static const struct {
     const char *name;
     void (*function)(const char *text);
 } rows[] = {
-    {"bench_nop5", bench_nop5},     {"bench_nop", bench_nop},   {"bench_push", bench_push},
-    {"bench_branch", bench_branch}, {"bench_step", bench_step},
+    {"bench_nop5", bench_nop5},           {"bench_nop", bench_nop},
+    {"bench_push", bench_push},           {"bench_branch", bench_branch},
+    {"bench_step", bench_step},           {"bench_usdt_jump", bench_usdt_jump},
+    {"bench_usdt_int3", bench_usdt_int3},
 };
 
 static const char text[] = "select v from item where k = 17 and another_column = 'a text of about "

@@ -1,14 +1,17 @@
 /* ELF files of strangers, which a privileged program reads: whatever is in them, each site has
  * names that can be shown, is found again under them, and lies within the file. */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "fuzz.h"
 #include "pythia/elf_functions.h"
+#include "pythia/site_plan_make.h"
 #include "pythia/status.h"
 #include "pythia/usdt_notes.h"
+#include "site_plan.h"
 
 static void check_operand(const struct pythia_usdt_operand *o)
 {
@@ -47,6 +50,46 @@ static void check_list(int status, struct pythia_usdt_notes *notes, const struct
     pythia_usdt_notes_free(notes);
 }
 
+/* Moved code is no longer than its place, and what is in it is within it. */
+static void check_plan_site(const struct pythia__site *s)
+{
+    const struct pythia__site_code *c = &s->code;
+    MUST(s->nop > 0 && s->operand_count <= PYTHIA__SITE_OPERANDS);
+    MUST(c->original == 0 ||
+         (c->original >= PYTHIA__SITE_JUMP && c->original <= PYTHIA__SITE_ORIGINAL_MAX));
+    MUST(c->size <= PYTHIA__SITE_MOVED_MAX && c->fixup_count <= PYTHIA__SITE_FIXUPS_MAX);
+    for (size_t i = 0; i < PYTHIA__SITE_JUMP; i++)
+        MUST(c->begins[i] <= c->size + 1);
+    for (size_t i = 0; i < c->fixup_count; i++)
+        MUST(c->fixups[i].at + 4 <= c->fixups[i].end && c->fixups[i].end <= c->size);
+}
+
+/* The same file as the program itself has it traced, without a privileged program. */
+static void check_plan(int file)
+{
+    struct pythia_site_plan *plan = NULL;
+    struct pythia_error e = {0};
+    struct pythia_buf bytes = {0};
+    struct pythia__sites_head head;
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+    MUST(pythia_site_plan_create(NULL, true, &plan) == PYTHIA_OK);
+    int status = pythia_site_plan_add(plan, path, &e);
+    MUST(status == PYTHIA_OK ? !e.status : e.status == status && e.sentence[0]);
+    MUST(pythia_site_plan_write(plan, 0, &bytes) == PYTHIA_OK && bytes.size >= sizeof(head));
+    memcpy(&head, bytes.bytes, sizeof(head));
+    MUST(pythia_site_plan_numbers(plan).sites == head.sites);
+    const char *at = bytes.bytes + bytes.size - head.sites * sizeof(struct pythia__site);
+    for (uint32_t i = 0; i < head.sites; i++) {
+        struct pythia__site site;
+        memcpy(&site, at + i * sizeof(site), sizeof(site));
+        MUST(site.object < head.objects && site.point < head.points);
+        check_plan_site(&site);
+    }
+    pythia_buf_free(&bytes);
+    pythia_site_plan_destroy(plan);
+}
+
 /* The program is its own file of debug symbols, too. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -66,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     pythia_error_clear(&e);
     status = pythia_elf_debug_path(file, path, &e);
     MUST(status == PYTHIA_OK ? strlen(path) < sizeof(path) : e.status == status);
+    check_plan(file);
     close(file);
     return 0;
 }

@@ -8,6 +8,7 @@
  *              32  off             4: not 0: all points are closed
  *              36  points          4: places given away; only grows
  *              40  name_bytes      4: of the names below that are given away; only grows
+ *              44  thrown          4: how often switches were thrown; a futex
  *              48  refused_points, refused_types, removed_areas, removed_bytes: 8 each
  *             128  types      62 x 4: where the name of that bit is, 0: free
  *        512  switches    131 072 x 8: what a closed point looks at; dense, 8 to a cache line
@@ -22,11 +23,16 @@
  *
  * Nor is anything believed: all programs of a user can write here, and one of them may be broken.
  * Every number is held against its bounds when it is used, and probing ends. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "names.h"
@@ -51,7 +57,7 @@ struct segment {
     char magic[8];
     uint32_t version, zero0;
     uint64_t id_high, id_low;
-    uint32_t off, points, name_bytes, zero1;
+    uint32_t off, points, name_bytes, thrown;
     uint64_t refused_points, refused_types, removed_areas, removed_bytes;
     uint8_t zero2[48];
     uint32_t types[TYPES];
@@ -330,6 +336,26 @@ int pythia_switchboard_at_sized(const struct pythia_switchboard *b, uint32_t ind
     return 0;
 }
 
+/* ---- waiting ---- */
+
+/* Few programs wait: those whose closed points have no code that looks (static probes). */
+static void wake_waiting(struct segment *s)
+{
+    __atomic_fetch_add(&s->thrown, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &s->thrown, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+uint32_t pythia__switchboard_thrown(const struct pythia_switchboard *b)
+{
+    return __atomic_load_n(&b->segment->thrown, __ATOMIC_ACQUIRE);
+}
+
+void pythia__switchboard_wait(struct pythia_switchboard *b, uint32_t known,
+                              const struct timespec *most)
+{
+    syscall(SYS_futex, &b->segment->thrown, FUTEX_WAIT, known, most, NULL, 0);
+}
+
 int pythia_switchboard_throw(struct pythia_switchboard *b, const char *id, size_t id_bytes,
                              uint64_t of, uint64_t to)
 {
@@ -340,6 +366,7 @@ int pythia_switchboard_throw(struct pythia_switchboard *b, const char *id, size_
         return -ENOSPC;
     __atomic_fetch_or(switches, of & to, __ATOMIC_RELEASE);
     __atomic_fetch_and(switches, ~of | to, __ATOMIC_RELEASE);
+    wake_waiting(b->segment);
     return 0;
 }
 
@@ -392,6 +419,7 @@ const uint32_t *pythia__switchboard_off(const struct pythia_switchboard *b)
 void pythia_switchboard_off(struct pythia_switchboard *b, int off)
 {
     __atomic_store_n(&b->segment->off, off != 0, __ATOMIC_RELEASE);
+    wake_waiting(b->segment);
 }
 
 void pythia__switchboard_removed(struct pythia_switchboard *b, uint64_t bytes)

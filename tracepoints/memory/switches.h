@@ -19,6 +19,13 @@ uint64_t *pythia__switchboard_find(struct pythia_switchboard *b, const char *id,
 /* Not 0 while all points are to be closed. */
 const uint32_t *pythia__switchboard_off(const struct pythia_switchboard *b);
 
+/* How often switches were thrown, modulo 2^32; and wait until that is no longer `known`, at most so
+ * long. A signal may end it early. */
+struct timespec;
+uint32_t pythia__switchboard_thrown(const struct pythia_switchboard *b);
+void pythia__switchboard_wait(struct pythia_switchboard *b, uint32_t known,
+                              const struct timespec *most);
+
 /* Rings of a dead process, with so many bytes that nobody had read, were removed. */
 void pythia__switchboard_removed(struct pythia_switchboard *b, uint64_t bytes);
 

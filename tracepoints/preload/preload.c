@@ -24,6 +24,7 @@
 
 #include "hooks.h"
 #include "memory/names.h"
+#include "probes/probes.h"
 #include "pythia/switchboard.h"
 
 #define PLAN_MAX ((off_t)64 << 20)
@@ -121,10 +122,9 @@ static const char *find_service_name(void)
 
 /* Was a point already opened for this program by another process of the same run? Then whoever has
  * closed it since has meant it. */
-static int is_first(const struct pythia__hooked *h, const char *id, size_t bytes)
+static int is_first(const char *id, size_t bytes)
 {
     char path[sizeof(preload.path) + 32];
-    (void)h;
     snprintf(path, sizeof(path), "%s.open-%016llx", preload.path,
              (unsigned long long)pythia__fnv(id, bytes));
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -134,20 +134,21 @@ static int is_first(const struct pythia__hooked *h, const char *id, size_t bytes
     return 1;
 }
 
-static void throw_open(struct pythia_switchboard *board, struct pythia__hooked *h)
+static void throw_open(struct pythia_switchboard *board, size_t index, const char *name,
+                       const char *types)
 {
     char id[4352];
     uint64_t bits = 0;
-    int size = snprintf(id, sizeof(id), "%.4000s:%.300s", find_service_name(), h->declared.name);
-    if (!is_first(h, id, (size_t)size))
+    int size = snprintf(id, sizeof(id), "%.4000s:%.300s", find_service_name(), name);
+    if (!is_first(id, (size_t)size))
         return;
-    for (const char *type = h->declared.types; *type;) {
+    for (const char *type = types; *type;) {
         size_t bytes = strcspn(type, "\x1f");
         bits |= UINT64_C(1) << pythia_switchboard_type(board, type, bytes);
         type += bytes + (type[bytes] != '\0');
     }
     bits = bits ? bits : PYTHIA_SWITCHES_ALL;
-    pythia__tell("opened\t%zu\t%016llx\t%s", h - preload.points, (unsigned long long)bits, id);
+    pythia__tell("opened\t%zu\t%016llx\t%s", index, (unsigned long long)bits, id);
     if (pythia_switchboard_throw(board, id, (size_t)size, bits, bits) != 0)
         pythia__tell("problem\tthe switchboard has no place for %s", id);
 }
@@ -167,10 +168,24 @@ static void open_found(void)
             return;
         }
         if (h->declared.open)
-            throw_open(board, h);
+            throw_open(board, i, h->declared.name, h->declared.types);
     }
     pythia_switchboard_close(board);
 }
+
+static void open_probe(size_t index, const char *name)
+{
+    struct pythia_switchboard *board;
+    char why[256];
+    if (pythia_switchboard_open(NULL, 1, &board, why) != 0) {
+        pythia__tell("problem\t%s", why);
+        return;
+    }
+    throw_open(board, index, name, "");
+    pythia_switchboard_close(board);
+}
+
+static const struct pythia__probes_host host = {pythia__tell, open_probe};
 
 /* ---- hooking ---- */
 
@@ -206,6 +221,7 @@ static void look_if_changed(void)
     pthread_mutex_lock(&preload.lock);
     search_objects_again();
     pthread_mutex_unlock(&preload.lock);
+    pythia__probes_look();
 }
 
 /* ---- dlopen and dlsym ---- */
@@ -334,11 +350,15 @@ __attribute__((constructor)) static void begin(void)
     search_objects_again();
     pthread_mutex_unlock(&preload.lock);
     __atomic_store_n(&preload.active, 1, __ATOMIC_RELEASE);
+    char probes[sizeof(preload.path) + 16];
+    snprintf(probes, sizeof(probes), "%s.probes", path);
+    pythia__probes_begin(probes, &host);
 }
 
 /* What the process took, and calls that there was no slot for. */
 __attribute__((destructor)) static void end(void)
 {
+    pythia__probes_end();
     struct rusage took;
     if (preload.count > 0 && getrusage(RUSAGE_SELF, &took) == 0)
         pythia__tell("ended\t%ld\t%lld\t%lld\t%ld\t%ld\t%ld", (long)getpid(),

@@ -13,36 +13,15 @@
 #include <unistd.h>
 
 #include "hooks.h"
+#include "probes/probes.h"
 #include "record/hooking.h"
-
-#define PAGE 4096
-
-/* Bytes of the string at `from`, at most `most`, into `to`; -1 if it cannot be read. */
-static long copy_string(uint64_t from, char *to, size_t most)
-{
-    size_t got = 0;
-    while (got < most) { /* page by page: the one behind the string may not be there */
-        size_t wanted = PAGE - (size_t)((from + got) % PAGE);
-        wanted = wanted < most - got ? wanted : most - got;
-        struct iovec local = {to + got, wanted},
-                     remote = {(void *)(uintptr_t)(from + got), wanted}; /* NOLINT: an address */
-        ssize_t size = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-        if (size <= 0)
-            return got > 0 ? (long)got : -1;
-        const char *end = memchr(to + got, '\0', (size_t)size);
-        if (end)
-            return end - to;
-        got += (size_t)size;
-    }
-    return (long)got;
-}
 
 static __attribute__((noinline)) void set_key_text(const struct pythia_scope *scope,
                                                    const struct pythia__key *k, uint64_t from)
 {
     char text[PYTHIA_TEXT_BYTES];
     size_t most = k->bytes;
-    long bytes = from ? copy_string(from, text, most) : 0;
+    long bytes = from ? pythia__text_copy(from, text, most) : 0;
     if (bytes >= 0)
         pythia_set_text(scope, k->name, k->name_bytes, text, (size_t)bytes);
     else
@@ -340,7 +319,7 @@ size_t pythia__values_request(const struct pythia__key *k, const struct pythia__
 {
     uint64_t bits = read_argument(k, r, stack);
     if (k->as == PYTHIA__AS_TEXT) {
-        long bytes = bits ? copy_string(bits, room, k->bytes < most ? k->bytes : most) : 0;
+        long bytes = bits ? pythia__text_copy(bits, room, k->bytes < most ? k->bytes : most) : 0;
         return bytes > 0 ? (size_t)bytes : 0;
     }
     return (size_t)snprintf(room, most, "%" PRId64,

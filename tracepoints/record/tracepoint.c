@@ -2,7 +2,9 @@
 /* The functions that the macros call when a point is open. The way of an open span is short: 56
  * bytes into this thread's ring, with the values of variables that are new behind them, and 40
  * when it is left; nothing is locked or shared, and no memory is asked for. */
+#define _POSIX_C_SOURCE 200809L
 #include <string.h>
+#include <time.h>
 
 #include "hooking.h"
 #include "process.h"
@@ -32,6 +34,16 @@ static inline int is_point_open(struct pythia__thread *t, struct pythia_point *p
            !__atomic_load_n(off, __ATOMIC_RELAXED);
 }
 
+int pythia__is_wanted(struct pythia_point *point)
+{
+    struct pythia__thread *t = &pythia__self;
+    if (__atomic_load_n(&point->number, __ATOMIC_ACQUIRE) == 0 && !pythia__bind(t, point))
+        return 0;
+    const uint64_t *switches = __atomic_load_n(&point->switches, __ATOMIC_RELAXED);
+    return __atomic_load_n(switches, __ATOMIC_RELAXED) != 0 &&
+           !__atomic_load_n(pythia__process.off, __ATOMIC_RELAXED);
+}
+
 /* May this thread write to its ring? Not if it has none, nor in a signal handler that came in the
  * middle of a record. */
 static inline int may_write(struct pythia__thread *t)
@@ -49,6 +61,51 @@ static inline uint64_t read_thread_ticks(const struct pythia__thread *t)
     (void)t;
 #endif
     return pythia__ticks();
+}
+
+/* A record that was left is not committed, or is whole. A thread that has left with the lock has it
+ * for good. */
+void pythia__recover(void)
+{
+    struct pythia__thread *t = &pythia__self;
+    t->busy = t->locked;
+}
+
+uint32_t pythia__thrown(void)
+{
+    const struct pythia_switchboard *b = pythia__process.switchboard;
+    return b ? pythia__switchboard_thrown(b) : 0;
+}
+
+void pythia__thrown_wait(uint32_t known)
+{
+    const struct timespec most = {1, 0};
+    if (pythia__process.switchboard)
+        pythia__switchboard_wait(pythia__process.switchboard, known, &most);
+    else
+        nanosleep(&most, NULL);
+}
+
+/* Records of a span with all its values are far smaller than QUICK_BYTES. What the end of the ring
+ * cuts is copied by memcpy. Sanitizers have functions of their own for all that is done, and so has
+ * clang without optimisation for copies of structs. */
+#define QUICK_BYTES 4096
+
+PYTHIA__HOT int pythia__is_quick(const struct pythia_point *point)
+{
+#if defined(PYTHIA_SANITIZED) || (defined(__clang__) && !defined(__OPTIMIZE__))
+    (void)point;
+    return 0;
+#else
+    const struct pythia__thread *t = &pythia__self;
+    const struct pythia__page *page = t->page;
+    const struct pythia__ring *r = &t->ring;
+    return !t->busy && pythia__has_ring(t) && page->off && t->clock == PYTHIA__CLOCK_TSC &&
+           __atomic_load_n(&point->number, __ATOMIC_ACQUIRE) != 0 && t->until_timed > 1 &&
+           __atomic_load_n(&page->watched_count, __ATOMIC_RELAXED) == 0 &&
+           (r->head & (r->capacity - 1)) + QUICK_BYTES < r->capacity &&
+           r->head - r->tail + r->reserved + QUICK_BYTES < r->capacity / 2;
+#endif
 }
 
 /* From here to `unlock_ring`, a signal handler of this thread keeps out of the ring. */
@@ -481,7 +538,8 @@ write_value(const struct pythia_scope *scope, uint32_t variable, const char *key
     struct pythia_record_value *to = pythia__ring_room(&t->ring, bytes, 0);
     if (to) {
         char *texts = (char *)(to + 1);
-        memset((char *)to + bytes - 8, 0, 8); /* the zeros at the end */
+        const uint64_t zeros = 0; /* at the end. memset would be a call without optimisation */
+        memcpy((char *)to + bytes - 8, &zeros, sizeof(zeros));
         *to = (struct pythia_record_value){
             .head = {.bytes = (uint16_t)bytes,
                      .kind = PYTHIA_RECORD_VALUE,

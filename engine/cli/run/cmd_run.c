@@ -19,6 +19,7 @@
 
 #include "child.h"
 #include "declarations.h"
+#include "probes.h"
 #include "processes.h"
 #include "program.h"
 #include "pythia/log.h"
@@ -35,8 +36,8 @@
 
 struct settings {
     struct pythia_option_texts points;
-    const char *records, *service;
-    bool live, leave_open, quiet;
+    const char *records, *service, *probes;
+    bool usdt, live, leave_open, quiet;
     struct pythia__recording_settings recording;
 };
 
@@ -45,6 +46,11 @@ static const struct pythia_option options[] = {
      offsetof(struct settings, points),
      "Declarations of functions to trace: JSON, or CSV if the name ends in .csv; may be given "
      "several times"},
+    PYTHIA_FLAG("usdt", 0, offsetof(struct settings, usdt),
+                "Trace the static probes (USDT) of the program and its libraries (pythia-usdt(7))"),
+    PYTHIA_TEXT_OPTION("probes", 0, "FILE", offsetof(struct settings, probes),
+                       "Rules by which static probes become spans (pythia-control-probe(7)); "
+                       "implies --usdt"),
     PYTHIA_TEXT_OPTION("records", 'o', "FILE", offsetof(struct settings, records),
                        "File for the trace records, which is replaced; %p stands for the process "
                        "id (default pythia.records)"),
@@ -63,6 +69,7 @@ static const struct pythia_option options[] = {
 struct running {
     const struct settings *s;
     struct pythia__declarations points;
+    struct pythia__probes probes;
     char program[4096], folder[4096], plan[4200], report[4300];
     char shim[PATH_MAX];
     char records[PATH_MAX + 16]; /* as the library will expand it */
@@ -119,6 +126,11 @@ static void set_python_path(void)
         setenv("PYTHONPATH", path, 1);
 }
 
+static bool traces_probes(const struct settings *s)
+{
+    return s->usdt || s->probes;
+}
+
 static int read_points(struct running *r)
 {
     struct pythia_error why = {0};
@@ -133,7 +145,7 @@ static int read_points(struct running *r)
     }
     if (r->points.faults)
         return PYTHIA__EXIT_USAGE;
-    if (r->points.count > 0)
+    if (r->points.count > 0 || traces_probes(r->s))
         return PYTHIA__EXIT_DONE;
     pythia_log(PYTHIA_LOG_ERROR, "There is nothing to trace: --points has no declaration");
     return PYTHIA__EXIT_USAGE;
@@ -145,6 +157,11 @@ static int look_at_program(struct running *r, const char *command)
     if (why) {
         pythia_log(PYTHIA_LOG_ERROR, "%s: %s", command, why);
         return PYTHIA__EXIT_USAGE;
+    }
+    if (traces_probes(r->s)) {
+        int code = pythia__probes_read(&r->probes, r->s->probes, r->program, !r->s->live);
+        if (code != PYTHIA__EXIT_DONE || r->points.count == 0)
+            return code;
     }
     if (pythia__program_look(r->program, &r->points) > 0)
         return PYTHIA__EXIT_DONE;
@@ -163,6 +180,23 @@ static int write_file(const char *path, struct pythia_text text)
         return -1;
     int number = pythia__write_bytes(file, text);
     return close(file) == 0 && number == 0 ? 0 : -1;
+}
+
+static int write_probes(const struct running *r)
+{
+    struct pythia_buf plan = {0};
+    char path[sizeof(r->plan) + 8];
+    if (!traces_probes(r->s))
+        return PYTHIA_OK;
+    snprintf(path, sizeof(path), "%s.probes", r->plan);
+    int status = pythia__probes_write(&r->probes, &plan);
+    if (status == PYTHIA_OK && write_file(path, pythia_buf_text(&plan)) != 0) {
+        pythia_log(PYTHIA_LOG_ERROR, "%s: the plan of probes cannot be written there: %s", path,
+                   strerror(errno));
+        status = PYTHIA_EIO;
+    }
+    pythia_buf_free(&plan);
+    return status;
 }
 
 /* A folder of its own, with the plan and what the shim tells. */
@@ -188,6 +222,7 @@ static int write_plan(struct running *r)
         if ((status = PYTHIA_EIO) != PYTHIA_OK)
             goto out;
     }
+    status = write_probes(r);
 out:
     if (!made)
         r->folder[0] = '\0';
@@ -276,8 +311,9 @@ static void set_environment(const struct running *r, const char *shim)
     setenv("LD_PRELOAD", preload, 1);
     setenv("PYTHIA_HOOKS", r->plan, 1);
     set_python_path();
-    if (r->s->service)
-        setenv("PYTHIA_SERVICE", r->s->service, 1);
+    const char *service = r->s->service ? r->s->service : pythia__probes_service(&r->probes);
+    if (service)
+        setenv("PYTHIA_SERVICE", service, 1);
     if (r->s->live)
         unsetenv("PYTHIA_RECORDS");
     else
@@ -314,7 +350,7 @@ static struct report *numbers_of(const struct running *r, const char *text, uint
 }
 
 /* Several processes report on the same declaration: the one that found most places counts. */
-static void take_report(const struct running *r, char *line, struct pythia_switchboard **board,
+static void take_report(struct running *r, char *line, struct pythia_switchboard **board,
                         uint64_t *processes)
 {
     uint64_t a, b;
@@ -322,6 +358,8 @@ static void take_report(const struct running *r, char *line, struct pythia_switc
     line[strcspn(line, "\n")] = '\0';
     if (strncmp(line, "began\t", 6) == 0) {
         ++*processes;
+    } else if (pythia__probes_take(&r->probes, line)) {
+        return;
     } else if (strncmp(line, "problem\t", 8) == 0 || strncmp(line, "refused\t", 8) == 0) {
         pythia_log(PYTHIA_LOG_WARNING, "%s%s", *line == 'r' ? "Nothing was hooked: " : "",
                    line + 8);
@@ -342,7 +380,7 @@ static void take_report(const struct running *r, char *line, struct pythia_switc
 }
 
 /* `own`: what this process has opened itself. */
-static uint64_t read_report(const struct running *r, char *own)
+static uint64_t read_report(struct running *r, char *own)
 {
     FILE *file = fopen(r->report, "r");
     struct pythia_switchboard *board = NULL;
@@ -386,7 +424,7 @@ static void tell_points(const struct running *r, uint64_t processes)
                        p->source, (unsigned long long)p->line, p->class_name,
                        *p->class_name ? "::" : "", p->function);
     }
-    if (!r->s->quiet)
+    if (!r->s->quiet && r->points.count > 0)
         pythia_log(PYTHIA_LOG_INFO,
                    "Hooked %" PRIu64 " of %" PRIu64 " functions: processes=%" PRIu64 "%s%s", hooked,
                    functions, processes, r->s->live ? "" : ", records=",
@@ -431,7 +469,7 @@ static int prepare_run(struct running *r, const char *command, struct pythia_buf
         code = look_at_program(r, command);
     if (code != PYTHIA__EXIT_DONE)
         return code;
-    r->found = pythia_calloc(r->points.count, sizeof(*r->found));
+    r->found = pythia_calloc(r->points.count + 1, sizeof(*r->found));
     int status = r->found ? choose_records(r) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK || (status = write_plan(r)) != PYTHIA_OK ||
         (status = open_own(r, opened)) != PYTHIA_OK)
@@ -462,11 +500,14 @@ static int run_hooked(struct running *r, const struct pythia__benchmark *b,
             code = PYTHIA__EXIT_FAILED;
         }
         tell_points(r, read_report(r, opened.bytes));
+        if (traces_probes(r->s))
+            pythia__probes_tell(&r->probes, r->s->quiet);
     }
     remove_folder(r);
     pythia_free(r->found);
     pythia_buf_free(&opened);
     pythia__declarations_free(&r->points);
+    pythia__probes_free(&r->probes);
     return code;
 }
 
@@ -484,7 +525,7 @@ static int run_once(const struct settings *s, const struct pythia__benchmark *b,
                    code == 127 ? "there is no such program" : "it cannot be executed");
         return code;
     }
-    if (s->points.count > 0)
+    if (s->points.count > 0 || traces_probes(s))
         return run_hooked(&r, b, recording, result, started);
     struct pythia__child child = {.program = r.program, .arguments = b->arguments};
     *started = true;
@@ -519,13 +560,13 @@ static int run_rounds(const struct settings *s, const struct pythia__benchmark *
     return worst;
 }
 
-/* Only --points, as before there were records: the traces are what is wanted. */
+/* Only --points or --usdt, as before there were records: the traces are what is wanted. */
 static bool wants_record(const struct settings *s)
 {
     const struct pythia__recording_settings *r = &s->recording;
     return !r->no_record &&
-           (s->points.count == 0 || r->db || r->tag || r->description || r->suite ||
-            r->repeat > 0 || r->meta.count > 0 || r->profilers.count > 0);
+           ((s->points.count == 0 && !traces_probes(s)) || r->db || r->tag || r->description ||
+            r->suite || r->repeat > 0 || r->meta.count > 0 || r->profilers.count > 0);
 }
 
 static int run_benchmarks(const struct settings *s, const struct pythia__benchmark *benchmarks,
@@ -572,7 +613,7 @@ const struct pythia__command pythia__cmd_run = {
     .name = "run",
     .operands = "-- COMMAND [ARGUMENT...]",
     .summary = "Run a program: record its resource usage, and trace functions that a file "
-               "declares",
+               "declares, or static probes",
     .description =
         "Runs an unchanged program and records the run: its wall-clock and CPU time, memory, page "
         "faults and I/O, its exit status and the first 64 KiB of its output, the machine, the "
@@ -647,8 +688,8 @@ const struct pythia__command pythia__cmd_run = {
              "was started: 1 failed, 2 wrong usage (also: a declaration is wrong, or none of the "
              "functions exists), 126 the program cannot be executed, 127 there is no such "
              "program.",
-    .see_also =
-        "pythia-tree(1), pythia-replay(1), libpythia-tracepoints(3), pythia-records(5), pythiad(8)",
+    .see_also = "pythia-tree(1), pythia-replay(1), libpythia-tracepoints(3), pythia-records(5), "
+                "pythia-usdt(7), pythiad(8)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct settings),

@@ -146,8 +146,9 @@ static void take_symbol(void *context, const char *name, uint64_t value)
     }
 }
 
-static void look_into(struct looking *l, const char *path)
+static void look_into(void *context, const char *path)
 {
+    struct looking *l = context;
     const struct pythia__symbol_handler handler = {take_symbol, l};
     l->path = path;
     for (size_t i = 0; i < l->d->count; i++)
@@ -156,18 +157,21 @@ static void look_into(struct looking *l, const char *path)
     pythia__symbols_read(path, &handler);
 }
 
-static void look_into_all(struct looking *l, const char *path)
+void pythia__program_objects(const char *path, void (*each)(void *context, const char *file),
+                             void *context)
 {
     char *line = NULL;
     size_t capacity = 0;
     pid_t child;
-    look_into(l, path);
+    each(context, path);
+    if (pythia__symbols_read(path, NULL) != PYTHIA__FILE_DYNAMIC)
+        return;
     int from = ask_linker(path, &child);
     FILE *lines = from >= 0 ? fdopen(from, "r") : NULL;
     while (lines && getline(&line, &capacity, lines) > 0) {
         const char *file = file_of(line);
         if (file)
-            look_into(l, file);
+            each(context, file);
     }
     free(line);
     if (lines)
@@ -209,7 +213,7 @@ size_t pythia__program_look(const char *path, struct pythia__declarations *d)
             l.of_classes += *d->all[i].class_name != '\0';
             pythia_strtab_intern(l.names, pythia_text_of(d->all[i].function));
         }
-        look_into_all(&l, path);
+        pythia__program_objects(path, look_into, &l);
         known = report_unknown_functions(&l, path);
     }
     pythia_strtab_destroy(l.names);

@@ -18,4 +18,8 @@ const char *pythia__program_refused(const char *path);
  * known. */
 size_t pythia__program_look(const char *path, struct pythia__declarations *d);
 
+/* Call `each` with the file of a program and of each library that it loads when it starts. */
+void pythia__program_objects(const char *path, void (*each)(void *context, const char *file),
+                             void *context);
+
 #endif

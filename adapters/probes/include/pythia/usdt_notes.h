@@ -31,6 +31,7 @@ struct pythia_usdt_site {
     uint64_t offset;             /* of the instruction in the file */
     uint64_t semaphore;          /* offset in the file of a counter of 2 bytes that says whether
                                     somebody looks; 0: there is none */
+    uint64_t address, semaphore_address; /* the same two, from the base of the loaded file */
     enum pythia_usdt_instruction instruction;
     size_t operand_count;
     struct pythia_usdt_operand operands[PYTHIA_USDT_OPERANDS_MAX];
