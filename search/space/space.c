@@ -154,6 +154,62 @@ int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32
     return PYTHIA_OK;
 }
 
+static int merge_nodes(struct pythia_space_type *to, const struct pythia_space_type *from,
+                       uint32_t *places)
+{
+    places[PYTHIA_CCT_ROOT] = PYTHIA_CCT_ROOT;
+    for (uint32_t node = 1; node < pythia_cct_nodes(from->cct); node++) {
+        const struct pythia_space_node *more = &from->nodes[node];
+        struct pythia_space_node *n =
+            pythia_space_node_make(to, places[pythia_cct_parent(from->cct, node)],
+                                   pythia_cct_tracepoint(from->cct, node), &places[node]);
+        if (!n)
+            return PYTHIA_ENOMEM;
+        n->calls += more->calls;
+        n->requests += more->requests;
+        n->visits += more->visits;
+        n->time_ns += more->time_ns;
+        n->bytes += more->bytes;
+        n->outlived += more->outlived;
+        n->root = n->root || more->root;
+        n->entry = n->entry || more->entry;
+    }
+    return PYTHIA_OK;
+}
+
+static int merge_edges(struct pythia_space_type *to, const struct pythia_space_type *from,
+                       const uint32_t *places)
+{
+    for (uint32_t e = 0; e < pythia_cct_edges(from->cct); e++) {
+        struct pythia_edge edge = *pythia_cct_edge_at(from->cct, e);
+        edge.context = places[edge.context];
+        struct pythia_space_edge *known = pythia_space_edge_make(to, &edge);
+        if (!known)
+            return PYTHIA_ENOMEM;
+        known->visits += from->edges[e].visits;
+        known->time_ns += from->edges[e].time_ns;
+    }
+    return PYTHIA_OK;
+}
+
+/* A node stands after its parent in both trees, because it was made after it. */
+int pythia_space_merge(struct pythia_space *to, const struct pythia_space *from)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < from->count && status == PYTHIA_OK; i++) {
+        const struct pythia_space_type *type = &from->types[i];
+        struct pythia_space_type *known = pythia_space_type_make(to, type->name);
+        uint32_t *places = pythia_calloc(pythia_cct_nodes(type->cct), sizeof(*places));
+        status = known && places ? merge_nodes(known, type, places) : PYTHIA_ENOMEM;
+        if (status == PYTHIA_OK)
+            status = merge_edges(known, type, places);
+        if (status == PYTHIA_OK)
+            known->requests += type->requests;
+        pythia_free(places);
+    }
+    return status;
+}
+
 static uint32_t service_of_span(const struct pythia_space *s, const struct pythia_trace_span *span)
 {
     return pythia_vocabulary_resource_at(s->vocabulary, span->resource).service;

@@ -283,6 +283,13 @@ void pythia__belief_restore(struct pythia__belief *b)
     normalise_belief(b);
 }
 
+void pythia__belief_set(struct pythia__belief *b, const double *log_weight)
+{
+    pythia__belief_reset(b);
+    memcpy(b->log_weight, log_weight, b->nodes * sizeof(*b->log_weight));
+    normalise_belief(b);
+}
+
 /* ---- which edge varies most ---- */
 
 /* The clipped times of the edges that vary most, a row each, and the clipped total of all that are

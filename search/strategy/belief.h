@@ -68,6 +68,10 @@ void pythia__belief_reset(struct pythia__belief *b);
 void pythia__belief_save(struct pythia__belief *b);
 void pythia__belief_restore(struct pythia__belief *b);
 
+/* Set the weight of each node (log_weight), such as those of a belief that was saved. The weights
+ * are finite; nothing is known of the last evidence. */
+void pythia__belief_set(struct pythia__belief *b, const double *log_weight);
+
 /* The ranking of edges under some open points, from which the belief learns. `explained`: by
  * edge of the ranking, edges whose cause is known already, and whose time is taken out of the
  * total; NULL: none. Each node is weighed by the probability, over bootstraps of the requests,

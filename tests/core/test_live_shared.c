@@ -2,6 +2,7 @@
  * */
 #include "pythia/buf.h"
 #include "pythia/live_shared.h"
+#include "pythia/space_file.h"
 #include "stream.h"
 
 #define ENGINES      3
@@ -203,6 +204,191 @@ static void an_engine_with_other_settings_takes_no_part(void **state)
     end(&log);
 }
 
+/* Requests at the first two engines until so many rounds were decided; the third only reads. */
+static void run_two(struct log *log, uint64_t rounds)
+{
+    for (int turn = 0; numbers(log, 0).rounds < rounds; turn++) {
+        assert_true(turn < 5000);
+        for (size_t i = 0; i < 2; i++)
+            stream_request(&log->engines[i], stream_varied(log->engines[i].number));
+        for (size_t i = 0; i < 2; i++)
+            if (pythia_live_shared_is_due(log->engines[i].live)) {
+                assert_int_equal(pythia_live_shared_take(log->engines[i].live, log->names[i],
+                                                         &log->messages[log->count++]),
+                                 PYTHIA_OK);
+                read_log(log);
+            }
+    }
+}
+
+/* In all rounds but the first `rounds_before` it has seen and decided what the first one has. */
+static void assert_goes_on_alike(const struct log *log, size_t i, uint64_t rounds_before)
+{
+    static const char *const points[] = {"A", "C0", "C5", "D0", "D4", "D5", "D6", "D7"};
+    const struct stream *a = &log->engines[0], *b = &log->engines[i];
+    size_t before = a->cycles - b->cycles;
+    assert_int_equal(numbers(log, i).set, numbers(log, 0).set);
+    assert_int_equal(numbers(log, i).rounds, numbers(log, 0).rounds);
+    assert_int_equal(numbers(log, i).requests, numbers(log, 0).requests);
+    assert_int_equal(numbers(log, i).waiting_requests, numbers(log, 0).waiting_requests);
+    assert_int_equal(numbers(log, 0).rounds - b->cycles, rounds_before);
+    for (size_t p = 0; p < sizeof(points) / sizeof(points[0]); p++)
+        assert_int_equal(stream_is_open(b, points[p]), stream_is_open(a, points[p]));
+    for (size_t c = 0; c < b->cycles; c++) {
+        assert_int_equal(b->seen[c].number, a->seen[c + before].number);
+        assert_int_equal(b->seen[c].requests, a->seen[c + before].requests);
+        assert_int_equal(b->seen[c].switches, a->seen[c + before].switches);
+        assert_int_equal(b->seen[c].opened, a->seen[c + before].opened);
+        assert_int_equal(b->seen[c].finished, a->seen[c + before].finished);
+    }
+}
+
+/* Its trace points have other numbers than those of the others. */
+static void join_from_snapshot(struct log *log, size_t i, struct pythia_text snapshot)
+{
+    struct pythia_error e = {0};
+    join(log, i, &usual);
+    for (int leaf = 7; leaf >= 0; leaf--) {
+        char name[8];
+        snprintf(name, sizeof(name), "D%d", leaf);
+        uint32_t number =
+            pythia_vocabulary_string(log->engines[i].vocabulary, pythia_text_of(name));
+        (void)pythia_vocabulary_tracepoint(log->engines[i].vocabulary, 0, 0, number);
+    }
+    assert_int_equal(pythia_live_shared_restore(log->engines[i].live, snapshot, &e), PYTHIA_OK);
+    log->read[i] = log->count;
+    stream_applied(&log->engines[i]);
+}
+
+static void an_engine_that_begins_with_a_snapshot_goes_on_as_the_others(void **state)
+{
+    for (uint64_t rounds = 0; rounds < 6; rounds++) {
+        struct log log;
+        struct pythia_buf snapshot = {0};
+        begin(&log, 2);
+        run_two(&log, 1);
+        run_two(&log, 1 + rounds);
+        /* One part of the next round is in the log, too. */
+        while (!pythia_live_shared_is_due(log.engines[1].live))
+            stream_request(&log.engines[1], stream_varied(log.engines[1].number));
+        assert_int_equal(
+            pythia_live_shared_take(log.engines[1].live, log.names[1], &log.messages[log.count++]),
+            PYTHIA_OK);
+        read_log(&log);
+        assert_true(pythia_live_shared_has_snapshot(log.engines[0].live));
+        assert_int_equal(pythia_live_shared_save(log.engines[0].live, &snapshot), PYTHIA_OK);
+        join_from_snapshot(&log, 2, pythia_buf_text(&snapshot));
+        assert_true(numbers(&log, 2).waiting_requests > 0);
+        uint64_t before = numbers(&log, 0).rounds;
+        run_two(&log, 12);
+        assert_goes_on_alike(&log, 2, before);
+        pythia_buf_free(&snapshot);
+        end(&log);
+    }
+}
+
+static void a_snapshot_that_is_cut_off_is_refused_and_changes_nothing(void **state)
+{
+    struct log log;
+    struct pythia_buf snapshot = {0};
+    struct pythia_error e = {0};
+    begin(&log, 2);
+    run_two(&log, 3);
+    assert_int_equal(pythia_live_shared_save(log.engines[0].live, &snapshot), PYTHIA_OK);
+    for (size_t size = 0; size < snapshot.size; size += 1 + snapshot.size / 300)
+        assert_int_equal(pythia_live_shared_restore(log.engines[1].live,
+                                                    (struct pythia_text){snapshot.bytes, size}, &e),
+                         PYTHIA_EFORMAT);
+    run_two(&log, 6);
+    assert_alike(&log);
+    pythia_buf_free(&snapshot);
+    end(&log);
+}
+
+static void a_snapshot_of_another_version_is_refused_by_its_name(void **state)
+{
+    struct log log;
+    struct pythia_error e = {0};
+    begin(&log, 1);
+    assert_false(pythia_live_shared_has_snapshot(log.engines[0].live));
+    assert_int_equal(pythia_live_shared_restore(log.engines[0].live,
+                                                PYTHIA_TEXT("{\"format\":\"pythia.snapshot/2\"}\n"),
+                                                &e),
+                     PYTHIA_EFORMAT);
+    assert_string_equal(e.sentence,
+                        "it has the format pythia.snapshot/2, and this pythiad reads "
+                        "pythia.snapshot/1; run the same version of pythiad everywhere");
+    end(&log);
+}
+
+/* ---- what is learnt ---- */
+
+/* Half of the requests call Z, and are all seen by the second engine. */
+static const char *partly(uint64_t number, bool second)
+{
+    static char text[128];
+    snprintf(text, sizeof(text), second ? "A{10 B{%d} Z{5 Y{2}} 10}" : "A{10 B{%d} 10}",
+             (int)(number % 10));
+    return text;
+}
+
+static void write_space(const struct stream *s, struct pythia_buf *out)
+{
+    assert_int_equal(pythia_space_file_write(pythia_live_space(s->live), out), PYTHIA_OK);
+}
+
+static void several_engines_learn_what_one_learns_that_sees_all_requests(void **state)
+{
+    struct log log;
+    struct pythia_live_options o = usual;
+    struct pythia_buf spaces[3] = {{0}};
+    begin(&log, 2);
+    o.shared.group = NULL;
+    o.learn_requests *= 2; /* as many as the two need together */
+    join(&log, 2, &o);
+    struct stream *one = &log.engines[0], *two = &log.engines[1], *alone = &log.engines[2];
+    for (uint64_t i = 0; i < 12; i++) {
+        stream_request(one, partly(i, false));
+        stream_request(two, partly(i, true));
+        stream_request(alone, partly(i, false));
+        stream_request(alone, partly(i, true));
+    }
+    log.engine_count = 2;
+    for (int turn = 0; numbers(&log, 0).set == 0; turn++) {
+        assert_true(turn < 1000);
+        stream_wait(one, 1000);
+        stream_wait(two, 1000);
+        send_due(&log);
+        read_log(&log);
+    }
+    stream_wait(alone, 100000);
+    write_space(one, &spaces[0]);
+    write_space(two, &spaces[1]);
+    write_space(alone, &spaces[2]);
+    assert_non_null(strstr(spaces[0].bytes, "\"Y\""));
+    assert_string_equal(spaces[1].bytes, spaces[0].bytes);
+    assert_string_equal(spaces[2].bytes, spaces[0].bytes);
+    for (int i = 0; i < 3; i++)
+        pythia_buf_free(&spaces[i]);
+    log.engine_count = 3;
+    end(&log);
+}
+
+static void a_member_without_requests_holds_up_no_search(void **state)
+{
+    struct log log;
+    begin(&log, 2);
+    for (int turn = 0; numbers(&log, 1).set == 0; turn++) {
+        assert_true(turn < 1000);
+        stream_request(&log.engines[0], stream_varied(log.engines[0].number));
+        send_due(&log);
+        read_log(&log);
+    }
+    assert_true(stream_is_open(&log.engines[1], "A"));
+    assert_alike(&log);
+    end(&log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +396,11 @@ int main(void)
         cmocka_unit_test(a_message_that_is_cut_off_or_changed_is_refused_and_changes_nothing),
         cmocka_unit_test(evidence_that_comes_twice_counts_once),
         cmocka_unit_test(an_engine_with_other_settings_takes_no_part),
+        cmocka_unit_test(an_engine_that_begins_with_a_snapshot_goes_on_as_the_others),
+        cmocka_unit_test(a_snapshot_that_is_cut_off_is_refused_and_changes_nothing),
+        cmocka_unit_test(a_snapshot_of_another_version_is_refused_by_its_name),
+        cmocka_unit_test(several_engines_learn_what_one_learns_that_sees_all_requests),
+        cmocka_unit_test(a_member_without_requests_holds_up_no_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

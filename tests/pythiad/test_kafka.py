@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 import otlp
@@ -181,6 +182,20 @@ class Kafka(unittest.TestCase):
         mock.send(otlp.protobuf([root]))
         self.until_metric(second, FINISHED, 1)
         self.assertEqual(second.metric("pythia_spans_total"), 2)
+
+    def test_a_member_that_stops_while_others_join_ends_well(self):
+        """One member hangs, another leaves: the third joins again, and gets no answer before the first one's session has ended,
+        which takes longer than it has to stop."""
+        mock = Mock(self, partitions=6)
+        settings = ["session.timeout.ms=60000", "heartbeat.interval.ms=50"]
+        hangs, leaves, stops = [self.start(mock, settings=settings, wait=False) for _ in range(3)]
+        rig.until(lambda: [len(self.partitions(one)) for one in (hangs, leaves, stops)] == [2, 2, 2], 60,
+                  lambda: "\n".join(one.log for one in (hangs, leaves, stops)))
+        hangs.process.send_signal(signal.SIGSTOP)
+        self.assertEqual(leaves.stop(30), 0)
+        time.sleep(.5)  # it joins again meanwhile; if not, it leaves as any other
+        self.assertEqual(stops.stop(30), 0)
+        hangs.kill()
 
     def test_traces_in_two_partitions_are_found(self):
         mock = Mock(self, partitions=2)

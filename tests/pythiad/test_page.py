@@ -12,6 +12,7 @@ import browser
 import otlp
 import rig
 from test_control import Agent
+from test_kafka import Mock
 
 HOSTILE = "<img src=x onerror=console.log(1)><script>console.log(2)</script>"
 FAST_MS, SLOW_MS = 5, 40
@@ -464,6 +465,46 @@ class Decisions(Searched):
                     "too_few": "Too few requests"}[effect["verdict"]])
         self.open("#/decision/nothing")
         self.shows("No such decision")
+
+
+class Fleet(PageCase):
+    """A member of a group that shares its search."""
+
+    def setUp(self):
+        self.mock = Mock(self, partitions=3)
+        self.mock.command("topic", "pythia.evidence", 1)
+        url = f"--kafka={self.mock.url('evidence=pythia.evidence')}"
+        self.options = ("--quiet-ms=50", url)
+        super().setUp()
+        self.other = rig.Pythiad(self, *self.options)
+
+        def owned(one):
+            return len(one.get("/v1/status").json["kafka"]["partitions"])
+        rig.until(lambda: sorted([owned(self.pythiad), owned(self.other)]) == [1, 2], 60, lambda: self.pythiad.log)
+        for partition in range(3):
+            self.mock.send(b"no OTLP", partition)
+
+    def test_health_shows_members_partitions_and_the_shared_search(self):
+        self.open("#/health")
+        self.shows("Topic otlp_spans, group pythia", "follows the search of the group", "The members are not known yet",
+                   "partition", "Broken messages")
+        # The mock does not list members: what a real broker answers is shown by the same module.
+        member = {"member": "rdkafka-1", "client": "pythiad", "host": "/192.0.2.7", "partitions": [2, 0]}
+        self.run_script("void import('/page/fleet.js').then(fleet => fleet.fleetSection({topic: 't', group: 'g', partitions: [], member: 'rdkafka-1', "
+                        f"members: [{json.dumps(member)}]}})).then(section => document.querySelector('main').append(section))")
+        self.shows("rdkafka-1 (this one)", "192.0.2.7 0, 2", "This member has no partitions now.")
+        self.assertEqual(self.count("[data-key=partitions] tbody tr"), len(self.pythiad.get("/v1/status").json["kafka"]["partitions"]))
+        if os.environ.get("PYTHIA_SCREENSHOTS"):
+            self.browser.screenshot(os.path.join(os.environ["PYTHIA_SCREENSHOTS"], "fleet.png"))
+
+    def test_it_says_so_when_no_broker_answers(self):
+        self.open("#/health")
+        self.shows("follows the search of the group")
+        self.mock.command("broker", "down")
+        self.browser.wait("document.querySelector('[data-key=problem]') !== null", rig.patience(60))
+        self.shows("but Kafka cannot be read", "Something needs attention", "trace points stay as they are")
+        if os.environ.get("PYTHIA_SCREENSHOTS"):
+            self.browser.screenshot(os.path.join(os.environ["PYTHIA_SCREENSHOTS"], "fleet-outage.png"))
 
 
 class Looks(Searched):

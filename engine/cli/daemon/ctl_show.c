@@ -103,6 +103,8 @@ static void show_kafka_search(struct pythia_buf *to, const json_t *s)
     pythia__show_text(to, json_object_get(s, "topic"));
     pythia_buf_puts(to, ", ");
     pythia__show_text(to, json_object_get(s, "state"));
+    if (json_is_true(json_object_get(s, "differs")))
+        pythia_buf_puts(to, ", takes no part because its settings differ");
     pythia_buf_printf(to,
                       ": %" JSON_INTEGER_FORMAT " members, %" JSON_INTEGER_FORMAT
                       " rounds of %" JSON_INTEGER_FORMAT " requests, set %" JSON_INTEGER_FORMAT

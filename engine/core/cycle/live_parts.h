@@ -51,6 +51,8 @@ struct pythia__live_share {
     bool differs;                              /* the settings of the log are not ours */
     struct pythia__live_part *parts;           /* owned: of the round */
     size_t part_count, part_capacity;
+    struct pythia__live_part *offers; /* owned: of first types, until the search begins */
+    size_t offer_count, offer_capacity;
     struct pythia__live_stage round; /* while it is decided and reported */
     bool deciding;
     struct pythia_live_shared_numbers numbers;
@@ -123,5 +125,15 @@ int pythia__live_share_init(struct pythia_live *l);
 void pythia__live_share_free(struct pythia__live_share *share);
 void pythia__live_part_free(struct pythia__live_part *part);
 void pythia__live_share_clear(struct pythia__live_share *share); /* its parts */
+void pythia__live_share_clear_offers(struct pythia__live_share *share);
 struct pythia_search_options pythia__live_share_search(const struct pythia_live *l);
+
+/* live_shared.c, for live_snapshot.c: move the types of a space's text that are not known yet to
+ * our space, *moved rises by their number; look at a file of evidence alone, before it counts; add
+ * a part to the round (`head` is borrowed). */
+int pythia__live_adopt_types(struct pythia_live *l, const char *member, const char *text,
+                             size_t *moved, struct pythia_error *why);
+int pythia__live_check_file(const struct pythia_live *l, const char *member,
+                            struct pythia_text file, struct pythia_error *e);
+int pythia__live_add_part(struct pythia__live_share *share, json_t *head, struct pythia_text file);
 #endif

@@ -60,10 +60,19 @@ void pythia__live_share_clear(struct pythia__live_share *share)
     share->part_count = 0;
 }
 
+void pythia__live_share_clear_offers(struct pythia__live_share *share)
+{
+    for (size_t i = 0; i < share->offer_count; i++)
+        pythia__live_part_free(&share->offers[i]);
+    share->offer_count = 0;
+}
+
 void pythia__live_share_free(struct pythia__live_share *share)
 {
     pythia__live_share_clear(share);
+    pythia__live_share_clear_offers(share);
     pythia_free(share->parts);
+    pythia_free(share->offers);
     pythia_free(share->group);
     pythia_free(share->settings);
     pythia_free(share->log_settings);

@@ -230,11 +230,9 @@ static int merge_files(struct pythia_live *l, struct pythia__evidence *e, struct
     }
 }
 
-/* Move the types of a message that nobody knows yet to our space: *moved rises by their number. */
-static int adopt_types(struct pythia_live *l, const struct pythia__live_part *part, size_t *moved,
-                       struct pythia_error *why)
+int pythia__live_adopt_types(struct pythia_live *l, const char *member, const char *text,
+                             size_t *moved, struct pythia_error *why)
 {
-    const char *text = json_string_value(json_object_get(part->head, "space"));
     struct pythia_space *types = NULL;
     size_t count = 0;
     uint32_t *names = NULL;
@@ -243,7 +241,7 @@ static int adopt_types(struct pythia_live *l, const struct pythia__live_part *pa
     int status = pythia_space_create(l->vocabulary, &types);
     if (status != PYTHIA_OK)
         return status;
-    status = pythia_space_file_parse(part->member, pythia_text_of(text), types, why);
+    status = pythia_space_file_parse(member, pythia_text_of(text), types, why);
     if (status != PYTHIA_OK)
         goto out;
     const struct pythia_space_type *all = pythia_space_types(types, &count);
@@ -265,12 +263,18 @@ out:
     return status;
 }
 
+static const char *space_of(const struct pythia__live_part *part)
+{
+    return json_string_value(json_object_get(part->head, "space"));
+}
+
 static int grow_search(struct pythia_live *l, bool *switched, struct pythia_error *why)
 {
     size_t moved = 0;
     int status = PYTHIA_OK;
     for (size_t i = 0; i < l->share.part_count && status == PYTHIA_OK; i++)
-        status = adopt_types(l, &l->share.parts[i], &moved, why);
+        status = pythia__live_adopt_types(l, l->share.parts[i].member, space_of(&l->share.parts[i]),
+                                          &moved, why);
     if (status == PYTHIA_OK && moved > 0)
         status = pythia_search_grow(l->search);
     *switched = *switched || moved > 0;
@@ -334,13 +338,41 @@ static int decide_round(struct pythia_live *l, struct pythia_error *why)
     return status;
 }
 
+/* All that was learnt by any of those who offered types, as one space; and that as text: names
+ * alone decide the numbers of its nodes, whoever reads it. */
+static int merge_offers(const struct pythia_live *l, struct pythia_buf *out,
+                        struct pythia_error *why)
+{
+    struct pythia_space *all = NULL;
+    int status = pythia_space_create(l->vocabulary, &all);
+    for (size_t i = 0; i < l->share.offer_count && status == PYTHIA_OK; i++) {
+        const struct pythia__live_part *offer = &l->share.offers[i];
+        struct pythia_space *one = NULL;
+        status = pythia_space_create(l->vocabulary, &one);
+        if (status == PYTHIA_OK)
+            status =
+                pythia_space_file_parse(offer->member, pythia_text_of(space_of(offer)), one, why);
+        if (status == PYTHIA_OK)
+            status = pythia_space_merge(all, one);
+        pythia_space_destroy(one);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_space_file_write(all, out);
+    pythia_space_destroy(all);
+    return status;
+}
+
 /* The first types: all begin the search with them, and nobody's evidence counts that was gathered
  * before. */
-static int begin_with_types(struct pythia_live *l, const struct pythia__live_part *part,
-                            struct pythia_error *why)
+static int begin_with_offers(struct pythia_live *l, struct pythia_error *why)
 {
+    struct pythia_buf types = {0};
     size_t moved = 0;
-    int status = adopt_types(l, part, &moved, why);
+    int status = merge_offers(l, &types, why);
+    if (status == PYTHIA_OK)
+        status = pythia__live_adopt_types(l, "all members", types.bytes, &moved, why);
+    pythia_buf_free(&types);
+    pythia__live_share_clear_offers(&l->share);
     if (status != PYTHIA_OK || moved == 0)
         return status;
     pythia__live_share_clear(&l->share);
@@ -348,6 +380,14 @@ static int begin_with_types(struct pythia_live *l, const struct pythia__live_par
     l->share.offered = false;
     pythia__live_drop_evidence(l);
     return pythia__live_begin_search(l);
+}
+
+static bool has_offered(const struct pythia__live_share *share, const char *member)
+{
+    for (size_t i = 0; i < share->offer_count; i++)
+        if (strcmp(share->offers[i].member, member) == 0)
+            return true;
+    return false;
 }
 
 /* ---- reading ---- */
@@ -409,9 +449,10 @@ static uint64_t count_parts(const struct pythia__live_share *share)
     return parts;
 }
 
-/* A file that cannot be merged would stop all: it is looked at alone, before it counts. */
-static int check_file(const struct pythia_live *l, const char *member, struct pythia_text file,
-                      struct pythia_error *e)
+/* A file that cannot be merged would stop all, and so would types that cannot be read: each is
+ * looked at alone, before it counts. */
+int pythia__live_check_file(const struct pythia_live *l, const char *member,
+                            struct pythia_text file, struct pythia_error *e)
 {
     struct pythia_evidence_merge *m = NULL;
     int status = pythia_evidence_merge_create(l->vocabulary, false, &m);
@@ -421,13 +462,23 @@ static int check_file(const struct pythia_live *l, const char *member, struct py
     return status == PYTHIA_EUSAGE ? PYTHIA_EFORMAT : status;
 }
 
-static int add_part(struct pythia__live_share *share, json_t *head, struct pythia_text file)
+static int check_types(const struct pythia_live *l, const char *member, const char *text,
+                       struct pythia_error *e)
+{
+    struct pythia_space *types = NULL;
+    int status = *text ? pythia_space_create(l->vocabulary, &types) : PYTHIA_OK;
+    if (status == PYTHIA_OK && *text)
+        status = pythia_space_file_parse(member, pythia_text_of(text), types, e);
+    pythia_space_destroy(types);
+    return status;
+}
+
+static int append_part(struct pythia__live_part **list, size_t *count, size_t *capacity,
+                       json_t *head, struct pythia_text file)
 {
     struct pythia__live_part part = {
         .member = copy_text(json_string_value(json_object_get(head, "member")))};
-    int status = part.member ? pythia_grow(&share->parts, &share->part_capacity, share->part_count,
-                                           sizeof(*share->parts))
-                             : PYTHIA_ENOMEM;
+    int status = part.member ? pythia_grow(list, capacity, *count, sizeof(**list)) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK) {
         pythia_buf_text_add(&part.file, file);
         status = pythia_buf_status(&part.file);
@@ -437,31 +488,55 @@ static int add_part(struct pythia__live_share *share, json_t *head, struct pythi
         return status;
     }
     part.head = json_incref(head);
-    share->parts[share->part_count++] = part;
+    (*list)[(*count)++] = part;
     return PYTHIA_OK;
 }
 
-/* Without evidence, or with evidence that is late, a message may still have types, which join the
- * search with the round. */
+int pythia__live_add_part(struct pythia__live_share *share, json_t *head, struct pythia_text file)
+{
+    return append_part(&share->parts, &share->part_count, &share->part_capacity, head, file);
+}
+
+/* The search begins when all parts of the requests have been learnt from, as one engine alone would
+ * have; or, so that nobody waits for a member to which few requests come, when one sends again that
+ * has offered its types. */
+static int take_offer(struct pythia_live *l, json_t *head, struct pythia_error *e)
+{
+    struct pythia__live_share *share = &l->share;
+    uint64_t parts = 0;
+    if (*json_string_value(json_object_get(head, "space"))) {
+        int status = append_part(&share->offers, &share->offer_count, &share->offer_capacity, head,
+                                 PYTHIA_TEXT(""));
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    for (size_t i = 0; i < share->offer_count; i++)
+        parts += head_number(share->offers[i].head, "parts");
+    return share->offer_count > 0 && parts >= head_number(head, "of") ? begin_with_offers(l, e)
+                                                                      : PYTHIA_OK;
+}
+
 static int take_part(struct pythia_live *l, json_t *head, struct pythia_text file,
                      struct pythia_error *e)
 {
     struct pythia__live_share *share = &l->share;
     const char *member = json_string_value(json_object_get(head, "member"));
+    /* Without evidence, or with evidence that is late, a message may still have types, which join
+     * the search with the round. */
     bool types = *json_string_value(json_object_get(head, "space"));
     int status = file.size > 0 && has_sent(share, member) ? decide_round(l, e) : PYTHIA_OK;
+    if (status == PYTHIA_OK && !l->search)
+        status = has_offered(share, member) ? begin_with_offers(l, e) : take_offer(l, head, e);
     if (status != PYTHIA_OK)
         return status;
     if (file.size > 0 && head_number(head, "set") != share->set) {
         share->numbers.late_requests += head_number(head, "requests");
         file.size = 0;
     }
-    if (file.size == 0 && !types)
+    if (file.size == 0 && (!types || !l->search))
         return PYTHIA_OK;
-    if ((status = add_part(share, head, file)) != PYTHIA_OK)
+    if ((status = pythia__live_add_part(share, head, file)) != PYTHIA_OK)
         return status;
-    if (!l->search && types)
-        return begin_with_types(l, &share->parts[share->part_count - 1], e);
     return count_parts(share) >= head_number(head, "of") ? decide_round(l, e) : PYTHIA_OK;
 }
 
@@ -485,7 +560,11 @@ int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
     if (!json_is_string(json_object_get(head, "space")))
         status = pythia_error_set(e, PYTHIA_EFORMAT, "it has no space");
     else if (message.size > 0)
-        status = check_file(l, json_string_value(json_object_get(head, "member")), message, e);
+        status = pythia__live_check_file(l, json_string_value(json_object_get(head, "member")),
+                                         message, e);
+    if (status == PYTHIA_OK)
+        status = check_types(l, json_string_value(json_object_get(head, "member")),
+                             json_string_value(json_object_get(head, "space")), e);
     if (status == PYTHIA_OK)
         status = take_part(l, head, message, e);
 out:

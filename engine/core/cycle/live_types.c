@@ -245,6 +245,7 @@ int pythia__live_types_offer(struct pythia__live_types *t, uint64_t requests,
 
 int pythia__live_types_adopt(struct pythia__live_types *t, uint32_t name)
 {
+    size_t learnt = t->learnt; /* a type that is new here is counted when it is met */
     struct pythia__live_type *type = pythia__live_types_meet(t, name);
     const struct pythia_space_type *known = pythia_space_type(t->space, name);
     if (!type)
@@ -252,7 +253,7 @@ int pythia__live_types_adopt(struct pythia__live_types *t, uint32_t name)
     unlearn_type(t, name);
     type->learnt = true;
     type->taught = type->refused = false;
-    t->learnt++;
+    t->learnt = learnt + 1;
     t->learnt_contexts += known ? pythia_cct_nodes(known->cct) : 0;
     return PYTHIA_OK;
 }

@@ -113,6 +113,8 @@ int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
     if (d->engine.s.kafka) {
         const struct pythia__kafka_options reading = {.url = d->engine.s.kafka,
                                                       .obey = pythia__sharing_obey,
+                                                      .save = pythia__sharing_save,
+                                                      .restore = pythia__sharing_restore,
                                                       .context = d,
                                                       .message_max = d->engine.s.body_max};
         status =

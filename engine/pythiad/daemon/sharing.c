@@ -153,3 +153,25 @@ void pythia__sharing_obey(void *daemon, const json_t *order)
         pythia_log(PYTHIA_LOG_ERROR, "An order of another member could not be obeyed: reason=%s",
                    pythia_status_text(status));
 }
+
+/* ---- verdicts ---- */
+
+int pythia__sharing_save(const void *daemon, struct pythia_buf *out)
+{
+    const struct pythia__daemon *d = daemon;
+    return pythia_verdicts_save(&d->engine.story.verdicts, d->engine.vocabulary, out);
+}
+
+int pythia__sharing_restore(void *daemon, struct pythia_text saved)
+{
+    struct pythia__daemon *d = daemon;
+    struct pythia_verdicts verdicts = {0};
+    int status = pythia_verdicts_load(&verdicts, d->engine.vocabulary, saved);
+    if (status != PYTHIA_OK) {
+        pythia_verdicts_free(&verdicts);
+        return status;
+    }
+    pythia_verdicts_free(&d->engine.story.verdicts);
+    d->engine.story.verdicts = verdicts;
+    return PYTHIA_OK;
+}

@@ -24,4 +24,8 @@ void pythia__sharing_pin(void *daemon, const struct pythia_text *ids, size_t cou
 int pythia__sharing_set_off(struct pythia__daemon *d, bool off, bool *kept);
 void pythia__sharing_obey(void *daemon, const json_t *order);
 
+/* The verdicts, for a snapshot of the search, and from one. As pythia_verdicts_save and _load. */
+int pythia__sharing_save(const void *daemon, struct pythia_buf *out);
+int pythia__sharing_restore(void *daemon, struct pythia_text saved);
+
 #endif

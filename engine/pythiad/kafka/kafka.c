@@ -14,6 +14,8 @@
 #define TICK_MS       1000 /* between offsets that are stored */
 #define SHARED_MS     250  /* between looks whether evidence is complete */
 #define PRESSURE_MS   20   /* between looks whether the engine takes more */
+#define LEAVE_MS      2000 /* to leave the group; pythiad has 5 s to stop */
+#define POLL_MS       50
 
 /* After those of the URL, which cannot have them. Offsets are stored here, and committed by the
  * client, which alone knows when no rebalance is under way: before 2.8.0 it takes a commit that
@@ -100,15 +102,40 @@ static void tell_split(struct pythia__kafka *k)
     k->told_split = split;
 }
 
-/* Runs on a worker thread, because it waits for Kafka, up to the length of a session. Callbacks
- * come on this thread meanwhile. */
+/* Leave the group. While a rebalance is under way, the broker answers nothing on the connection
+ * before the others have joined again, which takes as long as they take: with several members that
+ * stop one after the other, a session. So it is not waited for. False: there was no answer in time;
+ * the broker drops the member at the end of its session, and what was not committed is read again.
+ */
+static bool leave_in_time(struct pythia__kafka *k)
+{
+    rd_kafka_queue_t *queue = kafka.queue_new(k->client);
+    uint64_t until_ns = uv_hrtime() + LEAVE_MS * UINT64_C(1000000);
+    rd_kafka_error_t *error = kafka.consumer_close_queue(k->client, queue);
+    if (error)
+        kafka.error_destroy(error);
+    while (!error && !kafka.consumer_closed(k->client) && uv_hrtime() < until_ns) {
+        rd_kafka_message_t *m = kafka.consume_queue(queue, POLL_MS); /* it makes callbacks */
+        if (m)
+            kafka.message_destroy(m);
+    }
+    kafka.queue_destroy(queue);
+    return kafka.consumer_closed(k->client);
+}
+
+/* Runs on a worker thread, because it waits for Kafka. Callbacks come on this thread meanwhile. */
 static void close_client(uv_work_t *work)
 {
     struct pythia__kafka *k = work->data;
     if (k->shared)
         pythia__kafka_evidence_close(k);
-    (void)kafka.consumer_close(k->client);
-    kafka.destroy(k->client);
+    if (leave_in_time(k))
+        kafka.destroy(k->client);
+    else /* to free the client would wait for the answer, too: the process ends without that */
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Stops without an answer of the group, which drops the member when its session "
+                   "ends: topic=%s, group=%s",
+                   k->url.topic, k->url.group);
 }
 
 static void note_closed(uv_work_t *work, int cancelled)
@@ -196,7 +223,9 @@ int pythia__kafka_create(uv_loop_t *loop, struct pythia__intake *intake, struct 
     k->live = live;
     k->message_max = options->message_max;
     k->obey = options->obey;
-    k->obey_context = options->context;
+    k->save = options->save;
+    k->restore = options->restore;
+    k->owner = options->context;
     k->json = pythia_adapter_named("otlp");
     k->protobuf = pythia_adapter_named("otlp-proto");
     k->last = &k->first;
@@ -222,6 +251,8 @@ void pythia__kafka_stop(struct pythia__kafka *k)
     pythia__kafka_group_store(k);
     pythia__kafka_group_leave(k);
     k->stopping = true;
+    if (k->shared)
+        atomic_store(&k->shared->hurries, true);
     kafka.queue_cb_event_enable(k->queue, NULL, NULL);
     kafka.queue_destroy(k->queue);
     if (k->shared) {

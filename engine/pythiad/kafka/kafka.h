@@ -26,10 +26,17 @@ struct pythia__kafka;
  * member's own orders too. */
 typedef void (*pythia__kafka_obey)(void *context, const json_t *order);
 
+/* What the owner adds to a snapshot of the search, and takes from it: append it to `out`;
+ * PYTHIA_OK, PYTHIA_EFORMAT if it is broken, or PYTHIA_ENOMEM. */
+typedef int (*pythia__kafka_save)(const void *context, struct pythia_buf *out);
+typedef int (*pythia__kafka_restore)(void *context, struct pythia_text saved);
+
 struct pythia__kafka_options {
     const char *url; /* kafka_url.h */
     pythia__kafka_obey obey;
-    void *context;
+    pythia__kafka_save save;
+    pythia__kafka_restore restore;
+    void *context;      /* of all three */
     size_t message_max; /* bytes of a message; a larger one is skipped and counted */
 };
 

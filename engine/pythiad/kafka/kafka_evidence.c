@@ -9,6 +9,8 @@
 #define kafka pythia__kafka_library
 
 #define WAIT_MS  5000
+#define SLICE_MS 500 /* of a wait: then it looks whether pythiad stops */
+#define ASK_MS   1000
 #define FLUSH_MS 12000 /* more than message.timeout.ms */
 
 /* In a producer's settings. One message is the evidence of a cycle. */
@@ -17,10 +19,12 @@ static const char *const producing[][2] = {
     {"message.max.bytes", "64000000"}, {"compression.codec", "zstd"},
 };
 
+/* Where messages are gone, the client goes on with those that are left, which shows by their
+ * offsets: an error would leave it without a position. */
 static const char *const following[][2] = {
     {"enable.auto.commit", "false"},
     {"enable.partition.eof", "true"},
-    {"auto.offset.reset", "error"},
+    {"auto.offset.reset", "earliest"},
     {"fetch.message.max.bytes", "64000000"},
 };
 
@@ -41,6 +45,19 @@ static void note_delivery(rd_kafka_t *client, const rd_kafka_message_t *m, void 
     k->shared->delivered = m->err == RD_KAFKA_RESP_ERR_NO_ERROR;
     if (m->err)
         fail_job(k->shared, m->err, kafka.err2str(m->err));
+}
+
+/* Ask for what is known of a topic, as long as WAIT_MS or until pythiad stops. */
+static rd_kafka_resp_err_t ask_metadata(struct pythia__kafka_shared *s, rd_kafka_topic_t *topic,
+                                        const struct rd_kafka_metadata **about)
+{
+    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    for (int ms = 0; error == RD_KAFKA_RESP_ERR__TIMED_OUT && ms < WAIT_MS; ms += SLICE_MS) {
+        if (atomic_load(&s->hurries))
+            break;
+        error = kafka.metadata(s->producer, 0, topic, about, SLICE_MS);
+    }
+    return error;
 }
 
 static int make_producer(struct pythia__kafka *k, struct pythia_error *e)
@@ -73,8 +90,7 @@ static void count_all_partitions(struct pythia__kafka *k)
 {
     const struct rd_kafka_metadata *about = NULL;
     rd_kafka_topic_t *topic = kafka.topic_new(k->shared->producer, k->url.topic, NULL);
-    if (topic && kafka.metadata(k->shared->producer, 0, topic, &about, WAIT_MS) ==
-                     RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (topic && ask_metadata(k->shared, topic, &about) == RD_KAFKA_RESP_ERR_NO_ERROR) {
         if (about->topic_cnt == 1 && !about->topics[0].err)
             k->shared->partitions = about->topics[0].partition_cnt;
         kafka.metadata_destroy(about);
@@ -83,14 +99,14 @@ static void count_all_partitions(struct pythia__kafka *k)
         kafka.topic_destroy(topic);
 }
 
-/* One partition, or the order would not be the same for all; and all of its messages. */
+/* One partition, or the order would not be the same for all. */
 static void check_log(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
     const struct rd_kafka_metadata *about = NULL;
     int64_t low = 0, high = 0;
     char reason[256];
-    rd_kafka_resp_err_t error = kafka.metadata(s->producer, 0, s->topic, &about, WAIT_MS);
+    rd_kafka_resp_err_t error = ask_metadata(s, s->topic, &about);
     if (error) {
         fail_job(s, error, kafka.err2str(error));
         return;
@@ -98,7 +114,7 @@ static void check_log(struct pythia__kafka *k)
     if (about->topic_cnt != 1 || about->topics[0].err) {
         error = about->topic_cnt == 1 ? about->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
         snprintf(reason, sizeof(reason),
-                 "%s: %s: make it with 1 partition, retention.ms=-1 and "
+                 "%s: %s: make it with 1 partition, cleanup.policy=delete and "
                  "max.message.bytes=16777216",
                  k->url.evidence, kafka.err2str(error));
         fail_job(s, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
@@ -112,16 +128,11 @@ static void check_log(struct pythia__kafka *k)
     kafka.metadata_destroy(about);
     if (s->job_failed)
         return;
-    error = kafka.query_watermark_offsets(s->producer, k->url.evidence, 0, &low, &high, WAIT_MS);
-    if (error) {
+    error = kafka.query_watermark_offsets(s->producer, k->url.evidence, 0, &low, &high, ASK_MS);
+    if (error)
         fail_job(s, error, kafka.err2str(error));
-    } else if (low > s->next) {
-        snprintf(reason, sizeof(reason),
-                 "%s begins at offset %" PRId64 ", and what the search found before is gone: set "
-                 "retention.ms=-1, and name a new topic with evidence= to begin anew",
-                 k->url.evidence, low);
-        fail_job(s, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
-    }
+    s->low = low;
+    s->high = high;
 }
 
 /* A producer that failed for good is replaced. */
@@ -152,6 +163,15 @@ void pythia__kafka_evidence_begin(uv_work_t *work)
         count_all_partitions(k);
 }
 
+/* Until the message is there, or given up, or pythiad stops. False: it is there. */
+static bool flush_producer(struct pythia__kafka_shared *s)
+{
+    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    for (int ms = 0; error && ms < FLUSH_MS && !atomic_load(&s->hurries); ms += SLICE_MS)
+        error = kafka.flush(s->producer, SLICE_MS);
+    return error != RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 /* What was not delivered in time may be there all the same: its sender reads the topic, and knows.
  * */
 void pythia__kafka_evidence_send(uv_work_t *work)
@@ -163,9 +183,19 @@ void pythia__kafka_evidence_send(uv_work_t *work)
     if (kafka.produce(s->topic, 0, RD_KAFKA_MSG_F_COPY, s->message.bytes, s->message.size, s->name,
                       strlen(s->name), NULL) != 0)
         fail_job(s, kafka.last_error(), kafka.err2str(kafka.last_error()));
-    else if (kafka.flush(s->producer, FLUSH_MS) || !s->delivered)
+    else if (flush_producer(s) || !s->delivered)
         fail_job(s, RD_KAFKA_RESP_ERR__TIMED_OUT, "no broker has taken it in time");
     s->job_fatal = s->job_failed && kafka.fatal_error(s->producer, why, sizeof(why));
+}
+
+/* By the client of the topic of traces, which no other thread replaces meanwhile. */
+void pythia__kafka_evidence_ask(struct pythia__kafka *k)
+{
+    int64_t low = -1, high = -1;
+    if (kafka.query_watermark_offsets(k->client, k->url.evidence, 0, &low, &high, ASK_MS) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR)
+        low = -1;
+    k->shared->asked_low = low;
 }
 
 void pythia__kafka_evidence_close(struct pythia__kafka *k)

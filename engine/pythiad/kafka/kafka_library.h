@@ -21,7 +21,10 @@
     X(conf_set_offset_commit_cb)                                                                   \
     X(conf_set_opaque)                                                                             \
     X(conf_set_rebalance_cb)                                                                       \
+    X(consume_queue)                                                                               \
     X(consumer_close)                                                                              \
+    X(consumer_close_queue)                                                                        \
+    X(consumer_closed)                                                                             \
     X(consumer_poll)                                                                               \
     X(destroy)                                                                                     \
     X(err2str)                                                                                     \
@@ -49,6 +52,7 @@
     X(queue_cb_event_enable)                                                                       \
     X(queue_destroy)                                                                               \
     X(queue_get_consumer)                                                                          \
+    X(queue_new)                                                                                   \
     X(resume_partitions)                                                                           \
     X(seek_partitions)                                                                             \
     X(subscribe)                                                                                   \

@@ -1,23 +1,29 @@
 /* The members of the group, as its coordinator knows them. They are asked for now and then on a
- * worker thread: the call waits for brokers. (The client's asynchronous call for it,
+ * worker thread: the call waits for brokers. It also shows whether any broker answers: the client
+ * says that all are down only if it meets all of them between two attempts to connect, which it may
+ * never do when there are several connections. (The client's asynchronous call for it,
  * DescribeConsumerGroups, blocks the whole client of version 2.0.2 for good when a broker does not
  * support it.) */
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "kafka_parts.h"
+#include "kafka_shared.h"
 
 #define kafka pythia__kafka_library
 
 #define ASK_MS    10000
 #define ANSWER_MS 2000
 
+#define SILENT_MAX 2 /* answers that may be missing: a broker that is busy is not gone */
+
 static void list_group(uv_work_t *work)
 {
     struct pythia__kafka *k = work->data;
-    if (kafka.list_groups(k->client, k->url.group, &k->groups, ANSWER_MS) !=
-        RD_KAFKA_RESP_ERR_NO_ERROR)
+    k->list_error = kafka.list_groups(k->client, k->url.group, &k->groups, ANSWER_MS);
+    if (k->list_error)
         k->groups = NULL;
+    if (k->shared && !atomic_load(&k->shared->hurries))
+        pythia__kafka_evidence_ask(k);
 }
 
 static bool take_bytes(struct pythia_text *from, void *to, size_t size)
@@ -82,14 +88,30 @@ static json_t *pack_member(const struct pythia__kafka *k,
                      m->client_host, "partitions", partitions);
 }
 
+static void note_answer(struct pythia__kafka *k)
+{
+    bool silent = k->list_error == RD_KAFKA_RESP_ERR__TRANSPORT ||
+                  k->list_error == RD_KAFKA_RESP_ERR__TIMED_OUT ||
+                  k->list_error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+    k->silent = silent ? k->silent + 1 : 0;
+    if (k->silent >= SILENT_MAX)
+        pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,
+                              "no broker answers, all brokers are down or cannot be reached");
+    else if (!silent && k->problem_code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
+}
+
 /* Who may not describe the group knows no members, which is no reason not to read. */
 static void take_group(uv_work_t *work, int cancelled)
 {
     struct pythia__kafka *k = work->data;
     (void)cancelled;
     k->listing = false;
+    note_answer(k);
     json_decref(k->members);
     k->members = NULL;
+    if (k->shared && k->shared->asked_low > k->shared->low)
+        k->shared->low = k->shared->asked_low;
     if (!k->groups)
         return;
     for (int g = 0; g < k->groups->group_cnt; g++) {

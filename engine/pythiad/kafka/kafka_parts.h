@@ -47,7 +47,9 @@ struct pythia__kafka {
     struct pythia_live *live;
     size_t message_max;
     pythia__kafka_obey obey;
-    void *obey_context;
+    pythia__kafka_save save;
+    pythia__kafka_restore restore;
+    void *owner;
     const struct pythia_adapter_ops *json, *protobuf;
     struct pythia__kafka_url url;
     rd_kafka_t *client;
@@ -57,6 +59,8 @@ struct pythia__kafka {
     uv_work_t list;                           /* asks for them */
     const struct rd_kafka_group_list *groups; /* the answer; NULL: there was none */
     bool listing;
+    int list_error; /* of librdkafka */
+    int silent;     /* times in a row that no broker answered */
     uint64_t listed_ms;
     struct kafka_partition *partitions;
     struct kafka_body *first, **last; /* bodies that wait to be decoded */

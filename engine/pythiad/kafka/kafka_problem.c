@@ -4,9 +4,13 @@
 #include "pythia/log.h"
 
 /* What whoever runs the broker can do. */
-static const char *find_remedy(rd_kafka_resp_err_t code)
+static const char *find_remedy(rd_kafka_resp_err_t code, bool shared)
 {
     switch ((int)code) {
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+        return shared ? ": trace points stay as they are, and the search of the group goes on when "
+                        "one answers"
+                      : "";
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
         return ": let the user of --kafka read and describe the topic";
     case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
@@ -33,7 +37,7 @@ void pythia__kafka_problem(struct pythia__kafka *k, rd_kafka_resp_err_t code, co
         pythia_log(PYTHIA_LOG_INFO, "Kafka answers again: topic=%s", k->url.topic);
         *k->problem = '\0';
     } else {
-        snprintf(k->problem, sizeof(k->problem), "%s%s", reason, find_remedy(code));
+        snprintf(k->problem, sizeof(k->problem), "%s%s", reason, find_remedy(code, k->shared));
         pythia_log(PYTHIA_LOG_WARNING, "Cannot read from Kafka: topic=%s, group=%s, reason=%s",
                    k->url.topic, k->url.group, k->problem);
     }

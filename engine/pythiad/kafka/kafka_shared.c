@@ -12,10 +12,9 @@
 
 #define kafka pythia__kafka_library
 
-#define FORMAT        "pythia.part/1"
 #define RETRY_MS      1000
 #define TURN_MESSAGES 64
-#define SEEK_MS       5000
+#define SEEK_MS       1000 /* it asks no broker */
 
 /* ---- making ---- */
 
@@ -58,6 +57,7 @@ int pythia__kafka_shared_create(struct pythia__kafka *k, struct pythia_error *e)
     if (!k->shared)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
     k->shared->work.data = k;
+    k->shared->position = -1;
     int status = name_member(k);
     if (status != PYTHIA_OK)
         return pythia_error_set(e, status, "kafka: no random number for the name of the member");
@@ -75,6 +75,7 @@ void pythia__kafka_shared_destroy(struct pythia__kafka *k)
     for (size_t i = 0; i < s->stand_count; i++)
         json_decref(s->stands[i].ids);
     pythia_free(s->stands);
+    pythia__kafka_snapshot_free(&s->snapshot);
     json_decref(s->orders);
     pythia_free(s->finished);
     pythia_buf_free(&s->message);
@@ -96,7 +97,8 @@ bool pythia__kafka_shared_may_read(const struct pythia__kafka *k)
 bool pythia__kafka_is_behind(const struct pythia__kafka *k)
 {
     return k && k->shared &&
-           (k->shared->state == KAFKA_SHARED_BEGINNING || k->shared->state == KAFKA_SHARED_BEHIND);
+           (k->shared->state == KAFKA_SHARED_BEGINNING ||
+            k->shared->state == KAFKA_SHARED_LOOKING || k->shared->state == KAFKA_SHARED_BEHIND);
 }
 
 /* ---- requests that finished ---- */
@@ -131,36 +133,9 @@ static void trim_finished(struct pythia__kafka *k)
 
 /* ---- where partitions stand ---- */
 
-/* Others get the partitions of a member that takes no part. */
-static void leave_group(struct pythia__kafka *k)
-{
-    k->shared->leaves = true;
-    (void)kafka.unsubscribe(k->client);
-}
-
-static void fail_shared(struct pythia__kafka *k, const char *reason)
-{
-    if (k->shared->state == KAFKA_SHARED_FAILED)
-        return;
-    leave_group(k);
-    k->shared->state = KAFKA_SHARED_FAILED;
-    snprintf(k->shared->job_reason, sizeof(k->shared->job_reason),
-             "the search of the group cannot be followed any more, start pythiad again: %s",
-             reason);
-    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__FATAL, k->shared->job_reason);
-}
-
-static struct kafka_stand *find_stand(const struct pythia__kafka_shared *s, int32_t partition)
-{
-    for (size_t i = 0; i < s->stand_count; i++)
-        if (s->stands[i].partition == partition)
-            return &s->stands[i];
-    return NULL;
-}
-
 static int64_t offset_of(const struct pythia__kafka_shared *s, int32_t partition)
 {
-    const struct kafka_stand *stand = find_stand(s, partition);
+    const struct kafka_stand *stand = pythia__kafka_log_find_stand(s, partition);
     return stand ? stand->offset : -1;
 }
 
@@ -174,7 +149,7 @@ static void leave_out_done(struct pythia__kafka *k, const struct kafka_stand *st
         struct pythia_text hex = {json_string_value(text), json_string_length(text)};
         if (hex.bytes && pythia_text_hex(hex, &id.high, &id.low) &&
             pythia_live_note_finished(k->live, id) != PYTHIA_OK)
-            fail_shared(k, "out of memory");
+            pythia__kafka_log_fail(k, "out of memory");
     }
 }
 
@@ -198,7 +173,7 @@ static void begin_partitions(struct pythia__kafka *k)
     rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(8);
     rd_kafka_error_t *error = NULL;
     for (struct kafka_partition *p = k->partitions; p; p = p->next) {
-        const struct kafka_stand *stand = p->left ? NULL : find_stand(s, p->id);
+        const struct kafka_stand *stand = p->left ? NULL : pythia__kafka_log_find_stand(s, p->id);
         if (!stand)
             continue;
         if (stand->offset != p->from)
@@ -207,7 +182,7 @@ static void begin_partitions(struct pythia__kafka *k)
         leave_out_done(k, stand);
     }
     if (list->cnt > 0 && (error = kafka.seek_partitions(k->client, list, SEEK_MS))) {
-        fail_shared(k, kafka.error_string(error));
+        s->rewinds = true; /* it is tried again */
         kafka.error_destroy(error);
     }
     for (int i = 0; i < list->cnt; i++)
@@ -217,22 +192,23 @@ static void begin_partitions(struct pythia__kafka *k)
 
 /* ---- reading the topic ---- */
 
-/* From the offset that was read last on: the client says so when it is at the end. */
-static void assign_log(struct pythia__kafka *k)
-{
-    struct pythia__kafka_shared *s = k->shared;
-    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(1);
-    kafka.topic_partition_list_add(list, k->url.evidence, 0)->offset = s->next;
-    rd_kafka_resp_err_t error = kafka.assign(s->log, list);
-    kafka.topic_partition_list_destroy(list);
-    if (error)
-        pythia__kafka_problem(k, error, kafka.err2str(error));
-}
-
 static void raise_barrier(struct pythia__kafka *k)
 {
     k->shared->barrier = true;
-    assign_log(k);
+    if (k->shared->state == KAFKA_SHARED_BEHIND || k->shared->state == KAFKA_SHARED_FOLLOWING)
+        pythia__kafka_log_assign(k, k->shared->next);
+}
+
+/* Messages are gone that were not read: only a snapshot leads on. */
+static void begin_again(struct pythia__kafka *k)
+{
+    pythia_log(
+        PYTHIA_LOG_WARNING,
+        "Evidence is gone that was not read, looks for a snapshot: topic=%s, offset=%" PRId64,
+        k->url.evidence, k->shared->next);
+    k->shared->state = KAFKA_SHARED_BEGINNING;
+    k->shared->awaited = false;
+    k->shared->tried_ms = 0;
 }
 
 static void meet_end(struct pythia__kafka *k)
@@ -248,8 +224,9 @@ static void meet_end(struct pythia__kafka *k)
     pythia_log(PYTHIA_LOG_INFO,
                "Follows the search of the group: topic=%s, messages=%" PRIu64 ", member=%s",
                k->url.evidence, pythia_live_shared_numbers(k->live).messages, s->name);
-    if (!s->leaves)
+    if (!s->leaves && !s->joined)
         pythia__kafka_join(k);
+    s->joined = true;
 }
 
 /* Does every partition of a message stand where the message begins? */
@@ -266,20 +243,28 @@ static bool is_in_place(const struct pythia__kafka_shared *s, const json_t *head
     return true;
 }
 
+/* A message begins where others have counted that this member has not read: the topic has forgotten
+ * them. */
+static bool lacks_stands(const struct pythia__kafka_shared *s, const json_t *head)
+{
+    const char *partition;
+    json_t *range;
+    json_object_foreach ((json_t *)json_object_get(head, "offsets"), partition, range)
+        if (json_integer_value(json_array_get(range, 0)) >= 0 &&
+            offset_of(s, (int32_t)strtol(partition, NULL, 10)) < 0)
+            return true;
+    return false;
+}
+
 static int move_stands(struct pythia__kafka_shared *s, const json_t *head)
 {
     json_t *ids = json_object_get(head, "done"), *range;
     const char *partition;
     json_object_foreach ((json_t *)json_object_get(head, "offsets"), partition, range) {
-        int32_t number = (int32_t)strtol(partition, NULL, 10);
-        struct kafka_stand *stand = find_stand(s, number);
-        if (!stand) {
-            if (pythia_grow(&s->stands, &s->stand_capacity, s->stand_count, sizeof(*s->stands)) !=
-                PYTHIA_OK)
-                return PYTHIA_ENOMEM;
-            stand = &s->stands[s->stand_count++];
-            *stand = (struct kafka_stand){.partition = number};
-        }
+        struct kafka_stand *stand =
+            pythia__kafka_log_stand(s, (int32_t)strtol(partition, NULL, 10));
+        if (!stand)
+            return PYTHIA_ENOMEM;
         json_decref(stand->ids);
         stand->ids = json_incref(ids);
         stand->offset = json_integer_value(json_array_get(range, 1));
@@ -313,8 +298,10 @@ static void obey_orders(struct pythia__kafka *k, const json_t *head)
 {
     const json_t *order;
     size_t i;
-    json_array_foreach (json_object_get(head, "orders"), i, order)
-        k->obey(k->obey_context, order);
+    json_array_foreach (json_object_get(head, "orders"), i, order) {
+        k->obey(k->owner, order);
+        pythia__kafka_snapshot_order(k->shared, order);
+    }
 }
 
 int pythia__kafka_order(struct pythia__kafka *k, json_t *order)
@@ -329,27 +316,6 @@ int pythia__kafka_order(struct pythia__kafka *k, json_t *order)
     return json_array_append_new(s->orders, order) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
-static void skip_message(const struct pythia__kafka *k, int64_t offset, const char *reason)
-{
-    pythia_log(PYTHIA_LOG_WARNING,
-               "Skipped a message that is no evidence: topic=%s, offset=%" PRId64 ", reason=%s",
-               k->url.evidence, offset, reason);
-}
-
-static void tell_settings(struct pythia__kafka *k)
-{
-    struct pythia__kafka_shared *s = k->shared;
-    if (s->told_settings || !pythia_live_shared_numbers(k->live).differs)
-        return;
-    s->told_settings = true;
-    leave_group(k);
-    snprintf(s->job_reason, sizeof(s->job_reason),
-             "the group's search was begun with other settings than ours: start pythiad with "
-             "those, or name a new topic with evidence=; theirs are: %s",
-             pythia_live_shared_settings(k->live));
-    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, s->job_reason);
-}
-
 /* True: the message is one of this group, and counts. One of ours that was given up, because it
  * seemed not to be delivered, counts as well: but its requests are being read again. */
 static bool take_place(struct pythia__kafka *k, const json_t *head)
@@ -361,10 +327,12 @@ static bool take_place(struct pythia__kafka *k, const json_t *head)
     if (!is_in_place(s, head)) {
         s->refused++;
         s->rewinds = s->rewinds || own;
+        if (lacks_stands(s, head))
+            begin_again(k);
         return false;
     }
     if (move_stands(s, head) != PYTHIA_OK) {
-        fail_shared(k, "out of memory");
+        pythia__kafka_log_fail(k, "out of memory");
         return false;
     }
     if (awaited)
@@ -374,51 +342,79 @@ static bool take_place(struct pythia__kafka *k, const json_t *head)
     return true;
 }
 
+static void read_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head,
+                          struct pythia_text rest)
+{
+    struct pythia_error e = {0};
+    obey_orders(k, head);
+    int status = rest.size > 0 || !json_object_get(head, "orders")
+                     ? pythia_live_shared_read(k->live, rest, &e)
+                     : PYTHIA_OK;
+    if (status == PYTHIA_EFORMAT)
+        pythia__kafka_log_skip(k, m->offset, e.sentence);
+    else if (status != PYTHIA_OK)
+        pythia__kafka_log_fail(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
+    pythia__kafka_log_tell_settings(k);
+}
+
+static void note_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    bool own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
+    pythia__kafka_snapshot_note(k, m->offset);
+    if (own && json_integer_value(json_object_get(head, "number")) == s->number)
+        s->awaited = false;
+}
+
 static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
 {
     struct pythia__kafka_shared *s = k->shared;
-    struct pythia_error e = {0};
-    const char *end = m->len > 0 ? memchr(m->payload, '\n', m->len) : NULL;
-    size_t size = end ? (size_t)(end - (const char *)m->payload) : 0;
-    json_t *head = end ? json_loadb(m->payload, size, 0, NULL) : NULL;
-    const char *format = json_string_value(json_object_get(head, "format")),
-               *group = json_string_value(json_object_get(head, "group")),
-               *name = json_string_value(json_object_get(head, "name"));
+    struct pythia_text rest;
+    bool other;
+    json_t *head = pythia__kafka_log_head(k, m, &rest, &other);
     s->next = m->offset + 1;
-    if (!format || strcmp(format, FORMAT) != 0 || !group || !name) {
-        skip_message(k, m->offset, "it is not of a pythiad of this version");
+    if (!head) {
+        if (!other)
+            pythia__kafka_log_skip(k, m->offset, "it is not of a pythiad of this version");
         s->skipped++;
-    } else if (strcmp(group, k->url.group) != 0) {
-        s->skipped++;
+    } else if (json_object_get(head, "snapshot")) {
+        note_snapshot(k, m, head);
     } else if (take_place(k, head)) {
-        obey_orders(k, head);
-        struct pythia_text rest = {end + 1, m->len - size - 1};
-        int status = rest.size > 0 || !json_object_get(head, "orders")
-                         ? pythia_live_shared_read(k->live, rest, &e)
-                         : PYTHIA_OK;
-        if (status == PYTHIA_EFORMAT)
-            skip_message(k, m->offset, e.sentence);
-        else if (status != PYTHIA_OK)
-            fail_shared(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
-        tell_settings(k);
+        s->last_is_own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
+        read_evidence(k, m, head, rest);
     }
     json_decref(head);
+}
+
+static void take_log_message(struct pythia__kafka *k, const rd_kafka_message_t *m)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    bool looks = s->state == KAFKA_SHARED_LOOKING;
+    bool ends = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+    if (!looks && (ends || !m->err) && m->offset > s->next)
+        begin_again(k);
+    else if (ends)
+        (looks ? pythia__kafka_snapshot_end : meet_end)(k);
+    else if (m->err)
+        pythia__kafka_problem(k, m->err,
+                              m->payload ? (const char *)m->payload : kafka.err2str(m->err));
+    else if (looks)
+        pythia__kafka_snapshot_take(k, m);
+    else if (m->offset >= s->next)
+        take_evidence(k, m);
 }
 
 static void read_log(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
     rd_kafka_message_t *m = NULL;
-    for (int count = 0; count < TURN_MESSAGES && s->state != KAFKA_SHARED_FAILED; count++) {
+    for (int count = 0; count < TURN_MESSAGES && s->state != KAFKA_SHARED_FAILED &&
+                        s->state != KAFKA_SHARED_BEGINNING;
+         count++) {
         if (!(m = kafka.consumer_poll(s->log, 0)))
             return;
-        if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
-            meet_end(k);
-        else if (m->err)
-            pythia__kafka_problem(k, m->err,
-                                  m->payload ? (const char *)m->payload : kafka.err2str(m->err));
-        else if (m->offset >= s->next)
-            take_evidence(k, m);
+        if (s->position < 0) /* else it comes again */
+            take_log_message(k, m);
         kafka.message_destroy(m);
     }
     uv_async_send(&k->wake); /* there may be more */
@@ -446,11 +442,11 @@ static void rewind_partition(struct pythia__kafka *k, struct kafka_partition *p,
     p->left = true;
     pythia__kafka_partitions_release(k, p);
     if (!pythia__kafka_partitions_add(k, id)) {
-        fail_shared(k, "out of memory");
+        pythia__kafka_log_fail(k, "out of memory");
         return;
     }
     pythia__kafka_partitions_find(k, id)->committed = committed;
-    if (begun && !find_stand(k->shared, id))
+    if (begun && !pythia__kafka_log_find_stand(k->shared, id))
         kafka.topic_partition_list_add(list, k->url.topic, id)->offset = first;
 }
 
@@ -481,8 +477,8 @@ void pythia__kafka_shared_rewind(struct pythia__kafka *k)
     pythia_free(ids);
     if (list->cnt > 0) {
         rd_kafka_error_t *error = kafka.seek_partitions(k->client, list, SEEK_MS);
-        if (error) {
-            fail_shared(k, kafka.error_string(error));
+        if (error) { /* it is tried again */
+            s->rewinds = true;
             kafka.error_destroy(error);
         }
     }
@@ -527,28 +523,16 @@ static json_t *pack_done(const struct pythia__kafka_shared *s)
     return done;
 }
 
-static int add_line(struct pythia_buf *to, json_t *head)
-{
-    char *line = head ? json_dumps(head, JSON_COMPACT) : NULL;
-    json_decref(head);
-    if (!line)
-        return PYTHIA_ENOMEM;
-    pythia_buf_puts(to, line);
-    pythia_buf_putc(to, '\n');
-    free(line);
-    return pythia_buf_status(to);
-}
-
 static int write_message(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
     pythia_buf_clear(&s->message);
     trim_finished(k);
     json_t *offsets = pack_offsets(k), *done = pack_done(s);
-    int status =
-        add_line(&s->message, json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", FORMAT, "group",
-                                        k->url.group, "name", s->name, "number",
-                                        (json_int_t)++s->number, "offsets", offsets, "done", done));
+    int status = pythia__kafka_log_add_line(
+        &s->message, json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "format", KAFKA_PART_FORMAT,
+                               "group", k->url.group, "name", s->name, "number",
+                               (json_int_t)++s->number, "offsets", offsets, "done", done));
     if (status == PYTHIA_OK)
         status = pythia_live_shared_take(k->live, s->name, &s->message);
     return status == PYTHIA_OK ? pythia_buf_status(&s->message) : status;
@@ -560,10 +544,10 @@ static int write_orders(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     pythia_buf_clear(&s->message);
     s->ordered = json_array_size(s->orders);
-    return add_line(&s->message,
-                    json_pack("{s:s, s:s, s:s, s:I, s:{}, s:[], s:O}", "format", FORMAT, "group",
-                              k->url.group, "name", s->name, "number", (json_int_t)++s->number,
-                              "offsets", "done", "orders", s->orders));
+    return pythia__kafka_log_add_line(
+        &s->message, json_pack("{s:s, s:s, s:s, s:I, s:{}, s:[], s:O}", "format", KAFKA_PART_FORMAT,
+                               "group", k->url.group, "name", s->name, "number",
+                               (json_int_t)++s->number, "offsets", "done", "orders", s->orders));
 }
 
 static void end_begin(uv_work_t *work, int cancelled)
@@ -578,11 +562,10 @@ static void end_begin(uv_work_t *work, int cancelled)
         pythia__kafka_problem(k, s->job_code, s->job_reason);
         return;
     }
-    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
-    if (s->state == KAFKA_SHARED_BEGINNING) {
-        s->state = KAFKA_SHARED_BEHIND;
-        assign_log(k);
-    }
+    if (s->state == KAFKA_SHARED_BEGINNING)
+        pythia__kafka_snapshot_look(k);
+    else
+        pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
 }
 
 static void end_send(uv_work_t *work, int cancelled)
@@ -595,7 +578,14 @@ static void end_send(uv_work_t *work, int cancelled)
     s->failed += s->job_failed;
     if (k->stopping)
         return;
-    if (s->job_failed) {
+    if (s->job_failed && s->sends_snapshot) {
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "A snapshot of the search was not sent, and is tried again after some rounds: "
+                   "topic=%s, bytes=%zu, reason=%s",
+                   k->url.evidence, s->message.size, s->job_reason);
+        pythia__kafka_snapshot_note(k, -1);
+        s->awaited = false;
+    } else if (s->job_failed) {
         pythia_log(PYTHIA_LOG_WARNING,
                    "Evidence was not sent, and its requests are read again: topic=%s, reason=%s",
                    k->url.evidence, s->job_reason);
@@ -619,9 +609,12 @@ static void send_due(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
     bool ordered = json_array_size(s->orders) > 0;
-    if (!ordered && !pythia_live_shared_is_due(k->live))
+    s->sends_snapshot = !ordered && pythia__kafka_snapshot_is_due(k);
+    if (!ordered && !s->sends_snapshot && !pythia_live_shared_is_due(k->live))
         return;
-    int status = ordered ? write_orders(k) : write_message(k);
+    int status = ordered             ? write_orders(k)
+                 : s->sends_snapshot ? pythia__kafka_snapshot_write(k)
+                                     : write_message(k);
     if (status != PYTHIA_OK) {
         pythia_log(PYTHIA_LOG_ERROR,
                    "Evidence could not be written, its requests are read again: "
@@ -656,6 +649,7 @@ void pythia__kafka_shared_turn(struct pythia__kafka *k)
         begin_job(k, false);
     if (s->state == KAFKA_SHARED_BEGINNING)
         return;
+    pythia__kafka_log_seek(k);
     read_log(k);
     trim_finished(k);
     if (s->rewinds && !s->working)

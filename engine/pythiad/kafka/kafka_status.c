@@ -57,6 +57,7 @@ static json_t *list_partitions(const struct pythia__kafka *k)
 static json_t *pack_shared(const struct pythia__kafka *k)
 {
     static const char *const states[] = {[KAFKA_SHARED_BEGINNING] = "beginning",
+                                         [KAFKA_SHARED_LOOKING] = "looking",
                                          [KAFKA_SHARED_BEHIND] = "behind",
                                          [KAFKA_SHARED_FOLLOWING] = "following",
                                          [KAFKA_SHARED_FAILED] = "failed"};
@@ -65,15 +66,17 @@ static json_t *pack_shared(const struct pythia__kafka *k)
         return json_null();
     struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
     uint64_t skipped = s->skipped + n.broken + n.other_groups + n.other_settings;
-    return json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}",
-        "topic", k->url.evidence, "name", s->name, "state", states[s->state], "members",
-        (json_int_t)n.members, "position", (json_int_t)s->next, "set", (json_int_t)n.set, "rounds",
-        (json_int_t)n.rounds, "requests", (json_int_t)n.requests, "waiting", (json_int_t)n.waiting,
-        "waiting_requests", (json_int_t)n.waiting_requests, "late_requests",
-        (json_int_t)n.late_requests, "sent", (json_int_t)s->sent, "failed", (json_int_t)s->failed,
-        "rewound", (json_int_t)s->rewound, "skipped", (json_int_t)skipped, "refused",
-        (json_int_t)s->refused, "differs", n.differs);
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+                     "s:I, s:I, s:b}",
+                     "topic", k->url.evidence, "name", s->name, "state", states[s->state],
+                     "members", (json_int_t)n.members, "position", (json_int_t)s->next, "snapshot",
+                     pack_known(s->snapshot.known ? s->snapshot.offset : -1), "set",
+                     (json_int_t)n.set, "rounds", (json_int_t)n.rounds, "requests",
+                     (json_int_t)n.requests, "waiting", (json_int_t)n.waiting, "waiting_requests",
+                     (json_int_t)n.waiting_requests, "late_requests", (json_int_t)n.late_requests,
+                     "sent", (json_int_t)s->sent, "failed", (json_int_t)s->failed, "rewound",
+                     (json_int_t)s->rewound, "skipped", (json_int_t)skipped, "refused",
+                     (json_int_t)s->refused, "differs", n.differs);
 }
 
 json_t *pythia__kafka_status(const struct pythia__kafka *k)

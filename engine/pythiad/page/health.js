@@ -1,5 +1,6 @@
 // Whether pythiad is well: control planes, and what was lost, refused or waits.
 import {el} from "./dom.js";
+import {fleetSection} from "./fleet.js";
 import {ago, count, things} from "./format.js";
 import {heading} from "./pieces.js";
 
@@ -28,7 +29,7 @@ function planeRow(plane) {
 }
 
 function isWell(status) {
-    return !status.degraded && !status.quarantined && status.planes.every(plane => plane.reachable && !plane.lost_targets);
+    return !status.degraded && !status.quarantined && !status.kafka?.problem && status.planes.every(plane => plane.reachable && !plane.lost_targets);
 }
 
 export function healthView(state, data) {
@@ -43,6 +44,7 @@ export function healthView(state, data) {
                                  el("th", {scope: "col", class: "n"}, "Trace points"), el("th", {scope: "col", class: "n"}, "Targets lost"),
                                  el("th", {scope: "col"}, "Last failure"))),
               el("tbody", {}, status.planes.map(planeRow))) : el("p", {class: "empty"}, "No control plane: pythiad only observes.")),
+        fleetSection(status.kafka),
         el("section", {"data-key": "figures", "aria-labelledby": "figures"}, el("h2", {id: "figures"}, "Figures"),
            el("dl", {class: "figures"}, FIGURES.map(([key, title]) => el("div", {"data-key": key}, el("dt", {}, title), el("dd", {}, count(status[key])))))),
         el("p", {class: "foot", "data-key": "foot"}, "All numbers, with reasons: ", el("a", {href: "/metrics"}, "/metrics"),

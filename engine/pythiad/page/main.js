@@ -5,6 +5,7 @@ import {beginArrows, keepTurns} from "./arrows.js";
 import {decisionView, decisionsView} from "./decisions.js";
 import {el, show} from "./dom.js";
 import {findingsView} from "./findings.js";
+import {steadyKafka} from "./fleet.js";
 import {healthView} from "./health.js";
 import {heading} from "./pieces.js";
 import {pointsView, typeOfView} from "./points.js";
@@ -42,8 +43,10 @@ const DOING = {works: "Live", observes: "Observing", off: "Off", stops: "Stoppin
 function showState() {
     const words = trouble ? `pythiad does not answer (${trouble}): this page is out of date.` : locked ? "A token is required" :
         !data.status ? "Connecting…" : data.status.learning && data.status.spans > 0 ? "Learning" : DOING[data.status.doing];
-    show(document.getElementById("state"), el("span", {class: `dot ${trouble ? "trouble" : locked || !data.status ? "unknown" : data.status.doing}`}),
-         el("span", {}, words));
+    const silent = !trouble && !locked && data.status?.kafka?.problem;
+    show(document.getElementById("state"),
+         el("span", {class: `dot ${trouble || silent ? "trouble" : locked || !data.status ? "unknown" : data.status.doing}`}),
+         el("span", {}, words, silent && el("a", {href: linkTo("health")}, ", but Kafka cannot be read")));
 }
 
 function lockedView() {
@@ -137,7 +140,7 @@ function note(error) {
 const RISING = ["spans", "requests", "open_requests", "requests_apart", "spans_refused", "spans_dropped", "unknown_spans"];
 
 function steadyPart(status) {
-    return JSON.stringify({...status, ...Object.fromEntries(RISING.map(name => [name, 0]))});
+    return JSON.stringify({...status, kafka: steadyKafka(status.kafka), ...Object.fromEntries(RISING.map(name => [name, 0]))});
 }
 
 function takeStatus(status) {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/buf.h"
 #include "pythia/expectation.h"
 #include "pythia/groups.h"
 #include "pythia/history.h"
@@ -220,6 +221,19 @@ void pythia_search_set_seconds(struct pythia_search *s, double seconds);
  * O(types), and O(rows * edges + regions * space) for each problem that is looked at. */
 int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
                         const uint64_t *hits, size_t hit_count, struct pythia_cycle *out);
+
+/* Append all that a search knows between two cycles to `out`, by the ids of trace points and the
+ * names of types: beliefs, findings, what is open for which types, and the number of the cycle. Not
+ * with it: the space, the options, and effects. PYTHIA_OK or PYTHIA_ENOMEM. O(problems * (nodes of
+ * their types + durations)). */
+int pythia_search_save(const struct pythia_search *s, struct pythia_buf *out);
+
+/* Take in what a search with the same options and an equal space had saved, also one of another
+ * process: from then on the same evidence leads to the same decisions. `s` was made for it, and has
+ * had no cycle. Points that are open in it become open. PYTHIA_OK, PYTHIA_EFORMAT if the text is
+ * broken or the space is another one, or PYTHIA_ENOMEM; after a failure `s` can only be
+ * destroyed. */
+int pythia_search_load(struct pythia_search *s, struct pythia_text saved);
 
 /* Static strings: "searching", "done", …; "budget", "pinned", …, and NULL for PYTHIA_WHY_NONE. */
 const char *pythia_problem_state_name(enum pythia_problem_state state);

@@ -97,6 +97,11 @@ void pythia_space_remove(struct pythia_space *s, uint32_t name);
  * PYTHIA_OK, or PYTHIA_ENOMEM with both as they were. */
 int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32_t name);
 
+/* Add what another space of the same vocabulary has seen: of each type the contexts of both, with
+ * the sums of their counts. PYTHIA_OK, or PYTHIA_ENOMEM with a part of `from` added. O(nodes +
+ * edges of `from`). */
+int pythia_space_merge(struct pythia_space *to, const struct pythia_space *from);
+
 /* Does a trace point belong to the skeleton: what has to be open for a request's duration to be
  * seen at all? These are roots, entry points of services, and whatever goes on after its parent;
  * not what was a root in few of its spans, of requests that were seen from the middle on.

@@ -124,6 +124,14 @@ void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts
 int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                           const struct pythia_groups *g);
 
+/* Append verdicts as text, by the ids of trace points and the names of types; and take them in, for
+ * a search that was saved with them (pythia_search_save), also by another process. _load: `v` is
+ * {0}; PYTHIA_OK, PYTHIA_EFORMAT for a broken text, or PYTHIA_ENOMEM; to be freed in any case. */
+int pythia_verdicts_save(const struct pythia_verdicts *v,
+                         const struct pythia_vocabulary *vocabulary, struct pythia_buf *out);
+int pythia_verdicts_load(struct pythia_verdicts *v, struct pythia_vocabulary *vocabulary,
+                         struct pythia_text saved);
+
 /* PYTHIA_OK with *out filled, or PYTHIA_ENOMEM with nothing to free. */
 int pythia_verdicts_copy(const struct pythia_verdicts *v, struct pythia_verdicts *out);
 void pythia_verdicts_free(struct pythia_verdicts *v);

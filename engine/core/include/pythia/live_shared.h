@@ -21,8 +21,9 @@
  * A search is a function of the evidence (search.h), so engines that read the same log come to the
  * same decisions, beliefs and budget. Therefore no engine is the decider: there is none to elect,
  * to fence or to replace, nothing but evidence is sent, and an engine that is lost takes no belief
- * with it. One that begins reads the log from its beginning and then stands where the others stand.
- * The price is that each of them merges all evidence, which costs some ms a round.
+ * with it. One that begins reads the log from its beginning, or from a snapshot, and then stands
+ * where the others stand. The price is that each of them merges all evidence, which costs some ms a
+ * round.
  *
  * A round is what a cycle is for an engine alone. An engine that has its part of a cycle's requests
  * sends their evidence (evidence_write.h), with the number of the set of open points that they were
@@ -31,8 +32,10 @@
  * merged (evidence_merge.h), and decided on. Evidence that was seen with an older set is left out
  * and counted. Nothing of this asks a clock.
  *
- * Request types are learnt by any engine, which sends them with its evidence; the first to arrive
- * counts. The first message with types begins the search.
+ * Request types are learnt by all engines, which send them with their evidence. Of the first types,
+ * what all of them have seen is added up, and the search begins when the parts of those that have
+ * sent types make up the whole, or when one of them sends a second time. Of types that turn up
+ * later the first message counts.
  *
  * What would make searches differ is not part of them: pins by hand, points closed for their cost,
  * measured prices, histories, and points that nothing can switch hold for the switches of an engine
@@ -74,6 +77,20 @@ void pythia_live_shared_forget(struct pythia_live *l);
  * anew. O(size), and a decision when it completes a round. */
 int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
                             struct pythia_error *e);
+
+/* All that the search is now, for an engine that begins: its space, beliefs, and evidence that
+ * waits. There is none before it has begun (_has_snapshot). Append it; PYTHIA_OK or PYTHIA_ENOMEM.
+ * O(space + problems + what waits). */
+bool pythia_live_shared_has_snapshot(const struct pythia_live *l);
+int pythia_live_shared_save(const struct pythia_live *l, struct pythia_buf *out);
+
+/* Stand where the engine stood that saved this, and then read the messages that came after it. What
+ * was known of the search before is forgotten, as is evidence that was gathered. PYTHIA_OK;
+ * PYTHIA_EFORMAT for a snapshot that is broken or another group's, with the reason in `e`: all is
+ * as it was; any other: the engine has to begin anew. One with other settings than ours is not
+ * taken over (_numbers: differs). */
+int pythia_live_shared_restore(struct pythia_live *l, struct pythia_text saved,
+                               struct pythia_error *e);
 
 struct pythia_live_shared_numbers pythia_live_shared_numbers(const struct pythia_live *l);
 

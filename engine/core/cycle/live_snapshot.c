@@ -1,0 +1,282 @@
+/* All that a shared search is between two messages of its log, so that an engine that begins needs
+ * no message before that. It is a line of JSON, then the search (search_save.c), then the files of
+ * evidence that wait for their round; the line has the sizes of what follows. Whatever an engine
+ * knows beside it, such as the requests that it gathers, is its own. */
+#include <string.h>
+
+#include "live_parts.h"
+#include "pythia/live_shared.h"
+#include "pythia/mem.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+
+#define FORMAT "pythia.snapshot/1"
+
+/* ---- writing ---- */
+
+static json_t *pack_parts(const struct pythia__live_share *share)
+{
+    json_t *parts = json_array();
+    for (size_t i = 0; i < share->part_count; i++)
+        if (json_array_append_new(parts,
+                                  json_pack("{s:O, s:I}", "head", share->parts[i].head, "size",
+                                            (json_int_t)share->parts[i].file.size)) != 0) {
+            json_decref(parts);
+            return NULL;
+        }
+    return parts;
+}
+
+static json_t *pack_snapshot(const struct pythia_live *l, const struct pythia_buf *space,
+                             const struct pythia_buf *search)
+{
+    const struct pythia__live_share *share = &l->share;
+    const struct pythia_live_shared_numbers *n = &share->numbers;
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:o}", "format",
+                     FORMAT, "group", share->group, "settings", share->log_settings, "set",
+                     (json_int_t)share->set, "cycle", (json_int_t)l->last.number, "rounds",
+                     (json_int_t)n->rounds, "requests", (json_int_t)n->requests, "late_requests",
+                     (json_int_t)n->late_requests, "members", (json_int_t)n->members, "space",
+                     space->bytes ? space->bytes : "", "search", (json_int_t)search->size, "parts",
+                     pack_parts(share));
+}
+
+bool pythia_live_shared_has_snapshot(const struct pythia_live *l)
+{
+    return l->share.on && l->search && l->share.log_settings && !l->share.differs;
+}
+
+int pythia_live_shared_save(const struct pythia_live *l, struct pythia_buf *out)
+{
+    struct pythia_buf space = {0}, search = {0};
+    char *line = NULL;
+    int status = pythia_space_file_write(l->space, &space);
+    if (status == PYTHIA_OK)
+        status = pythia_search_save(l->search, &search);
+    json_t *head = status == PYTHIA_OK ? pack_snapshot(l, &space, &search) : NULL;
+    if (status == PYTHIA_OK &&
+        !(line = head ? json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL))
+        status = PYTHIA_ENOMEM;
+    json_decref(head);
+    if (status == PYTHIA_OK) {
+        pythia_buf_puts(out, line);
+        pythia_buf_putc(out, '\n');
+        pythia_buf_text_add(out, pythia_buf_text(&search));
+        for (size_t i = 0; i < l->share.part_count; i++)
+            pythia_buf_text_add(out, pythia_buf_text(&l->share.parts[i].file));
+        status = pythia_buf_status(out);
+    }
+    free(line);
+    pythia_buf_free(&space);
+    pythia_buf_free(&search);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static uint64_t whole_number(const json_t *head, const char *name)
+{
+    json_int_t number = json_integer_value(json_object_get(head, name));
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static int refuse_snapshot(struct pythia_error *e, const char *format)
+{
+    if (!format || strcmp(format, FORMAT) == 0)
+        return pythia_error_set(e, PYTHIA_EFORMAT, "it is no snapshot of a search");
+    return pythia_error_set(e, PYTHIA_EFORMAT,
+                            "it has the format %.40s, and this pythiad reads " FORMAT
+                            "; run the same version of pythiad everywhere",
+                            format);
+}
+
+static int read_snapshot_head(struct pythia_text *text, json_t **head, struct pythia_error *e)
+{
+    const char *end = text->size > 0 ? memchr(text->bytes, '\n', text->size) : NULL;
+    size_t size = end ? (size_t)(end - text->bytes) : 0;
+    json_t *read = end ? json_loadb(text->bytes, size, 0, NULL) : NULL;
+    const char *format = json_string_value(json_object_get(read, "format"));
+    bool whole = format && strcmp(format, FORMAT) == 0 &&
+                 json_is_string(json_object_get(read, "group")) &&
+                 json_is_string(json_object_get(read, "settings")) &&
+                 json_is_string(json_object_get(read, "space")) &&
+                 json_is_array(json_object_get(read, "parts"));
+    if (!whole) {
+        int status = refuse_snapshot(e, format);
+        json_decref(read);
+        return status;
+    }
+    *head = read;
+    *text = (struct pythia_text){end + 1, text->size - size - 1};
+    return PYTHIA_OK;
+}
+
+/* The first bytes of what follows; false: there are not so many. */
+static bool cut_off(struct pythia_text *from, uint64_t size, struct pythia_text *out)
+{
+    if (size > from->size)
+        return false;
+    *out = (struct pythia_text){from->bytes, (size_t)size};
+    from->bytes += size;
+    from->size -= (size_t)size;
+    return true;
+}
+
+static bool is_part_head(const json_t *head)
+{
+    return json_is_string(json_object_get(head, "member")) &&
+           json_is_string(json_object_get(head, "space"));
+}
+
+/* The evidence that waits, looked at as if it had come by itself. */
+static int read_parts(const struct pythia_live *l, const json_t *list, struct pythia_text from,
+                      struct pythia__live_share *to, struct pythia_error *e)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach (list, i, row) {
+        json_t *head = json_object_get(row, "head");
+        struct pythia_text file;
+        if (!is_part_head(head) || !cut_off(&from, whole_number(row, "size"), &file))
+            return refuse_snapshot(e, NULL);
+        int status = file.size > 0
+                         ? pythia__live_check_file(
+                               l, json_string_value(json_object_get(head, "member")), file, e)
+                         : PYTHIA_OK;
+        if (status == PYTHIA_OK)
+            status = pythia__live_add_part(to, head, file);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return from.size == 0 ? PYTHIA_OK : refuse_snapshot(e, NULL);
+}
+
+/* A search of its own for what was saved, in the space that there is now. */
+static int load_search(const struct pythia_live *l, struct pythia_text saved,
+                       struct pythia_search **out, struct pythia_error *e)
+{
+    const struct pythia_search_options how = pythia__live_share_search(l);
+    int status = pythia_search_create(l->space, &how, out);
+    if (status == PYTHIA_OK)
+        status = pythia_search_load(*out, saved);
+    if (status == PYTHIA_EFORMAT)
+        status = refuse_snapshot(e, NULL);
+    if (status != PYTHIA_OK) {
+        pythia_search_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* Is the same open, for all types? */
+static bool opens_alike(const struct pythia_live *l, const struct pythia_search *other)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(l->space, &count);
+    for (uint32_t point = 0; point < points; point++) {
+        bool open = pythia_search_is_open(l->search, point);
+        if (open != pythia_search_is_open(other, point) ||
+            pythia_search_is_wide(l->search, point) != pythia_search_is_wide(other, point))
+            return false;
+        for (size_t i = 0; open && i < count; i++)
+            if (pythia_search_is_open_for(l->search, point, types[i].name) !=
+                pythia_search_is_open_for(other, point, types[i].name))
+                return false;
+    }
+    return true;
+}
+
+/* Where nothing else becomes open, requests that began before now are evidence all the same. */
+static int replace_search(struct pythia_live *l, struct pythia_search *search)
+{
+    bool begins = !l->search, alike = l->search && opens_alike(l, search);
+    pythia_search_destroy(l->search);
+    l->search = search;
+    pythia__live_drop_evidence(l);
+    int status = alike ? PYTHIA_OK : pythia__live_desire(l);
+    if (begins)
+        l->phase = pythia__live_phase_next(l->phase, PYTHIA__LIVE_SEARCH_BEGUN);
+    return status;
+}
+
+static void take_numbers(struct pythia_live *l, const json_t *head)
+{
+    struct pythia__live_share *share = &l->share;
+    l->last = (struct pythia_cycle){.number = whole_number(head, "cycle"), .leading = SIZE_MAX};
+    share->set = whole_number(head, "set");
+    share->numbers.rounds = whole_number(head, "rounds");
+    share->numbers.requests = whole_number(head, "requests");
+    share->numbers.late_requests = whole_number(head, "late_requests");
+    share->numbers.members = (size_t)whole_number(head, "members");
+    share->offered = false;
+}
+
+/* Types that were added for a snapshot which is refused afterwards do no harm: the search that
+ * there is takes them in. */
+static int restore_search(struct pythia_live *l, const json_t *head, struct pythia_text rest,
+                          struct pythia_error *e)
+{
+    struct pythia__live_share waiting = {0};
+    struct pythia_search *search = NULL;
+    struct pythia_text saved;
+    size_t moved = 0;
+    if (!cut_off(&rest, whole_number(head, "search"), &saved))
+        return refuse_snapshot(e, NULL);
+    int status = read_parts(l, json_object_get(head, "parts"), rest, &waiting, e);
+    if (status == PYTHIA_OK)
+        status = pythia__live_adopt_types(
+            l, "snapshot", json_string_value(json_object_get(head, "space")), &moved, e);
+    if (status == PYTHIA_OK)
+        status = load_search(l, saved, &search, e);
+    if (status != PYTHIA_OK) {
+        int grown = l->search && moved > 0 ? pythia_search_grow(l->search) : PYTHIA_OK;
+        status = grown != PYTHIA_OK ? grown : status;
+        goto out;
+    }
+    pythia__live_share_clear(&l->share);
+    pythia__live_share_clear_offers(&l->share);
+    pythia_free(l->share.parts);
+    l->share.parts = waiting.parts;
+    l->share.part_count = waiting.part_count;
+    l->share.part_capacity = waiting.part_capacity;
+    waiting = (struct pythia__live_share){0};
+    take_numbers(l, head);
+    status = replace_search(l, search);
+out:
+    pythia__live_share_clear(&waiting);
+    pythia_free(waiting.parts);
+    return status;
+}
+
+int pythia_live_shared_restore(struct pythia_live *l, struct pythia_text saved,
+                               struct pythia_error *e)
+{
+    struct pythia__live_share *share = &l->share;
+    json_t *head = NULL;
+    int status = read_snapshot_head(&saved, &head, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    const char *settings = json_string_value(json_object_get(head, "settings"));
+    if (strcmp(json_string_value(json_object_get(head, "group")), share->group) != 0) {
+        status = pythia_error_set(e, PYTHIA_EFORMAT, "it is of another group");
+        goto out;
+    }
+    /* A search with other settings is not ours, but says so. */
+    if (strcmp(settings, share->settings) == 0)
+        status = restore_search(l, head, saved, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    char *copy = pythia_strndup(settings, strlen(settings));
+    if (!copy) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    pythia_free(share->log_settings);
+    share->log_settings = copy;
+    share->differs = strcmp(settings, share->settings) != 0;
+out:
+    share->numbers.broken += status == PYTHIA_EFORMAT;
+    json_decref(head);
+    return status;
+}
