@@ -1,12 +1,18 @@
 /* The program of a site is put together by hand, so that neither a compiler nor a library has to be
- * in the process that has the privilege to load it. It has no branches, and everything that it
- * writes is on its stack, since a per-CPU map could be written by two threads that take turns.
+ * in the process that has the privilege to load it. It only branches forward, and its record is on
+ * its stack, since a per-CPU map could be written by two threads that take turns.
  *
- * r6: the registers of the thread (struct pt_regs). The record is at the lower end of the stack. */
+ * r6: the registers of the thread (struct pt_regs), or the fields of a trace point.
+ * r7: process id << 32 | thread id.
+ * On the stack, from its upper end: the key of the map of threads, a struct pythia_probe_mark, the
+ * record. */
 #include "pythia/probe_program.h"
 
 #include <linux/bpf.h>
 #include <stdbool.h>
+
+#define KEY_AT  (-8)
+#define MARK_AT (KEY_AT - (int)sizeof(struct pythia_probe_mark))
 
 struct program {
     struct bpf_insn *out;
@@ -57,6 +63,101 @@ static void load_address(struct program *p, uint8_t dst, size_t at)
     add_immediate(p, BPF_ADD, dst, p->record + (int32_t)at);
 }
 
+/* Begin a branch that is taken if r0 compares so; end_branch says where it leads. */
+static size_t begin_branch(struct program *p, uint8_t comparison, int32_t imm)
+{
+    add_instruction(p, BPF_JMP | BPF_K | comparison, 0, 0, 0, imm);
+    return p->count - 1;
+}
+
+static void end_branch(struct program *p, size_t branch)
+{
+    p->out[branch].off = (int16_t)(p->count - branch - 1);
+}
+
+static void exit_program(struct program *p)
+{
+    add_immediate(p, BPF_MOV, 0, 0);
+    add_instruction(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+/* Call a helper with the map of threads, and the thread's key in it. */
+static void call_with_key(struct program *p, int threads, int32_t helper)
+{
+    load_constant(p, 1, BPF_PSEUDO_MAP_FD, (uint32_t)threads);
+    add_instruction(p, BPF_ALU64 | BPF_X | BPF_MOV, 2, 10, 0, 0);
+    add_immediate(p, BPF_ADD, 2, KEY_AT);
+    call_helper(p, helper);
+}
+
+/* Find the thread of r7 in the map of those that are in a request: r0 is its mark, or 0. */
+static void find_mark(struct program *p, int threads)
+{
+    add_instruction(p, BPF_STX | BPF_MEM | BPF_W, 10, 7, KEY_AT, 0);
+    call_with_key(p, threads, BPF_FUNC_map_lookup_elem);
+}
+
+/* Mark the thread. A mark that it has already stays: its request is the outer one. One of a thread
+ * that has died in its request, whose id this one got, is replaced. */
+static void mark_thread(struct program *p, const struct pythia_probe_site_program *site)
+{
+    find_mark(p, site->threads);
+    size_t absent = begin_branch(p, BPF_JEQ, 0);
+    add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 0, 0, offsetof(struct pythia_probe_mark, thread),
+                    0);
+    add_instruction(p, BPF_ALU64 | BPF_X | BPF_SUB, 0, 7, 0, 0);
+    size_t present = begin_branch(p, BPF_JEQ, 0);
+    end_branch(p, absent);
+    add_instruction(p, BPF_STX | BPF_MEM | BPF_DW, 10, 7, MARK_AT, 0);
+    add_instruction(p, BPF_ST | BPF_MEM | BPF_DW, 10, 0, MARK_AT + 8, (int32_t)site->mark);
+    add_instruction(p, BPF_ALU64 | BPF_X | BPF_MOV, 3, 10, 0, 0);
+    add_immediate(p, BPF_ADD, 3, MARK_AT);
+    add_immediate(p, BPF_MOV, 4, BPF_ANY);
+    call_with_key(p, site->threads, BPF_FUNC_map_update_elem);
+    end_branch(p, present);
+}
+
+static void unmark_thread(struct program *p, const struct pythia_probe_site_program *site)
+{
+    find_mark(p, site->threads);
+    size_t absent = begin_branch(p, BPF_JEQ, 0);
+    add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 0, 0, offsetof(struct pythia_probe_mark, mark),
+                    0);
+    size_t other = begin_branch(p, BPF_JNE, (int32_t)site->mark);
+    call_with_key(p, site->threads, BPF_FUNC_map_delete_elem);
+    end_branch(p, other);
+    end_branch(p, absent);
+}
+
+/* Whatever the role asks for before anything is reported. */
+static void play_role(struct program *p, const struct pythia_probe_site_program *site)
+{
+    if (site->role == PYTHIA_PROBE_ENTER) {
+        mark_thread(p, site);
+    } else if (site->role == PYTHIA_PROBE_LEAVE) {
+        unmark_thread(p, site);
+    } else if (site->role == PYTHIA_PROBE_WITHIN) {
+        find_mark(p, site->threads);
+        size_t present = begin_branch(p, BPF_JNE, 0);
+        exit_program(p);
+        end_branch(p, present);
+        if (site->subject)
+            add_instruction(p, BPF_LDX | BPF_MEM | BPF_DW, 7, 0,
+                            offsetof(struct pythia_probe_mark, thread), 0);
+    }
+}
+
+/* Let r7 be the thread that the hit is of. If it is not the current one, its id alone is known. */
+static void find_thread(struct program *p, const struct pythia_probe_site_program *site)
+{
+    if (site->subject) {
+        add_instruction(p, BPF_LDX | BPF_MEM | BPF_W, 7, 6, site->subject, 0);
+        return;
+    }
+    call_helper(p, BPF_FUNC_get_current_pid_tgid);
+    add_instruction(p, BPF_ALU64 | BPF_X | BPF_MOV, 7, 0, 0, 0);
+}
+
 /* Load a register of the thread. */
 static void load_saved(struct program *p, uint8_t dst, uint8_t at)
 {
@@ -105,6 +206,9 @@ static void fetch_argument(struct program *p, const struct pythia_usdt_operand *
         call_helper(p, BPF_FUNC_probe_read_user);
         load_register(p, 1, at);
         break;
+    case PYTHIA_USDT_FIELD:
+        add_instruction(p, BPF_LDX | BPF_MEM | (o->bytes == 8 ? BPF_DW : BPF_W), 1, 6, o->base, 0);
+        break;
     default:
         return;
     }
@@ -122,35 +226,35 @@ static void fetch_text(struct program *p, size_t at, size_t text, size_t bytes)
     store_register(p, 0, at);
 }
 
-size_t pythia_probe_program(const struct pythia_usdt_operand *operands, size_t count,
-                            uint16_t texts, uint32_t number, int rings, struct bpf_insn *out)
+size_t pythia_probe_program(const struct pythia_probe_site_program *site, struct bpf_insn *out)
 {
-    const size_t values = sizeof(struct pythia_probe_hit), text = values + 8 * count;
-    size_t slots = (size_t)__builtin_popcount(texts), slots_used = 0,
+    const size_t values = sizeof(struct pythia_probe_hit), text = values + 8 * site->count;
+    size_t slots = (size_t)__builtin_popcount(site->texts), slots_used = 0,
            slot = slots ? PYTHIA_PROBE_TEXT_BYTES / slots : 0,
            size = text + (slots ? PYTHIA_PROBE_TEXT_BYTES : 0);
-    struct program p = {out, 0, (int16_t) - (int)size};
+    struct program p = {out, 0, (int16_t)(MARK_AT - (int)size)};
     add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 6, 1, 0, 0);
+    find_thread(&p, site);
+    play_role(&p, site);
     for (size_t at = 0; at < size; at += 8)
         add_instruction(&p, BPF_ST | BPF_MEM | BPF_DW, 10, 0, (int16_t)(p.record + (int16_t)at), 0);
     call_helper(&p, BPF_FUNC_ktime_get_ns);
     store_register(&p, 0, offsetof(struct pythia_probe_hit, time_ns));
-    call_helper(&p, BPF_FUNC_get_current_pid_tgid);
-    store_register(&p, 0, offsetof(struct pythia_probe_hit, thread));
-    load_constant(&p, 1, 0, number | (uint64_t)texts << 32 | (uint64_t)count << 48);
+    store_register(&p, 7, offsetof(struct pythia_probe_hit, thread));
+    load_constant(&p, 1, 0,
+                  site->number | (uint64_t)site->texts << 32 | (uint64_t)site->count << 48);
     store_register(&p, 1, offsetof(struct pythia_probe_hit, number));
-    for (size_t i = 0; i < count; i++) {
-        fetch_argument(&p, &operands[i], values + 8 * i);
-        if (texts >> i & 1)
+    for (size_t i = 0; i < site->count; i++) {
+        fetch_argument(&p, &site->operands[i], values + 8 * i);
+        if (site->texts >> i & 1)
             fetch_text(&p, values + 8 * i, text + slots_used++ * slot, slot);
     }
     add_instruction(&p, BPF_ALU64 | BPF_X | BPF_MOV, 1, 6, 0, 0);
-    load_constant(&p, 2, BPF_PSEUDO_MAP_FD, (uint32_t)rings);
+    load_constant(&p, 2, BPF_PSEUDO_MAP_FD, (uint32_t)site->rings);
     load_constant(&p, 3, 0, BPF_F_CURRENT_CPU);
     load_address(&p, 4, 0);
     add_immediate(&p, BPF_MOV, 5, (int32_t)size);
     call_helper(&p, BPF_FUNC_perf_event_output);
-    add_immediate(&p, BPF_MOV, 0, 0);
-    add_instruction(&p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+    exit_program(&p);
     return p.count;
 }

@@ -8,6 +8,7 @@
 
 #include "pythia/buf.h"
 #include "pythia/elf_functions.h"
+#include "pythia/kernel_points.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/usdt_operand.h"
@@ -131,6 +132,27 @@ static int read_only(struct reader *r, void *of, const yaml_node_t *name, const 
     return refuse_node(r, name, "'only' names a key that is a text of the probe that begins it");
 }
 
+/* "kernel: [TOPIC, TOPIC]". */
+static int read_kernel(struct reader *r, struct pythia_probe_point *point, const yaml_node_t *value)
+{
+    static const char expected[] =
+        "kernel is a list of waits, block_io, page_faults and system_calls";
+    if (value->type != YAML_SEQUENCE_NODE)
+        return refuse_node(r, value, expected);
+    for (const yaml_node_item_t *item = value->data.sequence.items.start;
+         item < value->data.sequence.items.top; item++) {
+        const yaml_node_t *node = yaml_document_get_node(&r->document, *item);
+        const struct pythia_kernel_topic *topic = pythia_kernel_topics;
+        while (topic->name && !is_text(node, topic->name))
+            topic++;
+        if (!topic->name)
+            return refuse_node(r, node, expected);
+        point->kernel_events |= topic->events;
+        point->kernel_sums |= topic->sums;
+    }
+    return PYTHIA_OK;
+}
+
 static int read_point_member(struct reader *r, void *of, const yaml_node_t *name,
                              const yaml_node_t *value)
 {
@@ -150,11 +172,13 @@ static int read_point_member(struct reader *r, void *of, const yaml_node_t *name
         p->only = value;
         return PYTHIA_OK;
     }
+    if (is_text(name, "kernel"))
+        return read_kernel(r, p->point, value);
     if (is_text(name, "keys"))
         return read_map(r, value, read_key, p->point);
     if (!is_text(name, "request"))
-        return refuse_node(r, name,
-                           "a point has start, done, function, request, type, keys and only");
+        return refuse_node(
+            r, name, "a point has start, done, function, request, type, keys, kernel and only");
     p->point->request = is_text(value, "true");
     if (!p->point->request && !is_text(value, "false"))
         return refuse_node(r, value, "request is true or false");

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "kernel_time.h"
 #include "pairs.h"
 #include "pythia/hash.h"
 #include "pythia/hash_table.h"
@@ -17,11 +18,13 @@
 #include "pythia/status.h"
 
 #define THREADS_MAX   16384                /* that are in a request at once */
+#define PROCESSES_MAX 64                   /* in which requests began; no one asks for so many */
 #define REQUEST_BYTES ((size_t)256 * 1024) /* records of a request; a larger one is abandoned */
 #define NUMBERS_MAX   (1u << 20) /* a helper gives one more for each time that it attaches */
 
 struct definition {
-    uint32_t point; /* index + 1; 0: not defined */
+    uint32_t point;        /* index + 1; 0: not defined */
+    uint32_t kernel_event; /* + 1; 0: none */
     bool done;
 };
 
@@ -32,7 +35,10 @@ struct thread {
     uint64_t caller;     /* span of another program that has sent the request; 0: not known */
     uint64_t start_time; /* of the thread, as /proc has it; 0: not looked at yet */
     struct pythia__pairs pairs;
-    uint64_t open[PYTHIA__PAIRS_DEPTH]; /* spans of these */
+    uint64_t open[PYTHIA__PAIRS_DEPTH];                           /* spans of these */
+    int64_t kernel_sums[PYTHIA__PAIRS_DEPTH][PYTHIA_KERNEL_SUMS]; /* when these began */
+    uint32_t kernel_events; /* that were reported since its request began: bits */
+    struct pythia__kernel_time kernel;
     uint32_t spans;
     struct pythia_buf records;
 };
@@ -44,9 +50,12 @@ struct pythia_probe_spans {
     struct thread *threads; /* owned; in no order */
     size_t thread_count, thread_capacity;
     struct pythia_hash_table by_id;
+    struct pythia_probe_process *processes; /* owned; in no order */
+    size_t process_count, process_capacity;
     struct pythia_buf finished;
     uint64_t process[2], last_span, position;
-    bool begun; /* the definitions were written */
+    uint32_t kernel_events; /* that are reported: bits */
+    bool begun;             /* the definitions were written */
     struct pythia_probe_numbers numbers;
 };
 
@@ -73,6 +82,7 @@ void pythia_probe_spans_destroy(struct pythia_probe_spans *s)
     pythia_hash_table_free(&s->by_id);
     pythia_buf_free(&s->finished);
     pythia_free(s->definitions);
+    pythia_free(s->processes);
     pythia_free(s->threads);
     pythia_free(s);
 }
@@ -85,7 +95,26 @@ int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, siz
     if (pythia_reach(&s->definitions, &s->definition_capacity, number, sizeof(*s->definitions)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    s->definitions[number] = (struct definition){(uint32_t)point + 1, done};
+    s->definitions[number] = (struct definition){.point = (uint32_t)point + 1, .done = done};
+    return PYTHIA_OK;
+}
+
+int pythia_probe_spans_define_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
+                                     uint32_t number)
+{
+    if (number >= NUMBERS_MAX)
+        return PYTHIA_ELIMIT;
+    if (number == 0) {
+        s->kernel_events &= ~(UINT32_C(1) << event);
+        for (size_t i = 0; i < s->thread_count; i++)
+            s->threads[i].kernel_events &= s->kernel_events;
+        return PYTHIA_OK;
+    }
+    if (pythia_reach(&s->definitions, &s->definition_capacity, number, sizeof(*s->definitions)) !=
+        PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    s->definitions[number] = (struct definition){.kernel_event = (uint32_t)event + 1};
+    s->kernel_events |= UINT32_C(1) << event;
     return PYTHIA_OK;
 }
 
@@ -117,7 +146,7 @@ static struct thread *add_thread(struct pythia_probe_spans *s, uint64_t id, bool
         pythia_hash_table_add(&s->by_id, id, (uint32_t)s->thread_count) != PYTHIA_OK)
         return NULL;
     struct thread *t = &s->threads[s->thread_count++];
-    *t = (struct thread){.id = id};
+    *t = (struct thread){.id = id, .kernel_events = s->kernel_events};
     return t;
 }
 
@@ -155,8 +184,37 @@ static uint64_t read_start_time(uint64_t thread)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
+/* Note in which process a request begins. */
+static int add_process(struct pythia_probe_spans *s, uint32_t pid)
+{
+    for (size_t i = 0; i < s->process_count; i++)
+        if (s->processes[i].pid == pid)
+            return PYTHIA_OK;
+    struct pythia_probe_process p = {pid, read_start_time((uint64_t)pid << 32 | pid)};
+    if (p.start_time == 0 || s->process_count == PROCESSES_MAX)
+        return PYTHIA_OK;
+    int status =
+        pythia_grow(&s->processes, &s->process_capacity, s->process_count, sizeof(*s->processes));
+    if (status == PYTHIA_OK)
+        s->processes[s->process_count++] = p;
+    return status;
+}
+
+size_t pythia_probe_spans_processes(const struct pythia_probe_spans *s,
+                                    struct pythia_probe_process *out, size_t max)
+{
+    for (size_t i = 0; i < s->process_count && i < max; i++)
+        out[i] = s->processes[i];
+    return s->process_count;
+}
+
 void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s)
 {
+    for (size_t i = s->process_count; i-- > 0;) {
+        struct pythia_probe_process *p = &s->processes[i];
+        if (read_start_time((uint64_t)p->pid << 32 | p->pid) != p->start_time)
+            *p = s->processes[--s->process_count];
+    }
     for (size_t i = s->thread_count; i-- > 0;) {
         struct thread *t = &s->threads[i];
         uint64_t start_time = read_start_time(t->id);
@@ -208,6 +266,19 @@ static struct pythia_text find_text(const struct pythia_probe_hit *hit, const in
     return (struct pythia_text){at, strnlen(at, bytes)};
 }
 
+static void add_value(struct thread *t, uint64_t span, struct pythia_text key, uint8_t kind,
+                      struct pythia_text value)
+{
+    const struct pythia_record_value record = {.head = {.kind = PYTHIA_RECORD_VALUE},
+                                               .trace_high = t->trace_high,
+                                               .trace_low = t->trace_low,
+                                               .span = span,
+                                               .value_kind = kind,
+                                               .key_bytes = (uint8_t)key.size,
+                                               .value_bytes = (uint16_t)value.size};
+    add_record(&t->records, &record, sizeof(record), key, value);
+}
+
 /* Add the keys of a point that are arguments of this probe. An argument that the program's site
  * does not have, and a text that could not be read, are left out. */
 static void add_keys(struct pythia_probe_spans *s, struct thread *t, uint32_t index, bool done,
@@ -222,19 +293,27 @@ static void add_keys(struct pythia_probe_spans *s, struct thread *t, uint32_t in
         const char *number = (const char *)&values[key->argument];
         int64_t narrow = (int32_t)(uint32_t)values[key->argument];
         number = key->is_int ? (const char *)&narrow : number;
-        struct pythia_text name = pythia_text_of(key->name),
-                           value = key->text ? find_text(hit, values, texts, key->argument)
+        struct pythia_text value = key->text ? find_text(hit, values, texts, key->argument)
                                              : (struct pythia_text){number, sizeof(*values)};
-        const struct pythia_record_value record = {.head = {.kind = PYTHIA_RECORD_VALUE},
-                                                   .trace_high = t->trace_high,
-                                                   .trace_low = t->trace_low,
-                                                   .span = t->open[index],
-                                                   .value_kind = key->text ? PYTHIA_VALUE_TEXT
-                                                                           : PYTHIA_VALUE_INTEGER,
-                                                   .key_bytes = (uint8_t)name.size,
-                                                   .value_bytes = (uint16_t)value.size};
         if (value.size > 0)
-            add_record(&t->records, &record, sizeof(record), name, value);
+            add_value(t, t->open[index], pythia_text_of(key->name),
+                      key->text ? PYTHIA_VALUE_TEXT : PYTHIA_VALUE_INTEGER, value);
+    }
+}
+
+/* Add what the kernel did while the span was open, as far as its events were reported. */
+static void add_kernel_keys(const struct pythia_probe_spans *s, struct thread *t, uint32_t index)
+{
+    const struct pythia_probe_point *point = &s->rules->points[t->pairs.points[index]];
+    uint32_t sums = 0;
+    for (const struct pythia_kernel_topic *topic = pythia_kernel_topics; topic->name; topic++)
+        if ((topic->events & ~t->kernel_events) == 0)
+            sums |= topic->sums & point->kernel_sums;
+    for (unsigned i = 0; i < PYTHIA_KERNEL_SUMS; i++) {
+        int64_t sum = t->kernel.sums[i] - t->kernel_sums[index][i];
+        if (sums >> i & 1)
+            add_value(t, t->open[index], pythia_text_of(pythia_kernel_sum_key(i)),
+                      PYTHIA_VALUE_INTEGER, (struct pythia_text){(const char *)&sum, sizeof(sum)});
     }
 }
 
@@ -337,7 +416,7 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, uint32_t p
                       const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
 {
     bool full = false;
-    if (!t)
+    if (!t && add_process(s, (uint32_t)(hit->thread >> 32)) == PYTHIA_OK)
         t = add_thread(s, hit->thread, &full);
     if (!t) {
         s->numbers.outside += full;
@@ -350,6 +429,7 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, uint32_t p
     if (t->pairs.depth == 0)
         begin_trace(s, t, &s->rules->points[point], hit, values, texts);
     t->open[t->pairs.depth] = number_span(s);
+    memcpy(t->kernel_sums[t->pairs.depth], t->kernel.sums, sizeof(t->kernel.sums));
     t->pairs.points[t->pairs.depth++] = point;
     t->spans++;
     add_enter(s, t, hit, values, texts);
@@ -374,9 +454,12 @@ static int finish_request(struct pythia_probe_spans *s, struct thread *t)
 static int end_span(struct pythia_probe_spans *s, struct thread *t, uint32_t left,
                     const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
 {
-    for (; t->pairs.depth > left + 1; t->pairs.depth--)
+    for (; t->pairs.depth > left + 1; t->pairs.depth--) {
+        add_kernel_keys(s, t, t->pairs.depth - 1);
         add_exit(t, t->pairs.depth - 1, hit->time_ns, true);
+    }
     add_keys(s, t, left, true, hit, values, texts);
+    add_kernel_keys(s, t, left);
     add_exit(t, left, hit->time_ns, false);
     t->pairs.depth--;
     return t->pairs.depth == 0 ? finish_request(s, t) : pythia_buf_status(&t->records);
@@ -413,12 +496,27 @@ static int take_hit(struct pythia_probe_spans *s, uint32_t point, bool done,
     return PYTHIA_OK;
 }
 
+/* An event of the kernel. The mark of a thread may outlive its request by some of them. */
+static void add_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
+                       const struct pythia_probe_hit *hit, const int64_t *values)
+{
+    struct thread *t = find_thread(s, hit->thread);
+    if (t)
+        pythia__kernel_time_add(&t->kernel, event, hit->time_ns, hit->values > 0 ? values[0] : 0);
+    else
+        s->numbers.outside++;
+}
+
 int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
                            const int64_t *values, const char *texts)
 {
     struct definition d = {0};
     if (hit->number < s->definition_capacity)
         d = s->definitions[hit->number];
+    if (d.kernel_event) {
+        add_kernel(s, (enum pythia_kernel_event)(d.kernel_event - 1), hit, values);
+        return PYTHIA_OK;
+    }
     if (d.point == 0 || hit->values > PYTHIA_USDT_OPERANDS_MAX ||
         hit->texts >> PYTHIA_USDT_OPERANDS_MAX) {
         s->numbers.outside++;

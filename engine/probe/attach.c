@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "pythia/elf_functions.h"
+#include "pythia/kernel_points.h"
 #include "pythia/mem.h"
 #include "pythia/probe_program.h"
 #include "pythia/status.h"
@@ -30,10 +31,12 @@ static int call_bpf(int command, union bpf_attr *attributes)
     return (int)syscall(SYS_bpf, command, attributes, sizeof(*attributes));
 }
 
-static int open_event(struct perf_event_attr *attributes, int processor)
+/* Of a process, or, without one, of a processor. */
+static int open_event(struct perf_event_attr *attributes, uint32_t pid, int processor)
 {
     attributes->size = sizeof(*attributes);
-    return (int)syscall(SYS_perf_event_open, attributes, -1, processor, -1, PERF_FLAG_FD_CLOEXEC);
+    return (int)syscall(SYS_perf_event_open, attributes, pid ? (pid_t)pid : -1,
+                        pid ? -1 : processor, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static int fail_open(struct pythia_error *e, const char *what)
@@ -54,7 +57,7 @@ static int open_rings(struct pythia__rings *out, long processors, struct pythia_
                                              .sample_period = 1,
                                              .watermark = 1,
                                              .wakeup_watermark = 128 * 1024};
-        int ring = open_event(&attributes, processor);
+        int ring = open_event(&attributes, 0, processor);
         if (ring < 0 && errno == ENODEV)
             continue; /* it is offline */
         if (ring < 0)
@@ -87,10 +90,13 @@ int pythia__rings_open(struct pythia__rings *out, struct pythia_error *e)
                           .key_size = 4,
                           .value_size = 4,
                           .max_entries = (uint32_t)processors};
+    union bpf_attr threads = {.map_type = BPF_MAP_TYPE_LRU_HASH,
+                              .key_size = 4,
+                              .value_size = sizeof(struct pythia_probe_mark),
+                              .max_entries = PYTHIA_PROBE_MARKS_MAX};
     out->map = call_bpf(BPF_MAP_CREATE, &map);
-    if (out->map < 0)
-        return fail_open(e, "bpf");
-    int status = open_rings(out, processors, e);
+    out->threads = out->map < 0 ? -1 : call_bpf(BPF_MAP_CREATE, &threads);
+    int status = out->threads < 0 ? fail_open(e, "bpf") : open_rings(out, processors, e);
     if (status != PYTHIA_OK)
         pythia__rings_close(out);
     return status;
@@ -101,52 +107,36 @@ void pythia__rings_close(struct pythia__rings *r)
     for (size_t i = 0; i < r->count; i++)
         close(r->rings[i]);
     close(r->map);
+    close(r->threads);
     r->count = 0;
-    r->map = -1;
+    r->map = r->threads = -1;
 }
 
-/* The program is ours to license; the kernel lends what reads the memory of programs to those of
- * the GPL only. */
-static int load_program(const struct pythia__rings *r, const struct pythia_usdt_site *site,
-                        uint16_t texts, uint32_t number)
+/* Load a program, and open an event that runs it: enabled. The program is ours to license; the
+ * kernel lends what reads the memory of programs to those of the GPL only. */
+static int open_with_program(struct perf_event_attr *attributes, uint32_t pid,
+                             const struct pythia_probe_site_program *site, struct pythia_error *e)
 {
+    bool kernel = attributes->type == PERF_TYPE_TRACEPOINT;
     struct bpf_insn instructions[PYTHIA_PROBE_PROGRAM_MAX];
-    size_t count = pythia_probe_program(site->operands, site->operand_count, texts, number, r->map,
-                                        instructions);
-    union bpf_attr load = {.prog_type = BPF_PROG_TYPE_KPROBE,
+    size_t count = pythia_probe_program(site, instructions);
+    union bpf_attr load = {.prog_type = kernel ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
                            .insns = (uintptr_t)instructions,
                            .insn_cnt = (uint32_t)count,
                            .license = (uintptr_t) "GPL"};
-    return call_bpf(BPF_PROG_LOAD, &load);
-}
-
-int pythia__site_open(const struct pythia__rings *r, const char *path,
-                      const struct pythia_usdt_site *site, uint16_t texts, uint32_t number,
-                      struct pythia_error *e)
-{
-    uint64_t is_return = site->instruction == PYTHIA_USDT_RETURN;
-    struct perf_event_attr attributes = {.type = (uint32_t)r->type,
-                                         .config = site->semaphore << REFERENCE_SHIFT | is_return,
-                                         .config1 = (uintptr_t)path,
-                                         .config2 = site->offset,
-                                         .sample_period = 1,
-                                         .disabled = 1};
-    if (site->semaphore > UINT32_MAX) {
-        pythia_error_set(e, PYTHIA_ELIMIT, "its semaphore is beyond 4 GiB of the file");
-        return -1;
-    }
-    uint16_t present = (uint16_t)(texts & ((1u << site->operand_count) - 1));
-    int event = -1, program = load_program(r, site, present, number);
+    int event = -1, program = call_bpf(BPF_PROG_LOAD, &load);
     if (program < 0) {
         fail_open(e, "the program of a probe");
         return -1;
     }
-    event = open_event(&attributes, 0);
-    if (event < 0)
-        fail_open(e, "a uprobe");
+    event = open_event(attributes, pid, 0);
+    if (event < 0 && errno == ESRCH)
+        pythia_error_set(e, PYTHIA_ENOTFOUND, "there is no process %u", pid);
+    else if (event < 0)
+        fail_open(e, kernel ? "a trace point" : "a uprobe");
     if (event >= 0 && (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) != 0 ||
                        ioctl(event, PERF_EVENT_IOC_ENABLE, 0) != 0)) {
-        fail_open(e, "a uprobe");
+        fail_open(e, kernel ? "a trace point" : "a uprobe");
         close(event);
         event = -1;
     }
@@ -154,9 +144,72 @@ int pythia__site_open(const struct pythia__rings *r, const char *path,
     return event;
 }
 
+/* An event of a process has its breakpoint in the memory of that process alone: others that run the
+ * program cost nothing. A filter in the program would come after their trap. */
+int pythia__site_open(const struct pythia__rings *r, const struct pythia_probe_message *m,
+                      const struct pythia_usdt_site *site, uint16_t texts, uint32_t number,
+                      struct pythia_error *e)
+{
+    uint64_t is_return = site->instruction == PYTHIA_USDT_RETURN;
+    struct perf_event_attr attributes = {.type = (uint32_t)r->type,
+                                         .config = site->semaphore << REFERENCE_SHIFT | is_return,
+                                         .config1 = (uintptr_t)m->id.path,
+                                         .config2 = site->offset,
+                                         .sample_period = 1,
+                                         .disabled = 1};
+    const struct pythia_probe_site_program code = {
+        .operands = site->operands,
+        .count = site->operand_count,
+        .texts = (uint16_t)(texts & ((1u << site->operand_count) - 1)),
+        .number = number,
+        .role = m->role,
+        .mark = m->mark,
+        .rings = r->map,
+        .threads = r->threads};
+    if (site->semaphore <= UINT32_MAX)
+        return open_with_program(&attributes, m->id.pid, &code, e);
+    pythia_error_set(e, PYTHIA_ELIMIT, "its semaphore is beyond 4 GiB of the file");
+    return -1;
+}
+
+/* Open a trace point of the kernel, for threads that are in a request alone. */
+static int open_kernel(const struct pythia__rings *r, const struct pythia_probe_message *m,
+                       uint32_t number, struct pythia__sites *out, struct pythia_error *e)
+{
+    char text[PYTHIA_KERNEL_FORMAT_BYTES];
+    struct pythia_kernel_point point;
+    enum pythia_kernel_event event = pythia_kernel_event_find(m->id.name);
+    if (event == PYTHIA_KERNEL_EVENTS || m->role != PYTHIA_PROBE_WITHIN || m->id.pid ||
+        strcmp(m->id.path, PYTHIA_KERNEL_PATH) != 0)
+        return pythia_error_set(e, PYTHIA_ENOTFOUND, "there is no such probe of the kernel");
+    ssize_t size = pythia__trusted_read(pythia_kernel_format_path(event), text, sizeof(text), e);
+    if (size < 0 || stat(m->id.path, &out->file) != 0)
+        return size < 0 ? (int)size : fail_open(e, m->id.path);
+    int status =
+        pythia_kernel_point_read(event, (struct pythia_text){text, (size_t)size}, &point, e);
+    if (status != PYTHIA_OK)
+        return status;
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_TRACEPOINT, .config = point.id, .sample_period = 1, .disabled = 1};
+    const struct pythia_probe_site_program code = {.operands = point.site.operands,
+                                                   .count = point.site.operand_count,
+                                                   .number = number,
+                                                   .role = PYTHIA_PROBE_WITHIN,
+                                                   .rings = r->map,
+                                                   .threads = r->threads,
+                                                   .subject = point.subject};
+    if (!(out->events = pythia_calloc(1, sizeof(*out->events))))
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    out->count = 1;
+    if ((out->events[0] = open_with_program(&attributes, 0, &code, e)) >= 0)
+        return PYTHIA_OK;
+    pythia_free(out->events);
+    return PYTHIA_EIO;
+}
+
 /* Open a probe wholly or not at all. Prices were measured for each kind of instruction: one that is
  * too expensive at any of its sites is refused before the first is open. */
-static int open_sites(const struct pythia__rings *r, const char *path,
+static int open_sites(const struct pythia__rings *r, const struct pythia_probe_message *m,
                       const struct pythia_usdt_site *sites, size_t count, uint16_t texts,
                       uint32_t number, struct pythia__sites *out, struct pythia_error *e)
 {
@@ -173,7 +226,7 @@ static int open_sites(const struct pythia__rings *r, const char *path,
     if (!(out->events = pythia_calloc(count, sizeof(*out->events))))
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     for (out->count = 0; out->count < count; out->count++) {
-        int event = pythia__site_open(r, path, &sites[out->count], texts, number, e);
+        int event = pythia__site_open(r, m, &sites[out->count], texts, number, e);
         if (event < 0) {
             while (out->count > 0)
                 close(out->events[--out->count]);
@@ -203,25 +256,28 @@ static int read_functions(int file, const struct pythia_text *name, struct pythi
     return status;
 }
 
-static int open_probe(struct pythia__opener *o, const char *path, struct pythia_text provider,
-                      struct pythia_text name, uint16_t texts, uint32_t number,
-                      struct pythia__sites *out, struct pythia_error *e)
+static int open_probe(struct pythia__opener *o, const struct pythia_probe_message *m,
+                      uint16_t texts, uint32_t number, struct pythia__sites *out,
+                      struct pythia_error *e)
 {
     const struct pythia__rings *r = (const struct pythia__rings *)(const void *)o;
-    bool function = PYTHIA_TEXT_IS(provider, PYTHIA_FUNCTION_PROVIDER);
+    bool function = PYTHIA_TEXT_IS(m->id.provider, PYTHIA_FUNCTION_PROVIDER);
     struct pythia_usdt_notes sites = {0};
     size_t count;
-    int file = pythia__trusted_open(path, e);
+    if (PYTHIA_TEXT_IS(m->id.provider, PYTHIA_KERNEL_PROVIDER))
+        return open_kernel(r, m, number, out, e);
+    int file = pythia__trusted_open(m->id.path, e);
     if (file < 0)
         return file;
     int status = fstat(file, &out->file) != 0 ? fail_open(e, "the program")
-                 : function                   ? read_functions(file, &name, &sites, e)
+                 : function                   ? read_functions(file, &m->id.name, &sites, e)
                                               : pythia_usdt_notes_read(file, &sites, e);
     close(file);
     if (status != PYTHIA_OK)
         return status;
-    const struct pythia_usdt_site *found = pythia_usdt_notes_find(&sites, provider, name, &count);
-    status = found ? open_sites(r, path, found, count, texts, number, out, e)
+    const struct pythia_usdt_site *found =
+        pythia_usdt_notes_find(&sites, m->id.provider, m->id.name, &count);
+    status = found ? open_sites(r, m, found, count, texts, number, out, e)
                    : pythia_error_set(e, PYTHIA_ENOTFOUND, "the program has no such %s",
                                       function ? "function" : "probe");
     pythia_usdt_notes_free(&sites);

@@ -10,11 +10,12 @@
 struct pythia__rings {
     struct pythia__opener opener; /* first, so that one is the other */
     int map;                      /* processor -> ring */
+    int threads;                  /* that are in a request: thread id -> mark */
     int rings[PYTHIA__RINGS_MAX]; /* of processors that are online */
     size_t count;
-    int type;      /* of the uprobe unit */
-    double max_ns; /* that a hit may cost */
-    double prices_ns[PYTHIA_USDT_INSTRUCTIONS];
+    int type;                /* of the uprobe unit */
+    double max_ns;           /* that a hit may cost */
+    const double *prices_ns; /* of each enum pythia_usdt_instruction; borrowed */
 };
 
 /* Make the rings, empty. PYTHIA_OK with *out to be closed, or PYTHIA_EIO with what is missing (a
@@ -22,15 +23,26 @@ struct pythia__rings {
 int pythia__rings_open(struct pythia__rings *out, struct pythia_error *e);
 void pythia__rings_close(struct pythia__rings *r);
 
-/* Open one site of a file: the descriptor of its event, which is enabled, or -1 with the reason in
- * `e`. */
-int pythia__site_open(const struct pythia__rings *r, const char *path,
+/* Open one site of a file, as a message asks for: the descriptor of its event, which is enabled, or
+ * -1 with the reason in `e`. */
+int pythia__site_open(const struct pythia__rings *r, const struct pythia_probe_message *m,
                       const struct pythia_usdt_site *site, uint16_t texts, uint32_t number,
                       struct pythia_error *e);
 
-/* Measure what a hit costs at each kind of instruction, on functions of this program, into
- * `prices_ns`. Takes some tenths of a second. PYTHIA_OK, or PYTHIA_EIO with the reason in `e`. */
-int pythia__prices_measure(struct pythia__rings *r, struct pythia_error *e);
+/* Probes of this program that say what a hit costs. */
+struct pythia__prices {
+    struct pythia__rings rings;
+    struct pythia_probe_rings *mapped;
+    double ns[PYTHIA_USDT_INSTRUCTIONS]; /* means of the last measurements */
+    int count;                           /* of measurements, as far as it matters */
+};
+
+/* Open them, and measure. Nothing closes them but the end of the process. PYTHIA_OK, or PYTHIA_EIO
+ * with the reason in `e`. */
+int pythia__prices_open(struct pythia__prices *p, struct pythia_error *e);
+
+/* Measure once more, which takes a millisecond or some. */
+void pythia__prices_measure(struct pythia__prices *p);
 
 /* Opens probes of real programs: the opener of struct pythia__rings. */
 extern const struct pythia__opener pythia__rings_opener;

@@ -17,11 +17,13 @@
 #include "attach.h"
 #include "pythia/log.h"
 #include "pythia/option.h"
+#include "pythia/priced_functions.h"
 #include "pythia/status.h"
 #include "trusted.h"
 
 #define CLIENTS_MAX 4
-#define TICK_MS     200 /* how late a lease may be noticed */
+#define TICK_MS     200                  /* how late a lease may be noticed */
+#define PRICES_NS   UINT64_C(1000000000) /* between measurements */
 
 struct settings {
     const char *allow, *socket;
@@ -36,7 +38,7 @@ static const struct pythia_option options[] = {
      offsetof(struct settings, socket), "where clients connect"},
     {"lease", 'l', PYTHIA_OPTION_REAL, "SECONDS", "30", NULL, 0.1, 3600,
      offsetof(struct settings, lease_seconds), "how long a probe stays open unless it is renewed"},
-    {"max-price", 'm', PYTHIA_OPTION_REAL, "NS", "5000", NULL, 0, 1e9,
+    {"max-price", 'm', PYTHIA_OPTION_REAL, "NS", "10000", NULL, 0, 1e9,
      offsetof(struct settings, max_ns), "what a hit may cost; probes that cost more are refused"},
     PYTHIA_FLAG("force", 'f', offsetof(struct settings, force), "open probes whatever a hit costs"),
     PYTHIA_FLAG("help", 'h', offsetof(struct settings, help), "show this and exit"),
@@ -53,7 +55,9 @@ struct client {
 struct probe {
     struct settings s;
     struct pythia_allow_list allowed;
-    double prices_ns[PYTHIA_USDT_INSTRUCTIONS];
+    struct pythia__prices prices;
+    double told_ns[PYTHIA_USDT_INSTRUCTIONS]; /* prices that clients know */
+    uint64_t priced_ns;                       /* when they were measured */
     int listener;
     struct client clients[CLIENTS_MAX];
 };
@@ -73,19 +77,36 @@ static void end_client(struct client *c)
     c->socket = -1;
 }
 
+/* Measure prices while there are clients, and tell them what has changed. */
+static void renew_prices(struct probe *p)
+{
+    char text[PYTHIA_PRICES_BYTES + 8] = "prices ";
+    bool used = false;
+    for (size_t i = 0; i < CLIENTS_MAX; i++)
+        used |= p->clients[i].socket >= 0;
+    if (!used || read_clock() - p->priced_ns < PRICES_NS)
+        return;
+    pythia__prices_measure(&p->prices);
+    p->priced_ns = read_clock();
+    if (!pythia_prices_differ(p->prices.ns, p->told_ns))
+        return;
+    memcpy(p->told_ns, p->prices.ns, sizeof(p->told_ns));
+    size_t size = strlen(text) + pythia_prices_write(p->told_ns, text + strlen(text));
+    for (size_t i = 0; i < CLIENTS_MAX; i++)
+        if (p->clients[i].socket >= 0)
+            (void)send(p->clients[i].socket, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* Greet a client with the prices, and with its rings as descriptors. */
 static bool send_rings(const struct probe *p, const struct client *c)
 {
-    char text[256];
-    int size = snprintf(text, sizeof(text), "rings %zu", c->rings.count);
-    for (unsigned i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++)
-        size += snprintf(text + size, sizeof(text) - (size_t)size, " %s=%.0f",
-                         pythia_usdt_instruction_name(i), p->prices_ns[i]);
+    char text[PYTHIA_PRICES_BYTES + 8] = "rings ";
+    size_t size = strlen(text) + pythia_prices_write(p->told_ns, text + strlen(text));
     union {
         struct cmsghdr head;
         char bytes[CMSG_SPACE(sizeof(int) * PYTHIA__RINGS_MAX)];
     } control = {0};
-    struct iovec part = {text, (size_t)size};
+    struct iovec part = {text, size};
     size_t bytes = sizeof(int) * c->rings.count;
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
@@ -94,7 +115,7 @@ static bool send_rings(const struct probe *p, const struct client *c)
     control.head = (struct cmsghdr){
         .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(bytes)};
     memcpy(CMSG_DATA(&control.head), c->rings.rings, bytes);
-    return sendmsg(c->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == size;
+    return sendmsg(c->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size;
 }
 
 static void refuse_client(int socket, const char *why, uid_t user)
@@ -126,13 +147,13 @@ static void accept_client(struct probe *p)
                       peer.uid);
         return;
     }
-    *c = (struct client){
-        .socket = socket,
-        .rings = {.opener = pythia__rings_opener, .max_ns = p->s.force ? HUGE_VAL : p->s.max_ns},
-        .session = {.allowed = &p->allowed,
-                    .opener = &c->rings.opener,
-                    .lease_ns = (uint64_t)(p->s.lease_seconds * 1e9)}};
-    memcpy(c->rings.prices_ns, p->prices_ns, sizeof(p->prices_ns));
+    *c = (struct client){.socket = socket,
+                         .rings = {.opener = pythia__rings_opener,
+                                   .max_ns = p->s.force ? HUGE_VAL : p->s.max_ns,
+                                   .prices_ns = p->prices.ns},
+                         .session = {.allowed = &p->allowed,
+                                     .opener = &c->rings.opener,
+                                     .lease_ns = (uint64_t)(p->s.lease_seconds * 1e9)}};
     if (pythia__rings_open(&c->rings, &why) != PYTHIA_OK) {
         refuse_client(socket, why.sentence, peer.uid);
         c->socket = -1;
@@ -174,6 +195,7 @@ static _Noreturn void serve(struct probe *p)
                 serve_client(&p->clients[i]);
             pythia__session_expire(&p->clients[i].session, read_clock());
         }
+        renew_prices(p);
         if (ready > 0 && polled[0].revents)
             accept_client(p);
     }
@@ -196,14 +218,11 @@ static int listen_at(struct probe *p, struct pythia_error *e)
 
 static int start(struct probe *p, struct pythia_error *e)
 {
-    struct pythia__rings rings;
     int status = pythia__allow_list_read(&p->allowed, p->s.allow, e);
-    if (status != PYTHIA_OK || (status = pythia__rings_open(&rings, e)) != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = pythia__prices_open(&p->prices, e)) != PYTHIA_OK)
         return status;
-    status = pythia__prices_measure(&rings, e);
-    memcpy(p->prices_ns, rings.prices_ns, sizeof(p->prices_ns));
-    pythia__rings_close(&rings);
-    return status == PYTHIA_OK ? listen_at(p, e) : status;
+    memcpy(p->told_ns, p->prices.ns, sizeof(p->told_ns));
+    return listen_at(p, e);
 }
 
 static int show_help(bool version)
@@ -240,7 +259,7 @@ int main(int argc, char **argv)
         return 1;
     }
     pythia_log(PYTHIA_LOG_INFO, "Serves probes: socket=%s, programs=%zu, nop-ns=%.0f, step-ns=%.0f",
-               p.s.socket, p.allowed.line_count, p.prices_ns[PYTHIA_USDT_NOP],
-               p.prices_ns[PYTHIA_USDT_STEP]);
+               p.s.socket, p.allowed.line_count, p.told_ns[PYTHIA_USDT_NOP],
+               p.told_ns[PYTHIA_USDT_STEP]);
     serve(&p);
 }

@@ -6,7 +6,6 @@
 #include "pythia/elf_functions.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
-#include "pythia/probe_id.h"
 #include "pythia/status.h"
 
 static void close_sites(struct pythia__sites *sites)
@@ -41,14 +40,14 @@ static bool is_replaced(const struct pythia__attached *a, const char *path)
            memcmp(&now.st_mtim, &then.st_mtim, sizeof(now.st_mtim)) != 0;
 }
 
-static int open_attached(struct pythia__session *s, const struct pythia_probe_id *w,
+static int open_attached(struct pythia__session *s, const struct pythia_probe_message *m,
                          uint64_t now_ns, struct pythia_error *e)
 {
-    struct pythia_text path = pythia_text_of(w->path);
+    struct pythia_text path = pythia_text_of(m->id.path);
     struct pythia__attached a = {.number = s->last + 1, .until_ns = now_ns + s->lease_ns};
     if (!pythia_allow_list_has_path(s->allowed, path))
         return pythia_error_set(e, PYTHIA_ENOTFOUND, "the program is not in the allow-list");
-    if (PYTHIA_TEXT_IS(w->provider, PYTHIA_FUNCTION_PROVIDER) &&
+    if (PYTHIA_TEXT_IS(m->id.provider, PYTHIA_FUNCTION_PROVIDER) &&
         !pythia_allow_list_has_functions(s->allowed, path))
         return pythia_error_set(e, PYTHIA_ENOTFOUND,
                                 "the allow-list does not have 'functions' after the program");
@@ -56,11 +55,10 @@ static int open_attached(struct pythia__session *s, const struct pythia_probe_id
         return pythia_error_set(e, PYTHIA_ELIMIT, "more than %d probes are attached",
                                 PYTHIA__ATTACHED_MAX);
     if (pythia_grow(&s->attached, &s->capacity, s->count, sizeof(*s->attached)) != PYTHIA_OK ||
-        !(a.id = pythia_strndup(w->whole.bytes, w->whole.size)))
+        !(a.id = pythia_strndup(m->id.whole.bytes, m->id.whole.size)))
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
-    uint16_t texts = pythia_allow_list_texts(s->allowed, path, w->name);
-    int status =
-        s->opener->open(s->opener, w->path, w->provider, w->name, texts, a.number, &a.sites, e);
+    uint16_t texts = pythia_allow_list_texts(s->allowed, path, m->id.name);
+    int status = s->opener->open(s->opener, m, texts, a.number, &a.sites, e);
     if (status != PYTHIA_OK) {
         pythia_free(a.id);
         return status;
@@ -70,16 +68,16 @@ static int open_attached(struct pythia__session *s, const struct pythia_probe_id
     return PYTHIA_OK;
 }
 
-static int attach_wanted(struct pythia__session *s, const struct pythia_probe_id *w,
+static int attach_wanted(struct pythia__session *s, const struct pythia_probe_message *m,
                          uint64_t now_ns, struct pythia_buf *answer, struct pythia_error *e)
 {
-    size_t at = find_attached(s, w->whole);
-    if (at < s->count && is_replaced(&s->attached[at], w->path))
+    size_t at = find_attached(s, m->id.whole);
+    if (at < s->count && is_replaced(&s->attached[at], m->id.path))
         detach_at(s, at);
-    if ((at = find_attached(s, w->whole)) < s->count) {
+    if ((at = find_attached(s, m->id.whole)) < s->count) {
         s->attached[at].until_ns = now_ns + s->lease_ns;
     } else {
-        int status = open_attached(s, w, now_ns, e);
+        int status = open_attached(s, m, now_ns, e);
         if (status != PYTHIA_OK)
             return status;
     }
@@ -90,26 +88,21 @@ static int attach_wanted(struct pythia__session *s, const struct pythia_probe_id
 void pythia__session_answer(struct pythia__session *s, struct pythia_text message, uint64_t now_ns,
                             struct pythia_buf *answer)
 {
-    struct pythia_probe_id w = {.path = ""};
+    struct pythia_probe_message m;
     struct pythia_error why = {0};
-    bool attach = pythia_text_starts(message, PYTHIA_TEXT("attach ")),
-         detach = pythia_text_starts(message, PYTHIA_TEXT("detach "));
-    struct pythia_text id = {message.bytes + 7, attach || detach ? message.size - 7 : 0};
-    int status = !attach && !detach
-                     ? pythia_error_set(&why, PYTHIA_EFORMAT, "a message is attach ID or detach ID")
-                     : pythia_probe_id_read(id, &w, &why);
-    if (status == PYTHIA_OK && attach)
-        status = attach_wanted(s, &w, now_ns, answer, &why);
-    if (status == PYTHIA_OK && detach) {
-        size_t at = find_attached(s, id);
+    int status = pythia_probe_message_read(message, &m, &why);
+    if (status == PYTHIA_OK && !m.detach)
+        status = attach_wanted(s, &m, now_ns, answer, &why);
+    if (status == PYTHIA_OK && m.detach) {
+        size_t at = find_attached(s, m.id.whole);
         if (at < s->count)
             detach_at(s, at);
         pythia_buf_puts(answer, "detached ");
-        pythia_buf_text_add(answer, id);
+        pythia_buf_text_add(answer, m.id.whole);
     }
     if (status != PYTHIA_OK) {
         pythia_buf_puts(answer, "refused ");
-        pythia_buf_text_add(answer, id);
+        pythia_buf_text_add(answer, m.id.whole);
         pythia_buf_printf(answer, ": %s", why.sentence);
     }
 }

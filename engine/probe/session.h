@@ -4,8 +4,8 @@
  *     detach postgresql:query__start /usr/lib/…/postgres   ->   detached postgresql:query… /usr/…
  *                                               anything   ->   refused ID: a sentence
  *
- * What is attached has a lease, which each further "attach" of it renews; the same message attaches
- * it anew if the program was replaced meanwhile. */
+ * There are other verbs that attach (probe_id.h). What is attached has a lease, which each further
+ * message of this kind renews; it attaches the probe anew if the program was replaced meanwhile. */
 #ifndef PYTHIA_PROBE_SESSION_H
 #define PYTHIA_PROBE_SESSION_H
 
@@ -13,6 +13,7 @@
 
 #include "pythia/allow_list.h"
 #include "pythia/buf.h"
+#include "pythia/probe_id.h"
 
 #define PYTHIA__MESSAGE_BYTES 4608 /* of a path, a provider, a name and a verb */
 #define PYTHIA__SITES_MAX     256  /* of a probe */
@@ -29,13 +30,12 @@ struct pythia__sites {
 struct pythia__opener {
     /* Open all sites of a probe. PYTHIA_OK with *out to be closed, or negative with the reason in
      * `e`. */
-    int (*open)(struct pythia__opener *o, const char *path, struct pythia_text provider,
-                struct pythia_text name, uint16_t texts, uint32_t number, struct pythia__sites *out,
-                struct pythia_error *e);
+    int (*open)(struct pythia__opener *o, const struct pythia_probe_message *m, uint16_t texts,
+                uint32_t number, struct pythia__sites *out, struct pythia_error *e);
 };
 
 struct pythia__attached {
-    char *id; /* owned: "PROVIDER:NAME PATH" */
+    char *id; /* owned: "PROVIDER:NAME PATH", with the process that it is of */
     uint32_t number;
     uint64_t until_ns;
     struct pythia__sites sites;

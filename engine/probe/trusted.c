@@ -43,20 +43,26 @@ int pythia__trusted_open(const char *path, struct pythia_error *e)
                             "%s, or a folder above it, does not belong to root alone", path);
 }
 
-int pythia__allow_list_read(struct pythia_allow_list *out, const char *path, struct pythia_error *e)
+ssize_t pythia__trusted_read(const char *path, char *bytes, size_t capacity, struct pythia_error *e)
 {
-    static char bytes[PYTHIA_ALLOW_LIST_BYTES + 1];
     size_t size = 0;
     ssize_t got = 0;
     int file = pythia__trusted_open(path, e);
     if (file < 0)
         return file;
-    while (size < sizeof(bytes) && (got = read(file, bytes + size, sizeof(bytes) - size)) > 0)
+    while (size < capacity && (got = read(file, bytes + size, capacity - size)) > 0)
         size += (size_t)got;
     close(file);
-    if (got < 0)
-        return pythia_error_set(e, PYTHIA_EIO, "%s: cannot be read", path);
-    int status = pythia_allow_list_parse(out, bytes, size, e);
+    return got < 0 ? pythia_error_set(e, PYTHIA_EIO, "%s: cannot be read", path) : (ssize_t)size;
+}
+
+int pythia__allow_list_read(struct pythia_allow_list *out, const char *path, struct pythia_error *e)
+{
+    static char bytes[PYTHIA_ALLOW_LIST_BYTES + 1];
+    ssize_t size = pythia__trusted_read(path, bytes, sizeof(bytes), e);
+    if (size < 0)
+        return (int)size;
+    int status = pythia_allow_list_parse(out, bytes, (size_t)size, e);
     if (status != PYTHIA_OK)
         pythia_error_place(e, path, 0, 0);
     return status;

@@ -9,6 +9,10 @@
  * reason in `e`. */
 int pythia__trusted_open(const char *path, struct pythia_error *e);
 
+/* Read such a file, of which at most `capacity` bytes are taken: how many, or negative as above. */
+ssize_t pythia__trusted_read(const char *path, char *bytes, size_t capacity,
+                             struct pythia_error *e);
+
 /* Read an allow-list from such a file: as pythia_allow_list_parse, further PYTHIA_EIO. */
 int pythia__allow_list_read(struct pythia_allow_list *out, const char *path,
                             struct pythia_error *e);

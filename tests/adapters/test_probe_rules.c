@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "pythia/kernel_points.h"
 #include "pythia/mem.h"
 #include "pythia/probe_rules.h"
 #include "pythia/status.h"
 
+#define TOPICS  "kernel is a list of waits, block_io, page_faults and system_calls"
 #define MEMBERS "service, provider, programs, points and include"
 #define HEAD    "service: shop\nprovider: p\nprograms: [/bin/a, /bin/b]\npoints:\n"
 
@@ -143,6 +145,21 @@ static void the_ready_rules_are_read(void **state)
     }
 }
 
+static void topics_of_the_kernel_are_read(void **state)
+{
+    static const char text[] = HEAD "  a: {kernel: [block_io, waits]}\n  b: {kernel: []}\n";
+    struct pythia_probe_rules rules;
+    struct pythia_error e = {0};
+    assert_int_equal(pythia_probe_rules_parse("r", text, sizeof(text) - 1, &rules, &e), PYTHIA_OK);
+    assert_int_equal(rules.points[0].kernel_events,
+                     1u << PYTHIA_KERNEL_SWITCH_OUT | 1u << PYTHIA_KERNEL_SWITCH_IN |
+                         1u << PYTHIA_KERNEL_WAKING | 1u << PYTHIA_KERNEL_SYSTEM_CALL |
+                         1u << PYTHIA_KERNEL_SYSTEM_RETURN | 1u << PYTHIA_KERNEL_BLOCK_ISSUE);
+    assert_int_equal(rules.points[0].kernel_sums, (1u << (PYTHIA_KERNEL_BLOCK_BYTES + 1)) - 1);
+    assert_int_equal(rules.points[1].kernel_events, 0);
+    pythia_probe_rules_free(&rules);
+}
+
 static void what_is_wrong_is_named_with_its_line(void **state)
 {
     const struct {
@@ -160,7 +177,9 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"programs: /bin/a\n", "programs is a list of paths", 1},
         {HEAD "  a: {request: maybe}\n", "request is true or false", 5},
         {HEAD "  a: {begin: x}\n",
-         "a point has start, done, function, request, type, keys and only", 5},
+         "a point has start, done, function, request, type, keys, kernel and only", 5},
+        {HEAD "  a: {kernel: waits}\n", TOPICS, 5},
+        {HEAD "  a: {kernel: [waits, wait]}\n", TOPICS, 5},
         {HEAD "  a: {keys: [x]}\n", "a map of names to values is expected", 5},
         {HEAD "  a: {keys: {k: start}}\n",
          "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
@@ -264,6 +283,7 @@ int main(void)
         cmocka_unit_test(functions_are_points_from_call_to_return),
         cmocka_unit_test(the_ready_rules_are_read),
         cmocka_unit_test(the_points_of_included_files_are_added),
+        cmocka_unit_test(topics_of_the_kernel_are_read),
         cmocka_unit_test(what_is_wrong_is_named_with_its_line),
         cmocka_unit_test(aliases_do_not_multiply),
         cmocka_unit_test(each_failed_allocation_is_reported),

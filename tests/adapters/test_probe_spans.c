@@ -315,6 +315,149 @@ static void a_request_joins_the_trace_that_its_comment_names(void **state)
     begin(state);
 }
 
+/* ---- the kernel ---- */
+
+#define EVENT_NUMBER(event) (20 + (uint32_t)(event)) /* of hits */
+
+static void begin_with_kernel(const char *topics)
+{
+    char with[256];
+    struct pythia_error e = {0};
+    end(NULL);
+    frames = (struct pythia_buf){0};
+    int size = snprintf(with, sizeof(with),
+                        "service: shop\nprovider: p\nprograms: [/a]\npoints:\n"
+                        "  sell: {request: true, kernel: [%s]}\n  wait: {kernel: [%s]}\n",
+                        topics, topics);
+    assert_int_equal(pythia_probe_rules_parse("r", with, (size_t)size, &rules, &e), PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_create(&rules, &spans), PYTHIA_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(pythia_probe_spans_define(spans, 10 + i, i / 2, i % 2), PYTHIA_OK);
+    for (unsigned i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
+        assert_int_equal(pythia_probe_spans_define_kernel(spans, i, EVENT_NUMBER(i)), PYTHIA_OK);
+}
+
+static void event(uint64_t time_ns, enum pythia_kernel_event event, int64_t value)
+{
+    assert_int_equal(hit_with(time_ns, 1, EVENT_NUMBER(event), value, NULL), PYTHIA_OK);
+}
+
+/* The thread is off from `time_ns` on, is woken 10 later, and runs 3 after that. */
+static void wait_in(uint64_t time_ns, int64_t call, int64_t sleeps)
+{
+    if (call >= 0)
+        event(time_ns - 1, PYTHIA_KERNEL_SYSTEM_CALL, call);
+    event(time_ns, PYTHIA_KERNEL_SWITCH_OUT, sleeps);
+    event(time_ns + 10, PYTHIA_KERNEL_WAKING, 0);
+    event(time_ns + 13, PYTHIA_KERNEL_SWITCH_IN, 0);
+    if (call >= 0)
+        event(time_ns + 14, PYTHIA_KERNEL_SYSTEM_RETURN, 0);
+}
+
+/* Numbers of calls are those of <asm/unistd_64.h>; states those of the trace point sched_switch. */
+static void waits_are_told_by_their_reason(void **state)
+{
+    enum { RUNNING, INTERRUPTIBLE, UNINTERRUPTIBLE, PREEMPTED = 256 };
+    static const struct {
+        int64_t call, sleeps;
+        const char *key, *queue;
+    } rows[] = {
+        {202, INTERRUPTIBLE, "kernel.futex_ns", "3"},
+        {230, INTERRUPTIBLE, "kernel.sleep_ns", "3"},
+        {45, INTERRUPTIBLE, "kernel.network_ns", "3"},
+        {232, INTERRUPTIBLE, "kernel.poll_ns", "3"},
+        {75, UNINTERRUPTIBLE, "kernel.block_io_ns", "3"},
+        {75, INTERRUPTIBLE, "kernel.block_io_ns", "3"},
+        {0, UNINTERRUPTIBLE, "kernel.block_io_ns", "3"},    /* read */
+        {-1, UNINTERRUPTIBLE, "kernel.block_io_ns", "3"},   /* a page that is read */
+        {0, INTERRUPTIBLE, "kernel.other_wait_ns", "3"},    /* of a pipe */
+        {11, UNINTERRUPTIBLE, "kernel.other_wait_ns", "3"}, /* munmap: a lock of the kernel */
+        {335, UNINTERRUPTIBLE, "kernel.block_io_ns", "3"},  /* uretprobe: not the program's */
+        {202, RUNNING, NULL, "13"},
+        {202, PREEMPTED, NULL, "13"},
+    };
+    static const char *const keys[] = {"kernel.futex_ns",    "kernel.sleep_ns",
+                                       "kernel.network_ns",  "kernel.poll_ns",
+                                       "kernel.block_io_ns", "kernel.other_wait_ns"};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        begin_with_kernel("waits");
+        hit(1, 1, 0);
+        wait_in(10, rows[i].call, rows[i].sleeps);
+        hit(40, 1, 1);
+        for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+            expect_key("shop:sell", keys[k],
+                       rows[i].key && strcmp(keys[k], rows[i].key) == 0 ? "10" : "0");
+        expect_key("shop:sell", "kernel.run_queue_ns", rows[i].queue);
+        expect_key("shop:sell", "kernel.block_requests", NULL);
+        expect_key("shop:sell", "kernel.system_calls", NULL);
+    }
+}
+
+static void a_span_has_what_happened_while_it_was_open(void **state)
+{
+    begin_with_kernel("waits, block_io, page_faults, system_calls");
+    hit(1, 1, 0);
+    wait_in(10, 202, 1);
+    event(25, PYTHIA_KERNEL_BLOCK_ISSUE, 4096);
+    hit(30, 1, 2);
+    wait_in(40, 202, 1);
+    event(55, PYTHIA_KERNEL_PAGE_FAULT, 0);
+    event(56, PYTHIA_KERNEL_BLOCK_ISSUE, 8192);
+    hit(60, 1, 3);
+    event(65, PYTHIA_KERNEL_PAGE_FAULT, 0);
+    hit(70, 1, 1);
+    event(80, PYTHIA_KERNEL_PAGE_FAULT, 0); /* after the request */
+    expect_key("shop:wait", "kernel.futex_ns", "10");
+    expect_key("shop:sell", "kernel.futex_ns", "20");
+    expect_key("shop:wait", "kernel.block_requests", "1");
+    expect_key("shop:wait", "kernel.block_bytes", "8192");
+    expect_key("shop:sell", "kernel.block_requests", "2");
+    expect_key("shop:sell", "kernel.block_bytes", "12288");
+    expect_key("shop:wait", "kernel.page_faults", "1");
+    expect_key("shop:sell", "kernel.page_faults", "2");
+    expect_key("shop:wait", "kernel.system_calls", "1");
+    expect_key("shop:sell", "kernel.system_calls", "2");
+    expect_key("shop:sell", "kernel.system_call_ns", "30");
+    assert_int_equal(pythia_probe_spans_numbers(spans).outside, 1);
+}
+
+/* 0 would say that nothing had happened. */
+static void keys_of_events_that_were_not_reported_all_the_time_are_left_out(void **state)
+{
+    begin_with_kernel("waits, page_faults");
+    assert_int_equal(pythia_probe_spans_define_kernel(spans, PYTHIA_KERNEL_WAKING, 0), PYTHIA_OK);
+    hit(1, 1, 0);
+    assert_int_equal(pythia_probe_spans_define_kernel(spans, PYTHIA_KERNEL_WAKING,
+                                                      EVENT_NUMBER(PYTHIA_KERNEL_WAKING)),
+                     PYTHIA_OK);
+    hit(40, 1, 1);
+    expect_key("shop:sell", "kernel.futex_ns", NULL);
+    expect_key("shop:sell", "kernel.page_faults", "0");
+    begin_with_kernel("page_faults");
+    hit(1, 1, 0);
+    assert_int_equal(pythia_probe_spans_define_kernel(spans, PYTHIA_KERNEL_PAGE_FAULT, 0),
+                     PYTHIA_OK);
+    hit(40, 1, 1);
+    expect_key("shop:sell", "kernel.page_faults", NULL);
+}
+
+/* Hits that found no place in a ring are missing here, too. */
+static void an_event_whose_other_half_was_lost_is_passed_over(void **state)
+{
+    begin_with_kernel("waits, system_calls");
+    hit(1, 1, 0);
+    event(5, PYTHIA_KERNEL_SWITCH_IN, 0);
+    event(6, PYTHIA_KERNEL_WAKING, 0);
+    event(7, PYTHIA_KERNEL_SYSTEM_RETURN, 0);
+    event(10, PYTHIA_KERNEL_SWITCH_OUT, 1);
+    event(20, PYTHIA_KERNEL_SWITCH_OUT, 1);
+    event(25, PYTHIA_KERNEL_SWITCH_IN, 0);
+    hit(40, 1, 1);
+    expect_key("shop:sell", "kernel.other_wait_ns", "5");
+    expect_key("shop:sell", "kernel.run_queue_ns", "0");
+    expect_key("shop:sell", "kernel.system_call_ns", "0");
+}
+
 /* Probes that are hit for all functions of an interpreter, of which the rules want one. */
 static void only_hits_with_the_right_text_are_of_a_point(void **state)
 {
@@ -392,6 +535,10 @@ int main(void)
         WITH_RULES(a_text_that_was_not_read_is_left_out),
         cmocka_unit_test_teardown(requests_that_differ_in_values_are_of_one_type, end),
         cmocka_unit_test_teardown(a_request_joins_the_trace_that_its_comment_names, end),
+        WITH_RULES(waits_are_told_by_their_reason),
+        WITH_RULES(a_span_has_what_happened_while_it_was_open),
+        WITH_RULES(keys_of_events_that_were_not_reported_all_the_time_are_left_out),
+        WITH_RULES(an_event_whose_other_half_was_lost_is_passed_over),
         WITH_RULES(only_hits_with_the_right_text_are_of_a_point),
         WITH_RULES(an_int_is_the_lower_half_of_its_register),
         WITH_RULES(each_failed_allocation_is_reported_or_loses_a_request),

@@ -1,12 +1,14 @@
 /* Functions with each kind of instruction that a uprobe may meet, called as a line of input says:
- * "NAME CALLS" is answered by the ns that a call takes, in the quickest of some rounds; "request
- * CALLS" by those of a request with so many calls. It is probed by `probes`, and by other tools, as
- * any program is. */
+ * "NAME CALLS" is answered by the ns that a call takes more than one of a function like it that
+ * nobody probes, and "request CALLS" by what so many calls add to a request. Both kinds of calls
+ * take turns, and the median of the differences counts, since the machine may be twice as fast in
+ * the next moment. It is probed by `probes`, and by other tools, as any program is. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "probed.h"
 
@@ -17,8 +19,9 @@
 #define AS_IT_IS __attribute__((noipa))
 #endif
 
-#define ROUNDS 64
-#define WORK   200000 /* steps of a request beside its calls */
+#define ROUNDS 51
+#define WORK   20000   /* steps of a request beside its calls */
+#define REST   1000000 /* ns between requests, so that the reader of the rings keeps up */
 
 #define PRICED(name, code)                                                                         \
     __asm__(".text\n.balign 16\n.globl " #name "\n.type " #name ", @function\n" #name ": " code    \
@@ -30,6 +33,14 @@ PRICED(bench_nop, "nop");
 PRICED(bench_push, "push %rbp\npop %rbp");
 PRICED(bench_branch, "jmp 1f\n1:");
 PRICED(bench_step, "mov %rdi, %rax");
+PRICED(bench_unprobed, "push %rbp\npop %rbp");
+
+/* A system call that does next to nothing. */
+static void bench_call(const char *unused)
+{
+    (void)unused;
+    (void)getppid();
+}
 
 /* A pair of static probes with an argument: a jump can stand at the first one's sites, and at the
  * second one's only int3, because branches go around them. */
@@ -62,7 +73,7 @@ static const struct {
     {"bench_nop5", bench_nop5},           {"bench_nop", bench_nop},
     {"bench_push", bench_push},           {"bench_branch", bench_branch},
     {"bench_step", bench_step},           {"bench_usdt_jump", bench_usdt_jump},
-    {"bench_usdt_int3", bench_usdt_int3},
+    {"bench_usdt_int3", bench_usdt_int3}, {"bench_call", bench_call},
 };
 
 static const char text[] = "select v from item where k = 17 and another_column = 'a text of about "
@@ -77,24 +88,24 @@ static double read_clock(void)
 
 static double time_calls(void (*function)(const char *text), long calls)
 {
-    double best = 1e18;
-    for (int round = 0; round < ROUNDS; round++) {
-        double begin = read_clock();
-        for (long i = 0; i < calls; i++)
-            function(text);
-        double ns = (read_clock() - begin) / (double)calls;
-        best = ns < best ? ns : best;
-    }
-    return best;
+    double begin = read_clock();
+    for (long i = 0; i < calls; i++)
+        function(text);
+    return read_clock() - begin;
 }
 
-/* A request of the program: some work, and calls. */
-AS_IT_IS static void bench_request(long calls)
+static double find_difference(void (*function)(const char *text), long calls)
+{
+    double probed = time_calls(function, calls);
+    return probed - time_calls(bench_unprobed, calls);
+}
+
+/* A request of the program: some work, and calls. Returns what these took more than others. */
+AS_IT_IS static double bench_request(long calls)
 {
     for (volatile long i = 0; i < WORK; i++)
         ;
-    for (long i = 0; i < calls; i++)
-        bench_push(text);
+    return find_difference(bench_push, calls);
 }
 
 static int compare_reals(const void *a, const void *b)
@@ -103,18 +114,18 @@ static int compare_reals(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The first decile of requests: others were interrupted. */
-static double time_requests(long calls)
+/* The median of so many differences; of requests if there is no function. */
+static double find_median(void (*function)(const char *text), long calls)
 {
-    static double times[400];
-    size_t count = sizeof(times) / sizeof(times[0]);
-    for (size_t i = 0; i < count; i++) {
-        double begin = read_clock();
-        bench_request(calls);
-        times[i] = read_clock() - begin;
+    static double differences[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        differences[i] =
+            function ? find_difference(function, calls) / (double)calls : bench_request(calls);
+        if (!function)
+            nanosleep(&(struct timespec){.tv_nsec = REST}, NULL);
     }
-    qsort(times, count, sizeof(times[0]), compare_reals);
-    return times[count / 10];
+    qsort(differences, ROUNDS, sizeof(differences[0]), compare_reals);
+    return differences[ROUNDS / 2];
 }
 
 int main(void)
@@ -125,11 +136,11 @@ int main(void)
         long calls = space ? strtol(space, NULL, 10) : 0;
         double ns = -1;
         if (calls > 0 && strncmp(line, "request ", 8) == 0)
-            ns = time_requests(calls);
+            ns = find_median(NULL, calls);
         for (size_t i = 0; calls > 0 && i < sizeof(rows) / sizeof(rows[0]); i++)
             if (strncmp(line, rows[i].name, (size_t)(space - line)) == 0 &&
                 rows[i].name[space - line] == '\0')
-                ns = time_calls(rows[i].function, calls);
+                ns = find_median(rows[i].function, calls);
         printf("%.1f\n", ns);
         fflush(stdout);
     }

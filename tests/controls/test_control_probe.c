@@ -3,11 +3,14 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../adapters/elf_notes.h"
@@ -18,7 +21,8 @@
 #include "pythia/probe_rings.h"
 #include "pythia/status.h"
 
-static char folder[] = "/tmp/control_probe.XXXXXX", program[64], rules[64], socket_path[64];
+static char folder[] = "/tmp/control_probe.XXXXXX", program[64], library[64], rules[64],
+            with_library[64], socket_path[64];
 static struct pythia_control *plane;
 static int listener, helper, ring;
 static uint64_t now_ns;
@@ -52,6 +56,18 @@ static int begin_files(void **state)
                         "  sell: {request: true}\n  slow: {}\n  half: {}\n",
                         program);
     write_file(rules, text, (size_t)size);
+    elf_notes_begin(&n);
+    ELF_NOTE(&n, 0x401020, 0, "p\0wait__start\0");
+    ELF_NOTE(&n, 0x401030, 0, "p\0wait__done\0");
+    snprintf(library, sizeof(library), "%s/library", folder);
+    snprintf(with_library, sizeof(with_library), "%s/with_library", folder);
+    write_file(library, n.bytes, n.size);
+    elf_notes_free(&n);
+    size = snprintf(text, sizeof(text),
+                    "service: shop\nprovider: p\nprograms: [%s, %s]\npoints:\n"
+                    "  sell: {request: true}\n  wait: {}\n",
+                    program, library);
+    write_file(with_library, text, (size_t)size);
     return 0;
 }
 
@@ -59,6 +75,8 @@ static int end_files(void **state)
 {
     unlink(program);
     unlink(rules);
+    unlink(library);
+    unlink(with_library);
     unlink(socket_path);
     return rmdir(folder);
 }
@@ -73,16 +91,21 @@ static void listen_as_helper(void)
     assert_int_equal(listen(listener, 4), 0);
 }
 
-static int begin(void **state)
+static void begin_with(const char *file, const char *processes)
 {
     char a[80], b[80];
-    snprintf(a, sizeof(a), "rules=%s", rules);
+    snprintf(a, sizeof(a), "rules=%s", file);
     snprintf(b, sizeof(b), "socket=%s", socket_path);
-    const char *settings[] = {a, b, NULL};
+    const char *settings[] = {a, b, processes, NULL};
     listen_as_helper();
     helper = ring = -1;
     now_ns = 100 * S;
     plane = plane_make("probe", settings);
+}
+
+static int begin(void **state)
+{
+    begin_with(rules, NULL);
     return 0;
 }
 
@@ -127,17 +150,23 @@ static void greet(void)
     assert_int_equal(sendmsg(helper, &message, 0), sizeof(text) - 1);
 }
 
-/* The plane has sent this about a probe of the program, and is answered. */
-static void serve(const char *verb, const char *probe, const char *answer)
+/* The plane has sent this about a probe, and is answered; `after` stands after the id. */
+static void serve_of(const char *verb, const char *probe, const char *path, const char *answer,
+                     const char *after)
 {
     char got[512], expected[512];
     ssize_t size = recv(helper, got, sizeof(got) - 1, MSG_DONTWAIT);
     assert_true(size > 0);
     got[size] = '\0';
-    snprintf(expected, sizeof(expected), "%s p:%s %s", verb, probe, program);
+    snprintf(expected, sizeof(expected), "%s p:%s %s", verb, probe, path);
     assert_string_equal(got, expected);
-    int bytes = snprintf(got, sizeof(got), "%s p:%s %s", answer, probe, program);
+    int bytes = snprintf(got, sizeof(got), "%s p:%s %s%s", answer, probe, path, after);
     assert_int_equal(send(helper, got, (size_t)bytes, 0), bytes);
+}
+
+static void serve(const char *verb, const char *probe, const char *answer)
+{
+    serve_of(verb, probe, program, answer, "");
 }
 
 static void expect_silence(void)
@@ -157,6 +186,12 @@ static void points_are_offered_once_their_price_is_known(void **state)
     expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
     plane_inventory(plane, &got); /* half has no second probe */
     assert_string_equal(got.bytes, "shop shop:sell 1600 0\nshop shop:slow 20800 0\n");
+    static const char renewed[] = "prices nop5=600 nop=900 push=900 branch=950 step=30000";
+    assert_int_equal(send(helper, renewed, sizeof(renewed) - 1, 0), sizeof(renewed) - 1);
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    pythia_buf_clear(&got);
+    plane_inventory(plane, &got);
+    assert_string_equal(got.bytes, "shop shop:sell 1800 0\nshop shop:slow 30900 0\n");
     pythia_buf_free(&got);
 }
 
@@ -171,9 +206,9 @@ static void a_point_is_open_when_both_of_its_probes_are(void **state)
     connect_plane();
     assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
     expect_observed("shop shop:sell pending 0\nshop shop:slow applied 7\n");
-    serve("attach", "sell__start", "attached 1");
+    serve("enter 0", "sell__start", "attached 1");
     expect_observed("shop shop:sell pending 0\nshop shop:slow applied 7\n");
-    serve("attach", "sell__done", "attached 2");
+    serve("leave 0", "sell__done", "attached 2");
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
     assert_int_equal(plane_apply(plane, "", 8, now_ns), PYTHIA_OK);
     expect_observed("shop shop:sell pending 0\nshop shop:slow applied 8\n");
@@ -187,13 +222,13 @@ static void leases_are_renewed(void **state)
 {
     connect_plane();
     assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
-    serve("attach", "sell__start", "attached 1");
-    serve("attach", "sell__done", "attached 2");
+    serve("enter 0", "sell__start", "attached 1");
+    serve("leave 0", "sell__done", "attached 2");
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
     now_ns += 10 * S;
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
-    serve("attach", "sell__start", "attached 3"); /* the program was replaced: another number */
-    serve("attach", "sell__done", "attached 2");
+    serve("enter 0", "sell__start", "attached 3"); /* the program was replaced: another number */
+    serve("leave 0", "sell__done", "attached 2");
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
     expect_silence();
 }
@@ -203,7 +238,7 @@ static void what_is_refused_is_reported_and_not_asked_for_again(void **state)
     char message[512];
     connect_plane();
     assert_int_equal(plane_apply(plane, "shop:slow shop:none", 7, now_ns), PYTHIA_OK);
-    serve("attach", "slow__start", "attached 1");
+    serve("within", "slow__start", "attached 1");
     ssize_t size = recv(helper, message, sizeof(message), MSG_DONTWAIT);
     assert_true(size > 0);
     int bytes =
@@ -217,8 +252,8 @@ static void probes_are_lost_with_their_helper_and_come_back(void **state)
 {
     connect_plane();
     assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
-    serve("attach", "sell__start", "attached 1");
-    serve("attach", "sell__done", "attached 2");
+    serve("enter 0", "sell__start", "attached 1");
+    serve("leave 0", "sell__done", "attached 2");
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
     close(listener);
     close(helper);
@@ -229,8 +264,8 @@ static void probes_are_lost_with_their_helper_and_come_back(void **state)
     expect_observed("shop shop:sell lost 0\nshop shop:slow applied 7\n");
     greet();
     expect_observed("shop shop:sell pending 0\nshop shop:slow applied 7\n");
-    serve("attach", "sell__start", "attached 1");
-    serve("attach", "sell__done", "attached 2");
+    serve("enter 0", "sell__start", "attached 1");
+    serve("leave 0", "sell__done", "attached 2");
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
 }
 
@@ -240,8 +275,8 @@ static void off_closes_everything_at_once(void **state)
     struct pythia_error e = {0};
     connect_plane();
     assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
-    serve("attach", "sell__start", "attached 1");
-    serve("attach", "sell__done", "attached 2");
+    serve("enter 0", "sell__start", "attached 1");
+    serve("leave 0", "sell__done", "attached 2");
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
     assert_int_equal(plane->ops->off(plane, true, now_ns, &e), PYTHIA_OK);
     assert_int_equal(recv(helper, got, sizeof(got), 0), 0); /* the end of the connection */
@@ -251,7 +286,7 @@ static void off_closes_everything_at_once(void **state)
 }
 
 /* A record of the ring, as the kernel would write it. */
-static void add_hit(uint64_t time_ns, uint32_t number)
+static void add_hit_of(uint64_t thread, uint64_t time_ns, uint32_t number)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct perf_event_mmap_page *head =
@@ -263,11 +298,16 @@ static void add_hit(uint64_t time_ns, uint32_t number)
         uint32_t zeros;
     } record = {.head = {.type = PERF_RECORD_SAMPLE, .size = sizeof(record)},
                 .bytes = sizeof(record.hit) + 4};
-    const struct pythia_probe_hit hit = {.time_ns = time_ns, .thread = 1, .number = number};
+    const struct pythia_probe_hit hit = {.time_ns = time_ns, .thread = thread, .number = number};
     memcpy(record.hit, &hit, sizeof(hit));
     memcpy((char *)head + page + head->data_head, &record, sizeof(record));
     head->data_head += sizeof(record);
     munmap(head, 2 * page);
+}
+
+static void add_hit(uint64_t time_ns, uint32_t number)
+{
+    add_hit_of(1, time_ns, number);
 }
 
 static void the_feed_has_the_hits_of_what_is_open(void **state)
@@ -278,8 +318,8 @@ static void the_feed_has_the_hits_of_what_is_open(void **state)
     assert_int_equal(pythia_probe_feed_read(feed, &frames, &e), PYTHIA_OK);
     connect_plane();
     assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
-    serve("attach", "sell__start", "attached 1");
-    serve("attach", "sell__done", "attached 2");
+    serve("enter 0", "sell__start", "attached 1");
+    serve("leave 0", "sell__done", "attached 2");
     expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
     add_hit(10, 1);
     add_hit(20, 2);
@@ -299,6 +339,223 @@ static void the_feed_has_the_hits_of_what_is_open(void **state)
     begin(state);
 }
 
+/* ---- processes ---- */
+
+#define APPLIED "shop shop:sell applied 7\nshop shop:wait applied 7\n"
+
+static pid_t begin_process(void)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none */
+        pause();
+        _exit(0);
+    }
+    assert_true(pid > 0);
+    return pid;
+}
+
+static void end_process(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* Request by request, each of another process: hit number 1 begins it. */
+static struct pythia_probe_feed *begin_requests(const pid_t *pids, size_t count)
+{
+    struct pythia_probe_feed *feed = pythia_control_probe_feed(plane);
+    struct pythia_buf frames = {0};
+    struct pythia_error e = {0};
+    for (size_t i = 0; i < count; i++)
+        add_hit_of((uint64_t)pids[i] << 32 | (uint64_t)pids[i], 10 + i, 1);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pythia_probe_feed_read(feed, &frames, &e), PYTHIA_OK);
+    pythia_buf_free(&frames);
+    return feed;
+}
+
+static void open_points_of_library(void)
+{
+    begin_with(with_library, NULL);
+    expect_observed("shop shop:sell applied 0\nshop shop:wait applied 0\n");
+    greet();
+    assert_int_equal(plane_apply(plane, "shop:sell shop:wait", 7, now_ns), PYTHIA_OK);
+    serve("enter 0", "sell__start", "attached 1");
+    serve("leave 0", "sell__done", "attached 2");
+    expect_observed(APPLIED);
+    expect_silence(); /* no request was seen, so no process needs the library's probes */
+}
+
+static void probes_of_a_library_are_in_the_processes_that_have_requests(void **state)
+{
+    char path[128];
+    pid_t pid = begin_process();
+    open_points_of_library();
+    struct pythia_probe_feed *feed = begin_requests(&pid, 1);
+    snprintf(path, sizeof(path), "%s %d", library, (int)pid);
+    expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
+    serve_of("within", "wait__start", path, "attached 3", "");
+    serve_of("within", "wait__done", path, "attached 4", "");
+    expect_observed(APPLIED);
+    end_process(pid);
+    for (char c; recv(helper, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0; usleep(1000)) {
+        struct pythia_buf frames = {0};
+        struct pythia_error e = {0};
+        assert_int_equal(pythia_probe_feed_read(feed, &frames, &e), PYTHIA_OK);
+        pythia_buf_free(&frames);
+        struct pythia_buf got = {0};
+        plane_observe(plane, now_ns, &got);
+        pythia_buf_free(&got);
+    }
+    serve_of("detach", "wait__start", path, "detached", "");
+    serve_of("detach", "wait__done", path, "detached", "");
+    expect_observed(APPLIED);
+    expect_silence();
+    pythia_probe_feed_release(feed);
+}
+
+static void a_process_that_ends_meanwhile_is_no_refusal(void **state)
+{
+    char path[128], gone[64];
+    pid_t pid = begin_process();
+    open_points_of_library();
+    struct pythia_probe_feed *feed = begin_requests(&pid, 1);
+    expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
+    snprintf(path, sizeof(path), "%s %d", library, (int)pid);
+    snprintf(gone, sizeof(gone), ": there is no process %d", (int)pid);
+    end_process(pid);
+    serve_of("within", "wait__start", path, "refused", gone);
+    serve_of("within", "wait__done", path, "refused", gone);
+    expect_observed(APPLIED);
+    pythia_probe_feed_release(feed);
+}
+
+static void probes_of_a_library_are_everywhere_if_requests_are_in_many_processes(void **state)
+{
+    pid_t pids[5];
+    for (size_t i = 0; i < 5; i++)
+        pids[i] = begin_process();
+    open_points_of_library();
+    struct pythia_probe_feed *feed = begin_requests(pids, 5);
+    expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
+    serve_of("within", "wait__start", library, "attached 3", "");
+    serve_of("within", "wait__done", library, "attached 4", "");
+    expect_observed(APPLIED);
+    expect_silence();
+    for (size_t i = 0; i < 5; i++)
+        end_process(pids[i]);
+    pythia_probe_feed_release(feed);
+}
+
+/* In two at once each hit of the process would be reported twice. */
+static void a_probe_leaves_a_process_before_it_is_opened_everywhere(void **state)
+{
+    char path[128];
+    pid_t pids[5];
+    for (size_t i = 0; i < 5; i++)
+        pids[i] = begin_process();
+    open_points_of_library();
+    struct pythia_probe_feed *feed = begin_requests(pids, 1);
+    snprintf(path, sizeof(path), "%s %d", library, (int)pids[0]);
+    expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
+    serve_of("within", "wait__start", path, "attached 3", "");
+    serve_of("within", "wait__done", path, "attached 4", "");
+    expect_observed(APPLIED);
+    pythia_probe_feed_release(begin_requests(pids, 5));
+    expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
+    serve_of("detach", "wait__start", path, "detached", "");
+    serve_of("detach", "wait__done", path, "detached", "");
+    expect_silence();
+    expect_observed("shop shop:sell applied 7\nshop shop:wait pending 0\n");
+    serve("enter 0", "sell__start", "attached 1"); /* these are renewed after 5 seconds */
+    serve("leave 0", "sell__done", "attached 2");
+    serve_of("within", "wait__start", library, "attached 5", "");
+    serve_of("within", "wait__done", library, "attached 6", "");
+    expect_observed(APPLIED);
+    expect_silence();
+    for (size_t i = 0; i < 5; i++)
+        end_process(pids[i]);
+    pythia_probe_feed_release(feed);
+}
+
+static void probes_are_in_the_processes_that_the_user_names_alone(void **state)
+{
+    char of7[128], of8[128];
+    begin_with(rules, "processes=7,8");
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    greet();
+    assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
+    snprintf(of7, sizeof(of7), "%s 7", program);
+    snprintf(of8, sizeof(of8), "%s 8", program);
+    serve_of("enter 0", "sell__start", of7, "attached 1", "");
+    serve_of("enter 0", "sell__start", of8, "refused", ": there is no process 8");
+    serve_of("leave 0", "sell__done", of7, "attached 3", "");
+    serve_of("leave 0", "sell__done", of8, "attached 4", "");
+    expect_observed("shop shop:sell refused 0\nshop shop:slow applied 7\n");
+    expect_silence();
+}
+
+/* ---- the kernel ---- */
+
+static void serve_kernel(const char *verb, const char *event, const char *answer)
+{
+    char got[128], expected[128];
+    ssize_t size = recv(helper, got, sizeof(got) - 1, MSG_DONTWAIT);
+    assert_true(size > 0);
+    got[size] = '\0';
+    snprintf(expected, sizeof(expected), "%s kernel:%s /sys/kernel/tracing", verb, event);
+    assert_string_equal(got, expected);
+    int bytes = snprintf(got, sizeof(got), "%s kernel:%s /sys/kernel/tracing%s", answer, event,
+                         answer[0] == 'r' ? ": there is no tracefs" : "");
+    assert_int_equal(send(helper, got, (size_t)bytes, 0), bytes);
+}
+
+static void begin_with_kernel(void)
+{
+    char text[512];
+    int size = snprintf(text, sizeof(text),
+                        "service: shop\nprovider: p\nprograms: [%s]\npoints:\n"
+                        "  sell: {request: true}\n  slow: {kernel: [page_faults, block_io]}\n",
+                        program);
+    write_file(with_library, text, (size_t)size);
+    begin_with(with_library, NULL);
+    expect_observed("shop shop:sell applied 0\nshop shop:slow applied 0\n");
+    greet();
+    assert_int_equal(plane_apply(plane, "shop:slow", 7, now_ns), PYTHIA_OK);
+    serve("within", "slow__start", "attached 1");
+    serve("within", "slow__done", "attached 2");
+}
+
+static void the_kernel_is_asked_while_a_point_that_needs_it_is_open(void **state)
+{
+    begin_with_kernel();
+    serve_kernel("within", "page_fault", "attached 3");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow pending 0\n");
+    serve_kernel("within", "block_issue", "attached 4");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    expect_silence();
+    assert_int_equal(plane_apply(plane, "shop:sell", 8, now_ns), PYTHIA_OK);
+    serve("enter 0", "sell__start", "attached 5");
+    serve("leave 0", "sell__done", "attached 6");
+    serve("detach", "slow__start", "detached");
+    serve("detach", "slow__done", "detached");
+    serve_kernel("detach", "page_fault", "detached");
+    serve_kernel("detach", "block_issue", "detached");
+    expect_observed("shop shop:sell applied 8\nshop shop:slow applied 8\n");
+    expect_silence();
+}
+
+/* Root has not listed it: the point is open, without these keys. */
+static void a_point_is_open_without_the_kernel_too(void **state)
+{
+    begin_with_kernel();
+    serve_kernel("within", "page_fault", "refused");
+    serve_kernel("within", "block_issue", "refused");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    expect_silence();
+}
+
 static void wrong_settings_are_refused_with_the_reason(void **state)
 {
     struct pythia_control *c = NULL;
@@ -309,10 +566,22 @@ static void wrong_settings_are_refused_with_the_reason(void **state)
     assert_int_equal(plane_try("probe", (const char *const[]){"rules=/nowhere/r", NULL}, &c, &e),
                      PYTHIA_EIO);
     assert_string_equal(e.sentence, "/nowhere/r: No such file or directory");
+    static const char *const wrong[] = {"processes=",   "processes=0",         "processes=1,",
+                                        "processes=x",  "processes=1,2,3,4,5", "processes=4194305",
+                                        "processes=-1", "processes= 1"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        pythia_error_clear(&e);
+        assert_int_equal(
+            plane_try("probe", (const char *const[]){"rules=/nowhere/r", wrong[i], NULL}, &c, &e),
+            PYTHIA_EUSAGE);
+        assert_string_equal(e.sentence,
+                            "processes are numbers with commas between them, 4 at most");
+    }
     assert_null(c);
 }
 
-#define WITH_PLANE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define WITH_PLANE(test)    cmocka_unit_test_setup_teardown(test, begin, end)
+#define WITHOUT_PLANE(test) cmocka_unit_test_teardown(test, end) /* the test makes it */
 
 int main(void)
 {
@@ -324,6 +593,13 @@ int main(void)
         WITH_PLANE(probes_are_lost_with_their_helper_and_come_back),
         WITH_PLANE(off_closes_everything_at_once),
         WITH_PLANE(the_feed_has_the_hits_of_what_is_open),
+        WITHOUT_PLANE(probes_of_a_library_are_in_the_processes_that_have_requests),
+        WITHOUT_PLANE(a_process_that_ends_meanwhile_is_no_refusal),
+        WITHOUT_PLANE(probes_of_a_library_are_everywhere_if_requests_are_in_many_processes),
+        WITHOUT_PLANE(a_probe_leaves_a_process_before_it_is_opened_everywhere),
+        WITHOUT_PLANE(probes_are_in_the_processes_that_the_user_names_alone),
+        WITHOUT_PLANE(the_kernel_is_asked_while_a_point_that_needs_it_is_open),
+        WITHOUT_PLANE(a_point_is_open_without_the_kernel_too),
         cmocka_unit_test(wrong_settings_are_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, begin_files, end_files);

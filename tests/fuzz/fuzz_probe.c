@@ -15,13 +15,14 @@
 static struct pythia_allow_list allowed;
 static int opened;
 
-static int open_listed(struct pythia__opener *o, const char *path, struct pythia_text provider,
-                       struct pythia_text name, uint16_t texts, uint32_t number,
-                       struct pythia__sites *out, struct pythia_error *e)
+static int open_listed(struct pythia__opener *o, const struct pythia_probe_message *m,
+                       uint16_t texts, uint32_t number, struct pythia__sites *out,
+                       struct pythia_error *e)
 {
     (void)o;
-    MUST(pythia_allow_list_has_path(&allowed, pythia_text_of(path)) && path[0] == '/');
-    MUST(provider.size > 0 && name.size > 0 && number > 0);
+    MUST(pythia_allow_list_has_path(&allowed, pythia_text_of(m->id.path)) && m->id.path[0] == '/');
+    MUST(m->id.provider.size > 0 && m->id.name.size > 0 && number > 0);
+    MUST(m->mark <= PYTHIA_PROBE_MARK_MAX && m->id.pid <= PYTHIA_PROBE_PID_MAX);
     MUST(__builtin_popcount(texts) <= 4);
     if (opened > 64)
         return pythia_error_set(e, PYTHIA_EIO, "enough");

@@ -1,4 +1,5 @@
 """Debian's PostgreSQL with a data folder of its own, loads for it, and causes of variance that are planted in it."""
+import json
 import os
 import shutil
 import subprocess
@@ -7,7 +8,7 @@ import tempfile
 SERVER = "/usr/lib/postgresql/15/bin"
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "adapters", "controls", "probe", "rules",
                      "postgresql.yaml")
-ALLOW = f"{SERVER}/postgres functions query__start:1\n"
+ALLOW = f"{SERVER}/postgres functions query__start:1\n/sys/kernel/tracing\n"
 TABLES = ("create table acc(id int primary key, v int); insert into acc select g, 0 from generate_series(1, 10) g; "
           "create table item(k int, v int); insert into item select g, 0 from generate_series(1, 40000) g; "
           "create index on item(k) where k <= 20000; analyze")
@@ -17,10 +18,10 @@ LOOK_UP = "\\set i random(1, 25000)\nselect v from item where k = :i;\n"
 
 
 class Cause:
-    """What is planted, in words; what clients do, and how; whether files are written often; what is to be named."""
+    """What is planted, in words; what clients do, and how; whether files are written often; what is to be named, and by which key."""
 
-    def __init__(self, words, loads, request, named, storm=False):
-        self.words, self.loads, self.request, self.named, self.storm = words, loads, request, named, storm
+    def __init__(self, words, loads, request, named, storm=False, key=None):
+        self.words, self.loads, self.request, self.named, self.storm, self.key = words, loads, request, named, storm, key
 
 
 CAUSES = {
@@ -29,7 +30,7 @@ CAUSES = {
     "index": Cause("an index that has only half of the rows",
                    [(LOOK_UP, "-c 4 -R 200")], "select v from item where k = ?;", "buffer__read"),
     "fsync": Cause("a program that makes the disk write",
-                   [(UPDATE, "-c 1 -R 100")], "update acc set v = v+? where id = ?;", "wal_", True),
+                   [(UPDATE, "-c 1 -R 100")], "update acc set v = v+? where id = ?;", "wal_", True, "kernel.block_io_ns"),
 }
 
 
@@ -86,6 +87,11 @@ def wait_for_points(pythiad):
         points = pythiad.ctl("points")
         return points and all(point["wanted"] and point["result"] == "applied" for point in points)
     pythiad.until(60, "all points are open", are_open)
+
+
+def explains(pythiad, key):
+    """Whether the report names this key, in some cycle soon: the first verdict may come before enough of its values."""
+    return pythiad.until(40, f"the report names {key}", lambda: key in json.dumps(pythiad.ctl("report")))
 
 
 def verdict_of(pythiad, request):

@@ -1,9 +1,15 @@
 /* A program with static probes, written by hand as <sys/sdt.h> would write them. It fires each of
- * them as often as its first argument says, whenever a line comes; it answers with a line. */
+ * them as often as its first argument says, whenever a line comes; it answers with a line. After
+ * the line "fork" a child of it does so, too; after "pause" it rests for a moment in between. */
+#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #define NOTE(site, semaphore, texts)                                                               \
     ".pushsection .note.stapsdt, \"\", \"note\"\n"                                                 \
@@ -18,6 +24,17 @@
 
 /* Counted up by the kernel while somebody looks. */
 __attribute__((section(".probes"), used)) volatile unsigned short target_work_semaphore;
+
+/* Sleep for a millisecond, and write to a page for the first time. */
+static void rest(void)
+{
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    if (page != MAP_FAILED) {
+        *(volatile char *)page = 1;
+        munmap(page, 4096);
+    }
+}
 
 static void fire(uint64_t number, const char *text, const int32_t *places)
 {
@@ -45,10 +62,11 @@ static void fire_step(uint64_t number)
         : "rax", "memory");
 }
 
-/* A function that has no probe. */
+/* A function that has no probe, and calls one of the C library. */
 static uint64_t work(uint64_t number, const char *text)
 {
     __asm__ volatile("" ::"r"(text) : "memory");
+    (void)getppid();
     return number + 1000;
 }
 
@@ -62,11 +80,18 @@ int main(int argc, char **argv)
     char line[512];
     while (fgets(line, sizeof(line), stdin)) {
         line[strcspn(line, "\n")] = '\0';
+        pid_t child = strcmp(line, "fork") == 0 ? fork() : -1;
         for (long i = 0; i < times; i++) {
             fire((uint64_t)i, line, places);
+            if (strcmp(line, "pause") == 0)
+                rest();
             fire_step((uint64_t)i);
             (void)call_work((uint64_t)i, line);
         }
+        if (child == 0)
+            _exit(0);
+        if (child > 0)
+            waitpid(child, NULL, 0);
         printf("%d\n", target_work_semaphore);
         fflush(stdout);
     }

@@ -148,6 +148,202 @@ class Functions(OfOneTarget):
                          f"refused function:work {self.path}: the allow-list does not have 'functions' after the program")
 
 
+class Processes(OfOneTarget):
+    """Another process runs the same program."""
+    texts = "functions"
+
+    def setUp(self):
+        super().setUp()
+        self.other = helper.Target(TARGET, self.folder, 3)
+        self.addCleanup(self.other.end)
+
+    def attach_in(self, client, pid, number=1, name="target:work__start"):
+        self.assertEqual(client.ask(f"attach {name} {self.path} {pid}"), f"attached {number} {name} {self.path} {pid}")
+
+    def test_a_probe_of_one_process_is_not_in_another(self):
+        for name in ("target:work__start", "function:work"):
+            with self.subTest(name):
+                _, client = self.begin("--force")
+                self.attach_in(client, self.target.process.pid, name=name)
+                for _ in range(2):
+                    self.target.fire()
+                    self.other.fire()
+                hits = client.hits()
+                self.assertEqual([hit[1] for hit in hits], [self.target.process.pid] * 6)
+                self.assertEqual(client.lost, 0)
+                client.close()
+
+    def test_the_instruction_of_the_other_process_is_as_it_was(self):
+        _, client = self.begin()
+        before = [code_at(one, "work__start") for one in (self.target, self.other)]
+        self.assertEqual(before, [b"\x90", b"\x90"])
+        self.attach_in(client, self.target.process.pid)
+        self.assertEqual([code_at(one, "work__start") for one in (self.target, self.other)], [b"\xcc", b"\x90"])
+
+    def test_a_flood_in_a_process_that_was_not_named_takes_no_place_in_the_rings(self):
+        _, client = self.begin()
+        flood = helper.Target(TARGET, self.folder, 200000) # a ring has 262144 bytes, a hit 96
+        self.addCleanup(flood.end)
+        self.attach_in(client, self.target.process.pid)
+        flood.fire()
+        self.target.fire()
+        self.assertEqual((len(client.hits()), client.lost), (3, 0))
+        self.assertEqual(client.ask(f"attach target:work__start {self.path}"), f"attached 2 target:work__start {self.path}")
+        flood.fire()
+        self.assertLess(len(client.hits()), 200000) # where the probe is in every process, the same flood does not fit
+
+    def test_a_process_that_is_not_there_is_refused(self):
+        _, client = self.begin()
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        self.assertEqual(client.ask(f"attach target:work__start {self.path} {gone.pid}"),
+                         f"refused target:work__start {self.path} {gone.pid}: there is no process {gone.pid}")
+
+    def test_a_process_that_got_the_number_of_a_dead_one_is_another(self):
+        _, client = self.begin()
+        named = helper.Target(TARGET, self.folder, 3)
+        pid = named.process.pid
+        self.attach_in(client, pid)
+        named.end()
+        again = reuse_pid(pid, self.folder)
+        self.addCleanup(again.end)
+        again.fire()
+        self.assertEqual(client.hits(), [])
+        client.ask(f"detach target:work__start {self.path} {pid}")
+        self.attach_in(client, pid, 2)
+        again.fire()
+        self.assertEqual([hit[1] for hit in client.hits()], [pid] * 3)
+
+    def test_a_child_of_a_process_is_not_in_its_probe_and_lives(self):
+        _, client = self.begin()
+        self.attach_in(client, self.target.process.pid)
+        self.target.fire("fork")
+        self.assertEqual([hit[1] for hit in client.hits()], [self.target.process.pid] * 3)
+
+
+class Requests(OfOneTarget):
+    """Which hits are reported: those of threads that are in a request, if that is asked for."""
+
+    def ask(self, client, *messages):
+        for i, message in enumerate(messages):
+            words = message.split()
+            self.assertEqual(client.ask(f"{message} {self.path}"), f"attached {i + 1} {words[-1]} {self.path}")
+
+    def numbers(self, client):
+        self.target.fire()
+        return [hit[2] for hit in client.hits()]
+
+    def test_hits_outside_of_a_request_are_not_reported(self):
+        _, client = self.begin("--force")
+        self.ask(client, "within target:step")
+        self.assertEqual(self.numbers(client), [])
+
+    def test_hits_of_a_request_are_reported_until_it_ends(self):
+        _, client = self.begin("--force")
+        # in this order the target hits them, three times: work__start, work__done, step
+        self.ask(client, "within target:step", "enter 1 target:work__start")
+        self.assertEqual(self.numbers(client), [2, 1, 2, 1, 2, 1])
+        client.ask(f"detach target:work__start {self.path}")
+        self.ask2(client, "leave 1 target:work__done", 3)
+        self.assertEqual(self.numbers(client), [1, 3, 3, 3][1:]) # the first one ends the last request
+
+    def ask2(self, client, message, number):
+        self.assertEqual(client.ask(f"{message} {self.path}"), f"attached {number} {message.split()[-1]} {self.path}")
+
+    def test_a_request_inside_of_another_does_not_end_it(self):
+        _, client = self.begin("--force")
+        self.ask(client, "within target:step", "enter 1 target:work__start", "leave 2 target:work__done")
+        self.assertEqual(self.numbers(client), [2, 3, 1, 2, 3, 1, 2, 3, 1])
+        client.ask(f"detach target:work__done {self.path}")
+        self.ask2(client, "leave 1 target:work__done", 4)
+        self.assertEqual(self.numbers(client), [2, 4, 2, 4, 2, 4])
+
+    def test_another_client_has_requests_of_its_own(self):
+        probe, client = self.begin("--force")
+        other = helper.Client(probe.socket)
+        self.addCleanup(other.close)
+        self.ask(client, "enter 1 target:work__start")
+        self.ask(other, "within target:step")
+        self.assertEqual(self.numbers(client), [1, 1, 1])
+        self.assertEqual(other.hits(), [])
+
+
+class Kernel(OfOneTarget):
+    """What the kernel does for a thread from work__start to step: with "pause" it sleeps between them."""
+    EVENTS = {name: number for number, name in enumerate(
+        ["switch_out", "switch_in", "waking", "system_call", "system_return", "page_fault", "block_issue"], 3)}
+    NANOSLEEP = (35, 230)
+
+    def open(self, client):
+        for i, message in enumerate(["enter 0 target:work__start", "leave 0 target:step"]):
+            self.assertEqual(client.ask(f"{message} {self.path}"), f"attached {i + 1} {message.split()[-1]} {self.path}")
+        for name, number in self.EVENTS.items():
+            answer = client.ask(f"within kernel:{name} {helper.KERNEL}")
+            if "No such file" in answer:
+                self.skipTest(answer)
+            self.assertEqual(answer, f"attached {number} kernel:{name} {helper.KERNEL}")
+
+    def test_a_thread_in_a_request_is_seen_to_sleep_and_to_wake(self):
+        _, client = self.begin("--force", allow=f"{self.path}\n{helper.KERNEL}\n")
+        self.open(client)
+        self.target.fire("pause")
+        hits, names = client.hits(), {number: name for name, number in self.EVENTS.items()}
+        self.assertEqual({hit[1] for hit in hits}, {self.target.process.pid})
+        begin = next(i for i, hit in enumerate(hits) if names.get(hit[2]) == "system_call" and hit[3][0] in self.NANOSLEEP)
+        seen = [(names.get(hit[2]), hit[3], hit[0]) for hit in hits[begin:]]
+        kinds = [name for name, _, _ in seen]
+        out = kinds.index("switch_out")
+        self.assertEqual(seen[out][1], (1,)) # it sleeps, and could be interrupted
+        woken, back = kinds.index("waking", out), kinds.index("switch_in", out)
+        self.assertLess(woken, back)
+        self.assertLess(back, kinds.index("system_return", out))
+        self.assertGreaterEqual(seen[woken][2] - seen[out][2], 900000) # of a millisecond, at least that it slept
+        self.assertIn("page_fault", [names.get(hit[2]) for hit in hits])
+
+    def test_what_the_kernel_does_outside_of_requests_is_not_reported(self):
+        _, client = self.begin("--force", allow=f"{self.path}\n{helper.KERNEL}\n")
+        self.open(client)
+        client.ask(f"detach target:work__start {self.path}")
+        self.target.fire("pause")
+        self.assertEqual([hit for hit in client.hits() if hit[2] > 2], [])
+
+    def test_the_kernel_is_not_probed_unless_root_lists_it(self):
+        _, client = self.begin()
+        self.assertEqual(client.ask(f"within kernel:switch_out {helper.KERNEL}"),
+                         f"refused kernel:switch_out {helper.KERNEL}: the program is not in the allow-list")
+        self.assertEqual(client.ask(f"within kernel:switch_out {self.path}"),
+                         f"refused kernel:switch_out {self.path}: there is no such probe of the kernel")
+
+    def test_the_kernel_is_probed_for_threads_in_requests_alone(self):
+        _, client = self.begin(allow=f"{self.path}\n{helper.KERNEL}\n")
+        for message in (f"attach kernel:switch_out {helper.KERNEL}", f"enter 1 kernel:switch_out {helper.KERNEL}",
+                        f"within kernel:switch_out {helper.KERNEL} {os.getpid()}", f"within kernel:other {helper.KERNEL}"):
+            self.assertRegex(client.ask(message), r"^refused kernel:.*: there is no such probe of the kernel$")
+
+
+def code_at(target, name):
+    """The first byte of the instruction at a static probe, as the process has it."""
+    notes = subprocess.run(["readelf", "--notes", "--wide", target.path], capture_output=True, text=True, check=True).stdout
+    location = int(re.search(rf"Name: {name}\s+Location: (0x[0-9a-f]+)", notes)[1], 16)
+    with open(f"/proc/{target.process.pid}/maps", encoding="utf-8") as maps:
+        base = int(next(line for line in maps if target.path in line).split("-")[0], 16)
+    with open(f"/proc/{target.process.pid}/mem", "rb") as memory:
+        memory.seek(base + location if location < base else location)
+        return memory.read(1)
+
+
+def reuse_pid(pid, folder):
+    """Another process of the program with this number."""
+    for _ in range(1000):
+        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as last:
+            last.write(str(pid - 1))
+        found = helper.Target(TARGET, folder, 3)
+        if found.process.pid == pid:
+            return found
+        found.end()
+    raise unittest.SkipTest("other processes begin too often")
+
+
 class Ends(OfOneTarget):
     def test_kill_of_the_helper_leaves_no_probe(self):
         probe, client = self.begin()
@@ -190,6 +386,88 @@ class Ends(OfOneTarget):
         self.assertEqual(after.fire(), 1)
         self.assertEqual(self.target.fire(), 0) # the old one is let go
         self.assertEqual([hit[1] for hit in client.hits() if hit[2] == 2], [after.process.pid])
+
+
+LIBM = "/usr/lib/x86_64-linux-gnu/libm.so.6"
+
+
+class Missing(OfOneTarget):
+    """What is not there, or goes: each is said, and no program is harmed."""
+
+    def start(self, before):
+        """Run the helper by a command that takes something from it; what it says."""
+        allow = os.path.join(self.folder, "allow")
+        with open(allow, "w", encoding="utf-8") as file:
+            file.write(self.path + "\n")
+        return subprocess.run([*before, PROBE, "--allow", allow, "--socket", os.path.join(self.folder, "socket")],
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def test_a_kernel_without_uprobes_is_named(self):
+        unit = "/sys/bus/event_source/devices"
+        ran = self.start(["unshare", "--mount", "sh", "-c", f'mount -t tmpfs none {unit} || exit 77; exec "$@"', "sh"])
+        if ran.returncode == 77:
+            self.skipTest("nothing can be mounted here")
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(f"Cannot start: this kernel has no uprobes ({unit}/uprobe/type)", ran.stderr)
+
+    def test_a_container_without_the_capabilities_is_told_which(self):
+        if not shutil.which("setpriv"):
+            self.skipTest("there is no setpriv")
+        without = "-bpf,-perfmon,-sys_admin"
+        ran = self.start(["setpriv", "--bounding-set", without, "--inh-caps", without])
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("Operation not permitted (pythia-probe needs root, or CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN)", ran.stderr)
+        self.assertEqual(self.target.fire(), 0)
+
+    def test_the_capabilities_decide_whatever_perf_event_paranoid_says(self):
+        path = "/proc/sys/kernel/perf_event_paranoid"
+        with open(path, encoding="ascii") as file:
+            before = file.read()
+
+        def write(value):
+            with open(path, "w", encoding="ascii") as file:
+                file.write(value)
+        try:
+            write("4")
+        except OSError as why:
+            self.skipTest(str(why))
+        self.addCleanup(write, before)
+        _, client = self.begin()
+        self.attach(client, "work__start", 1)
+        self.target.fire()
+        self.assertEqual(len(client.hits()), 3)
+
+    def test_a_library_may_be_unloaded_while_it_is_probed(self):
+        if not os.path.exists(LIBM):
+            self.skipTest(f"there is no {LIBM}")
+        path = os.path.join(self.folder, "library.so")
+        shutil.copy(LIBM, path)
+        _, client = self.begin("--force", allow=f"{path} functions\n")
+        code = ("import ctypes, _ctypes, sys\n"
+                "for line in sys.stdin:\n"
+                "    library = ctypes.CDLL(sys.argv[1])\n"
+                "    library.fdim.argtypes, library.fdim.restype = [ctypes.c_double] * 2, ctypes.c_double\n"
+                "    print(library.fdim(5, 2), flush=True)\n"
+                "    _ctypes.dlclose(library._handle)\n"
+                "    assert 'library.so' not in open('/proc/self/maps').read()\n")
+        with subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as user:
+
+            def use():
+                user.stdin.write("\n")
+                user.stdin.flush()
+                self.assertEqual(user.stdout.readline(), "3.0\n")
+            use()
+            self.assertEqual(client.ask(f"attach function:fdim {path}"), f"attached 1 function:fdim {path}")
+            use()
+            use()
+            self.assertEqual([hit[1] for hit in client.hits()], [user.pid] * 2)
+            os.rename(path, path + ".gone")
+            self.assertIn("No such file", client.ask(f"attach function:fdim {path}"))
+            os.rename(path + ".gone", path)
+            use()
+            self.assertEqual(client.hits(), [])
+            user.stdin.close()
+            self.assertEqual(user.wait(), 0)
 
 
 class Users(OfOneTarget):

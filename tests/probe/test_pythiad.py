@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """pythiad with pythia-probe and a program that nobody instrumented. usage: test_pythiad.py FOLDER-OF-PROGRAMS [CLASS.TEST]"""
+import ctypes
 import glob
 import http.client
 import json
@@ -81,6 +82,7 @@ class Daemon:
     def end(self, how=signal.SIGTERM):
         if self.process.returncode is None:
             self.process.send_signal(how)
+            self.log = self.process.stderr.read()
             self.process.wait()
             self.process.stderr.close()
 
@@ -104,12 +106,14 @@ class OfOneProgram(unittest.TestCase):
                              os.path.join(self.folder, "record"))
         self.addCleanup(self.daemon.end)
 
-    def tree(self):
-        """What pythiad has recorded."""
+    def recorded(self, *command):
+        """What pythiad has recorded, as a command of pythia shows it."""
         self.daemon.end()
-        return subprocess.run([os.path.join(BINARIES, "pythia"), "tree", "--keys",
-                               *sorted(glob.glob(self.folder + "/record*"))],
+        return subprocess.run([os.path.join(BINARIES, "pythia"), *command, *sorted(glob.glob(self.folder + "/record*"))],
                               capture_output=True, text=True, check=True).stdout
+
+    def tree(self):
+        return self.recorded("tree", "--keys")
 
     def wait(self, looking):
         """Work until so many probes of the program are open."""
@@ -178,6 +182,43 @@ class Functions(OfOneProgram):
         tree = self.tree()
         self.assertIn("request_type = select ?", tree)
         self.assertRegex(tree, r"number = ([0-4])\n +made = 100\1\n")
+
+
+LIBC = "/usr/lib/x86_64-linux-gnu/libc.so.6"
+WITH_LIBRARY = """
+service: shop
+programs: [{path}, """ + LIBC + """]
+points:
+  sell: {{function: work, request: true}}
+  parent: {{function: getppid}}
+"""
+
+
+class Libraries(OfOneProgram):
+    """Each request calls a function of the C library, as this test, another process, does."""
+    rules, texts, point = WITH_LIBRARY, f"functions\n{LIBC} functions", "shop:sell"
+
+    def setUp(self):
+        if not os.path.exists(LIBC):
+            self.skipTest(f"there is no {LIBC}")
+        super().setUp()
+
+    def test_its_calls_are_spans_in_processes_with_requests_and_other_processes_are_left_alone(self):
+        getppid = ctypes.cast(ctypes.CDLL(None).getppid, ctypes.c_void_p).value
+        before = ctypes.string_at(getppid, 16)
+        self.until("the points are there", lambda: "shop:parent" in self.daemon.ctl("points"))
+        self.daemon.ctl("open", "shop:parent")
+
+        def has_library():
+            self.target.fire()
+            return re.search(r" [1-9][0-9]*  shop:parent  \(applied", self.daemon.ctl("points"))
+        self.until("spans of the library", has_library)
+        self.assertEqual(ctypes.string_at(getppid, 16), before)
+        for _ in range(100000): # more than the rings hold
+            os.getppid()
+        self.target.fire()
+        self.assertRegex(self.recorded("profile"), r"  shop:sell +[1-9].*\n  shop:parent +[1-9]")
+        self.assertNotIn("Spans of probes are lost", self.daemon.log)
 
 
 if __name__ == "__main__":

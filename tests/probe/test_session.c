@@ -12,27 +12,33 @@
 #include "pythia/status.h"
 #include "session.h"
 
-#define S UINT64_C(1000000000)
+#define S       UINT64_C(1000000000)
+#define NO_VERB "refused : a message is attach, enter MARK, leave MARK, within or detach, and an ID"
+#define NO_MARK "refused : a mark is a number from 0 to 65535"
 
 struct counting {
     struct pythia__opener opener;
     int opened;
     uint16_t texts;
+    enum pythia_probe_role role;
+    uint32_t mark, pid;
 };
 
-static int open_null(struct pythia__opener *o, const char *path, struct pythia_text provider,
-                     struct pythia_text name, uint16_t texts, uint32_t number,
-                     struct pythia__sites *out, struct pythia_error *e)
+static int open_null(struct pythia__opener *o, const struct pythia_probe_message *m, uint16_t texts,
+                     uint32_t number, struct pythia__sites *out, struct pythia_error *e)
 {
     struct counting *c = (struct counting *)(void *)o;
-    if (PYTHIA_TEXT_IS(name, "none"))
+    if (PYTHIA_TEXT_IS(m->id.name, "none"))
         return pythia_error_set(e, PYTHIA_ENOTFOUND, "the program has no such probe");
     out->events = pythia_calloc(2, sizeof(*out->events));
     for (out->count = 0; out->count < 2; out->count++)
         out->events[out->count] = open("/dev/null", O_RDONLY | O_CLOEXEC);
     c->opened++;
     c->texts = texts;
-    return stat(path, &out->file) == 0 ? PYTHIA_OK : PYTHIA_EIO;
+    c->role = m->role;
+    c->mark = m->mark;
+    c->pid = m->id.pid;
+    return stat(m->id.path, &out->file) == 0 ? PYTHIA_OK : PYTHIA_EIO;
 }
 
 static struct pythia_allow_list allowed;
@@ -90,6 +96,48 @@ static void what_is_attached_is_detached(void **state)
     assert_int_equal(count_descriptors(), before);
 }
 
+static void a_verb_says_which_hits_are_reported(void **state)
+{
+    expect("enter 0 p:a /etc/passwd", S, "attached 1 p:a /etc/passwd");
+    assert_int_equal(counting.role, PYTHIA_PROBE_ENTER);
+    expect("leave 65535 p:b /etc/passwd", S, "attached 2 p:b /etc/passwd");
+    assert_int_equal(counting.role, PYTHIA_PROBE_LEAVE);
+    assert_int_equal(counting.mark, 65535);
+    expect("within p:c /etc/passwd", S, "attached 3 p:c /etc/passwd");
+    assert_int_equal(counting.role, PYTHIA_PROBE_WITHIN);
+    expect("attach p:d /etc/passwd", S, "attached 4 p:d /etc/passwd");
+    assert_int_equal(counting.role, PYTHIA_PROBE_ANYWHERE);
+    expect("enter 65536 p:e /etc/passwd", S, NO_MARK);
+    expect("enter p:e /etc/passwd", S, NO_MARK);
+    expect("enter  p:e /etc/passwd", S, NO_MARK);
+    expect("leave -1 p:e /etc/passwd", S, NO_MARK);
+    expect("leave 1", S, NO_MARK);
+    expect("leave 18446744073709551617 p:e /etc/passwd", S, NO_MARK);
+    assert_int_equal(counting.opened, 4);
+}
+
+static void a_probe_of_a_process_is_another_one(void **state)
+{
+    expect("within p:a /etc/passwd 7", S, "attached 1 p:a /etc/passwd 7");
+    assert_int_equal(counting.pid, 7);
+    expect("within p:a /etc/passwd 4194304", S, "attached 2 p:a /etc/passwd 4194304");
+    expect("within p:a /etc/passwd", S, "attached 3 p:a /etc/passwd");
+    assert_int_equal(counting.pid, 0);
+    expect("within p:a /etc/passwd 7", S, "attached 1 p:a /etc/passwd 7");
+    expect("detach p:a /etc/passwd 7", S, "detached p:a /etc/passwd 7");
+    expect("within p:a /etc/passwd 7", S, "attached 4 p:a /etc/passwd 7");
+    assert_int_equal(counting.opened, 4);
+    static const char *const wrong[] = {
+        "", "0", "4194305", "-1", "7x", "7 8", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char message[96], answer[160];
+        snprintf(message, sizeof(message), "attach p:a /etc/passwd %s", wrong[i]);
+        snprintf(answer, sizeof(answer), "refused %s: an id is PROVIDER:NAME /PATH [PID]",
+                 message + sizeof("attach"));
+        expect(message, S, answer);
+    }
+}
+
 static void what_is_not_renewed_goes_with_its_lease(void **state)
 {
     int before = count_descriptors();
@@ -113,13 +161,16 @@ static void what_is_not_allowed_is_refused(void **state)
            "refused p:a /etc/../etc/passwd: the program is not in the allow-list");
     expect("attach p:none /etc/passwd", 0,
            "refused p:none /etc/passwd: the program has no such probe");
-    expect("attach p /etc/passwd", 0, "refused p /etc/passwd: an id is PROVIDER:NAME /PATH");
-    expect("attach :a /etc/passwd", 0, "refused :a /etc/passwd: an id is PROVIDER:NAME /PATH");
-    expect("attach p: /etc/passwd", 0, "refused p: /etc/passwd: an id is PROVIDER:NAME /PATH");
-    expect("attach p:a passwd", 0, "refused p:a passwd: an id is PROVIDER:NAME /PATH");
-    expect("attach ", 0, "refused : an id is PROVIDER:NAME /PATH");
-    expect("", 0, "refused : a message is attach ID or detach ID");
-    expect("list", 0, "refused : a message is attach ID or detach ID");
+    expect("attach p /etc/passwd", 0, "refused p /etc/passwd: an id is PROVIDER:NAME /PATH [PID]");
+    expect("attach :a /etc/passwd", 0,
+           "refused :a /etc/passwd: an id is PROVIDER:NAME /PATH [PID]");
+    expect("attach p: /etc/passwd", 0,
+           "refused p: /etc/passwd: an id is PROVIDER:NAME /PATH [PID]");
+    expect("attach p:a passwd", 0, "refused p:a passwd: an id is PROVIDER:NAME /PATH [PID]");
+    expect("attach ", 0, "refused : an id is PROVIDER:NAME /PATH [PID]");
+    expect("", 0, NO_VERB);
+    expect("list", 0, NO_VERB);
+    expect("within", 0, NO_VERB);
     assert_int_equal(count_descriptors(), before);
     assert_int_equal(counting.opened, 0);
 }
@@ -194,6 +245,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SESSION(what_is_attached_is_detached),
         IN_SESSION(what_is_not_renewed_goes_with_its_lease),
+        IN_SESSION(a_verb_says_which_hits_are_reported),
+        IN_SESSION(a_probe_of_a_process_is_another_one),
         IN_SESSION(what_is_not_allowed_is_refused),
         IN_SESSION(an_id_with_a_nul_or_too_long_a_path_is_refused),
         IN_SESSION(a_program_that_was_replaced_is_attached_anew),

@@ -3,7 +3,11 @@
  * that ends it, in each program of the rules that has both. To open it, both are attached; each has
  * an answer, and is attached once it was answered. Messages and answers go over one connection,
  * which never blocks: pythia-probe takes some tenths of a second to attach a probe. When the
- * connection ends, all probes are gone, and another one is tried. */
+ * connection ends, all probes are gone, and another one is tried.
+ *
+ * A library is a program of the rules in which no request begins. Its probes are attached in the
+ * processes in which requests were seen to begin, so that all others of the machine, which use it
+ * too, pay nothing. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +21,11 @@
 
 #include "probe/probe_feed.h"
 #include "pythia/elf_functions.h"
+#include "pythia/kernel_points.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/priced_functions.h"
+#include "pythia/probe_id.h"
 #include "pythia/status.h"
 #include "pythia/usdt_notes.h"
 #include "pythia/wishes.h"
@@ -30,8 +37,13 @@
 #define RINGS_MAX  253
 #define ENDS_MAX   (2 * PYTHIA_PROBE_PROGRAMS_MAX)
 
+/* In more processes than these a probe of a library is attached everywhere: each of them makes a
+ * hit in the others longer, by 22 ns of 505, and takes a tenth of a second to close. */
+#define FEW_PROCESSES 4
+#define INSTANCES_MAX (2 * FEW_PROCESSES + 1) /* with those that are being closed */
+
 struct settings {
-    const char *rules, *socket;
+    const char *rules, *socket, *processes;
 };
 
 static const struct pythia_option options[] = {
@@ -39,17 +51,28 @@ static const struct pythia_option options[] = {
                        "which probes of which programs become spans"),
     {"socket", 0, PYTHIA_OPTION_TEXT, "PATH", "/run/pythia-probe/socket", NULL, 0, 0,
      offsetof(struct settings, socket), "where pythia-probe listens"},
+    PYTHIA_TEXT_OPTION("processes", 0, "PID,PID", offsetof(struct settings, processes),
+                       "the only processes in which probes are opened, four at most"),
     {0},
 };
 
-enum end_state { END_CLOSED, END_OPENING, END_OPEN, END_CLOSING, END_REFUSED };
+/* GONE: pythia-probe did not find the process. */
+enum end_state { END_CLOSED, END_OPENING, END_OPEN, END_CLOSING, END_REFUSED, END_GONE };
+
+/* A probe in one process, or (pid 0) in all. */
+struct instance {
+    struct pythia_probe_process process;
+    enum end_state state;
+    bool leaving; /* the probe is no longer to be in this process */
+};
 
 /* The probe of one program that begins or ends a point. */
 struct end {
     char *id; /* owned: "PROVIDER:NAME PATH" */
-    bool done;
-    enum end_state state;
+    bool done, library;
     bool sites[PYTHIA_USDT_INSTRUCTIONS]; /* instructions that its sites have */
+    struct instance instances[INSTANCES_MAX];
+    size_t instance_count;
 };
 
 struct point {
@@ -63,12 +86,16 @@ struct probe {
     struct pythia_control control;
     char *socket_path; /* owned */
     struct pythia_probe_feed *feed;
-    const struct pythia_probe_rules *rules; /* the feed's */
-    struct point *points;                   /* as the rules have them; owned */
+    const struct pythia_probe_rules *rules;  /* the feed's */
+    struct point *points;                    /* as the rules have them; owned */
+    struct end kernel[PYTHIA_KERNEL_EVENTS]; /* trace points that points need; id NULL: none does */
     struct pythia_wishes wishes;
     int socket;   /* -1: not connected */
     bool greeted; /* the prices are known, and rings were given */
     bool off, tried, told;
+    struct pythia_probe_process named[FEW_PROCESSES]; /* by the user; none: those with requests */
+    size_t named_count;
+    bool everywhere; /* requests were in more than a few processes */
     double prices_ns[PYTHIA_USDT_INSTRUCTIONS];
     uint64_t version, tried_ns, renewed_ns;
 };
@@ -127,6 +154,23 @@ static void read_functions(const struct probe *p, int file, struct pythia_usdt_n
         close(debug);
 }
 
+/* A program in which no request begins is a library: mark its probes. */
+static void mark_library(struct probe *p, const char *program)
+{
+    bool library = true;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < p->rules->point_count; i++)
+            for (size_t k = 0; k < p->points[i].end_count; k++) {
+                struct end *end = &p->points[i].ends[k];
+                if (strcmp(strchr(end->id, ' ') + 1, program) != 0)
+                    continue;
+                if (pass == 0)
+                    library &= !p->rules->points[i].request;
+                else
+                    end->library = library;
+            }
+}
+
 /* A program that cannot be read, or is not there, is reported and left out. */
 static int add_program(struct probe *p, const char *program)
 {
@@ -146,6 +190,7 @@ static int add_program(struct probe *p, const char *program)
         bool function = strcmp(p->rules->points[i].provider, PYTHIA_FUNCTION_PROVIDER) == 0;
         status = add_ends(p, i, program, &lists[function]);
     }
+    mark_library(p, program);
     pythia_usdt_notes_free(&lists[0]);
     pythia_usdt_notes_free(&lists[1]);
     return why.status == PYTHIA_ENOMEM ? PYTHIA_ENOMEM : status;
@@ -163,11 +208,33 @@ static void destroy_probe(struct pythia_control *c)
             pythia_free(p->points[i].ends[k].id);
         pythia_free(p->points[i].id);
     }
+    for (size_t i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
+        pythia_free(p->kernel[i].id);
     pythia_free(p->points);
     pythia_wishes_free(&p->wishes);
     pythia_probe_feed_release(p->feed);
     pythia_free(p->socket_path);
     pythia_free(p);
+}
+
+/* Name the trace points of the kernel that any point needs; each is in one instance. */
+static int name_kernel_events(struct probe *p)
+{
+    uint32_t needed = 0;
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        needed |= p->rules->points[i].kernel_events;
+    for (unsigned i = 0; i < PYTHIA_KERNEL_EVENTS; i++) {
+        struct pythia_buf id = {0};
+        if (!(needed >> i & 1))
+            continue;
+        pythia_buf_printf(&id, PYTHIA_KERNEL_PROVIDER ":%s " PYTHIA_KERNEL_PATH,
+                          pythia_kernel_event_name(i));
+        p->kernel[i].id = id.bytes;
+        p->kernel[i].instance_count = 1;
+        if (pythia_buf_status(&id) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
 }
 
 /* Read the rules and the notes of their programs. */
@@ -188,10 +255,27 @@ static int read_inventory(struct probe *p, const char *path, struct pythia_error
         if (pythia_buf_status(&id) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
-    status = p->points ? PYTHIA_OK : PYTHIA_ENOMEM;
+    status = p->points ? name_kernel_events(p) : PYTHIA_ENOMEM;
     for (size_t i = 0; i < p->rules->program_count && status == PYTHIA_OK; i++)
         status = add_program(p, p->rules->programs[i]);
     return status;
+}
+
+/* Read "PID,PID". */
+static int read_processes(struct probe *p, const char *list, struct pythia_error *e)
+{
+    for (const char *at = list; at;) {
+        char *end;
+        unsigned long pid = strtoul(at, &end, 10);
+        if (p->named_count == FEW_PROCESSES || *at < '0' || *at > '9' || pid == 0 ||
+            pid > PYTHIA_PROBE_PID_MAX || (*end != ',' && *end != '\0'))
+            return pythia_error_set(e, PYTHIA_EUSAGE,
+                                    "processes are numbers with commas between them, %d at most",
+                                    FEW_PROCESSES);
+        p->named[p->named_count++].pid = (uint32_t)pid;
+        at = *end ? end + 1 : NULL;
+    }
+    return PYTHIA_OK;
 }
 
 static int create_probe(const void *settings, struct pythia_control **out, struct pythia_error *e)
@@ -204,8 +288,10 @@ static int create_probe(const void *settings, struct pythia_control **out, struc
     p->socket = -1;
     p->socket_path = pythia_strndup(s->socket, strlen(s->socket));
     int status = !s->rules        ? pythia_error_set(e, PYTHIA_EUSAGE, "a file of rules is needed")
-                 : p->socket_path ? read_inventory(p, s->rules, e)
+                 : p->socket_path ? read_processes(p, s->processes, e)
                                   : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = read_inventory(p, s->rules, e);
     if (status != PYTHIA_OK) {
         destroy_probe(&p->control);
         return pythia_error_set(e, status, "%s", pythia_status_text(status));
@@ -264,7 +350,9 @@ static void close_connection(struct probe *p)
     pythia__probe_feed_rings(p->feed, NULL, 0);
     for (size_t i = 0; i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++)
-            p->points[i].ends[k].state = END_CLOSED;
+            p->points[i].ends[k].instance_count = 0;
+    for (size_t i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
+        p->kernel[i].instances[0].state = END_CLOSED;
 }
 
 static void note_loss(struct probe *p, const char *why)
@@ -291,40 +379,82 @@ static void connect_probe(struct probe *p, uint64_t now_ns)
         note_loss(p, strerror(errno));
 }
 
-/* Read "rings 2 nop5=655 nop=790 …". */
+/* Read "rings nop5=655 nop=790 …". */
 static void take_greeting(struct probe *p, const char *text, const int *rings, size_t count)
 {
-    for (unsigned i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++) {
-        char name[16];
-        snprintf(name, sizeof(name), " %s=", pythia_usdt_instruction_name(i));
-        const char *at = strstr(text, name);
-        p->prices_ns[i] = at ? strtod(at + strlen(name), NULL) : 0;
-    }
+    pythia_prices_read(text, p->prices_ns);
     pythia__probe_feed_rings(p->feed, rings, count);
     p->greeted = true;
     p->told = false;
     pythia_log(PYTHIA_LOG_INFO, "pythia-probe is there: socket=%s, %s", p->socket_path, text);
 }
 
-static struct end *find_end(struct probe *p, struct pythia_text id, size_t *point)
+static struct pythia_text write_id(const struct end *end, const struct instance *instance,
+                                   char text[ID_BYTES])
 {
+    int size = instance->process.pid
+                   ? snprintf(text, ID_BYTES, "%s %u", end->id, instance->process.pid)
+                   : snprintf(text, ID_BYTES, "%s", end->id);
+    return (struct pythia_text){text, (size_t)size};
+}
+
+/* Find the instance that an id is of: that of its end, with the process after it. */
+static struct instance *find_instance(struct probe *p, struct pythia_text id, size_t *point,
+                                      bool *done)
+{
+    char text[ID_BYTES];
     for (*point = 0; *point < p->rules->point_count; ++*point)
-        for (size_t k = 0; k < p->points[*point].end_count; k++)
-            if (pythia_text_equal(pythia_text_of(p->points[*point].ends[k].id), id))
-                return &p->points[*point].ends[k];
+        for (size_t k = 0; k < p->points[*point].end_count; k++) {
+            struct end *end = &p->points[*point].ends[k];
+            if (!pythia_text_starts(id, pythia_text_of(end->id)))
+                continue;
+            *done = end->done;
+            for (size_t i = 0; i < end->instance_count; i++)
+                if (pythia_text_equal(write_id(end, &end->instances[i], text), id))
+                    return &end->instances[i];
+        }
     return NULL;
 }
 
-/* "refused ID: a sentence". No id has ": " in it: there is no space behind the colon of one. */
+/* The trace point of the kernel that an id is of: PYTHIA_KERNEL_EVENTS if it is none. */
+static unsigned find_kernel_event(const struct probe *p, struct pythia_text id)
+{
+    unsigned i = 0;
+    while (i < PYTHIA_KERNEL_EVENTS &&
+           !(p->kernel[i].id && pythia_text_equal(pythia_text_of(p->kernel[i].id), id)))
+        i++;
+    return i;
+}
+
+/* "refused ID: a sentence". No id has ": " in it: there is no space behind the colon of one. A
+ * process that was found by its requests may have ended since. */
 static void take_refusal(struct probe *p, struct pythia_text text)
 {
     const char *colon = memmem(text.bytes, text.size, ": ", 2);
     size_t point, size = colon ? (size_t)(colon - text.bytes) : text.size;
-    struct end *end = find_end(p, (struct pythia_text){text.bytes, size}, &point);
-    if (end ? end->state != END_REFUSED : !p->told)
+    bool done;
+    unsigned event = find_kernel_event(p, (struct pythia_text){text.bytes, size});
+    struct instance *instance =
+        event < PYTHIA_KERNEL_EVENTS
+            ? &p->kernel[event].instances[0]
+            : find_instance(p, (struct pythia_text){text.bytes, size}, &point, &done);
+    if (instance && instance->process.start_time && colon &&
+        pythia_text_starts((struct pythia_text){colon, text.size - size},
+                           PYTHIA_TEXT(": there is no process "))) {
+        instance->state = END_GONE;
+        return;
+    }
+    if (instance ? instance->state != END_REFUSED : !p->told)
         pythia_log(PYTHIA_LOG_WARNING, "pythia-probe refuses: %.*s", (int)text.size, text.bytes);
-    if (end)
-        end->state = END_REFUSED;
+    if (instance)
+        instance->state = END_REFUSED;
+}
+
+/* One was attached with this number, or (0) detached. */
+static int take_kernel_answer(struct probe *p, unsigned event, uint32_t number)
+{
+    p->kernel[event].instances[0].state = number ? END_OPEN : END_CLOSED;
+    return pythia__probe_feed_define_kernel(p->feed, (enum pythia_kernel_event)event, number);
 }
 
 static int take_answer(struct probe *p, struct pythia_text text)
@@ -332,6 +462,7 @@ static int take_answer(struct probe *p, struct pythia_text text)
     const struct pythia_text attached = PYTHIA_TEXT("attached "),
                              detached = PYTHIA_TEXT("detached "), refused = PYTHIA_TEXT("refused ");
     size_t point;
+    bool done;
     if (pythia_text_starts(text, refused)) {
         take_refusal(p, (struct pythia_text){text.bytes + refused.size, text.size - refused.size});
         return PYTHIA_OK;
@@ -346,12 +477,15 @@ static int take_answer(struct probe *p, struct pythia_text text)
         number = strtoul(at, &after, 10);
         at = *after == ' ' ? after + 1 : after;
     }
-    struct end *end =
-        find_end(p, (struct pythia_text){at, text.size - (size_t)(at - text.bytes)}, &point);
-    if (!end)
+    struct pythia_text id = {at, text.size - (size_t)(at - text.bytes)};
+    unsigned event = find_kernel_event(p, id);
+    if (event < PYTHIA_KERNEL_EVENTS)
+        return take_kernel_answer(p, event, (uint32_t)number);
+    struct instance *instance = find_instance(p, id, &point, &done);
+    if (!instance)
         return PYTHIA_OK;
-    end->state = is_attached ? END_OPEN : END_CLOSED;
-    return is_attached ? pythia__probe_feed_define(p->feed, (uint32_t)number, point, end->done)
+    instance->state = is_attached ? END_OPEN : END_CLOSED;
+    return is_attached ? pythia__probe_feed_define(p->feed, (uint32_t)number, point, done)
                        : PYTHIA_OK;
 }
 
@@ -383,37 +517,144 @@ static int take_message(struct probe *p)
         count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         memcpy(rings, CMSG_DATA(head), count * sizeof(int));
     }
-    if (count > 0 && !p->greeted)
+    if (count > 0 && !p->greeted) {
         take_greeting(p, text, rings, count);
-    else
-        while (count > 0)
-            close(rings[--count]);
+        count = 0;
+    }
+    if (strncmp(text, "prices ", 7) == 0)
+        pythia_prices_read(text, p->prices_ns);
+    while (count > 0)
+        close(rings[--count]);
     return take_answer(p, (struct pythia_text){text, (size_t)size});
 }
 
-static bool send_message(struct probe *p, const char *verb, const char *id)
+/* ---- processes ---- */
+
+/* Choose the processes of a probe: `found` are those with requests. Returns how many of *out. */
+static size_t choose_processes(const struct probe *p, const struct end *end,
+                               const struct pythia_probe_process *found, size_t count,
+                               const struct pythia_probe_process **out)
 {
-    char text[ID_BYTES];
-    int size = snprintf(text, sizeof(text), "%s %s", verb, id);
+    static const struct pythia_probe_process every = {0};
+    *out = p->named_count ? p->named : end->library && !p->everywhere ? found : &every;
+    return p->named_count ? p->named_count : end->library && !p->everywhere ? count : 1;
+}
+
+static bool is_same_process(const struct pythia_probe_process *a,
+                            const struct pythia_probe_process *b)
+{
+    return a->pid == b->pid && a->start_time == b->start_time;
+}
+
+/* Add instances for processes that are new, and mark those of others as leaving. One that has left
+ * makes place for another process of its number. */
+static void renew_instances(struct end *end, const struct pythia_probe_process *wanted,
+                            size_t count)
+{
+    for (size_t i = end->instance_count; i-- > 0;) {
+        struct instance *instance = &end->instances[i];
+        instance->leaving = true;
+        for (size_t k = 0; k < count; k++)
+            instance->leaving &= !is_same_process(&instance->process, &wanted[k]);
+        if (instance->leaving && (instance->state == END_CLOSED || instance->state == END_REFUSED ||
+                                  instance->state == END_GONE))
+            *instance = end->instances[--end->instance_count];
+    }
+    for (size_t k = 0; k < count; k++) {
+        bool there = end->instance_count == INSTANCES_MAX;
+        for (size_t i = 0; i < end->instance_count; i++)
+            there |= end->instances[i].process.pid == wanted[k].pid;
+        if (!there)
+            end->instances[end->instance_count++] = (struct instance){.process = wanted[k]};
+    }
+}
+
+/* Look in which processes requests were seen. */
+static void follow_processes(struct probe *p)
+{
+    struct pythia_probe_process found[FEW_PROCESSES] = {{0}};
+    const struct pythia_probe_process *wanted;
+    size_t count = pythia__probe_feed_processes(p->feed, found, FEW_PROCESSES);
+    if (count > FEW_PROCESSES && !p->everywhere && !p->named_count) {
+        p->everywhere = true;
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Requests are in many processes: processes=%zu. Probes of libraries are opened "
+                   "in every process of the machine; hits outside of requests cost time only",
+                   count);
+    }
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        for (size_t k = 0; k < p->points[i].end_count; k++) {
+            struct end *end = &p->points[i].ends[k];
+            size_t chosen = choose_processes(
+                p, end, found, count < FEW_PROCESSES ? count : FEW_PROCESSES, &wanted);
+            renew_instances(end, wanted, chosen);
+        }
+}
+
+/* Ask for a probe to be attached, with the role that it has for requests, or to be detached. */
+static bool send_message(struct probe *p, size_t point, const struct end *end,
+                         const struct instance *instance, bool detach)
+{
+    char id[ID_BYTES], text[ID_BYTES + 16];
+    bool request = point < p->rules->point_count && p->rules->points[point].request;
+    write_id(end, instance, id);
+    int size = detach     ? snprintf(text, sizeof(text), "detach %s", id)
+               : !request ? snprintf(text, sizeof(text), "within %s", id)
+                          : snprintf(text, sizeof(text), "%s %zu %s", end->done ? "leave" : "enter",
+                                     point, id);
     return send(p->socket, text, (size_t)size, MSG_NOSIGNAL) == size;
 }
 
-/* Ask for whatever is not as it is wanted; what does not go out now is asked for the next time. */
+/* Ask for what an instance is not yet; what does not go out now is asked for the next time. */
+static void send_instance(struct probe *p, size_t point, const struct end *end,
+                          struct instance *instance, bool wanted, bool renew)
+{
+    enum end_state state = instance->state;
+    if (wanted && state == END_CLOSED && send_message(p, point, end, instance, false))
+        instance->state = END_OPENING;
+    else if (!wanted && state == END_OPEN && send_message(p, point, end, instance, true))
+        instance->state = END_CLOSING;
+    else if (wanted && renew && (state == END_OPEN || state == END_REFUSED))
+        (void)send_message(p, point, end, instance, false);
+    else if (!wanted && state == END_REFUSED)
+        instance->state = END_CLOSED;
+}
+
+/* Is the probe still to be closed in a process? Before it is, it must not be opened in all of them:
+ * each hit in that one would be reported twice. */
+static bool has_leaving(const struct end *end)
+{
+    bool leaving = false;
+    for (size_t n = 0; n < end->instance_count; n++)
+        leaving |= end->instances[n].leaving;
+    return leaving;
+}
+
+/* Is a point wanted that needs this event of the kernel? */
+static bool is_event_wanted(const struct probe *p, unsigned event)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        wanted |= p->points[i].wanted && p->points[i].end_count > 0 &&
+                  (p->rules->points[i].kernel_events >> event & 1);
+    return wanted;
+}
+
 static void send_wanted(struct probe *p, bool renew)
 {
     for (size_t i = 0; p->greeted && i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++) {
             struct end *end = &p->points[i].ends[k];
-            bool wanted = p->points[i].wanted;
-            if (wanted && end->state == END_CLOSED && send_message(p, "attach", end->id))
-                end->state = END_OPENING;
-            else if (!wanted && end->state == END_OPEN && send_message(p, "detach", end->id))
-                end->state = END_CLOSING;
-            else if (wanted && renew && (end->state == END_OPEN || end->state == END_REFUSED))
-                (void)send_message(p, "attach", end->id);
-            else if (!wanted && end->state == END_REFUSED)
-                end->state = END_CLOSED;
+            bool settled = !has_leaving(end);
+            for (size_t n = 0; n < end->instance_count; n++)
+                if (settled || end->instances[n].state != END_CLOSED)
+                    send_instance(p, i, end, &end->instances[n],
+                                  p->points[i].wanted && !end->instances[n].leaving, renew);
         }
+    for (unsigned i = 0; p->greeted && i < PYTHIA_KERNEL_EVENTS; i++)
+        if (p->kernel[i].id)
+            send_instance(p, SIZE_MAX, &p->kernel[i], &p->kernel[i].instances[0],
+                          is_event_wanted(p, i), renew);
 }
 
 static int exchange_messages(struct probe *p, uint64_t now_ns)
@@ -425,6 +666,8 @@ static int exchange_messages(struct probe *p, uint64_t now_ns)
         status = take_message(p);
     if (renew)
         p->renewed_ns = now_ns;
+    if (p->greeted)
+        follow_processes(p);
     send_wanted(p, renew);
     return status < 0 ? status : PYTHIA_OK;
 }
@@ -460,18 +703,29 @@ static int apply_probes(struct pythia_control *c, const struct pythia_control_wi
     return exchange_messages(p, now_ns);
 }
 
+/* A library's point is open once it is open in the processes that have requests so far. One that
+ * needs an event of the kernel waits until that is attached; if it is refused, its keys are
+ * missing, and the point is open nevertheless. */
 static enum pythia_control_result judge_point(const struct probe *p, const struct point *point)
 {
     bool as_wanted = true;
+    uint32_t events = p->rules->points[point - p->points].kernel_events;
+    for (unsigned i = 0; point->wanted && i < PYTHIA_KERNEL_EVENTS; i++)
+        if (events >> i & 1)
+            as_wanted &= p->kernel[i].instances[0].state == END_OPEN ||
+                         p->kernel[i].instances[0].state == END_REFUSED;
     if (point->wanted && !p->greeted)
         return PYTHIA_CONTROL_LOST;
-    for (size_t k = 0; k < point->end_count; k++) {
-        if (point->wanted && point->ends[k].state == END_REFUSED)
-            return PYTHIA_CONTROL_REFUSED;
-        as_wanted &= point->wanted ? point->ends[k].state == END_OPEN
-                                   : point->ends[k].state == END_CLOSED ||
-                                         point->ends[k].state == END_REFUSED;
-    }
+    for (size_t k = 0; k < point->end_count; k++)
+        for (size_t n = 0; n < point->ends[k].instance_count; n++) {
+            const struct instance *instance = &point->ends[k].instances[n];
+            bool wanted = point->wanted && !instance->leaving;
+            if (wanted && instance->state == END_REFUSED)
+                return PYTHIA_CONTROL_REFUSED;
+            as_wanted &= instance->state == END_GONE ||
+                         (wanted ? instance->state == END_OPEN
+                                 : instance->state == END_CLOSED || instance->state == END_REFUSED);
+        }
     return as_wanted ? PYTHIA_CONTROL_APPLIED : PYTHIA_CONTROL_PENDING;
 }
 

@@ -12,13 +12,14 @@
 #include "pythia/probe_spans.h"
 #include "pythia/status.h"
 
-#define RINGS_MAX 253
-#define FORGET_NS UINT64_C(1000000000) /* between looks for threads that are gone */
+#define RINGS_MAX     253
+#define FORGET_NS     UINT64_C(1000000000) /* between looks for threads that are gone */
+#define PROCESSES_MAX 16
 
 struct definition {
     uint32_t number;
-    size_t point;
-    bool done;
+    size_t point; /* or, if `kernel`, which event */
+    bool done, kernel;
 };
 
 struct pythia_probe_feed {
@@ -31,6 +32,8 @@ struct pythia_probe_feed {
     int fresh[RINGS_MAX];
     size_t fresh_count;
     bool renewed; /* `fresh` replaces the rings, also if there are none */
+    struct pythia_probe_process processes[PROCESSES_MAX];
+    size_t process_count; /* may be more than are in `processes` */
     /* of the thread that reads */
     struct pythia_probe_rings *rings; /* NULL: not connected */
     struct pythia_probe_spans *spans;
@@ -84,19 +87,41 @@ void pythia__probe_feed_rings(struct pythia_probe_feed *f, const int *rings, siz
     for (size_t i = 0; i < f->fresh_count; i++)
         f->fresh[i] = rings[i];
     f->renewed = true;
-    f->definition_count = 0;
+    f->definition_count = f->process_count = 0;
     pthread_mutex_unlock(&f->lock);
 }
 
-int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size_t point, bool done)
+static int add_definition(struct pythia_probe_feed *f, struct definition definition)
 {
     pthread_mutex_lock(&f->lock);
     int status = pythia_grow(&f->definitions, &f->definition_capacity, f->definition_count,
                              sizeof(*f->definitions));
     if (status == PYTHIA_OK)
-        f->definitions[f->definition_count++] = (struct definition){number, point, done};
+        f->definitions[f->definition_count++] = definition;
     pthread_mutex_unlock(&f->lock);
     return status;
+}
+
+int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size_t point, bool done)
+{
+    return add_definition(f, (struct definition){number, point, done, false});
+}
+
+int pythia__probe_feed_define_kernel(struct pythia_probe_feed *f, enum pythia_kernel_event event,
+                                     uint32_t number)
+{
+    return add_definition(f, (struct definition){number, event, false, true});
+}
+
+size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_probe_process *out,
+                                    size_t max)
+{
+    pthread_mutex_lock(&f->lock);
+    size_t count = f->process_count;
+    for (size_t i = 0; i < count && i < max && i < PROCESSES_MAX; i++)
+        out[i] = f->processes[i];
+    pthread_mutex_unlock(&f->lock);
+    return count;
 }
 
 struct pythia_probe_feed *pythia__probe_feed_share(struct pythia_probe_feed *f)
@@ -137,7 +162,9 @@ static int take_news(struct pythia_probe_feed *f, struct pythia_error *e)
     int status = f->renewed ? take_rings(f, e) : PYTHIA_OK;
     for (size_t i = 0; i < f->definition_count && f->spans && status == PYTHIA_OK; i++) {
         const struct definition *d = &f->definitions[i];
-        status = pythia_probe_spans_define(f->spans, d->number, d->point, d->done);
+        status = d->kernel ? pythia_probe_spans_define_kernel(
+                                 f->spans, (enum pythia_kernel_event)d->point, d->number)
+                           : pythia_probe_spans_define(f->spans, d->number, d->point, d->done);
     }
     f->definition_count = 0;
     pthread_mutex_unlock(&f->lock);
@@ -181,6 +208,9 @@ int pythia_probe_feed_read(struct pythia_probe_feed *f, struct pythia_buf *to,
         pythia_probe_spans_forget_dead(f->spans);
         f->looked_ns = now_ns;
     }
+    pthread_mutex_lock(&f->lock);
+    f->process_count = pythia_probe_spans_processes(f->spans, f->processes, PROCESSES_MAX);
+    pthread_mutex_unlock(&f->lock);
     uint64_t lost = pythia_probe_rings_lost(f->rings);
     log_losses(f, lost);
     return pythia_probe_spans_take(f->spans, now_ns, (int64_t)(read_clock(CLOCK_REALTIME) - now_ns),

@@ -3,7 +3,9 @@
 #define PYTHIA_CONTROLS_PROBE_FEED_H
 
 #include "pythia/control_probe.h"
+#include "pythia/kernel_points.h"
 #include "pythia/probe_rules.h"
+#include "pythia/probe_spans.h"
 
 /* Takes the rules over, also on failure. PYTHIA_OK with *out to be released, or PYTHIA_ENOMEM. */
 int pythia__probe_feed_create(struct pythia_probe_rules *rules, struct pythia_probe_feed **out);
@@ -18,6 +20,15 @@ void pythia__probe_feed_rings(struct pythia_probe_feed *f, const int *rings, siz
 /* Hits with `number` are of the probe that begins, or ends, a point. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size_t point,
                               bool done);
+
+/* Hits with `number` are of an event of the kernel; 0: it is no longer reported. As above. */
+int pythia__probe_feed_define_kernel(struct pythia_probe_feed *f, enum pythia_kernel_event event,
+                                     uint32_t number);
+
+/* Processes in which requests began and that still ran about a second ago: up to `max` of them (and
+ * 16) into `out`. Returns how many there are. */
+size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_probe_process *out,
+                                    size_t max);
 
 /* One more user of it, that releases it. */
 struct pythia_probe_feed *pythia__probe_feed_share(struct pythia_probe_feed *f);

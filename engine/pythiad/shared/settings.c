@@ -265,6 +265,9 @@ const struct pythia_option pythia__settings_table[] = {
                        "and read what they report (pythia-control-probe(7))"),
     PYTHIA_TEXT_OPTION("probe-socket", 0, "PATH", AT(probe_socket),
                        "Where pythia-probe listens (default /run/pythia-probe/socket)"),
+    PYTHIA_TEXT_OPTION("probe-processes", 0, "PID,PID", AT(probe_processes),
+                       "Open probes in these processes alone, four at most (default: in all that "
+                       "run the programs, and of libraries in those with requests)"),
     PYTHIA_REAL("lease-seconds", 0, "S", "30", 1, 3600, AT(lease_seconds),
                 "Time after which targets return to their own set if pythiad is gone"),
     PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, AT(seed), "Random seed"),

@@ -46,7 +46,7 @@ struct pythia__settings {
     struct pythia_option_texts always, never;
     const char *expect; /* a file */
     /* switches */
-    const char *gate, *osprofiler, *kafka, *probes, *probe_socket;
+    const char *gate, *osprofiler, *kafka, *probes, *probe_socket, *probe_processes;
     double lease_seconds;
     int latency, strategy, learn;
     bool check_config, insecure, no_fold, observe_only, quiet, verbose;

@@ -136,6 +136,9 @@ static int create_plane(const struct pythia__switching *w, struct pythia_control
     status = set_plane_option(ops, settings, "socket", w->e->s.probe_socket, &why);
     if (status != PYTHIA_OK)
         goto out;
+    status = set_plane_option(ops, settings, "processes", w->e->s.probe_processes, &why);
+    if (status != PYTHIA_OK)
+        goto out;
     status = ops->create(settings, &planes[*count], &why);
 out:
     pythia_free(settings);

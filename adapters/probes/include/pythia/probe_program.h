@@ -1,6 +1,7 @@
 #ifndef PYTHIA_PROBE_PROGRAM_H
 #define PYTHIA_PROBE_PROGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,11 +11,41 @@
 
 struct bpf_insn;
 
+/* Which hits a program reports, and what it notes of the thread. Threads that are in a request are
+ * in a map of the kernel, so that what others do takes no place in the rings. */
+enum pythia_probe_role {
+    PYTHIA_PROBE_ANYWHERE, /* reports all hits */
+    PYTHIA_PROBE_ENTER,    /* also marks the thread, unless it is marked already */
+    PYTHIA_PROBE_LEAVE,    /* also takes the mark away, if it is the same */
+    PYTHIA_PROBE_WITHIN,   /* reports hits of marked threads alone */
+};
+
+#define PYTHIA_PROBE_MARK_MAX 65535
+
+/* What the map has for each thread that is in a request, by its thread id (4 bytes). */
+struct pythia_probe_mark {
+    uint64_t thread; /* process id << 32 | thread id */
+    uint64_t mark;
+};
+
+#define PYTHIA_PROBE_MARKS_MAX 16384 /* threads; then the one that was not hit for longest goes */
+
+struct pythia_probe_site_program {
+    const struct pythia_usdt_operand *operands;
+    size_t count;   /* of operands */
+    uint16_t texts; /* which are read as texts (bit 0: the first): PYTHIA_PROBE_TEXTS_MAX at most */
+    uint32_t number; /* in its hits */
+    enum pythia_probe_role role;
+    uint32_t mark;
+    int rings;   /* descriptor of a BPF_MAP_TYPE_PERF_EVENT_ARRAY, an entry for each processor */
+    int threads; /* descriptor of a map of struct pythia_probe_mark; not used for ANYWHERE */
+    uint8_t subject; /* of a trace point: where the id is of the thread that it is about; 0: it is
+                        about the current one */
+};
+
 /* Write the BPF program of a site, which puts a struct pythia_probe_hit with its arguments into the
- * ring of the current processor: `out` has room for PYTHIA_PROBE_PROGRAM_MAX instructions. `rings`
- * is the descriptor of a BPF_MAP_TYPE_PERF_EVENT_ARRAY; `texts` says which arguments are read as
- * texts (bit 0: the first), at most PYTHIA_PROBE_TEXTS_MAX. Returns the number of instructions. */
-size_t pythia_probe_program(const struct pythia_usdt_operand *operands, size_t count,
-                            uint16_t texts, uint32_t number, int rings, struct bpf_insn *out);
+ * ring of the current processor: `out` has room for PYTHIA_PROBE_PROGRAM_MAX instructions. Returns
+ * the number of instructions. */
+size_t pythia_probe_program(const struct pythia_probe_site_program *site, struct bpf_insn *out);
 
 #endif

@@ -22,6 +22,7 @@
  *         start: lock__wait__start         # what it is if it is not said
  *         done: lock__wait__done
  *         keys: {mode: start 6}
+ *         kernel: [waits, block_io]        # what the kernel did meanwhile, as further keys
  *       commit:
  *         function: _Z12trans_commitP3THD  # of a program that has no probes: from call to return
  *         keys: {failed: done 1 int}       # what it returns, an int
@@ -50,6 +51,7 @@ struct pythia_probe_point {
     int type; /* index of a key, or -1 */
     struct pythia_probe_key keys[PYTHIA_PROBE_KEYS_MAX];
     size_t key_count;
+    uint32_t kernel_events, kernel_sums; /* what is told of the kernel (kernel_points.h) */
 };
 
 struct pythia_probe_rules {

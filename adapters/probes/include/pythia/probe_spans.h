@@ -4,13 +4,16 @@
 #include <stdbool.h>
 
 #include "pythia/buf.h"
+#include "pythia/kernel_points.h"
 #include "pythia/probe_hit.h"
 #include "pythia/probe_rules.h"
 
 /* Hits become spans, by rules: the first probe of a point begins a span of its thread, the second
  * ends it. A request is recorded once it has ended, whole. What was open inside of a span that ends
  * (an error has left it without its second probe) ends with it, and is marked as failed; a request
- * that begins anew in its thread was abandoned, and nothing of it is recorded. The result is
+ * that begins anew in its thread was abandoned, and nothing of it is recorded. Of what the kernel
+ * did in a span, of which rules ask for keys, the spans inside of it have their part, too. Keys are
+ * left out if an event that they need was not reported for the whole request. The result is
  * records of pythia-records(5), so that recordings of it are read as any other. One thread at a
  * time. */
 struct pythia_probe_spans;
@@ -25,12 +28,16 @@ void pythia_probe_spans_destroy(struct pythia_probe_spans *s); /* s may be NULL 
 int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, size_t point,
                               bool done);
 
+/* Hits with `number` are of an event of the kernel; 0: it is no longer reported. As above. */
+int pythia_probe_spans_define_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
+                                     uint32_t number);
+
 /* One more hit; they come in order of time. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
                            const int64_t *values, const char *texts);
 
-/* Forget what is open in threads that are gone, or whose number another thread has now; to be
- * called now and then. */
+/* Forget processes that are gone, and what is open in threads that are gone, or whose number
+ * another thread has now; to be called now and then. */
 void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s);
 
 /* Append the requests that have ended since the last call as frames; `now_ns` is CLOCK_MONOTONIC,
@@ -38,6 +45,17 @@ void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s);
  * here, so far. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64_t epoch_ns,
                             uint64_t lost, struct pythia_buf *to);
+
+/* A process in which a request began. */
+struct pythia_probe_process {
+    uint32_t pid;
+    uint64_t start_time; /* of its first thread, as /proc has it: a pid is given again */
+};
+
+/* The processes in which requests began, but for those that "forget_dead" found gone: up to `max`
+ * of them into `out`, in no order. Returns how many there are, 64 at most. */
+size_t pythia_probe_spans_processes(const struct pythia_probe_spans *s,
+                                    struct pythia_probe_process *out, size_t max);
 
 struct pythia_probe_numbers {
     uint64_t spans;     /* that were recorded */

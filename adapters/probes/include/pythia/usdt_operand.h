@@ -14,6 +14,7 @@ enum pythia_usdt_operand_kind {
     PYTHIA_USDT_CONSTANT, /* `value` */
     PYTHIA_USDT_REGISTER, /* in `base` */
     PYTHIA_USDT_MEMORY,   /* at base + index * scale + value */
+    PYTHIA_USDT_FIELD,    /* of a trace point of the kernel (kernel_points.h), at `base` */
 };
 
 #define PYTHIA_USDT_NO_REGISTER 0xff
