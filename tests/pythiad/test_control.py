@@ -255,7 +255,8 @@ class Pages(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("Not enough data: no type has enough requests.", done.stdout)
         rig.until(lambda: self.pythiad.metric("pythia_points_known") == 4, 10)
-        self.feed_until(lambda: agent.poll() and self.pythiad.get("/v1/groups").json)
+        self.feed_until(lambda: agent.poll() and self.pythiad.get("/v1/groups").json and
+                        not self.pythiad.get("/v1/status").json["learning"])
 
         texts = {action: self.pythiad.ctl(*action.split()) for action in
                  ("status", "groups", "report", "decisions", "points", "plan shop:root", "open shop:root",
