@@ -61,17 +61,15 @@ class Redaction(unittest.TestCase):
         return rig.Pythiad(self, *kept, "--quiet-ms=100", "--cycle-requests=40", "--cycle-seconds=2", "--learn-requests=10",
                            "--verbose", *options, folder=self.folder, **more)
 
-    def report(self, pythiad, find=b""):
-        """The report of the first cycle that has one with those bytes."""
-        return rig.until(lambda: pythiad.metric("pythia_cycles_total") and find in (answer := pythiad.get("/v1/report")).body
-                         and answer, 30)
-
     def run_until_reported(self, pythiad, make=requests, find=b""):
-        for _ in range(6):
+        """The report of the first cycle that has one with those bytes."""
+        def reported():
             for spans in make(40):
                 self.assertEqual(pythiad.send(otlp.protobuf(spans)).status, 200)
             time.sleep(.3)
-        return self.report(pythiad, find)
+            answer = pythiad.get("/v1/report")
+            return pythiad.metric("pythia_cycles_total") and find in answer.body and answer
+        return rig.until(reported, 30, lambda: pythiad.log)
 
     def assert_nowhere(self, secrets, places):
         for what, content in places.items():
@@ -123,7 +121,7 @@ class Redaction(unittest.TestCase):
         rig.until(lambda: pythiad.metric("pythia_desired_in_force") == 1, 10)  # else the first request is kept apart
         for spans in requests(60):
             self.assertEqual(pythiad.send(otlp.protobuf(spans)).status, 200)
-        live = self.report(pythiad).json
+        live = rig.until(lambda: pythiad.metric("pythia_cycles_total") and pythiad.get("/v1/report"), 30).json
         pythiad.stop()
         done = subprocess.run([rig.program("pythia"), "replay", "--quiet", "--format=json", f"{self.folder}/record"],
                               capture_output=True, text=True, check=False)
