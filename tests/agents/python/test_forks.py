@@ -151,7 +151,8 @@ await_list(agent)
     def test_what_gevent_has_replaced_is_found(self):
         self.assertEqual(self.run_program('''
 import importlib, _thread
-originals = {('time', 'sleep'): time.sleep, ('_thread', 'start_new_thread'): _thread.start_new_thread}
+originals = {('time', 'sleep'): time.sleep, ('_thread', 'start_new_thread'): _thread.start_new_thread,
+             ('_thread', 'allocate_lock'): _thread.allocate_lock}
 sys.modules['gevent.monkey'] = types.SimpleNamespace(get_original=lambda module, name: originals[module, name])
 time.sleep = _thread.start_new_thread = None
 importlib.reload(native)

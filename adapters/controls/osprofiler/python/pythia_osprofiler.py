@@ -14,6 +14,7 @@ PYTHIA_PREFIX (pythia:), PYTHIA_SERVICE (<project>-<service> of OSProfiler), PYT
 # is taken before that, from the modules in C below, so that the thread is a real one and nobody waits for it.
 import _socket
 import _thread
+import atexit
 import json
 import os
 import re
@@ -28,7 +29,7 @@ REPORT_S = 1.0  # between reports without news
 TIMEOUT_S = 1.0  # of the thread's connection; of one in a request's path a twentieth
 SAMPLE = 16  # every so many passes of an open point is timed
 ROOT_KEPT_MS = 600000
-_start_thread = _thread.start_new_thread
+_start_thread, _allocate_lock = _thread.start_new_thread, _thread.allocate_lock
 
 # ---- what a trace point is called: as adapters/traces/osprofiler does it ----
 
@@ -262,6 +263,7 @@ class Agent:
         self.points, self.ids, self.request_roots = {}, {}, {}
         self.refused = 0
         self.fresh()
+        atexit.register(self.end)
 
     def fresh(self):
         """The beginning of a process, also after a fork: nothing of the parent's is used on."""
@@ -275,8 +277,9 @@ class Agent:
         self.redis = Redis(self.url, TIMEOUT_S)
         self.inline = Redis(self.url, TIMEOUT_S / 20)
         self.inline_again = 0.0
-        self.lock = _thread.allocate_lock()
-        self.busy = _thread.allocate_lock()
+        self.lock = _allocate_lock()
+        self.busy = _allocate_lock()
+        self.begins = _allocate_lock()  # from when a thread is started until it runs
 
     # ---- names ----
 
@@ -365,6 +368,7 @@ class Agent:
         now = monotonic()
         if not self.thread:
             self.thread = True
+            self.begins.acquire(False)
             _start_thread(self.run, (self.pid,))
         elif now - self.polled > 4 * self.poll + TIMEOUT_S and now - self.inline_again > 0:
             # Threads do not run here, as in a uWSGI without --enable-threads.
@@ -387,7 +391,13 @@ class Agent:
 
     # ---- the thread ----
 
+    def end(self):
+        """Python is about to end: a thread that begins while it does crashes the process. Not for long, where no thread runs."""
+        if self.pid == os.getpid():
+            self.begins.acquire(True, 0.2)
+
     def run(self, pid):
+        self.begins.release()
         backoff = 0.0
         while pid == self.pid == os.getpid():
             try:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Threads, sleep and sockets of the system, whatever gevent or eventlet have put in their places: what this package does by
 itself runs beside the program's loop, and no instrumentation of sockets sees it."""
+import atexit
 import os
 import sys
 import time
@@ -18,7 +19,31 @@ def _original(module, name):
 
 
 sleep = _original(time, 'sleep')
-start_new_thread = _original(_thread, 'start_new_thread')
+_start_new_thread = _original(_thread, 'start_new_thread')
+_allocate_lock = _original(_thread, 'allocate_lock')
+_beginning = {}  # from when a thread is started until it runs: locks, by themselves
+
+
+def start_new_thread(function, arguments):
+    begins = _allocate_lock()
+    begins.acquire()
+    _beginning[id(begins)] = begins
+
+    def run():
+        _beginning.pop(id(begins), None)
+        begins.release()
+        function(*arguments)
+    _start_new_thread(run, ())
+
+
+def _end():
+    """Python is about to end: a thread that begins while it does crashes the process. Not for long, where no thread runs."""
+    for begins in list(_beginning.values()):
+        begins.acquire(True, .2)
+
+
+atexit.register(_end)
+os.register_at_fork(after_in_child=_beginning.clear)
 
 
 def is_uwsgi():
