@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What .editorconfig asks of text files: UTF-8, LF, a newline at the end, no trailing blanks, no tabs, 100 columns.
 
-And of manual pages that scdoc reads: no single backslash in an example, of which nothing would be left."""
+And of manual pages that scdoc reads: no single backslash in an example, of which nothing would be left. And of the top folder: no
+file that is not listed here, because what a program has left there is easily committed with the rest."""
 import os
 import sys
 
@@ -10,11 +11,15 @@ code = ('.c', '.h', '.cpp', '.py', '.sh', '.cmake', '.in', '.txt', '.json', '.md
 wide = ('.md', '.scd', '.json', '.txt', '.py', '.in', '')  # prose, tables and scripts may be wider
 skip = ('build', '.git', os.path.join('tests', 'corpus'), os.path.join('tests', 'fuzz', 'corpus'),
         os.path.join('tests', 'cli'), os.path.join('tests', 'stats', 'data'), os.path.join('datasets', 'openstack'))
+top = {'.clang-format', '.clang-tidy', '.editorconfig', '.git', '.gitattributes', '.gitignore', 'ARCHITECTURE.md', 'CHANGELOG.md',
+       'CMakeLists.txt', 'CMakePresets.json', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md', 'dev'}
 faults = []
 
 for folder, folders, files in os.walk(root):
     here = os.path.relpath(folder, root)
     folders[:] = [f for f in folders if os.path.normpath(os.path.join(here, f)) not in skip]
+    if here == '.':
+        faults += [f'{name}: does not belong into the top folder' for name in files if name not in top]
     for name in files:
         path = os.path.normpath(os.path.join(here, name))
         if os.path.splitext(name)[1] not in code or name in ('LICENSE', 'dip_table.c'):
