@@ -165,6 +165,12 @@ void pythia__kafka_shared_place(struct pythia__kafka *k, rd_kafka_topic_partitio
     }
 }
 
+/* What could not be set to its offset is tried again, which is no rewind of its own. */
+static void seek_again(struct pythia__kafka_shared *s)
+{
+    s->rewinds = s->seeks_again = true;
+}
+
 /* The topic of evidence was read to its end: begin with the partitions. One that stands elsewhere
  * than was known when it came is read from there. */
 static void begin_partitions(struct pythia__kafka *k)
@@ -182,11 +188,12 @@ static void begin_partitions(struct pythia__kafka *k)
         leave_out_done(k, stand);
     }
     if (list->cnt > 0 && (error = kafka.seek_partitions(k->client, list, SEEK_MS))) {
-        s->rewinds = true; /* it is tried again */
+        seek_again(s);
         kafka.error_destroy(error);
     }
     for (int i = 0; i < list->cnt; i++)
-        s->rewinds = s->rewinds || list->elems[i].err; /* it is not being fetched yet */
+        if (list->elems[i].err) /* it is not being fetched yet */
+            seek_again(s);
     kafka.topic_partition_list_destroy(list);
 }
 
@@ -459,9 +466,9 @@ void pythia__kafka_shared_rewind(struct pythia__kafka *k)
         s->rewinds = true;
         return;
     }
-    s->rewinds = s->awaited = false;
+    s->rewound += !s->seeks_again;
+    s->rewinds = s->seeks_again = s->awaited = false;
     s->ordered = 0;
-    s->rewound++;
     pythia_live_shared_forget(k->live);
     pythia_live_forget_finished(k->live);
     s->finished_count = 0;
@@ -477,8 +484,8 @@ void pythia__kafka_shared_rewind(struct pythia__kafka *k)
     pythia_free(ids);
     if (list->cnt > 0) {
         rd_kafka_error_t *error = kafka.seek_partitions(k->client, list, SEEK_MS);
-        if (error) { /* it is tried again */
-            s->rewinds = true;
+        if (error) {
+            seek_again(s);
             kafka.error_destroy(error);
         }
     }

@@ -93,6 +93,7 @@ struct pythia__kafka_shared {
     int64_t position;        /* where it still has to be sent; -1: nowhere */
     bool barrier;            /* partitions are not read until the end of the log was met */
     bool rewinds;            /* a rewind is due */
+    bool seeks_again;        /* because partitions could not be set to their offsets */
     bool last_is_own;        /* the last message that counted was ours */
     bool awaited;            /* our message of that number was sent, and is not read yet */
     int64_t number;
