@@ -369,7 +369,7 @@ class Agent:
         if not self.thread:
             self.thread = True
             self.begins.acquire(False)
-            _start_thread(self.run, (self.pid,))
+            _start_thread(self.begin, (self.pid,))
         elif now - self.polled > 4 * self.poll + TIMEOUT_S and now - self.inline_again > 0:
             # Threads do not run here, as in a uWSGI without --enable-threads.
             self.inline_again = now + TIMEOUT_S
@@ -396,8 +396,11 @@ class Agent:
         if self.pid == os.getpid():
             self.begins.acquire(True, 0.2)
 
-    def run(self, pid):
+    def begin(self, pid):
         self.begins.release()
+        self.run(pid)
+
+    def run(self, pid):
         backoff = 0.0
         while pid == self.pid == os.getpid():
             try:
