@@ -322,7 +322,12 @@ class KafkaSearch(unittest.TestCase):
             self.assertTrue(one.is_open("charge"))
             self.assertFalse(one.is_open("cart"))
         mock.command("broker", "up")
+
+        def polled():  # an agent that was silent for too long is lost, and requests that it may have served are no evidence
+            return all(one.is_open("charge") for one in agents)
+        self.until(lambda: polled() and all(one.get("/v1/status").json["in_force"] for one in members), *members)
         self.send(mock, make_requests(REQUESTS, 1))
+        self.until(lambda: polled() and all(self.search(one)["rounds"] >= 1 for one in members), *members)
         self.rounds(1, REQUESTS, *members)
         for one in members:
             rig.until(lambda: one.get("/v1/status").json["kafka"]["problem"] is None, 30, lambda: one.log)

@@ -116,6 +116,7 @@ class Live(PageCase):
             self.run_script("new Promise(done => setTimeout(done, 3000))")
             return asked() - before == 1  # the metrics are an answer, too
         rig.until(is_quiet, 30)  # events of the start may still come
+        self.assertTrue(is_quiet())
 
     def test_it_asks_now_and_then_where_events_are_refused(self):
         while self.pythiad.metric("pythia_event_clients_refused_total") == 0:
