@@ -112,6 +112,7 @@ class Live(PageCase):
         rig.until(lambda: self.pythiad.metric("pythia_event_clients") == 1, 10)
 
         def is_quiet():
+            self.agent.poll()  # that an agent is lost would be an event
             before = asked()
             self.run_script("new Promise(done => setTimeout(done, 3000))")
             return asked() - before == 1  # the metrics are an answer, too
