@@ -86,15 +86,29 @@ static void everything_may_be_wanted_while_it_learns(void **state)
     stream_end(&s);
 }
 
+/* Everything is open for learning, and in force. */
+static void begin_open(struct stream *s, struct pythia_live_options o)
+{
+    o.learn_all = true;
+    stream_begin(s);
+    stream_attach(s, NULL, &o);
+    stream_applied(s);
+}
+
+/* One type was learnt, from so many requests. */
+static void expect_learnt(struct stream *s, uint64_t requests)
+{
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(pythia_live_space(s->live), &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(types->requests, requests);
+}
+
 /* Three are under way when A opens: of B, which they have passed, nothing is seen. */
 static void requests_whose_beginning_is_missing_are_not_learnt(void **state)
 {
     struct stream s;
-    struct pythia_live_options o = usual;
-    o.learn_all = true;
-    stream_begin(&s);
-    stream_attach(&s, NULL, &o);
-    stream_applied(&s);
+    begin_open(&s, usual);
     for (uint64_t i = 1; i <= 3; i++)
         stream_write(&s, s.now_ms + 2 * i, "A{2 C{10} 2}");
     stream_wait(&s, 1 * SECOND);
@@ -102,10 +116,7 @@ static void requests_whose_beginning_is_missing_are_not_learnt(void **state)
     for (int i = 0; i < 10; i++)
         stream_request(&s, "A{10 B{20} 10 C{10} 10}");
     stream_wait(&s, 20 * SECOND);
-    size_t count;
-    const struct pythia_space_type *types = pythia_space_types(pythia_live_space(s.live), &count);
-    assert_int_equal(count, 1);
-    assert_int_equal(types->requests, 10);
+    expect_learnt(&s, 10);
     assert_int_equal(pythia_live_numbers(s.live).under_way, 3);
     stream_end(&s);
 }
@@ -115,11 +126,7 @@ static void requests_whose_beginning_is_missing_are_not_learnt(void **state)
 static void requests_before_new_points_open_are_forgotten(void **state)
 {
     struct stream s;
-    struct pythia_live_options o = usual;
-    o.learn_all = true;
-    stream_begin(&s);
-    stream_attach(&s, NULL, &o);
-    stream_applied(&s);
+    begin_open(&s, usual);
     for (int i = 0; i < 6; i++)
         stream_request(&s, "A{40}");
     stream_wait(&s, 3 * SECOND);
@@ -130,10 +137,7 @@ static void requests_before_new_points_open_are_forgotten(void **state)
     for (int i = 0; i < 10; i++)
         stream_request(&s, "A{10 B{20} 10 C{10} 10}");
     stream_wait(&s, 40 * SECOND);
-    size_t count;
-    const struct pythia_space_type *types = pythia_space_types(pythia_live_space(s.live), &count);
-    assert_int_equal(count, 1);
-    assert_int_equal(types->requests, 10);
+    expect_learnt(&s, 10);
     stream_end(&s);
 }
 
@@ -142,12 +146,9 @@ static void learning_waits_for_the_first_reports_of_agents(void **state)
 {
     struct stream s;
     struct pythia_live_options o = usual;
-    o.learn_all = true;
     o.cycle_ns = 1000000 * SECOND;
     o.window.quiet_ns = 50000000;
-    stream_begin(&s);
-    stream_attach(&s, NULL, &o);
-    stream_applied(&s);
+    begin_open(&s, o);
     stream_wait(&s, 30 * SECOND); /* the service starts later */
     for (int i = 0; i < 20; i++)
         stream_request(&s, "A{10}");
@@ -169,11 +170,8 @@ static void new_points_do_not_delay_the_search_for_ever(void **state)
 {
     struct stream s;
     struct pythia_live_options o = usual;
-    o.learn_all = true;
     o.cycle_ns = 30 * SECOND * 1000000;
-    stream_begin(&s);
-    stream_attach(&s, NULL, &o);
-    stream_applied(&s);
+    begin_open(&s, o);
     for (int i = 0; i < 40 && pythia_live_numbers(s.live).learning; i++) {
         char id[16];
         snprintf(id, sizeof(id), "point %d", i);
