@@ -115,8 +115,10 @@ int main(int argc, char **argv)
     struct pythia_buf *files = calloc(members, sizeof(*files));
     double *writes = calloc(members, sizeof(*writes)), bytes = 0, alone = 1e9;
     struct pythia_groups *groups;
-    if (!files || !writes)
-        must(PYTHIA_ENOMEM, "memory");
+    if (!files || !writes) {
+        fprintf(stderr, "no memory for the members\n");
+        exit(1);
+    }
     for (size_t i = 0; i < members; i++) {
         writes[i] = write_member(&b, i, &files[i]);
         bytes += (double)files[i].size / (double)members;

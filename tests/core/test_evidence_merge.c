@@ -125,8 +125,8 @@ static void write_by_hand(struct pythia_buf *content)
     static const unsigned char bins[] = {0xce, 3, 1, 110, 1};
     static const unsigned char events[] = {0, 1}; /* start and end of point 0 */
     /* From 10 in steps of 5, 2 bits each: 0 and 2. Waits of 1 and 3 less the durations, from -297
-     * in steps of 198, in Rice's code without low bits: 1 is a zero and a one, 0 is a one. From 100 in
-     * steps of 200, 1 bit each: 0 and 1. */
+     * in steps of 198, in Rice's code without low bits: 1 is a zero and a one, 0 is a one. From 100
+     * in steps of 200, 1 bit each: 0 and 1. */
     static const unsigned char starts[] = {20, 5, 2 * 2, 2 << 2};
     static const unsigned char client[] = {0xd1, 4, 198, 1, 1, 2 | 1 << 2};
     static const unsigned char times[] = {0xc8, 1, 200, 1, 2 * 1, 1 << 1};

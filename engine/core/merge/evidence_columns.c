@@ -198,7 +198,7 @@ bool pythia__column_read(struct pythia_text column, int64_t *numbers, size_t cou
 {
     uint64_t lowest, unit, form = 0, step = 0;
     if (!pythia__column_varint(&column, &lowest) || !pythia__column_varint(&column, &unit) ||
-        (unit > 0 && !pythia__column_varint(&column, &form)) || form > 2 * 64)
+        (unit > 0 && !pythia__column_varint(&column, &form)) || form > UINT64_C(2) * 64)
         return false;
     const uint64_t base = (uint64_t)pythia__unzigzag(lowest);
     const unsigned width = (unsigned)form / 2;

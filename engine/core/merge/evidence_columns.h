@@ -5,10 +5,10 @@
  *     varint lowest (zigzag) | varint unit | varint form | bits
  *
  * Bits hold the step (number - lowest) / unit of each number, the low bit first, and zeros up to
- * a whole byte. Form 2 * w: each step has w bits. Form 2 * w + 1 (Rice's code, for few large steps
- * among small ones): the quotient step >> w as so many zeros and a one, and then w bits; or 24 zeros
- * and the step in 64 bits, where the quotient is 24 or more. A unit of 0 says that all numbers are
- * equal, and nothing follows it.
+ * a whole byte. Form 2 * w: each step has w bits. Form 2 * w + 1 (Rice's code, for few large
+ * steps among small ones): the quotient step >> w as so many zeros and a one, and then w
+ * bits; or 24 zeros and the step in 64 bits, where the quotient is 24 or more. A unit of 0 says
+ * that all numbers are equal, and nothing follows it.
  *
  * R. F. Rice, "Some practical universal noiseless coding techniques", JPL 79-22, 1979. */
 #ifndef PYTHIA_CORE_EVIDENCE_COLUMNS_H

@@ -362,6 +362,7 @@ static void read_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m, 
     else if (status != PYTHIA_OK)
         pythia__kafka_log_fail(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
     pythia__kafka_log_tell_settings(k);
+    pythia__kafka_log_tell_clocks(k);
 }
 
 static void note_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head)
