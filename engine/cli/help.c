@@ -131,6 +131,16 @@ static void page_name(struct pythia_buf *to, const char *command)
         pythia_buf_putc(to, (char)(*command == ' ' ? '-' : *command));
 }
 
+/* A line of a literal block, in which scdoc takes a single backslash away. */
+static void put_literal(struct pythia_buf *to, const char *line)
+{
+    for (; *line; line++) {
+        if (*line == '\\')
+            pythia_buf_putc(to, '\\');
+        pythia_buf_putc(to, *line);
+    }
+}
+
 static void page_examples(struct pythia_buf *to, const char *examples)
 {
     pythia_buf_puts(to, "\n# EXAMPLES\n\n");
@@ -142,7 +152,9 @@ static void page_examples(struct pythia_buf *to, const char *examples)
             escape_scdoc(to, one.bytes);
             pythia_buf_puts(to, one.bytes[one.size - 1] == '?' ? "\n\n" : ":\n\n");
         } else {
-            pythia_buf_printf(to, "```\n%s\n```\n\n", one.bytes);
+            pythia_buf_puts(to, "```\n");
+            put_literal(to, one.bytes);
+            pythia_buf_puts(to, "\n```\n\n");
         }
         pythia_buf_free(&one);
         line += size + (line[size] == '\n');
