@@ -249,7 +249,8 @@ int main(int argc, char **argv)
     pythia_options_default(options, &p.s);
     if (pythia_options_parse(options, &p.s, argc, argv, &first, &why) != PYTHIA_OK ||
         first < argc) {
-        pythia_log(PYTHIA_LOG_ERROR, "%s", why.status ? why.sentence : "there are no operands");
+        pythia_log(PYTHIA_LOG_ERROR, "%s (pythia-probe --help lists the options)",
+                   why.status ? why.sentence : "pythia-probe takes no operands");
         return 2;
     }
     if (p.s.help || p.s.version)

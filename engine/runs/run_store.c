@@ -140,8 +140,10 @@ static int check_owner(const struct pythia_run_store *s, struct pythia_error *e)
     if (tables < 0 &&
         (sqlite3_errcode(s->db) == SQLITE_NOTADB || sqlite3_errcode(s->db) == SQLITE_CORRUPT)) {
         pythia_error_place(e, s->path, 0, 0);
-        return pythia_error_set(e, PYTHIA_EFORMAT, "is no database of runs, or is damaged: %s",
-                                sqlite3_errmsg(s->db));
+        return pythia_error_set(
+            e, PYTHIA_EFORMAT,
+            "is no database of runs, or is damaged: %s (--db names another file)",
+            sqlite3_errmsg(s->db));
     }
     if (version < 0 || owner < 0 || tables < 0)
         return pythia__run_store_fail(s, e);
@@ -151,7 +153,8 @@ static int check_owner(const struct pythia_run_store *s, struct pythia_error *e)
                                 "is a database of another program; name another file with --db");
     if (version > PYTHIA_RUN_SCHEMA)
         return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "was written by a newer Pythia (schema %lld, this one knows %d)",
+                                "was written by a newer Pythia (schema %lld, this one knows %d): "
+                                "use that version, or another file (--db)",
                                 (long long)version, PYTHIA_RUN_SCHEMA);
     return PYTHIA_OK;
 }

@@ -134,7 +134,8 @@ int pythia_web_ask(const struct pythia_web_request *request, struct pythia_web_a
                    struct pythia_error *e)
 {
     if (!can_ask())
-        return pythia_error_set(e, PYTHIA_EIO, "libcurl cannot be loaded");
+        return pythia_error_set(e, PYTHIA_EIO,
+                                "libcurl cannot be loaded (on Debian: apt-get install libcurl4)");
     struct taking taking = {&out->body, request->answer_max};
     CURL *easy = request->link ? request->link->easy : curl.easy_init();
     struct curl_slist *headers = easy ? list_headers(request) : NULL;

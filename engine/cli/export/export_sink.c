@@ -39,7 +39,8 @@ static int open_database(struct pythia__export_sink *s)
 {
     const char *name = pythia__output_file_name(&s->output);
     if (!name) {
-        pythia_log(PYTHIA_LOG_ERROR, "%s: a database has to be a file", s->output.path);
+        pythia_log(PYTHIA_LOG_ERROR, "%s: a database has to be a file: give one with --output FILE",
+                   s->output.path);
         return PYTHIA_EIO;
     }
     if (sqlite3_open(name, &s->database) != SQLITE_OK)

@@ -360,7 +360,7 @@ static int run_trend(const void *settings, char *const *operands, int count)
         code = status == PYTHIA_OK && t.count == 0 ? PYTHIA__EXIT_TOO_FEW
                                                    : pythia__runs_write(t.s->output, &text, status);
         if (code == PYTHIA__EXIT_TOO_FEW)
-            pythia_log(PYTHIA_LOG_WARNING, "No run matches");
+            pythia_log(PYTHIA_LOG_WARNING, "No run matches (pythia runs list shows all runs)");
     }
     pythia_free(t.points);
     pythia__runs_end(&f);

@@ -299,7 +299,7 @@ int pythia__reading_begin_with(struct pythia__reading *r,
         return PYTHIA_EIO;
     report_links(r->input);
     if (settings->skew && settings->no_skew) {
-        pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew exclude each other");
+        pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew exclude each other: give one of them");
         return PYTHIA_EUSAGE;
     }
     return settings->skew ? find_clocks(r) : PYTHIA_OK;

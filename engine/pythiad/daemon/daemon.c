@@ -322,7 +322,9 @@ static int read_secret(const char *path, int kind, char **out, struct pythia_err
     if (kind != KIND_PUBLIC)
         warn_if_readable(path);
     if (bytes.size == 0 || bytes.size > SECRET_MAX) {
-        status = pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty or too large", path);
+        status = pythia_error_set(
+            e, PYTHIA_EUSAGE, "%s is empty or too large: a file with one token or key is expected",
+            path);
         goto out;
     }
     while (trimmed && bytes.size > 0 && strchr(" \t\r\n", bytes.bytes[bytes.size - 1]))
@@ -459,6 +461,17 @@ out:
     return status;
 }
 
+/* An address that cannot be had is the usual reason why a start fails: name the setting for it. */
+static int fail_listener(struct pythia_error *e, int status, const char *option,
+                         const struct pythia_error *why)
+{
+    static const char cause[] = "cannot listen at ";
+    return strncmp(why->sentence, cause, sizeof(cause) - 1) == 0
+               ? pythia_error_set(e, status, "%s (choose another address with --%s)", why->sentence,
+                                  option)
+               : pythia_error_set(e, status, "%s", why->sentence);
+}
+
 static int listen_http(struct pythia__daemon *d, size_t slot, const char *address,
                        const struct pythia__http_route *routes, size_t count,
                        struct pythia_error *e)
@@ -476,7 +489,11 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
                                      .room = &d->room,
                                      .retry_s = (unsigned)d->engine.s.retry_s};
     memcpy(o.tokens, d->tokens, sizeof(o.tokens));
-    return pythia__http_create(d->engine.loop, &o, &d->http[slot], e);
+    static const char *const options[PYTHIA__HTTP_SERVERS] = {"otlp-http", "zipkin", "control",
+                                                              "control-socket"};
+    struct pythia_error why = {0};
+    int status = pythia__http_create(d->engine.loop, &o, &d->http[slot], &why);
+    return status == PYTHIA_OK ? PYTHIA_OK : fail_listener(e, status, options[slot], &why);
 }
 
 /* Agents poll at the port of OTLP over HTTP, so that one address has to be configured in
@@ -513,8 +530,9 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
                                          .room = &d->room,
                                          .retry_s = (unsigned)d->engine.s.retry_s};
         o.methods = pythia__receive_grpc_methods(d->receive, &o.method_count);
-        if ((status = pythia__grpc_create(d->engine.loop, &o, &d->grpc, e)) != PYTHIA_OK)
-            return status;
+        struct pythia_error why = {0};
+        if ((status = pythia__grpc_create(d->engine.loop, &o, &d->grpc, &why)) != PYTHIA_OK)
+            return fail_listener(e, status, "otlp-grpc", &why);
     }
     return PYTHIA_OK;
 }

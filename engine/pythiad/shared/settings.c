@@ -462,13 +462,17 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
             PYTHIA_OK)
         return PYTHIA_EUSAGE;
     if (s->forward_max < s->body_max)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "forward-max is below body-max");
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "forward-max is below body-max: raise it, or lower body-max");
     if (s->waiting_max < s->body_max) /* a body of that size would never be taken */
-        return pythia_error_set(e, PYTHIA_EUSAGE, "waiting-max is below body-max");
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "waiting-max is below body-max: raise it, or lower body-max");
     if (s->memory_hard < s->memory)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "memory-hard is below memory: raise it, or lower memory");
     if (s->inflated_max < s->body_max)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "inflated-max is below body-max");
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "inflated-max is below body-max: raise it, or lower body-max");
     if (s->quiet && s->verbose)
         return pythia_error_set(e, PYTHIA_EUSAGE, "quiet and verbose exclude each other");
     return PYTHIA_OK;
