@@ -375,20 +375,26 @@ static int begin_collecting(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__collecting_create(d->engine.loop, d->engine.vocabulary, &o, &d->collecting, e);
 }
 
-/* The set that was open before a restart stays open until the search has begun: it counts as
- * pinned only while the engine is created. */
-static int make_live(struct pythia__daemon *d, struct pythia_error *e)
+/* Root trace points to ignore in request types: those of the settings, or the default. An empty
+ * pattern ignores none, so that the default can be turned off. */
+static size_t list_left_out(struct pythia__daemon *d)
 {
     const struct pythia__settings *s = &d->engine.s;
-    size_t left_out = 0;
+    size_t count = 0;
     for (size_t i = 0; i < s->left_out.count; i++)
         if (s->left_out.texts[i][0])
-            d->left_out[left_out++] = s->left_out.texts[i];
+            d->left_out[count++] = s->left_out.texts[i];
     if (s->left_out.count == 0)
-        d->left_out[left_out++] = PYTHIA_LEFT_OUT_DEFAULT;
-    size_t count;
+        d->left_out[count++] = PYTHIA_LEFT_OUT_DEFAULT;
+    return count;
+}
+
+static struct pythia_live_options choose_live_options(struct pythia__daemon *d)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    size_t count, left_out = list_left_out(d);
     const struct pythia_strategy *const *strategies = pythia_strategies(&count);
-    struct pythia_live_options o = {
+    return (struct pythia_live_options){
         .adder = {pythia__collecting_trace, d->collecting},
         .window = {.quiet_ns = quiet_ns(s),
                    .wait_max_ns = (uint64_t)s->wait_max_ms * 1000000,
@@ -426,6 +432,14 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         .learn_requests = (size_t)s->learn_requests,
         .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
         .learn_all = s->learn == 0};
+}
+
+/* The set that was open before a restart stays open until the search has begun: it counts as
+ * pinned only while the engine is created. */
+static int make_live(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    struct pythia_live_options o = choose_live_options(d);
     int status = pythia__sharing_read(d, d->sharing, e);
     if (status != PYTHIA_OK)
         return status;
