@@ -98,7 +98,7 @@ static double value_at_rank(const double *row, size_t n, size_t rank, struct ran
     return value_of_order(low);
 }
 
-/* What the row is clipped to. */
+/* The range that a row is clipped to. */
 static struct range clip_range(const double *row, size_t n, struct clip c)
 {
     if (c.top < KEPT_MAX && c.bottom < KEPT_MAX)

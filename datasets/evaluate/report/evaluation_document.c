@@ -1,4 +1,4 @@
-/* What an evaluation says as text and as Markdown: a table for each problem, a row for each
+/* An evaluation as text and as Markdown: a table for each problem, a row for each
  * strategy. */
 #include <math.h>
 #include <string.h>
@@ -142,7 +142,8 @@ static bool has_column(enum columns_of of, bool timed, size_t column)
     return false;
 }
 
-static struct shown_columns *choose_columns(struct pythia__doc *d, enum columns_of of, bool timed)
+static struct shown_columns *choose_result_columns(struct pythia__doc *d, enum columns_of of,
+                                                   bool timed)
 {
     struct shown_columns *out = pythia__doc_alloc(d, sizeof(*out)); /* rows borrow it */
     if (!out)
@@ -156,8 +157,8 @@ static struct shown_columns *choose_columns(struct pythia__doc *d, enum columns_
     return out;
 }
 
-static void add_result(struct pythia__doc *d, const struct shown_columns *shown,
-                       const struct pythia__evaluation_result *result)
+static void add_result_row(struct pythia__doc *d, const struct shown_columns *shown,
+                           const struct pythia__evaluation_result *result)
 {
     pythia__doc_row(d, PYTHIA__DOC_PLAIN);
     pythia__doc_cell(d);
@@ -171,13 +172,14 @@ static void add_result(struct pythia__doc *d, const struct shown_columns *shown,
     }
 }
 
-static void add_table(struct pythia__doc *d, const struct pythia_evaluation_report *r,
-                      const struct shown_columns *shown, const struct pythia__evaluation_problem *p)
+static void add_results_table(struct pythia__doc *d, const struct pythia_evaluation_report *r,
+                              const struct shown_columns *shown,
+                              const struct pythia__evaluation_problem *p)
 {
     pythia__doc_table(d, shown->columns, 1 + shown->count);
     for (size_t i = 0; i < r->result_count; i++)
         if (strcmp(r->results[i].problem, p->name) == 0)
-            add_result(d, shown, &r->results[i]);
+            add_result_row(d, shown, &r->results[i]);
 }
 
 static void add_problem_heading(struct pythia__doc *d, const struct pythia__evaluation_problem *p)
@@ -197,9 +199,9 @@ static void add_legend(struct pythia__doc *d, const char *const *lines, size_t c
 int pythia__evaluation_build(const struct pythia_evaluation_report *r, bool wide,
                              struct pythia__doc *d)
 {
-    const struct shown_columns *shown = choose_columns(
+    const struct shown_columns *shown = choose_result_columns(
                                    d, wide ? COLUMNS_OF_MARKDOWN : COLUMNS_OF_TEXT, r->timed),
-                               *times = choose_columns(d, COLUMNS_OF_TIMES, r->timed);
+                               *times = choose_result_columns(d, COLUMNS_OF_TIMES, r->timed);
     if (!shown || !times)
         return pythia__doc_finish(d);
     pythia__doc_title(d, 1, "How fast causes are found");
@@ -212,9 +214,9 @@ int pythia__evaluation_build(const struct pythia_evaluation_report *r, bool wide
         add_legend(d, text_legend, sizeof(text_legend) / sizeof(text_legend[0]));
     for (size_t i = 0; i < r->problem_count; i++) {
         add_problem_heading(d, &r->problems[i]);
-        add_table(d, r, shown, &r->problems[i]);
+        add_results_table(d, r, shown, &r->problems[i]);
         if (r->timed && !wide)
-            add_table(d, r, times, &r->problems[i]);
+            add_results_table(d, r, times, &r->problems[i]);
     }
     return pythia__doc_finish(d);
 }

@@ -182,8 +182,9 @@ int pythia_evaluation_report_create(const struct pythia_evaluation *e, bool time
 
 /* ---- formats ---- */
 
-static int write_document(const struct pythia_evaluation_report *r, bool markdown,
-                          const struct pythia_evaluation_view *view, struct pythia_buf *out)
+static int write_evaluation_document(const struct pythia_evaluation_report *r, bool markdown,
+                                     const struct pythia_evaluation_view *view,
+                                     struct pythia_buf *out)
 {
     const struct pythia__doc_view how = {
         .width = view->width, .colour = view->colour, .ascii = view->ascii};
@@ -206,7 +207,7 @@ int pythia_evaluation_report_write(const struct pythia_evaluation_report *r,
     switch (format) {
     case PYTHIA_EVALUATION_TEXT:
     case PYTHIA_EVALUATION_MARKDOWN:
-        return write_document(r, format == PYTHIA_EVALUATION_MARKDOWN, view, out);
+        return write_evaluation_document(r, format == PYTHIA_EVALUATION_MARKDOWN, view, out);
     case PYTHIA_EVALUATION_JSON:
         return pythia__evaluation_json(r, out);
     case PYTHIA_EVALUATION_CSV:

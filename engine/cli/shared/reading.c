@@ -192,7 +192,7 @@ static int find_clocks(struct pythia__reading *r)
     return PYTHIA_OK;
 }
 
-/* The same input must give the same output, so a secret generated for one run would not do. */
+/* Equal input must give equal output, so a secret generated for one run would not do. */
 static int create_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
 {
     const char *const *rules = s->redact.texts;

@@ -297,8 +297,9 @@ int64_t pythia__limit(const struct pythia__settings *s, size_t index)
                                           : *(const int64_t *)member;
 }
 
-/* What was not set follows from what was, or from the machine. At 800 000 spans a second 128M
- * refused 38 to 53 % of them, and 1G none; a daemon that shares a small machine takes less. */
+/* Settings that were not given follow from others, or from the machine. At 800 000 spans a
+ * second 128M refused 38 to 53 % of them, and 1G none; a daemon that shares a small machine
+ * takes less. */
 static void fit_memory(struct pythia__settings *s)
 {
     if (s->memory == 0 && s->memory_hard == 0) {

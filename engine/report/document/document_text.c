@@ -25,7 +25,7 @@ enum style { PLAIN, STRONG, DIM, NAME, CODE, BAR, CAUSE, NOTE, STYLES };
 /* Escape sequences of terminals. */
 static const char *const styles[STYLES] = {"0", "1", "2", "1", "32", "36", "1;31", "1;33"};
 
-/* What stands for our own symbols on a terminal that has none of them. */
+/* Replacements for our symbols on a terminal that cannot show them. */
 static const struct {
     const char *symbol;
     char ascii;

@@ -206,7 +206,7 @@ static void take_stop(struct pythia__item *item, const struct pythia_span *s)
     }
 }
 
-/* Of two reports of one span the longer is kept; of two as long the one that began first. */
+/* The longer of two reports of one span is kept; of equally long ones, the one that began first. */
 static bool is_better_report(const struct pythia_trace_builder *b, const struct pythia_span *s,
                              const struct pythia__item *item)
 {

@@ -52,7 +52,7 @@ struct measured {
     bool expected;
 };
 
-/* What is in front of the attributes in the bytes of a resource. */
+/* The bytes before the attributes of a resource. */
 struct resource_head {
     uint32_t service, host, instance;
 };
