@@ -243,6 +243,7 @@ int main(int argc, char **argv)
     struct pythia_error why = {0};
     char text[640];
     int first;
+    pythia_log_setup("pythia-probe", PYTHIA_LOG_INFO);
     pythia_options_default(options, &p.s);
     if (pythia_options_parse(options, &p.s, argc, argv, &first, &why) != PYTHIA_OK ||
         first < argc) {
