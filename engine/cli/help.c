@@ -309,7 +309,7 @@ int pythia__help_unknown(const char *name, const char *second)
     if (family && (!second || meant.size == 0)) {
         list_family(name, &text);
     } else {
-        pythia_buf_printf(&text, "there is no command%s%s", full.size ? " " : "",
+        pythia_buf_printf(&text, full.size ? "there is no command %s" : "expected a command",
                           full.bytes ? full.bytes : "");
         if (meant.size > 0)
             pythia_buf_printf(&text, ", did you mean %.*s?", (int)meant.size, meant.bytes);
