@@ -10,7 +10,7 @@
 #include "pythia/status.h"
 
 #define TOPICS  "kernel is a list of waits, block_io, page_faults and system_calls"
-#define MEMBERS "service, provider, programs, points and include"
+#define MEMBERS "service, provider, programs, points, include and layer"
 #define HEAD    "service: shop\nprovider: p\nprograms: [/bin/a, /bin/b]\npoints:\n"
 
 static int parse(const char *text, struct pythia_probe_rules *out, struct pythia_error *e)
@@ -160,6 +160,44 @@ static void topics_of_the_kernel_are_read(void **state)
     pythia_probe_rules_free(&rules);
 }
 
+/* A file says it of its own points, in whatever order; a wait is the kernel's in any file. */
+static void layers_and_waits_are_read(void **state)
+{
+    char folder[] = "/tmp/probe_rules.XXXXXX", outer[64], inner[64];
+    struct pythia_probe_rules rules;
+    struct pythia_error e = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(outer, sizeof(outer), "%s/outer", folder);
+    snprintf(inner, sizeof(inner), "%s/inner", folder);
+    write_text(inner, "points: {two: {function: f}, off: {wait: block_io}}\nlayer: library\n");
+    write_text(outer, "service: a\nprograms: [/bin/a]\ninclude: [inner]\nprovider: p\n"
+                      "points: {one: {}, ready: {wait: run_queue}}\n");
+    assert_int_equal(pythia_probe_rules_read(outer, &rules, &e), PYTHIA_OK);
+    assert_int_equal(rules.point_count, 4);
+    assert_int_equal(rules.points[0].layer, PYTHIA_LAYER_LIBRARY);
+    assert_false(rules.points[0].is_wait);
+    assert_int_equal(rules.points[1].layer, PYTHIA_LAYER_KERNEL);
+    assert_true(rules.points[1].is_wait);
+    assert_int_equal(rules.points[1].wait, PYTHIA_KERNEL_BLOCK_IO_NS);
+    assert_int_equal(rules.points[1].kernel_events,
+                     1u << PYTHIA_KERNEL_SWITCH_OUT | 1u << PYTHIA_KERNEL_SWITCH_IN |
+                         1u << PYTHIA_KERNEL_WAKING | 1u << PYTHIA_KERNEL_SYSTEM_CALL |
+                         1u << PYTHIA_KERNEL_SYSTEM_RETURN);
+    assert_int_equal(rules.points[2].layer, PYTHIA_LAYER_APPLICATION);
+    assert_int_equal(rules.points[3].wait, PYTHIA_KERNEL_RUN_QUEUE_NS);
+    pythia_probe_rules_free(&rules);
+    write_text(
+        outer,
+        "service: a\nprograms: [/bin/a]\npoints: {one: {function: f}}\ninclude: [" PYTHIA_TESTS
+        "/../adapters/controls/probe/rules/kernel.yaml]\n");
+    assert_int_equal(pythia_probe_rules_read(outer, &rules, &e), PYTHIA_OK);
+    assert_int_equal(rules.point_count, 1 + PYTHIA_KERNEL_WAITS); /* one for each */
+    pythia_probe_rules_free(&rules);
+    unlink(inner);
+    unlink(outer);
+    rmdir(folder);
+}
+
 static void what_is_wrong_is_named_with_its_line(void **state)
 {
     const struct {
@@ -177,7 +215,14 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"programs: /bin/a\n", "programs is a list of paths", 1},
         {HEAD "  a: {request: maybe}\n", "request is true or false", 5},
         {HEAD "  a: {begin: x}\n",
-         "a point has start, done, function, request, type, keys, kernel and only", 5},
+         "a point has start, done, function, request, type, keys, kernel, only and wait", 5},
+        {HEAD "  a: {wait: disk}\n",
+         "a wait is run_queue, block_io, futex, network, poll, sleep or other", 5},
+        {HEAD "  a: {wait: futex, request: true}\n", "a wait has no probes, and no other members",
+         5},
+        {HEAD "  a: {start: x, wait: futex}\n", "a wait has no probes, and no other members", 5},
+        {HEAD "  a: {wait: futex}\n  b: {wait: futex}\n", "two points are the same wait", 1},
+        {HEAD "  a: {}\nlayer: Kernel\n", "a layer is application, library, runtime or kernel", 6},
         {HEAD "  a: {kernel: waits}\n", TOPICS, 5},
         {HEAD "  a: {kernel: [waits, wait]}\n", TOPICS, 5},
         {HEAD "  a: {keys: [x]}\n", "a map of names to values is expected", 5},
@@ -284,6 +329,7 @@ int main(void)
         cmocka_unit_test(the_ready_rules_are_read),
         cmocka_unit_test(the_points_of_included_files_are_added),
         cmocka_unit_test(topics_of_the_kernel_are_read),
+        cmocka_unit_test(layers_and_waits_are_read),
         cmocka_unit_test(what_is_wrong_is_named_with_its_line),
         cmocka_unit_test(aliases_do_not_multiply),
         cmocka_unit_test(each_failed_allocation_is_reported),

@@ -7,6 +7,7 @@
 
 #include "pythia/arena.h"
 #include "pythia/error.h"
+#include "pythia/layer.h"
 
 /* How probes become spans: a file of YAML, which probe pairs with which.
  *
@@ -26,7 +27,9 @@
  *       commit:
  *         function: _Z12trans_commitP3THD  # of a program that has no probes: from call to return
  *         keys: {failed: done 1 int}       # what it returns, an int
+ *       off_disk: {wait: block_io}         # in the kernel: a wait of a thread in a request
  *     include: [glibc.yaml]                # the programs and points of other files, too
+ *     layer: application                   # of the points of this file; waits are the kernel's
  *
  * Spans nest as their hits do: a pair that begins while another one of its thread is open is below
  * it. Outside of a request nothing is recorded. A point with "only" has the hits alone whose texts
@@ -52,6 +55,9 @@ struct pythia_probe_point {
     struct pythia_probe_key keys[PYTHIA_PROBE_KEYS_MAX];
     size_t key_count;
     uint32_t kernel_events, kernel_sums; /* what is told of the kernel (kernel_points.h) */
+    enum pythia_layer layer;
+    bool is_wait; /* it has no probes: its spans are the waits of this kind */
+    uint8_t wait; /* enum pythia_kernel_sum */
 };
 
 struct pythia_probe_rules {
