@@ -58,6 +58,7 @@ static void the_kernel_is_opened_under_the_step_that_holds_the_variance(void **s
     assert_true(opened_at(&h, "S4") < opened_at(&h, "disk"));
     assert_true(opened_at(&h, "S4") < opened_at(&h, "lock"));
     const char *reason = h.history[opened_at(&h, "disk")].reason;
+    assert_int_equal(times(&h, "S4", false), 0); /* it says for what the disk is waited for */
     assert_non_null(strstr(reason, "; S4 holds it with a probability of "));
     assert_non_null(strstr(reason, " %, so the search goes down to the kernel"));
     finish(&h);
