@@ -69,12 +69,16 @@ class KafkaSearch(unittest.TestCase):
             subprocess.run([rig.program("pythia"), "space", "build", path], stdout=to, check=True, timeout=rig.patience(60))
         return f"{folder}/space.json"
 
-    def forget(self, mock):
-        """Let the topic of evidence forget all that it has: the mock's has room for 5 MB. The offset of the last message."""
+    def forget(self, mock, *daemons):
+        """Let the topic of evidence forget all that it has: the mock's has room for 5 MB. The offset of the last message. These members
+        read each message before the next one is sent: who misses any waits for a snapshot of a member that has not."""
         path = os.path.join(mock.folder, "filler")
         with open(path, "wb") as to:
             to.write(bytes(2500000))
-        return [int(mock.command("send", EVIDENCE, 0, "key", path)) for _ in range(4)][-1]
+        for _ in range(4):
+            last = int(mock.command("send", EVIDENCE, 0, "key", path))
+            self.until(lambda at=last: all(self.search(one)["position"] > at for one in daemons), *daemons)
+        return last
 
     def snapshot(self, after, *daemons):
         """A member has written a snapshot after that offset, and all have read it."""
@@ -177,7 +181,7 @@ class KafkaSearch(unittest.TestCase):
         mock, space, alone, members, cycle = self.compare(2)
         for number in range(1, 4):
             cycle(number)
-        self.snapshot(self.forget(mock), *members)
+        self.snapshot(self.forget(mock, *members), *members)
         first = members.pop(0)
         first.kill()
         later = self.start(mock, "--observe-only", space=space)
@@ -201,7 +205,7 @@ class KafkaSearch(unittest.TestCase):
         self.until(lambda: all(self.search(one)["set"] == 1 for one in members), *members)
         self.send(mock, make_requests(REQUESTS, 2))
         self.until(lambda: all(self.search(one)["rounds"] == 1 for one in members), *members)
-        self.snapshot(self.forget(mock), *members)
+        self.snapshot(self.forget(mock, *members), *members)
         for one in members:
             one.kill()
         again = [self.start(mock, "--observe-only") for _ in range(2)]
