@@ -13,12 +13,13 @@
 #include "pythia/status.h"
 #include "pythia/usdt_operand.h"
 
-#define MEMBERS       "service, provider, programs, points, include and layer"
-#define FILE_MAX      ((size_t)1024 * 1024)
-#define NAME_MAX_     120
-#define PATH_BYTES    4095
-#define LAYER_OF_FILE ((enum pythia_layer)PYTHIA_LAYERS) /* it may be said after the points */
-#define SUFFIX_BYTES  8                                  /* of "__start" and "%return" */
+#define MEMBERS         "service, provider, programs, points, include and layer"
+#define FILE_MAX        ((size_t)1024 * 1024)
+#define NAME_MAX_       120
+#define PATH_BYTES      4095
+#define LAYER_OF_FILE   ((enum pythia_layer)PYTHIA_LAYERS) /* it may be said after the points */
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+#define SUFFIX_BYTES    8 /* of "__start" and "%return" */
 
 struct reader {
     yaml_document_t document;
@@ -84,14 +85,33 @@ static int read_map(struct reader *r, const yaml_node_t *node,
     return status;
 }
 
-/* "start 1", "start 3 int", "done 2 text". */
-static bool read_argument(const char *text, struct pythia_probe_key *key)
+/* The name of an argument, "order_id" or "title text". Only the probe that begins a function has
+ * names. */
+static bool read_argument_name(struct reader *r, const char *text, struct pythia_probe_key *key)
+{
+    size_t size = strspn(text, NAME_CHARACTERS);
+    char *name = pythia_arena_alloc(&r->out->texts, size + 1);
+    key->text = strcmp(text + size, " text") == 0;
+    if (!name || size == 0 || (text[size] && !key->text) || key->done)
+        return false;
+    memcpy(name, text, size);
+    name[size] = '\0';
+    key->argument_name = name;
+    key->argument = PYTHIA_PROBE_ARGUMENT_NAMED;
+    return true;
+}
+
+/* "start 1", "start 3 int", "done 2 text"; "start order_id", "start title text". */
+static bool read_argument(struct reader *r, const char *text, struct pythia_probe_key *key)
 {
     char *end;
     key->done = strncmp(text, "done ", 5) == 0;
     if (!key->done && strncmp(text, "start ", 6) != 0)
         return false;
-    unsigned long number = strtoul(text + (key->done ? 5 : 6), &end, 10);
+    const char *which = text + (key->done ? 5 : 6);
+    if (*which < '0' || *which > '9')
+        return read_argument_name(r, which, key);
+    unsigned long number = strtoul(which, &end, 10);
     key->text = strcmp(end, " text") == 0;
     key->is_int = strcmp(end, " int") == 0;
     key->argument = (uint8_t)(number - 1);
@@ -108,10 +128,12 @@ static int read_key(struct reader *r, void *of, const yaml_node_t *name, const y
     const char *text = key->name ? read_text(r, value, NAME_MAX_) : NULL;
     if (!text)
         return r->e->status;
-    if (!read_argument(text, key))
+    if (!read_argument(r, text, key))
         return refuse_node(r, value,
                            "a key is 'start N' or 'done N', the number of an argument, "
-                           "and 'text' or 'int' after it if it is one");
+                           "and 'text' or 'int' after it if it is one; or 'start NAME', an "
+                           "argument of a function");
+    point->has_names |= key->argument_name != NULL;
     point->key_count++;
     return PYTHIA_OK;
 }
@@ -232,6 +254,8 @@ static int complete_probes(struct reader *r, const struct point_reader *p)
         return PYTHIA_OK;
     }
     point->layer = LAYER_OF_FILE;
+    if (point->has_names && !p->function)
+        return refuse_node(r, p->node, "arguments of functions have names, those of probes do not");
     if (p->function && (point->probes[0] || point->probes[1]))
         return refuse_node(r, p->function_node, "a point has either a function or start and done");
     point->provider = p->function ? PYTHIA_FUNCTION_PROVIDER : NULL;

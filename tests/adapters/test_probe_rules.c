@@ -69,6 +69,25 @@ static void functions_are_points_from_call_to_return(void **state)
     pythia_probe_rules_free(&rules);
 }
 
+static void arguments_of_functions_may_be_named(void **state)
+{
+    struct pythia_probe_rules rules;
+    struct pythia_error e = {0};
+    assert_int_equal(parse("service: s\nprograms: [/bin/a]\npoints:\n"
+                           "  sell: {function: shop_sell, keys: {id: start order_id, n: start 2, "
+                           "t: start title text}}\n",
+                           &rules, &e),
+                     PYTHIA_OK);
+    assert_true(rules.points[0].has_names);
+    assert_string_equal(rules.points[0].keys[0].argument_name, "order_id");
+    assert_int_equal(rules.points[0].keys[0].argument, PYTHIA_PROBE_ARGUMENT_NAMED);
+    assert_string_equal(rules.points[0].keys[2].argument_name, "title");
+    assert_true(rules.points[0].keys[2].text && !rules.points[0].keys[0].text);
+    assert_null(rules.points[0].keys[1].argument_name);
+    assert_int_equal(rules.points[0].keys[1].argument, 1);
+    pythia_probe_rules_free(&rules);
+}
+
 static void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "we");
@@ -228,19 +247,19 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {HEAD "  a: {keys: [x]}\n", "a map of names to values is expected", 5},
         {HEAD "  a: {keys: {k: start}}\n",
          "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
-         "if it is one",
+         "if it is one; or 'start NAME', an argument of a function",
          5},
         {HEAD "  a: {keys: {k: start 0}}\n",
          "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
-         "if it is one",
+         "if it is one; or 'start NAME', an argument of a function",
          5},
         {HEAD "  a: {keys: {k: start 13}}\n",
          "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
-         "if it is one",
+         "if it is one; or 'start NAME', an argument of a function",
          5},
         {HEAD "  a: {keys: {k: start 1 number}}\n",
          "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
-         "if it is one",
+         "if it is one; or 'start NAME', an argument of a function",
          5},
         {HEAD "  a: {request: true, type: k, keys: {k: start 1}}\n",
          "a type is a key of a request, and a text of the probe that begins it", 5},
@@ -248,6 +267,12 @@ static void what_is_wrong_is_named_with_its_line(void **state)
          "a type is a key of a request, and a text of the probe that begins it", 5},
         {HEAD "  a: {type: k, keys: {k: start 1 text}}\n",
          "a type is a key of a request, and a text of the probe that begins it", 5},
+        {HEAD "  a: {keys: {k: start id}}\n",
+         "arguments of functions have names, those of probes do not", 5},
+        {HEAD "  a: {function: f, keys: {k: done id}}\n",
+         "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
+         "if it is one; or 'start NAME', an argument of a function",
+         5},
         {HEAD "  a: {function: f, done: g}\n", "a point has either a function or start and done",
          5},
         {HEAD "  a: {}\n  b: {start: a__done}\n", "two points have a probe in common", 1},
@@ -326,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_read_with_their_probes_and_keys),
         cmocka_unit_test(functions_are_points_from_call_to_return),
+        cmocka_unit_test(arguments_of_functions_may_be_named),
         cmocka_unit_test(the_ready_rules_are_read),
         cmocka_unit_test(the_points_of_included_files_are_added),
         cmocka_unit_test(topics_of_the_kernel_are_read),

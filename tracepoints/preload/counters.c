@@ -10,20 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const uint64_t numbers[PYTHIA__COUNTERS] = {
-    PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CACHE_MISSES,
-    PERF_COUNT_HW_BRANCH_MISSES};
-
-void pythia__counter_add(struct pythia__counter_state *c, const struct pythia__counter_reading *now)
-{
-    uint64_t value = now->value - c->last.value, enabled = now->enabled_ns - c->last.enabled_ns,
-             running = now->running_ns - c->last.running_ns;
-    if (running == 0)
-        return;
-    c->total += running >= enabled ? (int64_t)value
-                                   : (int64_t)((double)value * (double)enabled / (double)running);
-    c->last = *now;
-}
+const struct pythia__counter_event pythia__counter_events[PYTHIA__COUNTERS] = {
+    {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+    {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+    {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+    {PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES}};
 
 static int open_event(uint32_t type, uint64_t number)
 {
@@ -86,15 +77,9 @@ int64_t pythia__counter_read(struct pythia__counter_state *c, uint32_t type, uin
     return c->file > 0 ? c->total : PYTHIA__COUNTER_UNKNOWN;
 }
 
-int64_t pythia__counter_read_hardware(struct pythia__counter_state *c, enum pythia__counter which,
-                                      uint64_t process)
-{
-    return pythia__counter_read(c, PERF_TYPE_HARDWARE, numbers[which], process);
-}
-
 int pythia__counter_try(enum pythia__counter which)
 {
-    int file = open_event(PERF_TYPE_HARDWARE, numbers[which]);
+    int file = open_event(pythia__counter_events[which].type, pythia__counter_events[which].number);
     if (file < 0)
         return -errno;
     syscall(SYS_close, file);

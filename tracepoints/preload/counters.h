@@ -34,8 +34,24 @@ struct pythia__counter_state {
 
 /* Add what a reading says beyond the last one. Where the counter had no turn since, nothing is
  * known: the next reading covers that time, too. */
-void pythia__counter_add(struct pythia__counter_state *c,
-                         const struct pythia__counter_reading *now);
+static inline void pythia__counter_add(struct pythia__counter_state *c,
+                                       const struct pythia__counter_reading *now)
+{
+    uint64_t value = now->value - c->last.value, enabled = now->enabled_ns - c->last.enabled_ns,
+             running = now->running_ns - c->last.running_ns;
+    if (running == 0)
+        return;
+    c->total += running >= enabled ? (int64_t)value
+                                   : (int64_t)((double)value * (double)enabled / (double)running);
+    c->last = *now;
+}
+
+/* Type and number of each. */
+struct pythia__counter_event {
+    uint32_t type;
+    uint64_t number;
+};
+extern const struct pythia__counter_event pythia__counter_events[PYTHIA__COUNTERS];
 
 /* Read a counter of this type and number (perf_event_open(2)) of the current thread, which is
  * opened first if it is not open in this process. Its total so far, or PYTHIA__COUNTER_UNKNOWN. By
@@ -43,10 +59,6 @@ void pythia__counter_add(struct pythia__counter_state *c,
 int64_t pythia__counter_read(struct pythia__counter_state *c, uint32_t type, uint64_t number,
                              uint64_t process);
 void pythia__counter_close(struct pythia__counter_state *c);
-
-/* The same of one of enum pythia__counter. */
-int64_t pythia__counter_read_hardware(struct pythia__counter_state *c, enum pythia__counter which,
-                                      uint64_t process);
 
 /* Try whether this process may count it: 0, or a negative errno. */
 int pythia__counter_try(enum pythia__counter which);

@@ -168,7 +168,9 @@ static int64_t counter_now(enum pythia__counter which)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     pthread_once(&counting_once, make_counting);
     if (counting_made && pthread_setspecific(counting, counters) == 0)
-        now = pythia__counter_read_hardware(&counters[which], which, (uint64_t)syscall(SYS_getpid));
+        now = pythia__counter_read(&counters[which], pythia__counter_events[which].type,
+                                   pythia__counter_events[which].number,
+                                   (uint64_t)syscall(SYS_getpid));
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     in_counter = 0;
     return now;
