@@ -129,8 +129,8 @@ static int list_sites(const struct listing *l, const char *path,
     *shown = 0;
     /* Without debug information functions are listed by their names alone. */
     if (status == PYTHIA_OK && l->functions)
-        status = pythia_function_arguments_read(path, matches_pattern, l->functions, add_signature,
-                                                &signatures, &why);
+        status = pythia_function_arguments_read(path, matches_function_pattern, l->functions,
+                                                add_signature, &signatures, &why);
     status = status == PYTHIA_EIO ? PYTHIA_OK : status;
     for (size_t i = 0; status == PYTHIA_OK && i < notes->count; i++)
         if (notes->sites[i].instruction != PYTHIA_USDT_RETURN) {
