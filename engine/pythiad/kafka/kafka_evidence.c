@@ -60,8 +60,8 @@ static bool is_of_topic(rd_kafka_resp_err_t code)
            code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
 }
 
-/* Called by _poll of the topic of evidence. What concerns brokers is said by the client of the topic
- * of traces. */
+/* Called by _poll of the topic of evidence. The client of the topic of traces says what concerns
+ * brokers. */
 static void note_log_error(rd_kafka_t *client, int code, const char *reason, void *context)
 {
     struct pythia__kafka *k = context;
