@@ -182,9 +182,12 @@ static int make_whole_report(struct job *j)
     if (status != PYTHIA_OK)
         return status;
     status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
-    if (status == PYTHIA_OK && expectations)
-        status = pythia_expectations_judge(expectations, j->of.groups, j->r->how.min_requests,
-                                           &expected);
+    if (status != PYTHIA_OK)
+        goto out;
+    if (expectations &&
+        (status = pythia_expectations_judge(expectations, j->of.groups, j->r->how.min_requests,
+                                            &expected)) != PYTHIA_OK)
+        goto out;
     const struct pythia_report_source source = {.paths = paths,
                                                 .path_count = 1,
                                                 .live = true,
@@ -198,10 +201,10 @@ static int make_whole_report(struct job *j)
                                                 .expected = expectations ? &expected : NULL,
                                                 .min_requests = j->r->how.min_requests,
                                                 .trace_url = j->r->trace_url};
-    if (status == PYTHIA_OK)
-        status = make_requests(&j->of, diagnosis);
-    if (status == PYTHIA_OK)
-        status = pythia_report_create(&source, (1u << PYTHIA_REPORT_FORMATS) - 1, &j->of.report);
+    if ((status = make_requests(&j->of, diagnosis)) != PYTHIA_OK)
+        goto out;
+    status = pythia_report_create(&source, (1u << PYTHIA_REPORT_FORMATS) - 1, &j->of.report);
+out:
     pythia_diagnosis_destroy(diagnosis);
     pythia_expected_results_free(&expected);
     if (status != PYTHIA_OK) {
