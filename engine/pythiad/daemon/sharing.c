@@ -139,7 +139,8 @@ static int obey_pin(struct pythia__daemon *d, const json_t *order)
     return status;
 }
 
-/* What is so already stays as it is: a member reads its own orders too, and those of the past. */
+/* An order that is already fulfilled changes nothing: a member reads its own orders too, and
+ * those of the past. */
 void pythia__sharing_obey(void *daemon, const json_t *order)
 {
     struct pythia__daemon *d = daemon;

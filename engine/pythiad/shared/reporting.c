@@ -377,7 +377,7 @@ static void begin_report(struct pythia__reporting *r)
         refuse_all(r, PYTHIA_ENOMEM);
         return;
     }
-    /* Of one form in several widths, the first is made now, and the rest by the next job. */
+    /* The first of several widths of one form is made now, and the rest by the next job. */
     for (const struct asked *a = r->line; a; a = a->next)
         if (!j->forms[a->form].wanted)
             j->forms[a->form] = (struct form){.wanted = true, .width = a->width};

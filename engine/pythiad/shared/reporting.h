@@ -68,7 +68,7 @@ typedef void (*pythia__report_made)(void *context, int status, const char *bytes
 void pythia__reporting_ask(struct pythia__reporting *r, unsigned form, size_t width,
                            pythia__report_made made, void *context);
 
-/* The same for the requests of the group of that id (copied), as report_requests.h writes them; no
+/* As above, for the requests of the group of that id (copied), as report_requests.h writes them; no
  * bytes if the last cycle has no such group. */
 void pythia__reporting_ask_requests(struct pythia__reporting *r, const char *group,
                                     pythia__report_made made, void *context);
