@@ -5,8 +5,8 @@
  *   asked ───── who waits ──> line ───┴──> job ──(worker)──> forms ──> all who wait are answered
  *
  * All functions are for the loop's thread. What a job works on is the job's alone until it is done:
- * the evidence is moved to it, the log of the search is copied, and nothing of either is left with the
- * loop. The vocabulary is shared: it may be read while others add to it. */
+ * the evidence is moved to it, the log of the search is copied, and nothing of either is left with
+ * the loop. The vocabulary is shared: it may be read while others add to it. */
 #ifndef PYTHIA_PYTHIAD_REPORTING_H
 #define PYTHIA_PYTHIAD_REPORTING_H
 
