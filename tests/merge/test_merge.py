@@ -179,10 +179,12 @@ class Refusals(Case):
         self.assertIn(says, done.stderr.decode())
 
     def test_options_that_evidence_does_not_know(self):
-        for option in (["--closed-loop"], ["--split", "size"], ["--open", "skeleton"], ["--space", "none"], ["--skew"],
-                       ["--format", "json"], ["--verbose"], ["--output", "report"], ["--all"], ["--history", "h"],
-                       ["--trace-url", "http://here/{trace_id}"]):
-            self.assert_refused(2, "%s cannot be used with --evidence" % option[0],
+        of_all, of_report = ", because it depends on all traces", "; give it to pythia merge"
+        for why, option in ((of_all, ["--closed-loop"]), (of_all, ["--split", "size"]), (of_all, ["--open", "skeleton"]),
+                            (of_all, ["--space", "none"]), (of_all, ["--skew"]), (of_all, ["--history", "h"]),
+                            (of_report, ["--format", "json"]), (of_report, ["--verbose"]), (of_report, ["--output", "report"]),
+                            (of_report, ["--all"]), (of_report, ["--trace-url", "http://here/{trace_id}"])):
+            self.assert_refused(2, "%s cannot be used with --evidence%s" % (option[0], why),
                                 "replay", "--evidence", self.at("none"), *option, self.paths[0])
         self.assertFalse(os.path.exists(self.at("none")))
 

@@ -439,9 +439,14 @@ class KafkaSearch(unittest.TestCase):
         self.rounds(1, REQUESTS, one)
         for number in range(2, 10):
             self.assertIsNone(self.search(one)["snapshot"])
+            self.assertIn("no snapshot yet", one.ctl("status").stdout)
             self.send(mock, make_requests(REQUESTS, number))
             self.rounds(number, number * REQUESTS, one)
         self.snapshot(-1, one)
+        self.assertIn("last snapshot 0 rounds ago", one.ctl("status").stdout)
+        self.send(mock, make_requests(REQUESTS, 10))
+        self.rounds(10, 10 * REQUESTS, one)
+        self.assertIn("last snapshot 1 round ago", one.ctl("status").stdout)
 
 
 if __name__ == "__main__":

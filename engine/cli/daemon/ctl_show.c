@@ -109,10 +109,16 @@ static void show_kafka_search(struct pythia_buf *to, const json_t *s)
     pythia_buf_printf(to,
                       ": %" JSON_INTEGER_FORMAT " members, %" JSON_INTEGER_FORMAT
                       " rounds of %" JSON_INTEGER_FORMAT " requests, set %" JSON_INTEGER_FORMAT
-                      ", evidence sent %" JSON_INTEGER_FORMAT "\n",
+                      ", evidence sent %" JSON_INTEGER_FORMAT,
                       number_of_member(s, "members"), number_of_member(s, "rounds"),
                       number_of_member(s, "requests"), number_of_member(s, "set"),
                       number_of_member(s, "sent"));
+    json_int_t age = number_of_member(s, "snapshot_age_rounds");
+    if (json_is_integer(json_object_get(s, "snapshot_age_rounds")))
+        pythia_buf_printf(to, ", last snapshot %" JSON_INTEGER_FORMAT " round%s ago\n", age,
+                          age == 1 ? "" : "s");
+    else
+        pythia_buf_puts(to, ", no snapshot yet\n");
 }
 
 /* The member and its partitions; nothing without Kafka. */

@@ -319,24 +319,42 @@ out:
     return status;
 }
 
-/* An option that makes evidence depend on more than its own traces (rules and clocks that are
- * found in all of them), or asks for a report of it. NULL: none. */
-static const char *not_of_evidence(const struct settings *s)
+/* An option that makes evidence depend on more than its own traces: on rules and clocks that are
+ * found in all of them, or on earlier cycles. NULL: none. */
+static const char *find_option_of_all(const struct settings *s)
 {
-    const struct pythia__report_settings *r = &s->report;
-    return s->closed_loop      ? "closed-loop"
-           : s->split.count    ? "split"
-           : s->space          ? "space"
-           : s->open           ? "open"
-           : s->read.skew      ? "skew"
-           : r->output         ? "output"
-           : r->format         ? "format"
-           : r->verbose        ? "verbose"
-           : r->all            ? "all"
-           : r->trace_url      ? "trace-url"
-           : r->limits.count   ? "limit"
-           : r->search.history ? "history"
-                               : NULL;
+    return s->closed_loop             ? "closed-loop"
+           : s->split.count           ? "split"
+           : s->space                 ? "space"
+           : s->open                  ? "open"
+           : s->read.skew             ? "skew"
+           : s->report.search.history ? "history"
+                                      : NULL;
+}
+
+/* An option that asks for a report of the evidence. NULL: none. */
+static const char *find_option_of_report(const struct pythia__report_settings *r)
+{
+    return r->output         ? "output"
+           : r->format       ? "format"
+           : r->verbose      ? "verbose"
+           : r->all          ? "all"
+           : r->trace_url    ? "trace-url"
+           : r->limits.count ? "limit"
+                             : NULL;
+}
+
+static int check_evidence_use(const struct settings *s)
+{
+    const char *all = s->evidence ? find_option_of_all(s) : NULL,
+               *report = s->evidence ? find_option_of_report(&s->report) : NULL;
+    if (all)
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "--%s cannot be used with --evidence, because it depends on all traces", all);
+    else if (report)
+        pythia_log(PYTHIA_LOG_ERROR, "--%s cannot be used with --evidence; give it to pythia merge",
+                   report);
+    return all || report ? PYTHIA_EUSAGE : PYTHIA_OK;
 }
 
 /* Options that mean nothing to what is asked for are told instead of passed over. */
@@ -347,12 +365,12 @@ static int check_use(const struct settings *s)
                        : s->bytes_per_second > 0       ? "bytes-per-second"
                        : s->cycle_seconds > 0          ? "cycle-seconds"
                                                        : NULL;
-    const char *apart = s->evidence ? not_of_evidence(s) : NULL;
-    if (apart)
-        pythia_log(PYTHIA_LOG_ERROR, "--%s cannot be used with --evidence", apart);
-    else if (idle)
+    int status = check_evidence_use(s);
+    if (status == PYTHIA_OK && idle) {
         pythia_log(PYTHIA_LOG_ERROR, "--%s requires --closed-loop", idle);
-    return apart || idle ? PYTHIA_EUSAGE : PYTHIA_OK;
+        status = PYTHIA_EUSAGE;
+    }
+    return status;
 }
 
 static int exit_status(const struct replay *r, int status)

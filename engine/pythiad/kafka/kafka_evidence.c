@@ -60,6 +60,16 @@ static bool is_of_topic(rd_kafka_resp_err_t code)
            code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
 }
 
+/* Called by _poll of the topic of evidence. The client of the topic of traces says what concerns
+ * brokers. */
+static void note_log_error(rd_kafka_t *client, int code, const char *reason, void *context)
+{
+    struct pythia__kafka *k = context;
+    (void)client;
+    if (is_of_topic((rd_kafka_resp_err_t)code))
+        pythia__kafka_log_lose(k, (rd_kafka_resp_err_t)code, reason);
+}
+
 /* Called by _flush on the worker's thread. */
 static void note_delivery(rd_kafka_t *client, const rd_kafka_message_t *m, void *context)
 {
@@ -102,8 +112,10 @@ int pythia__kafka_evidence_create(struct pythia__kafka *k, struct pythia_error *
     rd_kafka_conf_t *conf;
     int status =
         pythia__kafka_conf(k, following, sizeof(following) / sizeof(following[0]), &conf, e);
-    if (status != PYTHIA_OK ||
-        (status = pythia__kafka_client(RD_KAFKA_CONSUMER, conf, &s->log, e)) != PYTHIA_OK)
+    if (status != PYTHIA_OK)
+        return status;
+    kafka.conf_set_error_cb(conf, note_log_error);
+    if ((status = pythia__kafka_client(RD_KAFKA_CONSUMER, conf, &s->log, e)) != PYTHIA_OK)
         return status;
     kafka.poll_set_consumer(s->log);
     s->queue = kafka.queue_get_consumer(s->log);

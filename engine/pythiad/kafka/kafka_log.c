@@ -48,6 +48,13 @@ void pythia__kafka_log_tell_settings(struct pythia__kafka *k)
     pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, s->job_reason);
 }
 
+/* Messages of the topic of traces, which still come, do not take the problem away. */
+void pythia__kafka_log_lose(struct pythia__kafka *k, rd_kafka_resp_err_t code, const char *reason)
+{
+    k->shared->log_lost = true;
+    pythia__kafka_problem(k, code, reason);
+}
+
 void pythia__kafka_log_tell_clocks(struct pythia__kafka *k)
 {
     uint64_t apart_ns = pythia_live_shared_numbers(k->live).clocks_apart_ns;

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "kafka_parts.h"
+#include "kafka_shared.h"
 #include "pythia/log.h"
 
 /* What whoever runs the broker can do. */
@@ -31,7 +31,10 @@ void pythia__kafka_problem(struct pythia__kafka *k, rd_kafka_resp_err_t code, co
     bool fenced = k->problem_code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID; /* for good */
     /* That all brokers are gone follows from other problems, and says less. */
     bool follows = code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && k->problem_code != 0;
-    if (k->stopping || code == k->problem_code || fenced || follows)
+    /* Whatever else is answered, the shared search cannot be followed. */
+    bool stays = code == RD_KAFKA_RESP_ERR_NO_ERROR && k->shared &&
+                 (k->shared->log_lost || k->shared->leaves);
+    if (k->stopping || code == k->problem_code || fenced || follows || stays)
         return;
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
         pythia_log(PYTHIA_LOG_INFO, "Kafka answers again: topic=%s", k->url.topic);

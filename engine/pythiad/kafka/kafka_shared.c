@@ -399,7 +399,7 @@ static void tell_log_error(struct pythia__kafka *k, const rd_kafka_message_t *m)
     char reason[512];
     snprintf(reason, sizeof(reason), "%s: %s", k->url.evidence,
              m->payload ? (const char *)m->payload : kafka.err2str(m->err));
-    pythia__kafka_problem(k, m->err, reason);
+    pythia__kafka_log_lose(k, m->err, reason);
 }
 
 static void take_log_message(struct pythia__kafka *k, const rd_kafka_message_t *m)
@@ -407,6 +407,10 @@ static void take_log_message(struct pythia__kafka *k, const rd_kafka_message_t *
     struct pythia__kafka_shared *s = k->shared;
     bool looks = s->state == KAFKA_SHARED_LOOKING;
     bool ends = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+    if (s->log_lost && (ends || !m->err)) {
+        s->log_lost = false;
+        pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
+    }
     if (!looks && ends && m->offset < s->next)
         pythia__kafka_log_fail(k, "its topic of evidence was deleted and made again");
     else if (!looks && (ends || !m->err) && m->offset > s->next)

@@ -65,9 +65,10 @@ static json_t *pack_shared(const struct pythia__kafka *k)
     if (!s)
         return json_null();
     struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
+    bool has_snapshot = s->snapshot.known && s->snapshot.offset >= 0;
     uint64_t skipped = s->skipped + n.broken + n.other_groups + n.other_settings;
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-                     "s:I, s:I, s:b}",
+                     "s:I, s:I, s:b, s:o}",
                      "topic", k->url.evidence, "name", s->name, "state", states[s->state],
                      "members", (json_int_t)n.members, "position", (json_int_t)s->next, "snapshot",
                      pack_known(s->snapshot.known ? s->snapshot.offset : -1), "set",
@@ -76,7 +77,8 @@ static json_t *pack_shared(const struct pythia__kafka *k)
                      (json_int_t)n.waiting_requests, "late_requests", (json_int_t)n.late_requests,
                      "sent", (json_int_t)s->sent, "failed", (json_int_t)s->failed, "rewound",
                      (json_int_t)s->rewound, "skipped", (json_int_t)skipped, "refused",
-                     (json_int_t)s->refused, "differs", n.differs);
+                     (json_int_t)s->refused, "differs", n.differs, "snapshot_age_rounds",
+                     pack_known(has_snapshot ? (int64_t)(n.rounds - s->snapshot.rounds) : -1));
 }
 
 json_t *pythia__kafka_status(const struct pythia__kafka *k)
