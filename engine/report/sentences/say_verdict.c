@@ -182,5 +182,7 @@ void pythia__say_change(struct pythia__doc *d, const struct pythia_report_source
     pythia__doc_place(d, s->vocabulary, &v->was_found.place, false);
     pythia__doc_words(d, v->reason == PYTHIA_VERDICT_QUIET
                              ? ". The durations of these requests no longer vary."
+                         : v->reason == PYTHIA_VERDICT_GROWN
+                             ? ". New trace points turned up in it."
                              : ". It no longer accounts for a relevant share.");
 }
