@@ -3,6 +3,7 @@
 import os
 import random
 import subprocess
+import time
 import unittest
 
 import otlp
@@ -69,8 +70,19 @@ class KafkaSearch(unittest.TestCase):
             subprocess.run([rig.program("pythia"), "space", "build", path], stdout=to, check=True, timeout=rig.patience(60))
         return f"{folder}/space.json"
 
-    def forget(self, mock):
-        """Let the topic of evidence forget all that it has: the mock's has room for 5 MB. The offset of the last message."""
+    def forget(self, mock, *daemons):
+        """Let the topic of evidence forget all that it has: the mock's has room for 5 MB. The offset of the last message. These members
+        have read it to its end before, for 3 s: who misses messages waits for another member's snapshot, and no other may run."""
+        read = None
+
+        def has_settled():
+            nonlocal read
+            now = [self.search(one)["position"] for one in daemons]
+            settled, read = now == read and len(set(now)) == 1, now
+            time.sleep(0 if settled else 3)
+            return settled
+        if daemons:
+            self.until(has_settled, *daemons)
         path = os.path.join(mock.folder, "filler")
         with open(path, "wb") as to:
             to.write(bytes(2500000))
@@ -177,7 +189,7 @@ class KafkaSearch(unittest.TestCase):
         mock, space, alone, members, cycle = self.compare(2)
         for number in range(1, 4):
             cycle(number)
-        self.snapshot(self.forget(mock), *members)
+        self.snapshot(self.forget(mock, *members), *members)
         first = members.pop(0)
         first.kill()
         later = self.start(mock, "--observe-only", space=space)
@@ -201,7 +213,7 @@ class KafkaSearch(unittest.TestCase):
         self.until(lambda: all(self.search(one)["set"] == 1 for one in members), *members)
         self.send(mock, make_requests(REQUESTS, 2))
         self.until(lambda: all(self.search(one)["rounds"] == 1 for one in members), *members)
-        self.snapshot(self.forget(mock), *members)
+        self.snapshot(self.forget(mock, *members), *members)
         for one in members:
             one.kill()
         again = [self.start(mock, "--observe-only") for _ in range(2)]
