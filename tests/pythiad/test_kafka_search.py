@@ -3,7 +3,6 @@
 import os
 import random
 import subprocess
-import time
 import unittest
 
 import otlp
@@ -72,21 +71,14 @@ class KafkaSearch(unittest.TestCase):
 
     def forget(self, mock, *daemons):
         """Let the topic of evidence forget all that it has: the mock's has room for 5 MB. The offset of the last message. These members
-        have read it to its end before, for 3 s: who misses messages waits for another member's snapshot, and no other may run."""
-        read = None
-
-        def has_settled():
-            nonlocal read
-            now = [self.search(one)["position"] for one in daemons]
-            settled, read = now == read and len(set(now)) == 1, now
-            time.sleep(0 if settled else 3)
-            return settled
-        if daemons:
-            self.until(has_settled, *daemons)
+        read each message before the next one is sent: who misses any waits for a snapshot of a member that has not."""
         path = os.path.join(mock.folder, "filler")
         with open(path, "wb") as to:
             to.write(bytes(2500000))
-        return [int(mock.command("send", EVIDENCE, 0, "key", path)) for _ in range(4)][-1]
+        for _ in range(4):
+            last = int(mock.command("send", EVIDENCE, 0, "key", path))
+            self.until(lambda at=last: all(self.search(one)["position"] > at for one in daemons), *daemons)
+        return last
 
     def snapshot(self, after, *daemons):
         """A member has written a snapshot after that offset, and all have read it."""
