@@ -73,8 +73,9 @@ int pythia_space_renew_type(struct pythia_space *to, const struct pythia_space_t
 {
     struct places p = {0};
     struct pythia_space_type *known = pythia_space_type_make(to, seen->name);
+    uint32_t before = known ? pythia_cct_nodes(known->cct) : 0;
     int status = known ? make_places(known, seen, &p) : PYTHIA_ENOMEM;
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || pythia_cct_nodes(known->cct) == before)
         goto out;
     double by = known->requests ? (double)seen->requests / (double)known->requests : 1;
     for (uint32_t node = 1; node < pythia_cct_nodes(known->cct); node++)

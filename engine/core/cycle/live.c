@@ -351,10 +351,23 @@ static bool is_under_way(struct pythia_live *l, const struct pythia_trace *trace
            (any_may && trace->begun_ns < whole_since_ns);
 }
 
+/* A known type whose program has changed is learnt once more, from all that is open for that. */
+static int learn_again(struct pythia_live *l, struct pythia__live_type *type,
+                       const struct pythia_trace *whole)
+{
+    if (pythia__lesson_see(&l->lesson, type, whole, l->now_ns) ||
+        !pythia__lesson_renews(&l->lesson, type, whole, l->now_ns))
+        return PYTHIA_OK;
+    int status = pythia_critical_path_find(&l->context.path, whole, l->o.groups.latency);
+    return status == PYTHIA_OK
+               ? pythia__live_types_learn(&l->types, type, whole, &l->context.path)
+               : status;
+}
+
 static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
                          const struct pythia_trace *trace)
 {
-    if (pythia__lesson_see(&l->lesson, type, trace))
+    if (pythia__lesson_see(&l->lesson, type, trace, l->now_ns))
         return PYTHIA_OK;
     int status = pythia__live_types_learn(&l->types, type, trace, &l->context.path);
     if (l->phase == PYTHIA__LIVE_EMPTY) {
@@ -426,6 +439,8 @@ static int take_request(void *context, const struct pythia_trace *finished)
         return PYTHIA_OK;
     }
     l->numbers.other_requests += type->other;
+    if (type->learnt && (status = learn_again(l, type, whole)) != PYTHIA_OK)
+        return status;
     if ((status = hide_closed(l, type, whole, &trace)) != 0)
         return status < 0 ? status : PYTHIA_OK;
     status = pythia_critical_path_find(&l->context.path, trace, l->o.groups.latency);
@@ -647,6 +662,8 @@ static int end_learning(struct pythia_live *l)
     status = pythia__live_types_settle(&l->types, few_to_learn(l), NULL, &moved);
     if (status != PYTHIA_OK)
         return status;
+    /* No request hit those of the points that were open and are not in the space. */
+    l->lesson.sought = l->learnt_points;
     return pythia__live_begin_search(l);
 }
 
@@ -690,27 +707,59 @@ static void desire_alike(struct pythia_live *l)
     advance_set(l, PYTHIA__SET_CHANGED_ALIKE);
 }
 
-/* List what a learning phase may open; the caller frees `may`. */
+static bool is_shut(const struct pythia_live *l, uint32_t point)
+{
+    return l->o.search.never && pythia_open_points_has(l->o.search.never, point);
+}
+
+/* Count the points that the search space lacks and that are to be sought. Where it lacks none, later
+ * looks begin behind those that there are. */
+static size_t count_news(struct pythia_live *l)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
+    size_t unknown = 0, shut = 0;
+    for (uint32_t point = l->lesson.sought; point < points; point++)
+        if (!pythia_live_knows(l, point)) {
+            unknown++;
+            shut += is_shut(l, point);
+        }
+    if (unknown == 0)
+        l->lesson.sought = points;
+    return unknown - shut;
+}
+
+/* List what a learning phase may open; the caller frees `may`, and `new` with it. */
 static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed *out)
 {
     uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
-    struct pythia_open_points *never = l->o.search.never;
     size_t most = l->o.search.budget.points_open, open = l->last.open_count;
-    bool *may = pythia_calloc((size_t)points + 1, sizeof(*may));
+    bool *may = pythia_calloc(2 * ((size_t)points + 1), sizeof(*may)), *new = may + points + 1;
     if (!may)
         return PYTHIA_ENOMEM;
-    for (uint32_t point = 0; point < points; point++)
-        may[point] = !pythia__live_opens_for_all(l, point) &&
-                     !(never && pythia_open_points_has(never, point));
-    *out = (struct pythia__lesson_closed){may, points,
-                                          most == 0     ? SIZE_MAX
-                                          : most > open ? most - open
-                                                        : 1};
+    bool *learning = pythia_space_points(l->types.nursery);
+    if (!learning) {
+        pythia_free(may);
+        return PYTHIA_ENOMEM;
+    }
+    *out = (struct pythia__lesson_closed){.may = may,
+                                          .new = new,
+                                          .points = points,
+                                          .room = most == 0     ? SIZE_MAX
+                                                  : most > open ? most - open
+                                                                : 1};
+    for (uint32_t point = 0; point < points; point++) {
+        bool shut = is_shut(l, point);
+        may[point] = !shut && !pythia__live_opens_for_all(l, point);
+        new[point] = !shut && point >= l->lesson.sought && !pythia_live_knows(l, point) &&
+                     !learning[point];
+        out->news += new[point];
+    }
+    pythia_free(learning);
     return PYTHIA_OK;
 }
 
-/* Open trace points for types that turned up, and close them again. Requests of searched types look
- * the same meanwhile, so that their evidence goes on. */
+/* Open trace points for types and points that turned up, and close them again. Requests of searched
+ * types look the same meanwhile, so that their evidence goes on. */
 static int step_lesson(struct pythia_live *l)
 {
     struct pythia__lesson_closed closed;
@@ -718,8 +767,8 @@ static int step_lesson(struct pythia_live *l)
     if (!is_searching(l) || l->now_ns - l->taught_ns < LEARN_NS)
         return PYTHIA_OK;
     l->taught_ns = l->now_ns;
-    bool due = pythia__lesson_is_due(&l->lesson, l->now_ns);
-    if (!due && !l->lesson.active)
+    bool due = pythia__lesson_is_due(&l->lesson, count_news(l), l->now_ns);
+    if (!due && l->lesson.phase == PYTHIA__LESSON_NONE)
         return PYTHIA_OK;
     int status = list_closed(l, &closed);
     if (status != PYTHIA_OK)
@@ -888,7 +937,7 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
     l->o.search.fixed = fixed;
     /* Pins that change nothing that is open must not cost the evidence of a cycle. */
     if (!switched) {
-        if (l->lesson.active && others) /* a point that is pinned shut is not open for learning */
+        if (l->lesson.phase != PYTHIA__LESSON_NONE && others) /* a point that is pinned shut is not open for learning */
             desire_alike(l);
         return PYTHIA_OK;
     }

@@ -1,7 +1,14 @@
-/* A request type that turns up after learning has ended hits trace points that are closed by then.
- * So these are opened once more for a while: a lesson (a late learning phase), for all such types
- * together. Where the number of open points is limited, they are tried in batches first, to see
- * which of them the types hit. */
+/* What turns up when learning has ended: request types, which hit trace points that are closed by
+ * then; and trace points that the search space lacks, because a program was updated. For these,
+ * closed points are opened once more for a while, in a lesson (a late learning phase):
+ *
+ *   seeking   points that the space lacks are open for all types, to see which types hit them
+ *   trying    where the number of open points is limited: closed points, a batch at a time, to see
+ *             which of them the types hit that are to be learnt
+ *   learning  what these types hit is open for them
+ *
+ * A lesson for types alone begins with the second or third. A known type that hits a new point is
+ * learnt once more beside its search, which goes on with what it sees. */
 #ifndef PYTHIA_CORE_LIVE_LESSON_H
 #define PYTHIA_CORE_LIVE_LESSON_H
 
@@ -13,8 +20,16 @@
 
 #define PYTHIA__LESSONS_MAX 60 /* in an hour */
 
+#define PYTHIA__KNOWN_POINT UINT64_MAX /* in `hit` */
 #define PYTHIA__SEEN_OPENED 1 /* hit by a type of the phase while it was open in a batch */
 #define PYTHIA__SEEN_ANYWAY 2 /* hit while it was not, so that it need not be opened */
+
+enum pythia__lesson_phase {
+    PYTHIA__LESSON_NONE,
+    PYTHIA__LESSON_SEEKING,
+    PYTHIA__LESSON_TRYING,
+    PYTHIA__LESSON_LEARNING,
+};
 
 struct pythia__lesson_options {
     size_t hourly;       /* phases in an hour, at most PYTHIA__LESSONS_MAX; 0: none */
@@ -28,24 +43,36 @@ struct pythia__lesson_options {
 struct pythia__lesson {
     struct pythia__lesson_options o;
     struct pythia__live_types *types; /* borrowed */
-    bool counted;                     /* the phase has opened points, and counts for the limit */
-    bool active, trying;              /* trying: in batches, and nothing is learnt yet */
-    bool pending;                     /* its points are not open everywhere yet */
-    uint64_t since_ns, applied_ns;    /* since when they are, by the clock of spans and by ours */
+    enum pythia__lesson_phase phase;
+    bool counted;                  /* it has opened points, and counts for the limit in an hour */
+    bool pending;                  /* its points are not open everywhere yet */
+    uint64_t since_ns, applied_ns; /* since when they are, by the clock of spans and by ours */
     uint64_t begun_ns;
-    bool *open;                           /* owned; by trace point: it is open for the phase */
-    uint8_t *seen;                        /* owned; while batches are tried: PYTHIA__SEEN_… */
-    uint32_t points, next;                /* length of these arrays; where the next batch begins */
+    size_t pupils; /* types that it is for */
+    bool *open;    /* owned; by trace point: it is open for the phase */
+    uint8_t *seen; /* owned; while batches are tried: PYTHIA__SEEN_… */
+    uint64_t *hit; /* owned; by trace point, while seeking: the request that hit a new one first; 0:
+                      none did; PYTHIA__KNOWN_POINT: it is not new */
+    uint64_t requests;            /* that were looked at while seeking */
+    uint32_t points, next;        /* length of these arrays; where the next batch begins */
+    uint32_t sought;              /* points before that one are not new any more */
+    size_t news;                  /* new points, when they were last counted; */
+    uint64_t news_ns, changed_ns; /* since when there are any, and so many */
+    bool teaches_next;            /* the phase that is due is for types; else it seeks new points */
+    uint64_t seeks, sought_ns;    /* times that new points were sought; when that last began */
     uint64_t starts[PYTHIA__LESSONS_MAX]; /* times of the last phases, a ring */
     uint64_t count, cut;                  /* phases; how many of them left out some points */
     size_t waiting;                       /* types that wait because of the limit in an hour */
 };
 
-/* The points that may be opened, by trace point, and the budget of points open at once. */
+/* The points that are closed. */
 struct pythia__lesson_closed {
-    bool *may;
+    bool *may;       /* by trace point: it may be opened */
+    const bool *new; /* by trace point: the search space lacks it, no type that is being learnt hits
+                        it, it is not pinned shut, and it has not been sought */
+    size_t news;     /* of them */
     uint32_t points;
-    size_t room; /* SIZE_MAX: all */
+    size_t room; /* points that may be open at once; SIZE_MAX: all */
 };
 
 /* Begin with no learning phase open; the options are copied, `types` is borrowed. */
@@ -54,9 +81,10 @@ void pythia__lesson_init(struct pythia__lesson *l, struct pythia__live_types *ty
 /* Free what a learning phase holds. */
 void pythia__lesson_free(struct pythia__lesson *l);
 
-/* Should a phase begin? There is a type to learn, no phase is active, and the limit in an hour is
- * not reached. */
-bool pythia__lesson_is_due(struct pythia__lesson *l, uint64_t now_ns);
+/* Should a phase begin? There is a type to learn, or there are new points and for a while no more
+ * turned up (an agent reports a point when it is first hit, so that a new release brings them one
+ * after the other); no phase is active, and the limit in an hour is not reached. */
+bool pythia__lesson_is_due(struct pythia__lesson *l, size_t news, uint64_t now_ns);
 /* Begin a phase. PYTHIA_OK, with *wished true if it changes the set of open points, or
  * PYTHIA_ENOMEM with nothing begun. */
 int pythia__lesson_begin(struct pythia__lesson *l, const struct pythia__lesson_closed *closed,
@@ -71,7 +99,7 @@ void pythia__lesson_break_off(struct pythia__lesson *l);
 
 /* The points of the phase are open everywhere since then. */
 void pythia__lesson_applied(struct pythia__lesson *l, uint64_t since_ns, uint64_t now_ns);
-/* Does the phase have that point open? */
+/* Does the phase have that point open? For all types while it seeks. */
 bool pythia__lesson_opens(const struct pythia__lesson *l, uint32_t tracepoint);
 
 /* Must a request of a type that is not learnt yet be set apart? It began before the points were
@@ -79,8 +107,12 @@ bool pythia__lesson_opens(const struct pythia__lesson *l, uint32_t tracepoint);
 bool pythia__lesson_keeps_apart(const struct pythia__lesson *l,
                                 const struct pythia__live_type *type,
                                 const struct pythia_trace *trace, uint64_t now_ns);
-/* While batches are tried, note which points a request hits. True: it must not be learnt from. */
+/* While points are sought or batches are tried, note which of them a request hits. True: it must
+ * not be learnt from. */
 bool pythia__lesson_see(struct pythia__lesson *l, struct pythia__live_type *type,
-                        const struct pythia_trace *trace);
+                        const struct pythia_trace *trace, uint64_t now_ns);
+/* Is a request of a known type to be learnt from once more? */
+bool pythia__lesson_renews(const struct pythia__lesson *l, const struct pythia__live_type *type,
+                           const struct pythia_trace *trace, uint64_t now_ns);
 
 #endif

@@ -60,7 +60,8 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
                             size_t most)
 {
     size_t count = 0;
-    if (!l->search || pythia__live_opens_for_all(l, tracepoint) ||
+    /* More types than a plane can tell apart have it as all have. */
+    if (!l->search || pythia__live_opens_for_all(l, tracepoint) || l->lesson.pupils > most ||
         !pythia__lesson_opens(&l->lesson, tracepoint))
         return 0;
     for (size_t i = 0; i < l->types.count && count < most; i++)
@@ -138,7 +139,9 @@ struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
     n.switching = l->set == PYTHIA__SET_CHANGING || l->set == PYTHIA__SET_UNMADE;
     n.types = l->types.count;
     n.learnt = l->types.learnt;
-    n.teaching = l->lesson.active;
+    n.teaching = l->lesson.phase != PYTHIA__LESSON_NONE;
+    n.seeks = l->lesson.seeks;
+    n.renewed = l->types.renewed;
     n.lessons = l->lesson.count;
     n.lessons_cut = l->lesson.cut;
     n.types_waiting = l->lesson.waiting;

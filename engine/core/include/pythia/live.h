@@ -255,6 +255,8 @@ struct pythia_live_numbers {
     uint64_t merged_types;     /* that were being learnt when their paths turned out to be those of
                                   a larger type */
     bool teaching;             /* a lesson is being given */
+    uint64_t seeks, renewed;   /* times that points which turned up were opened to see which types
+                                  hit them; that a known type was learnt once more for that */
     uint64_t lessons;          /* so far; */
     uint64_t lessons_cut;   /* of them those in which points stayed closed that types pass, or may
                                pass, because no more may be open at once */
