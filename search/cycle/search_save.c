@@ -135,10 +135,9 @@ static int put_keeping(const struct pythia_search *s, const struct pythia__searc
             put_point(out, point);
             pythia__saved_put_number(out, k->retired[point]);
         }
-    const uint64_t numbers[] = {k->forgotten, k->looked,  k->asked,   k->unanswered,
-                                k->idle,      k->against, k->starved, k->quiet,
-                                k->past,      k->judged,  k->matters, k->violated,
-                                k->grown};
+    const uint64_t numbers[] = {k->forgotten, k->looked,   k->asked, k->unanswered, k->idle,
+                                k->against,   k->starved,  k->quiet, k->past,       k->judged,
+                                k->matters,   k->violated, k->grown};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         pythia__saved_put_number(out, numbers[i]);
     pythia__saved_put_double(out, k->sd_ns);

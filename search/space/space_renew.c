@@ -8,7 +8,7 @@
 
 /* Where each node and edge of one tree is in another. */
 struct places {
-    uint32_t *nodes, *edges; /* by node and edge of the tree that was seen */
+    uint32_t *nodes, *edges;       /* by node and edge of the tree that was seen */
     bool *seen_nodes, *seen_edges; /* by node and edge of the tree that is known */
 };
 
@@ -44,8 +44,7 @@ static int make_places(struct pythia_space_type *known, const struct pythia_spac
         p->edges[e] = (uint32_t)(made - known->edges);
     }
     p->seen_nodes = pythia_calloc(pythia_cct_nodes(known->cct), sizeof(*p->seen_nodes));
-    p->seen_edges =
-        pythia_calloc((size_t)pythia_cct_edges(known->cct) + 1, sizeof(*p->seen_edges));
+    p->seen_edges = pythia_calloc((size_t)pythia_cct_edges(known->cct) + 1, sizeof(*p->seen_edges));
     if (!p->seen_nodes || !p->seen_edges)
         return PYTHIA_ENOMEM;
     for (uint32_t node = 0; node < nodes; node++)

@@ -32,9 +32,8 @@ const char *pythia_confidence_name(enum pythia_confidence confidence)
 
 const char *pythia_verdict_reason_name(enum pythia_verdict_reason reason)
 {
-    static const char *const names[] = {"first", "cause", "more",  "refuted",
-                                        "quiet", "ended", "again", "learnt",
-                                        "grown"};
+    static const char *const names[] = {"first", "cause", "more",   "refuted", "quiet",
+                                        "ended", "again", "learnt", "grown"};
     return names[reason];
 }
 

@@ -1,5 +1,5 @@
 /* Types of which a cycle has fewer requests than the search needs, beside one that is frequent. */
-#include "cycle/rare.h"
+#include "types/rare.h"
 #include "stream.h"
 
 #define SECOND UINT64_C(1000)

@@ -46,12 +46,12 @@ static int write_types(struct pythia_live *l, struct pythia_buf *out)
     struct pythia_space *types = NULL;
     size_t moved = 0;
     uint64_t enough =
-        l->search && l->lesson.o.hourly > 0 ? PYTHIA__TAUGHT_ONLY : l->o.learn_requests;
+        l->search && l->late.o.hourly > 0 ? PYTHIA__LEARNT_LATE_ONLY : l->o.learn_requests;
     if (!l->search && l->owns_space) {
         if (!has_types(l))
             return PYTHIA_OK;
         l->share.offered = true;
-        enough = l->o.learn_requests < 5 ? l->o.learn_requests : 5;
+        enough = pythia__live_few_to_learn(l);
     }
     int status = pythia_space_create(l->vocabulary, &types);
     if (status == PYTHIA_OK)

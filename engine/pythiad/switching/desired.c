@@ -12,7 +12,7 @@ struct open {
     size_t count;
     struct pythia_control_wish *kept; /* owned: without what is open to learn types */
     size_t kept_count;
-    struct pythia_text types[PYTHIA_LIVE_TAUGHT_MAX]; /* that are learnt */
+    struct pythia_text types[PYTHIA_LIVE_LATE_MAX]; /* that are learnt */
 };
 
 static void free_open(const struct open *o)
@@ -24,8 +24,8 @@ static void free_open(const struct open *o)
 /* The types are borrowed of the engine, which holds them until the wish has been copied. */
 static void add_open(const struct pythia__switching *w, struct open *o, uint32_t point)
 {
-    uint32_t types[PYTHIA_LIVE_TAUGHT_MAX];
-    size_t count = pythia_live_open_for(w->e->live, point, types, PYTHIA_LIVE_TAUGHT_MAX);
+    uint32_t types[PYTHIA_LIVE_LATE_MAX];
+    size_t count = pythia_live_open_for(w->e->live, point, types, PYTHIA_LIVE_LATE_MAX);
     struct pythia_control_wish wish = {
         .id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, point)};
     wish.types = pythia_live_limit(w->e->live, point, &wish.type_count);

@@ -194,7 +194,7 @@ bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint);
 /* The types that a trace point is wanted open for because they are being learnt, beside those of
  * pythia_live_limit if it is open without that: numbers of strings, at most `most`. Returns how
  * many; 0: none is. */
-#define PYTHIA_LIVE_TAUGHT_MAX 32
+#define PYTHIA_LIVE_LATE_MAX 32
 size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, uint32_t *types,
                             size_t most);
 

@@ -60,7 +60,7 @@ static void evict_types(struct pythia__live_types *t)
     }
     for (size_t i = t->count;
          i-- > 0;) /* backwards: the last one takes the place of a removed one */
-        if (!t->types[i].learnt && !t->types[i].pupil && !t->types[i].taught &&
+        if (!t->types[i].learnt && !t->types[i].chosen && !t->types[i].learnt_late &&
             t->types[i].requests <= most / 2)
             remove_type(t, i);
 }
@@ -93,7 +93,7 @@ size_t pythia__live_types_merge(struct pythia__live_types *t,
     size_t before = t->count;
     for (size_t i = t->count; i-- > 0;) {
         const struct pythia__live_type *type = &t->types[i];
-        if (type->path && !type->learnt && !type->pupil && !type->taught &&
+        if (type->path && !type->learnt && !type->chosen && !type->learnt_late &&
             pythia_path_templates_replaced(templates,
                                            pythia_vocabulary_text(t->vocabulary, type->name)))
             remove_type(t, i);
@@ -105,7 +105,7 @@ size_t pythia__live_types_merge(struct pythia__live_types *t,
 static void refuse_type(struct pythia__live_types *t, struct pythia__live_type *type)
 {
     type->refused = !type->learnt;
-    type->pupil = type->pupil && !type->learnt;
+    type->chosen = type->chosen && !type->learnt;
     unlearn_type(t, type->name);
 }
 
@@ -150,7 +150,7 @@ void pythia__live_types_restart(struct pythia__live_types *t, struct pythia__liv
 static bool is_ready(const struct pythia__live_type *type, uint64_t requests)
 {
     return !type->learnt && !type->refused && type->requests > 0 &&
-           (type->taught || type->requests >= requests);
+           (type->learnt_late || type->requests >= requests);
 }
 
 struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_types *t,
@@ -179,7 +179,7 @@ static int move_ready(struct pythia__live_types *t, uint64_t requests, uint32_t 
             continue;
         if (t->learnt + *count >= t->learnt_max || *contexts + more > CONTEXTS_LEARNT) {
             type->refused = true;
-            type->taught = false;
+            type->learnt_late = false;
             unlearn_type(t, type->name);
             continue;
         }
@@ -225,17 +225,17 @@ static int renew_types(struct pythia__live_types *t, struct pythia_search *searc
     int status = PYTHIA_OK;
     bool any = false;
     for (size_t i = 0; i < t->count; i++)
-        any = any || (t->types[i].learnt && t->types[i].taught);
+        any = any || (t->types[i].learnt && t->types[i].learnt_late);
     if (any)
         status = pythia_search_grow(search);
     for (size_t i = 0; any && i < t->count && status == PYTHIA_OK; i++) {
         struct pythia__live_type *type = &t->types[i];
         bool renewed = false;
-        if (!type->learnt || !type->taught)
+        if (!type->learnt || !type->learnt_late)
             continue;
         status = pythia__live_types_renew(t, pythia_space_type(t->nursery, type->name), &renewed);
         *moved += renewed;
-        type->taught = status != PYTHIA_OK;
+        type->learnt_late = status != PYTHIA_OK;
         if (status == PYTHIA_OK)
             unlearn_type(t, type->name);
     }
@@ -244,8 +244,8 @@ static int renew_types(struct pythia__live_types *t, struct pythia_search *searc
 }
 
 /* All types move, or none, so that no type is both searched and being learnt. */
-static int move_types(struct pythia__live_types *t, uint64_t requests,
-                      struct pythia_search *search, size_t *moved)
+static int move_types(struct pythia__live_types *t, uint64_t requests, struct pythia_search *search,
+                      size_t *moved)
 {
     uint32_t *names = pythia_calloc(t->count, sizeof(*names));
     uint64_t contexts = t->learnt_contexts;
@@ -264,7 +264,7 @@ static int move_types(struct pythia__live_types *t, uint64_t requests,
     for (size_t i = 0; i < count; i++) {
         struct pythia__live_type *type = &t->types[t->index[names[i]] - 1];
         type->learnt = true;
-        type->taught = false;
+        type->learnt_late = false;
     }
     t->learnt += count;
     t->learnt_contexts = contexts;
@@ -295,11 +295,11 @@ int pythia__live_types_offer(struct pythia__live_types *t, uint64_t requests,
     for (size_t i = 0; i < t->count && status == PYTHIA_OK; i++) {
         struct pythia__live_type *type = &t->types[i];
         uint64_t more = contexts_of(t, type->name);
-        if (!type->learnt || !type->taught)
+        if (!type->learnt || !type->learnt_late)
             continue;
         status = pythia_space_move(to, t->nursery, type->name);
         t->contexts -= status == PYTHIA_OK ? more : 0;
-        type->taught = status != PYTHIA_OK;
+        type->learnt_late = status != PYTHIA_OK;
         *moved += status == PYTHIA_OK;
     }
     return status;
@@ -314,7 +314,7 @@ int pythia__live_types_adopt(struct pythia__live_types *t, uint32_t name)
         return PYTHIA_ENOMEM;
     unlearn_type(t, name);
     type->learnt = true;
-    type->taught = type->refused = false;
+    type->learnt_late = type->refused = false;
     t->learnt = learnt + 1;
     t->learnt_contexts += known ? pythia_cct_nodes(known->cct) : 0;
     return PYTHIA_OK;

@@ -17,8 +17,8 @@ struct pythia__live_type {
     uint32_t name;     /* number of a string */
     bool learnt;       /* it is in the search space */
     bool other;        /* it stands for names beyond a limit: its requests have nothing in common */
-    bool pupil;        /* trace points are open to learn it; also once more, if it is learnt */
-    bool taught;       /* it was learnt so, and joins the search space at the end of the cycle, or
+    bool chosen;       /* trace points are open to learn it; also once more, if it is learnt */
+    bool learnt_late;  /* it was learnt so, and joins the search space at the end of the cycle, or
                           takes the place there of what was known of it */
     bool renews;       /* it is learnt, and hits trace points that the search space lacks */
     bool path;         /* it is named after a path, and may be part of a larger type */
@@ -74,10 +74,10 @@ struct pythia__live_ready {
 struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_types *t,
                                                    uint64_t requests, uint64_t few);
 
-#define PYTHIA__TAUGHT_ONLY UINT64_MAX /* requests */
+#define PYTHIA__LEARNT_LATE_ONLY UINT64_MAX /* requests */
 
 /* Move the types that are ready to the search space, and let the search (NULL: none yet) take them
- * in; *moved of them. PYTHIA_OK, or PYTHIA_ENOMEM with all as it was. Known types that were taught
+ * in; *moved of them. PYTHIA_OK, or PYTHIA_ENOMEM with all as it was. Known types that were learnt_late
  * once more are renewed there after that, and are among *moved; after PYTHIA_ENOMEM the rest of them
  * is tried again next time. */
 int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,

@@ -168,15 +168,14 @@ static void the_search_goes_on_meanwhile(void **state)
 static void learning_opens_what_is_closed_for_that_type_alone(void **state)
 {
     struct stream s;
-    uint32_t types[PYTHIA_LIVE_TAUGHT_MAX];
+    uint32_t types[PYTHIA_LIVE_LATE_MAX];
     begin(&s, &usual);
     update(&s);
     run(&s, after, 4000, is_teaching);
-    assert_int_equal(
-        pythia_live_open_for(s.live, point_of(&s, "D1"), types, PYTHIA_LIVE_TAUGHT_MAX), 0);
-    for (uint64_t i = 0; pythia_live_open_for(s.live, point_of(&s, "D1"), types,
-                                              PYTHIA_LIVE_TAUGHT_MAX) == 0;
-         i++) {
+    assert_int_equal(pythia_live_open_for(s.live, point_of(&s, "D1"), types, PYTHIA_LIVE_LATE_MAX),
+                     0);
+    for (uint64_t i = 0;
+         pythia_live_open_for(s.live, point_of(&s, "D1"), types, PYTHIA_LIVE_LATE_MAX) == 0; i++) {
         assert_true(i < 4000);
         request(&s, after(i));
     }

@@ -3,8 +3,8 @@
  * span, and what is in it hangs on what is around it. */
 #include "obey.h"
 
-#define HOUR (3600 * SECOND)
-#define INNER  8 /* points that Z calls */
+#define HOUR  (3600 * SECOND)
+#define INNER 8 /* points that Z calls */
 
 static const struct pythia_live_options usual = {
     .window = {.quiet_ns = MS}, /* a request is finished when the next one begins */
@@ -301,13 +301,13 @@ static uint32_t point_of(const struct stream *s, const char *id)
 static void points_are_wanted_for_the_new_types_alone(void **state)
 {
     struct stream s;
-    uint32_t types[PYTHIA_LIVE_TAUGHT_MAX];
+    uint32_t types[PYTHIA_LIVE_LATE_MAX];
     begin(&s, &usual, 0);
     run(&s, 4, is_teaching);
-    assert_int_equal(
-        pythia_live_open_for(s.live, point_of(&s, "X2"), types, PYTHIA_LIVE_TAUGHT_MAX), 1);
+    assert_int_equal(pythia_live_open_for(s.live, point_of(&s, "X2"), types, PYTHIA_LIVE_LATE_MAX),
+                     1);
     assert_string_equal(pythia_vocabulary_text(s.vocabulary, types[0]).bytes, "Z");
-    assert_int_equal(pythia_live_open_for(s.live, point_of(&s, "A"), types, PYTHIA_LIVE_TAUGHT_MAX),
+    assert_int_equal(pythia_live_open_for(s.live, point_of(&s, "A"), types, PYTHIA_LIVE_LATE_MAX),
                      0);
     stream_end(&s);
 }
