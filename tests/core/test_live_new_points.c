@@ -28,12 +28,22 @@ static const char *after(uint64_t number)
     return text;
 }
 
-/* A is learnt, and its search has found C0. */
-static void begin(struct stream *s, const struct pythia_live_options *o)
+static void know(struct stream *s, const char *id)
+{
+    assert_int_equal(pythia_live_know(s->live, pythia_text_of(id)), PYTHIA_OK);
+}
+
+/* A is learnt, and its search has found C0. `idle` (NULL: none) is a point that no request hits. */
+static void begin_with(struct stream *s, const struct pythia_live_options *o, const char *idle)
 {
     memset(&target, 0, sizeof(target));
     stream_begin(s);
     stream_attach(s, NULL, o);
+    know(s, "B0");
+    know(s, "C0");
+    if (idle)
+        know(s, idle);
+    obey(s);
     for (uint64_t i = 0; i < 10; i++)
         request(s, before(i));
     stream_wait(s, 20 * SECOND);
@@ -44,9 +54,9 @@ static void begin(struct stream *s, const struct pythia_live_options *o)
     target.open_ms = 0;
 }
 
-static void know(struct stream *s, const char *id)
+static void begin(struct stream *s, const struct pythia_live_options *o)
 {
-    assert_int_equal(pythia_live_know(s->live, pythia_text_of(id)), PYTHIA_OK);
+    begin_with(s, o, NULL);
 }
 
 static void update(struct stream *s)
@@ -234,13 +244,18 @@ static const char *unswitched(uint64_t number)
 
 static void what_arrives_anyway_is_learnt_too(void **state)
 {
-    struct stream s;
-    begin(&s, &usual);
-    run(&s, unswitched, 8000, is_renewed);
-    assert_int_equal(pythia_cct_nodes(known_a(&s)->cct), 5);
-    assert_int_equal(parent_of(&s, "N0"), point_of(&s, "C0"));
-    assert_int_equal(numbers(&s).unknown_points, 0);
-    stream_end(&s);
+    for (int idle = 0; idle < 2; idle++) { /* it was there, and no request hit it */
+        struct stream s;
+        struct pythia_live_options o = usual;
+        o.learn_all = true;
+        begin_with(&s, &o, idle ? "N0" : NULL);
+        assert_int_equal(numbers(&s).seeks, 0);
+        run(&s, unswitched, 8000, is_renewed);
+        assert_int_equal(pythia_cct_nodes(known_a(&s)->cct), 5);
+        assert_int_equal(parent_of(&s, "N0"), point_of(&s, "C0"));
+        assert_int_equal(numbers(&s).unknown_points, 0);
+        stream_end(&s);
+    }
 }
 
 /* Three points are closed, and one may be open at once: A is not learnt with some of its points

@@ -96,23 +96,33 @@ static bool is_shut(const struct pythia_live *l, uint32_t point)
     return l->o.search.never && pythia_open_points_has(l->o.search.never, point);
 }
 
-/* Count the points that the search space lacks and that are to be sought. Where it lacks none, later
- * looks begin behind those that there are. */
+/* Does a point turn up? The search space lacks it, and it is not known that no request hits it: it
+ * was not open yet when types were learnt, or its spans have arrived since. */
+static bool is_new(const struct pythia_live *l, uint32_t point)
+{
+    const struct pythia__unknown_points *u = &l->context.unknown;
+    bool hit = u->total != l->late.sought_spans && point < u->capacity && u->spans[point] > 0;
+    return (hit || point >= l->late.sought) && !pythia_live_knows(l, point);
+}
+
+/* Count the points that turned up. Where there are none, later looks begin behind all that there
+ * are. */
 static size_t count_news(struct pythia_live *l)
 {
     uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
-    size_t unknown = 0, shut = 0;
-    for (uint32_t point = l->late.sought; point < points; point++)
-        if (!pythia_live_knows(l, point)) {
-            unknown++;
+    size_t news = 0, shut = 0;
+    bool hit = l->context.unknown.count > 0 && l->context.unknown.total != l->late.sought_spans;
+    for (uint32_t point = hit ? 0 : l->late.sought; point < points; point++)
+        if (is_new(l, point)) {
+            news++;
             shut += is_shut(l, point);
         }
-    if (unknown == 0)
+    if (news == 0)
         l->late.sought = points;
-    return unknown - shut;
+    return news - shut;
 }
 
-/* List what a learning phase may open; the caller frees `may`, and `new` with it. */
+/* List what a learning phase may open; the caller frees `may`, and `fresh` with it. */
 static int list_closed(const struct pythia_live *l, struct pythia__closed_points *out)
 {
     uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
@@ -124,9 +134,9 @@ static int list_closed(const struct pythia_live *l, struct pythia__closed_points
         pythia_free(learning);
         return PYTHIA_ENOMEM;
     }
-    bool *new = may + points + 1;
+    bool *fresh = may + points + 1;
     *out = (struct pythia__closed_points){.may = may,
-                                          .new = new,
+                                          .fresh = fresh,
                                           .points = points,
                                           .room = most == 0     ? SIZE_MAX
                                                   : most > open ? most - open
@@ -134,9 +144,8 @@ static int list_closed(const struct pythia_live *l, struct pythia__closed_points
     for (uint32_t point = 0; point < points; point++) {
         bool shut = is_shut(l, point);
         may[point] = !shut && !pythia__live_opens_for_all(l, point);
-        new[point] =
-            !shut &&point >= l->late.sought && !pythia_live_knows(l, point) && !learning[point];
-        out->news += new[point];
+        fresh[point] = !shut && !learning[point] && is_new(l, point);
+        out->news += fresh[point];
     }
     pythia_free(learning);
     return PYTHIA_OK;
@@ -155,8 +164,11 @@ int pythia__live_step_late_learning(struct pythia_live *l)
     int status = list_closed(l, &closed);
     if (status != PYTHIA_OK)
         return status;
+    uint64_t seeks = l->late.seeks;
     status = due ? pythia__late_begin(&l->late, &closed, l->now_ns, &wished)
                  : pythia__late_step(&l->late, &closed, l->now_ns, &wished);
+    if (l->late.seeks > seeks)
+        l->late.sought_spans = l->context.unknown.total;
     if (wished)
         pythia__live_desire_alike(l);
     pythia_free(closed.may);

@@ -70,6 +70,12 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
     return count;
 }
 
+bool pythia_live_seeks(const struct pythia_live *l, uint32_t tracepoint)
+{
+    return l->search && l->late.phase == PYTHIA__LATE_SEEKING &&
+           pythia__late_opens(&l->late, tracepoint) && !pythia__live_opens_for_all(l, tracepoint);
+}
+
 static bool has_arrived(const struct pythia_live *l, uint32_t type)
 {
     for (size_t i = 0; i < l->types.count; i++)

@@ -139,8 +139,8 @@ static void open_news(struct pythia__late_learning *l, const struct pythia__clos
     size_t room = closed->room;
     for (l->next = 0; l->next < l->points; l->next++) {
         uint32_t point = l->next;
-        l->hit[point] = closed->new[point] ? 0 : PYTHIA__KNOWN_POINT;
-        if (!closed->may[point] || !closed->new[point])
+        l->hit[point] = closed->fresh[point] ? 0 : PYTHIA__KNOWN_POINT;
+        if (!closed->may[point] || !closed->fresh[point])
             continue;
         if (room == 0)
             return;
@@ -185,7 +185,7 @@ static void open_hit_points(struct pythia__late_learning *l,
     for (int known = 0; known < 2; known++)
         for (uint32_t point = 0; point < l->points; point++) {
             if (!closed->may[point] || l->seen[point] != PYTHIA__SEEN_OPENED ||
-                closed->new[point] == known)
+                closed->fresh[point] == known)
                 continue;
             cut = cut || room == 0;
             l->open[point] = room > 0;
@@ -287,9 +287,9 @@ static int add_new_points(struct pythia__late_learning *l,
     bool seeking = l->phase == PYTHIA__LATE_SEEKING;
     for (uint32_t point = before; point < now; point++) {
         seen[point] = 0;
-        hit[point] = closed->new[point] ? 0 : PYTHIA__KNOWN_POINT;
+        hit[point] = closed->fresh[point] ? 0 : PYTHIA__KNOWN_POINT;
         open[point] =
-            closed->room == SIZE_MAX && closed->may[point] && (!seeking || closed->new[point]);
+            closed->room == SIZE_MAX && closed->may[point] && (!seeking || closed->fresh[point]);
         *wished = *wished || open[point];
     }
     l->pending = l->pending || *wished;

@@ -53,10 +53,11 @@ struct pythia__late_learning {
     uint8_t *seen; /* owned; while batches are tried: PYTHIA__SEEN_… */
     uint64_t *hit; /* owned; by trace point, while seeking: the request that hit a new one first; 0:
                       none did; PYTHIA__KNOWN_POINT: it is not new */
-    uint64_t requests;            /* that were looked at while seeking */
-    uint32_t points, next;        /* length of these arrays; where the next batch begins */
-    uint32_t sought;              /* points before that one are not new any more */
-    size_t news;                  /* new points, when they were last counted; */
+    uint64_t requests;     /* that were looked at while seeking */
+    uint32_t points, next; /* length of these arrays; where the next batch begins */
+    uint32_t sought;       /* points before that one are not new any more, */
+    uint64_t sought_spans; /* but for those of which spans came since: of all unknown points */
+    size_t news;           /* new points, when they were last counted; */
     uint64_t news_ns, changed_ns; /* since when there are any, and so many */
     bool types_next;              /* the phase that is due is for types; else it seeks new points */
     uint64_t seeks, sought_ns;    /* times that new points were sought; when that last began */
@@ -65,12 +66,12 @@ struct pythia__late_learning {
     size_t waiting;                           /* types that wait because of the limit in an hour */
 };
 
-/* The points that are closed. */
+/* The points that are closed. `fresh` are those that turned up (live_learning.c says which), but for
+ * points that a type hits which is being learnt, and those that are pinned shut. */
 struct pythia__closed_points {
-    bool *may;       /* by trace point: it may be opened */
-    const bool *new; /* by trace point: the search space lacks it, no type that is being learnt hits
-                        it, it is not pinned shut, and it has not been sought */
-    size_t news;     /* of them */
+    bool *may;         /* by trace point: it may be opened */
+    const bool *fresh; /* by trace point */
+    size_t news;       /* fresh ones */
     uint32_t points;
     size_t room; /* points that may be open at once; SIZE_MAX: all */
 };
