@@ -1,4 +1,4 @@
-/* What all exported forms write of a span. */
+/* The text of a span that all exported formats share. */
 #include <inttypes.h>
 #include <math.h>
 

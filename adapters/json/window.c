@@ -133,7 +133,7 @@ int pythia_json_fail_at(struct pythia_json *j, const uint32_t *mark, int status,
     return status;
 }
 
-/* The same at an offset in the window. */
+/* As above, at an offset in the window. */
 static int fail_in_window(struct pythia_json *j, size_t at, int status, const char *format, ...)
 {
     va_list args;
@@ -346,7 +346,7 @@ static enum pythia__structure_result index_window(struct pythia_json *j, size_t 
     return result;
 }
 
-/* What the source gave before it failed is used up. */
+/* Everything that the source gave before it failed has been used. */
 static int fail_source(struct pythia_json *j)
 {
     j->source_failed = true;

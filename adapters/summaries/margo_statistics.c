@@ -112,7 +112,7 @@ static bool split_key(struct pythia_text key, uint64_t ids[2])
     return true;
 }
 
-/* What is done outside of RPCs is listed as an RPC without a name, and is no call. */
+/* Work outside of RPCs is listed as an RPC without a name; it is not a call. */
 static int read_rpc(struct margo *m, const char *key, const json_t *rpc)
 {
     struct pythia__summary_seen seen = {.process = m->process};

@@ -1,4 +1,4 @@
-/* What the readers of summaries share. */
+/* Shared by the readers of summaries. */
 #ifndef PYTHIA_SUMMARY_PARTS_H
 #define PYTHIA_SUMMARY_PARTS_H
 

@@ -44,7 +44,7 @@ struct object {
     bool opened;
 };
 
-/* What stands for a place; no bytes: the place itself. */
+/* The text that replaces a place; no bytes: the place itself. */
 struct shown_place {
     char *bytes; /* owned */
     size_t size;

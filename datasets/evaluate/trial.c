@@ -275,7 +275,7 @@ static int run_capture(struct pythia__hunt *h)
 
 /* ---- what came before ---- */
 
-/* What later searches learn from one: of each point that it opened, whether it was the cause. */
+/* Records for later searches: for each point that was opened, whether it was the cause. */
 static int record_history(const struct pythia__hunt *h, struct pythia_history *history)
 {
     for (uint32_t point = 0; point < h->world->points; point++) {

@@ -1,4 +1,4 @@
-/* What a report says of a capture, held against what was planted. */
+/* Compare the report of a capture with the planted causes. */
 #include <math.h>
 
 #include "pythia/diagnosis.h"

@@ -1,4 +1,4 @@
-/* What the search says, held against what was planted. */
+/* Compare the findings of a search with the planted causes. */
 #include <math.h>
 #include <string.h>
 
@@ -115,8 +115,8 @@ bool pythia__trial_is_key(const struct pythia_explanation *x, struct pythia_text
 }
 
 /* Of the groups that pass the place, the one with the highest score is what a person reads. */
-static bool is_explained(const struct pythia__hunt *h, const struct pythia_diagnosis *d,
-                         const struct pythia_place *place, struct pythia_text key)
+static bool is_cause_explained(const struct pythia__hunt *h, const struct pythia_diagnosis *d,
+                               const struct pythia_place *place, struct pythia_text key)
 {
     for (size_t g = 0; g < d->group_count; g++)
         if (has_edge(&d->groups[g], pythia_groups_cct(h->groups), place))
@@ -146,8 +146,8 @@ int pythia__hunt_explain(const struct pythia__hunt *h, struct pythia_trial_outco
                 goto out;
         }
         out->keys++;
-        out->keys_first +=
-            is_explained(h, d, &named->place, pythia_vocabulary_text(h->world->vocabulary, p.key));
+        out->keys_first += is_cause_explained(h, d, &named->place,
+                                              pythia_vocabulary_text(h->world->vocabulary, p.key));
     }
 out:
     pythia_diagnosis_destroy(d);

@@ -1,4 +1,4 @@
-/* What the files of a trial share: what it has made, and what the search said. */
+/* Shared by the files of a trial: what it has made, and what the search found. */
 #ifndef PYTHIA_TRIAL_PARTS_H
 #define PYTHIA_TRIAL_PARTS_H
 

@@ -24,7 +24,7 @@
 #define BEGIN_NS UINT64_C(1700000000000000000)
 #define STEP_NS  UINT64_C(50000000) /* from one request to the next */
 
-/* What a level stands for. */
+/* The meaning of a level. */
 enum cause { QUEUE, BLOCKED, EVENTS, CAUSES, NOTHING = CAUSES };
 static const char *const cause_keys[CAUSES] = {"handler_queue_length", "blocked_tasks",
                                                "num_ofi_events_read"};
@@ -163,7 +163,8 @@ static void add_level(struct pythia_service_case *c, enum cause cause, unsigned 
 /* ---- one call ---- */
 
 /* The place of a request in a shuffled block. */
-static unsigned find_level(const struct pythia_service_case *c, uint64_t number, enum cause cause)
+static unsigned find_case_level(const struct pythia_service_case *c, uint64_t number,
+                                enum cause cause)
 {
     struct pythia_random random;
     size_t levels[LEVELS];
@@ -174,8 +175,8 @@ static unsigned find_level(const struct pythia_service_case *c, uint64_t number,
     return (unsigned)levels[number % LEVELS];
 }
 
-/* Of 3 to 34 events that have come, so many are read at once. */
-static unsigned read_events(const struct call_case *k, unsigned level)
+/* The number of events read at once, of the 3 to 34 that have arrived. */
+static unsigned read_arrived_events(const struct call_case *k, unsigned level)
 {
     return level + 3 < k->events_max ? level + 3 : k->events_max;
 }
@@ -184,7 +185,7 @@ static double mean_events(const struct call_case *k)
 {
     double sum = 0;
     for (unsigned level = 0; level < LEVELS; level++)
-        sum += read_events(k, level);
+        sum += read_arrived_events(k, level);
     return sum / LEVELS;
 }
 
@@ -196,8 +197,9 @@ static uint64_t draw_part(struct pythia_random *random, double mean_us, double f
 
 static int emit_call(struct pythia_service_case *c, const struct call_case *k, uint64_t number)
 {
-    const unsigned queue = find_level(c, number, QUEUE), blocked = find_level(c, number, BLOCKED),
-                   events = read_events(k, find_level(c, number, EVENTS));
+    const unsigned queue = find_case_level(c, number, QUEUE),
+                   blocked = find_case_level(c, number, BLOCKED),
+                   events = read_arrived_events(k, find_case_level(c, number, EVENTS));
     const double factors[] = {[QUEUE] = queue / ((LEVELS - 1) / 2.),
                               [BLOCKED] = blocked / ((LEVELS - 1) / 2.),
                               [EVENTS] = events / mean_events(k)};

@@ -103,7 +103,7 @@ static void make_noise(double noise, double *quantiles)
 
 /* ---- the tree in preorder ---- */
 
-/* What is needed only while a workflow is made; all arrays are by sapling or by node. */
+/* Scratch that is needed only while a workflow is made; arrays are indexed by sapling or node. */
 struct making {
     struct pythia_workflow *w;
     struct pythia_random random;
@@ -127,7 +127,7 @@ static void count_sizes(struct making *m)
         m->sizes[m->saplings[i].parent] += m->sizes[i];
 }
 
-/* As many as a share of `count` says. */
+/* A share of `count`, as a number. */
 static uint32_t wanted_of(double share, uint32_t count)
 {
     if (share == 0 || count == 0)

@@ -261,7 +261,8 @@ struct drawing {
 };
 
 /* Add time to a node; two causes can meet on the root alone, where they are added up. */
-static void add_time(struct drawing *d, uint32_t node, double added_ns, uint32_t key, int64_t value)
+static void add_cause_time(struct drawing *d, uint32_t node, double added_ns, uint32_t key,
+                           int64_t value)
 {
     struct pythia__extra *all = d->w->extras;
     size_t at = d->count;
@@ -291,7 +292,7 @@ static void set_host(struct drawing *d, uint32_t node, uint32_t host)
 /* Add time to a node, spread evenly over its gaps. Causes that share a node share that. */
 static void spread_time(struct drawing *d, uint32_t node, double added_ns)
 {
-    add_time(d, node, added_ns, 0, 0);
+    add_cause_time(d, node, added_ns, 0, 0);
     for (size_t i = 0; i < d->count; i++)
         d->w->extras[i].spread = d->w->extras[i].spread || d->w->extras[i].node == node;
 }
@@ -310,8 +311,9 @@ static void draw_contention(struct drawing *d, size_t which, double size_ns)
         first += lock_parts[i];
     for (uint32_t i = 0; i < PYTHIA__PLACES && i < count; i++) {
         double served = 0.8 + 0.4 * pythia_random_unit(d->random);
-        add_time(d, d->places->nodes[which][i], (i ? lock_parts[i] : first) * wait_ns * served,
-                 i ? 0 : d->w->cause_keys[which], (int64_t)queue);
+        add_cause_time(d, d->places->nodes[which][i],
+                       (i ? lock_parts[i] : first) * wait_ns * served,
+                       i ? 0 : d->w->cause_keys[which], (int64_t)queue);
     }
 }
 
@@ -322,7 +324,8 @@ static void draw_failing(struct drawing *d, size_t which, bool fails, double u, 
     if (fails)
         w->fails_at = node < w->fails_at ? node : w->fails_at;
     else
-        add_time(d, node + 1, (0.9 + 0.2 * u) * size_ns, w->cause_keys[which], (int64_t)(1000 * u));
+        add_cause_time(d, node + 1, (0.9 + 0.2 * u) * size_ns, w->cause_keys[which],
+                       (int64_t)(1000 * u));
 }
 
 /* Different hosts at the places: the one that serves the service, and others. */
@@ -340,7 +343,7 @@ static void draw_replicas(struct drawing *d, size_t which, double size_ns)
             for (uint32_t k = 0; k < i; k++)
                 again = again || drawn[k] == drawn[i];
         }
-        add_time(d, nodes[i], drawn[i] == bad ? size_ns : 0, 0, 0);
+        add_cause_time(d, nodes[i], drawn[i] == bad ? size_ns : 0, 0, 0);
         set_host(d, nodes[i], drawn[i]);
     }
 }
@@ -358,13 +361,13 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
     bool happens = chance < c->parameter;
     switch (c->kind) {
     case PYTHIA_PLANTED_SLEEP:
-        add_time(d, nodes[0], happens ? size_ns : 0, 0, 0);
+        add_cause_time(d, nodes[0], happens ? size_ns : 0, 0, 0);
         break;
     case PYTHIA_PLANTED_EXPONENTIAL:
-        add_time(d, nodes[0], happens ? -log1p(-u) * size_ns : 0, 0, 0);
+        add_cause_time(d, nodes[0], happens ? -log1p(-u) * size_ns : 0, 0, 0);
         break;
     case PYTHIA_PLANTED_UNIFORM:
-        add_time(d, nodes[0], happens ? 2 * u * size_ns : 0, 0, 0);
+        add_cause_time(d, nodes[0], happens ? 2 * u * size_ns : 0, 0, 0);
         break;
     case PYTHIA_PLANTED_CONTENTION:
         draw_contention(d, which, size_ns);
@@ -372,26 +375,26 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
     case PYTHIA_PLANTED_HOST: {
         uint32_t service = w->nodes[nodes[0]].service;
         bool bad = w->serving[service] == bad_host(w, which, service);
-        add_time(d, nodes[0], bad ? size_ns : 0, 0, 0);
+        add_cause_time(d, nodes[0], bad ? size_ns : 0, 0, 0);
         break;
     }
     case PYTHIA_PLANTED_COMPENSATING:
-        add_time(d, nodes[0], 2 * u * size_ns, 0, 0);
-        add_time(d, nodes[1], 2 * (1 - u * c->parameter) * size_ns, 0, 0);
+        add_cause_time(d, nodes[0], 2 * u * size_ns, 0, 0);
+        add_cause_time(d, nodes[1], 2 * (1 - u * c->parameter) * size_ns, 0, 0);
         break;
     case PYTHIA_PLANTED_NUMERIC:
-        add_time(d, nodes[0], 2 * u * size_ns, 0, 0);
+        add_cause_time(d, nodes[0], 2 * u * size_ns, 0, 0);
         pythia_attributes_integer(root, key, (int64_t)(10 * exp(5 * u)));
         break;
     case PYTHIA_PLANTED_CATEGORICAL: {
         size_t plan = happens ? 0 : 1 + (size_t)(4 * u);
-        add_time(d, nodes[0], happens ? size_ns : 0, 0, 0);
+        add_cause_time(d, nodes[0], happens ? size_ns : 0, 0, 0);
         pythia_attributes_text(root, key, pythia_text_of(plans[plan]));
         break;
     }
     case PYTHIA_PLANTED_SHIFT:
-        add_time(d, nodes[happens ? 0 : 1], size_ns, 0, 0);
-        add_time(d, nodes[happens ? 1 : 0], 0, 0, 0);
+        add_cause_time(d, nodes[happens ? 0 : 1], size_ns, 0, 0);
+        add_cause_time(d, nodes[happens ? 1 : 0], 0, 0, 0);
         pythia_attributes_text(root, key, pythia_text_of(cache_values[happens ? 0 : 1]));
         break;
     case PYTHIA_PLANTED_FAILING:
@@ -402,7 +405,7 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
         break;
     case PYTHIA_PLANTED_DIFFERENCE: {
         int64_t arrived = (int64_t)(1000 * chance), served = (int64_t)(1000 * u);
-        add_time(d, nodes[0], (1 + 1e-3 * (double)(arrived - served)) * size_ns, 0, 0);
+        add_cause_time(d, nodes[0], (1 + 1e-3 * (double)(arrived - served)) * size_ns, 0, 0);
         pythia_attributes_integer(root, key, arrived);
         pythia_attributes_integer(root, w->other_keys[which], served);
         break;
@@ -412,7 +415,7 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
         break;
     case PYTHIA_PLANTED_RARE:
         if (floor((double)(number + 1) * c->parameter) > floor((double)number * c->parameter))
-            add_time(d, nodes[0], (0.5 + u) * size_ns, 0, 0);
+            add_cause_time(d, nodes[0], (0.5 + u) * size_ns, 0, 0);
         else
             w->left_out[w->left_out_count++] = nodes[0];
         break;

@@ -1,4 +1,4 @@
-/* What the files of a workflow share. */
+/* Shared by the files of a workflow. */
 #ifndef PYTHIA_WORKFLOW_PARTS_H
 #define PYTHIA_WORKFLOW_PARTS_H
 
@@ -6,7 +6,7 @@
 #include "pythia/random.h"
 #include "pythia/workflow.h"
 
-/* What a node is; only the shape OPENSTACK tells them apart. */
+/* The kind of a node; only the shape OPENSTACK distinguishes them. */
 enum pythia__role { PYTHIA__FUNCTION, PYTHIA__ENTRY, PYTHIA__HOP, PYTHIA__DATABASE };
 
 enum {

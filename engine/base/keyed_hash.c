@@ -37,7 +37,7 @@ static void do_rounds(struct state *s, int count)
     }
 }
 
-static void take_word(struct state *s, uint64_t word)
+static void take_hash_word(struct state *s, uint64_t word)
 {
     s->v[3] ^= word;
     do_rounds(s, 2);
@@ -52,8 +52,8 @@ uint64_t pythia_keyed_hash(const struct pythia_hash_key *key, const void *bytes,
                        low ^ UINT64_C(0x6c7967656e657261), high ^ UINT64_C(0x7465646279746573)}};
     size_t left = size;
     for (; left >= 8; left -= 8, at += 8)
-        take_word(&s, read_little(at, 8));
-    take_word(&s, read_little(at, left) | (uint64_t)size << 56);
+        take_hash_word(&s, read_little(at, 8));
+    take_hash_word(&s, read_little(at, left) | (uint64_t)size << 56);
     s.v[2] ^= 0xff;
     do_rounds(&s, 4);
     return s.v[0] ^ s.v[1] ^ s.v[2] ^ s.v[3];

@@ -15,7 +15,7 @@
 #define HELP_COLUMN 28
 #define HELP_WIDTH  100
 
-/* What getopt_long gives for the first long option, above all letters. Each has a number of its
+/* The value of getopt_long for the first long option, above all letters. Each has a number of its
  * own: a name cut so short that it fits two options with the same number would be taken for the
  * first of them. */
 #define LONG_OPTION 256
@@ -322,7 +322,7 @@ static void add_wrapped(struct pythia_buf *to, size_t column, const char *text)
     }
 }
 
-/* What comes after the name of an option: " FILE", or " text|json" for a choice. */
+/* The text after the name of an option: " FILE", or " text|json" for a choice. */
 static const char *value_name(const struct pythia_option *o)
 {
     return o->type == PYTHIA_OPTION_CHOICE && !o->value ? o->choices : o->value;

@@ -131,6 +131,16 @@ static void page_name(struct pythia_buf *to, const char *command)
         pythia_buf_putc(to, (char)(*command == ' ' ? '-' : *command));
 }
 
+/* A line of a literal block, in which scdoc takes a single backslash away. */
+static void put_literal(struct pythia_buf *to, const char *line)
+{
+    for (; *line; line++) {
+        if (*line == '\\')
+            pythia_buf_putc(to, '\\');
+        pythia_buf_putc(to, *line);
+    }
+}
+
 static void page_examples(struct pythia_buf *to, const char *examples)
 {
     pythia_buf_puts(to, "\n# EXAMPLES\n\n");
@@ -142,7 +152,9 @@ static void page_examples(struct pythia_buf *to, const char *examples)
             escape_scdoc(to, one.bytes);
             pythia_buf_puts(to, one.bytes[one.size - 1] == '?' ? "\n\n" : ":\n\n");
         } else {
-            pythia_buf_printf(to, "```\n%s\n```\n\n", one.bytes);
+            pythia_buf_puts(to, "```\n");
+            put_literal(to, one.bytes);
+            pythia_buf_puts(to, "\n```\n\n");
         }
         pythia_buf_free(&one);
         line += size + (line[size] == '\n');
@@ -255,34 +267,56 @@ static bool is_of_family(const struct pythia__command *c, const char *word)
     return size > 0 && strncmp(c->name, word, size) == 0 && c->name[size] == ' ';
 }
 
-/* The first word of a two-word command is answered with its second words, because the name was
- * right so far. */
-int pythia__help_unknown(const char *name)
+static bool has_family(const char *word)
 {
-    struct pythia_buf text = {0};
-    size_t count, size = strlen(name);
+    size_t count;
     const struct pythia__command *const *commands = pythia__commands(&count);
-    size_t family = 0, listed = 0;
     for (size_t i = 0; i < count; i++)
-        family += is_of_family(commands[i], name);
-    for (size_t i = 0; i < count && listed < family; i++) {
-        if (!is_of_family(commands[i], name))
+        if (is_of_family(commands[i], word))
+            return true;
+    return false;
+}
+
+/* "usage: pythia space build or show" */
+static void list_family(const char *word, struct pythia_buf *to)
+{
+    size_t count, family = 0, listed = 0;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count; i++)
+        family += is_of_family(commands[i], word);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_of_family(commands[i], word))
             continue;
         if (listed == 0)
-            pythia_buf_printf(&text, "usage: pythia %s", commands[i]->name);
+            pythia_buf_printf(to, "usage: pythia %s", commands[i]->name);
         else
-            pythia_buf_printf(&text, "%s%s", listed + 1 == family ? " or " : ", ",
-                              commands[i]->name + size + 1);
+            pythia_buf_printf(to, "%s%s", listed + 1 == family ? " or " : ", ",
+                              commands[i]->name + strlen(word) + 1);
         listed++;
     }
-    if (family == 0) {
-        struct pythia_text meant = find_meant(name);
-        pythia_buf_printf(&text, "there is no command%s%s", size ? " " : "", name);
+}
+
+/* The first word of a two-word command alone is answered with its second words, because the name
+ * was right so far. */
+int pythia__help_unknown(const char *name, const char *second)
+{
+    struct pythia_buf text = {0}, full = {0};
+    bool family = has_family(name);
+    pythia_buf_puts(&full, name);
+    if (family && second)
+        pythia_buf_printf(&full, " %s", second);
+    struct pythia_text meant = find_meant(full.bytes ? full.bytes : "");
+    if (family && (!second || meant.size == 0)) {
+        list_family(name, &text);
+    } else {
+        pythia_buf_printf(&text, full.size ? "there is no command %s" : "expected a command",
+                          full.bytes ? full.bytes : "");
         if (meant.size > 0)
             pythia_buf_printf(&text, ", did you mean %.*s?", (int)meant.size, meant.bytes);
     }
     pythia_log(PYTHIA_LOG_ERROR, "%s (pythia --help lists the commands)",
                text.bytes ? text.bytes : "");
+    pythia_buf_free(&full);
     pythia_buf_free(&text);
     return PYTHIA__EXIT_USAGE;
 }
@@ -296,7 +330,7 @@ int pythia__help_family(const char *word)
         if (is_of_family(commands[i], word))
             pythia_buf_printf(&text, "  pythia %-14s%s\n", commands[i]->name, commands[i]->summary);
     if (text.size == 0)
-        return pythia__help_unknown(word);
+        return pythia__help_unknown(word, NULL);
     return print_help_text(&text);
 }
 

@@ -11,9 +11,10 @@
  * --fish-completion)? Then it is answered on stdout, with the exit status in *code. */
 bool pythia__help_asked(int argc, char **argv, int *code);
 
-/* Say on stderr that there is no such command, or that "space" needs a word more; "": none was
- * given. Returns the exit status. */
-int pythia__help_unknown(const char *name);
+/* Report on stderr that there is no such command, with the one that may be meant, or that "space"
+ * needs a second word. `name` is "" if no command was given, and `second` is NULL if it has no
+ * second word. Returns the exit status. */
+int pythia__help_unknown(const char *name, const char *second);
 
 /* The commands that begin with a word ("space"), a line each; without any as _unknown. Returns the
  * exit status. */

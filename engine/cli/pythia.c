@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     json_set_alloc_funcs(pythia_malloc, free_command_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     if (argc < 2)
-        return pythia__help_unknown("");
+        return pythia__help_unknown("", NULL);
     int code;
     if (pythia__help_asked(argc, argv, &code))
         return code;
@@ -88,6 +88,7 @@ int main(int argc, char **argv)
             return pythia__help_command(commands[i]);
         return run_command(commands[i], argc - words, argv + words);
     }
-    return asks_for_help(argc, argv, 2) ? pythia__help_family(argv[1])
-                                        : pythia__help_unknown(argv[1]);
+    if (asks_for_help(argc, argv, 2))
+        return pythia__help_family(argv[1]);
+    return pythia__help_unknown(argv[1], argc > 2 ? argv[2] : NULL);
 }

@@ -35,7 +35,7 @@ bool pythia_mcp_knows(const char *revision)
 /* ---- answers ---- */
 
 /* Takes `message`. Without memory nothing is appended, and the status of `to` says so. */
-static void write_message(json_t *message, struct pythia_buf *to)
+static void write_mcp_message(json_t *message, struct pythia_buf *to)
 {
     char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
     json_decref(message);
@@ -55,11 +55,11 @@ static json_t *fail_with(const json_t *id, int code, const char *why)
                      "error", "code", code, "message", why);
 }
 
-static void write_result(const char *id, json_t *result, struct pythia_buf *to)
+static void write_mcp_result(const char *id, json_t *result, struct pythia_buf *to)
 {
     json_t *number = json_loads(id, JSON_DECODE_ANY, NULL);
-    write_message(json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id", number, "result", result),
-                  to);
+    write_mcp_message(
+        json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id", number, "result", result), to);
 }
 
 /* How many bytes a character takes in a JSON string. */
@@ -118,7 +118,8 @@ void pythia_mcp_result(struct pythia_mcp_call *call, long status, const char *by
     char *sound = pythia_malloc(3 * size + 1);
     if (sound) {
         size_t repaired = pythia_text_repair((struct pythia_text){bytes, size}, sound);
-        write_result(call->id, make_result(sound, repaired, status < 200 || status > 299), answer);
+        write_mcp_result(call->id, make_result(sound, repaired, status < 200 || status > 299),
+                         answer);
     } else {
         answer->failed = 1;
     }
@@ -128,7 +129,7 @@ void pythia_mcp_result(struct pythia_mcp_call *call, long status, const char *by
 
 void pythia_mcp_fail(struct pythia_mcp_call *call, const char *why, struct pythia_buf *answer)
 {
-    write_result(
+    write_mcp_result(
         call->id,
         json_pack("{s:[{s:s, s:s}], s:b}", "content", "type", "text", "text", why, "isError", 1),
         answer);
@@ -152,8 +153,9 @@ static json_t *initialize(const json_t *parameters, bool changes)
 }
 
 /* A request that is one: its answer, or the route that has to be asked. */
-static enum pythia_mcp_step take_request(const json_t *message, const char *method, bool changes,
-                                         struct pythia_mcp_call *call, struct pythia_buf *answer)
+static enum pythia_mcp_step take_mcp_request(const json_t *message, const char *method,
+                                             bool changes, struct pythia_mcp_call *call,
+                                             struct pythia_buf *answer)
 {
     const json_t *id = json_object_get(message, "id");
     const json_t *parameters = json_object_get(message, "params");
@@ -166,7 +168,7 @@ static enum pythia_mcp_step take_request(const json_t *message, const char *meth
     else if (strcmp(method, "tools/list") == 0)
         result = pythia__mcp_tools_list(changes);
     else if (strcmp(method, "tools/call") != 0) {
-        write_message(fail_with(id, NO_SUCH_METHOD, "there is no such method"), answer);
+        write_mcp_message(fail_with(id, NO_SUCH_METHOD, "there is no such method"), answer);
         return PYTHIA_MCP_ANSWER;
     } else if (!(wrong = pythia__mcp_tools_route(parameters, changes, call))) {
         call->id = json_dumps(id, JSON_ENCODE_ANY);
@@ -174,10 +176,10 @@ static enum pythia_mcp_step take_request(const json_t *message, const char *meth
             return PYTHIA_MCP_CALL;
         free_call(call);
     }
-    write_message(wrong
-                      ? fail_with(id, WRONG_PARAMETERS, wrong)
-                      : json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result),
-                  answer);
+    write_mcp_message(
+        wrong ? fail_with(id, WRONG_PARAMETERS, wrong)
+              : json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result),
+        answer);
     return PYTHIA_MCP_ANSWER;
 }
 
@@ -193,7 +195,8 @@ enum pythia_mcp_step pythia_mcp_take(const char *bytes, size_t size, bool change
     json_t *message = NULL;
     *call = (struct pythia_mcp_call){0};
     if (size > PYTHIA_MCP_MESSAGE_MAX) {
-        write_message(fail_with(NULL, NOT_A_REQUEST, "the message is larger than 1 MiB"), answer);
+        write_mcp_message(fail_with(NULL, NOT_A_REQUEST, "the message is larger than 1 MiB"),
+                          answer);
         return PYTHIA_MCP_ANSWER;
     }
     message = json_loadb(bytes, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
@@ -201,15 +204,15 @@ enum pythia_mcp_step pythia_mcp_take(const char *bytes, size_t size, bool change
     const char *method = json_string_value(json_object_get(message, "method"));
     const char *version = json_string_value(json_object_get(message, "jsonrpc"));
     if (!message)
-        write_message(fail_with(NULL, NOT_JSON, "the message is not JSON"), answer);
+        write_mcp_message(fail_with(NULL, NOT_JSON, "the message is not JSON"), answer);
     else if (json_is_object(message) && !id && method)
         step = PYTHIA_MCP_SILENCE;
     else if (!json_is_object(message) || !version || strcmp(version, "2.0") != 0 || !method ||
              !is_id(id))
-        write_message(fail_with(id, NOT_A_REQUEST, "the message is not a JSON-RPC 2.0 request"),
-                      answer);
+        write_mcp_message(fail_with(id, NOT_A_REQUEST, "the message is not a JSON-RPC 2.0 request"),
+                          answer);
     else
-        step = take_request(message, method, changes, call, answer);
+        step = take_mcp_request(message, method, changes, call, answer);
     json_decref(message);
     return step;
 }

@@ -31,7 +31,7 @@ static int call_bpf(int command, union bpf_attr *attributes)
     return (int)syscall(SYS_bpf, command, attributes, sizeof(*attributes));
 }
 
-/* Of a process, or, without one, of a processor. */
+/* Open the event of a process, or, without one, of a processor. */
 static int open_event(struct perf_event_attr *attributes, uint32_t pid, int processor)
 {
     attributes->size = sizeof(*attributes);

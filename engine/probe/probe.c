@@ -33,16 +33,16 @@ struct settings {
 
 static const struct pythia_option options[] = {
     {"allow", 'a', PYTHIA_OPTION_TEXT, "FILE", "/etc/pythia/probe.allow", NULL, 0, 0,
-     offsetof(struct settings, allow), "programs that may be probed, and users who may ask"},
+     offsetof(struct settings, allow), "Programs that may be probed, and users who may ask"},
     {"socket", 's', PYTHIA_OPTION_TEXT, "PATH", "/run/pythia-probe/socket", NULL, 0, 0,
-     offsetof(struct settings, socket), "where clients connect"},
+     offsetof(struct settings, socket), "Socket that clients connect to"},
     {"lease", 'l', PYTHIA_OPTION_REAL, "SECONDS", "30", NULL, 0.1, 3600,
-     offsetof(struct settings, lease_seconds), "how long a probe stays open unless it is renewed"},
+     offsetof(struct settings, lease_seconds), "Time after which a probe closes, unless renewed"},
     {"max-price", 'm', PYTHIA_OPTION_REAL, "NS", "10000", NULL, 0, 1e9,
-     offsetof(struct settings, max_ns), "what a hit may cost; probes that cost more are refused"},
-    PYTHIA_FLAG("force", 'f', offsetof(struct settings, force), "open probes whatever a hit costs"),
-    PYTHIA_FLAG("help", 'h', offsetof(struct settings, help), "show this and exit"),
-    PYTHIA_FLAG("version", 'V', offsetof(struct settings, version), "show the version and exit"),
+     offsetof(struct settings, max_ns), "Highest cost of a hit; probes that cost more are refused"},
+    PYTHIA_FLAG("force", 'f', offsetof(struct settings, force), "Open probes of any cost"),
+    PYTHIA_FLAG("help", 'h', offsetof(struct settings, help), "Show this help"),
+    PYTHIA_FLAG("version", 'V', offsetof(struct settings, version), "Show the version"),
     {0},
 };
 
@@ -243,10 +243,12 @@ int main(int argc, char **argv)
     struct pythia_error why = {0};
     char text[640];
     int first;
+    pythia_log_setup("pythia-probe", PYTHIA_LOG_INFO);
     pythia_options_default(options, &p.s);
     if (pythia_options_parse(options, &p.s, argc, argv, &first, &why) != PYTHIA_OK ||
         first < argc) {
-        pythia_log(PYTHIA_LOG_ERROR, "%s", why.status ? why.sentence : "there are no operands");
+        pythia_log(PYTHIA_LOG_ERROR, "%s (pythia-probe --help lists the options)",
+                   why.status ? why.sentence : "pythia-probe takes no operands");
         return 2;
     }
     if (p.s.help || p.s.version)

@@ -46,11 +46,12 @@ static int open_attached(struct pythia__session *s, const struct pythia_probe_me
     struct pythia_text path = pythia_text_of(m->id.path);
     struct pythia__attached a = {.number = s->last + 1, .until_ns = now_ns + s->lease_ns};
     if (!pythia_allow_list_has_path(s->allowed, path))
-        return pythia_error_set(e, PYTHIA_ENOTFOUND, "the program is not in the allow-list");
+        return pythia_error_set(e, PYTHIA_ENOTFOUND,
+                                "the program is not in the allow-list, which root can change");
     if (PYTHIA_TEXT_IS(m->id.provider, PYTHIA_FUNCTION_PROVIDER) &&
         !pythia_allow_list_has_functions(s->allowed, path))
         return pythia_error_set(e, PYTHIA_ENOTFOUND,
-                                "the allow-list does not have 'functions' after the program");
+                                "the allow-list must have 'functions' after the program");
     if (s->count == PYTHIA__ATTACHED_MAX)
         return pythia_error_set(e, PYTHIA_ELIMIT, "more than %d probes are attached",
                                 PYTHIA__ATTACHED_MAX);

@@ -28,7 +28,8 @@ struct pythia_flame {
     struct pythia_arena arena;
 };
 
-static int add_frame(struct pythia_flame *f, uint32_t parent, struct pythia_text name, uint32_t *to)
+static int add_flame_frame(struct pythia_flame *f, uint32_t parent, struct pythia_text name,
+                           uint32_t *to)
 {
     if (f->count >= NONE)
         return PYTHIA_ENOMEM;
@@ -51,7 +52,7 @@ int pythia_flame_create(struct pythia_flame **out)
     uint32_t root;
     if (!f)
         return PYTHIA_ENOMEM;
-    if (add_frame(f, NONE, PYTHIA_TEXT("all"), &root) != PYTHIA_OK) {
+    if (add_flame_frame(f, NONE, PYTHIA_TEXT("all"), &root) != PYTHIA_OK) {
         pythia_flame_destroy(f);
         return PYTHIA_ENOMEM;
     }
@@ -86,7 +87,7 @@ static int find_child(struct pythia_flame *f, uint32_t parent, struct pythia_tex
         *child = at;
         return PYTHIA_OK;
     }
-    int status = add_frame(f, parent, name, child);
+    int status = add_flame_frame(f, parent, name, child);
     if (status != PYTHIA_OK)
         return status;
     f->frames[*child].next_sibling = at;

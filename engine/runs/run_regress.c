@@ -87,7 +87,7 @@ static int compare_series_keys(const struct series_key *a, const struct series_k
     return order ? order : compare_texts(a->callpath, b->callpath);
 }
 
-static char *copy_text(const char *text)
+static char *copy_run_text(const char *text)
 {
     return text ? pythia_strndup(text, strlen(text)) : NULL;
 }
@@ -98,13 +98,13 @@ static int compare_series_key(const void *series, size_t index, const void *key)
 }
 
 /* The series of `key`, whose texts are borrowed, made if it is new; NULL without memory. */
-static struct series *find_series(struct pythia_regress *r, const struct series_key *key)
+static struct series *find_run_series(struct pythia_regress *r, const struct series_key *key)
 {
     size_t place = pythia_sorted_place(r->count, compare_series_key, r->series, key);
     if (place < r->count && compare_series_keys(&r->series[place].key, key) == 0)
         return &r->series[place];
-    struct series made = {
-        .texts = {copy_text(key->benchmark), copy_text(key->group), copy_text(key->callpath)}};
+    struct series made = {.texts = {copy_run_text(key->benchmark), copy_run_text(key->group),
+                                    copy_run_text(key->callpath)}};
     made.key = (struct series_key){made.texts[0], made.texts[1], made.texts[2], key->metric};
     if (!made.texts[0] || !made.texts[1] != !key->group || !made.texts[2] != !key->callpath ||
         pythia_grow(&r->series, &r->capacity, r->count, sizeof(*r->series)) != PYTHIA_OK) {
@@ -117,10 +117,10 @@ static struct series *find_series(struct pythia_regress *r, const struct series_
     return &r->series[place];
 }
 
-static int add_value(struct pythia_regress *r, const struct series_key *key, bool after,
-                     double value)
+static int add_run_value(struct pythia_regress *r, const struct series_key *key, bool after,
+                         double value)
 {
-    struct series *s = find_series(r, key);
+    struct series *s = find_run_series(r, key);
     if (!s)
         return PYTHIA_ENOMEM;
     struct values *v = &s->sides[after];
@@ -154,14 +154,14 @@ int pythia_regress_add(struct pythia_regress *r, const struct pythia_run *run, b
     for (key.metric = 0; key.metric < PYTHIA_RUN_METRICS; key.metric++) {
         if (run->metrics[key.metric] < 0 || !(r->options.metrics & 1u << key.metric))
             continue;
-        int status = add_value(r, &key, after, (double)run->metrics[key.metric]);
+        int status = add_run_value(r, &key, after, (double)run->metrics[key.metric]);
         if (status != PYTHIA_OK)
             return status;
     }
     key.metric = -1;
     for (size_t i = 0; i < run->callpath_count && !r->options.no_callpaths; i++) {
         key.callpath = run->callpaths[i].path;
-        int status = add_value(r, &key, after, (double)run->callpaths[i].exclusive_ns);
+        int status = add_run_value(r, &key, after, (double)run->callpaths[i].exclusive_ns);
         if (status != PYTHIA_OK)
             return status;
     }

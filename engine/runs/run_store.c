@@ -89,8 +89,8 @@ static int64_t read_pragma(const struct pythia_run_store *s, const char *query)
     return number;
 }
 
-static int run_statements(const struct pythia_run_store *s, const char *statements,
-                          struct pythia_error *e)
+static int run_store_statements(const struct pythia_run_store *s, const char *statements,
+                                struct pythia_error *e)
 {
     if (sqlite3_exec(s->db, statements, NULL, NULL, NULL) != SQLITE_OK)
         return pythia__run_store_fail(s, e);
@@ -103,13 +103,13 @@ static int run_migrations(const struct pythia_run_store *s, struct pythia_error 
     for (int64_t at = read_pragma(s, "PRAGMA user_version"); at < PYTHIA_RUN_SCHEMA; at++) {
         if (at < 0)
             break;
-        int status = run_statements(s, migrations[at], e);
+        int status = run_store_statements(s, migrations[at], e);
         snprintf(version, sizeof(version), "PRAGMA user_version=%lld", (long long)at + 1);
-        if (status != PYTHIA_OK || (status = run_statements(s, version, e)) != PYTHIA_OK)
+        if (status != PYTHIA_OK || (status = run_store_statements(s, version, e)) != PYTHIA_OK)
             return status;
     }
     snprintf(version, sizeof(version), "PRAGMA application_id=%d", APPLICATION_ID);
-    return run_statements(s, version, e);
+    return run_store_statements(s, version, e);
 }
 
 /* Ten processes may begin on one new file together: the version is read again inside the
@@ -118,11 +118,11 @@ static int migrate_store(const struct pythia_run_store *s, struct pythia_error *
 {
     if (read_pragma(s, "PRAGMA user_version") == PYTHIA_RUN_SCHEMA)
         return PYTHIA_OK;
-    int status = run_statements(s, "BEGIN IMMEDIATE", e);
+    int status = run_store_statements(s, "BEGIN IMMEDIATE", e);
     if (status != PYTHIA_OK)
         return status;
     if ((status = run_migrations(s, e)) != PYTHIA_OK ||
-        (status = run_statements(s, "COMMIT", e)) != PYTHIA_OK)
+        (status = run_store_statements(s, "COMMIT", e)) != PYTHIA_OK)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }
@@ -140,8 +140,10 @@ static int check_owner(const struct pythia_run_store *s, struct pythia_error *e)
     if (tables < 0 &&
         (sqlite3_errcode(s->db) == SQLITE_NOTADB || sqlite3_errcode(s->db) == SQLITE_CORRUPT)) {
         pythia_error_place(e, s->path, 0, 0);
-        return pythia_error_set(e, PYTHIA_EFORMAT, "is no database of runs, or is damaged: %s",
-                                sqlite3_errmsg(s->db));
+        return pythia_error_set(
+            e, PYTHIA_EFORMAT,
+            "is no database of runs, or is damaged: %s (--db names another file)",
+            sqlite3_errmsg(s->db));
     }
     if (version < 0 || owner < 0 || tables < 0)
         return pythia__run_store_fail(s, e);
@@ -151,7 +153,8 @@ static int check_owner(const struct pythia_run_store *s, struct pythia_error *e)
                                 "is a database of another program; name another file with --db");
     if (version > PYTHIA_RUN_SCHEMA)
         return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "was written by a newer Pythia (schema %lld, this one knows %d)",
+                                "was written by a newer Pythia (schema %lld, this one knows %d): "
+                                "use that version, or another file (--db)",
                                 (long long)version, PYTHIA_RUN_SCHEMA);
     return PYTHIA_OK;
 }
@@ -187,7 +190,7 @@ static int prepare_file(const char *path, bool create, struct pythia_error *e)
     return pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
 }
 
-static int open_database(struct pythia_run_store *s, struct pythia_error *e)
+static int open_run_database(struct pythia_run_store *s, struct pythia_error *e)
 {
     if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK)
@@ -197,10 +200,10 @@ static int open_database(struct pythia_run_store *s, struct pythia_error *e)
     int status = check_owner(s, e);
     if (status != PYTHIA_OK)
         return status;
-    status = run_statements(s,
-                            "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
-                            "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
-                            e);
+    status = run_store_statements(s,
+                                  "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
+                                  "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+                                  e);
     if (status != PYTHIA_OK || (status = start_log(s, e)) != PYTHIA_OK)
         return status;
     return migrate_store(s, e);
@@ -220,7 +223,7 @@ int pythia_run_store_open(const char *path, bool create, struct pythia_run_store
     if (!s)
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     memcpy(s->path, path, strlen(path) + 1);
-    status = open_database(s, e);
+    status = open_run_database(s, e);
     if (status != PYTHIA_OK) {
         pythia_run_store_close(s);
         return status;

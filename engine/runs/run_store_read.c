@@ -170,7 +170,7 @@ static int read_callpaths(struct walk *w, struct pythia_run *run)
     return failed ? PYTHIA_ENOMEM : more;
 }
 
-static int read_processes(struct walk *w, struct pythia_run *run)
+static int read_run_processes(struct walk *w, struct pythia_run *run)
 {
     sqlite3_stmt *q = w->processes;
     int more;
@@ -289,7 +289,7 @@ static int read_run(struct walk *w, struct pythia_run *run)
         return status;
     if ((w->with & PYTHIA_RUN_WITH_CALLPATHS) && (status = read_callpaths(w, run)) != PYTHIA_OK)
         return status;
-    if ((w->with & PYTHIA_RUN_WITH_PROCESSES) && (status = read_processes(w, run)) != PYTHIA_OK)
+    if ((w->with & PYTHIA_RUN_WITH_PROCESSES) && (status = read_run_processes(w, run)) != PYTHIA_OK)
         return status;
     if ((w->with & PYTHIA_RUN_WITH_FINDINGS) && (status = read_findings(w, run)) != PYTHIA_OK)
         return status;

@@ -1,4 +1,4 @@
-/* What the files of the store share. */
+/* Shared by the files of the store. */
 #ifndef PYTHIA_RUNS_STORE_PARTS_H
 #define PYTHIA_RUNS_STORE_PARTS_H
 

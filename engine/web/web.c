@@ -46,7 +46,7 @@ struct taking {
 };
 
 /* Fewer bytes than there are end the request. */
-static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
+static size_t take_body_bytes(char *bytes, size_t size, size_t count, void *context)
 {
     struct taking *t = context;
     if (t->max > 0 && t->body->size + size * count > t->max)
@@ -70,7 +70,7 @@ static void set_request(CURL *easy, const struct pythia_web_request *r, struct t
     curl.easy_setopt(easy, CURLOPT_NOPROXY, "*");
     curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(r->timeout_s * 1000));
-    curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_answer);
+    curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body_bytes);
     curl.easy_setopt(easy, CURLOPT_WRITEDATA, taking);
     if (r->socket)
         curl.easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, r->socket);
@@ -134,7 +134,8 @@ int pythia_web_ask(const struct pythia_web_request *request, struct pythia_web_a
                    struct pythia_error *e)
 {
     if (!can_ask())
-        return pythia_error_set(e, PYTHIA_EIO, "libcurl cannot be loaded");
+        return pythia_error_set(e, PYTHIA_EIO,
+                                "libcurl cannot be loaded (on Debian: apt-get install libcurl4)");
     struct taking taking = {&out->body, request->answer_max};
     CURL *easy = request->link ? request->link->easy : curl.easy_init();
     struct curl_slist *headers = easy ? list_headers(request) : NULL;

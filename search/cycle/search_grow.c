@@ -226,8 +226,8 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
 /* ---- contexts that are new ---- */
 
 /* What was believed of a tree says nothing of contexts that it lacked: the next cycle begins with
- * the belief before any evidence. A search that has ended begins again, because the cause may lie in
- * one of them. */
+ * the belief before any evidence. A search that has ended begins again, because the cause may lie
+ * in one of them. */
 static void begin_again(struct pythia_search *s, size_t problem)
 {
     struct pythia_problem *p = &s->problems[problem];

@@ -350,6 +350,8 @@ static int leave_fair_rows(struct pythia_refinement *r)
         return PYTHIA_OK;
     double *weight = pythia_calloc(2 * n, sizeof(*weight));
     bool *keep = pythia_calloc(n, sizeof(*keep));
+    /* Only rows with the lowest hashes are kept. The highest hash among them shows which
+     * fraction of all requests that is, and a kept row stands for at least the inverse of it. */
     double smallest = n > 0 && n < r->requests - r->unseen
                           ? 0x1p64 / (double)(pythia_sample_hash(r->rows, n - 1) | 1)
                           : 1;

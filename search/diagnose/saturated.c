@@ -179,11 +179,14 @@ int pythia_saturated_find(const struct pythia_groups *g,
     int status = number_series(&c);
     if (status != PYTHIA_OK || (status = collect_samples(&c, g)) != PYTHIA_OK)
         goto out;
+    /* One more than needed: an allocation of no bytes may return NULL, which would pass for lack
+     * of memory. */
     values = pythia_calloc(c.count + 1, sizeof(*values));
     status = values ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         goto out;
     if (c.count > 0)
+        /* Bursts are requests in a row, so the samples of a key must be in order of time. */
         qsort(c.samples, c.count, sizeof(*c.samples), compare_samples);
     status = look_at_all(&c, values, &found);
     if (found.count > 0)

@@ -588,6 +588,8 @@ struct pythia_row *pythia_row_copy(struct pythia_row_maker *m, const struct pyth
            values = from->value_count * sizeof(*from->values), texts = 0;
     for (uint32_t i = 0; i < from->value_count; i++)
         texts += from->values[i].size == PYTHIA_ROW_NUMBER ? 0 : from->values[i].size;
+    /* One block holds the row, its times, its values and their texts. Rows are replaced by the
+     * thousand in a cycle, and the pool can hand the block of an evicted row on only as a whole. */
     size_t bytes = sizeof(*from) + times + values + texts;
     struct pythia_row *row = pythia__row_pool_take(&m->pool, &bytes);
     if (!row)

@@ -321,6 +321,20 @@ static void write_key(const struct pythia_key_name *key, struct pythia_buf *to)
     encode_spec_text(text, "=", to);
 }
 
+/* "{a,b}", the levels of one set. */
+static void write_set(const struct pythia_split_rule *rule, size_t set, struct pythia_buf *to)
+{
+    const char *before = "{";
+    for (size_t i = 0; i < rule->level_count; i++) {
+        if (rule->levels[i].set != set)
+            continue;
+        pythia_buf_puts(to, before);
+        encode_spec_text(rule->levels[i].text, ",{}", to);
+        before = ",";
+    }
+    pythia_buf_putc(to, '}');
+}
+
 void pythia_split_spec_write(const struct pythia_split_spec *s, struct pythia_buf *to)
 {
     const struct pythia_split_rule *rule = &s->rule;
@@ -333,14 +347,7 @@ void pythia_split_spec_write(const struct pythia_split_spec *s, struct pythia_bu
         pythia_split_number_add(rule->cuts[i], to);
     }
     for (size_t set = 0; rule->form == PYTHIA_SPLIT_SETS && set < rule->set_count; set++) {
-        const char *before = set ? ",{" : "={";
-        for (size_t i = 0; i < rule->level_count; i++) {
-            if (rule->levels[i].set != set)
-                continue;
-            pythia_buf_puts(to, before);
-            encode_spec_text(rule->levels[i].text, ",{}", to);
-            before = ",";
-        }
-        pythia_buf_putc(to, '}');
+        pythia_buf_putc(to, set ? ',' : '=');
+        write_set(rule, set, to);
     }
 }

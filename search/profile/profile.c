@@ -184,7 +184,7 @@ static int enter_frame(struct pythia_profile *p, const struct pythia_trace *trac
     return PYTHIA_OK;
 }
 
-/* What lies between two roots is of no span, and has a row of its own. */
+/* Time between two roots belongs to no span, and has a row of its own. */
 static int add_time_between_roots(struct pythia_profile *p, uint64_t ns)
 {
     uint32_t row =

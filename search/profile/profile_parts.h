@@ -1,4 +1,4 @@
-/* What the files of a profile share. */
+/* Shared by the files of a profile. */
 #ifndef PYTHIA_SEARCH_PROFILE_PARTS_H
 #define PYTHIA_SEARCH_PROFILE_PARTS_H
 

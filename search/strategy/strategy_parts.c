@@ -453,6 +453,8 @@ static int take_best(const struct pythia__parts *p, const struct pythia__strateg
     int status = PYTHIA_OK;
     while (left && *count < p->budget) {
         const struct pythia__candidate *c = &p->found[heap[0]];
+        /* Reasons are sentences, which cost more than the ranking: only chosen candidates get
+         * one. */
         char *reason = make_candidate_reason(p, row, c);
         if (!reason) {
             status = PYTHIA_ENOMEM;

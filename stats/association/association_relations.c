@@ -1,4 +1,4 @@
-/* What significant keys have to do with each other. A cluster are keys whose regressors span the
+/* Relations between significant keys. A cluster are keys whose regressors span the
  * same: no data can tell them apart. A proxy is a key that has nothing to add once better keys are
  * taken out of it and of the edges: B. R. Rao, "Partial Canonical Correlations", Trabajos de
  * Estadistica 20, 1969. Better keys are found forwards, from the one that explains most, and then

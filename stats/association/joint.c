@@ -468,6 +468,7 @@ int pythia_joint_find(const struct pythia_joint_input *input, struct pythia_join
     struct pythia_joint found = {0};
     if (!is_joint_valid(input))
         return PYTHIA_EINVAL;
+    /* With fewer rows for each coefficient, a linear function of the keys fits noise. */
     if (input->keys < 2 || input->rows < PYTHIA_JOINT_ROWS_EACH * (input->keys + input->edges)) {
         *out = found;
         return PYTHIA_OK;

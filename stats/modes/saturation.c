@@ -87,7 +87,11 @@ int pythia_saturation_look(const double *values, size_t n, double limit,
     s.limit = isnan(limit) ? sorted[n - 1] : limit;
     count_bursts(values, n, &s);
     s.share = (double)s.at_limit / (double)n;
+    /* Ranks, and not values, against time: one request with a huge value would decide Pearson's
+     * correlation alone. */
     s.trend = pythia_ranks_pearson(order, ranks, n);
+    /* A limit that the user gives needs no evidence of a pile; one that is learnt from the
+     * values does, since every sample has a maximum. */
     s.saturated =
         n >= PYTHIA_SATURATION_MIN && s.share >= SHARE_MIN && (!isnan(limit) || is_pile(&p, &s));
     *out = s;

@@ -112,6 +112,8 @@ static int test_exactly(double u, size_t n, size_t m, double tail, struct pythia
     double *ways = count_ways(n, m), all = 0, below = 0;
     if (!ways)
         return PYTHIA_ENOMEM;
+    /* Counts are doubles: 60 values have up to 1.2e17 orders, more than the 2^53 that a double
+     * counts exactly, but an error of 1e-16 of them changes no p-value. */
     size_t pairs = n * m, at = (size_t)u;
     for (size_t i = 0; i <= pairs; i++)
         all += ways[i];
@@ -160,6 +162,7 @@ static double count_rank_pairs(const struct sorted_samples *s, double *ties)
             i++;
         while (j < s->m && s->after[j] == value)
             j++;
+        /* An equal pair counts half: the mean of the U that its two possible orders would give. */
         double equal_before = (double)(i - from_i), equal_after = (double)(j - from_j);
         u += equal_after * ((double)from_i + equal_before / 2);
         double equal = equal_before + equal_after;

@@ -18,6 +18,9 @@ int pythia__samples_squares(const double *x, const uint32_t *group, size_t n, si
         assert(group[i] < groups);
         pythia_moments_add(&each[group[i]], x[i]);
     }
+    /* Moments of each group are merged instead of summing all squares at once, because the sum
+     * within groups would cancel if their means are large against their spread (Chan, Golub and
+     * LeVeque 1983). */
     *out = (struct pythia__samples_squares){0};
     for (size_t g = 0; g < groups; g++) {
         out->groups += each[g].n > 0;

@@ -98,7 +98,7 @@ static double value_at_rank(const double *row, size_t n, size_t rank, struct ran
     return value_of_order(low);
 }
 
-/* What the row is clipped to. */
+/* The range that a row is clipped to. */
 static struct range clip_range(const double *row, size_t n, struct clip c)
 {
     if (c.top < KEPT_MAX && c.bottom < KEPT_MAX)
@@ -278,6 +278,8 @@ static void sum_parts(struct work *w, const double *x, size_t k, struct clip c, 
     w->squares = centre_total(w->total, w->n, squares);
     if (!brief)
         w->raw_squares = centre_total(w->raw_total, w->n, raw_squares);
+    /* The weights and degrees of freedom of HC3 depend on the total alone. They are computed
+     * once for all parts, which makes the error of a share one more pass over its row. */
     for (size_t i = 0; i < w->n; i++) {
         double unit = w->total[i] / sqrt(w->squares);
         w->weights[i] = unit / rest_of(unit, (double)w->n);
@@ -339,6 +341,8 @@ static void share_of_clipped(const struct work *w, const double *row, const stru
                              double width, struct pythia_share *out)
 {
     struct range r = p->range;
+    /* Values are taken relative to the lower end of the range, so that a large mean does not
+     * cost the digits of a small spread. */
     double products = 0;
     for (size_t i = 0; i < w->n; i++)
         products += (clip_to_range(row[i], r) - r.low - p->mean) * w->total[i];

@@ -49,6 +49,9 @@ void pythia_two_samples_cautious(const struct pythia_summary *b, const struct py
     }
     double of_b = b->variance / b->n, of_a = a->variance / a->n, squared = of_b + of_a;
     double df = squared * squared / (of_b * of_b / (b->n - 1) + of_a * of_a / (a->n - 1));
+    /* Welch's error is too small by chance if the small sample happens to vary little. The
+     * pooled error, which assumes equal variances, is the larger one then; the larger of both
+     * rarely claims a change that is none. */
     double pooled_df = b->n + a->n - 2;
     double pooled =
         ((b->n - 1) * b->variance + (a->n - 1) * a->variance) / pooled_df * (1 / b->n + 1 / a->n);

@@ -85,6 +85,7 @@ static int cover_bins(struct pythia_sketch *s, int32_t lowest, int32_t highest, 
         first = first < s->first ? first : s->first;
         end = end > end_now ? end : end_now;
     }
+    /* A sketch never becomes narrow again: its counts may exceed 32 bits. */
     wide = wide || s->wide;
     uint32_t bins = (uint32_t)(end - first);
     if (bins == s->bins && wide == s->wide)
@@ -176,6 +177,8 @@ int pythia_sketch_merge(struct pythia_sketch *s, const struct pythia_sketch *oth
         return PYTHIA_EINVAL;
     if (other->count > UINT64_MAX - s->count)
         return PYTHIA_ELIMIT;
+    /* Bins grow before anything is counted, so that a merge without memory leaves the sketch as
+     * it was. */
     if (other->bins > 0) {
         int32_t last = other->first + (int32_t)other->bins - 1;
         int status = cover_bins(s, other->first, last, needs_wide(s, other));

@@ -103,14 +103,18 @@ static void what_is_no_space_is_refused_with_place_and_reason(void **state)
     static const struct {
         const char *text, *why;
     } cases[] = {
-        {"", "space: is not a search space of this version: expected schema pythia.space/1, found "
+        {"", "space: is not a search space of this version (pythia space build makes one): "
+             "expected schema pythia.space/1, found "
              "none"},
-        {"[]", "space: is not a search space of this version: expected schema pythia.space/1, "
+        {"[]", "space: is not a search space of this version (pythia space build makes one): "
+               "expected schema pythia.space/1, "
                "found none"},
-        {"{}", "space: is not a search space of this version: expected schema pythia.space/1, "
+        {"{}", "space: is not a search space of this version (pythia space build makes one): "
+               "expected schema pythia.space/1, "
                "found none"},
         {"{\"schema\":\"pythia.history/1\"}",
-         "space: is not a search space of this version: expected schema pythia.space/1, found "
+         "space: is not a search space of this version (pythia space build makes one): expected "
+         "schema pythia.space/1, found "
          "pythia.history/1"},
         {"{\"schema\":5}", "space:1: expected a string, found '5' (byte 10)"},
         {"{\"schema\":\"pythia.space/1\"", "space:1: the input ends in the middle of a value (byte "

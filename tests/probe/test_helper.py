@@ -145,7 +145,7 @@ class Functions(OfOneTarget):
         self.texts = "work:2"
         _, client = self.begin()
         self.assertEqual(client.ask(f"attach function:work {self.path}"),
-                         f"refused function:work {self.path}: the allow-list does not have 'functions' after the program")
+                         f"refused function:work {self.path}: the allow-list must have 'functions' after the program")
 
 
 class Processes(OfOneTarget):
@@ -310,7 +310,7 @@ class Kernel(OfOneTarget):
     def test_the_kernel_is_not_probed_unless_root_lists_it(self):
         _, client = self.begin()
         self.assertEqual(client.ask(f"within kernel:switch_out {helper.KERNEL}"),
-                         f"refused kernel:switch_out {helper.KERNEL}: the program is not in the allow-list")
+                         f"refused kernel:switch_out {helper.KERNEL}: the program is not in the allow-list, which root can change")
         self.assertEqual(client.ask(f"within kernel:switch_out {self.path}"),
                          f"refused kernel:switch_out {self.path}: there is no such probe of the kernel")
 

@@ -156,9 +156,11 @@ static void what_is_not_allowed_is_refused(void **state)
 {
     int before = count_descriptors();
     expect("attach p:a /etc/group", 0,
-           "refused p:a /etc/group: the program is not in the allow-list");
+           "refused p:a /etc/group: the program is not in the allow-list, which root can "
+           "change");
     expect("attach p:a /etc/../etc/passwd", 0,
-           "refused p:a /etc/../etc/passwd: the program is not in the allow-list");
+           "refused p:a /etc/../etc/passwd: the program is not in the allow-list, which "
+           "root can change");
     expect("attach p:none /etc/passwd", 0,
            "refused p:none /etc/passwd: the program has no such probe");
     expect("attach p /etc/passwd", 0, "refused p /etc/passwd: an id is PROVIDER:NAME /PATH [PID]");

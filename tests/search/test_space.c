@@ -106,7 +106,7 @@ static void renew(struct bench *b, const char *text, int requests)
     pythia_space_destroy(now.space);
 }
 
-/* Four requests were known, and two are seen now: what is not seen any more counts half, by hand. */
+/* Four requests were known, and two are seen now: what is not seen any more counts half. */
 static void a_type_whose_program_has_changed_has_the_counts_of_now(void **state)
 {
     struct bench b;

@@ -88,7 +88,7 @@ def find_functions(text):
         head = begin - 1
         while head > 0 and lines[head - 1].strip() and code[head - 1] and not lines[head - 1].startswith(("#", "}")):
             head -= 1
-        declaration = " ".join(lines[head:begin])
+        declaration = re.sub(r"__attribute__\(\(.*?\)\)\s*", "", " ".join(lines[head:begin]))
         match = re.match(r"^([\w\s*()\",]*?)\b(\w+)\((.*)\)\s*$", declaration)
         if not match:
             continue

@@ -56,9 +56,9 @@ static uint64_t read_clock_ticks(enum pythia__clock_kind kind)
     return pythia__clock_ns(CLOCK_MONOTONIC);
 }
 
-/* What a clock shows when CLOCK_MONOTONIC shows `monotonic_ns`. Two clocks cannot be read at once:
- * of several tries, take the one that was interrupted least. On a busy machine an interruption
- * takes milliseconds, by which all spans of a frame would be moved. */
+/* The reading of a clock when CLOCK_MONOTONIC shows `monotonic_ns`. Two clocks cannot be read at
+ * once: of several tries, take the one that was interrupted least. On a busy machine an
+ * interruption takes milliseconds, by which all spans of a frame would be moved. */
 static uint64_t read_clock_at(clockid_t clock, uint64_t monotonic_ns)
 {
     uint64_t least = UINT64_MAX, shown = 0;

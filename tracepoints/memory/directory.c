@@ -233,7 +233,7 @@ static int parse_directory_number(const char *word, uint64_t most, uint64_t *out
     return number <= most ? 0 : -EBADMSG;
 }
 
-static int read_id(const char *word, struct pythia__entry *out)
+static int read_segment_id(const char *word, struct pythia__entry *out)
 {
     uint64_t halves[2] = {0, 0};
     if (strlen(word) != 32)
@@ -261,7 +261,7 @@ static int parse_entry(char *line, const char *kind, struct pythia__entry *out, 
         return pythia__why(why, -EPROTO, "is of another version than %d", VERSION);
     struct pythia__entry entry = {.kind = kind};
     int broken = parse_directory_number(next_word(&rest), INT_MAX, &segment) != 0 ||
-                 read_id(next_word(&rest), &entry) != 0 ||
+                 read_segment_id(next_word(&rest), &entry) != 0 ||
                  parse_directory_number(next_word(&rest), INT_MAX, &pid) != 0;
     word = next_word(&rest);
     if (broken || parse_directory_number(next_word(&rest), UINT64_MAX / 16, &theirs) != 0 || *rest)

@@ -66,7 +66,7 @@ static struct losses losses_at(const uint64_t *four)
         __atomic_load_n(four + 2, __ATOMIC_RELAXED), __atomic_load_n(four + 3, __ATOMIC_RELAXED)};
 }
 
-static uint64_t sum_losses(struct losses l)
+static uint64_t sum_ring_losses(struct losses l)
 {
     return l.spans + l.ends + l.annotations + l.values;
 }
@@ -149,7 +149,7 @@ static int give_definitions(const struct pass *p)
         refuse_stream(p, "its definitions end where they cannot");
         return 0;
     }
-    while (status == 0 && (r->defined < defined || sum_losses(lost) != r->told_losses)) {
+    while (status == 0 && (r->defined < defined || sum_ring_losses(lost) != r->told_losses)) {
         uint64_t left = defined - r->defined, bytes = left < CHUNK ? left : CHUNK;
         memcpy(r->buffer + HEADER, r->area.definitions + r->defined, bytes);
         int64_t whole = walk_records(p, bytes, bytes == left, &records);
@@ -161,7 +161,7 @@ static int give_definitions(const struct pass *p)
         status = give_records(p, DEFINITIONS, r->defined, (uint64_t)whole, lost, 0);
         if (status == 0) {
             r->defined += (uint64_t)whole;
-            r->told_losses = sum_losses(lost);
+            r->told_losses = sum_ring_losses(lost);
             p->counts->records += records;
         }
     }
@@ -211,7 +211,8 @@ static int give_ring(const struct pass *p, uint32_t ring)
     struct pythia__stream *s = &p->r->rings[ring];
     struct losses lost = losses_at(&a->controls[ring].lost_spans);
     int status = 0;
-    while (status == 0 && !s->bad && (s->tail != s->head || sum_losses(lost) != s->told_losses)) {
+    while (status == 0 && !s->bad &&
+           (s->tail != s->head || sum_ring_losses(lost) != s->told_losses)) {
         uint64_t left = s->head - s->tail, bytes = left < CHUNK ? left : CHUNK, records;
         pythia__ring_copy(pythia__area_ring(a, ring), a->ring_bytes, s->tail, s->tail + bytes,
                           p->r->buffer + HEADER);
@@ -224,7 +225,7 @@ static int give_ring(const struct pass *p, uint32_t ring)
                               ring == p->last && (uint64_t)whole == left ? PYTHIA_FRAME_LAST : 0);
         if (status == 0) {
             s->tail += (uint64_t)whole;
-            s->told_losses = sum_losses(lost);
+            s->told_losses = sum_ring_losses(lost);
             p->counts->records += records;
             __atomic_store_n(&p->r->area.controls[ring].tail, s->tail, __ATOMIC_RELEASE);
         }

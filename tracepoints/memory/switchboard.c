@@ -229,7 +229,7 @@ static const char *read_name_at(const struct segment *s, uint32_t at, size_t *by
     return (const char *)s->names + at + sizeof(size);
 }
 
-static int is_name(const struct segment *s, uint32_t at, const char *name, size_t bytes)
+static int is_board_name(const struct segment *s, uint32_t at, const char *name, size_t bytes)
 {
     size_t size;
     const char *found = read_name_at(s, at, &size);
@@ -272,7 +272,7 @@ static uint32_t take_free_point(struct segment *s, const char *id, size_t bytes)
 static int is_point_named(const struct segment *s, uint32_t slot, const char *id, size_t bytes)
 {
     return slot - 1 < POINTS &&
-           is_name(s, __atomic_load_n(&s->ids[slot - 1], __ATOMIC_ACQUIRE), id, bytes);
+           is_board_name(s, __atomic_load_n(&s->ids[slot - 1], __ATOMIC_ACQUIRE), id, bytes);
 }
 
 /* The place of an id, given to it if there was none; POINTS: there is none. */
@@ -387,7 +387,7 @@ int pythia_switchboard_type(struct pythia_switchboard *b, const char *name, size
                                             __ATOMIC_ACQUIRE))
                 return PYTHIA_TYPE_FIRST + i;
         }
-        if (is_name(s, there, clean, name_bytes))
+        if (is_board_name(s, there, clean, name_bytes))
             return PYTHIA_TYPE_FIRST + i;
     }
     __atomic_fetch_add(&s->refused_types, 1, __ATOMIC_RELAXED);

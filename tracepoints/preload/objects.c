@@ -237,7 +237,7 @@ static const void *rebase_address(const struct object *o, ElfW(Addr) value)
 
 /* The dynamic section is read instead of the section headers, which a stripped object may not have.
  */
-static int read_tables(const struct object *o, struct tables *t)
+static int read_object_tables(const struct object *o, struct tables *t)
 {
     *t = (struct tables){0};
     for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
@@ -379,7 +379,7 @@ static size_t hook_object(struct object *o, void *handle)
 {
     struct tables t;
     size_t hooked = 0;
-    if (!read_tables(o, &t))
+    if (!read_object_tables(o, &t))
         return 0;
     for (size_t i = 0; t.calls && i < t.call_count; i++)
         if (ELF64_R_TYPE(t.calls[i].r_info) == R_X86_64_JUMP_SLOT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be hooked, and what of it to keep: a plan, which `pythia run` writes and the shim
+/* The functions to hook, and the values to record: a plan, which `pythia run` writes and the shim
  * reads in the program. A file of lines, fields with tabs between:
  *
  *     pythia-hooks 1

@@ -82,7 +82,7 @@ static char *read_plan(const char *path)
 }
 
 /* All points are allocated at once, because hooks keep pointers to them. */
-static int add_points(char *text)
+static int add_hook_points(char *text)
 {
     size_t lines = 0;
     for (const char *c = text; *c; c++)
@@ -173,7 +173,7 @@ static void open_found(void)
     pythia_switchboard_close(board);
 }
 
-static void open_probe(size_t index, const char *name)
+static void open_hook_probe(size_t index, const char *name)
 {
     struct pythia_switchboard *board;
     char why[256];
@@ -185,7 +185,7 @@ static void open_probe(size_t index, const char *name)
     pythia_switchboard_close(board);
 }
 
-static const struct pythia__probes_host host = {pythia__tell, open_probe};
+static const struct pythia__probes_host host = {pythia__tell, open_hook_probe};
 
 /* ---- hooking ---- */
 
@@ -306,7 +306,7 @@ static void load_callbacks(void)
 
 /* ---- beginning and end ---- */
 
-static void lock_before_fork(void)
+static void lock_hooks_before_fork(void)
 {
     pthread_mutex_lock(&preload.lock);
 }
@@ -332,7 +332,7 @@ __attribute__((constructor)) static void begin(void)
     preload.text = read_plan(path);
     if (!preload.text)
         return; /* the run that made it is over */
-    int status = add_points(preload.text);
+    int status = add_hook_points(preload.text);
     if (status == 0)
         status = pythia__calls_begin();
     if (status == 0)
@@ -343,7 +343,7 @@ __attribute__((constructor)) static void begin(void)
                                                        : strerror(-status));
         return;
     }
-    pthread_atfork(lock_before_fork, after_fork, after_fork_in_child);
+    pthread_atfork(lock_hooks_before_fork, after_fork, after_fork_in_child);
     pythia__tell("began\t%ld\t%s", (long)getpid(), program_invocation_short_name);
     load_callbacks();
     pthread_mutex_lock(&preload.lock);
@@ -355,7 +355,7 @@ __attribute__((constructor)) static void begin(void)
     pythia__probes_begin(probes, &host);
 }
 
-/* What the process took, and calls that there was no slot for. */
+/* The resources that the process used, and the calls without a free slot. */
 __attribute__((destructor)) static void end(void)
 {
     pythia__probes_end();

@@ -69,7 +69,7 @@ uintptr_t pythia__stub_target(uintptr_t address)
     return target;
 }
 
-static int add_area(void)
+static int add_stub_area(void)
 {
     if (stubs.area_count == AREAS)
         return 0;
@@ -112,7 +112,7 @@ static void write_stub(unsigned char *to, const struct pythia__hook *hook)
  * written anew beside, and put in its place. */
 static int place_stub(struct pythia__hook *hook)
 {
-    if ((stubs.area_count == 0 || stubs.used == AREA_BYTES / STUB_BYTES) && !add_area())
+    if ((stubs.area_count == 0 || stubs.used == AREA_BYTES / STUB_BYTES) && !add_stub_area())
         return 0;
     unsigned char *at = stubs.areas[stubs.area_count - 1] + (size_t)stubs.used * STUB_BYTES,
                   *page = at - (size_t)(stubs.used % PER_PAGE) * STUB_BYTES;

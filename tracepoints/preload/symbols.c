@@ -47,8 +47,9 @@ static int find_file_kind(const struct file *f)
     return PYTHIA__FILE_STATIC;
 }
 
-static void read_table(const struct file *f, const Elf64_Shdr *table, const Elf64_Shdr *strings,
-                       const struct pythia__symbol_handler *handler)
+static void read_symbol_table(const struct file *f, const Elf64_Shdr *table,
+                              const Elf64_Shdr *strings,
+                              const struct pythia__symbol_handler *handler)
 {
     uint64_t count = table->sh_size / sizeof(Elf64_Sym);
     const Elf64_Sym *symbols = find_part(f, table->sh_offset, count, sizeof(*symbols));
@@ -74,7 +75,7 @@ static void read_sections(const struct file *f, const struct pythia__symbol_hand
     for (unsigned i = 0; sections && i < head->e_shnum; i++)
         if ((sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM) &&
             sections[i].sh_link < head->e_shnum)
-            read_table(f, &sections[i], &sections[sections[i].sh_link], handler);
+            read_symbol_table(f, &sections[i], &sections[sections[i].sh_link], handler);
 }
 
 /* The file is mapped and not read: symbols of a large program are a small part of it. */

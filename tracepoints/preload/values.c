@@ -84,8 +84,8 @@ static uint64_t low_bits(const uint8_t *vector)
     return bits;
 }
 
-static uint64_t read_argument(const struct pythia__key *k, const struct pythia__registers *r,
-                              const uint64_t *stack)
+static uint64_t read_call_argument(const struct pythia__key *k, const struct pythia__registers *r,
+                                   const uint64_t *stack)
 {
     if (k->from == PYTHIA__FROM_FLOATING)
         return low_bits(r->vectors[k->index]);
@@ -262,7 +262,7 @@ void pythia__values_enter(const struct pythia__hooked *h, struct pythia_scope *s
         else if (k->from == PYTHIA__FROM_METRIC)
             metrics[k->index] = metric_now(k->index);
         else if (k->from != PYTHIA__FROM_RETURN && r)
-            set_value(scope, k, read_argument(k, r, stack));
+            set_value(scope, k, read_call_argument(k, r, stack));
     }
     if (h->callback)
         tell_entered(h, scope, r, stack);
@@ -317,7 +317,7 @@ void pythia__values_left(const struct pythia__hooked *h, struct pythia_scope *sc
 size_t pythia__values_request(const struct pythia__key *k, const struct pythia__registers *r,
                               const uint64_t *stack, char *room, size_t most)
 {
-    uint64_t bits = read_argument(k, r, stack);
+    uint64_t bits = read_call_argument(k, r, stack);
     if (k->as == PYTHIA__AS_TEXT) {
         long bytes = bits ? pythia__text_copy(bits, room, k->bytes < most ? k->bytes : most) : 0;
         return bytes > 0 ? (size_t)bytes : 0;

@@ -35,7 +35,7 @@ struct frame {
     uint8_t recorded, request;
 };
 
-/* What a thread has; taken over by another one when it ends. */
+/* The state of a thread; another thread takes it over when it ends. */
 struct hitting {
     struct hitting *next; /* of all, ever */
     int taken;
@@ -175,8 +175,8 @@ static uint64_t read_register(const struct pythia__probe_registers *r, uint8_t a
 
 /* Nothing says that a note is right: what is not on the page of the stack pointer, which is there,
  * is read by a system call. */
-static int read_memory(const struct pythia__probe_registers *r, uint64_t from, unsigned bytes,
-                       uint64_t *out)
+static int read_hit_memory(const struct pythia__probe_registers *r, uint64_t from, unsigned bytes,
+                           uint64_t *out)
 {
     *out = 0;
     if (from / PAGE == r->rsp / PAGE && (from + bytes - 1) / PAGE == r->rsp / PAGE) {
@@ -200,8 +200,8 @@ static int read_memory(const struct pythia__probe_registers *r, uint64_t from, u
 }
 
 /* The value of an argument, extended to 64 bits; 0 if it cannot be read. */
-static int read_operand(const struct pythia__site_operand *o,
-                        const struct pythia__probe_registers *r, int64_t *out)
+static int read_hit_operand(const struct pythia__site_operand *o,
+                            const struct pythia__probe_registers *r, int64_t *out)
 {
     uint64_t bits;
     if (o->kind == CONSTANT) {
@@ -212,7 +212,7 @@ static int read_operand(const struct pythia__site_operand *o,
         uint64_t at = read_register(r, o->base) + (uint64_t)o->value;
         if (o->index != NO_REGISTER)
             at += read_register(r, o->index) * o->scale;
-        if (!read_memory(r, at, o->bytes, &bits))
+        if (!read_hit_memory(r, at, o->bytes, &bits))
             return 0;
     } else {
         return 0;
@@ -222,19 +222,19 @@ static int read_operand(const struct pythia__site_operand *o,
     return 1;
 }
 
-static int read_key(const struct pythia__placed *p, const struct pythia__site_key *k,
-                    const struct pythia__probe_registers *r, int64_t *out)
+static int read_hit_key(const struct pythia__placed *p, const struct pythia__site_key *k,
+                        const struct pythia__probe_registers *r, int64_t *out)
 {
     return k->argument < p->site->operand_count &&
-           read_operand(&p->site->operands[k->argument], r, out);
+           read_hit_operand(&p->site->operands[k->argument], r, out);
 }
 
 /* Bytes of a text argument in `room` of TEXT_BYTES; -1 if it cannot be read. */
-static long read_text(const struct pythia__placed *p, const struct pythia__site_key *k,
-                      const struct pythia__probe_registers *r, char *room)
+static long read_hit_text(const struct pythia__placed *p, const struct pythia__site_key *k,
+                          const struct pythia__probe_registers *r, char *room)
 {
     int64_t from;
-    return read_key(p, k, r, &from) ? pythia__text_copy((uint64_t)from, room, TEXT_BYTES) : -1;
+    return read_hit_key(p, k, r, &from) ? pythia__text_copy((uint64_t)from, room, TEXT_BYTES) : -1;
 }
 
 static __attribute__((noinline)) void set_text(const struct pythia__placed *p,
@@ -243,7 +243,7 @@ static __attribute__((noinline)) void set_text(const struct pythia__placed *p,
                                                const struct pythia_scope *scope)
 {
     char room[TEXT_BYTES];
-    long bytes = read_text(p, k, r, room);
+    long bytes = read_hit_text(p, k, r, room);
     if (bytes >= 0)
         pythia_set_text(scope, k->name, k->name_bytes, room, (size_t)bytes);
     else
@@ -261,7 +261,7 @@ static void set_keys(const struct pythia__placed *p, const struct pythia__probe_
             continue;
         if (k->text)
             set_text(p, k, r, scope);
-        else if (read_key(p, k, r, &value))
+        else if (read_hit_key(p, k, r, &value))
             pythia_set_integer(scope, k->name, k->name_bytes, k->is_int ? (int32_t)value : value);
     }
 }
@@ -276,7 +276,7 @@ static __attribute__((noinline)) int is_of_point(const struct pythia__placed *p,
         const struct pythia__site_key *k = &plan->keys[i];
         if (!*k->only)
             continue;
-        long bytes = read_text(p, k, r, room);
+        long bytes = read_hit_text(p, k, r, room);
         if (bytes != (long)strlen(k->only) || memcmp(room, k->only, (size_t)bytes) != 0)
             return 0;
     }
@@ -295,7 +295,7 @@ static void name_request(const struct pythia__placed *p, const struct pythia__pr
     size_t size = 0;
     for (uint32_t i = 0; i < plan->key_count; i++) {
         const struct pythia__site_key *k = &plan->keys[i];
-        long bytes = k->text && !k->done ? read_text(p, k, r, room) : -1;
+        long bytes = k->text && !k->done ? read_hit_text(p, k, r, room) : -1;
         if (bytes < 0)
             continue;
         const char *header = pythia__statement_caller(room, (size_t)bytes);

@@ -94,7 +94,7 @@ static uint8_t *find_in_area(struct area *a, const uint8_t *after, uint32_t mask
 
 /* The n-th distance to try: the nearest come first, below the site before above it, because a
  * program's heap grows above it. */
-static int64_t find_distance(uint32_t n, uint32_t mask)
+static int64_t find_jump_distance(uint32_t n, uint32_t mask)
 {
     uint32_t distance = UINT32_C(0xcccccccc) & mask;
     uint32_t low = n & 0xff, high = n >> 8; /* of bytes 2 and 3 */
@@ -115,10 +115,10 @@ static int64_t find_distance(uint32_t n, uint32_t mask)
     return (int32_t)distance;
 }
 
-static uint8_t *add_area(const uint8_t *after, uint32_t mask, size_t bytes)
+static uint8_t *add_patch_area(const uint8_t *after, uint32_t mask, size_t bytes)
 {
     for (uint32_t n = 0; n < TRIES_MAX && area_count < AREAS_MAX; n++) {
-        int64_t distance = find_distance(n, mask);
+        int64_t distance = find_jump_distance(n, mask);
         uintptr_t at = (uintptr_t)after + (uintptr_t)distance;
         if (!fits_mask(distance, mask) || (distance < 0 && at > (uintptr_t)after) || at < 65536)
             continue;
@@ -147,7 +147,7 @@ static uint8_t *find_place(const uint8_t *after, uint32_t mask, size_t bytes, st
     for (uint32_t i = area_count; i-- > 0 && !at;)
         if ((at = find_in_area(&areas[i], after, mask, bytes)))
             *of = &areas[i];
-    if (!at && (at = add_area(after, mask, bytes)))
+    if (!at && (at = add_patch_area(after, mask, bytes)))
         *of = &areas[area_count - 1];
     return at;
 }

@@ -61,7 +61,7 @@ _Static_assert(sizeof(struct pythia__probe_registers) == 168, "as in probe_x86_6
 
 /* ---- beginning and end (sites.c) ---- */
 
-/* What the shim has for it. */
+/* The state of the shim for it. */
 struct pythia__probes_host {
     /* Report a line to whoever started the program. */
     void (*tell)(const char *format, ...) __attribute__((format(printf, 1, 2)));

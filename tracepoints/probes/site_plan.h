@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the shim is to do with static probes (USDT): a plan, which `pythia run` writes and the shim
+/* Instructions for the shim on static probes (USDT): a plan, which `pythia run` writes and the shim
  * reads in the program. Everything that is difficult is done before the program starts: the notes
  * of ELF files are read, instructions are decoded and relocated. The shim has neither a reader of
  * ELF files nor a disassembler; it compares bytes, copies code, and fills in addresses.

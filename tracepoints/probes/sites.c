@@ -142,7 +142,7 @@ static int is_any_open(void)
     return open;
 }
 
-static uint8_t choose_state(struct pythia__placed *p, int any)
+static uint8_t choose_site_state(struct pythia__placed *p, int any)
 {
     if (p->gone || all.ending || all.stopped || !any ||
         (!(p->of->plan->flags & PYTHIA__SITE_REQUEST) && !pythia__is_wanted(&p->of->point)))
@@ -194,7 +194,7 @@ static int change_sites(void)
     c.sites = calloc(pythia__placed_count() + 1, sizeof(struct pythia__placed *)); /* NOLINT */
     for (uint32_t i = 0; c.sites && i < pythia__placed_count(); i++) {
         struct pythia__placed *p = pythia__placed_at_number(i);
-        p->to = choose_state(p, any);
+        p->to = choose_site_state(p, any);
         if (p->to == p->state)
             continue;
         p->was_trapped |= p->to == PYTHIA__SITE_TRAPPED;
@@ -264,7 +264,7 @@ static int differs(void)
     int any = is_any_open(), found = 0;
     for (uint32_t i = 0; i < pythia__placed_count() && !found; i++) {
         struct pythia__placed *p = pythia__placed_at_number(i);
-        found = choose_state(p, any) != p->state;
+        found = choose_site_state(p, any) != p->state;
     }
     return found;
 }
@@ -340,7 +340,7 @@ static void start_watching(void)
 
 /* ---- fork ---- */
 
-static void lock_before_fork(void)
+static void lock_sites_before_fork(void)
 {
     pthread_mutex_lock(&all.lock);
 }
@@ -425,7 +425,7 @@ static int make_ready(void)
     if (status == 0)
         status = pythia__trap_begin();
     if (status == 0)
-        status = -pthread_atfork(lock_before_fork, unlock_parent, begin_child);
+        status = -pthread_atfork(lock_sites_before_fork, unlock_parent, begin_child);
     return status;
 }
 

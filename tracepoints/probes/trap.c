@@ -78,8 +78,8 @@ static void fill_registers(const greg_t *g, struct pythia__probe_registers *r)
 #undef REGISTER
 }
 
-/* What the program has wanted of a SIGTRAP that is not of a site. */
-static void pass_on(int number, siginfo_t *info, ucontext_t *context)
+/* The program's own action for a SIGTRAP that is not from a site. */
+static void pass_trap_on(int number, siginfo_t *info, ucontext_t *context)
 {
     struct sigaction action = traps.of_program;
     int is_int3 = info->si_code > 0;
@@ -113,7 +113,7 @@ static void take_trap(int number, siginfo_t *info, void *context)
     } else if (p) {
         g[REG_RIP] = (greg_t)(p->moved + p->site->code.begins[at - p->at] - 1);
     } else {
-        pass_on(number, info, c);
+        pass_trap_on(number, info, c);
     }
     errno = saved;
 }

@@ -80,7 +80,7 @@ struct pythia__thread {
     unsigned char clock;   /* enum pythia__clock_kind; 0 until it has a ring */
     unsigned char looking; /* at variables: a function that is asked may pass points itself */
 
-    /* What it told last of variables: of which request, how many, and the first ones' values. */
+    /* Variables reported last: the request, their number, and the first values. */
     struct pythia__told {
         uint64_t trace_high, trace_low, epoch;
         uint64_t count;

@@ -1,4 +1,4 @@
-/* What the plane needs of a switchboard (tracepoints/), and nothing else: where the switches of C
+/* The part of a switchboard (tracepoints/) that the plane needs: where the switches of C
  * programs are, and a word among them that says who throws them. */
 #ifndef PYTHIA_CONTROLS_BOARD_H
 #define PYTHIA_CONTROLS_BOARD_H

@@ -87,7 +87,8 @@ static int create_gate(const void *settings, struct pythia_control **out, struct
     return PYTHIA_OK;
 }
 
-/* Whoever sets a lease will apply. The guard is forked now, while there is little to copy. */
+/* A lease is set before anything is applied. The guard is forked now, while there is little to
+ * copy. */
 static void set_gate_lease(struct pythia_control *c, uint64_t lease_ns)
 {
     struct gate *g = (struct gate *)c;

@@ -17,7 +17,7 @@
 
 #define NAP_NS UINT64_C(100000000) /* between looks at the clock */
 
-/* What the two processes share. */
+/* Shared by the two processes. */
 struct words {
     _Atomic uint64_t deadline_ns; /* of CLOCK_BOOTTIME, which a machine that sleeps does not stop;
                                      0: there is no lease yet */

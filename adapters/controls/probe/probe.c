@@ -358,7 +358,9 @@ static void close_connection(struct probe *p)
 static void note_loss(struct probe *p, const char *why)
 {
     if (p->greeted || !p->told)
-        pythia_log(PYTHIA_LOG_WARNING, "pythia-probe is not there: socket=%s, reason=%s",
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "pythia-probe does not answer (is it running? --probe-socket names its socket): "
+                   "socket=%s, reason=%s",
                    p->socket_path, why);
     p->told = true;
     close_connection(p);

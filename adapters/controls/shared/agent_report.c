@@ -1,4 +1,4 @@
-/* What an agent says of itself:
+/* An agent's report:
  *
  *     {"service": "shop", "instance": "host:4711:5f3c",       who it is
  *      "applied": "9c1185a5c5e9fc54",                         the list that it has in force

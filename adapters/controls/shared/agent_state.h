@@ -1,4 +1,4 @@
-/* What agents.c and agent_report.c share. */
+/* Shared by agents.c and agent_report.c. */
 #ifndef PYTHIA_CONTROLS_AGENT_STATE_H
 #define PYTHIA_CONTROLS_AGENT_STATE_H
 

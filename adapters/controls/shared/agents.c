@@ -108,7 +108,7 @@ static struct pythia__agent_service *find_service(const struct pythia__agents *a
                                                                                    : NULL;
 }
 
-/* What finds an agent. */
+/* The key of an agent. */
 struct agent_key {
     struct pythia_text service, instance;
 };

@@ -80,7 +80,7 @@ void pythia__agents_tell_again(struct pythia__agents *a); /* everything is untol
 /* Has the last _apply run out? Then no agent must hear that its list still holds. */
 bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns);
 
-/* What struct pythia_control_ops asks for. */
+/* The functions of struct pythia_control_ops. */
 int pythia__agents_inventory(struct pythia__agents *a,
                              int (*each)(void *context, const struct pythia_control_point *point),
                              void *context);

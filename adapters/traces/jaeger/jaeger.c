@@ -495,7 +495,7 @@ static int read_jaeger_trace_id(struct pythia__jaeger_reader *j)
     return pythia__jaeger_read_id(j, &j->trace);
 }
 
-/* What a trace consists of, and a span does not. */
+/* The parts of a trace that are not in its spans. */
 static const struct {
     const char *name;
     int (*read)(struct pythia__jaeger_reader *j);

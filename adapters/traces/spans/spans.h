@@ -1,4 +1,4 @@
-/* What the writer and the reader of spans share. */
+/* Shared by the writer and the reader of spans. */
 #ifndef PYTHIA_TRACES_SPANS_H
 #define PYTHIA_TRACES_SPANS_H
 

@@ -55,7 +55,7 @@ struct moment {
 
 enum core { CS, CR, SR, SS, MS, MR, CORES };
 
-/* What is read of a span before it can be passed on. */
+/* A span as far as it has been read. */
 struct reading {
     struct pythia_trace_id trace;
     struct pythia_span span;

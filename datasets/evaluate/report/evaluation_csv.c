@@ -8,7 +8,7 @@
 #include "pythia/shown_text.h"
 
 /* Our own names hold no commas, quotes or new lines; those of a file that was read may. */
-static void add_text(struct pythia_buf *to, const char *text)
+static void add_csv_text(struct pythia_buf *to, const char *text)
 {
     struct pythia_buf shown = {0};
     pythia_shown_add(&shown, pythia_text_of(text), SIZE_MAX);
@@ -37,9 +37,9 @@ void pythia__evaluation_csv(const struct pythia_evaluation_report *r, struct pyt
             pythia_buf_printf(out, ",%s", names[c].column);
     pythia_buf_putc(out, '\n');
     for (size_t i = 0; i < r->result_count; i++) {
-        add_text(out, r->results[i].problem);
+        add_csv_text(out, r->results[i].problem);
         pythia_buf_putc(out, ',');
-        add_text(out, r->results[i].strategy);
+        add_csv_text(out, r->results[i].strategy);
         for (size_t c = 0; c < count; c++) {
             double value = r->results[i].figures[names[c].figure];
             if (!names[c].column)

@@ -1,4 +1,4 @@
-/* What an evaluation says as text and as Markdown: a table for each problem, a row for each
+/* An evaluation as text and as Markdown: a table for each problem, a row for each
  * strategy. */
 #include <math.h>
 #include <string.h>
@@ -38,18 +38,21 @@ static void cell_duration(struct pythia__doc *d, const double *figure)
 
 static const struct {
     struct pythia__doc_column column;
-    bool wide;               /* only in Markdown; lines of text are narrow */
-    bool times;              /* only where decisions were timed */
+    bool wide;               /* only in Markdown: a table of text has to fit 100 columns */
+    bool times;              /* only where decisions were timed; in text a table of their own */
     unsigned figure, beyond; /* of beyond %, "> " stands before the number; 0: never */
     void (*add)(struct pythia__doc *d, const double *figure);
 } columns[] = {
     {{"all causes", .right = true}, .figure = PYTHIA__ALL, .add = cell_interval},
     {{"top 1", .right = true}, .figure = PYTHIA__FIRST, .add = cell_rate},
-    {{"top 3", .right = true}, .figure = PYTHIA__THREE, .add = cell_rate},
+    {{"top 3", .right = true}, .wide = true, .figure = PYTHIA__THREE, .add = cell_rate},
     {{"cycles", .right = true}, .figure = PYTHIA__LOCALISED, .beyond = 50, .add = cell_count},
     {{"90 %", .right = true}, .figure = PYTHIA__LOCALISED + 1, .beyond = 90, .add = cell_count},
     {{"opened", .right = true}, .figure = PYTHIA__OPENED_SHARE, .add = cell_percent},
-    {{"90 %", .right = true}, .figure = PYTHIA__OPENED_SHARE + 1, .add = cell_percent},
+    {{"90 %", .right = true},
+     .wide = true,
+     .figure = PYTHIA__OPENED_SHARE + 1,
+     .add = cell_percent},
     {{"peak", .right = true}, .figure = PYTHIA__PEAK, .add = cell_count},
     {{"added", .right = true}, .figure = PYTHIA__ADDED_PEAK, .add = cell_duration},
     {{"mean", .right = true}, .wide = true, .figure = PYTHIA__ADDED_MEAN, .add = cell_duration},
@@ -63,13 +66,21 @@ static const struct {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-static const char *const legend[] = {
-    "all causes, top 1, top 3: searches in which all causes were found, the first place named was "
-    "a cause, one of the first three was. Of intervals, the ends are in brackets.",
-    "cycles: until all causes were found, the median and what 90 % of the searches keep to. "
-    "opened: part of all trace points, the same two. peak: trace points open at once.",
-    "added: time added to a request at the peak (mean: over the cycles). wrong: searches "
-    "that named a place where nothing is. key: causes found whose key was the first explanation.",
+static const char *const text_legend[] = {
+    "all causes: searches in which all causes were found, with the 95 % interval in parentheses; "
+    "top 1: searches that named a cause first. cycles: cycles until all causes were found, the "
+    "median and the 90th percentile.",
+    "opened: share of all trace points that were opened. peak: most trace points open at once. "
+    "added: time that they added to a request then. wrong: searches that named a place without a "
+    "cause. key: causes whose key was the first explanation. Markdown and JSON have more.",
+};
+static const char *const wide_legend[] = {
+    "all causes, top 1, top 3: searches in which all causes were found, in which the first place "
+    "named was a cause, and in which one of the first three was; 95 % intervals in parentheses.",
+    "cycles: cycles until all causes were found, the median and the 90th percentile. opened: share "
+    "of all trace points that were opened, likewise. peak: most trace points open at once.",
+    "added: time that they added to a request then (mean: over the cycles). wrong: searches that "
+    "named a place without a cause. key: causes whose key was the first explanation.",
 };
 
 /* ---- paragraphs ---- */
@@ -115,19 +126,39 @@ struct shown_columns {
     size_t numbers[COLUMNS], count;
 };
 
-static void choose_columns(const struct pythia_evaluation_report *r, bool wide,
-                           struct shown_columns *out)
+enum columns_of { COLUMNS_OF_TEXT, COLUMNS_OF_TIMES, COLUMNS_OF_MARKDOWN };
+
+static bool has_column(enum columns_of of, bool timed, size_t column)
 {
+    bool wide = columns[column].wide, times = columns[column].times;
+    switch (of) {
+    case COLUMNS_OF_TEXT:
+        return !wide && !times;
+    case COLUMNS_OF_TIMES:
+        return times;
+    case COLUMNS_OF_MARKDOWN:
+        return timed || !times;
+    }
+    return false;
+}
+
+static struct shown_columns *choose_result_columns(struct pythia__doc *d, enum columns_of of,
+                                                   bool timed)
+{
+    struct shown_columns *out = pythia__doc_alloc(d, sizeof(*out)); /* rows borrow it */
+    if (!out)
+        return NULL;
     out->columns[0] = (struct pythia__doc_column){.title = "strategy", .name = true};
     for (size_t c = 0; c < COLUMNS; c++)
-        if ((wide || !columns[c].wide) && (r->timed || !columns[c].times)) {
+        if (has_column(of, timed, c)) {
             out->numbers[out->count++] = c;
             out->columns[out->count] = columns[c].column;
         }
+    return out;
 }
 
-static void add_result(struct pythia__doc *d, const struct shown_columns *shown,
-                       const struct pythia__evaluation_result *result)
+static void add_result_row(struct pythia__doc *d, const struct shown_columns *shown,
+                           const struct pythia__evaluation_result *result)
 {
     pythia__doc_row(d, PYTHIA__DOC_PLAIN);
     pythia__doc_cell(d);
@@ -141,34 +172,51 @@ static void add_result(struct pythia__doc *d, const struct shown_columns *shown,
     }
 }
 
-static void add_problem_table(struct pythia__doc *d, const struct pythia_evaluation_report *r,
+static void add_results_table(struct pythia__doc *d, const struct pythia_evaluation_report *r,
                               const struct shown_columns *shown,
                               const struct pythia__evaluation_problem *p)
+{
+    pythia__doc_table(d, shown->columns, 1 + shown->count);
+    for (size_t i = 0; i < r->result_count; i++)
+        if (strcmp(r->results[i].problem, p->name) == 0)
+            add_result_row(d, shown, &r->results[i]);
+}
+
+static void add_problem_heading(struct pythia__doc *d, const struct pythia__evaluation_problem *p)
 {
     pythia__doc_gap(d);
     pythia__doc_heading(d, 2, PYTHIA__DOC_PLAIN);
     pythia__doc_text(d, PYTHIA__DOC_WORDS, pythia_text_of(p->name));
     add_problem_help(d, p);
-    pythia__doc_table(d, shown->columns, 1 + shown->count);
-    for (size_t i = 0; i < r->result_count; i++)
-        if (strcmp(r->results[i].problem, p->name) == 0)
-            add_result(d, shown, &r->results[i]);
+}
+
+static void add_legend(struct pythia__doc *d, const char *const *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add_text_paragraph(d, lines[i]);
 }
 
 int pythia__evaluation_build(const struct pythia_evaluation_report *r, bool wide,
                              struct pythia__doc *d)
 {
-    struct shown_columns *shown = pythia__doc_alloc(d, sizeof(*shown)); /* rows borrow it */
-    if (!shown)
+    const struct shown_columns *shown = choose_result_columns(
+                                   d, wide ? COLUMNS_OF_MARKDOWN : COLUMNS_OF_TEXT, r->timed),
+                               *times = choose_result_columns(d, COLUMNS_OF_TIMES, r->timed);
+    if (!shown || !times)
         return pythia__doc_finish(d);
-    choose_columns(r, wide, shown);
     pythia__doc_title(d, 1, "How fast causes are found");
     add_settings(d, r);
     for (size_t i = 0; i < r->note_count; i++)
         add_text_paragraph(d, r->notes[i]);
-    for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
-        add_text_paragraph(d, legend[i]);
-    for (size_t i = 0; i < r->problem_count; i++)
-        add_problem_table(d, r, shown, &r->problems[i]);
+    if (wide)
+        add_legend(d, wide_legend, sizeof(wide_legend) / sizeof(wide_legend[0]));
+    else
+        add_legend(d, text_legend, sizeof(text_legend) / sizeof(text_legend[0]));
+    for (size_t i = 0; i < r->problem_count; i++) {
+        add_problem_heading(d, &r->problems[i]);
+        add_results_table(d, r, shown, &r->problems[i]);
+        if (r->timed && !wide)
+            add_results_table(d, r, times, &r->problems[i]);
+    }
     return pythia__doc_finish(d);
 }

@@ -191,8 +191,8 @@ static void read_figures(const struct pythia_evaluation_report *r, const json_t 
                     : pythia__number(from, names[i].member);
 }
 
-static const char *read_name(struct pythia_evaluation_report *r, const json_t *from,
-                             const char *member)
+static const char *read_json_name(struct pythia_evaluation_report *r, const json_t *from,
+                                  const char *member)
 {
     return pythia__evaluation_copy(r, pythia__string(from, member));
 }
@@ -204,28 +204,28 @@ static void read_lists(struct pythia_evaluation_report *r, const json_t *notes,
         r->notes[i] = pythia__evaluation_copy(r, json_string_value(json_array_get(notes, i)));
     for (size_t i = 0; i < r->strategy_count; i++) {
         const json_t *one = json_array_get(strategies, i);
-        r->strategies[i] = (struct pythia__evaluation_strategy){read_name(r, one, "name"),
-                                                                read_name(r, one, "help")};
+        r->strategies[i] = (struct pythia__evaluation_strategy){read_json_name(r, one, "name"),
+                                                                read_json_name(r, one, "help")};
     }
     for (size_t i = 0; i < r->problem_count; i++) {
         const json_t *one = json_array_get(problems, i);
         r->problems[i] =
-            (struct pythia__evaluation_problem){.name = read_name(r, one, "name"),
-                                                .help = read_name(r, one, "help"),
-                                                .shape = read_name(r, one, "shape"),
-                                                .generate = read_name(r, one, "generate")};
+            (struct pythia__evaluation_problem){.name = read_json_name(r, one, "name"),
+                                                .help = read_json_name(r, one, "help"),
+                                                .shape = read_json_name(r, one, "shape"),
+                                                .generate = read_json_name(r, one, "generate")};
         get_numbers(one, &r->problems[i], of_problem, COUNT(of_problem));
     }
     r->timed = json_object_get(json_array_get(results, 0), "decision_ns") != NULL;
     for (size_t i = 0; i < r->result_count; i++) {
         const json_t *one = json_array_get(results, i);
-        r->results[i].problem = read_name(r, one, "problem");
-        r->results[i].strategy = read_name(r, one, "strategy");
+        r->results[i].problem = read_json_name(r, one, "problem");
+        r->results[i].strategy = read_json_name(r, one, "strategy");
         read_figures(r, one, &r->results[i]);
     }
 }
 
-static int read_document(const json_t *file, struct pythia_evaluation_report *r)
+static int read_evaluation_document(const json_t *file, struct pythia_evaluation_report *r)
 {
     const json_t *notes = pythia__array(file, "notes"),
                  *strategies = pythia__array(file, "strategies"),
@@ -236,7 +236,7 @@ static int read_document(const json_t *file, struct pythia_evaluation_report *r)
     if (status != PYTHIA_OK)
         return status;
     r->complete = json_is_true(json_object_get(file, "complete"));
-    r->profile = read_name(r, file, "profile");
+    r->profile = read_json_name(r, file, "profile");
     get_numbers(file, r, head, COUNT(head));
     get_numbers(file, r, price, COUNT(price));
     read_lists(r, notes, strategies, problems, results);
@@ -257,7 +257,7 @@ static int parse_evaluation_file(const char *name, struct pythia_text text,
     if (status != PYTHIA_OK)
         goto out;
     r = pythia_calloc(1, sizeof(*r));
-    status = r ? read_document(file, r) : PYTHIA_ENOMEM;
+    status = r ? read_evaluation_document(file, r) : PYTHIA_ENOMEM;
 out:
     json_decref(file);
     if (status != PYTHIA_OK) {

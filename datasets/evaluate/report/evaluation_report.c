@@ -101,38 +101,38 @@ static bool has_strategy(const struct pythia_evaluation_options *o, const char *
     return false;
 }
 
-/* The figures cannot be read right without these. */
+/* A reader needs these to interpret the figures. */
 static void add_evaluation_notes(struct pythia_evaluation_report *r,
                                  const struct pythia_evaluation_options *o, size_t all)
 {
     char text[400];
     size_t n = 0;
     if (!r->complete) {
-        snprintf(text, sizeof(text), "This is a part: %.0f of %zu searches were made.", r->trials,
-                 all);
+        snprintf(text, sizeof(text), "The evaluation was interrupted after %.0f of %zu searches.",
+                 r->trials, all);
         r->notes[n++] = pythia__evaluation_copy(r, text);
     }
     snprintf(text, sizeof(text),
              "A search that does not find all causes counts as one that takes all %zu cycles.",
              o->cycles);
     r->notes[n++] = pythia__evaluation_copy(r, text);
-    r->notes[n++] = "Trace points are those beyond the skeleton, which is always open; what they "
-                    "add to a request is their calls times the price of a hit.";
+    r->notes[n++] = "Trace points are counted beyond the skeleton, which is always open; they add "
+                    "their hits times the price of a hit to a request.";
     r->notes[n++] = o->profile == PYTHIA_PROFILE_DURING
                         ? "Search spaces are made from requests with the causes in them, whose "
-                          "mean times tell much of where these are."
-                        : "Search spaces are made from requests of before the causes came.";
+                          "mean times show much of where these are."
+                        : "Search spaces are made from requests without the causes.";
     if (has_strategy(o, "historic")) {
         snprintf(text, sizeof(text),
-                 "historic knows the records of %d earlier searches by the default strategy: of "
-                 "the same workflow and the same causes, by other requests. That is as good as a "
-                 "history can be.",
+                 "historic has the records of %d earlier searches by the default strategy, for "
+                 "the same workflow and the same causes but other requests: the best possible "
+                 "history.",
                  PYTHIA_TRIAL_EARLIER);
         r->notes[n++] = pythia__evaluation_copy(r, text);
     }
     if (has_strategy(o, "all"))
-        r->notes[n++] = "all has no limit of trace points in a cycle: it shows what it costs to "
-                        "open everything.";
+        r->notes[n++] = "all has no limit of trace points per cycle: it shows the cost of opening "
+                        "everything.";
     r->note_count = n;
 }
 
@@ -182,8 +182,9 @@ int pythia_evaluation_report_create(const struct pythia_evaluation *e, bool time
 
 /* ---- formats ---- */
 
-static int write_document(const struct pythia_evaluation_report *r, bool markdown,
-                          const struct pythia_evaluation_view *view, struct pythia_buf *out)
+static int write_evaluation_document(const struct pythia_evaluation_report *r, bool markdown,
+                                     const struct pythia_evaluation_view *view,
+                                     struct pythia_buf *out)
 {
     const struct pythia__doc_view how = {
         .width = view->width, .colour = view->colour, .ascii = view->ascii};
@@ -206,7 +207,7 @@ int pythia_evaluation_report_write(const struct pythia_evaluation_report *r,
     switch (format) {
     case PYTHIA_EVALUATION_TEXT:
     case PYTHIA_EVALUATION_MARKDOWN:
-        return write_document(r, format == PYTHIA_EVALUATION_MARKDOWN, view, out);
+        return write_evaluation_document(r, format == PYTHIA_EVALUATION_MARKDOWN, view, out);
     case PYTHIA_EVALUATION_JSON:
         return pythia__evaluation_json(r, out);
     case PYTHIA_EVALUATION_CSV:

@@ -227,7 +227,7 @@ static int read_settings(struct generating *g)
 }
 
 /* The trace points in a file, as flags of those of the workflow. */
-static int read_open_file(struct generating *g)
+static int read_open_list(struct generating *g)
 {
     struct pythia_open_points *open = NULL;
     struct pythia_buf text = {0};
@@ -285,7 +285,7 @@ static int write_request(struct generating *g, uint64_t number)
                : pythia_workflow_request(g->workflow, number, &view, write_generated_span, g);
 }
 
-static int write_requests(struct generating *g)
+static int write_generated_requests(struct generating *g)
 {
     int status = PYTHIA_OK;
     for (uint64_t i = 0; i < (uint64_t)g->s->requests; i++) {
@@ -322,7 +322,7 @@ static int write_capture(struct generating *g)
     const bool records = g->s->like == PYTHIA_CASE_SYMB_1M + 1;
     int status = pythia__output_begin(&g->output, g->s->output);
     if (status == PYTHIA_OK)
-        status = records ? write_records(g) : write_requests(g);
+        status = records ? write_records(g) : write_generated_requests(g);
     status = pythia__output_end(&g->output, status);
     if (status != PYTHIA_OK || !g->s->truth)
         return status;
@@ -348,7 +348,7 @@ static int make_service_case(struct generating *g)
                                       (uint64_t)g->s->seed, &g->service_case);
 }
 
-static int make_workflow(struct generating *g)
+static int make_asked_workflow(struct generating *g)
 {
     struct pythia_error why = {0};
     int status = read_settings(g);
@@ -358,7 +358,7 @@ static int make_workflow(struct generating *g)
     if (why.status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "--causes: %s (pythia generate --help lists the options)",
                    why.sentence);
-    return status == PYTHIA_OK ? read_open_file(g) : status;
+    return status == PYTHIA_OK ? read_open_list(g) : status;
 }
 
 static int generate_all(struct generating *g)
@@ -366,7 +366,7 @@ static int generate_all(struct generating *g)
     int status = check_outputs(g->s);
     if (status != PYTHIA_OK || (status = pythia_vocabulary_create(&g->vocabulary)) != PYTHIA_OK)
         return status;
-    if ((status = g->s->like ? make_service_case(g) : make_workflow(g)) != PYTHIA_OK)
+    if ((status = g->s->like ? make_service_case(g) : make_asked_workflow(g)) != PYTHIA_OK)
         return status;
     status = pythia_otlp_writer_create(
         g->vocabulary, g->s->format ? PYTHIA_OTLP_PROTO : PYTHIA_OTLP_JSON, &g->writer);

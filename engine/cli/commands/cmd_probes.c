@@ -50,13 +50,13 @@ static void log_unlisted(struct listing *l, const char *path, const char *why)
                why);
 }
 
-static bool matches_pattern(const void *pattern, const char *name)
+static bool matches_function_pattern(const void *pattern, const char *name)
 {
     return fnmatch(pattern, name, 0) == 0;
 }
 
 /* The functions of a program, and of the file with its debug symbols, if it is installed. */
-static int read_functions(const struct listing *l, int file, struct pythia_usdt_notes *out,
+static int list_functions(const struct listing *l, int file, struct pythia_usdt_notes *out,
                           struct pythia_error *why)
 {
     char path[PYTHIA_DEBUG_PATH_BYTES];
@@ -65,14 +65,15 @@ static int read_functions(const struct listing *l, int file, struct pythia_usdt_
         return status;
     if (path[0])
         debug = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    status = pythia_elf_functions_read(file, debug, matches_pattern, l->functions, out, why);
+    status =
+        pythia_elf_functions_read(file, debug, matches_function_pattern, l->functions, out, why);
     if (debug >= 0)
         close(debug);
     return status;
 }
 
 /* Functions are listed where they begin: their other site is their return. */
-static size_t add_sites(struct pythia_buf *to, const struct pythia_usdt_notes *notes)
+static size_t list_sites(struct pythia_buf *to, const struct pythia_usdt_notes *notes)
 {
     size_t shown = 0;
     for (size_t i = 0; i < notes->count; i++)
@@ -89,12 +90,12 @@ static void list_file(struct listing *l, const char *path, int file, bool named)
     struct pythia_usdt_notes notes;
     struct pythia_error why = {0};
     struct pythia_buf sites = {0};
-    if ((l->functions ? read_functions(l, file, &notes, &why)
+    if ((l->functions ? list_functions(l, file, &notes, &why)
                       : pythia_usdt_notes_read(file, &notes, &why)) != PYTHIA_OK) {
         log_unlisted(l, path, why.sentence);
         return;
     }
-    size_t shown = add_sites(&sites, &notes);
+    size_t shown = list_sites(&sites, &notes);
     if (named || shown > 0) {
         pythia_shown_add(&l->text, pythia_text_of(path), SIZE_MAX);
         pythia_buf_printf(&l->text, ": %zu %s%s\n", shown, l->functions ? "function" : "probe site",

@@ -155,7 +155,9 @@ static int run_tree(const void *settings, char *const *operands, int count)
 out:
     code = pythia__reading_exit(&l.reading, status);
     if (code == PYTHIA__EXIT_DONE && l.s->trace && l.count == 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "There is no trace with the id %s", l.s->trace);
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "There is no trace with the id %s (pythia tree --slowest 10 shows ids)",
+                   l.s->trace);
         code = PYTHIA__EXIT_FAILED;
     }
     for (int64_t i = 0; l.best && i < l.s->slowest; i++)

@@ -31,7 +31,7 @@ static json_t *json_of(struct pythia_text text)
     return json_stringn(text.bytes, text.size);
 }
 
-static json_t *pack_point(const struct truth *t, uint32_t node)
+static json_t *pack_truth_point(const struct truth *t, uint32_t node)
 {
     return json_of(
         pythia_vocabulary_tracepoint_id(t->vocabulary, pythia_workflow_tracepoint(t->w, node)));
@@ -42,7 +42,7 @@ static json_t *pack_context(const struct truth *t, uint32_t node)
 {
     json_t *list = json_array();
     for (; list && node != PYTHIA_NONE; node = pythia_workflow_parent(t->w, node))
-        if (json_array_append_new(list, pack_point(t, node)) != 0) {
+        if (json_array_append_new(list, pack_truth_point(t, node)) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -63,9 +63,9 @@ static json_t *pack_others(const struct truth *t, const struct pythia_planted *p
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < p->other_count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:o, s:o}", "trace_point", pack_point(t, p->others[i]),
-                                        "context", pack_context(t, p->others[i])));
+        json_array_append_new(list, json_pack("{s:o, s:o}", "trace_point",
+                                              pack_truth_point(t, p->others[i]), "context",
+                                              pack_context(t, p->others[i])));
     return list;
 }
 
@@ -85,10 +85,10 @@ static json_t *pack_cause(const struct truth *t, size_t which, uint64_t first, u
                      "kind", pythia_planted_name(p.kind), "parameter",
                      p.parameter > 0 ? json_real(p.parameter) : json_null(), "strength", p.strength,
                      "size_ns", size_ns, "first_request", (json_int_t)first, "last_request",
-                     (json_int_t)last, "trace_point", pack_point(t, p.node), "context",
+                     (json_int_t)last, "trace_point", pack_truth_point(t, p.node), "context",
                      pack_context(t, p.node), "known", p.known, "others", pack_others(t, &p), "key",
                      string_or_null(t, p.key), "other_key", string_or_null(t, p.other_key),
-                     "key_trace_point", on_span ? pack_point(t, p.key_node) : json_null(),
+                     "key_trace_point", on_span ? pack_truth_point(t, p.key_node) : json_null(),
                      "slow_value", string_or_null(t, p.key_value));
 }
 
@@ -119,7 +119,7 @@ static json_t *add_unknown_points(const struct truth *t)
     for (uint32_t i = 0; list && i < nodes; i++) {
         uint32_t number = pythia_workflow_tracepoint(t->w, i);
         if (!done[number])
-            json_array_append_new(list, pack_point(t, i));
+            json_array_append_new(list, pack_truth_point(t, i));
         done[number] = true;
     }
     pythia_free(done);

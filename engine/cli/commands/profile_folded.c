@@ -72,7 +72,7 @@ static int choose_folded_file(struct folding *f, const struct pythia_profile_pro
 }
 
 /* All parts of one process, from `at` on; *next is where the following one begins. */
-static int write_process(struct folding *f, const char *folder, size_t at, size_t *next)
+static int write_process_stacks(struct folding *f, const char *folder, size_t at, size_t *next)
 {
     size_t row_count;
     const struct pythia_profile_row *rows = pythia_profile_rows(f->profile, &row_count);
@@ -110,7 +110,7 @@ int pythia__profile_folded(const struct pythia_profile *profile, const char *fol
         status = PYTHIA_EIO;
     }
     for (size_t at = 0; at < f.count && status == PYTHIA_OK;)
-        status = write_process(&f, folder, at, &at);
+        status = write_process_stacks(&f, folder, at, &at);
 out:
     pythia_strtab_destroy(f.names);
     pythia_free(f.uses);

@@ -18,7 +18,7 @@ struct summing {
     size_t files, failed, others;
 };
 
-static void log_broken(void *context, const struct pythia_error *why)
+static void log_broken_summary(void *context, const struct pythia_error *why)
 {
     struct summing *m = context;
     if (m->told++ < TOLD_MAX)
@@ -61,7 +61,7 @@ static int load_summaries(struct summing *m, const struct pythia_input_file *fil
     return status;
 }
 
-static int read_file(struct summing *m, const struct pythia_input_file *file)
+static int read_summary_file(struct summing *m, const struct pythia_input_file *file)
 {
     struct pythia_error why = {0};
     if (!file->named && !has_name_of_summaries(file->path)) {
@@ -106,9 +106,10 @@ int pythia__read_summaries(struct pythia__reading *reading, struct pythia_profil
     struct summing m = {.reading = reading};
     size_t count;
     const struct pythia_input_file *files = pythia_input_files(reading->input, &count);
-    int status = pythia_call_summaries_create(reading->vocabulary, log_broken, &m, &m.summaries);
+    int status =
+        pythia_call_summaries_create(reading->vocabulary, log_broken_summary, &m, &m.summaries);
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = read_file(&m, &files[i]);
+        status = read_summary_file(&m, &files[i]);
     if (status != PYTHIA_OK)
         goto out;
     const struct pythia_call_summary *all = pythia_call_summaries_all(m.summaries, &count);

@@ -162,8 +162,8 @@ static void add_measure(const struct tree *t, const struct pythia_trace_span *sp
 
 /* ---- a list ---- */
 
-static void add_keys(const struct tree *t, const struct pythia_trace_span *span, int indent,
-                     struct pythia_buf *to)
+static void add_span_keys(const struct tree *t, const struct pythia_trace_span *span, int indent,
+                          struct pythia_buf *to)
 {
     struct pythia_text packed = span->attributes;
     struct pythia_attribute a;
@@ -221,7 +221,7 @@ static void add_list(const struct tree *t, struct pythia_buf *to)
         add_flags(t, span, to);
         pythia_buf_putc(to, '\n');
         if (t->how->keys)
-            add_keys(t, span, indent + 30, to);
+            add_span_keys(t, span, indent + 30, to);
     }
     add_hidden(t, to);
     pythia_buf_putc(to, '\n');
@@ -256,7 +256,7 @@ static void add_clock(struct clock *c, uint64_t ns, bool date, struct pythia_buf
 }
 
 /* `more[d]`: at depth d another branch follows. */
-static void add_branch(const struct shown *s, const bool *more, struct pythia_buf *to)
+static void add_tree_branch(const struct shown *s, const bool *more, struct pythia_buf *to)
 {
     uint32_t drawn = s->depth < BRANCHES_MAX ? s->depth : BRANCHES_MAX;
     for (uint32_t d = 1; d < drawn; d++)
@@ -310,7 +310,7 @@ static void add_tree_line(const struct tree *t, const struct shown *s, const boo
     if (span) {
         struct shown below = *s; /* the request itself is at depth 0 */
         below.depth++;
-        add_branch(&below, more, to);
+        add_tree_branch(&below, more, to);
         pythia_shown_add(to, id_of(t, span), SIZE_MAX);
     } else {
         pythia_buf_puts(to, "● request");

@@ -90,7 +90,7 @@ static void show_kafka_member(struct pythia_buf *to, const json_t *m)
     pythia_buf_putc(to, '\n');
 }
 
-static json_int_t number_of(const json_t *o, const char *name)
+static json_int_t number_of_member(const json_t *o, const char *name)
 {
     return json_integer_value(json_object_get(o, name));
 }
@@ -110,8 +110,9 @@ static void show_kafka_search(struct pythia_buf *to, const json_t *s)
                       ": %" JSON_INTEGER_FORMAT " members, %" JSON_INTEGER_FORMAT
                       " rounds of %" JSON_INTEGER_FORMAT " requests, set %" JSON_INTEGER_FORMAT
                       ", evidence sent %" JSON_INTEGER_FORMAT "\n",
-                      number_of(s, "members"), number_of(s, "rounds"), number_of(s, "requests"),
-                      number_of(s, "set"), number_of(s, "sent"));
+                      number_of_member(s, "members"), number_of_member(s, "rounds"),
+                      number_of_member(s, "requests"), number_of_member(s, "set"),
+                      number_of_member(s, "sent"));
 }
 
 /* The member and its partitions; nothing without Kafka. */

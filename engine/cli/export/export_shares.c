@@ -53,8 +53,8 @@ static int compare_types(const void *a, const void *b)
 
 /* The shares of the edges whose innermost span is one of the trace point add up to that of its own
  * time (own_time.h). */
-static int add_group(struct type_shares *t, const struct pythia_ranking *r,
-                     const struct pythia_cct *cct)
+static int add_shares_of_group(struct type_shares *t, const struct pythia_ranking *r,
+                               const struct pythia_cct *cct)
 {
     t->list = pythia_calloc(r->edge_count, sizeof(*t->list));
     if (!t->list)
@@ -76,7 +76,7 @@ static int add_group(struct type_shares *t, const struct pythia_ranking *r,
     return PYTHIA_OK;
 }
 
-static bool has_type(const struct pythia__export_shares *s, uint32_t name)
+static bool has_shared_type(const struct pythia__export_shares *s, uint32_t name)
 {
     for (size_t i = 0; i < s->count; i++)
         if (s->by_type[i].type == name)
@@ -95,10 +95,11 @@ static int take_diagnosis(struct pythia__export_shares *s, const struct pythia_d
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
         const struct pythia_group *g = &d->groups[i];
-        if (g->ranking.edge_count == 0 || has_type(s, all[g->type].name))
+        if (g->ranking.edge_count == 0 || has_shared_type(s, all[g->type].name))
             continue;
         s->by_type[s->count] = (struct type_shares){.type = all[g->type].name};
-        status = add_group(&s->by_type[s->count++], &g->ranking, pythia_groups_cct(s->groups));
+        status =
+            add_shares_of_group(&s->by_type[s->count++], &g->ranking, pythia_groups_cct(s->groups));
     }
     qsort(s->by_type, s->count, sizeof(*s->by_type), compare_types);
     return status;

@@ -27,7 +27,7 @@ static int report_database(const struct pythia__export_sink *s)
     return PYTHIA_EIO;
 }
 
-static int run_statements(struct pythia__export_sink *s, const char *statements)
+static int run_export_statements(struct pythia__export_sink *s, const char *statements)
 {
     return sqlite3_exec(s->database, statements, NULL, NULL, NULL) == SQLITE_OK
                ? PYTHIA_OK
@@ -35,16 +35,17 @@ static int run_statements(struct pythia__export_sink *s, const char *statements)
 }
 
 /* The file is new, and is left out if anything fails: a journal would only cost time. */
-static int open_database(struct pythia__export_sink *s)
+static int open_export_database(struct pythia__export_sink *s)
 {
     const char *name = pythia__output_file_name(&s->output);
     if (!name) {
-        pythia_log(PYTHIA_LOG_ERROR, "%s: a database has to be a file", s->output.path);
+        pythia_log(PYTHIA_LOG_ERROR, "%s: a database has to be a file: give one with --output FILE",
+                   s->output.path);
         return PYTHIA_EIO;
     }
     if (sqlite3_open(name, &s->database) != SQLITE_OK)
         return report_database(s);
-    return run_statements(s, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;");
+    return run_export_statements(s, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;");
 }
 
 static int close_database(struct pythia__export_sink *s, int status)
@@ -134,13 +135,13 @@ int pythia__export_sink_begin(struct pythia__export_sink *s, const char *path)
         return status;
     if (s->kind == PYTHIA__SINK_PICTURE)
         return pythia_flame_create(&s->flame);
-    return s->kind == PYTHIA__SINK_DATABASE ? open_database(s) : PYTHIA_OK;
+    return s->kind == PYTHIA__SINK_DATABASE ? open_export_database(s) : PYTHIA_OK;
 }
 
 int pythia__export_sink_add(struct pythia__export_sink *s, struct pythia_text text)
 {
     if (s->kind == PYTHIA__SINK_DATABASE)
-        return run_statements(s, text.bytes);
+        return run_export_statements(s, text.bytes);
     if (s->kind == PYTHIA__SINK_PICTURE)
         return pythia_flame_add_folded(s->flame, text, 0, NULL);
     if (s->kind == PYTHIA__SINK_COLLECTOR)

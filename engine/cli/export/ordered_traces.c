@@ -14,7 +14,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-static int report_failure(void)
+static int report_spill_failure(void)
 {
     pythia_log(PYTHIA_LOG_ERROR, "The temporary file of traces: %s", strerror(errno));
     return PYTHIA_EIO;
@@ -40,7 +40,7 @@ int pythia__ordered_traces_restart(struct pythia__ordered_traces *o)
     o->end = 0;
     o->cut = false;
     o->file = tmpfile();
-    return o->file ? PYTHIA_OK : report_failure();
+    return o->file ? PYTHIA_OK : report_spill_failure();
 }
 
 void pythia__ordered_traces_free(struct pythia__ordered_traces *o)
@@ -72,7 +72,7 @@ static bool is_beyond_limit(struct pythia__ordered_traces *o,
     return o->cut && compare_traces(entry, &o->last) > 0;
 }
 
-static bool write_bytes(FILE *file, const void *bytes, size_t size)
+static bool write_spill_bytes(FILE *file, const void *bytes, size_t size)
 {
     return size == 0 || fwrite(bytes, 1, size, file) == size;
 }
@@ -86,16 +86,16 @@ int pythia__ordered_traces_add(struct pythia__ordered_traces *o, const struct py
         return PYTHIA_OK;
     if (pythia_grow(&o->index, &o->capacity, o->count, sizeof(*o->index)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    bool written = write_bytes(o->file, trace, sizeof(*trace)) &&
-                   write_bytes(o->file, trace->spans, spans_size);
+    bool written = write_spill_bytes(o->file, trace, sizeof(*trace)) &&
+                   write_spill_bytes(o->file, trace->spans, spans_size);
     entry.size = sizeof(*trace) + spans_size;
     for (uint32_t i = 0; i < trace->count && written; i++) {
         struct pythia_text values = trace->spans[i].attributes;
-        written = write_bytes(o->file, values.bytes, values.size);
+        written = write_spill_bytes(o->file, values.bytes, values.size);
         entry.size += values.size;
     }
     if (!written)
-        return report_failure();
+        return report_spill_failure();
     o->end += (long)entry.size;
     o->index[o->count++] = entry;
     return PYTHIA_OK;
@@ -135,7 +135,7 @@ int pythia__ordered_traces_each(struct pythia__ordered_traces *o,
         }
         if (fseek(o->file, entry->at, SEEK_SET) != 0 ||
             fread(bytes, 1, entry->size, o->file) != entry->size) {
-            status = report_failure();
+            status = report_spill_failure();
             break;
         }
         struct pythia_trace trace = open_record(bytes);

@@ -39,7 +39,7 @@ struct merging {
 typedef int read_evidence(struct pythia_evidence_merge *m, const char *name,
                           struct pythia_text file, struct pythia_error *e);
 
-static int read_part(struct merging *x, const char *path, read_evidence *read)
+static int read_evidence_part(struct merging *x, const char *path, read_evidence *read)
 {
     struct pythia_error why = {0};
     struct pythia_buf file = {0};
@@ -55,7 +55,7 @@ out:
     return status;
 }
 
-static int merge_files(struct merging *x, const char *const *paths, size_t count)
+static int merge_evidence_files(struct merging *x, const char *const *paths, size_t count)
 {
     int status = pythia_vocabulary_create(&x->vocabulary);
     if (status != PYTHIA_OK)
@@ -64,10 +64,10 @@ static int merge_files(struct merging *x, const char *const *paths, size_t count
     if (status != PYTHIA_OK)
         return status;
     for (size_t i = 0; i < count; i++)
-        if ((status = read_part(x, paths[i], pythia_evidence_merge_look)) != PYTHIA_OK)
+        if ((status = read_evidence_part(x, paths[i], pythia_evidence_merge_look)) != PYTHIA_OK)
             return status;
     for (size_t i = 0; i < count; i++)
-        if ((status = read_part(x, paths[i], pythia_evidence_merge_add)) != PYTHIA_OK)
+        if ((status = read_evidence_part(x, paths[i], pythia_evidence_merge_add)) != PYTHIA_OK)
             return status;
     return pythia_evidence_merge_finish(x->merge);
 }
@@ -136,8 +136,8 @@ static int run_merge(const void *settings, char *const *operands, int count)
     struct pythia_confinement held;
     pythia_log_setup("pythia", x.s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
     int status = pythia_confine(outputs, 1, &held);
-    if (status != PYTHIA_OK ||
-        (status = merge_files(&x, (const char *const *)operands, (size_t)count)) != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = merge_evidence_files(&x, (const char *const *)operands,
+                                                              (size_t)count)) != PYTHIA_OK)
         goto out;
     status = write_merge_result(&x);
 out:;

@@ -117,7 +117,7 @@ static int begin_groups(void *context)
     return pythia_groups_create(r->reading.vocabulary, &r->reading.groups, &r->groups);
 }
 
-static int take_group(void *context, const struct pythia_trace *trace)
+static int take_limited_group(void *context, const struct pythia_trace *trace)
 {
     struct replay *r = context;
     return pythia_groups_add(r->groups, trace);
@@ -143,7 +143,7 @@ static int find_space(struct replay *r)
     return pythia_space_teach_paths(r->space, r->reading.groups.types.templates);
 }
 
-static int open_points(struct replay *r)
+static int read_open_points(struct replay *r)
 {
     struct pythia_buf text = {0};
     struct pythia_error why = {0};
@@ -219,7 +219,7 @@ static int play_search(struct replay *r)
 }
 
 /* Measurements that requests are joined with. */
-static int find_series(struct replay *r)
+static int find_limit_series(struct replay *r)
 {
     const struct settings *s = r->s;
     struct pythia_series_files_result files;
@@ -248,7 +248,7 @@ static void tell_joined(const struct replay *r)
 }
 
 /* The key that splits requests, beside their type and structure. */
-static int find_key(struct replay *r)
+static int find_limit_key(struct replay *r)
 {
     struct pythia__reading *reading = &r->reading;
     int status = pythia__splitting_begin(&r->s->split, reading->vocabulary, &r->key);
@@ -264,7 +264,7 @@ static int find_key(struct replay *r)
  * groups are identified on its skeleton. */
 static int read_all(struct replay *r)
 {
-    int status = find_key(r);
+    int status = find_limit_key(r);
     if (status != PYTHIA_OK)
         return status;
     if (r->s->closed_loop)
@@ -273,11 +273,11 @@ static int read_all(struct replay *r)
         return status;
     if (r->space && (status = pythia_space_skeleton_points(r->space, &r->skeleton)) != PYTHIA_OK)
         return status;
-    if (r->s->open && (status = open_points(r)) != PYTHIA_OK)
+    if (r->s->open && (status = read_open_points(r)) != PYTHIA_OK)
         return status;
     r->reading.pipeline.open = r->open;
     r->reading.groups.skeleton = shows_skeleton(r) ? r->skeleton : NULL;
-    struct pythia_consumer consumer = {begin_groups, take_group, r};
+    struct pythia_consumer consumer = {begin_groups, take_limited_group, r};
     if ((status = pythia__reading_run(&r->reading, &consumer)) != PYTHIA_OK)
         return status;
     const struct pythia_counts *n = &r->reading.result.counts;
@@ -409,7 +409,7 @@ static void describe_gathering(const struct settings *s, struct pythia_buf *to)
 
 /* The options are written along, because evidence that was gathered differently must not be
  * merged. */
-static int write_evidence(const struct replay *r, const char *const *paths, size_t count)
+static int write_evidence_file(const struct replay *r, const char *const *paths, size_t count)
 {
     const struct pythia__reading *reading = &r->reading;
     struct pythia_buf asked = {0}, file = {0};
@@ -435,10 +435,10 @@ out:
 }
 
 /* Evidence, or a report of it. */
-static int write_result(struct replay *r, const char *const *paths, size_t count)
+static int write_replay_result(struct replay *r, const char *const *paths, size_t count)
 {
     if (r->s->evidence)
-        return write_evidence(r, paths, count);
+        return write_evidence_file(r, paths, count);
     r->run.groups = r->groups;
     r->run.space = r->space;
     r->run.open = r->open;
@@ -461,13 +461,13 @@ static int run_replay(const void *settings, char *const *operands, int count)
                                         .input = &r.reading.result,
                                         .loop = r.s->closed_loop ? &r.loop : NULL};
     if (status != PYTHIA_OK || (status = check_use(r.s)) != PYTHIA_OK ||
-        (status = find_series(&r)) != PYTHIA_OK)
+        (status = find_limit_series(&r)) != PYTHIA_OK)
         goto out;
     status = read_all(&r);
     tell_joined(&r);
     if (status != PYTHIA_OK)
         goto out;
-    status = write_result(&r, paths, (size_t)count);
+    status = write_replay_result(&r, paths, (size_t)count);
 out:
     tell_not_carried(&r);
     int code = exit_status(&r, status);

@@ -76,7 +76,7 @@ static void tell_missing(struct pythia_text type)
 }
 
 /* Whether the search of the type has more to find. */
-static bool is_searched(const struct pythia_loop *loop, uint32_t type)
+static bool is_type_searched(const struct pythia_loop *loop, uint32_t type)
 {
     for (size_t i = 0; i < loop->verdicts.count; i++) {
         const struct pythia_verdict *v = &loop->verdicts.list[i];
@@ -93,7 +93,7 @@ static void drop_ended(struct pythia__report_run *r)
     size_t kept = 0;
     for (size_t i = 0; i < r->next_count; i++) {
         const struct pythia_group *group = &r->diagnosis->groups[r->next[i].group];
-        if (is_searched(r->loop, r->diagnosis->types[group->type].type->name))
+        if (is_type_searched(r->loop, r->diagnosis->types[group->type].type->name))
             r->next[kept++] = r->next[i];
         else
             pythia_suggestion_clear(&r->next[i]);
@@ -180,13 +180,13 @@ int pythia__report_diagnose(struct pythia__report_run *r)
 
 /* ---- writing ---- */
 
-static int compare_paths(const void *a, const void *b)
+static int compare_trace_paths(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int write_form(const struct pythia__report_settings *s,
-                      const struct pythia_report_source *source, struct pythia_buf *text)
+static int write_report_form(const struct pythia__report_settings *s,
+                             const struct pythia_report_source *source, struct pythia_buf *text)
 {
     const struct pythia__terminal terminal = pythia__terminal_of(s->output);
     const struct pythia_report_view view = {terminal.width, terminal.colour, terminal.ascii};
@@ -211,7 +211,7 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
     for (size_t i = 0; i < count; i++)
         sorted[i] = sources[i];
     if (count > 0)
-        qsort(sorted, count, sizeof(char *), compare_paths);
+        qsort(sorted, count, sizeof(char *), compare_trace_paths);
     struct pythia_verdicts judged = {0}, *verdicts = r->loop ? &r->loop->verdicts : &judged;
     bool shown = r->s->format == PYTHIA_REPORT_JSON; /* other forms show those of a search only */
     int status = r->loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
@@ -238,7 +238,7 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
                                           .trace_url = r->s->trace_url};
     struct pythia_buf text = {0};
     if (status == PYTHIA_OK)
-        status = write_form(r->s, &source, &text);
+        status = write_report_form(r->s, &source, &text);
     status = pythia__write_text(r->s->output, status, &text);
     pythia_verdicts_free(&judged);
     pythia_free(sorted);

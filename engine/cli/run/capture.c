@@ -87,7 +87,7 @@ void pythia__capture_enter(const struct pythia__capture *c)
 }
 
 /* Write all of it, as the program itself would have waited to. */
-static void pass_on(struct pythia__captured *s, int output, const char *bytes, size_t size)
+static void pass_output_on(struct pythia__captured *s, int output, const char *bytes, size_t size)
 {
     while (size > 0 && !s->broken) {
         ssize_t written = write(output, bytes, size);
@@ -126,7 +126,7 @@ static bool relay_once(struct pythia__captured *s, int output)
     memcpy(s->head + s->size, chunk, stored);
     s->size += stored;
     s->all += size;
-    pass_on(s, output, chunk, (size_t)size);
+    pass_output_on(s, output, chunk, (size_t)size);
     if (s->broken) /* the program gets the SIGPIPE that it would have got */
         close_end(&s->source);
     return s->source >= 0;

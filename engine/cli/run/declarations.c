@@ -53,7 +53,7 @@ static bool is_word(const char *text)
     return size > 0 && text[size] == '\0';
 }
 
-static bool is_plain_name(const char *text)
+static bool is_plain_declaration(const char *text)
 {
     for (; *text; text++)
         if ((unsigned char)*text < ' ' || *text == 0x7f)
@@ -68,15 +68,15 @@ static bool check_names(struct pythia__declarations *d, const struct pythia__dec
     const char *why;
     if (*p->name == '\0')
         report_line(d, p, "a point has no name");
-    else if (strlen(p->name) > NAME_BYTES || !is_plain_name(p->name))
+    else if (strlen(p->name) > NAME_BYTES || !is_plain_declaration(p->name))
         report_line(d, p, "the name of a point has more than %d bytes, or control characters",
                     NAME_BYTES);
     else if (*p->function && !is_word(p->name))
         report_line(d, p, "'%s' is not a valid name: use letters, digits and _", p->name);
     else if (*p->class_name && !*p->function)
         report_line(d, p, "'%s' has a class but no function", p->name);
-    else if (!is_plain_name(p->function) || !is_plain_name(p->module) ||
-             !is_plain_name(p->class_name) || strlen(p->function) >= FIELD_BYTES ||
+    else if (!is_plain_declaration(p->function) || !is_plain_declaration(p->module) ||
+             !is_plain_declaration(p->class_name) || strlen(p->function) >= FIELD_BYTES ||
              strlen(p->module) >= FIELD_BYTES || strlen(p->class_name) >= FIELD_BYTES)
         report_line(d, p,
                     "'%s' has a module, class or function that is too long or contains control "
@@ -274,7 +274,7 @@ static char *list_member(struct pythia__declarations *d, const struct pythia__de
     bool good = !list || json_is_array(list);
     json_array_foreach (list, i, value) {
         const char *text = json_string_value(value);
-        good = good && text && *text && is_plain_name(text) && !strchr(text, separator);
+        good = good && text && *text && is_plain_declaration(text) && !strchr(text, separator);
         if (!good)
             break;
         if (i > 0)
@@ -363,7 +363,7 @@ static char *callback_member(struct pythia__declarations *d, const struct pythia
         return text;
     snprintf(path, sizeof(path), "%.*s", (int)size, text);
     char *resolved = realpath(path, NULL);
-    if (!resolved || !is_plain_name(resolved)) {
+    if (!resolved || !is_plain_declaration(resolved)) {
         report_line(d, p, "the callback's file %s: %s", path,
                     resolved ? "its path contains control characters" : strerror(errno));
         *right = false;

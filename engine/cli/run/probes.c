@@ -18,7 +18,7 @@ struct adding {
 
 /* A hit calls functions of the C library: its probes, and those of the dynamic linker, would be hit
  * in the middle of hits. */
-static bool is_left_alone(const char *path)
+static bool is_file_left_alone(const char *path)
 {
     static const char *const names[] = {"libc.so.", "ld-linux", "libpythia-"};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -33,7 +33,7 @@ static void add_file(void *context, const char *path)
 {
     struct adding *a = context;
     struct pythia_error why = {0};
-    if (is_left_alone(path))
+    if (is_file_left_alone(path))
         return;
     int status = pythia_site_plan_add(a->plan, path, &why);
     if (status == PYTHIA_OK)

@@ -21,7 +21,7 @@ struct processes {
 };
 
 /* The latest process of that id, or a new one: a system gives an id again after some time. */
-static struct pythia_run_process *find_process(struct processes *p, int64_t pid)
+static struct pythia_run_process *find_run_process(struct processes *p, int64_t pid)
 {
     for (size_t i = p->count; i > 0; i--)
         if (p->all[i - 1].pid == pid)
@@ -53,9 +53,9 @@ static const char *read_process_numbers(const char *at, int64_t *numbers, size_t
     return at;
 }
 
-static int take_name(struct processes *p, int64_t pid, const char *name)
+static int take_process_name(struct processes *p, int64_t pid, const char *name)
 {
-    struct pythia_run_process *process = find_process(p, pid);
+    struct pythia_run_process *process = find_run_process(p, pid);
     size_t size = strcspn(name, "\n");
     char *copy = process ? pythia_arena_alloc(p->memory, size + 1) : NULL;
     if (!copy)
@@ -76,10 +76,10 @@ static int take_process_line(struct processes *p, const char *line)
     size_t word = strcspn(line, "\t");
     bool begins = strncmp(line, "began\t", 6) == 0 || strncmp(line, "forked\t", 7) == 0;
     if (begins && (rest = read_process_numbers(line + word, n, 1)) && *rest == '\t')
-        return take_name(p, n[0], rest + 1);
+        return take_process_name(p, n[0], rest + 1);
     if (strncmp(line, "ended", 5) != 0 || !read_process_numbers(line + 5, n, 6))
         return PYTHIA_OK;
-    struct pythia_run_process *process = find_process(p, n[0]);
+    struct pythia_run_process *process = find_run_process(p, n[0]);
     if (!process)
         return PYTHIA_ENOMEM;
     process->user_ns = n[1] * 1000;
@@ -116,7 +116,7 @@ static int add_process_spans(struct processes *p, const struct pythia_profile *p
         char number[32];
         snprintf(number, sizeof(number), "%.*s", (int)(text.size < 31 ? text.size : 31),
                  text.size ? text.bytes : "");
-        struct pythia_run_process *process = find_process(p, strtoll(number, NULL, 10));
+        struct pythia_run_process *process = find_run_process(p, strtoll(number, NULL, 10));
         if (!process)
             return PYTHIA_ENOMEM;
         process->spans += (int64_t)parts[i].times.moments.weight;

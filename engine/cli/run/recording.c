@@ -228,8 +228,8 @@ static char *redact_command(struct pythia__recording *r, char *const *arguments)
 
 /* ---- after ---- */
 
-static void add_pair(struct pythia__recording *r, struct pythia_run *run, const char *key,
-                     const char *value)
+static void add_meta_pair(struct pythia__recording *r, struct pythia_run *run, const char *key,
+                          const char *value)
 {
     if (run->meta_count < PAIRS_MAX)
         r->pairs[run->meta_count++] = (struct pythia_run_pair){key, value};
@@ -246,13 +246,13 @@ static bool record_variable(struct pythia__recording *r, struct pythia_run *run,
     if (!key)
         return false;
     snprintf(key, size, "env.%s", name);
-    add_pair(r, run, key, value);
+    add_meta_pair(r, run, key, value);
     return true;
 }
 
 /* The later pair of one key counts: the command line overrides the file of the suite. */
-static bool add_pairs(struct pythia__recording *r, const struct pythia__benchmark *b,
-                      struct pythia_run *run)
+static bool add_meta_pairs(struct pythia__recording *r, const struct pythia__benchmark *b,
+                           struct pythia_run *run)
 {
     for (size_t i = 0; i < KNOWN_VARIABLES; i++)
         if (!record_variable(r, run, known_variables[i]))
@@ -261,7 +261,7 @@ static bool add_pairs(struct pythia__recording *r, const struct pythia__benchmar
         if (!record_variable(r, run, r->s->environment.texts[i]))
             return false;
     for (size_t i = 0; i < b->meta_count; i++)
-        add_pair(r, run, b->meta[i].key, b->meta[i].value);
+        add_meta_pair(r, run, b->meta[i].key, b->meta[i].value);
     for (size_t i = 0; i < r->s->meta.count; i++) {
         const char *text = r->s->meta.texts[i], *equals = strchr(text, '=');
         char *key = pythia_arena_alloc(&r->arena, (size_t)(equals - text) + 1);
@@ -269,7 +269,7 @@ static bool add_pairs(struct pythia__recording *r, const struct pythia__benchmar
             return false;
         memcpy(key, text, (size_t)(equals - text));
         key[equals - text] = '\0';
-        add_pair(r, run, key, equals + 1);
+        add_meta_pair(r, run, key, equals + 1);
     }
     for (size_t i = 0; i < run->meta_count; i++)
         if (!redact_string(r, &r->pairs[i].value))
@@ -424,9 +424,10 @@ static void report_run(const struct pythia_run *run)
 }
 
 /* The record borrows all its texts until it is stored: they are freed here, whatever failed. */
-static int add_record(struct pythia__recording *r, const struct pythia__benchmark *b,
-                      const struct pythia__child *child, const struct traced *traced,
-                      const struct pythia__child_result *result, struct pythia_run *run, bool quiet)
+static int add_run_record(struct pythia__recording *r, const struct pythia__benchmark *b,
+                          const struct pythia__child *child, const struct traced *traced,
+                          const struct pythia__child_result *result, struct pythia_run *run,
+                          bool quiet)
 {
     char text[700];
     struct pythia_error why = {0};
@@ -447,7 +448,7 @@ static int add_record(struct pythia__recording *r, const struct pythia__benchmar
     run->git_commit = r->context.git_commit[0] ? r->context.git_commit : NULL;
     run->git_dirty = r->context.git_dirty;
     run->version = PYTHIA_VERSION;
-    made = made && add_pairs(r, b, run) && redact_string(r, &run->description);
+    made = made && add_meta_pairs(r, b, run) && redact_string(r, &run->description);
     if (!r->s->no_command_line)
         made = made && set_outputs(r, child->capture, run);
     int status = made ? read_traced(traced, &traces, run) : PYTHIA_ENOMEM;
@@ -513,7 +514,7 @@ int pythia__recording_run(struct pythia__recording *r, const struct pythia__benc
     pythia_git_answer(&git, &r->context);
     run.artifact_count = pythia__profilers_finish(&r->profilers, &r->arena, r->files);
     run.artifacts = r->files;
-    status = add_record(r, benchmark, child, &traced, result, &run, quiet);
+    status = add_run_record(r, benchmark, child, &traced, result, &run, quiet);
     *child = started.child;
     pythia__capture_end(&capture);
     return status;

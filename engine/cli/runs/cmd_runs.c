@@ -92,7 +92,7 @@ static int run_list(const void *settings, char *const *operands, int count)
     if (code == PYTHIA__EXIT_DONE)
         code = pythia__runs_write(s->output, &l.text, pythia__runs_each(&f, 0, list_run, &l));
     if (code == PYTHIA__EXIT_DONE && l.count == 0) {
-        pythia_log(PYTHIA_LOG_WARNING, "No run matches");
+        pythia_log(PYTHIA_LOG_WARNING, "No run matches (pythia runs list shows all runs)");
         code = PYTHIA__EXIT_TOO_FEW;
     }
     pythia__runs_end(&f);
@@ -282,7 +282,8 @@ static int run_runs_show(const void *settings, char *const *operands, int count)
     if (code == PYTHIA__EXIT_DONE)
         code = pythia__runs_write(s->output, &l.text, pythia__runs_each(&f, ~0u, show_run, &l));
     if (code == PYTHIA__EXIT_DONE && l.count == 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "There is no run %s", operands[0]);
+        pythia_log(PYTHIA_LOG_ERROR, "There is no run %s (pythia runs list shows all runs)",
+                   operands[0]);
         code = PYTHIA__EXIT_TOO_FEW;
     }
     pythia__runs_end(&f);

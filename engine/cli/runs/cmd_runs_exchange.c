@@ -135,7 +135,7 @@ struct importing {
     size_t count, refused;
 };
 
-static void refuse_file(struct importing *m, const char *path, struct pythia_error *why)
+static void refuse_run_file(struct importing *m, const char *path, struct pythia_error *why)
 {
     pythia_error_place(why, path, 0, 0);
     if (!why->source[0])
@@ -173,7 +173,7 @@ static void import_file(struct importing *m, const char *path)
         return;
     if (pythia_file_read(path, &text, &why) != PYTHIA_OK ||
         pythia_run_json_parse(pythia_buf_text(&text), &parsed, &why) != PYTHIA_OK) {
-        refuse_file(m, path, &why);
+        refuse_run_file(m, path, &why);
         goto out;
     }
     if (!open_import_store(m))
@@ -183,7 +183,7 @@ static void import_file(struct importing *m, const char *path)
     if (pythia_run_store_add(m->store, &run, &id, &why) == PYTHIA_OK)
         m->count++;
     else
-        refuse_file(m, path, &why);
+        refuse_run_file(m, path, &why);
 out:
     pythia_run_parsed_destroy(parsed);
     pythia_buf_free(&text);

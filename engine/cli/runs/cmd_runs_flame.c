@@ -109,7 +109,8 @@ static int read_flame_run(struct pythia__runs_filter *f, struct drawing *d, int 
     if (status != PYTHIA_OK)
         return status;
     if (d->runs == 0) {
-        pythia_log(PYTHIA_LOG_ERROR, "There is no run %" PRId64, id);
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "There is no run %" PRId64 " (pythia runs list shows all runs)", id);
         return PYTHIA_EUSAGE;
     }
     return PYTHIA_OK;

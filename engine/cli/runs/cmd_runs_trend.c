@@ -318,7 +318,7 @@ static void write_svg(const struct trend *t, struct pythia_buf *to)
 
 /* ---- all of it ---- */
 
-static int check_settings(struct trend *t)
+static int check_trend_settings(struct trend *t)
 {
     t->metric = pythia_run_metric_find(t->s->metric);
     if (t->metric < 0) {
@@ -344,7 +344,7 @@ static int run_trend(const void *settings, char *const *operands, int count)
     struct pythia_buf text = {0};
     (void)operands;
     (void)count;
-    int code = check_settings(&t);
+    int code = check_trend_settings(&t);
     if (code == PYTHIA__EXIT_DONE)
         code = pythia__runs_begin(&f, &t.s->runs);
     if (code == PYTHIA__EXIT_DONE) {
@@ -360,7 +360,7 @@ static int run_trend(const void *settings, char *const *operands, int count)
         code = status == PYTHIA_OK && t.count == 0 ? PYTHIA__EXIT_TOO_FEW
                                                    : pythia__runs_write(t.s->output, &text, status);
         if (code == PYTHIA__EXIT_TOO_FEW)
-            pythia_log(PYTHIA_LOG_WARNING, "No run matches");
+            pythia_log(PYTHIA_LOG_WARNING, "No run matches (pythia runs list shows all runs)");
     }
     pythia_free(t.points);
     pythia__runs_end(&f);

@@ -1,4 +1,4 @@
-/* What a command writes is written beside its place and then moved there, so that a full disk, an
+/* Output is written to a file beside its place and then moved there, so that a full disk, an
  * error or Ctrl-C leaves no half of it behind, and an older file stays as it was. What goes to
  * standard output piece by piece is kept in a file without a name first. */
 #include "output.h"

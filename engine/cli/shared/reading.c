@@ -192,7 +192,7 @@ static int find_clocks(struct pythia__reading *r)
     return PYTHIA_OK;
 }
 
-/* The same input must give the same output, so a secret generated for one run would not do. */
+/* Equal input must give equal output, so a secret generated for one run would not do. */
 static int create_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
 {
     const char *const *rules = s->redact.texts;
@@ -299,7 +299,7 @@ int pythia__reading_begin_with(struct pythia__reading *r,
         return PYTHIA_EIO;
     report_links(r->input);
     if (settings->skew && settings->no_skew) {
-        pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew exclude each other");
+        pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew exclude each other: give one of them");
         return PYTHIA_EUSAGE;
     }
     return settings->skew ? find_clocks(r) : PYTHIA_OK;

@@ -29,7 +29,8 @@ struct reading {
 
 /* ---- messages ---- */
 
-static void log_line(const struct reading *r, enum pythia_log_level level, const char *sentence)
+static void log_price_line(const struct reading *r, enum pythia_log_level level,
+                           const char *sentence)
 {
     char text[1024];
     struct pythia_error why = {0};
@@ -52,7 +53,7 @@ static const char *show_id(struct pythia_text id, char *to)
 
 static int fail_line(const struct reading *r, const char *sentence)
 {
-    log_line(r, PYTHIA_LOG_ERROR, sentence);
+    log_price_line(r, PYTHIA_LOG_ERROR, sentence);
     return r->file ? PYTHIA_EFORMAT : PYTHIA_EUSAGE;
 }
 
@@ -152,7 +153,7 @@ static int warn_if_idle(const struct reading *r, struct pythia_text entry)
     snprintf(sentence, sizeof(sentence), "'%s' matches no trace point of the %s%s",
              show_id(entry, id), r->known ? "search space" : "traces",
              r->known ? " (pythia space show lists them)" : "");
-    log_line(r, PYTHIA_LOG_WARNING, sentence);
+    log_price_line(r, PYTHIA_LOG_WARNING, sentence);
     return PYTHIA_OK;
 }
 
@@ -193,7 +194,7 @@ static int take_never(struct reading *r, struct pythia_text entry)
              "'%s' also matches %zu of the skeleton, which stay%s open: %s%s",
              show_id(entry, pattern), count, count == 1 ? "s" : "", show_id(name, id),
              count > 1 ? ", …" : "");
-    log_line(r, PYTHIA_LOG_WARNING, sentence);
+    log_price_line(r, PYTHIA_LOG_WARNING, sentence);
     return PYTHIA_OK;
 }
 

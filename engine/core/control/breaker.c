@@ -97,7 +97,7 @@ static uint64_t hash_pair(uint32_t resource, uint32_t tracepoint)
     return (uint64_t)resource << 32 | tracepoint;
 }
 
-static bool is_pair(const void *breaker, uint32_t index, const void *key)
+static bool is_cost_pair(const void *breaker, uint32_t index, const void *key)
 {
     const struct pair *p = &((const struct pythia_breaker *)breaker)->pairs[index];
     return hash_pair(p->resource, p->tracepoint) == *(const uint64_t *)key;
@@ -109,7 +109,7 @@ static struct pair *reach_counts(struct pythia_breaker *b, uint32_t resource, ui
     if (b->pair_count >= PAIRS_MAX)
         forget_counts(b);
     uint64_t key = hash_pair(resource, tracepoint);
-    uint32_t found = pythia_hash_table_find(&b->by_point, key, is_pair, b, &key);
+    uint32_t found = pythia_hash_table_find(&b->by_point, key, is_cost_pair, b, &key);
     if (found != PYTHIA_HASH_TABLE_NONE)
         return &b->pairs[found];
     if (pythia_grow(&b->pairs, &b->pair_capacity, b->pair_count, sizeof(*b->pairs)) != PYTHIA_OK ||

@@ -7,6 +7,7 @@
  * into quarantine or come out of it; each time it gets a version of its own, which rises. */
 #include "pythia/controller.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -390,10 +391,11 @@ static void quarantine_point(struct pythia_controller *c, struct pythia__control
     if (!p->quarantined_ns) {
         c->numbers.quarantined++;
         pythia_log(PYTHIA_LOG_WARNING,
-                   "A trace point does not respond to orders and is quarantined: "
-                   "trace-point=%.*s, plane=%s",
+                   "A trace point does not respond to orders and is quarantined: trace-point=%.*s, "
+                   "plane=%s, retry-s=%" PRIu64 " (the log of its program may say why)",
                    (int)p->id.size, p->id.bytes,
-                   c->planes[c->table.targets[p->target].plane].control->ops->name);
+                   c->planes[c->table.targets[p->target].plane].control->ops->name,
+                   c->options.quarantine_ns / SECOND);
     }
     p->quarantined_ns = now_ns + c->options.quarantine_ns;
     c->planes[c->table.targets[p->target].plane].stale = true;

@@ -126,6 +126,7 @@ static int create_live_parts(struct pythia_live *l)
     pythia__late_init(&l->late, &l->types,
                       &(struct pythia__late_learning_options){
                           .hourly = l->o.search.budget.points_per_cycle ? l->o.learn_hourly : 0,
+                          .types = PYTHIA_LIVE_LATE_MAX,
                           .requests = l->o.learn_requests,
                           .few = pythia__live_few_to_learn(l),
                           .step_ns = l->o.cycle_ns,

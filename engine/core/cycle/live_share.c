@@ -1,4 +1,4 @@
-/* What a shared search has of its engine: made, freed, and set down in options. */
+/* The state that a shared search keeps of its engine: made, freed, and copied from options. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -66,7 +66,7 @@ static int split_headers(const char *path, struct pythia_headers *h, struct pyth
     return PYTHIA_OK;
 }
 
-static void warn_if_readable(const char *path)
+static void warn_if_headers_readable(const char *path)
 {
     struct stat about;
     if (stat(path, &about) == 0 && (about.st_mode & 077))
@@ -85,7 +85,7 @@ int pythia_headers_read(const char *path, struct pythia_headers *out, struct pyt
         pythia_error_place(e, path, 0, 0);
     }
     if (status == PYTHIA_OK) {
-        warn_if_readable(path);
+        warn_if_headers_readable(path);
         h.text_size = bytes.size;
         h.text = pythia_strndup(bytes.bytes ? bytes.bytes : "", bytes.size);
         status = h.text ? split_headers(path, &h, e) : PYTHIA_ENOMEM;

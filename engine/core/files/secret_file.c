@@ -22,7 +22,7 @@ static int fail_secret(struct pythia_error *e, const char *path, const char *wha
     return pythia_error_set(e, PYTHIA_EIO, "the secret for hashes %s: %s", what, strerror(number));
 }
 
-static int draw_secret(struct pythia_hash_key *out, struct pythia_error *e)
+static int draw_file_secret(struct pythia_hash_key *out, struct pythia_error *e)
 {
     ssize_t got = getrandom(out->bytes, sizeof(out->bytes), 0);
     return got == (ssize_t)sizeof(out->bytes)
@@ -95,11 +95,11 @@ int pythia_secret_read(const char *path, struct pythia_hash_key *out, struct pyt
 {
     struct pythia_hash_key key;
     if (!path)
-        return draw_secret(out, e);
+        return draw_file_secret(out, e);
     int status = read_secret_file(path, out, e);
     if (status != 1)
         return status;
-    if ((status = draw_secret(&key, e)) != PYTHIA_OK ||
+    if ((status = draw_file_secret(&key, e)) != PYTHIA_OK ||
         (status = make_secret_file(path, &key, e)) != PYTHIA_OK)
         return status;
     status =

@@ -5,7 +5,7 @@
 #include "pythia/status.h"
 #include "state_parts.h"
 
-/* What leads from each schema to the next: an older one is brought up to date by what it lacks. A
+/* The migrations from each schema to the next: an older file gets the statements that it lacks. A
  * step only adds tables and columns, and what is there keeps its meaning: so an earlier pythiad can
  * read the state of a later one. tests/core/states/ has a state of each schema, and a later one. */
 static const char *const schemas[PYTHIA_STATE_SCHEMA] = {

@@ -314,7 +314,8 @@ static int take_type(struct reading *r, void *context, size_t i)
 static int no_space(struct reading *r, const char *found, size_t size)
 {
     return pythia_error_set(&r->j->error, PYTHIA_EFORMAT,
-                            "is not a search space of this version: expected schema %s, found "
+                            "is not a search space of this version (pythia space build makes one): "
+                            "expected schema %s, found "
                             "%.*s",
                             PYTHIA__SPACE_SCHEMA, (int)size, found);
 }

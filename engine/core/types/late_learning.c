@@ -1,6 +1,5 @@
 #include "late_learning.h"
 
-#include "pythia/live.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -172,9 +171,9 @@ static bool open_batch(struct pythia__late_learning *l, const struct pythia__clo
     return point < l->points;
 }
 
-/* All batches have been tried: open together what was hit, as far as the budget permits. A known type
- * is not learnt once more without some of its points: what is called by one that is closed would
- * seem to be called from elsewhere. */
+/* All batches have been tried: open together what was hit, as far as the budget permits. A known
+ * type is not learnt once more without some of its points: what is called by one that is closed
+ * would seem to be called from elsewhere. */
 static void open_hit_points(struct pythia__late_learning *l,
                             const struct pythia__closed_points *closed, bool *wished)
 {
@@ -229,7 +228,7 @@ static void begin_learning(struct pythia__late_learning *l,
 {
     bool opens = false;
     *wished = close_all(l) || *wished; /* what was open for all types is so for some */
-    choose_types(l, are_many(l, now_ns) ? 0 : PYTHIA_LIVE_LATE_MAX);
+    choose_types(l, are_many(l, now_ns) ? 0 : l->o.types);
     l->next = 0;
     bool more = open_batch(l, closed, &opens);
     l->phase = more ? PYTHIA__LATE_TRYING : PYTHIA__LATE_LEARNING;

@@ -33,6 +33,7 @@ enum pythia__late_phase {
 
 struct pythia__late_learning_options {
     size_t hourly;       /* phases in an hour, at most PYTHIA__LATE_PHASES_MAX; 0: none */
+    size_t types;        /* new ones that are learnt at once, as many as planes can tell apart */
     uint64_t requests;   /* a type with so many of them is learnt */
     uint64_t few;        /* a type with so many may be learnt, and has tried a batch */
     uint64_t step_ns;    /* how long a set of points is open, at most */

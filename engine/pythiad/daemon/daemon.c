@@ -322,7 +322,9 @@ static int read_secret(const char *path, int kind, char **out, struct pythia_err
     if (kind != KIND_PUBLIC)
         warn_if_readable(path);
     if (bytes.size == 0 || bytes.size > SECRET_MAX) {
-        status = pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty or too large", path);
+        status = pythia_error_set(
+            e, PYTHIA_EUSAGE, "%s is empty or too large: a file with one token or key is expected",
+            path);
         goto out;
     }
     while (trimmed && bytes.size > 0 && strchr(" \t\r\n", bytes.bytes[bytes.size - 1]))
@@ -373,20 +375,26 @@ static int begin_collecting(struct pythia__daemon *d, struct pythia_error *e)
     return pythia__collecting_create(d->engine.loop, d->engine.vocabulary, &o, &d->collecting, e);
 }
 
-/* The set that was open before a restart stays open until the search has begun: it counts as
- * pinned only while the engine is created. */
-static int make_live(struct pythia__daemon *d, struct pythia_error *e)
+/* Root trace points to ignore in request types: those of the settings, or the default. An empty
+ * pattern ignores none, so that the default can be turned off. */
+static size_t list_left_out(struct pythia__daemon *d)
 {
     const struct pythia__settings *s = &d->engine.s;
-    size_t left_out = 0;
+    size_t count = 0;
     for (size_t i = 0; i < s->left_out.count; i++)
         if (s->left_out.texts[i][0])
-            d->left_out[left_out++] = s->left_out.texts[i];
+            d->left_out[count++] = s->left_out.texts[i];
     if (s->left_out.count == 0)
-        d->left_out[left_out++] = PYTHIA_LEFT_OUT_DEFAULT;
-    size_t count;
+        d->left_out[count++] = PYTHIA_LEFT_OUT_DEFAULT;
+    return count;
+}
+
+static struct pythia_live_options choose_live_options(struct pythia__daemon *d)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    size_t count, left_out = list_left_out(d);
     const struct pythia_strategy *const *strategies = pythia_strategies(&count);
-    struct pythia_live_options o = {
+    return (struct pythia_live_options){
         .adder = {pythia__collecting_trace, d->collecting},
         .window = {.quiet_ns = quiet_ns(s),
                    .wait_max_ns = (uint64_t)s->wait_max_ms * 1000000,
@@ -424,6 +432,14 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         .learn_requests = (size_t)s->learn_requests,
         .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
         .learn_all = s->learn == 0};
+}
+
+/* The set that was open before a restart stays open until the search has begun: it counts as
+ * pinned only while the engine is created. */
+static int make_live(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    struct pythia_live_options o = choose_live_options(d);
     int status = pythia__sharing_read(d, d->sharing, e);
     if (status != PYTHIA_OK)
         return status;
@@ -459,6 +475,17 @@ out:
     return status;
 }
 
+/* An address that cannot be had is the usual reason why a start fails: name the setting for it. */
+static int fail_listener(struct pythia_error *e, int status, const char *option,
+                         const struct pythia_error *why)
+{
+    static const char cause[] = "cannot listen at ";
+    return strncmp(why->sentence, cause, sizeof(cause) - 1) == 0
+               ? pythia_error_set(e, status, "%s (choose another address with --%s)", why->sentence,
+                                  option)
+               : pythia_error_set(e, status, "%s", why->sentence);
+}
+
 static int listen_http(struct pythia__daemon *d, size_t slot, const char *address,
                        const struct pythia__http_route *routes, size_t count,
                        struct pythia_error *e)
@@ -476,7 +503,11 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
                                      .room = &d->room,
                                      .retry_s = (unsigned)d->engine.s.retry_s};
     memcpy(o.tokens, d->tokens, sizeof(o.tokens));
-    return pythia__http_create(d->engine.loop, &o, &d->http[slot], e);
+    static const char *const options[PYTHIA__HTTP_SERVERS] = {"otlp-http", "zipkin", "control",
+                                                              "control-socket"};
+    struct pythia_error why = {0};
+    int status = pythia__http_create(d->engine.loop, &o, &d->http[slot], &why);
+    return status == PYTHIA_OK ? PYTHIA_OK : fail_listener(e, status, options[slot], &why);
 }
 
 /* Agents poll at the port of OTLP over HTTP, so that one address has to be configured in
@@ -513,8 +544,9 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
                                          .room = &d->room,
                                          .retry_s = (unsigned)d->engine.s.retry_s};
         o.methods = pythia__receive_grpc_methods(d->receive, &o.method_count);
-        if ((status = pythia__grpc_create(d->engine.loop, &o, &d->grpc, e)) != PYTHIA_OK)
-            return status;
+        struct pythia_error why = {0};
+        if ((status = pythia__grpc_create(d->engine.loop, &o, &d->grpc, &why)) != PYTHIA_OK)
+            return fail_listener(e, status, "otlp-grpc", &why);
     }
     return PYTHIA_OK;
 }

@@ -25,51 +25,71 @@ static void write_gauge(struct pythia_buf *to, const char *name, const char *hel
     pythia_buf_printf(to, "%s %.17g\n", name, value);
 }
 
-static void write_span_metrics(const struct pythia__daemon *d, struct pythia_buf *to)
+/* Spans of all inputs: those that decoders and feeds counted, and those that the engine did. */
+static struct pythia_counts sum_counts(const struct pythia__daemon *d)
 {
-    const struct pythia_counts *live = pythia_live_counts(d->engine.live);
     struct pythia_counts all = *pythia__intake_counts(d->intake);
-    struct pythia_window_numbers w = pythia_live_window(d->engine.live);
     pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
-    pythia_counts_add(&all, live);
+    pythia_counts_add(&all, pythia_live_counts(d->engine.live));
+    return all;
+}
+
+static void write_losses(const struct pythia_counts *all, struct pythia_buf *to)
+{
     write_metric_head(to, "pythia_spans_dropped_total", "counter",
                       "Spans and records left out, by reason.");
     for (int i = 0; i < PYTHIA_DROPS; i++)
         pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"%s\"} %" PRIu64 "\n",
-                          pythia_drop_name((enum pythia_drop)i), all.dropped[i]);
+                          pythia_drop_name((enum pythia_drop)i), all->dropped[i]);
     write_metric_head(to, "pythia_spans_repaired_total", "counter",
                       "Repairs made to spans, by kind.");
     for (int i = 0; i < PYTHIA_REPAIRS; i++)
         pythia_buf_printf(to, "pythia_spans_repaired_total{kind=\"%s\"} %" PRIu64 "\n",
-                          pythia_repair_name((enum pythia_repair)i), all.repaired[i]);
+                          pythia_repair_name((enum pythia_repair)i), all->repaired[i]);
     write_metric_head(to, "pythia_requests_incomplete_total", "counter",
                       "Requests completed before all of their spans can have arrived, by reason.");
     for (int i = 0; i < PYTHIA_INCOMPLETES; i++)
         pythia_buf_printf(to, "pythia_requests_incomplete_total{reason=\"%s\"} %" PRIu64 "\n",
-                          pythia_incomplete_name((enum pythia_incomplete)i), all.incomplete[i]);
+                          pythia_incomplete_name((enum pythia_incomplete)i), all->incomplete[i]);
+}
+
+static void write_signals(const struct pythia__receive *receive, struct pythia_buf *to)
+{
     write_metric_head(to, "pythia_signals_dropped_total", "counter",
                       "Bodies of signals other than traces, which are answered and dropped.");
     for (int i = 0; i < PYTHIA__SIGNALS; i++)
         pythia_buf_printf(to, "pythia_signals_dropped_total{signal=\"%s\"} %" PRIu64 "\n",
                           pythia__signal_name((enum pythia__signal)i),
-                          pythia__receive_dropped(d->receive, (enum pythia__signal)i));
+                          pythia__receive_dropped(receive, (enum pythia__signal)i));
+}
+
+static void write_values(const struct pythia_counts *all, struct pythia_buf *to)
+{
     write_metric_head(to, "pythia_values_cut_total", "counter",
                       "Values of key-values that were truncated, by reason.");
     pythia_buf_printf(to, "pythia_values_cut_total{reason=\"length\"} %" PRIu64 "\n",
-                      all.long_values);
+                      all->long_values);
     pythia_buf_printf(to, "pythia_values_cut_total{reason=\"source\"} %" PRIu64 "\n",
-                      all.dropped[PYTHIA_DROP_CUT_TEXT]);
+                      all->dropped[PYTHIA_DROP_CUT_TEXT]);
     write_counter(to, "pythia_values_hashed_total", "Values replaced by a hash.",
-                  all.hashed_values);
+                  all->hashed_values);
+}
+
+static void write_finished(const struct pythia_window_numbers *w, struct pythia_buf *to)
+{
     write_metric_head(to, "pythia_requests_finished_total", "counter",
                       "Requests completed, by the condition that completed them.");
-    pythia_buf_printf(to, "pythia_requests_finished_total{by=\"any\"} %" PRIu64 "\n", w.finished);
+    pythia_buf_printf(to, "pythia_requests_finished_total{by=\"any\"} %" PRIu64 "\n", w->finished);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"rootless\"} %" PRIu64 "\n",
-                      w.finished_rootless);
+                      w->finished_rootless);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"age\"} %" PRIu64 "\n",
-                      w.finished_by_age);
+                      w->finished_by_age);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"size\"} %" PRIu64 "\n",
-                      w.finished_by_size);
+                      w->finished_by_size);
+}
+
+static void write_request_metrics(const struct pythia__daemon *d, struct pythia_buf *to)
+{
     struct pythia_live_numbers n = pythia_live_numbers(d->engine.live);
     write_counter(to, "pythia_requests_grouped_total", "Requests of evaluated cycles.", n.requests);
     write_counter(
@@ -113,13 +133,29 @@ static void write_span_metrics(const struct pythia__daemon *d, struct pythia_buf
                   "Spans of such trace points, which are left "
                   "out.",
                   n.unknown_spans);
+}
+
+static void write_window(const struct pythia_window_numbers *w, struct pythia_buf *to)
+{
     write_counter(to, "pythia_requests_shed_total",
                   "Requests shed above the hard limit of "
                   "memory.",
-                  w.shed_traces);
-    write_gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w.open_spans);
-    write_gauge(to, "pythia_open_requests", "Unfinished requests.", (double)w.open_traces);
-    write_gauge(to, "pythia_window_bytes", "Memory of unfinished requests.", (double)w.bytes);
+                  w->shed_traces);
+    write_gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w->open_spans);
+    write_gauge(to, "pythia_open_requests", "Unfinished requests.", (double)w->open_traces);
+    write_gauge(to, "pythia_window_bytes", "Memory of unfinished requests.", (double)w->bytes);
+}
+
+static void write_span_metrics(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    const struct pythia_counts all = sum_counts(d);
+    const struct pythia_window_numbers w = pythia_live_window(d->engine.live);
+    write_losses(&all, to);
+    write_signals(d->receive, to);
+    write_values(&all, to);
+    write_finished(&w, to);
+    write_request_metrics(d, to);
+    write_window(&w, to);
 }
 
 /* The mean says the same as the sum and the count, for who reads and does not scrape. */

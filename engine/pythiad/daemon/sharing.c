@@ -9,8 +9,8 @@
 #include "pythia/status.h"
 #include "switching/pins.h"
 
-static int add_pins(struct pythia_buf *text, const char *name, struct pythia_open_points *to,
-                    const struct pythia_option_texts *pins)
+static int add_shared_pins(struct pythia_buf *text, const char *name, struct pythia_open_points *to,
+                           const struct pythia_option_texts *pins)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < pins->count && status == PYTHIA_OK; i++) {
@@ -56,8 +56,9 @@ int pythia__sharing_read(const struct pythia__daemon *d, struct pythia__sharing 
     add_numbers(&out->settings, s);
     if ((status = pythia_open_points_create(d->engine.vocabulary, &out->always)) != PYTHIA_OK ||
         (status = pythia_open_points_create(d->engine.vocabulary, &out->never)) != PYTHIA_OK ||
-        (status = add_pins(&out->settings, "always", out->always, &s->always)) != PYTHIA_OK ||
-        (status = add_pins(&out->settings, "never", out->never, &s->never)) != PYTHIA_OK ||
+        (status = add_shared_pins(&out->settings, "always", out->always, &s->always)) !=
+            PYTHIA_OK ||
+        (status = add_shared_pins(&out->settings, "never", out->never, &s->never)) != PYTHIA_OK ||
         (status = add_expectations(&out->settings, s->expect, e)) != PYTHIA_OK)
         return status;
     return pythia_buf_status(&out->settings);

@@ -79,7 +79,8 @@ static int copy_points(struct pythia__collecting *c, const struct pythia_series_
     return PYTHIA_OK;
 }
 
-static size_t count_points(const struct pythia_series_set *set, uint64_t *last_ns, size_t *series)
+static size_t count_series_points(const struct pythia_series_set *set, uint64_t *last_ns,
+                                  size_t *series)
 {
     size_t count = 0, points = 0;
     const struct pythia_series *each = set ? pythia_series_each(set, &count) : NULL;
@@ -99,9 +100,9 @@ static int join_files(struct pythia__collecting *c, const struct file *files, si
     struct pythia_series_set *set = NULL;
     struct pythia_series_join *join = NULL;
     uint64_t last_ns = 0;
-    size_t series = 0, points = count_points(c->set, &last_ns, &series);
+    size_t series = 0, points = count_series_points(c->set, &last_ns, &series);
     for (size_t i = 0; i < count; i++)
-        points += count_points(files[i].set, &last_ns, &series);
+        points += count_series_points(files[i].set, &last_ns, &series);
     uint64_t since_ns = last_ns > c->o.keep_ns ? last_ns - c->o.keep_ns : 0;
     size_t most = points > POINTS_MAX ? POINTS_MAX / (series ? series : 1) : points;
     int status = pythia_series_set_create(&set);

@@ -1,6 +1,6 @@
-/* What requests get beside their spans and variables: series, as files of collectors in a folder
- * have them. A file is read once it is complete, or its writer was killed,
- * and then removed. The same values as `pythia replay --series` joins. All calls are the loop's. */
+/* Requests get key-values beside their spans and variables: series, as files of collectors in a
+ * folder have them. A file is read once it is complete, or its writer was killed, and then
+ * removed. The same values as `pythia replay --series` joins. All calls are the loop's. */
 #ifndef PYTHIA_PYTHIAD_COLLECTING_H
 #define PYTHIA_PYTHIAD_COLLECTING_H
 

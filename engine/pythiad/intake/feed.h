@@ -78,7 +78,7 @@ int pythia__follow_create(const char *path, struct pythia__feed_reader **out,
 int pythia__rings_create(const char *directory, struct pythia__feed_reader **out,
                          struct pythia_error *e);
 
-/* What the points of the plane "probe" record. */
+/* The records of the points of the plane "probe". */
 int pythia__probes_create(struct pythia_control *plane, struct pythia__feed_reader **out);
 
 /* A connection (taken over). */

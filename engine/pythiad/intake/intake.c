@@ -331,7 +331,7 @@ static void end_job(struct job *j)
 
 static void start_next(struct pythia__intake *i);
 
-/* As much is finished as comes in: all at once would hold others up. */
+/* Finish as many requests as arrive: finishing all at once would delay everything else. */
 static void take_spans(struct pythia__intake *i, struct job *j)
 {
     uint64_t now_ns = uv_now(i->loop) * 1000000, begin_ns = uv_hrtime();

@@ -128,7 +128,7 @@ void pythia__span_log_flush(struct pythia__span_log *l)
 
 /* ---- lines ---- */
 
-static void add_time(struct pythia_buf *to, uint64_t unix_ns)
+static void add_log_time(struct pythia_buf *to, uint64_t unix_ns)
 {
     time_t seconds = (time_t)(unix_ns / 1000000000);
     struct tm at;
@@ -138,21 +138,21 @@ static void add_time(struct pythia_buf *to, uint64_t unix_ns)
     pythia_buf_printf(to, "%s.%09" PRIu64 "Z - [time] [", text, unix_ns % 1000000000);
 }
 
-static void add_shown(struct pythia__span_log *l, struct pythia_text text)
+static void add_log_text(struct pythia__span_log *l, struct pythia_text text)
 {
     pythia_shown_add(&l->held, text, SIZE_MAX);
 }
 
 static void add_string(struct pythia__span_log *l, uint32_t string)
 {
-    add_shown(l, pythia_vocabulary_text(l->vocabulary, string));
+    add_log_text(l, pythia_vocabulary_text(l->vocabulary, string));
 }
 
 static void add_log_value(struct pythia__span_log *l, const struct pythia_attribute *a)
 {
     switch (a->kind) {
     case PYTHIA_ATTRIBUTE_TEXT:
-        add_shown(l, a->text);
+        add_log_text(l, a->text);
         break;
     case PYTHIA_ATTRIBUTE_INTEGER:
         pythia_buf_printf(&l->held, "%" PRId64, a->integer);
@@ -166,11 +166,11 @@ static void add_log_value(struct pythia__span_log *l, const struct pythia_attrib
     }
 }
 
-static void begin_line(struct pythia__span_log *l, uint64_t unix_ns, const char *event,
-                       const struct pythia_span *span)
+static void begin_log_line(struct pythia__span_log *l, uint64_t unix_ns, const char *event,
+                           const struct pythia_span *span)
 {
     struct pythia_resource r = pythia_vocabulary_resource_at(l->vocabulary, span->resource);
-    add_time(&l->held, unix_ns);
+    add_log_time(&l->held, unix_ns);
     add_string(l, r.service);
     if (r.host) {
         pythia_buf_putc(&l->held, '@');
@@ -178,14 +178,14 @@ static void begin_line(struct pythia__span_log *l, uint64_t unix_ns, const char 
     }
     pythia_buf_printf(&l->held, "] %s [", event);
     if (span->tracepoint != PYTHIA_NONE)
-        add_shown(l, pythia_vocabulary_tracepoint_id(l->vocabulary, span->tracepoint));
+        add_log_text(l, pythia_vocabulary_tracepoint_id(l->vocabulary, span->tracepoint));
     pythia_buf_puts(&l->held, "] ");
 }
 
 /* What is known of a span is known when it has ended; of one whose end comes by itself, when it
  * begins. */
-static void end_line(struct pythia__span_log *l, const struct pythia_trace_id *trace,
-                     const struct pythia_span *span, bool values)
+static void end_log_line(struct pythia__span_log *l, const struct pythia_trace_id *trace,
+                         const struct pythia_span *span, bool values)
 {
     struct pythia_text packed = span->attributes;
     struct pythia_attribute one;
@@ -208,17 +208,17 @@ static void end_line(struct pythia__span_log *l, const struct pythia_trace_id *t
 static void add_event(struct pythia__span_log *l, const struct pythia_trace_id *trace,
                       const struct pythia_span *span, const char *event, bool values)
 {
-    begin_line(l, span->start_ns, event, span);
+    begin_log_line(l, span->start_ns, event, span);
     pythia_buf_putc(&l->held, '-');
-    end_line(l, trace, span, values);
+    end_log_line(l, trace, span, values);
 }
 
 static void add_end(struct pythia__span_log *l, const struct pythia_trace_id *trace,
                     const struct pythia_span *span)
 {
-    begin_line(l, span->start_ns + (uint64_t)span->duration_ns, "end", span);
+    begin_log_line(l, span->start_ns + (uint64_t)span->duration_ns, "end", span);
     pythia_buf_printf(&l->held, "%.9f", (double)span->duration_ns / 1e9);
-    end_line(l, trace, span, true);
+    end_log_line(l, trace, span, true);
 }
 
 /* A span that is reported whole has both of its events at once. */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a connection is waiting for. */
+/* The reason why a connection waits. */
 enum pythia__wait {
     PYTHIA__WAIT_NONE, /* it delivers, or is owed an answer: it stays */
     PYTHIA__WAIT_HEADER,

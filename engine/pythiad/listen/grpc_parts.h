@@ -1,4 +1,4 @@
-/* What the files of gRPC's server share. Each calls those after it: grpc_server.c (the listener,
+/* Shared by the files of gRPC's server. Each calls those after it: grpc_server.c (the listener,
  * deadlines), grpc_receive.c (bytes that come, and the budget for them), grpc_call.c (calls, and
  * what nghttp2 reports of them), grpc_connection.c (one connection, and its end). */
 #ifndef PYTHIA_PYTHIAD_GRPC_PARTS_H

@@ -57,7 +57,7 @@ static unsigned limit_of(const struct pythia__grpc_call *call)
     return !call->headed ? o->header_s : !call->ended || call->answered ? o->body_s : 0;
 }
 
-/* What a connection is waiting for, by the call that has waited longest. */
+/* The reason why a connection waits, by the call that has waited longest. */
 static struct pythia__place find_grpc_place(const struct pythia__grpc_connection *c, uint64_t now)
 {
     struct pythia__place place = {c->greeted ? PYTHIA__WAIT_IDLE : PYTHIA__WAIT_HEADER, c->served,

@@ -162,7 +162,7 @@ static void check_http_times(uv_timer_t *timer)
 
 /* ---- connections ---- */
 
-/* What a connection is waiting for, unless it delivers meanwhile. */
+/* The reason why a connection waits, unless it has delivered data meanwhile. */
 static struct pythia__place find_http_place(const struct pythia__http_connection *c, uint64_t now)
 {
     struct pythia__place place = c->place;

@@ -26,7 +26,7 @@ static uint64_t read_limit(const char *path)
 
 /* The least limit of the cgroup `group` ("/a/b") and those above it. In a container only the last
  * of them, "/", may be visible. Changes `group`. */
-static uint64_t find_limit(const char *mount, char *group, const char *file)
+static uint64_t find_cgroup_limit(const char *mount, char *group, const char *file)
 {
     char path[PATH_MAX];
     uint64_t least = UINT64_MAX;
@@ -66,7 +66,7 @@ static uint64_t read_cgroup_limit(const char *root, char *line)
     if (!second && !has_memory(controllers))
         return UINT64_MAX;
     snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup%s", root, second ? "" : "/memory");
-    return find_limit(mount, group, second ? "memory.max" : "memory.limit_in_bytes");
+    return find_cgroup_limit(mount, group, second ? "memory.max" : "memory.limit_in_bytes");
 }
 
 uint64_t pythia__machine_memory(const char *root)

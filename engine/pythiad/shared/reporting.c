@@ -103,7 +103,7 @@ int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vo
     return PYTHIA_OK;
 }
 
-static void free_requests(struct evidence *e)
+static void free_waiting_requests(struct evidence *e)
 {
     for (size_t i = 0; i < e->request_count; i++)
         pythia_buf_free(&e->requests[i].text);
@@ -116,7 +116,7 @@ static void free_evidence(struct evidence *e)
 {
     pythia_groups_destroy(e->groups);
     pythia_report_destroy(e->report);
-    free_requests(e);
+    free_waiting_requests(e);
     *e = (struct evidence){0};
 }
 
@@ -205,7 +205,7 @@ static int make_whole_report(struct job *j)
     pythia_diagnosis_destroy(diagnosis);
     pythia_expected_results_free(&expected);
     if (status != PYTHIA_OK) {
-        free_requests(&j->of);
+        free_waiting_requests(&j->of);
         return status;
     }
     j->made = true;
@@ -214,7 +214,7 @@ static int make_whole_report(struct job *j)
     return PYTHIA_OK;
 }
 
-static int write_form(const struct job *j, unsigned form, struct form *to)
+static int write_live_form(const struct job *j, unsigned form, struct form *to)
 {
     static const char *const members[PYTHIA__REPORT_FORMS] = {[PYTHIA__REPORT_GROUPS] = "groups",
                                                               [PYTHIA__REPORT_VERDICTS] =
@@ -228,7 +228,7 @@ static int write_form(const struct job *j, unsigned form, struct form *to)
     return pythia_report_write(j->of.report, (enum pythia_report_format)form, &view, &to->text);
 }
 
-static void make_report(uv_work_t *request)
+static void make_live_report(uv_work_t *request)
 {
     struct job *j = (struct job *)request;
     const uint64_t begin_ns = uv_hrtime();
@@ -237,7 +237,7 @@ static void make_report(uv_work_t *request)
         j->status = pythia_report_set_overhead(j->of.report, j->overhead);
     for (unsigned form = 0; form < PYTHIA__REPORT_FORMS && j->status == PYTHIA_OK; form++)
         if (j->forms[form].wanted)
-            j->status = write_form(j, form, &j->forms[form]);
+            j->status = write_live_form(j, form, &j->forms[form]);
     j->took_ns = uv_hrtime() - begin_ns;
 }
 
@@ -341,7 +341,7 @@ static void finish_report(uv_work_t *request, int cancelled)
     begin_report(r);
 }
 
-/* Whoever waits gets what can be told at once: that it does not come. */
+/* Those who wait are told at once that no report will come. */
 static void refuse_all(struct pythia__reporting *r, int status)
 {
     while (r->line) {
@@ -381,7 +381,7 @@ static void begin_report(struct pythia__reporting *r)
     j->of = r->latest;
     r->latest = (struct evidence){0};
     r->busy = true;
-    uv_queue_work(r->loop, &j->work, make_report,
+    uv_queue_work(r->loop, &j->work, make_live_report,
                   finish_report); /* fails only without a function */
 }
 

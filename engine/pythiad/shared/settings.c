@@ -298,8 +298,9 @@ int64_t pythia__limit(const struct pythia__settings *s, size_t index)
                                           : *(const int64_t *)member;
 }
 
-/* What was not set follows from what was, or from the machine. At 800 000 spans a second 128M
- * refused 38 to 53 % of them, and 1G none; a daemon that shares a small machine takes less. */
+/* Settings that were not given follow from others, or from the machine. At 800 000 spans a
+ * second 128M refused 38 to 53 % of them, and 1G none; a daemon that shares a small machine
+ * takes less. */
 static void fit_memory(struct pythia__settings *s)
 {
     if (s->memory == 0 && s->memory_hard == 0) {
@@ -463,13 +464,17 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
             PYTHIA_OK)
         return PYTHIA_EUSAGE;
     if (s->forward_max < s->body_max)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "forward-max is below body-max");
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "forward-max is below body-max: raise it, or lower body-max");
     if (s->waiting_max < s->body_max) /* a body of that size would never be taken */
-        return pythia_error_set(e, PYTHIA_EUSAGE, "waiting-max is below body-max");
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "waiting-max is below body-max: raise it, or lower body-max");
     if (s->memory_hard < s->memory)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "memory-hard is below memory: raise it, or lower memory");
     if (s->inflated_max < s->body_max)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "inflated-max is below body-max");
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "inflated-max is below body-max: raise it, or lower body-max");
     if (s->quiet && s->verbose)
         return pythia_error_set(e, PYTHIA_EUSAGE, "quiet and verbose exclude each other");
     return PYTHIA_OK;

@@ -1,4 +1,4 @@
-/* What pythiad can be told: by a YAML file, the environment (PYTHIAD_…) and the command line, the
+/* The settings of pythiad: from a YAML file, the environment (PYTHIAD_…) and the command line, the
  * later ones over the earlier. One table describes it all. */
 #ifndef PYTHIA_PYTHIAD_SETTINGS_H
 #define PYTHIA_PYTHIAD_SETTINGS_H

@@ -30,7 +30,8 @@ int pythia__breaking_create(struct pythia__switching *w)
 }
 
 /* A program as service, host and instance, as far as they are known. */
-static void add_program(struct pythia_buf *to, const struct pythia_vocabulary *v, uint32_t resource)
+static void add_broken_program(struct pythia_buf *to, const struct pythia_vocabulary *v,
+                               uint32_t resource)
 {
     struct pythia_resource r = pythia_vocabulary_resource_at(v, resource);
     const uint32_t names[] = {r.service, r.host, r.instance};
@@ -56,7 +57,7 @@ static void log_event(const struct pythia__switching *w, const struct pythia_bre
     };
     struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, e->tracepoint);
     struct pythia_buf program = {0};
-    add_program(&program, w->e->vocabulary, e->resource);
+    add_broken_program(&program, w->e->vocabulary, e->resource);
     pythia_log(e->what == PYTHIA_BREAKER_RELEASED ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
                "%s: trace-point=%.*s, program=%s, cost-ns=%.0f, limit-ns=%.0f, price-ns=%.0f",
                sentences[e->what], (int)id.size, id.bytes, program.bytes ? program.bytes : "",

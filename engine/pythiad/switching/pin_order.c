@@ -95,7 +95,7 @@ static int pin_points(struct order *o, int pin, struct pythia_text *ids)
     return status;
 }
 
-/* What is opened comes before what is closed: in between more is open than is wanted, not less. */
+/* Open before closing: in between, too much is open rather than too little. */
 static unsigned do_order(struct order *o, json_t **answer)
 {
     struct pythia_text *ids = pythia_calloc(o->count, sizeof(*ids));

@@ -8,13 +8,13 @@ struct pins {
     struct pythia_open_points *always, *never;
 };
 
-static int take_pin(void *context, struct pythia_text id, int pin)
+static int take_stored_pin(void *context, struct pythia_text id, int pin)
 {
     struct pins *p = context;
     return pythia_open_points_add_id(pin > 0 ? p->always : p->never, id);
 }
 
-static int take_pin_type(void *context, struct pythia_text id, struct pythia_text type)
+static int take_stored_pin_type(void *context, struct pythia_text id, struct pythia_text type)
 {
     struct pins *p = context;
     return pythia_open_points_add_id_for(p->always, id, type);
@@ -75,8 +75,8 @@ static int collect_pins(struct pythia__switching *w, const struct pythia__settin
         (status = pythia_open_points_create(w->e->vocabulary, &p->never)) != PYTHIA_OK ||
         (status = add_pin_texts(p->always, &s->always)) != PYTHIA_OK ||
         (status = add_pin_texts(p->never, &s->never)) != PYTHIA_OK ||
-        (status = pythia_state_each_pin(w->e->state, take_pin, p)) != PYTHIA_OK ||
-        (status = pythia_state_each_pin_type(w->e->state, take_pin_type, p)) != PYTHIA_OK)
+        (status = pythia_state_each_pin(w->e->state, take_stored_pin, p)) != PYTHIA_OK ||
+        (status = pythia_state_each_pin_type(w->e->state, take_stored_pin_type, p)) != PYTHIA_OK)
         return status;
     struct closing closing = {w->e->vocabulary, p->always, p->never};
     if ((status = pythia_overhead_each(w->overhead, add_dropped, &closing)) != PYTHIA_OK)

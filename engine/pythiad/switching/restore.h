@@ -1,4 +1,4 @@
-/* What a start goes on with, when there was one before it with the same state: the search space,
+/* The state that a restart continues with: the search space,
  * what was open beyond its skeleton, the version of that set, and whether all is off. What requests
  * told is learnt anew, within a cycle; the search closes what it does not need any more. */
 #ifndef PYTHIA_PYTHIAD_RESTORE_H

@@ -28,7 +28,7 @@ struct pythia_breakdown {
     uint64_t requests, seen; /* those that the seen ones stand for, and these */
 };
 
-/* What part of the variance of the call's time is the part's: their covariance over the variance.
+/* The share of the variance of the call's time in a part: their covariance over the variance.
  * NaN if the calls do not vary. */
 double pythia__callpath_share(const struct pythia__callpath *p, enum pythia_call_part part);
 

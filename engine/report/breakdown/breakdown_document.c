@@ -15,7 +15,8 @@ static double mean_of(const struct pythia_exact_moments *m)
 }
 
 /* By the last call alone where no other callpath ends in it, else by all calls. */
-static void add_heading(struct pythia__doc *d, const struct pythia_breakdown *b, uint32_t path)
+static void add_callpath_heading(struct pythia__doc *d, const struct pythia_breakdown *b,
+                                 uint32_t path)
 {
     const struct pythia__callpath *p = &b->paths[path];
     struct pythia_buf call = {0}, all = {0};
@@ -31,8 +32,8 @@ static void add_heading(struct pythia__doc *d, const struct pythia_breakdown *b,
     pythia_buf_free(&all);
 }
 
-static void add_part(struct pythia__doc *d, const struct pythia__callpath *p,
-                     enum pythia_call_part part)
+static void add_part_row(struct pythia__doc *d, const struct pythia__callpath *p,
+                         enum pythia_call_part part)
 {
     double mean = mean_of(&p->parts[part]), share = mean / mean_of(&p->origin),
            variance = pythia__callpath_share(p, part);
@@ -48,7 +49,8 @@ static void add_part(struct pythia__doc *d, const struct pythia__callpath *p,
     pythia__doc_percent(d, variance); /* "-" where all calls take the same time */
 }
 
-/* What no span and no key-value of a listed call tells of; it is unaccounted, or the target's. */
+/* Parts without a span or key-value in any listed call; their time is unaccounted, or the
+ * target's. */
 static void add_missing(struct pythia__doc *d, const struct pythia_breakdown *b,
                         const uint32_t *order, size_t count)
 {
@@ -74,8 +76,8 @@ static void add_missing(struct pythia__doc *d, const struct pythia_breakdown *b,
         pythia__doc_words(d, ".");
 }
 
-/* What the rows do not say. */
-static void add_call(struct pythia__doc *d, const struct pythia__callpath *p)
+/* Notes that no row has. */
+static void add_call_row(struct pythia__doc *d, const struct pythia__callpath *p)
 {
     pythia__doc_paragraph(d, PYTHIA__DOC_TEXT);
     pythia__doc_count(d, (double)p->origin.weight, " call", " calls");
@@ -100,12 +102,12 @@ static void add_callpath(struct pythia__doc *d, const struct pythia_breakdown *b
     const struct pythia__callpath *p = &b->paths[path];
     pythia__doc_gap(d);
     pythia__doc_open(d, PYTHIA__DOC_SECTION, PYTHIA_TEXT(""), NULL);
-    add_heading(d, b, path);
-    add_call(d, p);
+    add_callpath_heading(d, b, path);
+    add_call_row(d, p);
     pythia__doc_table(d, columns, sizeof(columns) / sizeof(columns[0]));
     for (int i = 0; i < PYTHIA_CALL_PARTS; i++)
         if (p->told >> i & 1)
-            add_part(d, p, (enum pythia_call_part)i);
+            add_part_row(d, p, (enum pythia_call_part)i);
     pythia__doc_close(d);
 }
 

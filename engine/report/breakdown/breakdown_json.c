@@ -29,7 +29,7 @@ static json_t *make_part(struct pythia__json *w, const struct pythia__callpath *
     return object;
 }
 
-static json_t *make_point(struct pythia__json *w, uint32_t tracepoint)
+static json_t *make_json_point(struct pythia__json *w, uint32_t tracepoint)
 {
     return tracepoint == PYTHIA_NONE ? json_null() : pythia__json_point(w, tracepoint);
 }
@@ -40,16 +40,16 @@ static json_t *make_calls(struct pythia__json *w, const struct pythia_breakdown 
     json_t *calls = json_array();
     for (; path != PYTHIA_NONE; path = b->paths[path].caller) {
         json_t *call = json_object();
-        pythia__json_set(w, call, "client", make_point(w, b->paths[path].client));
-        pythia__json_set(w, call, "server", make_point(w, b->paths[path].server));
+        pythia__json_set(w, call, "client", make_json_point(w, b->paths[path].client));
+        pythia__json_set(w, call, "server", make_json_point(w, b->paths[path].server));
         if (!calls || json_array_insert_new(calls, 0, call) != 0)
             w->failed = true;
     }
     return calls;
 }
 
-static json_t *make_callpath(struct pythia__json *w, const struct pythia_breakdown *b,
-                             uint32_t path)
+static json_t *make_json_callpath(struct pythia__json *w, const struct pythia_breakdown *b,
+                                  uint32_t path)
 {
     const struct pythia__callpath *p = &b->paths[path];
     json_t *object = json_object(), *parts = json_object();
@@ -75,7 +75,7 @@ int pythia__breakdown_json(const struct pythia_breakdown *b, const uint32_t *ord
     pythia__json_set(&w, report, "requests_seen", pythia__json_count(b->seen));
     pythia__json_set(&w, report, "callpath_count", pythia__json_count(b->count));
     for (size_t i = 0; i < count; i++)
-        pythia__json_append(&w, paths, make_callpath(&w, b, order[i]));
+        pythia__json_append(&w, paths, make_json_callpath(&w, b, order[i]));
     pythia__json_set(&w, report, "callpaths", paths);
     int status = w.failed ? PYTHIA_ENOMEM : pythia__json_write(report, 1, 12, out);
     json_decref(report);

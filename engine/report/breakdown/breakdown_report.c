@@ -12,7 +12,7 @@ struct ordering {
 };
 
 /* Most time first, then by name. */
-static bool comes_before(const void *context, uint32_t a, uint32_t b)
+static bool callpath_before(const void *context, uint32_t a, uint32_t b)
 {
     const struct ordering *o = context;
     const struct pythia_exact_moments *x = &o->b->paths[a].origin, *y = &o->b->paths[b].origin;
@@ -42,9 +42,9 @@ out:
     return status;
 }
 
-static int write_document(const struct pythia_breakdown *b,
-                          const struct pythia_breakdown_view *view, const uint32_t *order,
-                          size_t count, struct pythia_buf *out)
+static int write_breakdown_document(const struct pythia_breakdown *b,
+                                    const struct pythia_breakdown_view *view, const uint32_t *order,
+                                    size_t count, struct pythia_buf *out)
 {
     const struct pythia__doc_view how = {
         .width = view->width, .colour = view->colour, .ascii = view->ascii};
@@ -70,10 +70,11 @@ static int write_shown(const struct pythia_breakdown *b, const struct pythia_bre
     for (uint32_t i = 0; i < b->count; i++)
         if (!view->callpath || fnmatch(view->callpath, o->names[i], 0) == 0)
             order[count++] = i;
-    pythia_sort_indexes(order, count, scratch, comes_before, o);
+    pythia_sort_indexes(order, count, scratch, callpath_before, o);
     count = count < view->top ? count : view->top;
-    return view->format == PYTHIA_REPORT_JSON ? pythia__breakdown_json(b, order, count, out)
-                                              : write_document(b, view, order, count, out);
+    return view->format == PYTHIA_REPORT_JSON
+               ? pythia__breakdown_json(b, order, count, out)
+               : write_breakdown_document(b, view, order, count, out);
 }
 
 int pythia_breakdown_write(const struct pythia_breakdown *b,

@@ -29,7 +29,7 @@ static void add_origin(const struct pythia__brief *b)
     }
 }
 
-static void add_head(const struct pythia__brief *b)
+static void add_brief_head(const struct pythia__brief *b)
 {
     const struct pythia_counts *n = &b->s->input->counts;
     size_t types = b->s->diagnosis->type_count;
@@ -53,7 +53,7 @@ static void add_head(const struct pythia__brief *b)
         }
 }
 
-/* What there is to know of the input before anybody trusts the rest; it stands below. */
+/* Problems of the input that limit how far the report can be trusted; they come last. */
 static void add_caveats(const struct pythia__brief *b)
 {
     const struct pythia_diagnosis *d = b->s->diagnosis;
@@ -122,7 +122,7 @@ static void add_expected(const struct pythia__brief *b)
 static const struct pythia__doc_column item_columns[] = {
     {.title = "", .max = 48}, {.title = "", .right = true}, {.title = "", .flexible = true}};
 
-static void add_block(const struct pythia__brief *b, const struct pythia__item *item)
+static void add_brief_block(const struct pythia__brief *b, const struct pythia__item *item)
 {
     pythia__doc_gap(b->d);
     pythia__doc_heading(b->d, 2,
@@ -146,7 +146,7 @@ static void add_block(const struct pythia__brief *b, const struct pythia__item *
     pythia__brief_next(b, item);
 }
 
-static void add_line(const struct pythia__brief *b, const struct pythia__item *item)
+static void add_brief_line(const struct pythia__brief *b, const struct pythia__item *item)
 {
     pythia__doc_row(b->d, pythia__item_matters(b, item) ? PYTHIA__DOC_CAUSE : PYTHIA__DOC_NOTE);
     pythia__doc_cell(b->d);
@@ -155,7 +155,7 @@ static void add_line(const struct pythia__brief *b, const struct pythia__item *i
     if (isfinite(item->share))
         pythia__doc_percent(b->d, item->share);
     pythia__doc_cell(b->d);
-    /* What matters more comes first, as the end of the line may be cut. */
+    /* The most important comes first, because the end of the line may be truncated. */
     bool place = pythia__has_place(item), key = !place && pythia__brief_when(b, item, false);
     pythia__doc_words(b->d, key ? "; " : "");
     (void)pythia__brief_cause(b, item, false);
@@ -172,13 +172,13 @@ static void add_items(const struct pythia__brief *b)
     size_t blocks = 0, lines = 0;
     while (blocks < b->item_count && blocks < b->level->blocks &&
            (blocks == 0 || pythia__item_matters(b, &b->items[blocks])))
-        add_block(b, &b->items[blocks++]);
+        add_brief_block(b, &b->items[blocks++]);
     if (blocks < b->item_count && b->level->lines > 0) {
         pythia__doc_gap(b->d);
         pythia__doc_table(b->d, item_columns, sizeof(item_columns) / sizeof(item_columns[0]));
     }
     for (; blocks + lines < b->item_count && lines < b->level->lines; lines++)
-        add_line(b, &b->items[blocks + lines]);
+        add_brief_line(b, &b->items[blocks + lines]);
     if (blocks + lines < b->item_count) {
         pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_words(b->d, "and %zu more (--all lists them)", b->item_count - blocks - lines);
@@ -303,7 +303,7 @@ static const struct pythia__doc_column next_columns[] = {
     {.title = "per request", .right = true}};
 
 /* Closed trace points; where everything was open there is nothing to open. */
-static void add_suggestions(const struct pythia__brief *b)
+static void add_brief_suggestions(const struct pythia__brief *b)
 {
     if (!b->s->open || b->s->next_count == 0)
         return;
@@ -325,10 +325,10 @@ static void add_suggestions(const struct pythia__brief *b)
 
 static int build_document(const struct pythia__brief *b)
 {
-    add_head(b);
+    add_brief_head(b);
     add_expected(b);
     add_items(b);
-    add_suggestions(b);
+    add_brief_suggestions(b);
     int status = add_rest(b);
     add_caveats(b);
     pythia__brief_search(b);

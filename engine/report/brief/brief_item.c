@@ -1,4 +1,4 @@
-/* What the short form says of one item: its title, where the variance lies, what correlates with
+/* One item of the short form: its title, where the variance lies, what correlates with
  * it, and how sure that is. */
 #include <math.h>
 #include <stdio.h>
@@ -156,7 +156,7 @@ void pythia__brief_title(const struct pythia__brief *b, const struct pythia__ite
 
 /* ---- the cause ---- */
 
-static void add_share(struct pythia__doc *d, double share, double low, double high)
+static void add_item_share(struct pythia__doc *d, double share, double low, double high)
 {
     pythia__doc_percent(d, fmin(share, 1));
     if (isfinite(low) && isfinite(high)) {
@@ -175,7 +175,7 @@ static void add_found(const struct pythia__brief *b, const struct pythia_verdict
         pythia__doc_words(b->d, i > 0 ? "; " : "");
         pythia__doc_place(b->d, names_of(b), &f->place, false);
         pythia__doc_words(b->d, !whole ? " " : i > 0 ? " for " : " accounts for ");
-        add_share(b->d, f->share, whole ? f->low : NAN, f->high);
+        add_item_share(b->d, f->share, whole ? f->low : NAN, f->high);
     }
     if (whole && v->found_count > PLACES_SHOWN)
         pythia__doc_words(b->d, "; and %zu more", v->found_count - PLACES_SHOWN);
@@ -186,7 +186,7 @@ static void add_place(const struct pythia__brief *b, const struct pythia_place *
 {
     pythia__doc_place(b->d, names_of(b), place, false);
     pythia__doc_words(b->d, " accounts for ");
-    add_share(b->d, share, low, high);
+    add_item_share(b->d, share, low, high);
 }
 
 bool pythia__has_place(const struct pythia__item *item)
@@ -268,7 +268,7 @@ static void add_mean(struct pythia__doc *d, double ns)
 }
 
 /* The rest of the requests: "    < 2: mean 4.23 s". */
-static void add_others(const struct pythia__brief *b, const struct pythia_explanation *x)
+static void add_other_items(const struct pythia__brief *b, const struct pythia_explanation *x)
 {
     const char *condition = strip_is(x->split), *contrary = negate_condition(condition);
     pythia__doc_words(b->d, "    ");
@@ -330,7 +330,7 @@ bool pythia__brief_when(const struct pythia__brief *b, const struct pythia__item
         pythia__doc_words(b->d, "retry: ");
     add_condition(b, x);
     add_mean(b->d, x->result.high_total);
-    add_others(b, x);
+    add_other_items(b, x);
     char requests[64];
     (void)snprintf(requests, sizeof(requests), "(%zu / %zu requests)", x->result.split.high_rows,
                    x->result.split.low_rows);

@@ -89,7 +89,7 @@ static void add_learnt(const struct pythia__brief *b, const struct pythia_loop_c
     }
 }
 
-static void add_cycle(const struct pythia__brief *b, const struct pythia_loop_cycle *c)
+static void add_brief_cycle(const struct pythia__brief *b, const struct pythia_loop_cycle *c)
 {
     pythia__doc_row(b->d, PYTHIA__DOC_PLAIN);
     pythia__doc_cell(b->d);
@@ -143,7 +143,7 @@ void pythia__brief_search(const struct pythia__brief *b)
     pythia__doc_table(b->d, columns, sizeof(columns) / sizeof(columns[0]));
     pythia__doc_limit_width(b->d, LINE_MAX);
     for (size_t i = loop->cycle_count - shown; i < loop->cycle_count; i++)
-        add_cycle(b, &loop->cycles[i]);
+        add_brief_cycle(b, &loop->cycles[i]);
     if (loop->cycle_count > shown) {
         pythia__doc_paragraph(b->d, PYTHIA__DOC_TEXT);
         pythia__doc_words(b->d, "  %zu earlier cycles: --verbose", loop->cycle_count - shown);

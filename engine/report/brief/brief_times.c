@@ -68,7 +68,7 @@ static void add_context(const struct pythia__brief *b, const struct pythia_group
 
 /* A share may come out above 1 by chance; surely above 1, other places take less where this one
  * takes more. */
-static void add_share(const struct pythia__brief *b, double mean_ns, double share, double low)
+static void add_share_bar(const struct pythia__brief *b, double mean_ns, double share, double low)
 {
     pythia__doc_cell(b->d);
     pythia__doc_duration(b->d, mean_ns);
@@ -121,7 +121,7 @@ static void add_places(const struct pythia__brief *b, const struct pythia_group 
             depth = add_chain(b, g, pythia_cct_edge_at(cct, e->edge)->context, !inside);
         begin_row(b, depth, false);
         pythia__doc_place_row(b->d, b->s->vocabulary, &place);
-        add_share(b, e->share.mean, e->share.share, e->share.low);
+        add_share_bar(b, e->share.mean, e->share.share, e->share.low);
         depth = depth > 0 ? depth : 1;
         shown++;
     }
@@ -137,7 +137,7 @@ static uint32_t find_node(const struct pythia__brief *b, const struct pythia_gro
     return PYTHIA_NONE;
 }
 
-static void add_table(const struct pythia__brief *b, const struct pythia_group *g)
+static void add_times_table(const struct pythia__brief *b, const struct pythia_group *g)
 {
     size_t depth = 0;
     pythia__doc_table(b->d, columns, sizeof(columns) / sizeof(columns[0]));
@@ -147,7 +147,7 @@ static void add_table(const struct pythia__brief *b, const struct pythia_group *
         depth = add_chain(b, g, node, false);
         begin_row(b, depth, false);
         pythia__doc_place_row(b->d, b->s->vocabulary, &own);
-        add_share(b, g->own.mean_ns, g->own.share.slope, g->own.share.low);
+        add_share_bar(b, g->own.mean_ns, g->own.share.slope, g->own.share.low);
         depth = depth > 0 ? depth : 1;
     }
     add_places(b, g, depth);
@@ -159,7 +159,7 @@ static void add_table(const struct pythia__brief *b, const struct pythia_group *
     pythia__doc_words(b->d, "all below ");
     pythia__doc_point(b->d, b->s->vocabulary,
                       pythia_cct_tracepoint(pythia_groups_cct(b->s->groups), g->inclusive));
-    add_share(b, c ? c->mean_ns : NAN, c ? c->share.slope : NAN, c ? c->share.low : NAN);
+    add_share_bar(b, c ? c->mean_ns : NAN, c ? c->share.slope : NAN, c ? c->share.low : NAN);
 }
 
 static bool has_table(const struct pythia_group *g)
@@ -177,7 +177,7 @@ void pythia__brief_times(const struct pythia__brief *b, const struct pythia__ite
         return;
     add_percentiles(b, g);
     if (b->level->times && has_table(g))
-        add_table(b, g);
+        add_times_table(b, g);
 }
 
 /* ---- what to run next ---- */

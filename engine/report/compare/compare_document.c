@@ -80,8 +80,8 @@ static const struct pythia__doc_column edge_columns[] = {
     {.title = "q", .right = true},
     {.title = "segment of the critical path", .name = true, .flexible = true}};
 
-static void add_edge(const struct parts *p, const struct pythia_compared_type *t,
-                     const struct pythia_compared_edge *e)
+static void add_changed_edge(const struct parts *p, const struct pythia_compared_type *t,
+                             const struct pythia_compared_edge *e)
 {
     double share = pythia__share_of_change(e->mean.change, t->sample_mean.change);
     pythia__doc_row(p->d, PYTHIA__DOC_PLAIN);
@@ -102,7 +102,7 @@ static void add_edge(const struct parts *p, const struct pythia_compared_type *t
     pythia__doc_words(p->d, mean ? "" : "; q is of its variance");
 }
 
-static void add_edges(const struct parts *p, const struct pythia_compared_type *t)
+static void add_changed_edges(const struct parts *p, const struct pythia_compared_type *t)
 {
     size_t all = 0;
     for (size_t i = 0; i < t->edge_count; i++) {
@@ -112,12 +112,12 @@ static void add_edges(const struct parts *p, const struct pythia_compared_type *
             pythia__doc_title(p->d, 3, "Edges, significant increases first");
             pythia__doc_table(p->d, edge_columns, sizeof(edge_columns) / sizeof(edge_columns[0]));
         }
-        add_edge(p, t, &t->edges[i]);
+        add_changed_edge(p, t, &t->edges[i]);
     }
     pythia__doc_more(p->d, all, p->s->top, "edge", "edges");
 }
 
-static void add_paths(const struct parts *p, const struct pythia_compared_type *t)
+static void add_changed_paths(const struct parts *p, const struct pythia_compared_type *t)
 {
     size_t all = 0;
     for (size_t i = 0; i < t->path_count; i++) {
@@ -140,7 +140,7 @@ static void add_paths(const struct parts *p, const struct pythia_compared_type *
     pythia__doc_more(p->d, all, p->s->top, "path", "paths");
 }
 
-static void add_points(const struct parts *p, const struct pythia_compared_type *t)
+static void add_changed_points(const struct parts *p, const struct pythia_compared_type *t)
 {
     size_t all = 0;
     for (size_t i = 0; i < t->point_count; i++) {
@@ -159,7 +159,8 @@ static void add_points(const struct parts *p, const struct pythia_compared_type 
 
 /* ---- the whole ---- */
 
-static void add_type(const struct parts *p, const struct pythia_compared_type *t, size_t number)
+static void add_compared_type(const struct parts *p, const struct pythia_compared_type *t,
+                              size_t number)
 {
     uint64_t sampled = t->sampled_before + t->sampled_after, all = t->count.before + t->count.after;
     pythia__doc_open(p->d, PYTHIA__DOC_FINDING, PYTHIA_TEXT(""), NULL);
@@ -176,9 +177,9 @@ static void add_type(const struct parts *p, const struct pythia_compared_type *t
         pythia__doc_words(p->d, "Edges are based on a sample of %zu of %zu requests.",
                           (size_t)sampled, (size_t)all);
     }
-    add_edges(p, t);
-    add_paths(p, t);
-    add_points(p, t);
+    add_changed_edges(p, t);
+    add_changed_paths(p, t);
+    add_changed_points(p, t);
     pythia__doc_close(p->d);
 }
 
@@ -187,13 +188,13 @@ static bool is_worth_a_section(const struct pythia_compared_type *t)
     return t->status != PYTHIA_COMPARED_SAME && t->status != PYTHIA_COMPARED_TOO_FEW;
 }
 
-static void add_types(const struct parts *p)
+static void add_compared_types(const struct parts *p)
 {
     const struct pythia_comparison *c = p->s->comparison;
     size_t all = 0;
     for (size_t i = 0; i < c->type_count; i++)
         if (is_worth_a_section(&c->types[i]) && all++ < p->s->top)
-            add_type(p, &c->types[i], all);
+            add_compared_type(p, &c->types[i], all);
     pythia__doc_more(p->d, all, p->s->top, "changed type", "changed types");
 }
 
@@ -204,7 +205,7 @@ static const struct pythia__doc_column other_columns[] = {
     {.title = "type", .name = true, .flexible = true}};
 
 /* Types about which there is nothing to say, a line each. */
-static void add_others(const struct parts *p)
+static void add_other_types(const struct parts *p)
 {
     const struct pythia_comparison *c = p->s->comparison;
     size_t all = 0;
@@ -245,7 +246,7 @@ int pythia__compare_build(const struct pythia_compare_source *s, struct pythia__
     pythia__say_compared_input(d, s);
     pythia__doc_close(d);
     add_services(&p);
-    add_types(&p);
-    add_others(&p);
+    add_compared_types(&p);
+    add_other_types(&p);
     return pythia__doc_finish(d);
 }

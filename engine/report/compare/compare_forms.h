@@ -10,7 +10,7 @@ int pythia__compare_build(const struct pythia_compare_source *s, struct pythia__
 
 /* ---- sentences, added to the line at hand ---- */
 
-/* What the figures of a request type mean, in this order; each may say nothing. */
+/* The meaning of the figures of a request type, in this order; each may add nothing. */
 #define PYTHIA__COMPARE_FINDINGS 6
 extern void (*const pythia__compare_findings[PYTHIA__COMPARE_FINDINGS])(
     struct pythia__doc *d, const struct pythia_compare_source *s,
@@ -27,7 +27,7 @@ void pythia__say_conclusion(struct pythia__doc *d, const struct pythia_compare_s
 void pythia__say_compared_path(struct pythia__doc *d, const struct pythia_compare_source *s,
                                const struct pythia_compared_type *t,
                                const struct pythia_compared_path *path);
-/* What became of a trace point, in a sentence without its name: "is passed no longer: …". */
+/* The change of a trace point, as a sentence without its name: "is passed no longer: …". */
 void pythia__say_compared_point(struct pythia__doc *d, const struct pythia_compare_source *s,
                                 const struct pythia_compared_type *t,
                                 const struct pythia_compared_point *point);

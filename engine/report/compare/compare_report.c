@@ -134,7 +134,7 @@ static json_t *make_compared_quantile(struct pythia__json *w, const struct pythi
     return make_change(w, &(struct pythia_change){before, after, after - before});
 }
 
-/* What the figures mean, as sentences. */
+/* The meaning of the figures, as sentences. */
 static json_t *make_findings(struct writer *wr, const struct pythia_compared_type *t)
 {
     json_t *out = json_array();
@@ -251,7 +251,7 @@ static json_t *make_comparison(const struct pythia_compare_source *s)
     return out;
 }
 
-static int write_json(const struct pythia_compare_source *s, struct pythia_buf *out)
+static int write_compare_json(const struct pythia_compare_source *s, struct pythia_buf *out)
 {
     json_t *json = make_comparison(s);
     int status = json ? pythia__json_write(json, 1, 12, out) : PYTHIA_ENOMEM;
@@ -259,8 +259,9 @@ static int write_json(const struct pythia_compare_source *s, struct pythia_buf *
     return status;
 }
 
-static int write_document(const struct pythia_compare_source *s, enum pythia_report_format format,
-                          const struct pythia_report_view *view, struct pythia_buf *out)
+static int write_compare_document(const struct pythia_compare_source *s,
+                                  enum pythia_report_format format,
+                                  const struct pythia_report_view *view, struct pythia_buf *out)
 {
     const struct pythia__doc_view how = {view && view->width ? view->width : WIDTH,
                                          view && view->colour, view && view->ascii, true};
@@ -281,7 +282,7 @@ int pythia_compare_report_write(const struct pythia_compare_source *source,
                                 const struct pythia_report_view *view, struct pythia_buf *out)
 {
     const unsigned long failures = pythia_mem_failures();
-    int status = format == PYTHIA_REPORT_JSON ? write_json(source, out)
-                                              : write_document(source, format, view, out);
+    int status = format == PYTHIA_REPORT_JSON ? write_compare_json(source, out)
+                                              : write_compare_document(source, format, view, out);
     return status == PYTHIA_OK && pythia_mem_failures() != failures ? PYTHIA_ENOMEM : status;
 }

@@ -1,4 +1,4 @@
-/* What the figures of a comparison mean, in words: the same in every form. */
+/* The meaning of the figures of a comparison in words, which all formats share. */
 #include <math.h>
 
 #include "compare_forms.h"

@@ -410,7 +410,7 @@ static bool look_same(const struct pythia__doc_name *a, const struct pythia__doc
     return a->space == b->space && pythia_text_equal(form_of(a), form_of(b));
 }
 
-static bool comes_before(const void *context, uint32_t a, uint32_t b)
+static bool name_comes_before(const void *context, uint32_t a, uint32_t b)
 {
     const struct naming *n = context;
     if (n->names[a]->space != n->names[b]->space)
@@ -445,7 +445,7 @@ static bool part_alike(const struct naming *n, const uint32_t *order, size_t cou
 static bool part_names(const struct naming *n, uint32_t *order, size_t count)
 {
     bool changed = false;
-    pythia_sort_indexes(order, count, order + count, comes_before, n);
+    pythia_sort_indexes(order, count, order + count, name_comes_before, n);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && look_same(n->names[order[i]], n->names[order[end]]);)
             end++;

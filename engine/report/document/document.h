@@ -36,8 +36,8 @@ enum pythia__doc_run_kind {
 #define PYTHIA__DOC_FORMS 3
 #define PYTHIA__DOC_FULL  (PYTHIA__DOC_FORMS - 1)
 
-/* What is named: a trace point and a request type may look the same, as nobody takes one for the
- * other. */
+/* The kind of thing that is named: a trace point and a request type may look the same, as nobody
+ * takes one for the other. */
 enum pythia__doc_space { PYTHIA__DOC_POINT, PYTHIA__DOC_TYPE, PYTHIA__DOC_KEY, PYTHIA__DOC_FILE };
 
 struct pythia__doc_name {
@@ -69,7 +69,7 @@ struct pythia__doc_line {
 /* How much a heading matters: a cause, something to know, nothing. */
 enum pythia__doc_mark { PYTHIA__DOC_PLAIN, PYTHIA__DOC_CAUSE, PYTHIA__DOC_NOTE };
 
-/* What a paragraph is, for how a page shows it. */
+/* The kind of a paragraph, which decides how a page shows it. */
 enum pythia__doc_role {
     PYTHIA__DOC_TEXT,
     PYTHIA__DOC_LEAD,  /* the answer of the whole report */
@@ -180,7 +180,7 @@ void pythia__doc_heading(struct pythia__doc *d, unsigned level, enum pythia__doc
 void pythia__doc_title(struct pythia__doc *d, unsigned level,
                        const char *words);     /* of words only */
 void pythia__doc_aside(struct pythia__doc *d); /* of the heading */
-/* Of paragraphs, entries and items nothing is shown in which nothing is said. */
+/* Paragraphs, entries and items without content are not shown. */
 void pythia__doc_paragraph(struct pythia__doc *d, enum pythia__doc_role role);
 /* `label` is a literal; "": it continues. */
 void pythia__doc_entry(struct pythia__doc *d, const char *label, enum pythia__doc_role role);
@@ -204,7 +204,7 @@ void pythia__doc_words(struct pythia__doc *d, const char *format, ...)
 /* Text of any kind, copied. */
 void pythia__doc_text(struct pythia__doc *d, enum pythia__doc_run_kind kind,
                       struct pythia_text text);
-/* What a buffer holds, which is given back. */
+/* The text of a buffer, whose memory is released. */
 void pythia__doc_take(struct pythia__doc *d, enum pythia__doc_run_kind kind,
                       struct pythia_buf *text);
 void pythia__doc_strong(struct pythia__doc *d, const char *text);

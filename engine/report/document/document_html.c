@@ -39,7 +39,7 @@ static void write_bar(struct pythia__html *h, const struct pythia__doc_run *run)
     pythia__html_bar(h, classes[run->bar], run->value, run->low, run->high);
 }
 
-/* Of addresses only those of the web; what else a setting may hold does not become a link. */
+/* Only addresses of the web become links, whatever else a setting may contain. */
 static bool is_target(struct pythia_text text)
 {
     return pythia_text_starts(text, PYTHIA_TEXT("#")) ||
@@ -110,7 +110,7 @@ static void write_element(struct pythia__html *h, const char *element, const cha
 /* ---- tables ---- */
 
 /* The column that names the rows: it comes first. */
-static size_t find_name(const struct pythia__doc_block *b)
+static size_t find_shown_name(const struct pythia__doc_block *b)
 {
     size_t c = 0;
     while (c < b->column_count && !b->columns[c].name)
@@ -121,7 +121,7 @@ static size_t find_name(const struct pythia__doc_block *b)
 /* The `place`-th column from the left. */
 static size_t column_at(const struct pythia__doc_block *b, size_t place)
 {
-    size_t name = find_name(b);
+    size_t name = find_shown_name(b);
     return place == 0 ? name : place <= name ? place - 1 : place;
 }
 
@@ -175,7 +175,7 @@ static void write_rows(struct pythia__html *h, const struct pythia__doc_block *b
             continue;
         pythia__html_open(h, "tr", NULL);
         pythia__html_open(h, "th", "scope", "row", NULL);
-        write_runs(h, row->cells[find_name(b)].first);
+        write_runs(h, row->cells[find_shown_name(b)].first);
         pythia__html_close(h);
         for (size_t c = 1; c < b->column_count; c++)
             write_cell(h, &b->columns[column_at(b, c)], &row->cells[column_at(b, c)]);
@@ -199,7 +199,7 @@ static bool has_long_names(const struct pythia__doc_block *b)
 }
 
 /* In a card, names that are long stand above their bars. */
-static void write_table(struct page *p, const struct pythia__doc_block *b)
+static void write_html_table(struct page *p, const struct pythia__doc_block *b)
 {
     struct pythia__html *h = &p->h;
     bool card = p->depth > 0 && p->boxes[p->depth - 1] == PYTHIA__DOC_CARD;
@@ -282,7 +282,8 @@ static void close_box(struct page *p)
 
 /* ---- blocks ---- */
 
-static const struct pythia__doc_block *write_list(struct page *p, const struct pythia__doc_block *b)
+static const struct pythia__doc_block *write_html_list(struct page *p,
+                                                       const struct pythia__doc_block *b)
 {
     pythia__html_open(&p->h, "ul", NULL);
     for (;; b = b->next) {
@@ -294,8 +295,8 @@ static const struct pythia__doc_block *write_list(struct page *p, const struct p
     return b;
 }
 
-static const struct pythia__doc_block *write_figures(struct page *p,
-                                                     const struct pythia__doc_block *b)
+static const struct pythia__doc_block *write_html_figures(struct page *p,
+                                                          const struct pythia__doc_block *b)
 {
     pythia__html_open(&p->h, "dl", "class", "figures", NULL);
     for (;; b = b->next) {
@@ -311,8 +312,8 @@ static const struct pythia__doc_block *write_figures(struct page *p,
 }
 
 /* The last of the blocks that were written. */
-static const struct pythia__doc_block *write_block(struct page *p,
-                                                   const struct pythia__doc_block *b)
+static const struct pythia__doc_block *write_html_block(struct page *p,
+                                                        const struct pythia__doc_block *b)
 {
     static const char *const headings[] = {"h1", "h2", "h3", "h4"};
     switch (b->kind) {
@@ -330,11 +331,11 @@ static const struct pythia__doc_block *write_block(struct page *p,
         write_element(&p->h, "p", roles[b->role], &b->line);
         break;
     case PYTHIA__DOC_ITEM:
-        return write_list(p, b);
+        return write_html_list(p, b);
     case PYTHIA__DOC_FIGURE:
-        return write_figures(p, b);
+        return write_html_figures(p, b);
     case PYTHIA__DOC_TABLE:
-        write_table(p, b);
+        write_html_table(p, b);
         break;
     case PYTHIA__DOC_PICTURE:
         b->draw(&p->h, b->data);
@@ -357,7 +358,7 @@ int pythia__doc_write_html(const struct pythia__doc *d, const char *title, const
     pythia__html_close(h);
     for (const struct pythia__doc_block *b = d->first; b; b = b->next)
         if (!pythia__doc_is_empty(b))
-            b = write_block(&p, b);
+            b = write_html_block(&p, b);
     pythia__html_close(h);
     pythia__html_leaf(h, "footer", NULL, foot);
     pythia__html_close(h);

@@ -30,7 +30,8 @@ static void add_strong(struct pythia_buf *to, const char *text)
     pythia_buf_puts(to, "**");
 }
 
-static void add_line(struct pythia_buf *to, const struct pythia__doc_line *line, bool in_table)
+static void add_markdown_line(struct pythia_buf *to, const struct pythia__doc_line *line,
+                              bool in_table)
 {
     const struct pythia__doc_run *link = NULL, *run = line->first;
     for (; run && run->kind != PYTHIA__DOC_BELOW; run = run->next) {
@@ -69,28 +70,28 @@ static void add_line(struct pythia_buf *to, const struct pythia__doc_line *line,
     }
 }
 
-static void add_heading(struct pythia_buf *to, const struct pythia__doc_block *b)
+static void add_markdown_heading(struct pythia_buf *to, const struct pythia__doc_block *b)
 {
     pythia_buf_puts(to, to->size > 0 ? "\n" : "");
     for (unsigned i = 0; i < b->level; i++)
         pythia_buf_putc(to, '#');
     pythia_buf_putc(to, ' ');
-    add_line(to, &b->line, false);
+    add_markdown_line(to, &b->line, false);
     pythia_buf_putc(to, '\n');
 }
 
-static void add_entry(struct pythia_buf *to, const struct pythia__doc_block *b)
+static void add_markdown_entry(struct pythia_buf *to, const struct pythia__doc_block *b)
 {
     pythia_buf_putc(to, '\n');
     if (b->label && b->label[0])
         pythia_buf_printf(to, "**%c%s.** ", toupper((unsigned char)b->label[0]), b->label + 1);
-    add_line(to, &b->line, false);
+    add_markdown_line(to, &b->line, false);
     pythia_buf_putc(to, '\n');
 }
 
 /* Figures that follow each other are a table of one row; the last of them. */
-static const struct pythia__doc_block *add_figures(struct pythia_buf *to,
-                                                   const struct pythia__doc_block *b)
+static const struct pythia__doc_block *add_markdown_figures(struct pythia_buf *to,
+                                                            const struct pythia__doc_block *b)
 {
     const struct pythia__doc_block *first = b, *end = b, *last = b;
     pythia_buf_puts(to, "\n|");
@@ -102,14 +103,14 @@ static const struct pythia__doc_block *add_figures(struct pythia_buf *to,
     pythia_buf_puts(to, "\n|");
     for (b = first; b != end; b = b->next) {
         pythia_buf_putc(to, ' ');
-        add_line(to, &b->line, true);
+        add_markdown_line(to, &b->line, true);
         pythia_buf_puts(to, " |");
     }
     pythia_buf_putc(to, '\n');
     return last;
 }
 
-static void add_table(struct pythia_buf *to, const struct pythia__doc_block *b)
+static void add_markdown_table(struct pythia_buf *to, const struct pythia__doc_block *b)
 {
     size_t rows = 0;
     pythia_buf_puts(to, "\n|");
@@ -125,7 +126,7 @@ static void add_table(struct pythia_buf *to, const struct pythia__doc_block *b)
         pythia_buf_putc(to, '|');
         for (size_t c = 0; c < b->column_count; c++) {
             pythia_buf_putc(to, ' ');
-            add_line(to, &row->cells[c], true);
+            add_markdown_line(to, &row->cells[c], true);
             pythia_buf_puts(to, " |");
         }
         pythia_buf_putc(to, '\n');
@@ -137,7 +138,7 @@ static void add_table(struct pythia_buf *to, const struct pythia__doc_block *b)
 static void add_item(struct pythia_buf *to, const struct pythia__doc_block *b, bool first)
 {
     pythia_buf_puts(to, first ? "\n- " : "- ");
-    add_line(to, &b->line, false);
+    add_markdown_line(to, &b->line, false);
     pythia_buf_putc(to, '\n');
 }
 
@@ -156,20 +157,20 @@ int pythia__doc_write_markdown(const struct pythia__doc *d, struct pythia_buf *o
         case PYTHIA__DOC_PICTURE:
             break;
         case PYTHIA__DOC_HEADING:
-            add_heading(out, b);
+            add_markdown_heading(out, b);
             break;
         case PYTHIA__DOC_PARAGRAPH:
         case PYTHIA__DOC_ENTRY:
-            add_entry(out, b);
+            add_markdown_entry(out, b);
             break;
         case PYTHIA__DOC_ITEM:
             add_item(out, b, !goes_on);
             break;
         case PYTHIA__DOC_FIGURE:
-            b = add_figures(out, b);
+            b = add_markdown_figures(out, b);
             break;
         case PYTHIA__DOC_TABLE:
-            add_table(out, b);
+            add_markdown_table(out, b);
             break;
         }
     }

@@ -80,7 +80,7 @@ static void add_short(struct pythia_buf *to, const struct pythia_vocabulary *v, 
         add_last_part(to, id);
         return;
     }
-    /* Of "service:scope:name" the end; the name in it has its identifiers replaced. */
+    /* The end of "service:scope:name", in which identifiers are replaced. */
     struct pythia_text rest = text_from_position(id, id.bytes + service.size + 1);
     pythia_buf_text_add(to, strip_package(pythia_text_ends(id, name) ? name : rest));
 }
@@ -219,8 +219,8 @@ static bool is_between(const struct pythia_place *p)
 }
 
 /* "from the end of A to the start of B", with other words before each. */
-static void add_ends(struct pythia__doc *d, const struct pythia_vocabulary *v,
-                     const struct pythia_place *p, const char *from, const char *to)
+static void add_event_ends(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                           const struct pythia_place *p, const char *from, const char *to)
 {
     static const char *const events[] = {"start", "end", "point"};
     pythia__doc_words(d, "%s%s of ", from, events[p->from_event]);
@@ -255,7 +255,7 @@ void pythia__doc_place_phrase(struct pythia__doc *d, const struct pythia_vocabul
         pythia__doc_words(d, p->own ? "in the own time of " : "inside ");
         pythia__doc_point(d, v, p->from_tracepoint);
     } else {
-        add_ends(d, v, p, "from the ", " to the ");
+        add_event_ends(d, v, p, "from the ", " to the ");
     }
 }
 
@@ -266,6 +266,6 @@ void pythia__doc_place_row(struct pythia__doc *d, const struct pythia_vocabulary
         pythia__doc_words(d, p->own ? "own time of " : "");
         pythia__doc_point(d, v, p->from_tracepoint);
     } else {
-        add_ends(d, v, p, "", " to ");
+        add_event_ends(d, v, p, "", " to ");
     }
 }

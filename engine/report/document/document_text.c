@@ -16,6 +16,7 @@
 #define NUMBER_MAX  4   /* "10. " */
 #define ASIDE_END   80  /* the column that what stands aside of a heading ends at */
 #define COLUMN_GAP  3
+#define NARROW_GAP  2 /* of a table that is wider than a line with COLUMN_GAP */
 #define ELLIPSIS    "\xE2\x80\xA6"
 #define BLOCK       "\xE2\x96\x88"
 
@@ -24,7 +25,7 @@ enum style { PLAIN, STRONG, DIM, NAME, CODE, BAR, CAUSE, NOTE, STYLES };
 /* Escape sequences of terminals. */
 static const char *const styles[STYLES] = {"0", "1", "2", "1", "32", "36", "1;31", "1;33"};
 
-/* What stands for our own symbols on a terminal that has none of them. */
+/* Replacements for our symbols on a terminal that cannot show them. */
 static const struct {
     const char *symbol;
     char ascii;
@@ -378,7 +379,7 @@ static void write_wrapped(struct page *p, const struct pythia__doc_block *b)
 }
 
 struct layout {
-    size_t indent, widths[PYTHIA__DOC_COLUMNS];
+    size_t indent, gap, widths[PYTHIA__DOC_COLUMNS];
     bool titles, marks;
 };
 
@@ -406,7 +407,7 @@ static size_t shrink_column(size_t *width, size_t over)
 
 static struct layout lay_out(struct page *p, const struct pythia__doc_block *b)
 {
-    struct layout l = {.indent = INDENT};
+    struct layout l = {.indent = INDENT, .gap = COLUMN_GAP};
     size_t all = INDENT;
     for (size_t c = 0; c < b->column_count; c++) {
         l.widths[c] = natural_width(p, b, c);
@@ -423,6 +424,8 @@ static struct layout lay_out(struct page *p, const struct pythia__doc_block *b)
     for (size_t c = 0; c < b->column_count; c++)
         if (!b->columns[c].right)
             over = shrink_column(&l.widths[c], over);
+    if (over > 0) /* numbers are never broken, so only the gaps can shrink */
+        l.gap = NARROW_GAP;
     return l;
 }
 
@@ -433,7 +436,7 @@ static void write_titles(struct page *p, const struct pythia__doc_block *b, cons
         size_t size = strlen(b->columns[c].title);
         put_blanks(p, at + (b->columns[c].right ? l->widths[c] - size : 0));
         put_symbol(p, b->columns[c].title, DIM);
-        at += l->widths[c] + COLUMN_GAP;
+        at += l->widths[c] + l->gap;
     }
     end_line(p);
 }
@@ -533,7 +536,7 @@ static bool write_row_line(struct page *p, const struct pythia__doc_block *b,
         while (cells[c].at < g->count && g->list[cells[c].at].breaks)
             cells[c].at++;
         more = more || cells[c].at < g->count;
-        left += l->widths[c] + COLUMN_GAP;
+        left += l->widths[c] + l->gap;
     }
     end_line(p);
     return more;

@@ -265,7 +265,7 @@ static void list_histogram_modes(struct pythia__html *h, const struct scale *s,
     }
 }
 
-/* What the picture shows, in words. */
+/* A description of the picture in words. */
 static void describe_histogram(struct pythia__html *h, const struct scale *s,
                                const struct pythia__histogram *g)
 {

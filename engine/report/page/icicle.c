@@ -142,7 +142,7 @@ static int compare_items(const void *a, const void *b)
 
 /* Sort `order`, and tell each node which run of it is its children, and where it begins. Whether
  * there was memory. */
-static bool lay_out(struct pythia__icicle *t)
+static bool lay_out_icicle(struct pythia__icicle *t)
 {
     struct item *items = pythia_calloc(t->count, sizeof(*items));
     if (!items)
@@ -187,14 +187,14 @@ const struct pythia__icicle *pythia__icicle_make(struct pythia__doc *d,
         return NULL;
     fill_nodes(t, cct, v, g);
     follow_path(t, cct, g);
-    if (!lay_out(t))
+    if (!lay_out_icicle(t))
         d->failed = true;
     return t;
 }
 
 /* ---- drawing ---- */
 
-static void add_part(struct pythia_buf *to, const char *words, double share)
+static void add_icicle_part(struct pythia_buf *to, const char *words, double share)
 {
     pythia_buf_puts(to, words);
     pythia__add_percent(to, share);
@@ -211,10 +211,10 @@ static void write_node_title(struct pythia__html *h, const struct node *n)
     pythia_shown_add(&text, name_of(n), TITLE_LIMIT);
     pythia_buf_puts(&text, ": ");
     pythia__add_duration(&text, n->mean);
-    add_part(&text, " on the critical path, ", n->share);
+    add_icicle_part(&text, " on the critical path, ", n->share);
     pythia_buf_puts(&text, " of the variance; its own share of that: ");
     pythia__add_duration(&text, n->own);
-    add_part(&text, ", ", n->own_share);
+    add_icicle_part(&text, ", ", n->own_share);
     pythia__html_leaf(h, "title", NULL, text.bytes ? text.bytes : "");
     pythia_buf_free(&text);
 }
@@ -227,7 +227,7 @@ static void write_node_caption(struct pythia__html *h, const struct node *n, dou
     struct pythia_text name = name_of(n);
     struct pythia_buf text = {0}, figures = {0};
     pythia__add_duration(&figures, n->mean);
-    add_part(&figures, ", ", n->share);
+    add_icicle_part(&figures, ", ", n->share);
     if (room < GLYPHS_MIN)
         goto out;
     bool both = (double)(pythia_glyph_count(name) + figures.size + 3) <= room;
@@ -274,7 +274,7 @@ static bool draw_nodes(struct pythia__html *h, const struct pythia__icicle *t, s
         out->narrow_ns += narrow ? n->mean : 0;
         out->many += !narrow && boxes == BOXES_MAX;
         if (narrow || boxes == BOXES_MAX)
-            continue; /* What is below it is part of its time. */
+            continue; /* Spans below it are part of its time. */
         boxes++;
         draw_node(h, t, n);
         for (size_t k = 0; k < n->kid_count; k++)
@@ -321,7 +321,7 @@ static void explain_icicle(struct pythia__html *h, const struct pythia__icicle *
     pythia__html_close(h);
 }
 
-/* What the picture leaves out. */
+/* A note on what the picture leaves out. */
 static void write_left_out(struct pythia__html *h, const struct pythia__icicle *t,
                            const struct left_out *out)
 {

@@ -67,8 +67,8 @@ struct timeline {
 
 /* ---- what is drawn ---- */
 
-static struct texts copy_switches(struct pythia__doc *d, const struct pythia_vocabulary *v,
-                                  const struct pythia_loop_switch *list, size_t count)
+static struct texts copy_timeline_switches(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                                           const struct pythia_loop_switch *list, size_t count)
 {
     struct texts out = {pythia__doc_alloc(d, (count + 1) * sizeof(*out.list)), count};
     for (size_t i = 0; out.list && i < count; i++)
@@ -123,17 +123,18 @@ const struct pythia__timeline *pythia__timeline_make(struct pythia__doc *d,
     for (size_t i = 0; i < loop->cycle_count; i++) {
         const struct pythia_loop_cycle *c = &loop->cycles[i];
         const struct pythia_problem *p = &c->leading;
-        cycles[i] = (struct cycle){.name = name_of_cycle(d, c),
-                                   .number = (double)c->number,
-                                   .explained = p->type == PYTHIA_NONE ? NAN
-                                                : p->cause_count > 0 ? fmin(fmax(0, 1 - p->rest), 1)
-                                                                     : 0,
-                                   .points = (double)c->open_count,
-                                   .seen = (double)c->spans_seen,
-                                   .saved = (double)c->spans_saved,
-                                   .opened = copy_switches(d, v, c->opened, c->opened_count),
-                                   .closed = copy_switches(d, v, c->closed, c->closed_count),
-                                   .found = copy_found(d, v, c)};
+        cycles[i] =
+            (struct cycle){.name = name_of_cycle(d, c),
+                           .number = (double)c->number,
+                           .explained = p->type == PYTHIA_NONE ? NAN
+                                        : p->cause_count > 0   ? fmin(fmax(0, 1 - p->rest), 1)
+                                                               : 0,
+                           .points = (double)c->open_count,
+                           .seen = (double)c->spans_seen,
+                           .saved = (double)c->spans_saved,
+                           .opened = copy_timeline_switches(d, v, c->opened, c->opened_count),
+                           .closed = copy_timeline_switches(d, v, c->closed, c->closed_count),
+                           .found = copy_found(d, v, c)};
     }
     return d->failed ? NULL : out;
 }
@@ -324,7 +325,7 @@ static void draw_saved(const struct timeline *t)
 
 /* ---- what was opened and closed ---- */
 
-/* What a mark says when it is pointed at: one trace point and why, or all that have no mark of
+/* The title of a mark: one trace point and why, or all that have no mark of
  * their own. */
 static void title_of(const struct timeline *t, size_t cycle, bool opened, const struct texts *list,
                      size_t first, bool rest)
@@ -484,7 +485,7 @@ static size_t causes_of(const struct timeline *t)
     return count;
 }
 
-/* What the picture shows, for whoever does not see it. */
+/* A description of the picture, for those who cannot see it. */
 static void describe_timeline(const struct timeline *t)
 {
     double explained = NAN, least = NAN, most = NAN, points = 0;

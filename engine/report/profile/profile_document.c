@@ -98,8 +98,8 @@ static void add_name_part(struct pythia_buf *to, const char *before, struct pyth
 }
 
 /* "store on host-3, instance 7" */
-static void add_process(const struct pythia__profile_shown *s, uint32_t process,
-                        struct pythia__doc *d)
+static void add_process_row(const struct pythia__profile_shown *s, uint32_t process,
+                            struct pythia__doc *d)
 {
     const struct pythia_vocabulary *v = pythia_profile_vocabulary(s->profile);
     struct pythia_buf text = {0};
@@ -170,7 +170,7 @@ static void add_imbalance(const struct pythia__profile_shown *s, const uint32_t 
 {
     struct pythia__profile_imbalance most = pythia__profile_imbalance_of(s, parts, count);
     pythia__doc_paragraph(d, PYTHIA__DOC_TEXT);
-    add_process(s, most.process, d);
+    add_process_row(s, most.process, d);
     if (count == 1) {
         pythia__doc_words(d, " has all calls.");
         return;
@@ -198,7 +198,7 @@ static void add_instances(const struct pythia__profile_shown *s, uint32_t row,
         const struct pythia_profile_part *part = &s->parts[parts[i]];
         pythia__doc_row(d, PYTHIA__DOC_PLAIN);
         pythia__doc_cell(d);
-        add_process(s, part->process, d);
+        add_process_row(s, part->process, d);
         add_count_cell(d, part->times.moments.weight);
         add_time_cell(d, (double)pythia_profile_sum_ns(&part->times));
         add_share_cell(d, (double)pythia_profile_sum_ns(&part->times), all);
@@ -206,7 +206,7 @@ static void add_instances(const struct pythia__profile_shown *s, uint32_t row,
     }
 }
 
-static void add_pairs(const struct pythia__profile_shown *s, struct pythia__doc *d)
+static void add_process_pairs(const struct pythia__profile_shown *s, struct pythia__doc *d)
 {
     size_t count = s->pair_count < s->view->top ? s->pair_count : s->view->top;
     pythia__doc_gap(d);
@@ -221,9 +221,9 @@ static void add_pairs(const struct pythia__profile_shown *s, struct pythia__doc 
         const struct pythia_profile_pair *pair = &s->pairs[s->pair_order[i]];
         pythia__doc_row(d, PYTHIA__DOC_PLAIN);
         pythia__doc_cell(d);
-        add_process(s, pair->origin, d);
+        add_process_row(s, pair->origin, d);
         pythia__doc_cell(d);
-        add_process(s, pair->target, d);
+        add_process_row(s, pair->target, d);
         pythia__doc_cell(d);
         add_row_name(s, &s->rows[pair->row], d);
         add_count_cell(d, pair->calls);
@@ -271,7 +271,7 @@ static void add_over_time(const struct pythia__profile_shown *s, struct pythia__
 
 /* ---- all of it ---- */
 
-static void add_head(const struct pythia__profile_shown *s, struct pythia__doc *d)
+static void add_profile_head(const struct pythia__profile_shown *s, struct pythia__doc *d)
 {
     pythia__doc_open(d, PYTHIA__DOC_HEAD, PYTHIA_TEXT(""), NULL);
     pythia__doc_heading(d, 1, PYTHIA__DOC_PLAIN);
@@ -309,7 +309,7 @@ static void add_unmatched(const struct pythia__profile_shown *s, struct pythia__
 
 int pythia__profile_document(const struct pythia__profile_shown *s, struct pythia__doc *d)
 {
-    add_head(s, d);
+    add_profile_head(s, d);
     add_unmatched(s, d);
     pythia__doc_gap(d);
     pythia__doc_table(d, row_columns,
@@ -320,7 +320,7 @@ int pythia__profile_document(const struct pythia__profile_shown *s, struct pythi
     for (size_t i = 0; i < s->count && s->view->instances; i++)
         add_instances(s, s->order[i], d);
     if (s->view->pairs)
-        add_pairs(s, d);
+        add_process_pairs(s, d);
     if (s->view->slots && s->totals.slots > 0)
         add_over_time(s, d);
     return pythia__doc_finish(d);

@@ -17,7 +17,7 @@ struct edge {
 
 #define PEN_MAX 6.0 /* points: width of the edge with most time */
 
-static uint32_t find_service(const struct pythia__profile_shown *s, uint32_t process)
+static uint32_t find_dot_service(const struct pythia__profile_shown *s, uint32_t process)
 {
     return process == PYTHIA_NONE ? PYTHIA_NONE
                                   : pythia_profile_process(s->profile, process)->service;
@@ -43,8 +43,8 @@ static int gather_edges(const struct pythia__profile_shown *s, struct topology *
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < s->pair_count; i++) {
         const struct pythia_profile_pair *pair = &s->pairs[s->pair_order[i]];
-        const struct edge wanted = {.origin = find_service(s, pair->origin),
-                                    .target = find_service(s, pair->target)};
+        const struct edge wanted = {.origin = find_dot_service(s, pair->origin),
+                                    .target = find_dot_service(s, pair->target)};
         uint64_t hash = pythia_hash_mix(wanted.origin, wanted.target);
         uint32_t at = pythia_hash_table_find(&t->by_services, hash, joins_services, t, &wanted);
         if (at == PYTHIA_HASH_TABLE_NONE) {
@@ -59,8 +59,8 @@ static int gather_edges(const struct pythia__profile_shown *s, struct topology *
     return PYTHIA_OK;
 }
 
-static void add_service(const struct pythia__profile_shown *s, uint32_t service,
-                        struct pythia_buf *to)
+static void add_dot_service(const struct pythia__profile_shown *s, uint32_t service,
+                            struct pythia_buf *to)
 {
     pythia_buf_putc(to, '"');
     if (service == PYTHIA_NONE || service == 0)
@@ -71,8 +71,8 @@ static void add_service(const struct pythia__profile_shown *s, uint32_t service,
     pythia_buf_putc(to, '"');
 }
 
-static void write_edges(const struct pythia__profile_shown *s, const struct topology *t,
-                        struct pythia_buf *out)
+static void write_dot_edges(const struct pythia__profile_shown *s, const struct topology *t,
+                            struct pythia_buf *out)
 {
     uint64_t most = 1;
     for (size_t i = 0; i < t->count; i++)
@@ -82,9 +82,9 @@ static void write_edges(const struct pythia__profile_shown *s, const struct topo
     for (size_t i = 0; i < t->count; i++) {
         const struct edge *edge = &t->edges[i];
         pythia_buf_puts(out, "  ");
-        add_service(s, edge->origin, out);
+        add_dot_service(s, edge->origin, out);
         pythia_buf_puts(out, " -> ");
-        add_service(s, edge->target, out);
+        add_dot_service(s, edge->target, out);
         pythia_buf_printf(out, " [weight=%" PRIu64 ", label=\"%" PRIu64 " calls, ", edge->calls,
                           edge->calls);
         pythia__add_duration(out, (double)edge->ns);
@@ -99,7 +99,7 @@ int pythia__profile_dot(const struct pythia__profile_shown *s, struct pythia_buf
     struct topology t = {0};
     int status = gather_edges(s, &t);
     if (status == PYTHIA_OK) {
-        write_edges(s, &t, out);
+        write_dot_edges(s, &t, out);
         status = pythia_buf_status(out);
     }
     pythia_hash_table_free(&t.by_services);

@@ -1,4 +1,4 @@
-/* What the forms of a profile have in common: the rows that are shown, and what belongs to each. */
+/* Shared by the formats of a profile: the rows that are shown, and what belongs to each. */
 #ifndef PYTHIA_REPORT_PROFILE_FORMS_H
 #define PYTHIA_REPORT_PROFILE_FORMS_H
 

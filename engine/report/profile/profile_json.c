@@ -131,7 +131,7 @@ static json_t *make_pair(struct pythia__json *w, const struct pythia__profile_sh
     return object;
 }
 
-static json_t *make_report(struct pythia__json *w, const struct pythia__profile_shown *s)
+static json_t *make_profile_json(struct pythia__json *w, const struct pythia__profile_shown *s)
 {
     const struct pythia_profile_totals *t = &s->totals;
     json_t *report = json_object(), *rows = json_array(), *pairs = json_array();
@@ -163,7 +163,7 @@ static json_t *make_report(struct pythia__json *w, const struct pythia__profile_
 int pythia__profile_json(const struct pythia__profile_shown *s, struct pythia_buf *out)
 {
     struct pythia__json w = {.vocabulary = pythia_profile_vocabulary(s->profile)};
-    json_t *report = make_report(&w, s);
+    json_t *report = make_profile_json(&w, s);
     int status = w.failed ? PYTHIA_ENOMEM : pythia__json_write(report, 1, 12, out);
     json_decref(report);
     pythia__json_close(&w);

@@ -35,8 +35,8 @@ static double find_row_key(const struct pythia_profile_row *row, enum pythia_pro
     return (double)pythia_profile_sum_ns(&row->times);
 }
 
-/* What is not known comes last; ties are in order of name. */
-static bool ranks_before(const void *context, uint32_t a, uint32_t b)
+/* Unknown values come last; ties are in order of name. */
+static bool peer_ranks_before(const void *context, uint32_t a, uint32_t b)
 {
     const struct ranking *r = context;
     double x = r->keys[a], y = r->keys[b];
@@ -54,7 +54,7 @@ static int compare_known(const struct pythia_profile *p, uint32_t a, uint32_t b)
     return pythia_profile_compare_processes(p, a, b);
 }
 
-static bool part_before(const void *context, uint32_t a, uint32_t b)
+static bool row_before(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia__profile_shown *s = context;
     const struct pythia_profile_part *x = &s->parts[a], *y = &s->parts[b];
@@ -85,7 +85,7 @@ static bool pair_before(const void *context, uint32_t a, uint32_t b)
 /* ---- what is shown ---- */
 
 /* Rows whose name matches, ranked. `keys`: room for one number a row. */
-static int select_rows(struct pythia__profile_shown *s, uint32_t *scratch, double *keys)
+static int select_profile_rows(struct pythia__profile_shown *s, uint32_t *scratch, double *keys)
 {
     struct pythia_buf name = {0};
     for (uint32_t i = 0; i < s->row_count; i++) {
@@ -99,7 +99,7 @@ static int select_rows(struct pythia__profile_shown *s, uint32_t *scratch, doubl
     const struct ranking r = {s, keys};
     int status = pythia_buf_status(&name);
     pythia_buf_free(&name);
-    pythia_sort_indexes(s->order, s->count, scratch, ranks_before, &r);
+    pythia_sort_indexes(s->order, s->count, scratch, peer_ranks_before, &r);
     return status;
 }
 
@@ -107,7 +107,7 @@ static int order_parts(struct pythia__profile_shown *s, uint32_t *scratch)
 {
     for (uint32_t i = 0; i < s->part_count; i++)
         s->part_order[i] = i;
-    pythia_sort_indexes(s->part_order, s->part_count, scratch, part_before, s);
+    pythia_sort_indexes(s->part_order, s->part_count, scratch, row_before, s);
     return PYTHIA_OK;
 }
 
@@ -146,7 +146,7 @@ static int write_profile_document(const struct pythia__profile_shown *s, struct 
     return status;
 }
 
-static int write_form(const struct pythia__profile_shown *s, struct pythia_buf *out)
+static int write_profile_form(const struct pythia__profile_shown *s, struct pythia_buf *out)
 {
     if (s->view->format == PYTHIA_PROFILE_JSON)
         return pythia__profile_json(s, out);
@@ -175,13 +175,13 @@ int pythia_profile_write(const struct pythia_profile *p, const struct pythia_pro
     s.part_order = s.order + s.row_count;
     s.pair_order = s.part_order + s.part_count;
     uint32_t *scratch = s.pair_order + pairs;
-    if ((status = select_rows(&s, scratch, keys)) != PYTHIA_OK ||
+    if ((status = select_profile_rows(&s, scratch, keys)) != PYTHIA_OK ||
         (status = order_parts(&s, scratch)) != PYTHIA_OK ||
         (status = select_pairs(&s, pairs, scratch)) != PYTHIA_OK)
         goto out;
     s.row_count = s.count; /* those that match */
     s.count = s.count < view->top ? s.count : view->top;
-    status = write_form(&s, out);
+    status = write_profile_form(&s, out);
 out:
     pythia_free(keys);
     pythia_free(orders);

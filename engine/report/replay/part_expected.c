@@ -7,7 +7,7 @@
 static const struct pythia__doc_column columns[] = {{.title = "Status"},
                                                     {.title = "Expectation", .flexible = true}};
 
-/* What is violated comes first. */
+/* Violated expectations come first. */
 static size_t add_with_state(const struct pythia__parts *p, enum pythia_expected_state state,
                              size_t shown)
 {

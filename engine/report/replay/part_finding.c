@@ -29,8 +29,8 @@ static const char *cause_words(enum pythia_cause_kind cause)
     return words[cause];
 }
 
-static void add_heading(const struct pythia__parts *p, const struct pythia__item *item,
-                        size_t number, const char *before)
+static void add_finding_heading(const struct pythia__parts *p, const struct pythia__item *item,
+                                size_t number, const char *before)
 {
     if (item->group && cause_words(item->group->cause)) {
         pythia__doc_open(p->d, PYTHIA__DOC_PAGE, PYTHIA_TEXT(""), NULL);
@@ -65,7 +65,7 @@ static void add_notes(const struct pythia__parts *p, const struct pythia_verdict
 
 /* ---- figures ---- */
 
-static void add_figures(const struct pythia__parts *p, const struct pythia_group *g)
+static void add_group_figures(const struct pythia__parts *p, const struct pythia_group *g)
 {
     const struct {
         const char *label;
@@ -121,7 +121,7 @@ static const struct pythia__doc_column edge_columns[] = {
     {.title = "sd", .right = true},
     {.title = "segment of the critical path", .name = true, .flexible = true}};
 
-/* What an edge is in: the innermost open trace point but those that it leads from and to. */
+/* The innermost open trace point around an edge, other than those that it leads from and to. */
 static uint32_t find_surrounding(const struct pythia_cct *cct, const struct pythia_edge *edge)
 {
     for (uint32_t node = edge->context; pythia_cct_depth(cct, node) > 0;
@@ -133,7 +133,7 @@ static uint32_t find_surrounding(const struct pythia_cct *cct, const struct pyth
     return PYTHIA_NONE;
 }
 
-/* What tells an edge from others, below its name. */
+/* The difference of an edge to others of the same name, shown below its name. */
 static void add_edge_notes(const struct pythia__parts *p, const struct pythia_group *g,
                            const struct pythia_ranked_edge *e)
 {
@@ -166,8 +166,8 @@ static void add_edge_notes(const struct pythia__parts *p, const struct pythia_gr
     }
 }
 
-static void add_edge(const struct pythia__parts *p, const struct pythia_group *g,
-                     const struct pythia_ranked_edge *e)
+static void add_edge_row(const struct pythia__parts *p, const struct pythia_group *g,
+                         const struct pythia_ranked_edge *e)
 {
     struct pythia_place place = pythia_place_of(pythia_groups_cct(p->s->groups), e->edge);
     pythia__doc_row(p->d, PYTHIA__DOC_PLAIN);
@@ -188,12 +188,12 @@ static void add_edge(const struct pythia__parts *p, const struct pythia_group *g
     add_edge_notes(p, g, e);
 }
 
-static bool is_large(const struct pythia_ranked_edge *e)
+static bool is_large_edge(const struct pythia_ranked_edge *e)
 {
     return fabs(e->share.share) >= EDGE_MIN;
 }
 
-static void add_edges(const struct pythia__parts *p, const struct pythia_group *g)
+static void add_edge_rows(const struct pythia__parts *p, const struct pythia_group *g)
 {
     size_t shown = 0, seen = 0, left = 0;
     double rest = 0;
@@ -203,10 +203,10 @@ static void add_edges(const struct pythia__parts *p, const struct pythia_group *
     pythia__doc_table(p->d, edge_columns, sizeof(edge_columns) / sizeof(edge_columns[0]));
     for (size_t i = 0; i < g->ranking.edge_count; i++) {
         const struct pythia_ranked_edge *e = &g->ranking.edges[i];
-        if (is_large(e) && shown < EDGES_MAX) {
+        if (is_large_edge(e) && shown < EDGES_MAX) {
             seen += seen == shown && seen < EDGES_SEEN && (seen == 0 || e->share.share >= SEEN_MIN);
             shown++;
-            add_edge(p, g, e);
+            add_edge_row(p, g, e);
         } else {
             left++;
             rest += isfinite(e->share.share) ? e->share.share : 0;
@@ -308,14 +308,15 @@ static void add_examples(const struct pythia__parts *p, const struct pythia_grou
 
 /* ---- the whole ---- */
 
-static void add_group(const struct pythia__parts *p, const struct pythia__item *item, size_t number)
+static void add_group_finding(const struct pythia__parts *p, const struct pythia__item *item,
+                              size_t number)
 {
     const struct pythia_group *g = item->group;
     if (!g) /* never: a finding of this kind has a group */
         return;
     const struct pythia_group *largest = p->largest[g->type];
     struct pythia__standing standing = pythia__standing_of(p->s, g);
-    add_heading(p, item, number, "");
+    add_finding_heading(p, item, number, "");
     if (g != largest) {
         pythia__doc_entry(p->d, "", PYTHIA__DOC_REMARK);
         pythia__say_unlike(p->d, p->s, g, largest);
@@ -327,7 +328,7 @@ static void add_group(const struct pythia__parts *p, const struct pythia__item *
     add_notes(p, standing.verdict);
     pythia__doc_open(p->d, PYTHIA__DOC_TWO, PYTHIA_TEXT(""), NULL);
     pythia__doc_picture(p->d, pythia__histogram_draw, pythia__histogram_make(p->d, g));
-    add_figures(p, g);
+    add_group_figures(p, g);
     pythia__doc_close(p->d);
     add_modes(p, &g->modes);
     pythia__doc_open(p->d, PYTHIA__DOC_PAGE, PYTHIA_TEXT(""), NULL);
@@ -336,7 +337,7 @@ static void add_group(const struct pythia__parts *p, const struct pythia__item *
         p->d, pythia__icicle_draw,
         pythia__icicle_make(p->d, pythia_groups_cct(p->s->groups), p->s->vocabulary, g));
     pythia__doc_close(p->d);
-    add_edges(p, g);
+    add_edge_rows(p, g);
     pythia__doc_title(p->d, 3, "What correlates with the latency");
     pythia__part_keys(p, &g->explanations, &g->ranking);
     add_proposals(p, g);
@@ -344,11 +345,12 @@ static void add_group(const struct pythia__parts *p, const struct pythia__item *
 }
 
 /* Which path requests of a type take. */
-static void add_paths(const struct pythia__parts *p, const struct pythia__item *item, size_t number)
+static void add_group_paths(const struct pythia__parts *p, const struct pythia__item *item,
+                            size_t number)
 {
     const struct pythia_explanations *all = &item->type->explanations;
     const struct pythia_explanation *x = &all->found[0];
-    add_heading(p, item, number, "Paths of ");
+    add_finding_heading(p, item, number, "Paths of ");
     pythia__doc_entry(p->d, "where", PYTHIA__DOC_WHERE);
     pythia__doc_percent(p->d, item->type->between_share);
     pythia__doc_words(p->d, " of the variance lies between requests that take different paths.");
@@ -364,10 +366,10 @@ static void add_paths(const struct pythia__parts *p, const struct pythia__item *
     pythia__part_keys(p, all, NULL);
 }
 
-/* What was found in an earlier cycle, and still holds though the last one does not show it. */
+/* A place found in an earlier cycle that still holds, although the last one does not show it. */
 static void add_held(const struct pythia__parts *p, const struct pythia__item *item, size_t number)
 {
-    add_heading(p, item, number, "Found in an earlier cycle: ");
+    add_finding_heading(p, item, number, "Found in an earlier cycle: ");
     pythia__doc_entry(p->d, "where", PYTHIA__DOC_WHERE);
     pythia__say_verdict_where(p->d, p->s, item->verdict);
     pythia__doc_entry(p->d, "why", PYTHIA__DOC_WHY);
@@ -389,10 +391,10 @@ void pythia__part_finding(const struct pythia__parts *p, const struct pythia__it
     pythia_buf_free(&id);
     switch (item->kind) {
     case PYTHIA__ITEM_GROUP:
-        add_group(p, item, number);
+        add_group_finding(p, item, number);
         break;
     case PYTHIA__ITEM_PATHS:
-        add_paths(p, item, number);
+        add_group_paths(p, item, number);
         break;
     case PYTHIA__ITEM_HELD:
         add_held(p, item, number);

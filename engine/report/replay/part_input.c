@@ -1,4 +1,4 @@
-/* What a report is made of: the input, and what had to be mended or left out on the way. */
+/* The input of a report: what was read, repaired and left out. */
 #include "document/document_names.h"
 #include "report_parts.h"
 #include "sentences/sentences.h"
@@ -9,7 +9,8 @@
 static const struct pythia__doc_column counter_columns[] = {
     {.title = "Counter"}, {.title = "Spans", .right = true}, {.title = "What it means"}};
 
-static void add_counter(struct pythia__doc *d, const char *name, uint64_t count, const char *help)
+static void add_input_counter(struct pythia__doc *d, const char *name, uint64_t count,
+                              const char *help)
 {
     if (count == 0)
         return;
@@ -22,18 +23,18 @@ static void add_counter(struct pythia__doc *d, const char *name, uint64_t count,
     pythia__doc_text(d, PYTHIA__DOC_WORDS, pythia_text_of(help));
 }
 
-/* What was mended and what was dropped, for whoever wants to know. */
-static void add_counters(struct pythia__doc *d, const struct pythia_counts *n)
+/* Repairs and losses, in detail. */
+static void add_input_counters(struct pythia__doc *d, const struct pythia_counts *n)
 {
     pythia__doc_open(d, PYTHIA__DOC_FOLD, PYTHIA_TEXT(""), NULL);
     pythia__doc_words(d, "What was repaired or dropped");
     pythia__doc_table(d, counter_columns, sizeof(counter_columns) / sizeof(counter_columns[0]));
     for (int i = 0; i < PYTHIA_REPAIRS; i++)
-        add_counter(d, pythia_repair_name((enum pythia_repair)i), n->repaired[i],
-                    pythia_repair_help((enum pythia_repair)i));
+        add_input_counter(d, pythia_repair_name((enum pythia_repair)i), n->repaired[i],
+                          pythia_repair_help((enum pythia_repair)i));
     for (int i = 0; i < PYTHIA_DROPS; i++)
-        add_counter(d, pythia_drop_name((enum pythia_drop)i), n->dropped[i],
-                    pythia_drop_help((enum pythia_drop)i));
+        add_input_counter(d, pythia_drop_name((enum pythia_drop)i), n->dropped[i],
+                          pythia_drop_help((enum pythia_drop)i));
     pythia__doc_close(d);
 }
 
@@ -53,7 +54,7 @@ static void add_sources(const struct pythia__parts *p)
     pythia__doc_close(p->d);
 }
 
-static void add_totals(const struct pythia__parts *p)
+static void add_input_totals(const struct pythia__parts *p)
 {
     const struct pythia_counts *n = &p->s->input->counts;
     const struct pythia_diagnosis *all = p->s->diagnosis;
@@ -89,7 +90,7 @@ struct pythia__doc_block *pythia__part_input(const struct pythia__parts *p)
 {
     const struct pythia_counts *n = &p->s->input->counts;
     struct pythia__doc *d = p->d;
-    add_totals(p);
+    add_input_totals(p);
     if (p->s->input->failed_files > 0) {
         pythia__doc_paragraph(d, PYTHIA__DOC_WARN);
         pythia__doc_count(d, (double)p->s->input->failed_files, " file", " files");
@@ -104,7 +105,7 @@ struct pythia__doc_block *pythia__part_input(const struct pythia__parts *p)
     pythia__doc_paragraph(d, PYTHIA__DOC_READ);
     struct pythia__doc_block *overhead = d->last;
     if (pythia__sum_of(n->repaired, PYTHIA_REPAIRS) + pythia__sum_of(n->dropped, PYTHIA_DROPS) > 0)
-        add_counters(d, n);
+        add_input_counters(d, n);
     add_sources(p);
     return overhead;
 }

@@ -94,7 +94,7 @@ static void add_loadings(const struct pythia__parts *p, const struct pythia_expl
 }
 
 /* Two groups of requests that the key separates best. */
-static void add_split(struct pythia__doc *d, const struct pythia_explanation *x)
+static void add_proposed_split(struct pythia__doc *d, const struct pythia_explanation *x)
 {
     if (!x->split)
         return;
@@ -136,7 +136,7 @@ static void add_card(const struct pythia__parts *p, const struct pythia_explanat
     pythia__doc_words(p->d, " of the variance");
     pythia__say_rests_on(p->d, "; ", x->result.few, x->result.support, all->rows);
     add_profile(p->d, x);
-    add_split(p->d, x);
+    add_proposed_split(p->d, x);
     add_loadings(p, all, x, ranking);
     add_twins(p, all, index);
     pythia__doc_close(p->d);
@@ -185,9 +185,9 @@ static const struct pythia_explanation *find_proxy(const struct pythia_explanati
     return NULL;
 }
 
-/* What weakens a finding, or what it is beside another. */
-static void add_remarks(const struct pythia__parts *p, const struct pythia_explanations *all,
-                        const struct pythia_explanation *x)
+/* Remarks that weaken a finding, or relate it to another one. */
+static void add_key_remarks(const struct pythia__parts *p, const struct pythia_explanations *all,
+                            const struct pythia_explanation *x)
 {
     const struct pythia_explanation *proxy = find_proxy(all, x);
     if (proxy) {
@@ -222,10 +222,10 @@ static void add_key(const struct pythia__parts *p, const struct pythia_explanati
     pythia__doc_chance(p->d, x->result.p_permutation);
     pythia__doc_cell(p->d);
     pythia__say_key(p->d, p->s->vocabulary, x);
-    add_remarks(p, all, x);
+    add_key_remarks(p, all, x);
 }
 
-static void add_table(const struct pythia__parts *p, const struct pythia_explanations *all)
+static void add_keys_table(const struct pythia__parts *p, const struct pythia_explanations *all)
 {
     size_t seen = 0;
     while (seen < all->found_count && seen < KEYS_SEEN &&
@@ -284,7 +284,7 @@ void pythia__part_keys(const struct pythia__parts *p, const struct pythia_explan
 {
     if (all->found_count > 0) {
         add_cards(p, all, ranking);
-        add_table(p, all);
+        add_keys_table(p, all);
     }
     pythia__doc_entry(p->d, "keys", PYTHIA__DOC_REMARK);
     pythia__say_keys_tested(p->d, all, all->found_count);

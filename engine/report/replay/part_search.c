@@ -11,7 +11,7 @@ static const struct pythia__doc_column cycle_columns[] = {
     {.title = "spans", .right = true}, {.title = "explained", .right = true},
     {.title = "saved", .right = true}, {.title = "findings and actions", .flexible = true}};
 
-static void add_cycle(const struct pythia__parts *p, const struct pythia_loop_cycle *c)
+static void add_cycle_row(const struct pythia__parts *p, const struct pythia_loop_cycle *c)
 {
     const struct pythia_problem *leading = &c->leading;
     double all = (double)(c->spans_seen + c->spans_saved);
@@ -35,7 +35,7 @@ static void add_cycle(const struct pythia__parts *p, const struct pythia_loop_cy
 }
 
 /* Why request types have no cause, or not a closer one. */
-static void add_ends(const struct pythia__parts *p)
+static void add_edge_ends(const struct pythia__parts *p)
 {
     const struct pythia_loop *loop = p->s->loop;
     size_t all = 0;
@@ -52,7 +52,7 @@ static void add_ends(const struct pythia__parts *p)
     pythia__doc_more(p->d, all, PYTHIA__ENDS_SHOWN, "type", "types");
 }
 
-static void add_remarks(const struct pythia__parts *p)
+static void add_search_remarks(const struct pythia__parts *p)
 {
     const struct pythia_loop *loop = p->s->loop;
     pythia__doc_paragraph(p->d, PYTHIA__DOC_REMARK);
@@ -139,9 +139,9 @@ void pythia__part_search(const struct pythia__parts *p)
                         pythia__timeline_make(p->d, p->s->vocabulary, loop));
     pythia__doc_table(p->d, cycle_columns, sizeof(cycle_columns) / sizeof(cycle_columns[0]));
     for (size_t i = 0; i < loop->cycle_count; i++)
-        add_cycle(p, &loop->cycles[i]);
-    add_ends(p);
-    add_remarks(p);
+        add_cycle_row(p, &loop->cycles[i]);
+    add_edge_ends(p);
+    add_search_remarks(p);
     add_effects(p);
     pythia__doc_close(p->d);
 }

@@ -42,7 +42,7 @@ static bool all_too_few(const struct pythia_diagnosis *d)
     return true;
 }
 
-static struct pythia__doc_block *add_head(const struct pythia__parts *p)
+static struct pythia__doc_block *add_report_head(const struct pythia__parts *p)
 {
     size_t found = count_items(p);
     pythia__doc_open(p->d, PYTHIA__DOC_HEAD, PYTHIA_TEXT(""), NULL);
@@ -70,7 +70,7 @@ static const struct pythia__doc_column overview_columns[] = {
     {.title = "Requests", .right = true},
     {.title = "Mean", .right = true}};
 
-static void add_share(struct pythia__doc *d, double share, enum pythia__doc_bar bar)
+static void add_type_share(struct pythia__doc *d, double share, enum pythia__doc_bar bar)
 {
     pythia__doc_cell(d);
     pythia__doc_bar(d, bar, share, NAN, NAN);
@@ -107,7 +107,7 @@ static void add_overview_row(const struct pythia__parts *p, const struct pythia_
     }
     pythia__doc_cell(p->d);
     pythia__doc_words(p->d, "%s", status_words(p->s, g));
-    add_share(p->d, g->variance_share, linked ? PYTHIA__DOC_SHARE : PYTHIA__DOC_OTHER);
+    add_type_share(p->d, g->variance_share, linked ? PYTHIA__DOC_SHARE : PYTHIA__DOC_OTHER);
     pythia__doc_cell(p->d);
     pythia__doc_count(p->d, (double)g->count, "", "");
     pythia__doc_cell(p->d);
@@ -123,7 +123,7 @@ static void add_rest_row(struct pythia__doc *d, const char *what, double share)
     pythia__doc_cell(d);
     pythia__doc_words(d, "%s", what);
     pythia__doc_cell(d);
-    add_share(d, share, PYTHIA__DOC_OTHER);
+    add_type_share(d, share, PYTHIA__DOC_OTHER);
 }
 
 static void add_overview(const struct pythia__parts *p)
@@ -184,8 +184,8 @@ static void add_split_type(const struct pythia__parts *p, const struct pythia__s
     pythia_free(requests);
 }
 
-static void add_split(const struct pythia__parts *p, size_t split,
-                      const struct pythia_type *const *types)
+static void add_asked_split(const struct pythia__parts *p, size_t split,
+                            const struct pythia_type *const *types)
 {
     const struct pythia_grouping_key *key = pythia_groups_key(p->s->groups);
     struct pythia__split_tally tally = {0};
@@ -227,7 +227,7 @@ static void add_splits(const struct pythia__parts *p)
     pythia__doc_open(p->d, PYTHIA__DOC_SECTION, PYTHIA_TEXT("split"), "Splits");
     pythia__doc_title(p->d, 2, "What the requests were split by");
     for (size_t i = 0; types && i < count; i++)
-        add_split(p, i, types);
+        add_asked_split(p, i, types);
     pythia__doc_close(p->d);
     pythia_free(types);
 }
@@ -248,7 +248,7 @@ static bool was_any_open(const struct pythia_report_source *s)
     return false;
 }
 
-static void add_suggestions(const struct pythia__parts *p)
+static void add_next_points(const struct pythia__parts *p)
 {
     const struct pythia_report_source *s = p->s;
     pythia__doc_open(p->d, PYTHIA__DOC_SECTION, PYTHIA_TEXT("next"), "What to open next");
@@ -313,15 +313,15 @@ static void add_other_row(const struct pythia__parts *p, const struct pythia_gro
 }
 
 /* The sums of a group that is not diagnosed; NULL of one that is. */
-static struct alike *find_alike(const struct pythia__parts *p, struct alike *all,
-                                const struct pythia_group *g)
+static struct alike *find_alike_finding(const struct pythia__parts *p, struct alike *all,
+                                        const struct pythia_group *g)
 {
     if (pythia__is_diagnosed(p->s, g))
         return NULL;
     return &all[g->type * (PYTHIA_GROUP_TOO_FEW + 1) + g->status];
 }
 
-static void add_others(const struct pythia__parts *p)
+static void add_other_groups(const struct pythia__parts *p)
 {
     const struct pythia_diagnosis *d = p->s->diagnosis;
     struct alike *all = pythia_calloc(d->type_count * (PYTHIA_GROUP_TOO_FEW + 1) + 1, sizeof(*all));
@@ -329,7 +329,7 @@ static void add_others(const struct pythia__parts *p)
     p->d->failed = p->d->failed || !all;
     for (size_t i = 0; all && i < d->group_count; i++) {
         const struct pythia_group *g = &d->groups[i];
-        struct alike *a = find_alike(p, all, g);
+        struct alike *a = find_alike_finding(p, all, g);
         if (!a)
             continue;
         a->groups++;
@@ -338,7 +338,7 @@ static void add_others(const struct pythia__parts *p)
         a->share += isfinite(g->variance_share) ? g->variance_share : 0;
     }
     for (size_t i = 0; all && i < d->group_count; i++) {
-        struct alike *a = find_alike(p, all, &d->groups[i]);
+        struct alike *a = find_alike_finding(p, all, &d->groups[i]);
         if (!a || a->groups == 0)
             continue;
         if (rows == 0) {
@@ -360,7 +360,7 @@ static void add_others(const struct pythia__parts *p)
 
 /* ---- for a page alone ---- */
 
-static int compare_names(const void *a, const void *b)
+static int compare_type_names(const void *a, const void *b)
 {
     return pythia_text_compare(*(const struct pythia_text *)a, *(const struct pythia_text *)b);
 }
@@ -376,7 +376,7 @@ static void add_open_points(const struct pythia__parts *p)
         if (!p->s->open || pythia_open_points_has(p->s->open, i))
             names[count++] = pythia_vocabulary_tracepoint_id(v, i);
     if (count > 1)
-        qsort(names, count, sizeof(*names), compare_names);
+        qsort(names, count, sizeof(*names), compare_type_names);
     pythia__doc_open(p->d, PYTHIA__DOC_FOLD, PYTHIA_TEXT("open"), NULL);
     pythia__doc_count(p->d, (double)count, " trace point was open", " trace points were open");
     for (size_t i = 0; i < count && i < OPEN_MAX; i++) {
@@ -429,7 +429,7 @@ static void add_glossary(struct pythia__doc *d)
 
 /* ---- the whole ---- */
 
-static void add_findings(const struct pythia__parts *p)
+static void add_group_findings(const struct pythia__parts *p)
 {
     size_t number = 0, all = count_items(p), groups = 0;
     for (size_t i = 0; i < p->item_count && number < PYTHIA__FINDINGS_MAX; i++) {
@@ -444,19 +444,19 @@ static void add_findings(const struct pythia__parts *p)
                           all - number);
     }
     if (groups > 0)
-        add_suggestions(p);
+        add_next_points(p);
 }
 
 static struct pythia__doc_block *build_report(const struct pythia__parts *p)
 {
-    struct pythia__doc_block *overhead = add_head(p);
+    struct pythia__doc_block *overhead = add_report_head(p);
     pythia__part_expected(p);
     add_overview(p);
     add_splits(p);
     pythia__part_search(p);
-    add_findings(p);
+    add_group_findings(p);
     pythia__part_saturated(p);
-    add_others(p);
+    add_other_groups(p);
     add_open_points(p);
     add_glossary(p->d);
     return overhead;

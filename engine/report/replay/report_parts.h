@@ -23,7 +23,7 @@ struct pythia__parts {
 int pythia__parts_build(const struct pythia_report_source *s, struct pythia__doc *d,
                         struct pythia__doc_block **overhead);
 
-/* What was read, with that paragraph. */
+/* The input, as a paragraph. */
 struct pythia__doc_block *pythia__part_input(const struct pythia__parts *p);
 /* Whether requests keep to what is expected of them; nothing if nothing is. */
 void pythia__part_expected(const struct pythia__parts *p);

@@ -1,4 +1,4 @@
-/* What sets a group apart from the other groups of its type that a report tells of. */
+/* The difference between a group and the other groups of its type that a report shows. */
 #include "document/document_names.h"
 #include "items.h"
 

@@ -23,7 +23,8 @@ static struct pythia__item *add_collected(struct collection *c, enum pythia__ite
     return &c->items[c->count++];
 }
 
-static const struct pythia_type_result *find_type(const struct pythia_diagnosis *d, uint32_t name)
+static const struct pythia_type_result *find_item_type(const struct pythia_diagnosis *d,
+                                                       uint32_t name)
 {
     for (size_t i = 0; i < d->type_count; i++)
         if (d->types[i].type->name == name)
@@ -68,7 +69,7 @@ static int add_groups(struct collection *c)
     return PYTHIA_OK;
 }
 
-static int add_paths(struct collection *c)
+static int add_paths_item(struct collection *c)
 {
     const struct pythia_diagnosis *d = c->s->diagnosis;
     for (size_t i = 0; i < d->type_count; i++) {
@@ -95,7 +96,7 @@ static int add_verdicts(struct collection *c)
     for (size_t i = 0; c->s->loop && all && i < all->count; i++) {
         const struct pythia_verdict *v = &all->list[i];
         const struct pythia_problem *p = pythia__problem_of(c->s, v);
-        const struct pythia_type_result *type = find_type(c->s->diagnosis, v->type);
+        const struct pythia_type_result *type = find_item_type(c->s->diagnosis, v->type);
         bool held = v->state == PYTHIA_VERDICT_FOUND && v->since > 0 && v->found_count > 0,
              ended = v->state == PYTHIA_VERDICT_NOTHING && p &&
                      p->state == PYTHIA_PROBLEM_GIVEN_UP && p->why != PYTHIA_WHY_NONE;
@@ -113,7 +114,7 @@ static int add_verdicts(struct collection *c)
 
 /* Groups stay in the order that they are ranked in; by a share of the variance that is everybody's
  * order. */
-static bool comes_before(const void *context, uint32_t a, uint32_t b)
+static bool item_comes_before(const void *context, uint32_t a, uint32_t b)
 {
     const struct collection *c = context;
     const struct pythia__item *x = &c->items[a], *y = &c->items[b];
@@ -133,7 +134,7 @@ static int sort_collected(struct collection *c)
     }
     for (size_t i = 0; i < c->count; i++)
         order[i] = (uint32_t)i;
-    pythia_sort_indexes(order, c->count, order + c->count, comes_before, c);
+    pythia_sort_indexes(order, c->count, order + c->count, item_comes_before, c);
     for (size_t i = 0; i < c->count; i++)
         sorted[i] = c->items[order[i]];
     pythia_free(order);
@@ -147,7 +148,7 @@ int pythia__items_collect(const struct pythia_report_source *s, struct pythia__i
 {
     struct collection c = {.s = s};
     int status = add_groups(&c);
-    if (status != PYTHIA_OK || (status = add_paths(&c)) != PYTHIA_OK ||
+    if (status != PYTHIA_OK || (status = add_paths_item(&c)) != PYTHIA_OK ||
         (status = add_verdicts(&c)) != PYTHIA_OK || (status = sort_collected(&c)) != PYTHIA_OK) {
         pythia_free(c.items);
         return status;

@@ -1,4 +1,4 @@
-/* What a report has to say, in order. */
+/* The items of a report, in order. */
 #ifndef PYTHIA_REPORT_ITEMS_H
 #define PYTHIA_REPORT_ITEMS_H
 
@@ -24,7 +24,7 @@ struct pythia__item {
     double share; /* of the variance of all requests; NaN: not known */
 };
 
-/* What there is to say, what matters most first. PYTHIA_OK with *items owned by the caller
+/* The items, the most important first. PYTHIA_OK with *items owned by the caller
  * (pythia_free) and *count of them, or PYTHIA_ENOMEM. */
 int pythia__items_collect(const struct pythia_report_source *s, struct pythia__item **items,
                           size_t *count);

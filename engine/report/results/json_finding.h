@@ -7,7 +7,7 @@
 #include "pythia/report_source.h"
 #include "write/json_writer.h"
 
-/* What a report is written with as JSON: `d` is a document that holds the sentence at hand. */
+/* The state of writing a report as JSON: `d` is a document with the current sentence. */
 struct pythia__report_writer {
     struct pythia__json json;
     struct pythia__doc d;

@@ -105,7 +105,7 @@ static json_t *split_type(struct pythia__json *w, const struct pythia__split_typ
     return out;
 }
 
-/* What one split does, over the types that have its key; and how many requests have it. */
+/* The effect of one split on the types that have its key, and the number of requests with it. */
 static json_t *one_split(struct pythia__json *w, const struct pythia_grouping_key *key,
                          size_t split, const struct pythia_type *const *types, size_t count)
 {

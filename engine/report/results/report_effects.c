@@ -1,4 +1,4 @@
-/* What opened trace points explained, in the account of a search. */
+/* The effects of opened trace points, in the report of a search. */
 #include <math.h>
 
 #include "report_loop.h"

@@ -136,7 +136,8 @@ static json_t *make_key_explanation(struct pythia__report_writer *w,
 }
 
 /* Null where no keys act together. */
-static json_t *make_joint(struct pythia__report_writer *w, const struct pythia_explanations *all)
+static json_t *make_json_joint(struct pythia__report_writer *w,
+                               const struct pythia_explanations *all)
 {
     const struct pythia_joint *j = &all->joint;
     if (j->count == 0)
@@ -180,7 +181,7 @@ static void add_key_explanations(struct pythia__report_writer *w, json_t *to,
     }
     pythia__json_set(&w->json, to, "keys_asked", json_integer((json_int_t)all->asked));
     pythia__json_set(&w->json, to, "explanations", found);
-    pythia__json_set(&w->json, to, "joint", make_joint(w, all));
+    pythia__json_set(&w->json, to, "joint", make_json_joint(w, all));
     pythia__json_set(&w->json, to, "skipped_keys", skipped);
 }
 
@@ -348,7 +349,7 @@ static json_t *group_id(const struct pythia_group *g)
     return pythia__json_group_id(g->id);
 }
 
-/* What it is of the groups of the skeleton, if these are known and it is none of them itself. */
+/* The groups of the skeleton that it belongs to, if these are known and it is not one of them. */
 static void add_group_lineage(struct pythia__report_writer *w, json_t *to,
                               const struct pythia_group *g)
 {
@@ -405,7 +406,7 @@ static json_t *make_patterns(struct pythia__report_writer *w, const struct pythi
     return out;
 }
 
-/* What tells it from the largest group of its type; null for that one itself. */
+/* Its difference to the largest group of its type; null for that one itself. */
 static json_t *make_unlike(struct pythia__report_writer *w, const struct pythia_group *g,
                            const struct pythia_group *largest)
 {
@@ -519,7 +520,7 @@ static int compare_names(const void *a, const void *b)
 
 /* The points that were open, in order of name: those of the list that were seen, or all that were
  * seen. */
-static json_t *open_points(struct pythia__report_writer *w)
+static json_t *make_open_points(struct pythia__report_writer *w)
 {
     const struct pythia_vocabulary *v = w->s->vocabulary;
     uint32_t count = pythia_vocabulary_tracepoints(v);
@@ -606,7 +607,7 @@ json_t *pythia__json_overhead(const struct pythia_vocabulary *vocabulary,
     return NULL;
 }
 
-static json_t *make_groups(struct pythia__report_writer *w)
+static json_t *make_json_groups(struct pythia__report_writer *w)
 {
     const struct pythia_diagnosis *d = w->s->diagnosis;
     const struct pythia_group **largest = pythia__largest_groups(d);
@@ -666,11 +667,11 @@ json_t *pythia__report_json(const struct pythia_report_source *source)
     if (d->not_asked > 0)
         pythia__json_set(&w.json, out, "types_without_groups",
                          json_integer((json_int_t)d->not_asked));
-    pythia__json_set(&w.json, out, "groups", make_groups(&w));
+    pythia__json_set(&w.json, out, "groups", make_json_groups(&w));
     if (source->saturated && source->saturated->count > 0)
         pythia__json_set(&w.json, out, "saturated", make_saturated(&w));
     pythia__json_set(&w.json, out, "next", next);
-    pythia__json_set(&w.json, out, "open", open_points(&w));
+    pythia__json_set(&w.json, out, "open", make_open_points(&w));
     if (source->expected)
         pythia__json_set(&w.json, out, "expectations", pythia__json_expected(&w.json, source));
     if (source->verdicts)

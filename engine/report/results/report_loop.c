@@ -134,7 +134,7 @@ static json_t *make_search_limit(double of)
     return of > 0 ? pythia__json_real(of) : json_null();
 }
 
-/* What the search was told to keep to. */
+/* The constraints of the search. */
 static void add_search_conditions(struct pythia__json *w, json_t *search,
                                   const struct pythia_loop *loop)
 {

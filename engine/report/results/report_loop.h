@@ -1,4 +1,4 @@
-/* What a closed loop did, in a report. */
+/* The cycles of a closed loop, in a report. */
 #ifndef PYTHIA_REPORT_LOOP_H
 #define PYTHIA_REPORT_LOOP_H
 

@@ -110,7 +110,8 @@ static json_t *make_request_values(struct table *t, struct pythia__json *w,
     return out;
 }
 
-static json_t *make_request(struct table *t, struct pythia__json *w, const struct pythia_row *row)
+static json_t *make_request_json(struct table *t, struct pythia__json *w,
+                                 const struct pythia_row *row)
 {
     char id[40];
     json_t *out = json_object();
@@ -128,7 +129,7 @@ static int write_requests(struct table *t, struct pythia_buf *to)
     json_t *out = json_object(), *list = json_array();
     pythia__json_set(&w, out, "keys", make_column_names(t, &w));
     for (size_t i = 0; i < t->row_count; i++)
-        pythia__json_append(&w, list, make_request(t, &w, t->rows[i]));
+        pythia__json_append(&w, list, make_request_json(t, &w, t->rows[i]));
     pythia__json_set(&w, out, "requests", list);
     char *text = w.failed ? NULL : json_dumps(out, JSON_COMPACT);
     json_decref(out);

@@ -1,4 +1,4 @@
-/* What is held to be true of each request type, in the report. */
+/* The verdict of each request type, in the report. */
 #ifndef PYTHIA_REPORT_REPORT_VERDICT_H
 #define PYTHIA_REPORT_REPORT_VERDICT_H
 

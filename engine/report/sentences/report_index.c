@@ -17,7 +17,7 @@ static int compare_keys(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static void sort_keys(struct key *keys, size_t count)
+static void sort_index_keys(struct key *keys, size_t count)
 {
     if (count > 1)
         qsort(keys, count, sizeof(*keys), compare_keys);
@@ -37,7 +37,7 @@ static int index_types(const struct pythia_report_source *s, struct pythia__inde
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < d->type_count; i++)
         keys[i] = (struct key){d->types[i].type->name, i};
-    sort_keys(keys, d->type_count);
+    sort_index_keys(keys, d->type_count);
     for (size_t i = 0; i < s->verdicts->count; i++) {
         const struct key *key = find_key(keys, d->type_count, s->verdicts->list[i].type);
         if (key)
@@ -55,7 +55,7 @@ static int index_groups(const struct pythia_report_source *s, struct pythia__ind
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < d->group_count; i++)
         keys[i] = (struct key){d->groups[i].id, i};
-    sort_keys(keys, d->group_count);
+    sort_index_keys(keys, d->group_count);
     for (size_t i = 0; i < s->verdicts->count; i++) {
         uint64_t id = s->verdicts->list[i].group;
         const struct key *key = id != 0 ? find_key(keys, d->group_count, id) : NULL;
@@ -73,7 +73,7 @@ static int index_problems(const struct pythia_report_source *s, struct pythia__i
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < count; i++)
         keys[i] = (struct key){s->loop->problems[i].type, i};
-    sort_keys(keys, count);
+    sort_index_keys(keys, count);
     for (size_t i = 0; i < s->verdicts->count; i++) {
         const struct key *key = find_key(keys, count, s->verdicts->list[i].type);
         x->problems[i] = key ? &s->loop->problems[key->at] : NULL;

@@ -4,7 +4,7 @@
 
 #include "write/words.h"
 
-static void add_count(struct pythia_buf *to, double count)
+static void add_key_count(struct pythia_buf *to, double count)
 {
     pythia__add_count(to, count);
 }
@@ -16,10 +16,10 @@ static void add_too_few(struct pythia_buf *to, const struct pythia_loop *loop,
         pythia_buf_puts(to, "its requests no longer arrive");
         return;
     }
-    add_count(to, (double)p->requests);
+    add_key_count(to, (double)p->requests);
     pythia_buf_puts(to, p->requests == 1 ? " request in the last cycle is too few, "
                                          : " requests in the last cycle are too few, ");
-    add_count(to, (double)loop->min_requests);
+    add_key_count(to, (double)loop->min_requests);
     pythia_buf_puts(to, " are needed; make cycles longer");
 }
 
@@ -28,7 +28,7 @@ static void add_limits(struct pythia_buf *to, const struct pythia_budget *b)
 {
     int left = (b->points_open > 0) + (b->added_ns > 0) + (b->bytes_per_second > 0);
     if (b->points_open > 0) {
-        add_count(to, (double)b->points_open);
+        add_key_count(to, (double)b->points_open);
         pythia_buf_puts(to, b->points_open == 1 ? " point at once" : " points at once");
         pythia_buf_puts(to, --left > 1 ? ", " : left > 0 ? " and " : "");
     }
@@ -37,7 +37,7 @@ static void add_limits(struct pythia_buf *to, const struct pythia_budget *b)
         pythia_buf_puts(to, --left > 0 ? " per request and " : " per request");
     }
     if (b->bytes_per_second > 0) {
-        add_count(to, b->bytes_per_second);
+        add_key_count(to, b->bytes_per_second);
         pythia_buf_puts(to, " bytes per second");
     }
 }
@@ -56,7 +56,7 @@ static void add_budget(struct pythia_buf *to, const struct pythia_loop *loop,
     pythia_buf_puts(to, " to a request");
     if (!isnan(p->needs.bytes_per_second)) {
         pythia_buf_puts(to, " and ");
-        add_count(to, p->needs.bytes_per_second);
+        add_key_count(to, p->needs.bytes_per_second);
         pythia_buf_puts(to, " bytes per second");
     }
     if (limited) {
@@ -115,7 +115,7 @@ void pythia__add_why(struct pythia_buf *to, const struct pythia_vocabulary *v,
                             "differences add up, and no single one stands out");
         break;
     case PYTHIA_WHY_PATIENCE:
-        add_count(to, (double)p->cycles);
+        add_key_count(to, (double)p->cycles);
         pythia_buf_puts(to, " cycles were not enough; use more requests per cycle, or open more "
                             "points");
         break;

@@ -20,7 +20,7 @@ const char *pythia__expected_state_name(enum pythia_expected_state state)
     return names[state];
 }
 
-/* What it was expected of: the request type, or what no type is named like. */
+/* The subject of an expectation: the request type, or the pattern that no type matches. */
 static void say_subject(struct pythia__doc *d, const struct pythia_report_source *s,
                         const struct pythia_expected_result *r)
 {

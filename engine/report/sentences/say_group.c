@@ -1,4 +1,4 @@
-/* What the figures of a group mean, in words. */
+/* The meaning of the figures of a group, in words. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What was read, and what has to be known of it. */
+/* The input, and the problems that a reader should know of. */
 #include <math.h>
 
 #include "document/document_names.h"

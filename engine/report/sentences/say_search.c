@@ -1,4 +1,4 @@
-/* What a report says of a search: its cycles, one by one, and what came of it. */
+/* A search in words: its cycles, one by one, and its result. */
 #include <math.h>
 
 #include "document/document_names.h"
@@ -20,7 +20,7 @@ void pythia__say_finding(struct pythia__doc *d, const struct pythia_vocabulary *
 }
 
 /* A blank before what is not first in the line. */
-static const char *space_of(const struct pythia__doc *d)
+static const char *space_of_loop(const struct pythia__doc *d)
 {
     return d->line && d->line->first ? " " : "";
 }
@@ -86,7 +86,7 @@ static void say_useless(struct pythia__doc *d, const struct pythia_vocabulary *v
         if (c->effects[i].verdict != verdict || is_closed_in(c, &c->effects[i]))
             continue;
         named++;
-        pythia__doc_words(d, "%s", named == 1 ? space_of(d) : named == all ? " and " : ", ");
+        pythia__doc_words(d, "%s", named == 1 ? space_of_loop(d) : named == all ? " and " : ", ");
         pythia__doc_point(d, v, c->effects[i].tracepoint);
     }
     if (all > named)
@@ -108,7 +108,7 @@ static void say_effects(struct pythia__doc *d, const struct pythia_vocabulary *v
         if (told == EFFECTS_SHOWN)
             continue;
         told++;
-        pythia__doc_words(d, "%s", space_of(d));
+        pythia__doc_words(d, "%s", space_of_loop(d));
         pythia__doc_point(d, v, e->tracepoint);
         pythia__doc_words(d, " explains: ");
         pythia_effect_add(&text, v, e, false);
@@ -125,7 +125,7 @@ static void say_effects(struct pythia__doc *d, const struct pythia_vocabulary *v
 
 /* ---- a cycle ---- */
 
-/* What switches add to a request: of the type that has most of them. */
+/* The time that opened points add to a request, for the type with the largest sum. */
 static double added_ns(const struct pythia_loop_switch *list, size_t count)
 {
     double most = 0;
@@ -161,7 +161,7 @@ static void say_switches(struct pythia__doc *d, const struct pythia_vocabulary *
     }
 }
 
-/* What was found of the type that the sentence is about, or of others; how many causes. */
+/* The number of causes found, for the type of the sentence or for others. */
 static size_t say_found(struct pythia__doc *d, const struct pythia_vocabulary *v,
                         const struct pythia_loop_cycle *c, bool leading)
 {
@@ -172,9 +172,9 @@ static size_t say_found(struct pythia__doc *d, const struct pythia_vocabulary *v
         if (leading && count > 0) {
             pythia__doc_words(d, " And: ");
         } else if (leading) {
-            pythia__doc_words(d, "%sFound: ", space_of(d));
+            pythia__doc_words(d, "%sFound: ", space_of_loop(d));
         } else {
-            pythia__doc_words(d, "%sFound, of ", space_of(d));
+            pythia__doc_words(d, "%sFound, of ", space_of_loop(d));
             say_names(d, v, c->found[i].type);
             pythia__doc_words(d, ": ");
         }
@@ -215,13 +215,13 @@ void pythia__say_cycle(struct pythia__doc *d, const struct pythia_report_source 
     uint32_t leading = any ? p->unsplit : PYTHIA_NONE;
     say_effects(d, v, c);
     if (!any)
-        pythia__doc_words(d, "%s%s", space_of(d), find_idle_reason(c));
+        pythia__doc_words(d, "%s%s", space_of_loop(d), find_idle_reason(c));
     size_t found = say_found(d, v, c, true);
     if (any && p->state == PYTHIA_PROBLEM_GIVEN_UP) {
-        pythia__doc_words(d, "%sGiven up.", space_of(d));
+        pythia__doc_words(d, "%sGiven up.", space_of_loop(d));
     } else if (any && p->state == PYTHIA_PROBLEM_SEARCHING && !isnan(p->top.share) &&
                !is_explained(c, &p->top.place)) {
-        pythia__doc_words(d, "%s", found > 0 ? " Of the rest, " : space_of(d));
+        pythia__doc_words(d, "%s", found > 0 ? " Of the rest, " : space_of_loop(d));
         pythia__say_finding(d, v, &p->top);
         pythia__doc_words(d, ".");
     }
@@ -234,7 +234,7 @@ void pythia__say_cycle(struct pythia__doc *d, const struct pythia_report_source 
                                                   : ", which are not worth their cost");
     pythia__doc_words(d, c->closed_count > 0 ? "." : "");
     if (c->waiting > 0)
-        pythia__doc_words(d, "%s%zu request type%s for %s turn.", space_of(d), c->waiting,
+        pythia__doc_words(d, "%s%zu request type%s for %s turn.", space_of_loop(d), c->waiting,
                           c->waiting == 1 ? " waits" : "s wait", c->waiting == 1 ? "its" : "their");
 }
 
@@ -362,14 +362,14 @@ void pythia__say_lessons(struct pythia__doc *d, const struct pythia_loop *loop)
                              "may be open at once.");
     }
     if (loop->types_waiting > 0) {
-        pythia__doc_words(d, "%s", space_of(d));
+        pythia__doc_words(d, "%s", space_of_loop(d));
         pythia__doc_count(d, (double)loop->types_waiting, " request type waits",
                           " request types wait");
         pythia__doc_words(d, " to be learnt, because the limit per hour is reached.");
     }
 }
 
-/* What to do stands before the names, which may be long. */
+/* The advice comes before the names, which may be long. */
 void pythia__say_unknown_points(struct pythia__doc *d, const struct pythia_report_source *s)
 {
     const struct pythia_unknown_points *u = &s->loop->unknown;

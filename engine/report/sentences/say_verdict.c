@@ -1,4 +1,4 @@
-/* What is held to be true of a request type, in words. */
+/* The verdict of a request type, in words. */
 #include <math.h>
 #include <string.h>
 
@@ -57,8 +57,8 @@ static void say_share(struct pythia__doc *d, const struct pythia_finding *f, con
 }
 
 /* "A accounts for 77 % of the latency variance (75 to 79 %), and B for 20 % (12 to 28 %)." */
-static void say_found(struct pythia__doc *d, const struct pythia_vocabulary *names,
-                      const struct pythia_verdict *v)
+static void say_verdict_found(struct pythia__doc *d, const struct pythia_vocabulary *names,
+                              const struct pythia_verdict *v)
 {
     for (size_t i = 0; i < v->found_count; i++) {
         bool last = i + 1 == v->found_count;
@@ -77,7 +77,7 @@ void pythia__say_verdict_where(struct pythia__doc *d, const struct pythia_report
     struct pythia_buf why = {0};
     switch (v->state) {
     case PYTHIA_VERDICT_FOUND:
-        say_found(d, s->vocabulary, v);
+        say_verdict_found(d, s->vocabulary, v);
         break;
     case PYTHIA_VERDICT_SEARCHING:
         pythia__doc_words(d, "Nothing found yet; the search continues.");

@@ -1,4 +1,4 @@
-/* What a report says in sentences, from typed results: the same words in every form of it, and in
+/* The sentences of a report, made from typed results: the same words in every format, and in
  * JSON. Each function adds to the line that the document is building. */
 #ifndef PYTHIA_REPORT_SENTENCES_H
 #define PYTHIA_REPORT_SENTENCES_H
@@ -24,7 +24,7 @@ bool pythia__stands_out(const struct pythia_group *g, const struct pythia_ranked
 /* Where the variance of a group lies, by itself: "A accounts for 97 % of the latency variance." */
 void pythia__say_where(struct pythia__doc *d, const struct pythia_report_source *s,
                        const struct pythia_group *g);
-/* What a key has to do with the durations of a group: "Correlates with K: mean 16.0 s when >= 2,
+/* The relation of a key to the durations of a group: "Correlates with K: mean 16.0 s when >= 2,
  * 4.23 s otherwise." */
 void pythia__say_why(struct pythia__doc *d, const struct pythia_vocabulary *v,
                      const struct pythia_group *g, const struct pythia_explanation *x);
@@ -42,8 +42,9 @@ void pythia__say_means(struct pythia__doc *d, const char *before,
 /* `before` and "rests on 2 of 716 requests"; nothing if it rests on more than a few. */
 void pythia__say_rests_on(struct pythia__doc *d, const char *before, bool few, size_t requests,
                           size_t of);
-/* What a key explains: the larger of its parts of the total and of the edges, and as text its part
- * of the total, "34 %", and where that is nearly nothing, that it moves time between edges. */
+/* The share that a key explains: the larger of its shares of the total and of the edges, and as
+ * text its part of the total, "34 %", and where that is nearly nothing, that it moves time
+ * between edges. */
 double pythia__key_size(const struct pythia_explanation *x);
 void pythia__say_explained(struct pythia__doc *d, const struct pythia_explanation *x);
 /* "16 more keys correlate; 49 keys tested, 173 not: …", of which `shown` were named. */
@@ -53,7 +54,7 @@ void pythia__say_keys_tested(struct pythia__doc *d, const struct pythia_explanat
 void pythia__say_joint(struct pythia__doc *d, const struct pythia_vocabulary *v,
                        const struct pythia_explanations *all);
 
-/* What tracing adds to the requests of a group, in ns; NaN if any of it is not known. */
+/* The time that tracing adds to the requests of a group, in ns; NaN if any of it is unknown. */
 double pythia__tracing_of_group(const struct pythia_report_source *s, const struct pythia_group *g);
 
 /* ---- what sets groups of one type apart ---- */
@@ -83,7 +84,7 @@ void pythia__say_proposal(struct pythia__doc *d, const struct pythia_split_propo
 
 /* ---- verdicts ---- */
 
-/* What a report says of a group: itself, or for it the verdict of a search. */
+/* The finding of a group: its own, or the verdict of a search that it shows. */
 struct pythia__standing {
     const struct pythia_verdict *verdict; /* whose words count; NULL: the group's own */
     bool quiet; /* the search left the type alone, as its requests hardly differ or matter */
@@ -108,7 +109,7 @@ void pythia__say_also(struct pythia__doc *d, const struct pythia_report_source *
                       const struct pythia_verdict *v);
 void pythia__say_change(struct pythia__doc *d, const struct pythia_report_source *s,
                         const struct pythia_verdict *v);
-/* The same of a group, of its verdict or by itself. */
+/* As above for a group, from its verdict or its own finding. */
 void pythia__say_group_where(struct pythia__doc *d, const struct pythia_report_source *s,
                              const struct pythia_group *g);
 void pythia__say_group_why(struct pythia__doc *d, const struct pythia_report_source *s,
@@ -136,7 +137,7 @@ void pythia__say_sampling(struct pythia__doc *d, const struct pythia_report_sour
 void pythia__say_incomplete(struct pythia__doc *d, const struct pythia_counts *n);
 /* That so many spans were recorded by clocks without a common base (trace.h); nothing for 0. */
 void pythia__say_clock_bases(struct pythia__doc *d, uint64_t spans);
-/* What tracing takes of the time of requests, and which points are closed for it. */
+/* The share of the time of requests that tracing takes, and the points closed because of it. */
 void pythia__say_overhead(struct pythia__doc *d, const struct pythia_vocabulary *v,
                           const struct pythia_report_overhead *o);
 
@@ -149,7 +150,7 @@ void pythia__say_overhead(struct pythia__doc *d, const struct pythia_vocabulary 
 void pythia__say_search(struct pythia__doc *d, const struct pythia_loop *loop);
 /* "2 trace points are pinned open, 5 trace points are pinned closed.", or nothing. */
 void pythia__say_pins(struct pythia__doc *d, const struct pythia_loop *loop);
-/* What a cycle saw, and what was therefore done. */
+/* The requests of a cycle, and the decisions that followed. */
 void pythia__say_cycle(struct pythia__doc *d, const struct pythia_report_source *s,
                        const struct pythia_loop_cycle *c);
 /* " Now open: 3 of 4 points, 3.00 us of 20.0 us a request.", or nothing if there is no limit. */

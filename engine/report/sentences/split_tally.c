@@ -7,7 +7,7 @@
 #include "pythia/status.h"
 #include "pythia/text.h"
 
-/* What a type is parted by where no rule was found, as none of its requests was there then. */
+/* The rule for a type without requests at the time when rules were learnt. */
 static const struct pythia_split_rule present = {.form = PYTHIA_SPLIT_PRESENT};
 
 /* All requests of one request type, and those in each part of one split. */

@@ -1,4 +1,4 @@
-/* What the splits of a grouping key do to the request types that have their keys. */
+/* The effect of the splits of a grouping key on the request types that have their keys. */
 #ifndef PYTHIA_REPORT_SPLIT_TALLY_H
 #define PYTHIA_REPORT_SPLIT_TALLY_H
 

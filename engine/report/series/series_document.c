@@ -15,7 +15,7 @@ static const struct pythia__doc_column summary_columns[] = {
     {.title = "max", .right = true},   {.title = "series", .name = true, .flexible = true}};
 
 /* A number with six digits; "-" where there is none. */
-static void add_value(struct pythia__doc *d, double value)
+static void add_series_value(struct pythia__doc *d, double value)
 {
     char text[32];
     (void)snprintf(text, sizeof(text), isfinite(value) ? "%.6g" : "-", value);
@@ -34,7 +34,7 @@ static void say_series(struct pythia__doc *d, const struct pythia_series *s,
     pythia_buf_free(&name);
 }
 
-static void add_head(const struct pythia__series_result *r, struct pythia__doc *d)
+static void add_series_head(const struct pythia__series_result *r, struct pythia__doc *d)
 {
     const struct pythia_series_asked *asked = r->asked;
     char first[40], last[40];
@@ -63,7 +63,7 @@ static void add_summaries(const struct pythia__series_result *r, struct pythia__
         pythia__doc_cell(d);
         pythia__doc_words(d, "%zu", r->asked->series[i].count);
         for (size_t n = 0; n < PYTHIA__SERIES_NUMBERS; n++)
-            add_value(d, r->summaries[i].numbers[n]);
+            add_series_value(d, r->summaries[i].numbers[n]);
         pythia__doc_cell(d);
         say_series(d, &r->asked->series[i], NULL);
     }
@@ -103,13 +103,13 @@ static void add_values(const struct pythia__series_result *r, size_t first, stru
         pythia__doc_text(d, PYTHIA__DOC_NUMBER,
                          pythia_text_of(pythia__series_time(r->from_ns + i * r->step_ns, text)));
         for (size_t k = 0; k < count; k++)
-            add_value(d, r->values[(first + k) * r->intervals + i]);
+            add_series_value(d, r->values[(first + k) * r->intervals + i]);
     }
 }
 
 int pythia__series_build(const struct pythia__series_result *r, bool picture, struct pythia__doc *d)
 {
-    add_head(r, d);
+    add_series_head(r, d);
     if (r->intervals > 0 && picture) {
         pythia__doc_paragraph(d, PYTHIA__DOC_READ);
         pythia__doc_words(d, "The charts show the %s of each %.3g s, in UTC.",

@@ -1,4 +1,4 @@
-/* What is worked out of series, and the forms of a report on them. */
+/* Statistics of series, and the formats of a report on them. */
 #ifndef PYTHIA_SERIES_FORMS_H
 #define PYTHIA_SERIES_FORMS_H
 

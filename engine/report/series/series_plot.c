@@ -48,8 +48,8 @@ static double place_on_axis(const struct scale *s, double value)
     return range > 0 ? (value - s->low) / range : .5;
 }
 
-static void add_line(struct pythia__html *h, const double *values, size_t count,
-                     const struct scale *s, double top)
+static void add_series_line(struct pythia__html *h, const double *values, size_t count,
+                            const struct scale *s, double top)
 {
     struct pythia_buf path = {0};
     double wide = count > 1 ? (double)(WIDTH - LEFT - RIGHT) / (double)(count - 1) : 0;
@@ -112,7 +112,7 @@ static void add_panel(struct pythia__html *h, const struct pythia__series_result
     add_label(h, "scale", "end", LEFT - 6, top + 10, text);
     snprintf(text, sizeof(text), "%.6g", s.low);
     add_label(h, "scale", "end", LEFT - 6, top + PLOT, text);
-    add_line(h, values, r->intervals, &s, top);
+    add_series_line(h, values, r->intervals, &s, top);
 }
 
 static void add_picture(struct pythia__html *h, const struct pythia__series_result *r, bool alone)

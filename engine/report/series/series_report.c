@@ -198,8 +198,9 @@ static int write_json(const struct pythia__series_result *r, struct pythia_buf *
 
 /* ---- forms ---- */
 
-static int write_document(const struct pythia__series_result *r, enum pythia_series_format format,
-                          const struct pythia_report_view *view, struct pythia_buf *out)
+static int write_series_document(const struct pythia__series_result *r,
+                                 enum pythia_series_format format,
+                                 const struct pythia_report_view *view, struct pythia_buf *out)
 {
     const struct pythia__doc_view how = {view && view->width ? view->width : WIDTH,
                                          view && view->colour, view && view->ascii, true};
@@ -228,7 +229,7 @@ int pythia_series_report_write(const struct pythia_series_asked *asked,
         goto out;
     status = format == PYTHIA_SERIES_JSON  ? write_json(&r, out)
              : format == PYTHIA_SERIES_SVG ? pythia__series_svg(&r, out)
-                                           : write_document(&r, format, view, out);
+                                           : write_series_document(&r, format, view, out);
     if (status == PYTHIA_OK && pythia_mem_failures() != failures)
         status = PYTHIA_ENOMEM;
 out:

@@ -41,7 +41,7 @@ static void add_without_pipes(struct pythia_buf *to, const char *text)
 
 /* The span is fenced by one backtick more than the name has in a row, and spaces keep those at its
  * ends apart from the fence; the reader takes them away again. */
-static void add_code(struct pythia_buf *to, const char *name, size_t limit, bool in_table)
+static void add_markdown_code(struct pythia_buf *to, const char *name, size_t limit, bool in_table)
 {
     struct pythia_buf shown = {0};
     pythia_shown_add(&shown, pythia_text_of(name[0] ? name : "(no name)"), limit);
@@ -63,22 +63,22 @@ static void add_code(struct pythia_buf *to, const char *name, size_t limit, bool
 
 void pythia__markdown_name(struct pythia_buf *to, const char *name, bool in_table)
 {
-    add_code(to, name, NAME_LIMIT, in_table);
+    add_markdown_code(to, name, NAME_LIMIT, in_table);
 }
 
 void pythia__markdown_code(struct pythia_buf *to, const char *text)
 {
-    add_code(to, text, SIZE_MAX, false);
+    add_markdown_code(to, text, SIZE_MAX, false);
 }
 
-static bool is_digit(char c)
+static bool is_ascii_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 static bool is_letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_ascii_digit(c);
 }
 
 /* Would GitHub read more than itself in a character of a sentence? A '.' or ':' is a part of a link
@@ -88,11 +88,11 @@ static bool is_linking(char last, char c, char next)
 {
     bool ends = next == '\0' || next == ' ';
     if (c == '.')
-        return ends ? last == 'w' || last == 'W' : !(is_digit(last) && is_digit(next));
+        return ends ? last == 'w' || last == 'W' : !(is_ascii_digit(last) && is_ascii_digit(next));
     return strchr(":@#", c) && !ends;
 }
 
-/* What stands between names. It never begins a line, so what is markup only there may stay. An
+/* Text between names. It never begins a line, so what is markup only there may stay. An
  * underscore between letters is none of GitHub's emphasis. A comment without text breaks links
  * before their '.' or ':', and mentions and references behind their '@' or '#'. */
 void pythia__markdown_prose(struct pythia_buf *to, const char *text)

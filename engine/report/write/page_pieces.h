@@ -1,4 +1,4 @@
-/* What pages are put together from: numbers, names, bars, cells, the head with its style sheet. */
+/* The parts of pages: numbers, names, bars, cells, the head with its style sheet. */
 #ifndef PYTHIA_REPORT_PAGE_PIECES_H
 #define PYTHIA_REPORT_PAGE_PIECES_H
 

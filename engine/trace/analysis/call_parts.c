@@ -38,7 +38,7 @@ const char *pythia_call_part_words(enum pythia_call_part part)
     return parts[part].words;
 }
 
-/* What the name of a span says, whichever side it is on. */
+/* The part that the name of a span stands for, whichever side it is on. */
 enum action {
     ACTION_UNKNOWN, /* not looked at */
     ACTION_NONE,
@@ -371,7 +371,7 @@ static void take_timer(struct pythia_call *call, enum pythia_call_part part, dou
 {
     enum pythia_call_part from =
         part == PYTHIA_CALL_IN_DESER ? PYTHIA_CALL_OWN : PYTHIA_CALL_UNACCOUNTED;
-    /* What does not fit is not a time that this call took. */
+    /* A time that does not fit did not pass in this call. */
     if (call->told & 1U << part || !(ns >= 0) || ns > 9e18)
         return;
     int64_t whole_ns = llround(ns);

@@ -93,7 +93,7 @@ static bool ends_later(const void *context, uint32_t a, uint32_t b)
     return a > b;
 }
 
-/* What has no length of its own has no own end to go in by. */
+/* A span without a length of its own has no end by which the path could enter it. */
 static bool has_twin(const struct walk *w, uint32_t kid)
 {
     const struct pythia_trace_span *s = &w->trace->spans[kid];

@@ -83,7 +83,8 @@ int pythia_assembler_note_finished(struct pythia_assembler *a, struct pythia_tra
     return pythia__finished_ids_set(&a->finished, hash_trace_id(a, id), PYTHIA__ENDED_LATE);
 }
 
-/* Whoever forgets ids does not read again: there is no list of late traces then. */
+/* A caller that lets ids be forgotten does not read its input again, so it needs no list of late
+ * traces. */
 static int list_late(struct pythia_assembler *a, struct pythia_trace_id id)
 {
     if (a->options.remembered)

@@ -1,4 +1,4 @@
-/* What open traces take, and which of them go when that is too much. */
+/* The memory of open traces, and which of them are shed when it is too much. */
 #include <string.h>
 
 #include "assembler_parts.h"

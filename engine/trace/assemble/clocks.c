@@ -127,7 +127,7 @@ static uint32_t find_causing_span(const struct pythia__forest *f, uint32_t at, u
 
 /* ---- what a call says of clocks ---- */
 
-/* Of shifts, in ns; without any if low > high. */
+/* A range of shifts, in ns; empty if low > high. */
 struct range {
     int64_t low, high;
 };

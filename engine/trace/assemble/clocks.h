@@ -9,7 +9,7 @@
 
 #include "forest.h"
 
-/* What fitting spans into their parents needs to know of each. */
+/* The part of a span that is needed to fit it into its parent. */
 struct pythia__fit {
     union {
         int64_t moved_ns; /* by how much the span was moved */

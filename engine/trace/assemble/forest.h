@@ -1,4 +1,4 @@
-/* What building a trace and hiding a part of one share: spans whose parents are known become a
+/* Shared by building a trace and by hiding a part of one: spans whose parents are known become a
  * forest in canonical order, with times that fit. */
 #ifndef PYTHIA_TRACE_FOREST_H
 #define PYTHIA_TRACE_FOREST_H

@@ -53,7 +53,7 @@ static int reserve_hider(struct pythia_hider *h, size_t count)
     size_t larger = h->capacity * 2 > count ? h->capacity * 2 : count;
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         uint32_t *moved = pythia_realloc(*arrays[i], larger, sizeof(*moved));
-        /* What has grown is kept; the capacity rises only once all have. */
+        /* Arrays that have grown are kept; the capacity rises only when all have. */
         if (!moved)
             return PYTHIA_ENOMEM;
         *arrays[i] = moved;
@@ -62,7 +62,7 @@ static int reserve_hider(struct pythia_hider *h, size_t count)
     return PYTHIA_OK;
 }
 
-/* What hangs on a hidden span hangs on what that hangs on: a span above, or a fork. */
+/* Children of a hidden span become children of its parent: a span above, or a fork. */
 static void find_parents(struct pythia_hider *h, const struct pythia_trace *t)
 {
     pythia__forest_order(t->spans, t->first_root, h->order);
@@ -94,7 +94,7 @@ static void copy_visible_spans(struct pythia_hider *h, const struct pythia_trace
     }
 }
 
-/* Of forked work, the root that ended last of those that are left. */
+/* The root of forked work that ended last, of those that are left. */
 static void find_visible_joins(struct pythia_hider *h, const struct pythia_trace *t)
 {
     struct pythia__forest *f = &h->forest;

@@ -148,6 +148,8 @@ static int compare_contents(const struct pythia_trace_builder *b, const struct p
 {
     const struct pythia_vocabulary *v = b->vocabulary;
     const struct pythia_trace_span *kept = &item->span;
+    /* Numbers of the vocabulary depend on the order of files and on threads, so key-values,
+     * trace points and resources are compared as text: the report that is kept must not. */
     int order = pythia__join_compare_attributes(v, s->attributes, kept->attributes);
     if (!order)
         order = compare_numbers(s->parent, item->parent_id);
@@ -204,7 +206,7 @@ static void take_stop(struct pythia__item *item, const struct pythia_span *s)
     }
 }
 
-/* Of two reports of one span the longer is kept; of two as long the one that began first. */
+/* The longer of two reports of one span is kept; of equally long ones, the one that began first. */
 static bool is_better_report(const struct pythia_trace_builder *b, const struct pythia_span *s,
                              const struct pythia__item *item)
 {

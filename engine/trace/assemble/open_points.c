@@ -97,7 +97,7 @@ bool pythia_open_points_fits(const char *pattern, struct pythia_text id)
     return fnmatch(pattern, id.bytes, 0) == 0; /* an id ends with a NUL */
 }
 
-/* What was answered of one point holds no more. */
+/* Earlier answers for the point are no longer valid. */
 static void forget_answer(struct pythia_open_points *o, struct pythia_text id)
 {
     uint32_t point = pythia_vocabulary_tracepoint_find(o->vocabulary, id);

@@ -51,7 +51,7 @@ static int measure_closeness(const struct pythia_trace_builder *b, const struct 
 
 /* ---- from the outermost to the innermost ---- */
 
-/* What has not ended yet lasts longer than what has. */
+/* A span that has not ended counts as longer than one that has. */
 static uint64_t length_of(const struct pythia__item *item)
 {
     const struct pythia_trace_span *span = &item->span;

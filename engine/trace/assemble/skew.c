@@ -1,5 +1,5 @@
-/* Of each pair of processes the best calls of stretches of time are kept; offsets and drifts of all
- * clocks are then the least squares solution over all pairs at once. */
+/* The best calls of each pair of processes in each interval of time are kept; offsets and drifts
+ * of all clocks are then the least squares solution over all pairs at once. */
 #include "pythia/skew.h"
 
 #include <math.h>
@@ -95,7 +95,8 @@ void pythia_skew_clear(struct pythia_skew *s)
 
 /* ---- calls ---- */
 
-/* The same whatever comes first: the shortest, then the earliest, then the smaller number. */
+/* An order that does not depend on the input: the shortest, then the earliest, then the smaller
+ * number. */
 static bool is_better_sample(const struct slot *a, const struct slot *b)
 {
     if (b->way_ns < 0 || a->way_ns != b->way_ns)
@@ -309,7 +310,7 @@ static void multiply_normal_matrix(const struct pythia_skew *s, const double *x,
                 out[k] = right ? 0 : x[k];
 }
 
-/* What stands on the diagonal of that matrix. */
+/* The diagonal of that matrix. */
 static void find_diagonal(const struct pythia_skew *s, double *out)
 {
     double prior = 1 / (DRIFT_SD * s->half_ns * DRIFT_SD * s->half_ns);

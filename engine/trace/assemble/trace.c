@@ -503,6 +503,8 @@ static int note_calls(struct pythia_trace_builder *b, uint32_t count)
         if (server->kind != PYTHIA_SPAN_SERVER || server->parent == PYTHIA_NO_SPAN)
             continue;
         const struct pythia_trace_span *client = &b->forest.spans[server->parent];
+        /* Only a pair of client and server spans bounds both ways of a call; a producer does not
+         * wait for its consumer, so that their times say nothing of the distance of the clocks. */
         if (client->kind == PYTHIA_SPAN_CLIENT && has_both_ends(client) && has_both_ends(server)) {
             int status =
                 pythia_skew_add(b->calls, client->resource, server->resource, client->start_ns,

@@ -1,4 +1,4 @@
-/* What the files that build a trace share: reports become items (join.c, shared_ids.c), and items
+/* Shared by the files that build a trace: reports become items (join.c, shared_ids.c), and items
  * the spans of a trace (trace.c). */
 #ifndef PYTHIA_TRACE_TRACE_BUILDER_H
 #define PYTHIA_TRACE_TRACE_BUILDER_H

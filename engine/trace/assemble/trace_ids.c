@@ -87,6 +87,8 @@ int pythia__finished_ids_set(struct pythia__finished_ids *f, uint64_t hash,
         *entry = stored;
         return PYTHIA_OK;
     }
+    /* Ids are forgotten a table at a time: single removals would need an order of age, which
+     * costs as much memory again as the ids. */
     if (newest->used >= ids_of_table(f))
         forget_oldest_ids(f);
     if (newest->used >= capacity_of(newest->size) &&

@@ -1,5 +1,5 @@
-/* What an assembler remembers of traces by their ids: which are over, so that a span that comes too
- * late is noticed, and which are pinned. */
+/* The traces that an assembler remembers by their ids: which are over, so that a span that comes
+ * too late is noticed, and which are pinned. */
 #ifndef PYTHIA_TRACE_IDS_H
 #define PYTHIA_TRACE_IDS_H
 

@@ -39,6 +39,8 @@ int pythia__recent_cost_add(struct pythia__recent_cost **recent, uint32_t capaci
     r->ns[r->next] = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
     r->next = (r->next + 1) % r->capacity;
     r->count += r->count < r->capacity;
+    /* The typical cost is computed when it is asked for, which is rare; hits arrive by the
+     * thousand. */
     r->known = false;
     return PYTHIA_OK;
 }

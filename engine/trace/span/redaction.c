@@ -22,7 +22,7 @@ struct rule {
     enum pythia_redact by;
 };
 
-/* What is known of keys, + 1; 0: it was not asked yet. */
+/* The action of each key, + 1; 0: not determined yet. */
 struct notes {
     _Atomic uint8_t of_key[BLOCK_SIZE];
 };
@@ -374,7 +374,7 @@ static uint64_t hash_redacted_text(const struct pythia_redaction *r, struct pyth
     return head << CHECK_BITS | compute_check_bits(r, head);
 }
 
-/* The same, of a value that may have come lately. */
+/* As above, for a value that may have been hashed recently. */
 static uint64_t recent_hash(const struct pythia_redaction *r, struct pythia_redaction_work *work,
                             struct pythia_text text)
 {

@@ -52,7 +52,7 @@ struct measured {
     bool expected;
 };
 
-/* What is in front of the attributes in the bytes of a resource. */
+/* The bytes before the attributes of a resource. */
 struct resource_head {
     uint32_t service, host, instance;
 };
@@ -507,6 +507,8 @@ int pythia_vocabulary_cost_merge(struct pythia_vocabulary *v, uint32_t tracepoin
 {
     int status = PYTHIA_OK;
     pthread_mutex_lock(v->lock);
+    /* Each measurement counts twice: for its point, and among all points, by which a point with
+     * few measurements is priced. */
     struct pythia_cost *to[] = {&v->loop_cost, NULL};
     if (tracepoint != PYTHIA_NONE) {
         status = expect_point_cost(v, tracepoint);

@@ -7,9 +7,9 @@
 #include "pythia/error.h"
 #include "pythia/key_value.h"
 
-/* What a person expects of requests: which of them should be alike, and how fast. */
+/* The expectations of a user: which requests should be alike, and how fast. */
 
-/* As it is written; NULL where nothing is said. */
+/* As written by the user; NULL if missing. */
 struct pythia_expectation_text {
     const char *type;         /* request types: a name, or a pattern (fnmatch) */
     const char *where;        /* "queue_length < 2": of these, requests with such a value */

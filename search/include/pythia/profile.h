@@ -68,7 +68,7 @@ struct pythia_profile_process {
     uint32_t service, host, instance; /* strings; 0: not known */
 };
 
-/* What a row has of one process. */
+/* The figures of one process in a row. */
 struct pythia_profile_part {
     uint32_t row, process;
     uint64_t exclusive_ns; /* as of the row; 0 of summaries, which do not say it by process */

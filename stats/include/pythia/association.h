@@ -32,7 +32,7 @@
 #define PYTHIA_ASSOCIATION_EDGES_MAX 16
 #define PYTHIA_ASSOCIATION_NONE      SIZE_MAX
 
-/* What is asked. Arrays are borrowed for the time of the call. */
+/* The input. Arrays are borrowed during the call. */
 struct pythia_association_input {
     size_t rows, edges, columns; /* requests; edges, 1 to PYTHIA_ASSOCIATION_EDGES_MAX; keys */
     /* Finite, of one unit: row i of edge e is durations[e * rows + i], as in shares.h. */
@@ -56,7 +56,7 @@ struct pythia_association_input {
 };
 #define PYTHIA_ASSOCIATION_DEFAULTS .alpha = 0.05, .confirmed = 5, .permutations = 999, .halves = 50
 
-/* What was found about one key. NaN: not asked, or not defined. */
+/* The results for one key. NaN: not tested, or undefined. */
 struct pythia_association_result {
     size_t column;                /* its index in the input */
     size_t rank;                  /* from 1; keys of one cluster share it */

@@ -19,9 +19,9 @@ struct pythia_cca;
 int pythia_cca_create(size_t rows, size_t p, size_t q, struct pythia_cca **out);
 void pythia_cca_destroy(struct pythia_cca *c); /* c may be NULL */
 
-/* What a fit found. The arrays are borrowed: valid until the next fit or the end of the object. A
- * variate is a linear function of the columns of one side; the sign of a pair of variates is such
- * that the largest loading of x is positive. */
+/* The result of a fit. The arrays are borrowed: valid until the next fit or the end of the
+ * object. A variate is a linear function of the columns of one side; the sign of a pair of
+ * variates is such that the largest loading of x is positive. */
 struct pythia_cca_result {
     size_t rows, p, q;     /* rows; columns of x and y */
     size_t rank_x, rank_y; /* independent columns: fewer where some are constant or collinear */

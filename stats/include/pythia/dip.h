@@ -7,7 +7,7 @@
  * one. J. A. Hartigan and P. M. Hartigan, "The Dip Test of Unimodality", Annals of Statistics
  * 13(1), 1985. */
 
-/* What the dip found; `low` and `high` are indexes into the sorted sample, from 0. */
+/* The result of the dip test; `low` and `high` are indexes into the sorted sample, from 0. */
 struct pythia_dip {
     double dip;       /* between 1/(2n) and 1/4 for n >= 2; no unit, unchanged by x -> a x + b */
     size_t low, high; /* the modal interval: where the nearest unimodal law is steepest */

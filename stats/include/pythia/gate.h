@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is not chance, when many things are looked at, and again and again. All are thread-safe. */
+/* Corrections for many tests, and for tests that are repeated. All are thread-safe. */
 
 /* The alpha that look number `look` (the first is 1) may spend, so that all looks together, however
  * many there will be, are wrong with at most `alpha`: alpha * 6 / (pi^2 look^2), whose sum over all

@@ -28,7 +28,7 @@
 #define PYTHIA_JOINT_STABLE_MIN 0.7  /* of the halves, as in association.h */
 #define PYTHIA_JOINT_ROWS_EACH  5    /* rows to a key or edge; with fewer nothing is found */
 
-/* What is asked. Arrays are borrowed for the time of the call. */
+/* The input. Arrays are borrowed during the call. */
 struct pythia_joint_input {
     size_t rows, edges, keys; /* edges: 1 to PYTHIA_ASSOCIATION_EDGES_MAX; keys: the best first, at
                                  most PYTHIA_JOINT_KEYS_MAX */
@@ -43,7 +43,7 @@ struct pythia_joint_input {
     size_t halves; /* random halves of the rows; at least 1 */
 };
 
-/* What was found. */
+/* The result. */
 struct pythia_joint {
     size_t count; /* keys that act together; 0: none do, and nothing else is set */
     size_t keys[PYTHIA_JOINT_KEYS_MAX]; /* their indexes, rising */

@@ -22,7 +22,7 @@ enum pythia_resampling {
 void pythia_resample(const uint64_t *times, const double *values, size_t n, uint64_t from_ns,
                      uint64_t step_ns, enum pythia_resampling how, double *out, size_t intervals);
 
-/* What values are like, in their unit. NaN of none; sd also of one. */
+/* Statistics of values, in their unit. NaN for no values; sd also for one. */
 struct pythia_summary {
     size_t n;
     double mean, sd; /* divisor n - 1 */

@@ -30,7 +30,7 @@ struct pythia_share_options {
 };
 #define PYTHIA_SHARE_OPTIONS_DEFAULT ((struct pythia_share_options){.005, .005, .95, false})
 
-/* What pythia_shares says of one part. */
+/* The result of pythia_shares for one part. */
 struct pythia_share {
     double mean, sd;  /* of the values as they came, in their unit; sd NaN below 2 */
     double cov;       /* sd / |mean|; NaN for a mean of 0 */

@@ -6,7 +6,7 @@
 /* Two samples, of before and of after: have they one mean, is a part of them as large? All are
  * thread-safe and need no memory. */
 
-/* What is known of a sample: how many values, their mean and their unbiased variance. The number
+/* The summary of a sample: the number of values, their mean and their unbiased variance. The number
  * need not be whole: it counts for as many independent values. */
 struct pythia_summary {
     double n, mean, variance;

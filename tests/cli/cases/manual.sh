@@ -11,11 +11,15 @@ check() { # PAGE OWN: the page's options against its own, and those of others th
     comm -13 <(sort -u known) <(named "$1") | sed "s/^/$1: there is no such option: /"
 }
 
+# In an example scdoc takes a single backslash away.
+literals() { awk -v page="$1" '/^```/ { inside = !inside } inside { gsub(/\\\\/, ""); if (/\\/) print page ": a single backslash: " $0 }' "$1"; }
+
 pythia --help | sed -n '/^Commands$/,/^$/p' | grep '^  ' | cut -c3-16 | sed 's/ *$//' > commands
 wc -l < commands
 while read -r c; do pythia help $c | options > "options of $c"; done < commands
 pythiad --help | options > 'options of pythiad'
-pythia help --scdoc > page; pythiad --scdoc | sed '/^\$ node --require/d' > page8
+pythia help --scdoc > page; pythiad --scdoc > whole8; literals whole8
+sed '/^\$ node --require/,/app.js/d' whole8 > page8
 scdoc < page | head -1 | cut -c1-20
 scdoc < page8 > page.8
 check page8 'options of pythiad'
@@ -23,14 +27,26 @@ for file in page page8; do grep -qx '# EXAMPLES' $file || echo "$file has no exa
 while read -r c; do
     name=pythia-${c// /-}
     pythia help --scdoc $c > "$name"
+    literals "$name"
     scdoc < "$name" > page.1 || echo "$name: is no page"
     check "$name" "options of $c"
     grep -qx '# EXAMPLES' "$name" || echo "$name has no examples"
     sed 's/\*//g' page | grep -q "^$name(1)" || echo "pythia(1) does not list $name"
 done < commands
 # Those that are written by hand.
-for file in "$ROOT"/engine/report/*.scd "$ROOT"/adapters/controls/*.scd "$ROOT"/tracepoints/*.scd; do
+for file in "$ROOT"/engine/*/*.scd "$ROOT"/adapters/controls/*.scd "$ROOT"/tracepoints/*.scd; do
     name=$(basename "$file")
+    case $name in
+    pythia-tutorial.*) ;; # one example from beginning to end
+    *) grep -qx '# EXAMPLES' "$file" || echo "$name has no examples" ;;
+    esac
+    scdoc < "$file" > page.of.section || echo "$name: is no page"
     sed 's/\*//g; s/-H .*//; s/\$(pkg-config [^)]*)//; s/node --require.*//; s/--require.*//; s/pythia-java --jar//' "$file" > "$name"
-    check "$name" /dev/null
+    own=/dev/null
+    if [ "$name" = pythia-probe.8.scd ]; then
+        type pythia-probe > /dev/null || continue # it is for x86-64 alone
+        pythia-probe --help | options | grep -vx -e --help -e --version > 'options of pythia-probe'
+        own='options of pythia-probe'
+    fi
+    check "$name" "$own"
 done

@@ -19,7 +19,7 @@ struct pythia_export_share {
     double share; /* of 1; below 0 where the time varies against the request's */
 };
 
-/* What an export keeps between traces. */
+/* The state of an export between traces. */
 struct pythia_export_state {
     const struct pythia_vocabulary *vocabulary; /* borrowed */
     size_t traces;                              /* appended so far */

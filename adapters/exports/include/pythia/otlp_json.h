@@ -1,4 +1,4 @@
-/* What both who export traces as OTLP/JSON and who generate them write. */
+/* Shared by the export of traces as OTLP/JSON and by their generator. */
 #ifndef PYTHIA_OTLP_JSON_H
 #define PYTHIA_OTLP_JSON_H
 

@@ -122,7 +122,7 @@ int pythia_json_first_key(struct pythia_json *j, struct pythia_text *key);
 /* Pass over the current value, whatever it is. */
 int pythia_json_skip(struct pythia_json *j);
 
-/* What a scalar is. Numbers without fraction and exponent that fit are INTEGER; others REAL. */
+/* The kind of a scalar. Numbers without fraction and exponent that fit are INTEGER; others REAL. */
 enum pythia_json_kind {
     PYTHIA_JSON_NULL,
     PYTHIA_JSON_BOOL,

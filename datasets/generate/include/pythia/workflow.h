@@ -137,7 +137,7 @@ void pythia_workflow_destroy(struct pythia_workflow *w); /* w may be NULL */
 
 /* ---- requests ---- */
 
-/* What of a request is seen. */
+/* The spans of a request that are written. */
 struct pythia_workflow_view {
     const bool *open; /* by number of a trace point; NULL: all are open */
     bool known_only;  /* leave out nodes that a search space does not know: for making one */

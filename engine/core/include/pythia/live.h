@@ -31,15 +31,15 @@
  *
  * A request type that turns up later is learnt in the same way beside it. When some requests of it
  * have come, what is closed is opened for it, and for all such types that there are, until they are
- * learnt or for `cycle_ns`. Where points cannot be opened for single types, they are for all; but of
- * types that are searched only what the search wants open is looked at, so that their evidence goes
- * on as it is. With `points_open` batches are tried first, to see which points the types pass, and
- * those are opened then, as many as may be. That happens `learn_hourly` times in an hour at most, so
- * that types without number do not keep everything open: others wait until then. With 0 a type is
- * learnt with what is open anyway. At the end of a cycle the space grows by the types that were
- * learnt, and the search forgets nothing of the others. Types of which requests come without number
- * are learnt when they come often; in the evidence of one cycle those beyond 2048 are one type,
- * "(other)".
+ * learnt or for `cycle_ns`. Where points cannot be opened for single types, they are for all; but
+ * of types that are searched only what the search wants open is looked at, so that their evidence
+ * goes on as it is. With `points_open` batches are tried first, to see which points the types pass,
+ * and those are opened then, as many as may be. That happens `learn_hourly` times in an hour at
+ * most, so that types without number do not keep everything open: others wait until then. With 0 a
+ * type is learnt with what is open anyway. At the end of a cycle the space grows by the types that
+ * were learnt, and the search forgets nothing of the others. Types of which requests come without
+ * number are learnt when they come often; in the evidence of one cycle those beyond 2048 are one
+ * type, "(other)".
  *
  * Trace points that turn up later in requests of known types, because a program was updated, are
  * learnt too, as often at most: types/late_learning.h has the phases.

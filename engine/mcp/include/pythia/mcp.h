@@ -38,7 +38,7 @@ enum pythia_mcp_step pythia_mcp_take(const char *bytes, size_t size, bool change
  * traces is marked as data. Frees the call. */
 void pythia_mcp_result(struct pythia_mcp_call *call, long status, const char *bytes, size_t size,
                        struct pythia_buf *answer);
-/* The same where the route gave no answer: `why` says what to do. */
+/* As above, if the route gave no answer: `why` says what to do. */
 void pythia_mcp_fail(struct pythia_mcp_call *call, const char *why, struct pythia_buf *answer);
 
 /* Is that a revision of the protocol that is spoken here? */

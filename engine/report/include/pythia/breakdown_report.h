@@ -10,7 +10,7 @@
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
 
-/* What calls between services are made of (call_parts.h), added up by callpath: calls between the
+/* The parts of calls between services (call_parts.h), added up by callpath: calls between the
  * same two trace points that were made by calls of the same callpath. All sums are whole ns, so the
  * report is the same for any order of requests and any number of threads. A request that a sampler
  * kept counts as often as it stands for (sampling.h). One thread at a time. */

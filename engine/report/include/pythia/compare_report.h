@@ -10,7 +10,7 @@
 #include "pythia/pipeline.h"
 #include "pythia/report.h"
 
-/* What one side was read from; all borrowed. */
+/* The input of one side; all borrowed. */
 struct pythia_compare_input {
     const char *const *paths; /* what the user named, in order of text */
     size_t path_count;
@@ -18,7 +18,7 @@ struct pythia_compare_input {
     const struct pythia_grouping_key *key; /* the same on both sides; NULL: there is none */
 };
 
-/* What a report of a comparison is made of; all borrowed. */
+/* The input of a report of a comparison; all borrowed. */
 struct pythia_compare_source {
     const struct pythia_comparison *comparison;
     const struct pythia_vocabulary *vocabulary;

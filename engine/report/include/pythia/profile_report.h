@@ -8,7 +8,7 @@
 #include "pythia/profile.h"
 #include "pythia/report.h"
 
-/* What rows of a profile are sorted by, the largest first. */
+/* The order of the rows of a profile, the largest first. */
 enum pythia_profile_sort {
     PYTHIA_PROFILE_SORT_TOTAL,
     PYTHIA_PROFILE_SORT_EXCLUSIVE,

@@ -23,7 +23,8 @@ int pythia_report_create(const struct pythia_report_source *source, unsigned for
                          struct pythia_report **out);
 void pythia_report_destroy(struct pythia_report *r); /* may be NULL */
 
-/* What the forms say of tracing from now on, copied; NULL: nothing. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* The sentence about tracing in all formats from now on, copied; NULL: none. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
 int pythia_report_set_overhead(struct pythia_report *r,
                                const struct pythia_report_overhead *overhead);
 
@@ -31,7 +32,7 @@ int pythia_report_set_overhead(struct pythia_report *r,
  * in Markdown and HTML. `view` is of text. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_report_write(const struct pythia_report *r, enum pythia_report_format format,
                         const struct pythia_report_view *view, struct pythia_buf *out);
-/* Of the JSON one member alone. */
+/* Write only one member of the JSON. */
 int pythia_report_write_member(const struct pythia_report *r, const char *member,
                                struct pythia_buf *out);
 

@@ -1,4 +1,4 @@
-/* What a report is made of, and how it is shown. */
+/* The input of a report, and how it is shown. */
 #ifndef PYTHIA_REPORT_SOURCE_H
 #define PYTHIA_REPORT_SOURCE_H
 
@@ -14,7 +14,8 @@
 #include "pythia/saturated.h"
 #include "pythia/strategy.h"
 
-/* What tracing takes of the time of requests, and the trace points that are closed for it. */
+/* The share of the time of requests that tracing takes, and the trace points closed because of
+ * it. */
 #define PYTHIA_REPORT_DROPPED 1000 /* listed; the count is of all */
 struct pythia_report_overhead {
     double share, limit, cost_ns; /* share and cost_ns NaN: not known yet */

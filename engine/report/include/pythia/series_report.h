@@ -11,7 +11,7 @@
 #include "pythia/series.h"
 #include "pythia/series_files.h"
 
-/* What is asked of series; all borrowed. */
+/* Which series and statistics to show; all borrowed. */
 struct pythia_series_asked {
     const struct pythia_series *series; /* to show, in order */
     size_t count;

@@ -71,7 +71,7 @@ struct pythia_run_process {
     int64_t spans, exclusive_ns; /* of its open trace points, and the time of these alone */
 };
 
-/* What a search or a replay found in the traces of a run. */
+/* The findings of a search or a replay in the traces of a run. */
 struct pythia_run_finding {
     int64_t rank;               /* 1: the request type with the largest share */
     const char *type, *place;   /* request type; where its variance is */

@@ -47,7 +47,7 @@ struct pythia_run_filter {
     uint64_t last;               /* only the last so many */
 };
 
-/* What is read of each run beside its own row and its meta pairs. */
+/* The tables to read for each run, besides its own row and its meta pairs. */
 enum {
     PYTHIA_RUN_WITH_OUTPUT = 1,
     PYTHIA_RUN_WITH_CALLPATHS = 2,

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* What was mended in a trace, with the name it has in reports. A duration is never rewritten
+/* Repairs of a trace, with their names in reports. A duration is never rewritten
  * without one of these. */
 #define PYTHIA_REPAIR_MAP(X)                                                                       \
     X(ORPHAN, "orphan", "the parent is missing: moved below the root")                             \
@@ -22,7 +22,7 @@
     X(CLOCK_BASE, "clock_base",                                                                    \
       "another host's clock has no common base: only the duration was used")
 
-/* What was left out, and why. */
+/* Losses, by reason. */
 #define PYTHIA_DROP_MAP(X)                                                                         \
     X(BROKEN_RECORD, "broken_record", "a record that could not be read")                           \
     X(STOP_WITHOUT_START, "stop_without_start", "the end of a span whose start is missing")        \

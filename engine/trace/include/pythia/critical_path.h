@@ -24,7 +24,7 @@ struct pythia_path_event {
     bool synthetic;
 };
 
-/* What a request's duration is. */
+/* The definition of a request's duration. */
 enum pythia_latency {
     PYTHIA_LATENCY_COMPLETION, /* until all work has ended, also what the client did not wait for */
     PYTHIA_LATENCY_CLIENT,     /* until the last root has ended */

@@ -3,7 +3,7 @@
 
 #include "pythia/text.h"
 
-/* What the name of a span says of an HTTP request, in the forms that instrumentations write. */
+/* The HTTP request that the name of a span describes, in the forms that instrumentations write. */
 enum pythia_http_name_kind {
     PYTHIA_HTTP_NAME_OTHER, /* anything else, such as "checkout" or "shop.Cart/Add" */
     PYTHIA_HTTP_NAME_BARE,  /* only a method: "GET", "HTTP GET", "HTTP" */

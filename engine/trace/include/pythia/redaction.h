@@ -49,11 +49,11 @@ int pythia_redaction_create(const struct pythia_vocabulary *vocabulary, const ch
                             struct pythia_redaction **out, struct pythia_error *e);
 void pythia_redaction_destroy(struct pythia_redaction *r); /* r may be NULL */
 
-/* What the rules say of a key, by its whole name: O(rules). */
+/* The action for a key, by its full name: O(rules). */
 enum pythia_redact pythia_redaction_of_name(const struct pythia_redaction *r,
                                             struct pythia_text name);
 
-/* What they say of the key that is a string of the vocabulary: O(1), but for the first time. */
+/* The action for a key that is a string of the vocabulary: O(1), except the first time. */
 enum pythia_redact pythia_redaction_of(struct pythia_redaction *r, uint32_t key);
 
 /* The hash that takes the place of a value, as text of PYTHIA_HASHED_SIZE bytes and a NUL. */

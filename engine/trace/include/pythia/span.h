@@ -108,10 +108,10 @@ struct pythia_sink {
 
     struct pythia_span_limits limits;
 
-    /* What nobody may see of their values; NULL: nothing. Borrowed. */
+    /* Rules that hide values; NULL: none. Borrowed. */
     struct pythia_redaction *redaction;
 
-    /* What stands for places in programs; NULL: they are kept as they come. Borrowed. */
+    /* Names for places in programs; NULL: places are kept as they are. Borrowed. */
     struct pythia_symbols *symbols;
 
     /* Bytes that a record may have, which is held in memory as a whole; a larger one is broken. 0:

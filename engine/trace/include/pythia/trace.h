@@ -138,7 +138,7 @@ void pythia_trace_builder_mark_incomplete(struct pythia_trace_builder *b,
 /* The trace that is built began then by our own clock, because a sender's clock is off. */
 void pythia_trace_builder_set_begun(struct pythia_trace_builder *b, uint64_t begun_ns);
 
-/* What was added looks like. */
+/* The state of the spans added so far. */
 enum pythia_trace_state {
     PYTHIA_TRACE_WHOLE, /* a root, every parent, and whatever began has ended; more may come all the
                            same: nobody says how many spans a trace has */

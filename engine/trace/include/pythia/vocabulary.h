@@ -117,7 +117,7 @@ bool pythia_vocabulary_cost_is_expected(const struct pythia_vocabulary *v, uint3
 int pythia_vocabulary_cost_merge(struct pythia_vocabulary *v, uint32_t tracepoint,
                                  struct pythia_cost cost);
 
-/* What was measured of a point; PYTHIA_NONE: of passes in a loop. */
+/* The measured cost of a point; PYTHIA_NONE: of hits in a loop. */
 struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uint32_t tracepoint);
 
 /* ns of one pass of a point. Where fewer than PYTHIA_COST_FEW were measured, the mean of all other
