@@ -67,8 +67,8 @@ static bool are_news_due(struct pythia__late_learning *l, size_t news, uint64_t 
     return news > 0 && quiet && !often;
 }
 
-/* Is the limit in an hour reached? The ring has the start of the phase that was `hourly` phases ago.
- */
+/* Is the limit in an hour reached? The ring has the start of the phase that was `hourly` phases
+ * ago. */
 static bool are_many(const struct pythia__late_learning *l, uint64_t now_ns)
 {
     return l->count >= l->o.hourly &&
@@ -88,8 +88,8 @@ bool pythia__late_is_due(struct pythia__late_learning *l, size_t news, uint64_t 
     return due || l->types_next;
 }
 
-/* Choose the types to be learnt: those that wait, up to `most`; and known ones that hit a new point,
- * which are no phase of their own for the limit in an hour: seeking has one. */
+/* Choose the types to be learnt: those that wait, up to `most`; and known ones that hit a new
+ * point, which are no phase of their own for the limit in an hour: seeking has one. */
 static void choose_types(struct pythia__late_learning *l, size_t most)
 {
     l->chosen = 0;

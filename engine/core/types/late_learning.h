@@ -67,8 +67,8 @@ struct pythia__late_learning {
     size_t waiting;                           /* types that wait because of the limit in an hour */
 };
 
-/* The points that are closed. `fresh` are those that turned up (live_learning.c says which), but for
- * points that a type hits which is being learnt, and those that are pinned shut. */
+/* The points that are closed. `fresh` are those that turned up (live_learning.c says which), but
+ * for points that a type hits which is being learnt, and those that are pinned shut. */
 struct pythia__closed_points {
     bool *may;         /* by trace point: it may be opened */
     const bool *fresh; /* by trace point */

@@ -77,9 +77,9 @@ struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_typ
 #define PYTHIA__LEARNT_LATE_ONLY UINT64_MAX /* requests */
 
 /* Move the types that are ready to the search space, and let the search (NULL: none yet) take them
- * in; *moved of them. PYTHIA_OK, or PYTHIA_ENOMEM with all as it was. Known types that were learnt_late
- * once more are renewed there after that, and are among *moved; after PYTHIA_ENOMEM the rest of them
- * is tried again next time. */
+ * in; *moved of them. PYTHIA_OK, or PYTHIA_ENOMEM with all as it was. Known types that were
+ * learnt once more are renewed there after that, and are among *moved; after PYTHIA_ENOMEM the
+ * rest of them is tried again next time. */
 int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
                               struct pythia_search *search, size_t *moved);
 
@@ -88,9 +88,9 @@ int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
 int pythia__live_types_offer(struct pythia__live_types *t, uint64_t requests,
                              struct pythia_space *to, size_t *moved);
 
-/* Renew a known type in the space by what was seen of it lately, here or elsewhere: *renewed, unless
- * it has no context that is new or there is no memory for more contexts. The search has to take it
- * in. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Renew a known type in the space by what was seen of it lately, here or elsewhere: *renewed,
+ * unless it has no context that is new or there is no memory for more contexts. The search has to
+ * take it in. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__live_types_renew(struct pythia__live_types *t, const struct pythia_space_type *seen,
                              bool *renewed);
 
