@@ -156,10 +156,10 @@ function cost({ count }) {
   };
   const timed = (pass) => {
     let best = Infinity;
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 20; round++) {
       const from = cpuNs();
-      for (let i = 0; i < count; i++) pass();
-      best = Math.min(best, (cpuNs() - from) / count);
+      for (let i = 0; i < count / 4; i++) pass();
+      best = Math.min(best, 4 * (cpuNs() - from) / count);
     }
     return best;
   };

@@ -193,12 +193,12 @@ def run_cost(command):
             pass
 
     def timed(run, name):
-        best = None
-        for _ in range(5):
+        best, count = None, command['count'] // 10
+        for _ in range(20):
             begin = time.thread_time_ns()
-            for _ in range(command['count'] // 5):
+            for _ in range(count):
                 run(name)
-            took = (time.thread_time_ns() - begin) / (command['count'] // 5)
+            took = (time.thread_time_ns() - begin) / count
             best = took if best is None else min(best, took)
         return best
     with tracer.start_as_current_span('root'):

@@ -1,9 +1,7 @@
 /* How long a cycle takes over many request types: bench_cycle [TYPES [ROWS [CALLS [TURNS]]]].
  *
- * Each type has requests whose root makes so many calls, one after the other, which makes twice as
- * many edges and one; behind each call another one is closed. In each type one call varies most, so
- * that every type is to be searched; TURNS of them are looked at in a cycle (0: all), the others
- * wait. Prints one JSON object of CPU seconds:
+ * TURNS of the types (calls.h) are looked at in a cycle (0: all), the others wait. Prints one JSON
+ * object of CPU seconds:
  *
  * - of cycles with requests of their own, gathered as pythiad gathers them: what it does at the end
  *   of one before anything else can go on, which is to make the evidence ready and to decide; the
@@ -19,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "calls.h"
 #include "cycle/evidence.h"
 #include "pythia/diagnosis.h"
 #include "pythia/effects.h"
@@ -38,20 +37,6 @@
 #define TURNS        16 /* as pythiad has them */
 #define REPORT_TYPES 50
 
-struct bench {
-    struct pythia_vocabulary *vocabulary;
-    struct pythia_trace_builder *builder;
-    struct pythia_request_types *namer;
-    struct pythia_space *space;
-    struct pythia_critical_path path;
-    struct pythia_open_points *open, *skeleton; /* the calls; the roots */
-    struct pythia_counts counts;
-    struct pythia_random random;
-    uint64_t next; /* request of each type */
-    uint32_t roots[10000], calls[CALLS], inner[CALLS];
-    size_t types, rows, call_count, turns;
-};
-
 /* What the decisions of a search took. */
 struct decisions {
     double longest_s; /* of a cycle */
@@ -59,105 +44,7 @@ struct decisions {
     size_t cycles;    /* until each had been looked at */
 };
 
-static const struct pythia_groups_options grouping = {.fold = true, .rows = 100000000};
 static const struct pythia_search_options measuring;
-
-static void must(int status, const char *what)
-{
-    if (status == PYTHIA_OK)
-        return;
-    fprintf(stderr, "bench_cycle: %s failed with %d\n", what, status);
-    exit(1);
-}
-
-static double cpu_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static uint32_t point_of(struct bench *b, const char *prefix, size_t number)
-{
-    char name[64];
-    snprintf(name, sizeof(name), "%s_%zu", prefix, number);
-    uint32_t service = pythia_vocabulary_string(b->vocabulary, PYTHIA_TEXT("service"));
-    return pythia_vocabulary_tracepoint(
-        b->vocabulary, service, 0, pythia_vocabulary_string(b->vocabulary, pythia_text_of(name)));
-}
-
-/* A request of a type; `all`: with the closed points open too. */
-static const struct pythia_trace *request(struct bench *b, size_t type, uint64_t number, bool all)
-{
-    const struct pythia_trace *trace;
-    uint64_t begin_ns = UINT64_C(1700000000000000000) + number * 1000000000, now_ns = begin_ns;
-    pythia_trace_builder_begin(b->builder, (struct pythia_trace_id){type + 1, number + 1});
-    for (size_t i = 0; i < b->call_count; i++) {
-        uint64_t takes_ns = 100000 + pythia_random_below(&b->random, 20000);
-        if (i == type % b->call_count && pythia_random_below(&b->random, 10) < 3)
-            takes_ns += 1000000;
-        now_ns += 1000 + pythia_random_below(&b->random, 1000);
-        struct pythia_span call = {.id = 2 * i + 2,
-                                   .parent = 1,
-                                   .start_ns = now_ns,
-                                   .duration_ns = (int64_t)takes_ns,
-                                   .tracepoint = b->calls[i]};
-        struct pythia_span inner = {.id = 2 * i + 3,
-                                    .parent = call.id,
-                                    .start_ns = now_ns + 100,
-                                    .duration_ns = (int64_t)takes_ns - 200,
-                                    .tracepoint = b->inner[i]};
-        must(pythia_trace_builder_add(b->builder, &call), "a span");
-        if (all)
-            must(pythia_trace_builder_add(b->builder, &inner), "a span");
-        now_ns += takes_ns;
-    }
-    struct pythia_span root = {.id = 1,
-                               .start_ns = begin_ns,
-                               .duration_ns = (int64_t)(now_ns + 1000 - begin_ns),
-                               .tracepoint = b->roots[type]};
-    must(pythia_trace_builder_add(b->builder, &root), "a span");
-    must(pythia_trace_builder_finish(b->builder, &b->counts, &trace), "a trace");
-    return trace;
-}
-
-static void begin(struct bench *b)
-{
-    static const struct pythia_request_type_options usual;
-    pythia_random_init(&b->random, 1);
-    pythia_critical_path_init(&b->path);
-    must(pythia_vocabulary_create(&b->vocabulary), "the vocabulary");
-    must(pythia_trace_builder_create(b->vocabulary, NULL, &b->builder), "the builder");
-    must(pythia_request_types_create(b->vocabulary, &usual, &b->namer), "request types");
-    must(pythia_space_create(b->vocabulary, &b->space), "the space");
-    must(pythia_open_points_create(b->vocabulary, &b->open), "open points");
-    must(pythia_open_points_create(b->vocabulary, &b->skeleton), "open points");
-    must(pythia_open_points_add(b->skeleton, PYTHIA_TEXT("service:root_*")), "open points");
-    must(pythia_open_points_add(b->open, PYTHIA_TEXT("service:root_*")), "open points");
-    must(pythia_open_points_add(b->open, PYTHIA_TEXT("service:call_*")), "open points");
-    for (size_t i = 0; i < b->call_count; i++) {
-        b->calls[i] = point_of(b, "call", i);
-        b->inner[i] = point_of(b, "inner", i);
-    }
-    for (size_t t = 0; t < b->types; t++) {
-        b->roots[t] = point_of(b, "root", t);
-        const struct pythia_trace *trace = request(b, t, 1000000, true);
-        must(pythia_critical_path_find(&b->path, trace, grouping.latency), "a path");
-        must(pythia_space_add(b->space, pythia_request_type(b->namer, trace), trace, &b->path),
-             "the space");
-    }
-}
-
-static void end(struct bench *b)
-{
-    pythia_open_points_destroy(b->open);
-    pythia_open_points_destroy(b->skeleton);
-    pythia_space_destroy(b->space);
-    pythia_request_types_destroy(b->namer);
-    pythia_trace_builder_destroy(b->builder);
-    pythia_critical_path_free(&b->path);
-    pythia_vocabulary_destroy(b->vocabulary);
-}
 
 /* The requests of one cycle, as pythiad takes them in. */
 static void gather(struct bench *b, struct pythia__evidence_context *c, struct pythia__evidence *e)
@@ -182,22 +69,6 @@ static uint64_t turns_so_far(const struct pythia_cycle *cycle, size_t *without)
         *without += cycle->problems[i].cycles == 0;
     }
     return turns;
-}
-
-static struct pythia_search *begin_search(struct bench *b, size_t turns,
-                                          const struct pythia_strategy *strategy)
-{
-    struct pythia_search *search = NULL;
-    struct pythia_search_options how = {.budget = {.points_per_cycle = 3},
-                                        .price_ns = 1000,
-                                        .always = b->open,
-                                        .min_share = 1e-9,
-                                        .problems_per_cycle = turns,
-                                        .strategy = strategy,
-                                        .seed = 1};
-    must(pythia_search_create(b->space, &how, &search), "the search");
-    pythia_search_set_seconds(search, (double)b->rows);
-    return search;
 }
 
 /* Cycles one after the other, and what the end of each took (`search` NULL: nobody decides). The

@@ -123,11 +123,14 @@ static void write_by_hand(struct pythia_buf *content)
     static const unsigned char moments[] = {2, 2, 2, 0, 0x90, 3, 0, 0xa0, 0x8d, 6, 0, 0};
     /* ln(100) / ln(1.01 / .99) is 230.25, ln(300) by the same 285.18: bins 231 and 286 */
     static const unsigned char bins[] = {0xce, 3, 1, 110, 1};
-    static const unsigned char events[] = {0, 1};                 /* start and end of point 0 */
-    static const unsigned char starts[] = {20, 5, 0, 2};          /* 10, and 10 more */
-    static const unsigned char client[] = {2, 1, 0, 2};           /* 1 and 3 */
-    static const unsigned char times[] = {0xc8, 1, 200, 1, 0, 1}; /* from 100 in steps of 200 */
-    static const unsigned char second[] = {2, 0}, code[] = {2, 0}, sizes[] = {14, 0};
+    static const unsigned char events[] = {0, 1}; /* start and end of point 0 */
+    /* From 10 in steps of 5, 2 bits each: 0 and 2. Waits of 1 and 3 less the durations, from -297
+     * in steps of 198, in Rice's code without low bits: 1 is a zero and a one, 0 is a one. From 100
+     * in steps of 200, 1 bit each: 0 and 1. */
+    static const unsigned char starts[] = {20, 5, 2 * 2, 2 << 2};
+    static const unsigned char client[] = {0xd1, 4, 198, 1, 1, 2 | 1 << 2};
+    static const unsigned char times[] = {0xc8, 1, 200, 1, 2 * 1, 1 << 1};
+    static const unsigned char second[] = {1 << 1}, code[] = {2, 0}, sizes[] = {14, 0};
     static const unsigned char ids[32] = {[15] = 1, [16] = 9, [31] = 2};
 #define BYTES(array) ((struct pythia_text){(const char *)(array), sizeof(array)})
     pythia_protobuf_put_number(&m, 2, 100); /* rows */
@@ -206,7 +209,7 @@ static void a_file_that_follows_the_manual_is_read(void **state)
     struct merging x;
     size_t count;
     write_by_hand(&content);
-    pack(&content, "pythia evidence 1\n", &file);
+    pack(&content, "pythia evidence 2\n", &file);
     begin(&x);
     if (merge(&x, &(struct pythia_text){file.bytes, file.size}, 1) != PYTHIA_OK)
         fail_msg("%s", x.why.sentence);
@@ -317,11 +320,11 @@ static void what_is_no_evidence_is_refused(void **state)
     assert_refused(PYTHIA_TEXT(""), PYTHIA_EFORMAT, "is not evidence");
     assert_refused(PYTHIA_TEXT("{\"spans\": []}"), PYTHIA_EFORMAT, "is not evidence");
     assert_refused(PYTHIA_TEXT("pythia evidence one\n"), PYTHIA_EFORMAT, "a version");
-    assert_refused(PYTHIA_TEXT("pythia evidence 1"), PYTHIA_EFORMAT, "a version");
-    assert_refused(PYTHIA_TEXT("pythia evidence 1\nplain"), PYTHIA_EFORMAT, "Zstandard");
-    assert_refused(PYTHIA_TEXT("pythia evidence 2\n?"), PYTHIA_EUSAGE, "version 2");
+    assert_refused(PYTHIA_TEXT("pythia evidence 2"), PYTHIA_EFORMAT, "a version");
+    assert_refused(PYTHIA_TEXT("pythia evidence 2\nplain"), PYTHIA_EFORMAT, "Zstandard");
+    assert_refused(PYTHIA_TEXT("pythia evidence 1\n?"), PYTHIA_EUSAGE, "version 1,");
     assert_refused(PYTHIA_TEXT("pythia evidence 10\n?"), PYTHIA_EUSAGE, "version 10");
-    pack(&content, "pythia evidence 1\n", &file);
+    pack(&content, "pythia evidence 2\n", &file);
     assert_refused(pythia_buf_text(&file), PYTHIA_EFORMAT, "empty");
     pythia_buf_free(&file);
 }
@@ -356,7 +359,7 @@ static void a_changed_message_is_refused_or_harmless(void **state)
             unsigned char was = (unsigned char)content.bytes[at];
             content.bytes[at] = (char)(was ^ changes[change]);
             pythia_buf_clear(&file);
-            pack(&content, "pythia evidence 1\n", &file);
+            pack(&content, "pythia evidence 2\n", &file);
             int status = merge_one(pythia_buf_text(&file), &why);
             assert_true(status == PYTHIA_OK || (why.status == status && why.sentence[0]));
             refused += status != PYTHIA_OK;

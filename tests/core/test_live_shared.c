@@ -136,6 +136,32 @@ static void engines_that_read_the_same_log_decide_alike(void **state)
     end(&log);
 }
 
+/* Its round is as long as for those whose clocks agree, and not an hour. */
+static void an_engine_whose_clock_is_an_hour_off_changes_no_decision(void **state)
+{
+    struct log log, apart;
+    begin(&log, 2);
+    begin(&apart, 2);
+    apart.engines[1].now_ms += 3600000;
+    run(&log, 12);
+    run(&apart, 12);
+    assert_alike(&apart);
+    assert_int_equal(numbers(&log, 0).clocks_apart_ns, 0);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t apart_ns = numbers(&apart, i).clocks_apart_ns;
+        assert_in_range(apart_ns / 1000000000, 3500, 3600);
+    }
+    for (size_t c = 0; c < 12; c++) {
+        const struct stream *a = &log.engines[0], *b = &apart.engines[0];
+        assert_int_equal(b->seen[c].requests, a->seen[c].requests);
+        assert_int_equal(b->seen[c].opened, a->seen[c].opened);
+        assert_in_range(b->seen[c].end_ms - b->seen[c].begin_ms, 1,
+                        2 * (a->seen[c].end_ms - a->seen[c].begin_ms));
+    }
+    end(&log);
+    end(&apart);
+}
+
 static void a_message_that_is_cut_off_or_changed_is_refused_and_changes_nothing(void **state)
 {
     struct log log;
@@ -393,6 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(engines_that_read_the_same_log_decide_alike),
+        cmocka_unit_test(an_engine_whose_clock_is_an_hour_off_changes_no_decision),
         cmocka_unit_test(a_message_that_is_cut_off_or_changed_is_refused_and_changes_nothing),
         cmocka_unit_test(evidence_that_comes_twice_counts_once),
         cmocka_unit_test(an_engine_with_other_settings_takes_no_part),

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct pythia_buf file = {0};
     size_t bound = ZSTD_compressBound(size);
-    pythia_buf_puts(&file, "pythia evidence 1\n");
+    pythia_buf_puts(&file, "pythia evidence 2\n");
     char *to = pythia_buf_reserve(&file, bound);
     MUST(to);
     file.size += ZSTD_compress(to, bound, bytes, size, 1);

@@ -1,6 +1,6 @@
 /* Messages of members that share a search, as another member reads them from their topic: each is a
- * line of JSON, its head, and then a file of evidence, or the parts of a snapshot. A byte of 0
- * twice ends a message. */
+ * line of JSON, its head, and then a file of evidence, or the parts of a snapshot. Two bytes of 0
+ * before the next head end a message. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -71,17 +71,22 @@ static void check_snapshot(const struct member *m)
     pythia_buf_free(&twice);
 }
 
+/* Evidence may have bytes of 0 itself. */
+static size_t find_end(struct pythia_text left)
+{
+    for (size_t end = 0; end + 2 < left.size; end++)
+        if (!left.bytes[end] && !left.bytes[end + 1] && left.bytes[end + 2] == '{')
+            return end;
+    return left.size;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct member m;
     struct pythia_text left = {(const char *)bytes, size};
     begin_member(&m);
     while (left.size > 0) {
-        size_t end = 0;
-        while (end + 1 < left.size && (left.bytes[end] || left.bytes[end + 1]))
-            end++;
-        if (end + 1 >= left.size)
-            end = left.size;
+        size_t end = find_end(left);
         read_one(&m, (struct pythia_text){left.bytes, end});
         size_t skip = end < left.size ? end + 2 : end;
         left.bytes += skip;

@@ -190,7 +190,7 @@ class Refusals(Case):
         with open(self.files[0], "rb") as file:
             cut = file.read()[:-9]
         for content, status, says in ((b"", 1, "is not evidence"), (b"{}", 1, "is not evidence"),
-                                      (b"pythia evidence 2\n", 2, "evidence of version 2"),
+                                      (b"pythia evidence 1\n", 2, "evidence of version 1"),
                                       (cut, 1, "end prematurely")):
             with open(self.at("bad"), "wb") as file:
                 file.write(content)

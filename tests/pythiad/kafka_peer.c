@@ -10,6 +10,7 @@
  *                                   message; which partition follows from the key
  *   committed GROUP TOPIC COUNT     the offset of each partition, -1: none
  *   fail TOPIC CODE                 ok; the mock's requests for it fail with an error, 0: not
+ *   refuse CODE COUNT               ok; the mock's: after so many messages one fails with an error
  *   broker up|down                  ok; the mock's
  */
 #include <librdkafka/rdkafka.h>
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PRODUCE     0 /* of the requests of Kafka's protocol */
 #define WAIT_MS     20000
 #define MESSAGE_MAX "20000000"
 
@@ -212,6 +214,12 @@ static void run_command(struct peer *m, char *line)
     } else if (count == 3 && strcmp(word[0], "fail") == 0) {
         rd_kafka_mock_topic_set_error(m->cluster, word[1],
                                       (rd_kafka_resp_err_t)read_number(word[2]));
+        puts("ok");
+    } else if (count == 3 && strcmp(word[0], "refuse") == 0) {
+        for (int i = read_number(word[2]); i > 0; i--)
+            rd_kafka_mock_push_request_errors(m->cluster, PRODUCE, 1, RD_KAFKA_RESP_ERR_NO_ERROR);
+        rd_kafka_mock_push_request_errors(m->cluster, PRODUCE, 1,
+                                          (rd_kafka_resp_err_t)read_number(word[1]));
         puts("ok");
     } else if (count == 2 && strcmp(word[0], "broker") == 0) {
         if (strcmp(word[1], "up") == 0)

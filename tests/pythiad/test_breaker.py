@@ -18,11 +18,12 @@ OPTIONS = ("--quiet-ms=50", "--learn-requests=1000000", f"--breaker-ns={LIMIT * 
 
 
 class PricedAgent(Agent):
-    """An agent that reports what a hit costs."""
+    """An agent that reports what a hit costs: by name, or else PRICE_NS."""
+    prices_ns = {}
 
     def report(self):
         body = {"service": self.service, "instance": "1", "applied": self.etag.strip('"'),
-                "points": [{"id": point, "price_ns": PRICE_NS} for point in self.points]}
+                "points": [{"id": point, "price_ns": self.prices_ns.get(point.split(":")[1], PRICE_NS)} for point in self.points]}
         return rig.ask(self.pythiad.http, "POST", "/v1/trace-points", json.dumps(body), rig.JSON)
 
 
@@ -104,6 +105,25 @@ class Breaker(unittest.TestCase):
         rig.until(lambda: self.pythiad.metric('pythia_requests_finished_total{by="any"}') == 2, 10)
         self.assertEqual(self.trips(), 1)
         self.assertFalse(re.search("only changes with a restart: name=breaker-ns", self.pythiad.log))
+        self.assertEqual(self.pythiad.stop(), 0)
+
+    def test_the_limit_of_what_tracing_may_take_holds_at_the_prices_that_agents_report(self):
+        """A hit of "hot" costs a fifth of a request of 5 ms, of the others 0.4 % together."""
+        self.pythiad = rig.Pythiad(self, *OPTIONS[:2], "--cycle-requests=1000000", "--max-overhead-pct=2")
+        self.agent = PricedAgent(self.pythiad, "shop", ("root", "hot", "cold"))
+        self.agent.prices_ns = {"root": 10000, "cold": 10000}
+        self.assertEqual(self.agent.report().status, 200)
+        rig.until(lambda: self.opened() == {"root", "hot", "cold"}, 10, lambda: self.pythiad.log)
+
+        def is_dropped():
+            hot = ("hot",) if "hot" in self.opened() else ()
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(hot + ("cold",)))).status, 200)
+            return self.pythiad.metric("pythia_points_dropped") and "hot" not in self.opened()
+        rig.until(is_dropped, 60, lambda: self.pythiad.log)
+        self.assertEqual(self.opened(), {"root", "cold"})
+        decision = json.loads(self.pythiad.ctl("decisions", "--format", "json").stdout)[0]
+        self.assertEqual((decision["trace_point"], decision["price_ns"], decision["price_known"]), ("shop:hot", PRICE_NS, "measured"))
+        self.assertRegex(decision["reason"], r"^tracing took [0-9.]+ % of the time of requests, above the limit of 2 %: this point cost [0-9.]+ %")
         self.assertEqual(self.pythiad.stop(), 0)
 
 

@@ -12,6 +12,7 @@ from test_kafka import Mock, TOPIC
 
 EVIDENCE = "pythia.evidence"
 PARTITIONS = 4
+MSG_SIZE_TOO_LARGE = 10
 REQUESTS = 120
 
 
@@ -28,10 +29,10 @@ class KafkaSearch(unittest.TestCase):
         mock.command("topic", EVIDENCE, 1)
         return mock
 
-    def start(self, mock, *options, space=None, requests=REQUESTS, **more):
+    def start(self, mock, *options, space=None, requests=REQUESTS, group="pythia", **more):
         return rig.Pythiad(self, "--quiet-ms=200", "--rootless-ms=60000", f"--cycle-requests={requests}", "--cycle-seconds=60",
                            "--learn-requests=20", *([f"--space={space}"] if space else []),
-                           f"--kafka={mock.url(f'evidence={EVIDENCE}')}", *options, **more)
+                           f"--kafka={mock.url(f'evidence={EVIDENCE}', group=group)}", *options, **more)
 
     def search(self, daemon):
         return daemon.get("/v1/status").json["kafka"]["search"]
@@ -379,6 +380,68 @@ class KafkaSearch(unittest.TestCase):
         self.assertEqual(self.search(one)["state"], "beginning")
         self.assertEqual(one.metric("pythia_kafka_problem"), 1)
         self.assertEqual(one.stop(), 0)
+
+    def test_two_groups_with_one_topic_of_evidence_search_apart(self):
+        """Each group gets all requests, and none of the other's evidence, snapshots or orders."""
+        mock, space = self.begin(), self.space(rig.make_folder(self))
+        members = [self.start(mock, "--observe-only", space=space, group=group) for group in ("red", "blue")]
+        for one in members:
+            self.together(one)
+        for number in (1, 2):
+            self.send(mock, make_requests(REQUESTS, number))
+            self.rounds(number, number * REQUESTS, *members)
+        self.assertEqual(self.found(members[0]), self.found(members[1]))
+        for one in members:
+            self.assertEqual((self.search(one)["refused"], self.search(one)["members"]), (0, 1))
+            self.assertNotIn("Skipped a message", one.log)
+            self.assertIsNone(one.get("/v1/status").json["kafka"]["problem"])
+
+    def test_a_topic_of_evidence_that_cannot_be_used_is_named_with_what_to_do(self):
+        for code, says in ((29, r"pythia.evidence: Broker: Topic authorization failed: let the user of --kafka describe, read and "
+                                r"write it"),
+                           (3, r"pythia.evidence: Broker: Unknown topic or partition: make it with 1 partition, "
+                               r"cleanup.policy=delete and max.message.bytes=16777216")):
+            with self.subTest(code=code):
+                mock = self.begin()
+                mock.command("fail", EVIDENCE, code)
+                one = self.start(mock, "--observe-only")
+                one.logged(f"Cannot read from Kafka: .*reason={says}", 20)
+                self.assertEqual(self.search(one)["state"], "beginning")
+                self.assertIn("pythia.evidence", one.ctl("status").stdout)
+                mock.command("fail", EVIDENCE, 0)
+                self.together(one)
+                self.assertIsNone(one.get("/v1/status").json["kafka"]["problem"])
+
+    def refuse_message(self, after, space):
+        """A member, whose message of that number is too large for the topic, after as many that are not."""
+        mock = self.begin()
+        one = self.start(mock, "--observe-only", space=space)
+        self.together(one)
+        *requests, last = make_requests(REQUESTS, 1)
+        self.send(mock, requests)
+        mock.command("refuse", MSG_SIZE_TOO_LARGE, 1 + after)  # the last request is a message, too
+        self.send(mock, [last])
+        return mock, one
+
+    def test_evidence_above_max_message_bytes_is_read_again_and_said(self):
+        mock, one = self.refuse_message(0, self.space(rig.make_folder(self)))
+        one.logged(r"Evidence was not sent, and its requests are read again: topic=pythia.evidence, reason=pythia.evidence: Broker: "
+                   r"Message size too large: raise its max.message.bytes, to 16777216 or more", 20)
+        self.rounds(1, REQUESTS, one)
+        self.send(mock, make_requests(REQUESTS, 2))
+        self.rounds(2, 2 * REQUESTS, one)
+        self.assertIsNone(one.get("/v1/status").json["kafka"]["problem"])
+
+    def test_a_snapshot_above_max_message_bytes_is_said_and_tried_again(self):
+        mock, one = self.refuse_message(1, self.space(rig.make_folder(self)))
+        one.logged(r"A snapshot of the search was not sent, and is tried again after some rounds: topic=pythia.evidence, bytes=\d+, "
+                   r"reason=pythia.evidence: Broker: Message size too large: raise its max.message.bytes, to 16777216 or more", 20)
+        self.rounds(1, REQUESTS, one)
+        for number in range(2, 10):
+            self.assertIsNone(self.search(one)["snapshot"])
+            self.send(mock, make_requests(REQUESTS, number))
+            self.rounds(number, number * REQUESTS, one)
+        self.snapshot(-1, one)
 
 
 if __name__ == "__main__":

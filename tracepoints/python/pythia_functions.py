@@ -330,7 +330,8 @@ def hook(declared, shim, function):
         def hooked(*args, **kwargs):
             if call.switches[0]:
                 return call.run(args, kwargs)
-            return function(*args, **kwargs)
+            # Copying keywords that are not there would be an eighth of what a closed point costs.
+            return function(*args, **kwargs) if kwargs else function(*args)
     hooked._pythia_point = declared
     return hooked
 

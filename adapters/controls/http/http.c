@@ -150,8 +150,8 @@ static int switch_off_http(struct pythia_control *c, bool off_now, uint64_t now_
     return PYTHIA_OK;
 }
 
-/* An agent polls within its interval and a jitter of a tenth. Its next request, which follows at
- * once, confirms that the list is in force. */
+/* An agent asks within its interval, and the request that follows at once confirms that the list is
+ * in force: a tenth is for both. */
 static uint64_t estimate_http_latency_ns(const struct pythia_control *c)
 {
     return (uint64_t)((const struct http *)c)->settings.poll_ms * MS * 11 / 10;

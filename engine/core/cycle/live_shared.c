@@ -16,6 +16,11 @@
 /* Of one type; merged groups have four times as many in all, the 4096 of a cycle (evidence.c). */
 #define ROWS 1024
 
+/* Windows of so many requests each, taken at random from one stream, lie one after the other once
+ * in 92 378 rounds; and no gap of a stream is as long as the time that it lasts. */
+#define ENOUGH_REQUESTS 10
+#define CLOCKS_NS       UINT64_C(60000000000)
+
 static char *copy_text(const char *text)
 {
     return pythia_strndup(text, strlen(text));
@@ -185,6 +190,45 @@ static int add_head(struct pythia_live *l, struct pythia__evidence *e, const jso
     return add_hits(l, e, head);
 }
 
+/* Do the clocks of engines differ? They see requests of the same time, at random, so that their
+ * windows overlap; these do not, by far. Returns how far they are apart, or 0, and in *longest_ns
+ * the longest window of an engine. */
+static uint64_t compare_clocks(const struct pythia__live_share *share, uint64_t *longest_ns)
+{
+    uint64_t latest_ns = 0, earliest_ns = UINT64_MAX, lengths_ns[2] = {0};
+    *longest_ns = 0;
+    for (size_t i = 0; i < share->part_count; i++) {
+        const json_t *head = share->parts[i].head;
+        uint64_t begin_ns = head_number(head, "begin_ns"),
+                 last_ns = head_number(head, "last_begin_ns");
+        if (head_number(head, "requests") < ENOUGH_REQUESTS || last_ns < begin_ns)
+            continue;
+        uint64_t length_ns = last_ns - begin_ns;
+        *longest_ns = length_ns > *longest_ns ? length_ns : *longest_ns;
+        if (begin_ns > latest_ns) {
+            latest_ns = begin_ns;
+            lengths_ns[0] = length_ns;
+        }
+        if (last_ns < earliest_ns) {
+            earliest_ns = last_ns;
+            lengths_ns[1] = length_ns;
+        }
+    }
+    if (latest_ns <= earliest_ns)
+        return 0;
+    uint64_t apart_ns = latest_ns - earliest_ns;
+    return apart_ns > CLOCKS_NS + lengths_ns[0] + lengths_ns[1] ? apart_ns : 0;
+}
+
+/* A round of clocks that differ would seem as long as they do, and rates of it far too low. */
+static void mend_clocks(struct pythia_live *l, struct pythia__evidence *e)
+{
+    uint64_t longest_ns;
+    l->share.numbers.clocks_apart_ns = compare_clocks(&l->share, &longest_ns);
+    if (l->share.numbers.clocks_apart_ns > 0)
+        e->begin_ns = e->last_begin_ns - longest_ns;
+}
+
 /* All files are looked at before the first is added. *bad: the part that cannot be merged with
  * those before it, such as one that is there already; else it is left as it is. */
 static int look_and_add(struct pythia_live *l, struct pythia_evidence_merge *m, size_t *bad,
@@ -330,6 +374,7 @@ static int decide_round(struct pythia_live *l, struct pythia_error *why)
     for (size_t i = 0; i < l->share.part_count && status == PYTHIA_OK; i++)
         if (l->share.parts[i].file.size > 0)
             status = add_head(l, &s->evidence, l->share.parts[i].head);
+    mend_clocks(l, &s->evidence);
     if (status == PYTHIA_OK)
         status = decide_merged(l, &s->evidence, &switched, why);
     l->share.numbers.members = count_senders(&l->share);

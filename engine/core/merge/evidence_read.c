@@ -176,7 +176,8 @@ static int read_columns(struct reading *r, struct pythia_text message)
                : refuse_rows(r, "a column of rows that does not fit");
 }
 
-/* The times of a request's edges add up to its duration, modulo 2^64 as they were subtracted. */
+/* The times of a request's edges add up to its duration, modulo 2^64 as they were subtracted; what
+ * its client waited is written less that, because mostly it is the same. */
 static void add_durations(struct reading *r)
 {
     for (size_t i = 0; i < r->rows; i++) {
@@ -184,6 +185,7 @@ static void add_durations(struct reading *r)
         for (size_t edge = 0; edge < r->edges; edge++)
             sum += (uint64_t)r->row[i].times_ns[edge];
         r->row[i].duration_ns = (int64_t)sum;
+        r->row[i].client_ns = (int64_t)((uint64_t)r->row[i].client_ns + sum);
     }
 }
 
@@ -239,35 +241,21 @@ static int order_key_columns(struct reading *r)
     return PYTHIA_OK;
 }
 
-/* A column says how many numbers it has by where it ends. */
-static size_t count_column(struct pythia_text column, size_t most)
-{
-    uint64_t lowest, unit, number;
-    size_t count = 0;
-    if (!pythia__column_varint(&column, &lowest) || !pythia__column_varint(&column, &unit))
-        return 0;
-    if (unit == 0)
-        return 1; /* rows differ, so that equal numbers are one */
-    while (count <= most && pythia__column_varint(&column, &number))
-        count++;
-    return count;
-}
-
 /* The rows that have the key of a column, in rising order, into r->numbers. */
 static int read_present(struct reading *r, struct key_column *c)
 {
-    c->count = c->all ? r->rows : count_column(c->present, r->rows);
-    if (c->count == 0 || c->count > r->rows ||
-        (!c->all && !pythia__column_read(c->present, r->numbers, c->count, 1)))
+    if (!c->all && c->present.size != (r->rows + 7) / 8)
         return refuse_rows(r, "values of rows that are not there");
-    for (size_t i = 0; i < c->count; i++) {
-        if (c->all)
-            r->numbers[i] = (int64_t)i;
-        if (r->numbers[i] < 0 || (uint64_t)r->numbers[i] >= r->rows ||
-            (i > 0 && r->numbers[i] <= r->numbers[i - 1]))
-            return refuse_rows(r, "values of rows that are not there");
-    }
-    return PYTHIA_OK;
+    c->count = 0;
+    for (size_t i = 0; i < 8 * c->present.size; i++)
+        if ((unsigned char)c->present.bytes[i / 8] >> i % 8 & 1) {
+            if (i >= r->rows)
+                return refuse_rows(r, "values of rows that are not there");
+            r->numbers[c->count++] = (int64_t)i;
+        }
+    for (; c->all && c->count < r->rows; c->count++)
+        r->numbers[c->count] = (int64_t)c->count;
+    return c->count > 0 ? PYTHIA_OK : refuse_rows(r, "values of no row");
 }
 
 /* The number of values of each row, and where they are. */

@@ -6,7 +6,7 @@
 /* The first line of a file, before the version and a line break. Only the rest is compressed, so
  * that any version can be told by name. */
 #define PYTHIA__EVIDENCE_MAGIC   "pythia evidence "
-#define PYTHIA__EVIDENCE_VERSION 1
+#define PYTHIA__EVIDENCE_VERSION 2
 
 /* Times and values in a message of rows, unless it is of one row: a reader holds them all. */
 #define PYTHIA__EVIDENCE_ROWS_MAX ((size_t)1 << 20)
@@ -96,7 +96,7 @@ enum pythia__evidence_rows {
 
 enum pythia__evidence_values {
     VALUES_KEY = 1,     /* its place among the keys, from 0 */
-    VALUES_PRESENT = 2, /* without: all rows have it */
+    VALUES_PRESENT = 2, /* a bit for each row; without: all have it */
     VALUES_TEXT = 3,
     VALUES_CODES = 4, /* without: all are numbers */
     VALUES_WHOLE = 5,

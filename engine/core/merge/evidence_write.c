@@ -284,7 +284,7 @@ static void put_times(struct writing *w, const struct pythia_row *const *rows, s
         w->numbers[i] = (int64_t)rows[i]->start_ns;
     put_numbers(w, &w->message, ROWS_STARTS, count);
     for (size_t i = 0; i < count; i++)
-        w->numbers[i] = rows[i]->client_ns;
+        w->numbers[i] = (int64_t)((uint64_t)rows[i]->client_ns - (uint64_t)rows[i]->duration_ns);
     put_numbers(w, &w->message, ROWS_CLIENT, count);
     for (uint32_t edge = 0; edge < rows[0]->shape->edge_count; edge++) {
         for (size_t i = 0; i < count; i++)
@@ -356,24 +356,28 @@ static void put_value_numbers(struct writing *w, const struct values *v)
         put_numbers(w, &w->part, VALUES_WHOLE, numbers);
 }
 
-/* One key of the rows at hand, if any of them has it. */
+/* One key of the rows at hand, some of which have it. */
 static void put_key_values(struct writing *w, const struct pythia_row *const *rows, size_t place,
                            struct values *v)
 {
     v->count = 0;
-    for (size_t i = 0; i < v->rows; i++) {
-        const struct pythia_row_value *value =
-            pythia_row_find(rows[i]->values, rows[i]->value_count, w->keys[place]);
-        if (!value)
-            continue;
-        w->numbers[v->count] = (int64_t)i;
-        v->list[v->count++] = value;
+    for (size_t i = 0; i < v->rows; i += 8) {
+        unsigned present = 0;
+        for (unsigned bit = 0; bit < 8 && i + bit < v->rows; bit++) {
+            const struct pythia_row *row = rows[i + bit];
+            const struct pythia_row_value *value =
+                pythia_row_find(row->values, row->value_count, w->keys[place]);
+            if (!value)
+                continue;
+            present |= 1u << bit;
+            v->list[v->count++] = value;
+        }
+        pythia_buf_putc(&w->column, (char)present);
     }
-    if (v->count == 0)
-        return;
     pythia_protobuf_put_number(&w->part, VALUES_KEY, place);
     if (v->count < v->rows)
-        put_numbers(w, &w->part, VALUES_PRESENT, v->count);
+        put_message(&w->part, VALUES_PRESENT, &w->column);
+    pythia_buf_clear(&w->column);
     put_texts(w, v);
     put_value_numbers(w, v);
     put_message(&w->message, ROWS_VALUES, &w->part);

@@ -37,13 +37,38 @@ static void fail_job(struct pythia__kafka_shared *s, rd_kafka_resp_err_t code, c
     snprintf(s->job_reason, sizeof(s->job_reason), "%s", reason);
 }
 
+/* A failure that is the topic's, with what whoever runs the broker can do. */
+static void fail_topic(struct pythia__kafka *k, rd_kafka_resp_err_t code)
+{
+    char reason[512];
+    snprintf(reason, sizeof(reason), "%s: %s: %s", k->url.evidence, kafka.err2str(code),
+             code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED
+                 ? "let the user of --kafka describe, read and write it"
+             : code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE
+                 ? "raise its max.message.bytes, to 16777216 or more"
+                 : "make it with 1 partition, cleanup.policy=delete and "
+                   "max.message.bytes=16777216");
+    fail_job(k->shared, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
+}
+
+/* Errors of a topic, which do not go away by themselves. */
+static bool is_of_topic(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+           code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
+           code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+           code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
 /* Called by _flush on the worker's thread. */
 static void note_delivery(rd_kafka_t *client, const rd_kafka_message_t *m, void *context)
 {
     struct pythia__kafka *k = context;
     (void)client;
     k->shared->delivered = m->err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (m->err)
+    if (m->err && is_of_topic(m->err))
+        fail_topic(k, m->err);
+    else if (m->err)
         fail_job(k->shared, m->err, kafka.err2str(m->err));
 }
 
@@ -112,12 +137,8 @@ static void check_log(struct pythia__kafka *k)
         return;
     }
     if (about->topic_cnt != 1 || about->topics[0].err) {
-        error = about->topic_cnt == 1 ? about->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-        snprintf(reason, sizeof(reason),
-                 "%s: %s: make it with 1 partition, cleanup.policy=delete and "
-                 "max.message.bytes=16777216",
-                 k->url.evidence, kafka.err2str(error));
-        fail_job(s, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
+        fail_topic(k,
+                   about->topic_cnt == 1 ? about->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC);
     } else if (about->topics[0].partition_cnt != 1) {
         snprintf(reason, sizeof(reason),
                  "%s has %d partitions, so that members would read evidence in different orders: "

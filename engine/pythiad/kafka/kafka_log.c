@@ -48,6 +48,17 @@ void pythia__kafka_log_tell_settings(struct pythia__kafka *k)
     pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, s->job_reason);
 }
 
+void pythia__kafka_log_tell_clocks(struct pythia__kafka *k)
+{
+    uint64_t apart_ns = pythia_live_shared_numbers(k->live).clocks_apart_ns;
+    if (apart_ns > 0 && !k->shared->told_clocks)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Clocks of members are about %.0f s apart, so that rounds are as long as their "
+                   "longest part: set them, by NTP for example: topic=%s, group=%s",
+                   (double)apart_ns / 1e9, k->url.evidence, k->url.group);
+    k->shared->told_clocks = apart_ns > 0;
+}
+
 struct kafka_stand *pythia__kafka_log_find_stand(const struct pythia__kafka_shared *s,
                                                  int32_t partition)
 {

@@ -362,6 +362,7 @@ static void read_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m, 
     else if (status != PYTHIA_OK)
         pythia__kafka_log_fail(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
     pythia__kafka_log_tell_settings(k);
+    pythia__kafka_log_tell_clocks(k);
 }
 
 static void note_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head)
@@ -393,18 +394,27 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
     json_decref(head);
 }
 
+static void tell_log_error(struct pythia__kafka *k, const rd_kafka_message_t *m)
+{
+    char reason[512];
+    snprintf(reason, sizeof(reason), "%s: %s", k->url.evidence,
+             m->payload ? (const char *)m->payload : kafka.err2str(m->err));
+    pythia__kafka_problem(k, m->err, reason);
+}
+
 static void take_log_message(struct pythia__kafka *k, const rd_kafka_message_t *m)
 {
     struct pythia__kafka_shared *s = k->shared;
     bool looks = s->state == KAFKA_SHARED_LOOKING;
     bool ends = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
-    if (!looks && (ends || !m->err) && m->offset > s->next)
+    if (!looks && ends && m->offset < s->next)
+        pythia__kafka_log_fail(k, "its topic of evidence was deleted and made again");
+    else if (!looks && (ends || !m->err) && m->offset > s->next)
         begin_again(k);
     else if (ends)
         (looks ? pythia__kafka_snapshot_end : meet_end)(k);
     else if (m->err)
-        pythia__kafka_problem(k, m->err,
-                              m->payload ? (const char *)m->payload : kafka.err2str(m->err));
+        tell_log_error(k, m);
     else if (looks)
         pythia__kafka_snapshot_take(k, m);
     else if (m->offset >= s->next)

@@ -106,7 +106,7 @@ struct pythia__kafka_shared {
     uint64_t tried_ms;                                /* when the last job began */
     uint64_t sent, failed, rewound, skipped, refused; /* refused: messages that did not count */
     int32_t partitions; /* of the topic of traces, as far as is known */
-    bool told_settings;
+    bool told_settings, told_clocks;
     bool joined, leaves; /* the group; for good */
     /* The job, on a worker's thread while `working`: */
     uv_work_t work;
@@ -153,6 +153,7 @@ struct kafka_stand *pythia__kafka_log_stand(struct pythia__kafka_shared *s, int3
 json_t *pythia__kafka_log_head(const struct pythia__kafka *k, const rd_kafka_message_t *m,
                                struct pythia_text *rest, bool *other);
 void pythia__kafka_log_skip(const struct pythia__kafka *k, int64_t offset, const char *reason);
+void pythia__kafka_log_tell_clocks(struct pythia__kafka *k); /* once, if they differ */
 void pythia__kafka_log_tell_settings(struct pythia__kafka *k);
 void pythia__kafka_log_fail(struct pythia__kafka *k, const char *reason);
 int pythia__kafka_log_add_line(struct pythia_buf *to, json_t *head);

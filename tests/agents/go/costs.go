@@ -52,10 +52,10 @@ func cpuTime() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// timed gives what a pass costs, of the fastest of five rounds.
+// timed gives what a pass costs, of the fastest of twenty rounds.
 func timed(count int, pass func()) float64 {
 	best := math.Inf(1)
-	for range 5 {
+	for range 20 {
 		begun := cpuTime()
 		for range count {
 			pass()

@@ -40,7 +40,7 @@ public final class Program {
     static final String SERVICE = System.getenv("OTEL_SERVICE_NAME");
     private static final Map<String, OpenTelemetrySdk> SDKS = new ConcurrentHashMap<>();
     private static final FileOutputStream OUTPUT = new FileOutputStream(FileDescriptor.out);
-    private static final int ROUNDS = 30; // of a measurement: the first ones are not compiled yet
+    private static final int ROUNDS = 100; // of a measurement: the first ones are not compiled yet
 
     private Program() {}
 

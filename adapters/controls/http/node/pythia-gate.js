@@ -51,6 +51,9 @@ const CHUNKS_MAX = 4000; // of an answer: a server that sends it byte by byte co
 const INFORMATION_MAX = 8; // answers 1xx before the answer
 const TIMEOUT_MS = 2000;
 const BACKOFF_MAX_MS = 2000;
+// From one poll to the next pass .55 to .75 of the time that the list names: a switch shall be in force within that time,
+// and in a program that is busy the answer and the report take up to 50 ms of it.
+const EARLIEST = 0.55, JITTER = 0.2;
 const READING_SHARE = 20; // a poll follows at the earliest after so many times what reading the last list took
 const REPORT_MS = 1000; // between reports of new points
 const NEWS_MS = 10000; // between reports of nothing but hits and prices
@@ -298,13 +301,19 @@ class Agent {
   }
 
   next(ms) {
-    later(() => this.poll().catch(() => this.failures++).finally(() => this.next(this.delay())), ms).unref();
+    later(() => {
+      const begin = now();
+      this.poll().catch(() => this.failures++).finally(() => this.next(this.delay(now() - begin)));
+    }, ms).unref();
   }
 
-  delay() {
-    const base = this.failures ? Math.min(this.pollMs * 2 ** Math.min(this.failures, 10), BACKOFF_MAX_MS) : this.pollMs;
-    // The jitter makes polls earlier, never later: a list is to be in force within one poll.
-    return Math.max(base * (0.75 + 0.2 * Math.random()), Math.min(READING_SHARE * this.reading, BACKOFF_MAX_MS));
+  /** How long to wait after a poll that took so long. */
+  delay(tookMs) {
+    const rest = Math.min(READING_SHARE * this.reading, BACKOFF_MAX_MS);
+    const share = EARLIEST + JITTER * Math.random();
+    const wait = this.failures ? Math.min(this.pollMs * 2 ** Math.min(this.failures, 10), BACKOFF_MAX_MS) * share
+      : Math.max(this.pollMs * share - tookMs, this.pollMs / 4);
+    return Math.max(wait, rest);
   }
 
   renew(ms) {

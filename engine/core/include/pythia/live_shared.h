@@ -30,7 +30,9 @@
  * seen with. A round is complete when the parts of the engines that have sent evidence make up the
  * whole (the partitions of a topic), or when one of them sends a second time. Then the evidence is
  * merged (evidence_merge.h), and decided on. Evidence that was seen with an older set is left out
- * and counted. Nothing of this asks a clock.
+ * and counted. Nothing of this asks a clock. How long a round was follows from when its requests
+ * began; where clocks of engines differ by more than a minute, from the engine that saw the longest
+ * part of it.
  *
  * Request types are learnt by all engines, which send them with their evidence. Of the first types,
  * what all of them have seen is added up, and the search begins when the parts of those that have
@@ -52,6 +54,8 @@ struct pythia_live_shared_numbers {
     uint64_t late_requests;    /* whose evidence was of an older set */
     uint64_t requests;         /* in rounds */
     uint64_t waiting_requests; /* in the messages of the round */
+    uint64_t clocks_apart_ns;  /* about how far clocks of engines differ, by the requests of the
+                                  last round; 0: not by a minute */
     size_t waiting, members; /* messages of the round; engines whose evidence was in the last one */
     bool differs;            /* our settings are not those of the log: no part is taken */
 };

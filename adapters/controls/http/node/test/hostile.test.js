@@ -221,11 +221,24 @@ test('a server that asks for all points at each poll is told them once a second'
 test('polls are as far apart as reading the last list has to be paid for', () => {
   const { failures, pollMs, reading } = agent;
   Object.assign(agent, { failures: 0, pollMs: 10, reading: 40 });
-  assert.strictEqual(agent.delay(), 800);
+  assert.strictEqual(agent.delay(0), 800);
   agent.reading = 1e9; // the process was stopped meanwhile
-  assert.strictEqual(agent.delay(), 2000);
+  assert.strictEqual(agent.delay(0), 2000);
   agent.reading = 0;
-  assert.ok(agent.delay() < 12);
+  assert.ok(agent.delay(0) < 12);
+  Object.assign(agent, { failures, pollMs, reading });
+});
+
+test('a poll that took long is followed by the next one sooner, but not at once', () => {
+  const { failures, pollMs, reading } = agent;
+  Object.assign(agent, { failures: 0, pollMs: 1000, reading: 0 });
+  for (let i = 0; i < 100; i++) {
+    assert.ok(agent.delay(0) >= 550 && agent.delay(0) <= 750);
+    assert.ok(agent.delay(200) >= 350 && agent.delay(200) <= 550);
+    assert.strictEqual(agent.delay(5000), 250);
+  }
+  agent.failures = 1; // and no sooner where there was no answer
+  assert.ok(agent.delay(5000) >= 1100);
   Object.assign(agent, { failures, pollMs, reading });
 });
 

@@ -179,9 +179,25 @@ func TestFailuresMakeThePauseLonger(t *testing.T) {
 	for failures, want := range map[int]time.Duration{0: 250, 1: 500, 2: 1000, 3: 2000, 90: 2000} {
 		a.failures = failures
 		for range 100 {
-			if p, want := a.pause(), want*time.Millisecond; p < want*75/100 || p > want*95/100 {
+			if p, want := a.pause(0), want*time.Millisecond; p < want*55/100 || p > want*75/100 {
 				t.Errorf("after %d failures: %v", failures, p)
 			}
 		}
+	}
+}
+
+func TestASlowAnswerMakesThePauseShorterButLeavesOne(t *testing.T) {
+	a := newTestAgent(t)
+	for range 100 {
+		if p := a.pause(50 * time.Millisecond); p < 87*time.Millisecond || p > 138*time.Millisecond {
+			t.Errorf("after 50 ms of 250: %v", p)
+		}
+		if p := a.pause(time.Second); p != 62500*time.Microsecond {
+			t.Errorf("after a second: %v", p)
+		}
+	}
+	a.failures = 1
+	if p := a.pause(time.Second); p < 275*time.Millisecond {
+		t.Errorf("after a second without an answer: %v", p)
 	}
 }

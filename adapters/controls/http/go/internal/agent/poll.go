@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Between two questions pass .75 to .95 of the time that the list names: a switch shall be in force
-// within that time, and the answer and the report take some of it.
+// From one question to the next pass .55 to .75 of the time that the list names: a switch shall be in
+// force within that time, and on a busy machine the answer and the report take up to 50 ms of it.
 const (
-	earliest = .75
+	earliest = .55
 	jitter   = .2
 )
 
@@ -40,18 +40,18 @@ func (a *Agent) run() {
 		if err := a.ask(); err != nil {
 			a.failures++
 		}
-		timer.Reset(a.pause() - time.Since(asked))
+		timer.Reset(a.pause(time.Since(asked)))
 	}
 }
 
-// pause gives the time from one question to the next: longer after failures, and at most two
-// seconds then.
-func (a *Agent) pause() time.Duration {
-	base := a.poll
+// pause gives the time to wait after a question that took so long: more after failures, and at most
+// two seconds then.
+func (a *Agent) pause(took time.Duration) time.Duration {
+	share := earliest + jitter*rand.Float64()
 	if a.failures > 0 {
-		base = min(a.poll<<min(a.failures, 10), backoffMax)
+		return time.Duration(float64(min(a.poll<<min(a.failures, 10), backoffMax)) * share)
 	}
-	return time.Duration(float64(base) * (earliest + jitter*rand.Float64()))
+	return max(time.Duration(float64(a.poll)*share)-took, a.poll/4)
 }
 
 // isSwitchedOff is true while the off file is there.

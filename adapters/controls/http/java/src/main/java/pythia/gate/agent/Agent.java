@@ -27,8 +27,8 @@ public final class Agent {
     private static final double BACKOFF_MAX_MS = 2000;
     private static final int TICK_MS = 100;
     private static final int BUSY_SHARE = 20; // after a list that took a second so many of rest
-    // Between two questions pass .55 to .75 of the time that the list names: a switch shall be in
-    // force within that time, and on a busy machine the answer takes up to 50 ms of it.
+    // From one question to the next pass .55 to .75 of the time that the list names: a switch shall be
+    // in force within that time, and on a busy machine the answer and the report take up to 50 ms of it.
     private static final double EARLIEST = .55, JITTER = .2;
     private static final Pattern ETAG = Pattern.compile("\"([0-9a-f]{16})\"");
 
@@ -152,13 +152,14 @@ public final class Agent {
     private void run() {
         while (program.isRunning()) {
             busyNs = 0;
+            long begin = System.nanoTime();
             try {
                 poll();
                 failures = 0;
             } catch (Throwable why) {
                 failures++; // no answer, or none that can be read: the lease runs on
             }
-            sleep(delayMs());
+            sleep(delayMs((System.nanoTime() - begin) / 1e6));
         }
         hasEnded = true;
         link.close();
@@ -166,13 +167,14 @@ public final class Agent {
         program.onEnd();
     }
 
-    private double delayMs() {
-        double base = pollMs;
-        if (failures > 0) {
-            base = Math.min(pollMs * (1 << Math.min(failures, 10)), BACKOFF_MAX_MS);
-        }
+    /** Return how long to wait after a question that took so long. */
+    private double delayMs(double tookMs) {
         double share = EARLIEST + JITTER * ThreadLocalRandom.current().nextDouble();
-        return Math.max(base * share, Math.min(BUSY_SHARE * busyNs / 1e6, BACKOFF_MAX_MS));
+        double wait = Math.max(pollMs * share - tookMs, pollMs / 4);
+        if (failures > 0) {
+            wait = Math.min(pollMs * (1 << Math.min(failures, 10)), BACKOFF_MAX_MS) * share;
+        }
+        return Math.max(wait, Math.min(BUSY_SHARE * busyNs / 1e6, BACKOFF_MAX_MS));
     }
 
     private void watch() {
