@@ -28,7 +28,7 @@ struct pythia__search_type {
     bool *open;    /* owned, by trace point: opened for this type; NULL: none ever was */
     struct pythia__search_rate *rates; /* owned, by rising trace point */
     size_t rate_count;
-    uint32_t nodes; /* of the type's tree when the rates were found */
+    uint32_t nodes;  /* of the type's tree when the rates were found */
     double requests; /* a second, in the last cycle; NaN: not known */
 };
 
