@@ -27,11 +27,15 @@ static const char *const keys[PYTHIA_KERNEL_SUMS] = {
 
 #define SYSTEM_CALLS (BIT(PYTHIA_KERNEL_SYSTEM_CALL) | BIT(PYTHIA_KERNEL_SYSTEM_RETURN))
 
+#define WAIT_EVENTS                                                                                \
+    (BIT(PYTHIA_KERNEL_SWITCH_OUT) | BIT(PYTHIA_KERNEL_SWITCH_IN) | BIT(PYTHIA_KERNEL_WAKING) |    \
+     SYSTEM_CALLS)
+
+static const char *const waits[PYTHIA_KERNEL_WAITS] = {"run_queue", "block_io", "futex", "network",
+                                                       "poll",      "sleep",    "other"};
+
 const struct pythia_kernel_topic pythia_kernel_topics[] = {
-    {"waits",
-     BIT(PYTHIA_KERNEL_SWITCH_OUT) | BIT(PYTHIA_KERNEL_SWITCH_IN) | BIT(PYTHIA_KERNEL_WAKING) |
-         SYSTEM_CALLS,
-     BIT(PYTHIA_KERNEL_OTHER_NS + 1) - 1},
+    {"waits", WAIT_EVENTS, BIT(PYTHIA_KERNEL_WAITS) - 1},
     {"block_io", BIT(PYTHIA_KERNEL_BLOCK_ISSUE),
      BIT(PYTHIA_KERNEL_BLOCK_REQUESTS) | BIT(PYTHIA_KERNEL_BLOCK_BYTES)},
     {"page_faults", BIT(PYTHIA_KERNEL_PAGE_FAULT), BIT(PYTHIA_KERNEL_PAGE_FAULTS)},
@@ -48,6 +52,19 @@ const char *pythia_kernel_event_name(enum pythia_kernel_event event)
 const char *pythia_kernel_sum_key(enum pythia_kernel_sum sum)
 {
     return keys[sum];
+}
+
+enum pythia_kernel_sum pythia_kernel_wait_find(struct pythia_text name)
+{
+    for (unsigned i = 0; i < PYTHIA_KERNEL_WAITS; i++)
+        if (pythia_text_equal(pythia_text_of(waits[i]), name))
+            return (enum pythia_kernel_sum)i;
+    return PYTHIA_KERNEL_SUMS;
+}
+
+uint32_t pythia_kernel_wait_events(void)
+{
+    return WAIT_EVENTS;
 }
 
 enum pythia_kernel_event pythia_kernel_event_find(struct pythia_text name)

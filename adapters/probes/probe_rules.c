@@ -13,17 +13,20 @@
 #include "pythia/status.h"
 #include "pythia/usdt_operand.h"
 
-#define MEMBERS      "service, provider, programs, points and include"
-#define FILE_MAX     ((size_t)1024 * 1024)
-#define NAME_MAX_    120
-#define PATH_BYTES   4095
-#define SUFFIX_BYTES 8 /* of "__start" and "%return" */
+#define MEMBERS         "service, provider, programs, points, include and layer"
+#define FILE_MAX        ((size_t)1024 * 1024)
+#define NAME_MAX_       120
+#define PATH_BYTES      4095
+#define LAYER_OF_FILE   ((enum pythia_layer)PYTHIA_LAYERS) /* it may be said after the points */
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+#define SUFFIX_BYTES    8 /* of "__start" and "%return" */
 
 struct reader {
     yaml_document_t document;
     struct pythia_probe_rules *out;
     const char *file, *service, *provider;
     bool included; /* by another file */
+    enum pythia_layer layer;
     struct pythia_error *e;
 };
 
@@ -82,14 +85,33 @@ static int read_map(struct reader *r, const yaml_node_t *node,
     return status;
 }
 
-/* "start 1", "start 3 int", "done 2 text". */
-static bool read_argument(const char *text, struct pythia_probe_key *key)
+/* The name of an argument, "order_id" or "title text". Only the probe that begins a function has
+ * names. */
+static bool read_argument_name(struct reader *r, const char *text, struct pythia_probe_key *key)
+{
+    size_t size = strspn(text, NAME_CHARACTERS);
+    char *name = pythia_arena_alloc(&r->out->texts, size + 1);
+    key->text = strcmp(text + size, " text") == 0;
+    if (!name || size == 0 || (text[size] && !key->text) || key->done)
+        return false;
+    memcpy(name, text, size);
+    name[size] = '\0';
+    key->argument_name = name;
+    key->argument = PYTHIA_PROBE_ARGUMENT_NAMED;
+    return true;
+}
+
+/* "start 1", "start 3 int", "done 2 text"; "start order_id", "start title text". */
+static bool read_argument(struct reader *r, const char *text, struct pythia_probe_key *key)
 {
     char *end;
     key->done = strncmp(text, "done ", 5) == 0;
     if (!key->done && strncmp(text, "start ", 6) != 0)
         return false;
-    unsigned long number = strtoul(text + (key->done ? 5 : 6), &end, 10);
+    const char *which = text + (key->done ? 5 : 6);
+    if (*which < '0' || *which > '9')
+        return read_argument_name(r, which, key);
+    unsigned long number = strtoul(which, &end, 10);
     key->text = strcmp(end, " text") == 0;
     key->is_int = strcmp(end, " int") == 0;
     key->argument = (uint8_t)(number - 1);
@@ -106,10 +128,12 @@ static int read_key(struct reader *r, void *of, const yaml_node_t *name, const y
     const char *text = key->name ? read_text(r, value, NAME_MAX_) : NULL;
     if (!text)
         return r->e->status;
-    if (!read_argument(text, key))
+    if (!read_argument(r, text, key))
         return refuse_node(r, value,
                            "a key is 'start N' or 'done N', the number of an argument, "
-                           "and 'text' or 'int' after it if it is one");
+                           "and 'text' or 'int' after it if it is one; or 'start NAME', an "
+                           "argument of a function");
+    point->has_names |= key->argument_name != NULL;
     point->key_count++;
     return PYTHIA_OK;
 }
@@ -117,7 +141,7 @@ static int read_key(struct reader *r, void *of, const yaml_node_t *name, const y
 struct point_reader {
     struct pythia_probe_point *point;
     const char *type, *function;
-    const yaml_node_t *type_node, *function_node, *only;
+    const yaml_node_t *node, *type_node, *function_node, *only;
 };
 
 /* "only: {KEY: TEXT}", once the keys are known: the order of members does not matter. */
@@ -153,6 +177,22 @@ static int read_kernel(struct reader *r, struct pythia_probe_point *point, const
     return PYTHIA_OK;
 }
 
+/* "wait: KIND". */
+static int read_wait(struct reader *r, struct pythia_probe_point *point, const yaml_node_t *value)
+{
+    const char *name = read_text(r, value, NAME_MAX_);
+    enum pythia_kernel_sum wait =
+        name ? pythia_kernel_wait_find(pythia_text_of(name)) : PYTHIA_KERNEL_SUMS;
+    if (!name)
+        return r->e->status;
+    if (wait == PYTHIA_KERNEL_SUMS)
+        return refuse_node(r, value, "a wait is " PYTHIA_KERNEL_WAIT_NAMES);
+    point->is_wait = true;
+    point->wait = (uint8_t)wait;
+    point->kernel_events = pythia_kernel_wait_events();
+    return PYTHIA_OK;
+}
+
 static int read_point_member(struct reader *r, void *of, const yaml_node_t *name,
                              const yaml_node_t *value)
 {
@@ -174,11 +214,14 @@ static int read_point_member(struct reader *r, void *of, const yaml_node_t *name
     }
     if (is_text(name, "kernel"))
         return read_kernel(r, p->point, value);
+    if (is_text(name, "wait"))
+        return read_wait(r, p->point, value);
     if (is_text(name, "keys"))
         return read_map(r, value, read_key, p->point);
     if (!is_text(name, "request"))
         return refuse_node(
-            r, name, "a point has start, done, function, request, type, keys, kernel and only");
+            r, name,
+            "a point has start, done, function, request, type, keys, kernel, only and wait");
     p->point->request = is_text(value, "true");
     if (!p->point->request && !is_text(value, "false"))
         return refuse_node(r, value, "request is true or false");
@@ -202,6 +245,17 @@ static int complete_probes(struct reader *r, const struct point_reader *p)
 {
     static const char *const suffixes[][2] = {{"__start", "__done"}, {"", PYTHIA_FUNCTION_RETURN}};
     struct pythia_probe_point *point = p->point;
+    if (point->is_wait && (p->function || point->probes[0] || point->probes[1] || p->type ||
+                           point->request || point->key_count || point->kernel_sums))
+        return refuse_node(r, p->node, "a wait has no probes, and no other members");
+    if (point->is_wait) {
+        point->provider = PYTHIA_KERNEL_PROVIDER;
+        point->layer = PYTHIA_LAYER_KERNEL;
+        return PYTHIA_OK;
+    }
+    point->layer = LAYER_OF_FILE;
+    if (point->has_names && !p->function)
+        return refuse_node(r, p->node, "arguments of functions have names, those of probes do not");
     if (p->function && (point->probes[0] || point->probes[1]))
         return refuse_node(r, p->function_node, "a point has either a function or start and done");
     point->provider = p->function ? PYTHIA_FUNCTION_PROVIDER : NULL;
@@ -236,7 +290,7 @@ static int read_point(struct reader *r, void *of, const yaml_node_t *name, const
     struct pythia_probe_rules *rules = of;
     if (rules->point_count == PYTHIA_PROBE_POINTS_MAX)
         return refuse_node(r, name, "there are more than 256 points");
-    struct point_reader p = {.point = &rules->points[rules->point_count]};
+    struct point_reader p = {.point = &rules->points[rules->point_count], .node = value};
     p.point->name = read_text(r, name, NAME_MAX_);
     if (!p.point->name)
         return r->e->status;
@@ -323,6 +377,11 @@ static int read_member(struct reader *r, void *of, const yaml_node_t *name,
         return read_map(r, value, read_point, rules);
     if (is_text(name, "include"))
         return read_includes(r, value);
+    if (is_text(name, "layer") && value->type == YAML_SCALAR_NODE &&
+        pythia_layer_find(pythia_text_of((const char *)value->data.scalar.value), &r->layer))
+        return PYTHIA_OK;
+    if (is_text(name, "layer"))
+        return refuse_node(r, value, "a layer is " PYTHIA_LAYER_NAMES);
     return refuse_node(r, name, "rules have " MEMBERS);
 }
 
@@ -334,9 +393,17 @@ static bool shares_probe(const struct pythia_probe_rules *rules, size_t index)
     bool shares = strcmp(point->probes[0], point->probes[1]) == 0;
     for (size_t i = 0; i < index && !shares; i++)
         for (int k = 0; k < 4; k++)
-            shares |= rules->points[i].provider &&
+            shares |= rules->points[i].provider && !rules->points[i].is_wait &&
                       strcmp(rules->points[i].provider, point->provider) == 0 &&
                       strcmp(rules->points[i].probes[k / 2], point->probes[k % 2]) == 0;
+    return shares;
+}
+
+static bool shares_wait(const struct pythia_probe_rules *rules, size_t index)
+{
+    bool shares = false;
+    for (size_t i = 0; i < index; i++)
+        shares |= rules->points[i].is_wait && rules->points[i].wait == rules->points[index].wait;
     return shares;
 }
 
@@ -353,15 +420,18 @@ static int read_document(struct reader *r, yaml_parser_t *parser)
     size_t first = r->out->point_count; /* those before it are of the file that includes this one */
     int status =
         root ? read_map(r, root, read_member, r->out) : refuse_node(r, NULL, "the file is empty");
-    if (status == PYTHIA_OK &&
-        (!r->service || r->out->program_count == 0 || r->out->point_count == 0))
+    if (status == PYTHIA_OK && (r->out->point_count == first ||
+                                (!r->included && (!r->service || r->out->program_count == 0))))
         status = refuse_node(r, root, "rules have " MEMBERS);
     for (size_t i = first; i < r->out->point_count && status == PYTHIA_OK; i++) {
         struct pythia_probe_point *point = &r->out->points[i];
         point->provider = point->provider ? point->provider : r->provider;
+        point->layer = point->layer == LAYER_OF_FILE ? r->layer : point->layer;
         if (!point->provider)
             status = refuse_node(r, root, "points that are no functions need a provider");
-        else if (shares_probe(r->out, i))
+        else if (point->is_wait && shares_wait(r->out, i))
+            status = refuse_node(r, root, "two points are the same wait");
+        else if (!point->is_wait && shares_probe(r->out, i))
             status = refuse_node(r, root, "two points have a probe in common");
     }
     yaml_document_delete(&r->document);

@@ -54,8 +54,9 @@ struct pythia_probe_spans {
     size_t process_count, process_capacity;
     struct pythia_buf finished;
     uint64_t process[2], last_span, position;
-    uint32_t kernel_events; /* that are reported: bits */
-    bool begun;             /* the definitions were written */
+    uint32_t kernel_events;              /* that are reported: bits */
+    uint32_t waits[PYTHIA_KERNEL_WAITS]; /* the point that is open for it: index + 1; 0: none is */
+    bool begun;                          /* the definitions were written */
     struct pythia_probe_numbers numbers;
 };
 
@@ -116,6 +117,13 @@ int pythia_probe_spans_define_kernel(struct pythia_probe_spans *s, enum pythia_k
     s->definitions[number] = (struct definition){.kernel_event = (uint32_t)event + 1};
     s->kernel_events |= UINT32_C(1) << event;
     return PYTHIA_OK;
+}
+
+void pythia_probe_spans_open_wait(struct pythia_probe_spans *s, size_t point, bool open)
+{
+    const struct pythia_probe_point *rule = &s->rules->points[point];
+    assert(rule->is_wait);
+    s->waits[rule->wait] = open ? (uint32_t)point + 1 : 0;
 }
 
 struct pythia_probe_numbers pythia_probe_spans_numbers(const struct pythia_probe_spans *s)
@@ -496,15 +504,56 @@ static int take_hit(struct pythia_probe_spans *s, uint32_t point, bool done,
     return PYTHIA_OK;
 }
 
+/* Add a wait as a child of the span that is open, if a point is open for it. */
+static void add_wait(struct pythia_probe_spans *s, struct thread *t, enum pythia_kernel_sum wait,
+                     uint64_t start_ns, uint64_t end_ns)
+{
+    if (s->waits[wait] == 0 || end_ns <= start_ns)
+        return;
+    const struct pythia_record_enter enter = {
+        .head = {.kind = PYTHIA_RECORD_ENTER, .number = s->waits[wait]},
+        .ticks = start_ns,
+        .trace_high = t->trace_high,
+        .trace_low = t->trace_low,
+        .span = number_span(s),
+        .parent = t->open[t->pairs.depth - 1]};
+    const struct pythia_record_exit left = {.head = {.kind = PYTHIA_RECORD_EXIT},
+                                            .ticks = end_ns,
+                                            .trace_high = t->trace_high,
+                                            .trace_low = t->trace_low,
+                                            .span = enter.span};
+    add_record(&t->records, &enter, sizeof(enter), PYTHIA_TEXT(""), PYTHIA_TEXT(""));
+    add_record(&t->records, &left, sizeof(left), PYTHIA_TEXT(""), PYTHIA_TEXT(""));
+    t->spans++;
+}
+
+/* The thread that was off its processor has one again: what it waited for, and then the queue. */
+static void add_waits(struct pythia_probe_spans *s, struct thread *t, uint64_t now_ns)
+{
+    const struct pythia__kernel_time *k = &t->kernel;
+    uint64_t woken_ns = k->woken_ns ? k->woken_ns : now_ns;
+    if (k->out_ns == 0 || (pythia_kernel_wait_events() & ~t->kernel_events) != 0)
+        return;
+    add_wait(s, t, k->reason, k->out_ns, woken_ns);
+    add_wait(s, t, PYTHIA_KERNEL_RUN_QUEUE_NS, woken_ns, now_ns);
+}
+
 /* An event of the kernel. The mark of a thread may outlive its request by some of them. */
-static void add_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
-                       const struct pythia_probe_hit *hit, const int64_t *values)
+static int add_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
+                      const struct pythia_probe_hit *hit, const int64_t *values)
 {
     struct thread *t = find_thread(s, hit->thread);
-    if (t)
-        pythia__kernel_time_add(&t->kernel, event, hit->time_ns, hit->values > 0 ? values[0] : 0);
-    else
+    if (!t) {
         s->numbers.outside++;
+        return PYTHIA_OK;
+    }
+    if (event == PYTHIA_KERNEL_SWITCH_IN)
+        add_waits(s, t, hit->time_ns);
+    pythia__kernel_time_add(&t->kernel, event, hit->time_ns, hit->values > 0 ? values[0] : 0);
+    int status = pythia_buf_status(&t->records);
+    if (t->records.size > REQUEST_BYTES)
+        abandon_request(s, t);
+    return status;
 }
 
 int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
@@ -513,10 +562,8 @@ int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_pro
     struct definition d = {0};
     if (hit->number < s->definition_capacity)
         d = s->definitions[hit->number];
-    if (d.kernel_event) {
-        add_kernel(s, (enum pythia_kernel_event)(d.kernel_event - 1), hit, values);
-        return PYTHIA_OK;
-    }
+    if (d.kernel_event)
+        return add_kernel(s, (enum pythia_kernel_event)(d.kernel_event - 1), hit, values);
     if (d.point == 0 || hit->values > PYTHIA_USDT_OPERANDS_MAX ||
         hit->texts >> PYTHIA_USDT_OPERANDS_MAX) {
         s->numbers.outside++;

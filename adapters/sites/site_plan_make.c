@@ -124,7 +124,8 @@ static bool find_in_rules(const struct pythia_site_plan *p, const struct pythia_
 {
     for (size_t i = 0; i < p->rules->point_count; i++)
         for (int k = 0; k < 2; k++)
-            if (strcmp(p->rules->points[i].provider, s->provider) == 0 &&
+            if (!p->rules->points[i].is_wait &&
+                strcmp(p->rules->points[i].provider, s->provider) == 0 &&
                 strcmp(p->rules->points[i].probes[k], s->name) == 0) {
                 *out = (struct role){i, k == 1};
                 return true;

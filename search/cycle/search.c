@@ -338,6 +338,7 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
                                        .never = s->o.never,
                                        .price_ns = s->o.price_ns,
                                        .prices = s->o.prices,
+                                       .layers = s->o.layers,
                                        .history = s->o.history,
                                        .seed = s->o.seed,
                                        .cycle = s->cycle};

@@ -6,6 +6,7 @@
 
 #include "pythia/gate.h"
 #include "search_parts.h"
+#include "space/descent.h"
 
 /* Measured by the command in search_place.c, on its problems. CAUSE_MIN: with .01 nothing is
  * found more often or sooner; with .1 nine of ten searches of load take 11 cycles and not 8, and 1
@@ -31,6 +32,10 @@ struct pythia__looking {
     struct pythia_open_points *open;
     bool *explained; /* by edge of the ranking */
     size_t budget;   /* points that may still be opened in this cycle */
+    struct pythia__descent
+        descent;            /* by what is believed now; empty: all points are of one layer */
+    enum pythia_layer down; /* points down to this layer may be opened, whatever their hosts
+                                       hold */
 };
 
 /* A place that may be a cause: a single edge, or the own time of a trace point. */
@@ -63,6 +68,13 @@ const struct pythia__target *pythia__look_top(const struct pythia__target *edge,
 /* Is an edge of the ranking that target, or a segment of it? */
 bool pythia__look_has(const struct pythia__looking *l, const struct pythia__target *target,
                       size_t e);
+
+/* May a closed point be opened as far as its layer goes: is it reached (descent.h)? */
+bool pythia__look_reaches(const struct pythia__looking *l, uint32_t point);
+
+/* Would it be worth its cost to open a closed point? It cannot explain more than what its host
+ * holds: a layer that is too expensive is not gone down to, and its host is the cause. */
+bool pythia__look_is_worth(const struct pythia__looking *l, uint32_t point);
 
 /* The next node after `node` (0: the first) of a trace point that lies behind an edge and could be
  * opened; PYTHIA_NONE: there is none. Where the space has never seen one event of the edge follow

@@ -127,6 +127,23 @@ bool pythia__look_has(const struct pythia__looking *l, const struct pythia__targ
 
 /* ---- is it a cause ---- */
 
+bool pythia__look_reaches(const struct pythia__looking *l, uint32_t point)
+{
+    return !l->descent.held || pythia__descent_reaches(&l->descent, l->s->o.layers, l->down, point);
+}
+
+/* Is there a host that limits what a point may explain? */
+static bool has_host(const struct pythia__looking *l, uint32_t point)
+{
+    return l->descent.held && l->descent.holder[point] != PYTHIA_NONE;
+}
+
+bool pythia__look_is_worth(const struct pythia__looking *l, uint32_t point)
+{
+    return pythia__search_is_worth(l->s, l->number, point,
+                                   has_host(l, point) ? l->descent.held[point] : 1);
+}
+
 uint32_t pythia__look_behind(const struct pythia__looking *l, const struct pythia_edge *edge,
                              uint32_t node)
 {
@@ -135,7 +152,8 @@ uint32_t pythia__look_behind(const struct pythia__looking *l, const struct pythi
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
         bool behind = known ? pythia__region_has(&l->map, node)
                             : !l->s->open[point] && l->map.masked[node] == edge->context;
-        if (behind && !l->s->never[point] && !pythia__search_is_retired(l->s, l->number, point))
+        if (behind && !l->s->never[point] && !pythia__search_is_retired(l->s, l->number, point) &&
+            (!has_host(l, point) || pythia__look_is_worth(l, point)))
             return node;
     }
     return PYTHIA_NONE;

@@ -58,16 +58,27 @@ static int update_belief_once(struct pythia__looking *l)
                                  l->s->o.seed + l->s->cycle, &l->s->draws);
 }
 
+/* Which nodes hold the variance, where points have layers. */
+static int find_descent(struct pythia__looking *l)
+{
+    pythia__descent_free(&l->descent);
+    if (pythia_layers_lowest(l->s->o.layers) == PYTHIA_LAYER_APPLICATION)
+        return PYTHIA_OK;
+    return pythia__descent_find(l->type, l->k->belief.mass, l->s->open, l->s->never, l->s->o.layers,
+                                &l->descent);
+}
+
 /* Evidence that what is believed all but rules out: the cause has moved, or the beginning misled.
  * Then only the last evidence counts. */
 static int update_belief(struct pythia__looking *l)
 {
     int status = update_belief_once(l);
-    if (status != PYTHIA_OK || l->k->belief.expected >= SURPRISE)
-        return status;
-    /* Multiplying more evidence would need as many cycles again to outweigh the old. */
-    pythia__search_forget(l->s, l->number);
-    return update_belief_once(l);
+    if (status == PYTHIA_OK && l->k->belief.expected < SURPRISE) {
+        /* Multiplying more evidence would need as many cycles again to outweigh the old. */
+        pythia__search_forget(l->s, l->number);
+        status = update_belief_once(l);
+    }
+    return status == PYTHIA_OK ? find_descent(l) : status;
 }
 
 /* Has the search ended? The largest edge decides, and not the sum of what no cause explains: noise
@@ -147,6 +158,22 @@ static int find_causes(struct pythia__looking *l)
     return PYTHIA_OK;
 }
 
+/* Say why the search goes down to the layer of a point; nothing of those whose host does not hold
+ * the cause, which are opened as nothing above tells more. */
+static void add_host(const struct pythia__looking *l, uint32_t point, struct pythia_buf *reason)
+{
+    const struct pythia_vocabulary *v = pythia_space_vocabulary(l->s->space);
+    if (!l->descent.held || l->descent.holder[point] == PYTHIA_NONE ||
+        l->descent.held[point] < PYTHIA__HOLDS)
+        return;
+    pythia_buf_puts(reason, "; ");
+    pythia_buf_text_add(reason, pythia_vocabulary_tracepoint_id(v, l->descent.holder[point]));
+    pythia_buf_printf(reason,
+                      " holds it with a probability of %.0f %%, so the search goes down to the %s",
+                      100 * fmin(l->descent.held[point], 1),
+                      pythia_layer_name(pythia_layers_of(l->s->o.layers, point)));
+}
+
 /* Each decision records its reason with the numbers it was made from: they are not known later, and
  * the log of decisions is what an operator checks the search by. */
 static int open_picks(struct pythia__looking *l, const struct pythia__pick *picks, size_t count)
@@ -166,6 +193,7 @@ static int open_picks(struct pythia__looking *l, const struct pythia__pick *pick
             pythia_buf_printf(&reason, ", which accounts for %.0f %% of the variance",
                               100 * b->regions[picks[i].block].share);
         }
+        add_host(l, picks[i].tracepoint, &reason);
         if (pythia__search_decide(s, l->t, picks[i].tracepoint, true, l->number, picks[i].inside,
                                   &reason) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
@@ -305,8 +333,8 @@ static int choose_picks(struct pythia__looking *l, struct pythia__pick *picks, s
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
         may[point] = !s->open[point] && !s->never[point] &&
                      !pythia__search_is_retired(l->s, l->number, point) &&
-                     !pythia__search_is_decided(s, l->t, point) &&
-                     pythia__search_is_worth(s, l->number, point, 1);
+                     !pythia__search_is_decided(s, l->t, point) && pythia__look_reaches(l, point) &&
+                     pythia__look_is_worth(l, point);
     }
     /* The best of all points is measured before budgets apply. A small budget must not be spent
      * on points that are hardly informative. */
@@ -377,6 +405,8 @@ static int confirm_largest_share(struct pythia__looking *l, struct pythia__pick 
         pythia_free(mass);
         return PYTHIA_ENOMEM;
     }
+    for (uint32_t point = 0; point < s->points; point++)
+        mass[point] = pythia__look_reaches(l, point) ? mass[point] : 0;
     struct pythia__search_room room = pythia__search_room(s, l->budget);
     /* Under a budget, what has a fraction of the best one's chance is not worth it. */
     for (uint32_t point = 0; point < s->points && pythia__search_is_limited(s); point++)
@@ -387,7 +417,7 @@ static int confirm_largest_share(struct pythia__looking *l, struct pythia__pick 
             bool may = mass[point] > 0 && mass[point] >= least && !s->open[point] &&
                        !pythia__search_is_decided(s, l->t, point) &&
                        pythia__search_fits(s, l->t, point, &room) &&
-                       pythia__search_is_worth(s, l->number, point, 1);
+                       pythia__look_is_worth(l, point);
             if (may && (best == PYTHIA_NONE || mass[point] > mass[best] ||
                         (mass[point] == mass[best] &&
                          pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
@@ -408,30 +438,42 @@ static int confirm_largest_share(struct pythia__looking *l, struct pythia__pick 
     return PYTHIA_OK;
 }
 
+/* Choose what to open among the points that are reached. *closed: how many were closed for it. */
+static int choose_reached(struct pythia__looking *l, struct pythia__pick *picks, size_t *count,
+                          size_t *closed)
+{
+    bool would_fit = false;
+    int status = choose_picks(l, picks, count, &would_fit);
+    if (status != PYTHIA_OK)
+        return status;
+    /* Less useful points make place for a better one, if there is one that would fit. */
+    if (*count == 0 && would_fit) {
+        status = close_least_useful(l, closed);
+        if (status != PYTHIA_OK)
+            return status;
+        if (*closed > 0)
+            status = choose_picks(l, picks, count, &would_fit);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return *count == 0 ? confirm_largest_share(l, picks, count) : PYTHIA_OK;
+}
+
 /* Nothing to open is not the end: the next requests may make a point informative. Only after
  * several such cycles the problem is given up. */
 static int open_more(struct pythia__looking *l)
 {
     size_t count = 0, closed = 0;
-    bool would_fit = false;
+    int status = PYTHIA_OK;
     struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
     if (!picks)
         return PYTHIA_ENOMEM;
-    int status = choose_picks(l, picks, &count, &would_fit);
-    if (status != PYTHIA_OK)
-        goto out;
-    /* Less useful points make place for a better one, if there is one that would fit. */
-    if (count == 0 && would_fit) {
-        status = close_least_useful(l, &closed);
-        if (status != PYTHIA_OK)
-            goto out;
-        if (closed > 0)
-            status = choose_picks(l, picks, &count, &would_fit);
-        if (status != PYTHIA_OK)
-            goto out;
-    }
-    if (count == 0) {
-        status = confirm_largest_share(l, picks, &count);
+    /* Where no point tells more and no node holds the cause, as where two share it, the search goes
+     * down all the same, one layer at a time. */
+    enum pythia_layer lowest = pythia_layers_lowest(l->s->o.layers);
+    for (unsigned down = PYTHIA_LAYER_APPLICATION; down <= lowest && count + closed == 0; down++) {
+        l->down = (enum pythia_layer)down;
+        status = choose_reached(l, picks, &count, &closed);
         if (status != PYTHIA_OK)
             goto out;
     }
@@ -604,6 +646,7 @@ static int run_with_rows(struct pythia__looking *l, int (*work)(struct pythia__l
     int status = work(l);
     pythia__region_map_free(&l->map);
     pythia_ranking_free(&l->ranking);
+    pythia__descent_free(&l->descent);
     pythia_free(l->explained);
     pythia_free(l->rows);
     return status;

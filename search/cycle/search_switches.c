@@ -62,6 +62,29 @@ static bool is_open_within(const struct pythia_search *s, const struct pythia__s
     return false;
 }
 
+/* Is `point` the host (descent.h) of some node of a point of a lower layer? Without it a cause in
+ * the kernel would be seen, but not for what the kernel worked. */
+static bool is_host_of(const struct pythia_search *s, const struct pythia__search_type *of,
+                       uint32_t point, uint32_t below)
+{
+    const struct pythia_space_type *t = pythia_space_type(s->space, of->name);
+    enum pythia_layer layer =
+        below == PYTHIA_NONE ? PYTHIA_LAYER_APPLICATION : pythia_layers_of(s->o.layers, below);
+    if (pythia_layers_of(s->o.layers, point) >= layer)
+        return false;
+    for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++) {
+        if (pythia_cct_tracepoint(t->cct, node) != below)
+            continue;
+        uint32_t above = pythia_cct_parent(t->cct, node);
+        while (above != PYTHIA_CCT_ROOT &&
+               pythia_layers_of(s->o.layers, pythia_cct_tracepoint(t->cct, above)) >= layer)
+            above = pythia_cct_parent(t->cct, above);
+        if (pythia_cct_tracepoint(t->cct, above) == point)
+            return true;
+    }
+    return false;
+}
+
 bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pythia__search_type *t,
                                  uint32_t point)
 {
@@ -70,7 +93,8 @@ bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pyt
              c++) {
             const struct pythia_place *place = &s->problems[i].causes[c].place;
             if (place->from_tracepoint == point || place->to_tracepoint == point ||
-                (place->own && is_open_within(s, t, point, place->context)))
+                (place->own && is_open_within(s, t, point, place->context)) ||
+                is_host_of(s, t, point, place->context))
                 return true;
         }
     return false;

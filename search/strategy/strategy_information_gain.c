@@ -7,6 +7,7 @@
 #include "pythia/mem.h"
 #include "pythia/place.h"
 #include "pythia/status.h"
+#include "space/descent.h"
 #include "strategy_table.h"
 
 /* A suggestion is dropped when it would show less than this part of what the best one would show:
@@ -92,6 +93,45 @@ static void find_closed(struct choosing *c, const struct pythia_space_type *t)
     }
 }
 
+/* Leave out the points of lower layers than `down` that work for no node that holds the cause. */
+static int leave_out_unreached(struct choosing *c, const struct pythia__belief *b,
+                               enum pythia_layer down)
+{
+    struct pythia__descent d;
+    uint32_t points = pythia_vocabulary_tracepoints(c->vocabulary);
+    bool *other = pythia_calloc(points, sizeof(*other)); /* it may not be opened */
+    int status = other ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (uint32_t point = 0; other && point < points; point++)
+        other[point] = !c->closed[point];
+    if (status == PYTHIA_OK)
+        status = pythia__descent_find(b->type, b->mass, other, other, c->e->layers, &d);
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
+        c->closed[point] =
+            c->closed[point] && pythia__descent_reaches(&d, c->e->layers, down, point);
+    if (status == PYTHIA_OK)
+        pythia__descent_free(&d);
+    pythia_free(other);
+    return status;
+}
+
+/* Choose points of a type, from the top layer down until there are some. */
+static int choose_by_layer(struct choosing *c, const struct pythia__belief *b,
+                           struct pythia__pick *picks, size_t *count)
+{
+    enum pythia_layer lowest = pythia_layers_lowest(c->e->layers);
+    int status = PYTHIA_OK;
+    for (unsigned down = PYTHIA_LAYER_APPLICATION;
+         down <= lowest && *count == 0 && status == PYTHIA_OK; down++) {
+        find_closed(c, b->type);
+        if (lowest > PYTHIA_LAYER_APPLICATION)
+            status = leave_out_unreached(c, b, (enum pythia_layer)down);
+        if (status == PYTHIA_OK)
+            status = pythia__gain_choose(b, c->closed, PYTHIA__CALL_PRICE, c->prices, c->budget,
+                                         picks, count);
+    }
+    return status;
+}
+
 static int look_at_group(struct choosing *c, size_t group)
 {
     const struct pythia_group *g = &c->e->diagnosis->groups[group];
@@ -107,7 +147,6 @@ static int look_at_group(struct choosing *c, size_t group)
     struct pythia__pick *picks = pythia_calloc(c->budget + 1, sizeof(*picks));
     size_t count = 0;
     int status = picks ? pythia__belief_create_with(t, c->e->history, &b) : PYTHIA_ENOMEM;
-    find_closed(c, t);
     if (status != PYTHIA_OK)
         goto out;
     status = pythia__region_map_create(t, seen, c->e->open, &map);
@@ -117,8 +156,7 @@ static int look_at_group(struct choosing *c, size_t group)
     if (status != PYTHIA_OK)
         goto out;
     if (b.region_count > 0) {
-        status = pythia__gain_choose(&b, c->closed, PYTHIA__CALL_PRICE, c->prices, c->budget, picks,
-                                     &count);
+        status = choose_by_layer(c, &b, picks, &count);
         if (status != PYTHIA_OK)
             goto out;
     }

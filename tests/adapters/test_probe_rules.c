@@ -10,7 +10,7 @@
 #include "pythia/status.h"
 
 #define TOPICS  "kernel is a list of waits, block_io, page_faults and system_calls"
-#define MEMBERS "service, provider, programs, points and include"
+#define MEMBERS "service, provider, programs, points, include and layer"
 #define HEAD    "service: shop\nprovider: p\nprograms: [/bin/a, /bin/b]\npoints:\n"
 
 static int parse(const char *text, struct pythia_probe_rules *out, struct pythia_error *e)
@@ -66,6 +66,25 @@ static void functions_are_points_from_call_to_return(void **state)
     assert_string_equal(rules.points[0].probes[1], "shop_sell%return");
     assert_true(rules.points[0].keys[0].is_int && !rules.points[0].keys[0].text);
     assert_false(rules.points[0].keys[1].is_int);
+    pythia_probe_rules_free(&rules);
+}
+
+static void arguments_of_functions_may_be_named(void **state)
+{
+    struct pythia_probe_rules rules;
+    struct pythia_error e = {0};
+    assert_int_equal(parse("service: s\nprograms: [/bin/a]\npoints:\n"
+                           "  sell: {function: shop_sell, keys: {id: start order_id, n: start 2, "
+                           "t: start title text}}\n",
+                           &rules, &e),
+                     PYTHIA_OK);
+    assert_true(rules.points[0].has_names);
+    assert_string_equal(rules.points[0].keys[0].argument_name, "order_id");
+    assert_int_equal(rules.points[0].keys[0].argument, PYTHIA_PROBE_ARGUMENT_NAMED);
+    assert_string_equal(rules.points[0].keys[2].argument_name, "title");
+    assert_true(rules.points[0].keys[2].text && !rules.points[0].keys[0].text);
+    assert_null(rules.points[0].keys[1].argument_name);
+    assert_int_equal(rules.points[0].keys[1].argument, 1);
     pythia_probe_rules_free(&rules);
 }
 
@@ -160,6 +179,44 @@ static void topics_of_the_kernel_are_read(void **state)
     pythia_probe_rules_free(&rules);
 }
 
+/* A file says it of its own points, in whatever order; a wait is the kernel's in any file. */
+static void layers_and_waits_are_read(void **state)
+{
+    char folder[] = "/tmp/probe_rules.XXXXXX", outer[64], inner[64];
+    struct pythia_probe_rules rules;
+    struct pythia_error e = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(outer, sizeof(outer), "%s/outer", folder);
+    snprintf(inner, sizeof(inner), "%s/inner", folder);
+    write_text(inner, "points: {two: {function: f}, off: {wait: block_io}}\nlayer: library\n");
+    write_text(outer, "service: a\nprograms: [/bin/a]\ninclude: [inner]\nprovider: p\n"
+                      "points: {one: {}, ready: {wait: run_queue}}\n");
+    assert_int_equal(pythia_probe_rules_read(outer, &rules, &e), PYTHIA_OK);
+    assert_int_equal(rules.point_count, 4);
+    assert_int_equal(rules.points[0].layer, PYTHIA_LAYER_LIBRARY);
+    assert_false(rules.points[0].is_wait);
+    assert_int_equal(rules.points[1].layer, PYTHIA_LAYER_KERNEL);
+    assert_true(rules.points[1].is_wait);
+    assert_int_equal(rules.points[1].wait, PYTHIA_KERNEL_BLOCK_IO_NS);
+    assert_int_equal(rules.points[1].kernel_events,
+                     1u << PYTHIA_KERNEL_SWITCH_OUT | 1u << PYTHIA_KERNEL_SWITCH_IN |
+                         1u << PYTHIA_KERNEL_WAKING | 1u << PYTHIA_KERNEL_SYSTEM_CALL |
+                         1u << PYTHIA_KERNEL_SYSTEM_RETURN);
+    assert_int_equal(rules.points[2].layer, PYTHIA_LAYER_APPLICATION);
+    assert_int_equal(rules.points[3].wait, PYTHIA_KERNEL_RUN_QUEUE_NS);
+    pythia_probe_rules_free(&rules);
+    write_text(
+        outer,
+        "service: a\nprograms: [/bin/a]\npoints: {one: {function: f}}\ninclude: [" PYTHIA_TESTS
+        "/../adapters/controls/probe/rules/kernel.yaml]\n");
+    assert_int_equal(pythia_probe_rules_read(outer, &rules, &e), PYTHIA_OK);
+    assert_int_equal(rules.point_count, 1 + PYTHIA_KERNEL_WAITS); /* one for each */
+    pythia_probe_rules_free(&rules);
+    unlink(inner);
+    unlink(outer);
+    rmdir(folder);
+}
+
 static void what_is_wrong_is_named_with_its_line(void **state)
 {
     const struct {
@@ -177,25 +234,32 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {"programs: /bin/a\n", "programs is a list of paths", 1},
         {HEAD "  a: {request: maybe}\n", "request is true or false", 5},
         {HEAD "  a: {begin: x}\n",
-         "a point has start, done, function, request, type, keys, kernel and only", 5},
+         "a point has start, done, function, request, type, keys, kernel, only and wait", 5},
+        {HEAD "  a: {wait: disk}\n",
+         "a wait is run_queue, block_io, futex, network, poll, sleep or other", 5},
+        {HEAD "  a: {wait: futex, request: true}\n", "a wait has no probes, and no other members",
+         5},
+        {HEAD "  a: {start: x, wait: futex}\n", "a wait has no probes, and no other members", 5},
+        {HEAD "  a: {wait: futex}\n  b: {wait: futex}\n", "two points are the same wait", 1},
+        {HEAD "  a: {}\nlayer: Kernel\n", "a layer is application, library, runtime or kernel", 6},
         {HEAD "  a: {kernel: waits}\n", TOPICS, 5},
         {HEAD "  a: {kernel: [waits, wait]}\n", TOPICS, 5},
         {HEAD "  a: {keys: [x]}\n", "a map of names to values is expected", 5},
         {HEAD "  a: {keys: {k: start}}\n",
          "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
-         "if it is one",
+         "if it is one; or 'start NAME', an argument of a function",
          5},
         {HEAD "  a: {keys: {k: start 0}}\n",
          "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
-         "if it is one",
+         "if it is one; or 'start NAME', an argument of a function",
          5},
         {HEAD "  a: {keys: {k: start 13}}\n",
          "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
-         "if it is one",
+         "if it is one; or 'start NAME', an argument of a function",
          5},
         {HEAD "  a: {keys: {k: start 1 number}}\n",
          "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
-         "if it is one",
+         "if it is one; or 'start NAME', an argument of a function",
          5},
         {HEAD "  a: {request: true, type: k, keys: {k: start 1}}\n",
          "a type is a key of a request, and a text of the probe that begins it", 5},
@@ -203,6 +267,12 @@ static void what_is_wrong_is_named_with_its_line(void **state)
          "a type is a key of a request, and a text of the probe that begins it", 5},
         {HEAD "  a: {type: k, keys: {k: start 1 text}}\n",
          "a type is a key of a request, and a text of the probe that begins it", 5},
+        {HEAD "  a: {keys: {k: start id}}\n",
+         "arguments of functions have names, those of probes do not", 5},
+        {HEAD "  a: {function: f, keys: {k: done id}}\n",
+         "a key is 'start N' or 'done N', the number of an argument, and 'text' or 'int' after it "
+         "if it is one; or 'start NAME', an argument of a function",
+         5},
         {HEAD "  a: {function: f, done: g}\n", "a point has either a function or start and done",
          5},
         {HEAD "  a: {}\n  b: {start: a__done}\n", "two points have a probe in common", 1},
@@ -281,9 +351,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_read_with_their_probes_and_keys),
         cmocka_unit_test(functions_are_points_from_call_to_return),
+        cmocka_unit_test(arguments_of_functions_may_be_named),
         cmocka_unit_test(the_ready_rules_are_read),
         cmocka_unit_test(the_points_of_included_files_are_added),
         cmocka_unit_test(topics_of_the_kernel_are_read),
+        cmocka_unit_test(layers_and_waits_are_read),
         cmocka_unit_test(what_is_wrong_is_named_with_its_line),
         cmocka_unit_test(aliases_do_not_multiply),
         cmocka_unit_test(each_failed_allocation_is_reported),

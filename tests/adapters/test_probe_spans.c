@@ -421,6 +421,87 @@ static void a_span_has_what_happened_while_it_was_open(void **state)
     assert_int_equal(pythia_probe_spans_numbers(spans).outside, 1);
 }
 
+/* ---- waits that are spans ---- */
+
+enum { FUTEX = 2, QUEUE = 3 }; /* points */
+
+static void begin_with_waits(void)
+{
+    static const char with[] = "service: shop\nprovider: p\nprograms: [/a]\npoints:\n"
+                               "  sell: {request: true}\n  work: {}\n"
+                               "  futex: {wait: futex}\n  queue: {wait: run_queue}\n";
+    struct pythia_error e = {0};
+    end(NULL);
+    frames = (struct pythia_buf){0};
+    assert_int_equal(pythia_probe_rules_parse("r", with, sizeof(with) - 1, &rules, &e), PYTHIA_OK);
+    assert_int_equal(pythia_probe_spans_create(&rules, &spans), PYTHIA_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(pythia_probe_spans_define(spans, 10 + i, i / 2, i % 2), PYTHIA_OK);
+    for (unsigned i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
+        assert_int_equal(pythia_probe_spans_define_kernel(spans, i, EVENT_NUMBER(i)), PYTHIA_OK);
+}
+
+/* The thread is off for 10, and waits for a processor for 3. */
+static void a_wait_is_a_child_of_the_span_that_is_open(void **state)
+{
+    begin_with_waits();
+    pythia_probe_spans_open_wait(spans, FUTEX, true);
+    pythia_probe_spans_open_wait(spans, QUEUE, true);
+    hit(1, 1, 0);
+    wait_in(10, 202, 1);
+    hit(30, 1, 2);
+    wait_in(40, 202, 1);
+    wait_in(60, 230, 1); /* no point is open for sleep; the queue's is */
+    hit(80, 1, 3);
+    hit(90, 1, 1);
+    expect("shop:futex 1010+10 in shop:sell\nshop:queue 1020+3 in shop:sell\n"
+           "shop:futex 1040+10 in shop:work\nshop:queue 1050+3 in shop:work\n"
+           "shop:queue 1070+3 in shop:work\n"
+           "shop:work 1030+50 in shop:sell\nshop:sell 1001+89 in -\n");
+    assert_int_equal(pythia_probe_spans_numbers(spans).spans, 7);
+}
+
+static void a_wait_is_recorded_while_its_point_is_open(void **state)
+{
+    begin_with_waits();
+    hit(1, 1, 0);
+    wait_in(10, 202, 1);
+    pythia_probe_spans_open_wait(spans, FUTEX, true);
+    wait_in(40, 202, 1);
+    pythia_probe_spans_open_wait(spans, FUTEX, false);
+    wait_in(60, 202, 1);
+    hit(90, 1, 1);
+    expect("shop:futex 1040+10 in shop:sell\nshop:sell 1001+89 in -\n");
+}
+
+/* Without system calls a wait for a lock would be one for something else. */
+static void a_wait_whose_reason_is_not_known_is_left_out(void **state)
+{
+    begin_with_waits();
+    pythia_probe_spans_open_wait(spans, FUTEX, true);
+    pythia_probe_spans_open_wait(spans, QUEUE, true);
+    assert_int_equal(pythia_probe_spans_define_kernel(spans, PYTHIA_KERNEL_SYSTEM_CALL, 0),
+                     PYTHIA_OK);
+    hit(1, 1, 0);
+    wait_in(10, 202, 1);
+    hit(90, 1, 1);
+    expect("shop:sell 1001+89 in -\n");
+}
+
+/* Half a request is none: 2700 waits fit, of 96 bytes each. */
+static void a_request_with_too_many_waits_is_abandoned_and_counted(void **state)
+{
+    begin_with_waits();
+    pythia_probe_spans_open_wait(spans, FUTEX, true);
+    hit(1, 1, 0);
+    for (uint64_t i = 0; i < 4000; i++)
+        wait_in(10 + 20 * i, 202, 1);
+    hit(90000, 1, 1);
+    expect("");
+    assert_true(pythia_probe_spans_numbers(spans).abandoned > 2000);
+    assert_int_equal(pythia_probe_spans_numbers(spans).spans, 0);
+}
+
 /* 0 would say that nothing had happened. */
 static void keys_of_events_that_were_not_reported_all_the_time_are_left_out(void **state)
 {
@@ -537,6 +618,10 @@ int main(void)
         cmocka_unit_test_teardown(a_request_joins_the_trace_that_its_comment_names, end),
         WITH_RULES(waits_are_told_by_their_reason),
         WITH_RULES(a_span_has_what_happened_while_it_was_open),
+        WITH_RULES(a_wait_is_a_child_of_the_span_that_is_open),
+        WITH_RULES(a_wait_is_recorded_while_its_point_is_open),
+        WITH_RULES(a_wait_whose_reason_is_not_known_is_left_out),
+        WITH_RULES(a_request_with_too_many_waits_is_abandoned_and_counted),
         WITH_RULES(keys_of_events_that_were_not_reported_all_the_time_are_left_out),
         WITH_RULES(an_event_whose_other_half_was_lost_is_passed_over),
         WITH_RULES(only_hits_with_the_right_text_are_of_a_point),

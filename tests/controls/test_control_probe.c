@@ -556,6 +556,61 @@ static void a_point_is_open_without_the_kernel_too(void **state)
     expect_silence();
 }
 
+static int add_layer(void *context, const struct pythia_control_point *point)
+{
+    pythia_buf_printf(context, "%.*s %s %d\n", (int)point->id.size, point->id.bytes,
+                      pythia_layer_name(point->layer), !isnan(point->price_ns));
+    return PYTHIA_OK;
+}
+
+/* A line each: id, layer, whether its price is known. */
+static void expect_layers(const char *expected)
+{
+    struct pythia_buf got = {0};
+    assert_int_equal(plane->ops->inventory(plane, add_layer, &got), PYTHIA_OK);
+    assert_string_equal(got.bytes, expected);
+    pythia_buf_free(&got);
+}
+
+static void begin_with_waits(void)
+{
+    char text[512];
+    int size = snprintf(text, sizeof(text),
+                        "service: shop\nprovider: p\nprograms: [%s]\npoints:\n"
+                        "  sell: {request: true}\n  futex: {wait: futex}\n",
+                        program);
+    write_file(with_library, text, (size_t)size);
+    begin_with(with_library, NULL);
+    expect_observed("shop shop:sell applied 0\nshop shop:futex applied 0\n");
+    greet();
+}
+
+static const char *const wait_events[] = {"switch_out", "switch_in", "waking", "system_call",
+                                          "system_return"};
+
+/* Its events alone are asked for. A wait has no price that was measured, and is the kernel's. */
+static void a_wait_is_a_point_of_the_kernel(void **state)
+{
+    begin_with_waits();
+    assert_int_equal(plane_apply(plane, "shop:futex", 7, now_ns), PYTHIA_OK);
+    for (size_t i = 0; i < 4; i++)
+        serve_kernel("within", wait_events[i], "attached 3");
+    expect_observed("shop shop:sell applied 7\nshop shop:futex pending 0\n");
+    serve_kernel("within", wait_events[4], "attached 4");
+    expect_observed("shop shop:sell applied 7\nshop shop:futex applied 7\n");
+    expect_layers("shop:sell application 1\nshop:futex kernel 0\n");
+    expect_silence();
+}
+
+static void a_wait_is_refused_without_the_kernel(void **state)
+{
+    begin_with_waits();
+    assert_int_equal(plane_apply(plane, "shop:futex", 7, now_ns), PYTHIA_OK);
+    for (size_t i = 0; i < 5; i++)
+        serve_kernel("within", wait_events[i], "refused");
+    expect_observed("shop shop:sell applied 7\nshop shop:futex refused 0\n");
+}
+
 static void wrong_settings_are_refused_with_the_reason(void **state)
 {
     struct pythia_control *c = NULL;
@@ -600,6 +655,8 @@ int main(void)
         WITHOUT_PLANE(probes_are_in_the_processes_that_the_user_names_alone),
         WITHOUT_PLANE(the_kernel_is_asked_while_a_point_that_needs_it_is_open),
         WITHOUT_PLANE(a_point_is_open_without_the_kernel_too),
+        WITHOUT_PLANE(a_wait_is_a_point_of_the_kernel),
+        WITHOUT_PLANE(a_wait_is_refused_without_the_kernel),
         cmocka_unit_test(wrong_settings_are_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, begin_files, end_files);

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import tempfile
 
+# Programs on this machine hand their requests over whole: nothing is waited for.
+CYCLES = {"cycle_requests": 300, "quiet_ms": 300}
 SERVER = "/usr/lib/postgresql/15/bin"
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "adapters", "controls", "probe", "rules",
                      "postgresql.yaml")

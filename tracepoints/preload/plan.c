@@ -37,8 +37,10 @@ static long parse_plan_number(const char *text, long least, long most)
     return *end == '\0' && number >= least && number <= most ? number : -1;
 }
 
-/* Bytes: resident memory of the process; read from storage and written to it by the thread. */
-const char *const pythia__metrics[PYTHIA__METRICS] = {"rss", "read_bytes", "write_bytes"};
+/* Resident memory is the process's; all others are the thread's. */
+const char *const pythia__metrics[PYTHIA__METRICS] = {
+    "rss",    "read_bytes",   "write_bytes",  "cpu_ns",       "page_faults", "context_switches",
+    "cycles", "instructions", "cache_misses", "branch_misses"};
 
 static long parse_metric(const char *text)
 {
@@ -71,7 +73,7 @@ static int parse_key_source(const char *text, struct pythia__key *out, char *why
         return 0;
     snprintf(why, 256,
              "'%.40s' is not a source of a key-value: expected arg0 to arg%d, farg0 to farg7, ret, "
-             "caller, rss, read_bytes or write_bytes",
+             "caller or a metric (pythia run --help lists them)",
              text, PYTHIA__PLAN_ARG_MAX - 1);
     return -EINVAL;
 }
@@ -107,7 +109,7 @@ static int check_key(const struct pythia__key *k, int typed, char *why)
     if (k->from == PYTHIA__FROM_CALLER && typed)
         fault = "'caller' takes no type: it is a text, object+offset";
     else if (k->from == PYTHIA__FROM_METRIC && typed)
-        fault = "rss, read_bytes and write_bytes take no type: they are numbers of bytes";
+        fault = "metrics take no type: they are whole numbers";
     else if (k->from == PYTHIA__FROM_FLOATING && !floating)
         fault = "a farg is f32 or f64";
     else if (k->from == PYTHIA__FROM_ARGUMENT && floating)

@@ -29,7 +29,21 @@ enum pythia__source_kind {
     PYTHIA__FROM_METRIC, /* by how much the index-th of pythia__metrics has grown meanwhile */
 };
 
-#define PYTHIA__METRICS 3
+/* Those of storage and memory, counters of the processor (counters.h), and what the kernel counts
+ * for a thread on any machine. */
+enum pythia__metric {
+    PYTHIA__METRIC_RSS,
+    PYTHIA__METRIC_READ_BYTES,
+    PYTHIA__METRIC_WRITE_BYTES,
+    PYTHIA__METRIC_CPU_NS,
+    PYTHIA__METRIC_PAGE_FAULTS,
+    PYTHIA__METRIC_CONTEXT_SWITCHES,
+    PYTHIA__METRIC_COUNTERS, /* and from there on one for each enum pythia__counter */
+};
+#define PYTHIA__METRICS (PYTHIA__METRIC_COUNTERS + 4)
+#define PYTHIA__METRIC_NAMES                                                                       \
+    "rss, read_bytes, write_bytes, cpu_ns, page_faults, context_switches, cycles, instructions, "  \
+    "cache_misses and branch_misses"
 extern const char *const pythia__metrics[PYTHIA__METRICS];
 
 enum pythia__source_type {

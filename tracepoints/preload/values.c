@@ -6,12 +6,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "counters.h"
 #include "hooks.h"
 #include "probes/probes.h"
 #include "record/hooking.h"
@@ -133,12 +137,74 @@ static int64_t number_at(const char *text)
     return number;
 }
 
+/* ---- counters of the processor ---- */
+
+static __thread struct pythia__counter_state counters[PYTHIA__COUNTERS]
+    __attribute__((tls_model("initial-exec")));
+static __thread uint8_t in_counter __attribute__((tls_model("initial-exec")));
+static pthread_key_t counting;
+static pthread_once_t counting_once = PTHREAD_ONCE_INIT;
+static int counting_made;
+
+static void close_counters(void *of)
+{
+    struct pythia__counter_state *all = of;
+    for (int i = 0; i < PYTHIA__COUNTERS; i++)
+        pythia__counter_close(&all[i]);
+}
+
+static void make_counting(void)
+{
+    counting_made = pthread_key_create(&counting, close_counters) == 0;
+}
+
+/* Files that no thread's end would close are not opened. */
+static int64_t counter_now(enum pythia__counter which)
+{
+    int64_t now = UNKNOWN;
+    if (in_counter) /* a signal handler in the middle of this */
+        return UNKNOWN;
+    in_counter = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    pthread_once(&counting_once, make_counting);
+    if (counting_made && pthread_setspecific(counting, counters) == 0)
+        now = pythia__counter_read(&counters[which], pythia__counter_events[which].type,
+                                   pythia__counter_events[which].number,
+                                   (uint64_t)syscall(SYS_getpid));
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    in_counter = 0;
+    return now;
+}
+
+/* ---- what the kernel counts for a thread ---- */
+
+static int64_t usage_now(unsigned index)
+{
+    struct rusage usage;
+    struct timespec cpu;
+    int before = errno;
+    long status = index == PYTHIA__METRIC_CPU_NS
+                      ? syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu)
+                      : syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
+    errno = before;
+    if (status != 0)
+        return UNKNOWN;
+    if (index == PYTHIA__METRIC_CPU_NS)
+        return (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec;
+    return index == PYTHIA__METRIC_PAGE_FAULTS ? usage.ru_minflt + usage.ru_majflt
+                                               : usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
 /* The current value of one of pythia__metrics. */
 static __attribute__((noinline)) int64_t metric_now(unsigned index)
 {
     char text[512];
     const char *at;
-    if (index == 0) {
+    if (index >= PYTHIA__METRIC_COUNTERS)
+        return counter_now((enum pythia__counter)(index - PYTHIA__METRIC_COUNTERS));
+    if (index >= PYTHIA__METRIC_CPU_NS)
+        return usage_now(index);
+    if (index == PYTHIA__METRIC_RSS) {
         int64_t pages =
             read_proc("/proc/self/statm", text, sizeof(text)) && (at = strchr(text, ' ')) != NULL
                 ? number_at(at)
@@ -147,7 +213,7 @@ static __attribute__((noinline)) int64_t metric_now(unsigned index)
     }
     if (!read_proc("/proc/thread-self/io", text, sizeof(text)))
         return UNKNOWN;
-    at = strstr(text, index == 1 ? "\nread_bytes:" : "\nwrite_bytes:");
+    at = strstr(text, index == PYTHIA__METRIC_READ_BYTES ? "\nread_bytes:" : "\nwrite_bytes:");
     return at ? number_at(strchr(at, ':') + 1) : UNKNOWN;
 }
 

@@ -19,6 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "probe/probe_arguments.h"
 #include "probe/probe_feed.h"
 #include "pythia/elf_functions.h"
 #include "pythia/kernel_points.h"
@@ -31,11 +32,12 @@
 #include "pythia/wishes.h"
 #include "shared/planes.h"
 
-#define CONNECT_NS UINT64_C(1000000000) /* between tries */
-#define RENEW_NS   UINT64_C(5000000000) /* between renewals of leases */
-#define ID_BYTES   4608
-#define RINGS_MAX  253
-#define ENDS_MAX   (2 * PYTHIA_PROBE_PROGRAMS_MAX)
+#define CONNECT_NS   UINT64_C(1000000000) /* between tries */
+#define RENEW_NS     UINT64_C(5000000000) /* between renewals of leases */
+#define ONE_PROBE_NS UINT64_C(250000000)  /* to open or close it */
+#define ID_BYTES     4608
+#define RINGS_MAX    253
+#define ENDS_MAX     (2 * PYTHIA_PROBE_PROGRAMS_MAX)
 
 /* In more processes than these a probe of a library is attached everywhere: each of them makes a
  * hit in the others longer, by 22 ns of 505, and takes a tenth of a second to close. */
@@ -79,7 +81,9 @@ struct point {
     char *id; /* owned: "SERVICE:NAME" */
     struct end ends[ENDS_MAX];
     size_t end_count;
+    bool offered; /* a program has its probes; or it is a wait of threads in requests, which have */
     bool wanted;
+    bool told; /* the feed, that it is open: of a wait alone */
 };
 
 struct probe {
@@ -128,6 +132,18 @@ static int add_ends(struct probe *p, size_t index, const char *program,
         point->end_count++;
     }
     return PYTHIA_OK;
+}
+
+/* A wait is offered where requests can begin. */
+static void mark_offered(struct probe *p)
+{
+    bool requests = false;
+    for (size_t i = 0; i < p->rules->point_count; i++) {
+        p->points[i].offered = p->points[i].end_count > 0;
+        requests |= p->points[i].offered && p->rules->points[i].request;
+    }
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        p->points[i].offered |= requests && p->rules->points[i].is_wait;
 }
 
 static bool is_wanted_function(const void *rules, const char *name)
@@ -187,6 +203,8 @@ static int add_program(struct probe *p, const char *program)
         pythia_log(PYTHIA_LOG_WARNING, "A program cannot be probed: program=%s, reason=%s", program,
                    why.sentence);
     for (size_t i = 0; i < p->rules->point_count && status == PYTHIA_OK && !why.status; i++) {
+        if (p->rules->points[i].is_wait)
+            continue;
         bool function = strcmp(p->rules->points[i].provider, PYTHIA_FUNCTION_PROVIDER) == 0;
         status = add_ends(p, i, program, &lists[function]);
     }
@@ -242,8 +260,10 @@ static int read_inventory(struct probe *p, const char *path, struct pythia_error
 {
     struct pythia_probe_rules rules;
     int status = pythia_probe_rules_read(path, &rules, e);
-    if (status == PYTHIA_OK)
-        status = pythia__probe_feed_create(&rules, &p->feed);
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__probe_arguments_find(&rules);
+    status = pythia__probe_feed_create(&rules, &p->feed);
     if (status != PYTHIA_OK)
         return status;
     p->rules = pythia__probe_feed_rules(p->feed);
@@ -258,6 +278,8 @@ static int read_inventory(struct probe *p, const char *path, struct pythia_error
     status = p->points ? name_kernel_events(p) : PYTHIA_ENOMEM;
     for (size_t i = 0; i < p->rules->program_count && status == PYTHIA_OK; i++)
         status = add_program(p, p->rules->programs[i]);
+    if (status == PYTHIA_OK)
+        mark_offered(p);
     return status;
 }
 
@@ -306,11 +328,11 @@ struct pythia_probe_feed *pythia_control_probe_feed(struct pythia_control *c)
 }
 
 /* What a hit of a point costs: both of its probes, at the most expensive site of each. NaN before
- * pythia-probe has said what it measured. */
+ * pythia-probe has said what it measured, and of waits, which it does not measure. */
 static double find_price(const struct probe *p, const struct point *point)
 {
     double most[2] = {0, 0};
-    if (!p->greeted)
+    if (!p->greeted || p->rules->points[point - p->points].is_wait)
         return NAN;
     for (size_t k = 0; k < point->end_count; k++)
         for (size_t i = 0; i < PYTHIA_USDT_INSTRUCTIONS; i++)
@@ -330,8 +352,9 @@ static int list_probes(struct pythia_control *c,
         const struct point *point = &p->points[i];
         const struct pythia_control_point out = {.id = pythia_text_of(point->id),
                                                  .target = pythia_text_of(p->rules->service),
-                                                 .price_ns = find_price(p, point)};
-        if (point->end_count > 0)
+                                                 .price_ns = find_price(p, point),
+                                                 .layer = p->rules->points[i].layer};
+        if (point->offered)
             status = each(context, &out);
     }
     return status < 0 ? status : PYTHIA_OK;
@@ -348,9 +371,11 @@ static void close_connection(struct probe *p)
     p->socket = -1;
     p->greeted = false;
     pythia__probe_feed_rings(p->feed, NULL, 0);
-    for (size_t i = 0; i < p->rules->point_count; i++)
+    for (size_t i = 0; i < p->rules->point_count; i++) {
+        p->points[i].told = false;
         for (size_t k = 0; k < p->points[i].end_count; k++)
             p->points[i].ends[k].instance_count = 0;
+    }
     for (size_t i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
         p->kernel[i].instances[0].state = END_CLOSED;
 }
@@ -637,7 +662,7 @@ static bool is_event_wanted(const struct probe *p, unsigned event)
 {
     bool wanted = false;
     for (size_t i = 0; i < p->rules->point_count; i++)
-        wanted |= p->points[i].wanted && p->points[i].end_count > 0 &&
+        wanted |= p->points[i].wanted && p->points[i].offered &&
                   (p->rules->points[i].kernel_events >> event & 1);
     return wanted;
 }
@@ -659,6 +684,21 @@ static void send_wanted(struct probe *p, bool renew)
                           is_event_wanted(p, i), renew);
 }
 
+/* Tell the feed which waits become spans. */
+static int tell_waits(struct probe *p)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; p->greeted && i < p->rules->point_count && status == PYTHIA_OK; i++) {
+        struct point *point = &p->points[i];
+        if (!p->rules->points[i].is_wait || point->told == point->wanted)
+            continue;
+        status = pythia__probe_feed_open_wait(p->feed, i, point->wanted);
+        if (status == PYTHIA_OK)
+            point->told = point->wanted;
+    }
+    return status;
+}
+
 static int exchange_messages(struct probe *p, uint64_t now_ns)
 {
     int status = PYTHIA_OK;
@@ -671,7 +711,7 @@ static int exchange_messages(struct probe *p, uint64_t now_ns)
     if (p->greeted)
         follow_processes(p);
     send_wanted(p, renew);
-    return status < 0 ? status : PYTHIA_OK;
+    return status < 0 ? status : tell_waits(p);
 }
 
 /* ---- what a plane is asked ---- */
@@ -707,17 +747,21 @@ static int apply_probes(struct pythia_control *c, const struct pythia_control_wi
 
 /* A library's point is open once it is open in the processes that have requests so far. One that
  * needs an event of the kernel waits until that is attached; if it is refused, its keys are
- * missing, and the point is open nevertheless. */
+ * missing, and the point is open nevertheless, unless it is a wait. */
 static enum pythia_control_result judge_point(const struct probe *p, const struct point *point)
 {
-    bool as_wanted = true;
-    uint32_t events = p->rules->points[point - p->points].kernel_events;
+    const struct pythia_probe_point *rule = &p->rules->points[point - p->points];
+    bool as_wanted = true, refused = false;
     for (unsigned i = 0; point->wanted && i < PYTHIA_KERNEL_EVENTS; i++)
-        if (events >> i & 1)
+        if (rule->kernel_events >> i & 1) {
             as_wanted &= p->kernel[i].instances[0].state == END_OPEN ||
                          p->kernel[i].instances[0].state == END_REFUSED;
+            refused |= p->kernel[i].instances[0].state == END_REFUSED;
+        }
     if (point->wanted && !p->greeted)
         return PYTHIA_CONTROL_LOST;
+    if (rule->is_wait && refused)
+        return PYTHIA_CONTROL_REFUSED;
     for (size_t k = 0; k < point->end_count; k++)
         for (size_t n = 0; n < point->ends[k].instance_count; n++) {
             const struct instance *instance = &point->ends[k].instances[n];
@@ -734,7 +778,7 @@ static enum pythia_control_result judge_point(const struct probe *p, const struc
 static bool is_offered(const struct probe *p, struct pythia_text id)
 {
     for (size_t i = 0; i < p->rules->point_count; i++)
-        if (p->points[i].end_count > 0 && pythia_text_equal(pythia_text_of(p->points[i].id), id))
+        if (p->points[i].offered && pythia_text_equal(pythia_text_of(p->points[i].id), id))
             return true;
     return false;
 }
@@ -750,7 +794,7 @@ static int observe_probes(struct pythia_control *c, uint64_t now_ns,
     for (size_t i = 0; i < p->rules->point_count && status >= 0; i++) {
         const struct point *point = &p->points[i];
         enum pythia_control_result result = judge_point(p, point);
-        if (point->end_count > 0)
+        if (point->offered)
             status = each(context, pythia_text_of(point->id), pythia_text_of(p->rules->service),
                           result, result == PYTHIA_CONTROL_APPLIED ? p->version : 0);
     }
@@ -777,11 +821,15 @@ static int switch_off_probes(struct pythia_control *c, bool off, uint64_t now_ns
     return PYTHIA_OK;
 }
 
-/* pythia-probe attaches one probe after the other, and closing one takes as long as opening. */
+/* pythia-probe attaches one probe after the other, and closing one takes as long as opening. After
+ * learning, all are closed: the last of 40 after 7 s (./dev demo postgres, on a busy machine). */
 static uint64_t estimate_probe_latency_ns(const struct pythia_control *c)
 {
-    (void)c;
-    return UINT64_C(2000000000);
+    const struct probe *p = (const struct probe *)c;
+    size_t probes = PYTHIA_KERNEL_EVENTS;
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        probes += p->points[i].end_count;
+    return UINT64_C(2000000000) + probes * ONE_PROBE_NS;
 }
 
 const struct pythia_control_ops pythia__control_probe = {

@@ -16,10 +16,12 @@
 #define FORGET_NS     UINT64_C(1000000000) /* between looks for threads that are gone */
 #define PROCESSES_MAX 16
 
+enum definition_kind { DEFINE_BEGIN, DEFINE_END, DEFINE_KERNEL, DEFINE_WAIT };
+
 struct definition {
-    uint32_t number;
-    size_t point; /* or, if `kernel`, which event */
-    bool done, kernel;
+    enum definition_kind kind;
+    uint32_t number; /* of hits; of a wait: is it open? */
+    size_t point;    /* or, of the kernel, which event */
 };
 
 struct pythia_probe_feed {
@@ -104,13 +106,18 @@ static int add_definition(struct pythia_probe_feed *f, struct definition definit
 
 int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size_t point, bool done)
 {
-    return add_definition(f, (struct definition){number, point, done, false});
+    return add_definition(f, (struct definition){done ? DEFINE_END : DEFINE_BEGIN, number, point});
 }
 
 int pythia__probe_feed_define_kernel(struct pythia_probe_feed *f, enum pythia_kernel_event event,
                                      uint32_t number)
 {
-    return add_definition(f, (struct definition){number, event, false, true});
+    return add_definition(f, (struct definition){DEFINE_KERNEL, number, event});
+}
+
+int pythia__probe_feed_open_wait(struct pythia_probe_feed *f, size_t point, bool open)
+{
+    return add_definition(f, (struct definition){DEFINE_WAIT, open, point});
 }
 
 size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_probe_process *out,
@@ -155,17 +162,29 @@ static int take_rings(struct pythia_probe_feed *f, struct pythia_error *e)
     return status == PYTHIA_OK ? pythia_probe_spans_create(&f->rules, &f->spans) : status;
 }
 
+static int take_definition(struct pythia_probe_spans *spans, const struct definition *d)
+{
+    switch (d->kind) {
+    case DEFINE_KERNEL:
+        return pythia_probe_spans_define_kernel(spans, (enum pythia_kernel_event)d->point,
+                                                d->number);
+    case DEFINE_WAIT:
+        pythia_probe_spans_open_wait(spans, d->point, d->number != 0);
+        return PYTHIA_OK;
+    case DEFINE_BEGIN:
+    case DEFINE_END:
+        break;
+    }
+    return pythia_probe_spans_define(spans, d->number, d->point, d->kind == DEFINE_END);
+}
+
 /* Take in what the plane has said since the last time. */
 static int take_news(struct pythia_probe_feed *f, struct pythia_error *e)
 {
     pthread_mutex_lock(&f->lock);
     int status = f->renewed ? take_rings(f, e) : PYTHIA_OK;
-    for (size_t i = 0; i < f->definition_count && f->spans && status == PYTHIA_OK; i++) {
-        const struct definition *d = &f->definitions[i];
-        status = d->kernel ? pythia_probe_spans_define_kernel(
-                                 f->spans, (enum pythia_kernel_event)d->point, d->number)
-                           : pythia_probe_spans_define(f->spans, d->number, d->point, d->done);
-    }
+    for (size_t i = 0; i < f->definition_count && f->spans && status == PYTHIA_OK; i++)
+        status = take_definition(f->spans, &f->definitions[i]);
     f->definition_count = 0;
     pthread_mutex_unlock(&f->lock);
     return status;

@@ -25,6 +25,10 @@ int pythia__probe_feed_define(struct pythia_probe_feed *f, uint32_t number, size
 int pythia__probe_feed_define_kernel(struct pythia_probe_feed *f, enum pythia_kernel_event event,
                                      uint32_t number);
 
+/* Waits of the kernel become spans of a point (is_wait of its rule) from now on, or no more. As
+ * above. */
+int pythia__probe_feed_open_wait(struct pythia_probe_feed *f, size_t point, bool open);
+
 /* Processes in which requests began and that still ran about a second ago: up to `max` of them (and
  * 16) into `out`. Returns how many there are. */
 size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_probe_process *out,

@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include "pythia/elf_functions.h"
+#include "pythia/function_arguments.h"
 #include "pythia/log.h"
+#include "pythia/mem.h"
 #include "pythia/process_files.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
+#include "pythia/strtab.h"
 #include "pythia/usdt_notes.h"
 #include "shared/command.h"
 
@@ -72,16 +75,71 @@ static int list_functions(const struct listing *l, int file, struct pythia_usdt_
     return status;
 }
 
-/* Functions are listed where they begin: their other site is their return. */
-static size_t list_sites(struct pythia_buf *to, const struct pythia_usdt_notes *notes)
+/* The arguments of functions, as the debug information has them: by number of a name, a list. */
+struct signatures {
+    struct pythia_strtab *names;
+    struct pythia_buf *texts; /* owned */
+    size_t capacity;
+};
+
+static int add_signature(void *to, const char *name,
+                         const struct pythia_function_argument *arguments, size_t count)
 {
-    size_t shown = 0;
-    for (size_t i = 0; i < notes->count; i++)
+    struct signatures *s = to;
+    uint32_t number = pythia_strtab_intern(s->names, pythia_text_of(name));
+    if (number == PYTHIA_STRTAB_NONE ||
+        pythia_reach(&s->texts, &s->capacity, number, sizeof(*s->texts)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    struct pythia_buf *text = &s->texts[number];
+    for (size_t i = 0; i < count && text->size == 0; i++)
+        for (size_t k = 0; k < count; k++)
+            pythia_buf_printf(text, "%s%d %s%s%s", k ? ", " : "", arguments[k].number + 1,
+                              arguments[k].name, arguments[k].is_int ? " int" : "",
+                              arguments[k].text ? " text" : "");
+    return pythia_buf_status(text);
+}
+
+static void free_signatures(struct signatures *s)
+{
+    for (size_t i = 0; i < s->capacity; i++)
+        pythia_buf_free(&s->texts[i]);
+    pythia_free(s->texts);
+    pythia_strtab_destroy(s->names);
+}
+
+static void add_listed_signature(struct pythia_buf *to, const struct signatures *s,
+                                 const char *name)
+{
+    uint32_t number = pythia_strtab_find(s->names, pythia_text_of(name));
+    if (number == PYTHIA_STRTAB_NONE || number >= s->capacity || s->texts[number].size == 0)
+        return;
+    to->size--; /* the end of the line */
+    pythia_buf_puts(to, "  (");
+    pythia_buf_text_add(to, pythia_buf_text(&s->texts[number]));
+    pythia_buf_puts(to, ")\n");
+}
+
+/* Functions are listed where they begin: their other site is their return. */
+static int list_sites(const struct listing *l, const char *path,
+                      const struct pythia_usdt_notes *notes, struct pythia_buf *to, size_t *shown)
+{
+    struct signatures signatures = {0};
+    struct pythia_error why = {0};
+    int status = pythia_strtab_create(&signatures.names);
+    *shown = 0;
+    /* Without debug information functions are listed by their names alone. */
+    if (status == PYTHIA_OK && l->functions)
+        status = pythia_function_arguments_read(path, matches_function_pattern, l->functions,
+                                                add_signature, &signatures, &why);
+    status = status == PYTHIA_EIO ? PYTHIA_OK : status;
+    for (size_t i = 0; status == PYTHIA_OK && i < notes->count; i++)
         if (notes->sites[i].instruction != PYTHIA_USDT_RETURN) {
             add_listed_site(to, &notes->sites[i]);
-            shown++;
+            add_listed_signature(to, &signatures, notes->sites[i].name);
+            ++*shown;
         }
-    return shown;
+    free_signatures(&signatures);
+    return status == PYTHIA_OK ? pythia_buf_status(to) : status;
 }
 
 /* Most libraries of a process have no probes and are left out; a file that was named is not. */
@@ -95,8 +153,10 @@ static void list_file(struct listing *l, const char *path, int file, bool named)
         log_unlisted(l, path, why.sentence);
         return;
     }
-    size_t shown = list_sites(&sites, &notes);
-    if (named || shown > 0) {
+    size_t shown = 0;
+    if (list_sites(l, path, &notes, &sites, &shown) != PYTHIA_OK)
+        log_unlisted(l, path, "out of memory");
+    else if (named || shown > 0) {
         pythia_shown_add(&l->text, pythia_text_of(path), SIZE_MAX);
         pythia_buf_printf(&l->text, ": %zu %s%s\n", shown, l->functions ? "function" : "probe site",
                           shown == 1 ? "" : "s");
@@ -173,7 +233,9 @@ const struct pythia__command pythia__cmd_probes = {
         "return: by the symbols of the file, and by those of its debug package, if it is installed "
         "(/usr/lib/debug/.build-id). A program that was stripped has the functions that it "
         "exports. Names are those of the linker, as rules for *pythiad --probes* take them: "
-        "those of C++ are mangled.",
+        "those of C++ are mangled. Behind a function stand the arguments that its debug "
+        "information (DWARF) has, with the numbers that rules take: (1 order_id int, 2 title "
+        "text).",
     .examples = "# What PostgreSQL offers\n"
                 "pythia probes /usr/lib/postgresql/15/bin/postgres\n"
                 "# What a running program and its libraries offer\n"

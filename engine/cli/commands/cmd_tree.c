@@ -24,10 +24,11 @@ static const struct pythia_option options[] = {
     PYTHIA_INTEGER("slowest", 'n', "N", "1", 1, 1000, offsetof(struct settings, slowest),
                    "Show the N requests that took longest"),
     PYTHIA_FLAG("keys", 'k', offsetof(struct settings, keys), "Show the key-values of each span"),
-    PYTHIA_TEXT_OPTION("metric", 0, "NAME", offsetof(struct settings, metric),
-                       "Show this number of each span instead of its duration: rss, read_bytes or "
-                       "write_bytes (their growth during the span, if a declaration of pythia run "
-                       "asks for it), or any numeric key; time: the duration"),
+    PYTHIA_TEXT_OPTION(
+        "metric", 0, "NAME", offsetof(struct settings, metric),
+        "Show this number of each span instead of its duration: rss, read_bytes, "
+        "cycles or another metric (its growth during the span, if a declaration of pythia run "
+        "asks for it), or any numeric key; time: the duration"),
     PYTHIA_CHOICE(
         "mode", 0, "debug|concise|verbose", "debug", offsetof(struct settings, mode),
         "Spans to show: all; those of at least 100 ns; or also those with key-values. Children of "

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "pythia/layer.h"
 #include "pythia/shown_text.h"
 
 void pythia__show_text(struct pythia_buf *to, const json_t *value)
@@ -232,6 +233,9 @@ void pythia__show_points(struct pythia_buf *to, const json_t *points)
         pythia__show_text(to, json_object_get(p, "trace_point"));
         pythia_buf_puts(to, "  (");
         pythia__show_text(to, json_object_get(p, "result"));
+        const char *layer = get_member_text(p, "layer");
+        if (layer[0] && strcmp(layer, pythia_layer_name(PYTHIA_LAYER_APPLICATION)) != 0)
+            pythia_buf_printf(to, ", %s", layer);
         pythia_buf_printf(to, "%s%s", json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
                           json_is_true(json_object_get(p, "quarantined")) ? ", quarantined" : "");
         show_types(to, json_object_get(p, "types"));

@@ -209,6 +209,7 @@ static int play_search(struct replay *r)
     how.search.always = r->run.given.always;
     how.search.never = r->run.given.never;
     how.search.prices = r->run.given.prices;
+    how.search.layers = r->run.given.layers;
     how.search.history = r->run.given.history;
     status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
                                     &r->loop, &r->groups, &r->open, &r->reading.result);

@@ -52,6 +52,10 @@ const struct pythia_option pythia__report_options[] = {
      "Measured cost of one hit of a trace point, or of all that match a pattern; or a file with "
      "one entry per line. May be given several times: an id takes precedence over patterns, "
      "otherwise the last match counts"},
+    {"layer", 0, PYTHIA_OPTION_TEXTS, "ID=LAYER|@FILE", NULL, NULL, 0, 0, OPTION(search.layers),
+     "Layer of a trace point, or of all that match a pattern: application (unless said otherwise), "
+     "library, runtime or kernel; or a file with one entry per line. Points of a lower layer are "
+     "opened once a node that they work for holds the variance. With --strategy information-gain"},
     {"never", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0, OPTION(search.never),
      "Never open or suggest these trace points: an id, a pattern with * and ?, or a file with one "
      "of them per line; may be given several times"},
@@ -113,6 +117,7 @@ static int suggest_points(struct pythia__report_run *r)
                                        .never = r->given.never,
                                        .price_ns = r->s->price_ns,
                                        .prices = r->given.prices,
+                                       .layers = r->given.layers,
                                        .history = r->given.history,
                                        .seed = (uint64_t)r->s->seed};
     struct pythia_buf missing = {0};

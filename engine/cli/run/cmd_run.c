@@ -145,6 +145,7 @@ static int read_points(struct running *r)
     }
     if (r->points.faults)
         return PYTHIA__EXIT_USAGE;
+    pythia__declarations_warn(&r->points);
     if (r->points.count > 0 || traces_probes(r->s))
         return PYTHIA__EXIT_DONE;
     pythia_log(PYTHIA_LOG_ERROR, "There is nothing to trace: --points has no declaration");
@@ -638,10 +639,11 @@ const struct pythia__command pythia__cmd_run = {
         "with --symbols. A type may follow after a colon: i8 to "
         "i64 (the default), u8 to u64, bool, f32, f64, str (a string, of which 64 bytes are kept) "
         "or strN (N bytes). A name and = may come first: \"bytes=arg2:u32\". A pointer that "
-        "cannot be read does not harm the program. \"metrics\" lists rss, read_bytes and "
-        "write_bytes: the growth of the process's resident memory during a call, and the bytes "
-        "that the thread read from and wrote to storage. They are read from /proc, which takes "
-        "microseconds, and become key-values metric.rss and so on. \"error\" says when a call has "
+        "cannot be read does not harm the program. \"metrics\" lists what grows in a call, as "
+        "key-values metric.rss and so on: rss, the memory of the process; read_bytes, write_bytes "
+        "(storage), cpu_ns, page_faults, context_switches and, if the processor counts them, "
+        "cycles, instructions, cache_misses, branch_misses of the thread. \"error\" says when a "
+        "call has "
         "failed: its result is negative, zero, null or nonzero; a call that ends by an exception "
         "or longjmp always has. \"types\" lists the request types that the point is open for; "
         "without it, all. \"enabled\": false leaves the point closed. \"callback\" names a "

@@ -16,6 +16,7 @@
 
 #include <jansson.h>
 
+#include "counters.h"
 #include "plan.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -101,6 +102,8 @@ static bool check_keys(struct pythia__declarations *d, const struct pythia__decl
             report_line(d, p, "key of '%s': %s", p->name, why);
             return false;
         }
+        if (key.from == PYTHIA__FROM_METRIC && key.index >= PYTHIA__METRIC_COUNTERS)
+            d->counters |= 1u << (key.index - PYTHIA__METRIC_COUNTERS);
         count++;
         at += size + (at[size] == ',');
     }
@@ -304,9 +307,7 @@ static void add_metrics(struct pythia__declarations *d, struct pythia__declarati
             known = known || (strlen(pythia__metrics[i]) == size &&
                               strncmp(pythia__metrics[i], at, size) == 0);
         if (!known) {
-            report_line(d, p,
-                        "'%.*s' is not a metric; the metrics are rss, read_bytes and "
-                        "write_bytes",
+            report_line(d, p, "'%.*s' is not a metric; the metrics are " PYTHIA__METRIC_NAMES,
                         (int)(size < 40 ? size : 40), at);
             *right = false;
         }
@@ -636,5 +637,33 @@ void pythia__declarations_plan(const struct pythia__declarations *d, struct pyth
         add_csv_field(to, p->keys);
         add_csv_field(to, p->callback);
         pythia_buf_putc(to, '\n');
+    }
+}
+
+/* The reason why a counter cannot be counted here. */
+static const char *explain_counter(int status)
+{
+    switch (status) {
+    case -ENOENT:
+    case -ENODEV:
+    case -EOPNOTSUPP:
+        return "this machine has no such counter, as most virtual machines";
+    case -EACCES:
+    case -EPERM:
+        return "it takes CAP_PERFMON, or kernel.perf_event_paranoid to be 2 or less";
+    default:
+        return strerror(-status);
+    }
+}
+
+void pythia__declarations_warn(const struct pythia__declarations *d)
+{
+    for (unsigned i = 0; i < PYTHIA__COUNTERS; i++) {
+        int status = d->counters >> i & 1 ? pythia__counter_try((enum pythia__counter)i) : 0;
+        if (status != 0)
+            pythia_log(PYTHIA_LOG_WARNING,
+                       "%s are not counted: %s. cpu_ns, page_faults and context_switches are "
+                       "counted everywhere",
+                       pythia__metrics[PYTHIA__METRIC_COUNTERS + i], explain_counter(status));
     }
 }

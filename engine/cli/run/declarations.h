@@ -29,7 +29,8 @@ struct pythia__declarations {
     struct pythia_strtab *names; /* of names and of functions, … */
     size_t *by_string;           /* … and 1 + which declaration has it */
     size_t string_capacity;
-    size_t faults; /* declarations that are wrong: told, each with its file and line */
+    unsigned counters; /* that keys ask for: 1 << enum pythia__counter */
+    size_t faults;     /* declarations that are wrong: told, each with its file and line */
 };
 
 /* Add those of a file, which ends in .csv or else is JSON. Faults are told on the log and counted.
@@ -38,6 +39,9 @@ struct pythia__declarations {
 int pythia__declarations_read(struct pythia__declarations *d, const char *path,
                               struct pythia_error *e);
 void pythia__declarations_free(struct pythia__declarations *d);
+
+/* Warn of counters of the processor that keys ask for and that cannot be counted here. */
+void pythia__declarations_warn(const struct pythia__declarations *d);
 
 /* Append the plan that the shim reads. */
 void pythia__declarations_plan(const struct pythia__declarations *d, struct pythia_buf *to);

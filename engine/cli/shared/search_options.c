@@ -241,7 +241,7 @@ static int read_pins(struct reading *r, const struct pythia__search_settings *s)
     return out->always && out->never ? look_for_contradictions(r) : PYTHIA_OK;
 }
 
-/* ---- prices ---- */
+/* ---- prices and layers ---- */
 
 static int take_price(struct reading *r, struct pythia_text entry)
 {
@@ -251,6 +251,19 @@ static int take_price(struct reading *r, struct pythia_text entry)
     if (pythia_prices_parse(entry, &point, &ns, &why) != PYTHIA_OK)
         return fail_line(r, why.sentence);
     int status = pythia_prices_set(r->out->prices, point, ns);
+    if (status != PYTHIA_OK)
+        return status;
+    return warn_if_idle(r, point);
+}
+
+static int take_layer(struct reading *r, struct pythia_text entry)
+{
+    struct pythia_error why = {0};
+    struct pythia_text point;
+    enum pythia_layer layer;
+    if (pythia_layers_parse(entry, &point, &layer, &why) != PYTHIA_OK)
+        return fail_line(r, why.sentence);
+    int status = pythia_layers_set(r->out->layers, point, layer);
     if (status != PYTHIA_OK)
         return status;
     return warn_if_idle(r, point);
@@ -275,6 +288,11 @@ int pythia__search_options_read(const struct pythia__search_settings *s,
     if (status != PYTHIA_OK)
         goto out;
     status = read_texts(&r, "--price", &s->prices, take_price);
+    if (status == PYTHIA_OK && s->layers.count)
+        status = pythia_layers_create(vocabulary, &out->layers);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = read_texts(&r, "--layer", &s->layers, take_layer);
 out:
     pythia_free(known);
     pythia_free(skeleton);
@@ -318,6 +336,7 @@ void pythia__search_given_free(struct pythia__search_given *g)
     pythia_open_points_destroy(g->always);
     pythia_open_points_destroy(g->never);
     pythia_prices_destroy(g->prices);
+    pythia_layers_destroy(g->layers);
     pythia_history_destroy(g->history);
     *g = (struct pythia__search_given){0};
 }

@@ -1,17 +1,19 @@
-/* Pins, prices and the record of earlier searches, as the command line gives them. */
+/* Pins, prices, layers and the record of earlier searches, as the command line gives them. */
 #ifndef PYTHIA_CLI_SEARCH_OPTIONS_H
 #define PYTHIA_CLI_SEARCH_OPTIONS_H
 
 #include "pythia/history.h"
+#include "pythia/layers.h"
 #include "pythia/open_points.h"
 #include "pythia/option.h"
 #include "pythia/prices.h"
 #include "pythia/space.h"
 
-/* A member of the settings of a command. Each text is an id, a pattern, or for prices ID=NS; or @
+/* A member of the settings of a command. Each text is an id, a pattern, or for prices ID=NS, for
+ * layers ID=LAYER; or @
  * and a file with one of them a line. */
 struct pythia__search_settings {
-    struct pythia_option_texts always, never, prices;
+    struct pythia_option_texts always, never, prices, layers;
     const char *history;
 };
 
@@ -19,12 +21,13 @@ struct pythia__search_settings {
 struct pythia__search_given {
     struct pythia_open_points *always, *never;
     struct pythia_prices *prices;
+    struct pythia_layers *layers;
     struct pythia_history *history;
 };
 
-/* Pins and prices. A pin or a price that fits no trace point is told: none of the space, or if that
- * is NULL none that was read. PYTHIA_ENOMEM, or told: PYTHIA_EUSAGE for what contradicts itself,
- * the skeleton, or is no price; PYTHIA_EIO or PYTHIA_EFORMAT for a file. */
+/* Pins, prices and layers. One of them that fits no trace point is told: none of the space, or if
+ * that is NULL none that was read. PYTHIA_ENOMEM, or told: PYTHIA_EUSAGE for what contradicts
+ * itself, the skeleton, or is no price or layer; PYTHIA_EIO or PYTHIA_EFORMAT for a file. */
 int pythia__search_options_read(const struct pythia__search_settings *s,
                                 struct pythia_vocabulary *vocabulary,
                                 const struct pythia_space *space, struct pythia__search_given *out);

@@ -174,6 +174,7 @@ static int note_point(void *context, const struct pythia_control_point *point)
     known->hits = point->hits;
     known->open_by_default = point->open_by_default;
     known->pinned = point->pinned;
+    known->layer = point->layer;
     return PYTHIA_OK;
 }
 
@@ -651,6 +652,7 @@ static struct pythia_controlled describe_point(const struct pythia_controller *c
         .pinned = p->pinned,
         .quarantined = p->quarantined_ns != 0,
         .open_by_default = p->open_by_default,
+        .layer = p->layer,
         .result = plane->failed ? PYTHIA_CONTROL_LOST : p->result,
     };
     if (out.wanted) {

@@ -86,6 +86,7 @@ struct pythia_search_options pythia__live_share_search(const struct pythia_live 
     how.never = l->share.never;
     how.fixed = NULL;
     how.prices = NULL;
+    how.layers = NULL;
     how.history = NULL;
     return how;
 }

@@ -457,13 +457,15 @@ static int pack_point(void *context, const struct pythia_controlled *p)
     const struct listing *l = context;
     static const char *const results[] = {"pending", "applied", "refused", "lost"};
     json_t *one = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:o, s:b, s:b, s:b, s:s, s:o}",
+        "{s:s, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:o, s:b, s:b, s:b, s:s, "
+        "s:o}",
         "plane", p->plane, "trace_point", pack_text(p->id), "target", pack_text(p->target),
         "price_ns", pack_real(p->price_ns), "price_known", pythia_price_known_name(p->price_known),
-        "hits", (json_int_t)p->hits, "spans", (json_int_t)p->spans, "requests",
-        (json_int_t)p->requests, "wanted", p->wanted, "mute", p->mute, "pinned", p->pinned, "pin",
-        pin_of(l, p->id), "quarantined", p->quarantined, "open_by_default", p->open_by_default,
-        "switchable", 1, "result", results[p->result], "types", types_of(l->d, p->id));
+        "layer", pythia_layer_name(p->layer), "hits", (json_int_t)p->hits, "spans",
+        (json_int_t)p->spans, "requests", (json_int_t)p->requests, "wanted", p->wanted, "mute",
+        p->mute, "pinned", p->pinned, "pin", pin_of(l, p->id), "quarantined", p->quarantined,
+        "open_by_default", p->open_by_default, "switchable", 1, "result", results[p->result],
+        "types", types_of(l->d, p->id));
     return json_array_append_new(l->list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
@@ -476,14 +478,14 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
         return PYTHIA_OK;
     const char *colon = memchr(id.bytes, ':', id.size);
     struct pythia_text service = {id.bytes, colon ? (size_t)(colon - id.bytes) : 0};
-    json_t *one =
-        json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}",
-                  "plane", "", "trace_point", pack_text(id), "target", pack_text(service),
-                  "price_ns", pack_real(seen.price_ns), "price_known",
-                  pythia_price_known_name(seen.price_known), "hits", (json_int_t)seen.spans,
-                  "spans", (json_int_t)seen.spans, "requests", (json_int_t)seen.requests, "wanted",
-                  pythia_live_is_open(d->engine.live, point), "mute", 0, "pinned", 0, "quarantined",
-                  0, "open_by_default", 1, "switchable", 0, "result", "not switchable");
+    json_t *one = json_pack(
+        "{s:s, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}", "plane",
+        "", "trace_point", pack_text(id), "target", pack_text(service), "price_ns",
+        pack_real(seen.price_ns), "price_known", pythia_price_known_name(seen.price_known), "layer",
+        pythia_layer_name(PYTHIA_LAYER_APPLICATION), "hits", (json_int_t)seen.spans, "spans",
+        (json_int_t)seen.spans, "requests", (json_int_t)seen.requests, "wanted",
+        pythia_live_is_open(d->engine.live, point), "mute", 0, "pinned", 0, "quarantined", 0,
+        "open_by_default", 1, "switchable", 0, "result", "not switchable");
     return json_array_append_new(list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 

@@ -416,6 +416,7 @@ static struct pythia_live_options choose_live_options(struct pythia__daemon *d)
                    .strategy = strategies[s->strategy],
                    .price_ns = s->price_ns,
                    .prices = d->switching.prices,
+                   .layers = d->switching.layers,
                    .history = d->switching.history,
                    .always = d->switching.always,
                    .never = d->switching.never,
@@ -661,6 +662,7 @@ static int make_switching(struct pythia__daemon *d, struct pythia_error *e)
     struct pythia__switching *w = &d->switching;
     int status;
     if ((status = pythia_prices_create(d->engine.vocabulary, &w->prices)) != PYTHIA_OK ||
+        (status = pythia_layers_create(d->engine.vocabulary, &w->layers)) != PYTHIA_OK ||
         (status = pythia_passes_create(d->engine.vocabulary, &w->passes)) != PYTHIA_OK ||
         (status = pythia__budget_create(w)) != PYTHIA_OK ||
         (status = pythia__breaking_create(w)) != PYTHIA_OK ||

@@ -34,8 +34,8 @@ struct pythia_controller_seen pythia__switching_see(const struct pythia__switchi
     return seen;
 }
 
-/* A point of a plane: it gets a number, and the price that is known. What programs measure
- * themselves, and have not yet of this point, is expected of it. */
+/* A point of a plane: it gets a number, its layer, and the price that is known. What programs
+ * measure themselves, and have not yet of this point, is expected of it. */
 static int meet_point(void *context, const struct pythia_controlled *p)
 {
     struct inventory *v = context;
@@ -52,7 +52,11 @@ static int meet_point(void *context, const struct pythia_controlled *p)
             return status;
         v->repriced = true;
     }
-    return PYTHIA_OK;
+    /* A table of points that are all the application's stays empty. */
+    if (p->layer == pythia_layers_of(v->w->layers,
+                                     pythia_vocabulary_tracepoint_find(v->w->e->vocabulary, p->id)))
+        return PYTHIA_OK;
+    return pythia_layers_set(v->w->layers, p->id, p->layer);
 }
 
 static struct pythia_state_known known_of(const struct pythia_controlled *p)

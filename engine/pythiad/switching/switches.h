@@ -20,6 +20,7 @@ struct pythia__switching {
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
     struct pythia_open_points *limited;        /* what is wanted open for some types only */
     struct pythia_prices *prices;              /* as the planes measured them */
+    struct pythia_layers *layers;              /* as the planes say */
     struct pythia_history *history;            /* of searches before this start */
     struct pythia_overhead *overhead;          /* what tracing costs, and what is dropped for it */
     struct pythia_breaker *breaker;   /* what is closed at once, because it costs too much */

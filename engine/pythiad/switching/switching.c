@@ -205,5 +205,6 @@ void pythia__switching_free(struct pythia__switching *w)
     pythia_passes_destroy(w->passes);
     pythia__fixed_free(w);
     pythia_prices_destroy(w->prices);
+    pythia_layers_destroy(w->layers);
     pythia_history_destroy(w->history);
 }

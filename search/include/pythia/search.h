@@ -9,6 +9,7 @@
 #include "pythia/expectation.h"
 #include "pythia/groups.h"
 #include "pythia/history.h"
+#include "pythia/layers.h"
 #include "pythia/open_points.h"
 #include "pythia/place.h"
 #include "pythia/prices.h"
@@ -70,6 +71,10 @@ struct pythia_search_options {
     struct pythia_prices *prices; /* measured, of single points; NULL: none; borrowed. Such a point
                                      is not kept open where it costs more than it may explain: a
                                      part of the standard deviation of durations */
+    struct pythia_layers *layers; /* of points; NULL: one for all; borrowed. A point of a lower
+                                     layer is opened once a node that it works for holds the cause,
+                                     or once no point of a higher layer tells more; and only if it
+                                     costs less than that node may explain. For strategy NULL */
     struct pythia_open_points *always, *never; /* pins; NULL: none; borrowed. Never wins */
     struct pythia_open_points *fixed; /* points that nothing can switch and whose spans arrive: they
                                          are open whatever pins say; NULL: none; borrowed */

@@ -8,6 +8,7 @@
 #include "pythia/diagnosis.h"
 #include "pythia/groups.h"
 #include "pythia/history.h"
+#include "pythia/layers.h"
 #include "pythia/open_points.h"
 #include "pythia/prices.h"
 #include "pythia/space.h"
@@ -25,6 +26,7 @@ struct pythia_evidence {
     struct pythia_open_points *never; /* not to be suggested; NULL: none */
     double price_ns;                  /* of one hit of an open trace point */
     struct pythia_prices *prices;     /* of points whose price is another; NULL: none */
+    struct pythia_layers *layers;     /* as in struct pythia_search_options; for information-gain */
     uint64_t seed,
         cycle; /* of what is drawn: another draw in each cycle, the same for the same two */
     const struct pythia_history *history; /* of earlier searches; NULL: none is known */

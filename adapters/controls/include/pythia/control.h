@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pythia/error.h"
+#include "pythia/layer.h"
 #include "pythia/option.h"
 #include "pythia/text.h"
 
@@ -24,6 +25,7 @@ struct pythia_control_point {
                                   here */
     bool open_by_default;      /* what the target goes back to when its lease runs out */
     bool pinned;               /* cannot be switched */
+    enum pythia_layer layer;   /* where it lies in its target */
 };
 
 /* What shall be open. A point may be open for some request types only, where the plane can tell

@@ -49,6 +49,14 @@ extern const struct pythia_kernel_topic pythia_kernel_topics[]; /* ends with a N
 const char *pythia_kernel_event_name(enum pythia_kernel_event event);
 const char *pythia_kernel_sum_key(enum pythia_kernel_sum sum);
 
+/* The waits, which are the first of the sums, can be spans of their own. The one with this name,
+ * "futex" or "run_queue"; PYTHIA_KERNEL_SUMS if there is none. And the events that they take (bit 1
+ * << enum). */
+#define PYTHIA_KERNEL_WAITS      (PYTHIA_KERNEL_OTHER_NS + 1)
+#define PYTHIA_KERNEL_WAIT_NAMES "run_queue, block_io, futex, network, poll, sleep or other"
+enum pythia_kernel_sum pythia_kernel_wait_find(struct pythia_text name);
+uint32_t pythia_kernel_wait_events(void);
+
 /* The event with this name; PYTHIA_KERNEL_EVENTS if there is none. */
 enum pythia_kernel_event pythia_kernel_event_find(struct pythia_text name);
 

@@ -7,6 +7,7 @@
 
 #include "pythia/arena.h"
 #include "pythia/error.h"
+#include "pythia/layer.h"
 
 /* How probes become spans: a file of YAML, which probe pairs with which.
  *
@@ -26,23 +27,29 @@
  *       commit:
  *         function: _Z12trans_commitP3THD  # of a program that has no probes: from call to return
  *         keys: {failed: done 1 int}       # what it returns, an int
+ *       charge: {function: shop_charge, keys: {id: start order_id}} # an argument by its name
+ *       off_disk: {wait: block_io}         # in the kernel: a wait of a thread in a request
  *     include: [glibc.yaml]                # the programs and points of other files, too
+ *     layer: application                   # of the points of this file; waits are the kernel's
  *
  * Spans nest as their hits do: a pair that begins while another one of its thread is open is below
  * it. Outside of a request nothing is recorded. A point with "only" has the hits alone whose texts
  * are as it says: "only: {name: do_GET}". */
 struct pythia_probe_key {
     const char *name;
-    uint8_t argument; /* 0 for the first */
-    bool done;        /* of the probe that ends the span */
+    uint8_t argument; /* 0 for the first; PYTHIA_PROBE_ARGUMENT_NAMED: it is not known yet */
+    const char *argument_name; /* of a function's argument, whose number and kind its debug
+                                  information has; NULL: `argument` says */
+    bool done;                 /* of the probe that ends the span */
     bool text;
     bool is_int;      /* 32 bits with a sign; the rest of its register belongs to nobody */
     const char *only; /* the text that it must be; NULL: any */
 };
 
-#define PYTHIA_PROBE_KEYS_MAX     8
-#define PYTHIA_PROBE_POINTS_MAX   256
-#define PYTHIA_PROBE_PROGRAMS_MAX 16
+#define PYTHIA_PROBE_ARGUMENT_NAMED 255
+#define PYTHIA_PROBE_KEYS_MAX       8
+#define PYTHIA_PROBE_POINTS_MAX     256
+#define PYTHIA_PROBE_PROGRAMS_MAX   16
 
 struct pythia_probe_point {
     const char *name, *provider;
@@ -51,7 +58,11 @@ struct pythia_probe_point {
     int type; /* index of a key, or -1 */
     struct pythia_probe_key keys[PYTHIA_PROBE_KEYS_MAX];
     size_t key_count;
+    bool has_names;                      /* some key has an argument_name */
     uint32_t kernel_events, kernel_sums; /* what is told of the kernel (kernel_points.h) */
+    enum pythia_layer layer;
+    bool is_wait; /* it has no probes: its spans are the waits of this kind */
+    uint8_t wait; /* enum pythia_kernel_sum */
 };
 
 struct pythia_probe_rules {

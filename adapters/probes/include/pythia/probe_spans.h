@@ -32,6 +32,11 @@ int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, siz
 int pythia_probe_spans_define_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event event,
                                      uint32_t number);
 
+/* From now on the waits of threads in requests that are of this point (is_wait of its rule) become
+ * spans, or no more. A wait is the child of the span that is open in its thread. They need the
+ * events of pythia_kernel_wait_events, for the whole request. */
+void pythia_probe_spans_open_wait(struct pythia_probe_spans *s, size_t point, bool open);
+
 /* One more hit; they come in order of time. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
                            const int64_t *values, const char *texts);

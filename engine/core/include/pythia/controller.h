@@ -93,6 +93,7 @@ struct pythia_controlled {
     uint64_t spans;    /* that came of it since it was opened; 0 while it is closed */
     uint64_t requests; /* that could have passed it meanwhile */
     bool wanted, pinned, quarantined, open_by_default;
+    enum pythia_layer layer;
     bool mute; /* it is open, and of PYTHIA_MUTE_REQUESTS that could have passed it none did */
     enum pythia_control_result result;
 };

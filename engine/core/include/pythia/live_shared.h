@@ -40,10 +40,11 @@
  * later the first message counts.
  *
  * What would make searches differ is not part of them: pins by hand, points closed for their cost,
- * measured prices, histories, and points that nothing can switch hold for the switches of an engine
- * alone; whoever wants a pin everywhere gives it to all. Effects of opened points are not measured,
- * and a type of which a round has too few requests is not carried to the next one. The settings of
- * a search are those of the log's first message: an engine with others takes no part. */
+ * measured prices, layers, histories, and points that nothing can switch hold for the switches of
+ * an engine alone; whoever wants a pin everywhere gives it to all. Effects of opened points are not
+ * measured, and a type of which a round has too few requests is not carried to the next one. The
+ * settings of a search are those of the log's first message: an engine with others takes no
+ * part. */
 
 struct pythia_live_shared_numbers {
     uint64_t set, rounds;      /* of the log: sets of open points, rounds that were decided */

@@ -174,6 +174,25 @@ func TestNamesAreFoundFromManyThreads(t *testing.T) {
 	}
 }
 
+func TestAPriceIsTheMedianOfTheLastPasses(t *testing.T) {
+	var p price
+	check := func(want float64) {
+		t.Helper()
+		if ns := p.ns(); ns != want {
+			t.Errorf("%v, not %v", ns, want)
+		}
+	}
+	check(0)
+	for _, ns := range []time.Duration{500, 700, 12000000, 600, 800} { // one was interrupted
+		p.add(ns)
+	}
+	check(700)
+	for range 9 {
+		p.add(900)
+	}
+	check(900)
+}
+
 func TestFailuresMakeThePauseLonger(t *testing.T) {
 	a := newTestAgent(t)
 	for failures, want := range map[int]time.Duration{0: 250, 1: 500, 2: 1000, 3: 2000, 90: 2000} {

@@ -3,7 +3,7 @@
 package agent
 
 import (
-	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,20 +15,31 @@ const (
 	sample     = 16   // one pass in so many is timed
 )
 
-// price is a smoothed cost in nanoseconds; 0: not measured. Two threads that add at once may lose
-// one of the two samples.
-type price struct{ bits atomic.Uint64 }
-
-func (p *price) add(cost time.Duration) {
-	mean, ns := p.ns(), float64(cost)
-	if mean == 0 {
-		mean = ns
-	}
-	p.bits.Store(math.Float64bits(mean + (ns-mean)/8))
+// price is what some passes cost.
+type price struct {
+	next   atomic.Uint32
+	recent [9]atomic.Int64 // nanoseconds of the last passes; 0: none yet
 }
 
+func (p *price) add(cost time.Duration) {
+	place := p.next.Add(1) % uint32(len(p.recent))
+	p.recent[place].Store(max(1, int64(cost)))
+}
+
+// ns gives the median in nanoseconds, as a pass may have been interrupted for milliseconds; 0: no pass
+// was measured.
 func (p *price) ns() float64 {
-	return math.Float64frombits(p.bits.Load())
+	costs := make([]int64, 0, len(p.recent))
+	for i := range p.recent {
+		if cost := p.recent[i].Load(); cost != 0 {
+			costs = append(costs, cost)
+		}
+	}
+	if len(costs) == 0 {
+		return 0
+	}
+	slices.Sort(costs)
+	return float64(costs[len(costs)/2])
 }
 
 // point is a trace point as pythiad knows it: by the name that its spans have at their end.

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 package pythia.gate.agent;
 
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /** A trace point as it is reported. */
 public final class Point {
     private static final int RENAMED = 16; // spans that were renamed, for each that was not
+    private static final int PRICES = 9;
 
     public final String id;
     public final LongAdder hits = new LongAdder();
     public final LongAdder entries = new LongAdder();
     public final LongAdder left = new LongAdder(); // spans that were given another name
-    private volatile double priceNs; // smoothed; 0: not measured
+    private final AtomicLongArray pricesNs = new AtomicLongArray(PRICES); // the last ones; 0: none yet
+    private int nextPrice;
 
     // Only the asking thread uses these.
     boolean isKnown;
@@ -24,12 +28,23 @@ public final class Point {
 
     /** Add what one hit cost. Two threads that add at once may lose one of the two samples. */
     public void addPrice(long ns) {
-        double mean = priceNs;
-        priceNs = mean == 0 ? ns : mean + (ns - mean) / 8;
+        int place = nextPrice;
+        pricesNs.set(place, Math.max(1, ns));
+        nextPrice = (place + 1) % PRICES;
     }
 
+    /** Return the median of the last prices, as a hit may have been interrupted for milliseconds; 0: there are none. */
     double priceNs() {
-        return priceNs;
+        long[] sorted = new long[PRICES];
+        for (int i = 0; i < PRICES; i++) {
+            sorted[i] = pricesNs.get(i);
+        }
+        Arrays.sort(sorted);
+        int missing = 0;
+        while (missing < PRICES && sorted[missing] == 0) {
+            missing++;
+        }
+        return missing == PRICES ? 0 : sorted[missing + (PRICES - missing) / 2];
     }
 
     /** Were at least half of its hits entries? Spans that are renamed later do not count as such. */
