@@ -62,7 +62,7 @@ static void end_folded(struct pythia_export_state *state, struct pythia_buf *out
     (void)out;
 }
 
-/* The same, for whoever draws it. */
+/* As above, for the flame graph. */
 const struct pythia_export_ops pythia__export_flamegraph = {
     .name = "flamegraph",
     .help = "a flame graph of the critical path, as a picture (SVG)",

@@ -56,7 +56,7 @@ static void write_resource(struct pythia_buf *out, const struct pythia_vocabular
     pythia_buf_puts(out, "]},\"scopeSpans\":[{\"scope\":{");
 }
 
-/* What stands between service and name in the id of a trace point: the scope. A source that names
+/* The scope of a trace point, which is between service and name in its id. A source that names
  * its trace points itself has none. */
 static struct pythia_text find_scope(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {

@@ -1,5 +1,5 @@
-/* What simdjson does for us, behind C: the places of structure in a piece of JSON. The one C++
- * file of the project is behind this header. */
+/* A C interface to the part of simdjson that we use: the places of structure in a piece of JSON.
+ * The one C++ file of the project is behind this header. */
 #ifndef PYTHIA_JSON_STRUCTURE_H
 #define PYTHIA_JSON_STRUCTURE_H
 

@@ -225,8 +225,8 @@ static void fill_window(struct pythia_json *j, bool more)
         memset(in->buffer, ' ', 3); /* a byte order mark, which says nothing in UTF-8 */
 }
 
-/* What is after the last newline of a text; 0 if there is none. In a document of one line there is
- * none, and all of the window is searched: by memchr, block by block from the end. */
+/* The bytes after the last newline of a text; 0 if there is none. In a document of one line
+ * there is none, and all of the window is searched: by memchr, block by block from the end. */
 static size_t find_after_last_newline(const char *text, size_t size)
 {
     for (size_t end = size; end > 0;) {

@@ -40,7 +40,7 @@ const Elf64_Shdr *pythia__elf_section(const struct pythia__elf *f, const char *n
 uint64_t pythia__elf_offset(const struct pythia__elf *f, uint64_t address, uint32_t flags,
                             uint64_t bytes);
 
-/* What a uprobe meets at this code. */
+/* The kind of instruction at which a uprobe would be placed. */
 enum pythia_usdt_instruction
 pythia__elf_instruction(const unsigned char code[PYTHIA__ELF_CODE_BYTES]);
 

@@ -99,17 +99,18 @@ static int read_table(struct functions *n, const struct pythia__elf *f, const El
 /* A debug file has its .dynsym without content (SHT_NOBITS), so that it has one table. */
 static int read_tables(struct functions *n, const struct pythia__elf *f)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; f->sections && i < f->head.e_shnum && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; f->sections && i < f->head.e_shnum; i++) {
         const Elf64_Shdr *section = &f->sections[i];
         if (section->sh_type != SHT_SYMTAB && section->sh_type != SHT_DYNSYM)
             continue;
         if (n->table_count == TABLES_MAX)
             return pythia_error_set(f->e, PYTHIA_ELIMIT, "more than %d tables of symbols",
                                     TABLES_MAX);
-        status = read_table(n, f, section);
+        int status = read_table(n, f, section);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static int read_debug_tables(struct functions *n, int debug)
@@ -118,16 +119,17 @@ static int read_debug_tables(struct functions *n, int debug)
     unsigned char ids[2][BUILD_ID_BYTES];
     size_t sizes[2];
     int status = pythia__elf_open(&f);
-    if (status == PYTHIA_OK)
-        status = read_build_id(n->program, ids[0], &sizes[0]);
-    if (status == PYTHIA_OK)
-        status = read_build_id(&f, ids[1], &sizes[1]);
-    if (status == PYTHIA_OK &&
-        (sizes[0] == 0 || sizes[0] != sizes[1] || memcmp(ids[0], ids[1], sizes[0]) != 0))
+    if (status != PYTHIA_OK ||
+        (status = read_build_id(n->program, ids[0], &sizes[0])) != PYTHIA_OK ||
+        (status = read_build_id(&f, ids[1], &sizes[1])) != PYTHIA_OK)
+        goto out;
+    if (sizes[0] == 0 || sizes[0] != sizes[1] || memcmp(ids[0], ids[1], sizes[0]) != 0) {
         status = pythia_error_set(f.e, PYTHIA_EFORMAT,
                                   "the file with its debug symbols belongs to another build");
-    if (status == PYTHIA_OK)
-        status = read_tables(n, &f);
+        goto out;
+    }
+    status = read_tables(n, &f);
+out:
     pythia__elf_close(&f);
     return status;
 }
@@ -248,6 +250,20 @@ static void sort_functions(struct pythia_usdt_notes *out)
     out->count = kept;
 }
 
+static int add_wanted_functions(struct functions *n)
+{
+    for (size_t i = 0; i < n->table_count; i++) {
+        const struct table *t = &n->tables[i];
+        for (size_t k = 0; k < t->count; k++) {
+            const char *name = find_wanted_name(n, t, &t->symbols[k]);
+            int status = name ? add_function(n, name, t->symbols[k].st_value) : PYTHIA_OK;
+            if (status != PYTHIA_OK)
+                return status;
+        }
+    }
+    return PYTHIA_OK;
+}
+
 int pythia_elf_functions_read(int file, int debug,
                               bool (*wanted)(const void *context, const char *name),
                               const void *context, struct pythia_usdt_notes *out,
@@ -256,28 +272,22 @@ int pythia_elf_functions_read(int file, int debug,
     struct pythia__elf program = {.file = file, .e = e};
     struct functions n = {.program = &program, .wanted = wanted, .context = context};
     int status = pythia__elf_open(&program);
-    if (status == PYTHIA_OK)
-        status = read_tables(&n, &program);
-    if (status == PYTHIA_OK && debug >= 0)
-        status = read_debug_tables(&n, debug);
-    if (status == PYTHIA_OK)
-        status = reserve_functions(&n);
-    for (size_t i = 0; i < n.table_count; i++) {
-        struct table *t = &n.tables[i];
-        for (size_t k = 0; k < t->count && status == PYTHIA_OK; k++) {
-            const char *name = find_wanted_name(&n, t, &t->symbols[k]);
-            if (name)
-                status = add_function(&n, name, t->symbols[k].st_value);
-        }
-        pythia_free(t->symbols);
-        pythia_free(t->names);
-    }
-    pythia__elf_close(&program);
-    if (status != PYTHIA_OK) {
-        pythia_usdt_notes_free(&n.out);
-        return status;
-    }
+    if (status != PYTHIA_OK || (status = read_tables(&n, &program)) != PYTHIA_OK)
+        goto out;
+    if (debug >= 0 && (status = read_debug_tables(&n, debug)) != PYTHIA_OK)
+        goto out;
+    if ((status = reserve_functions(&n)) != PYTHIA_OK ||
+        (status = add_wanted_functions(&n)) != PYTHIA_OK)
+        goto out;
     sort_functions(&n.out);
     *out = n.out;
-    return PYTHIA_OK;
+    n.out = (struct pythia_usdt_notes){0};
+out:
+    for (size_t i = 0; i < n.table_count; i++) {
+        pythia_free(n.tables[i].symbols);
+        pythia_free(n.tables[i].names);
+    }
+    pythia_usdt_notes_free(&n.out);
+    pythia__elf_close(&program);
+    return status;
 }

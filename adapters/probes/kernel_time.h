@@ -1,4 +1,4 @@
-/* What the kernel did for a thread, summed since its request began. */
+/* The kernel's work for a thread, summed since its request started. */
 #ifndef PYTHIA_PROBES_KERNEL_TIME_H
 #define PYTHIA_PROBES_KERNEL_TIME_H
 

@@ -16,7 +16,7 @@ static const struct {
     {112, {"rdi", "edi", "di", "dil"}}, {152, {"rsp", "esp", "sp", "spl"}},
 };
 
-/* Of r8 to r15. */
+/* Registers r8 to r15. */
 static const uint8_t numbered[] = {72, 64, 56, 48, 24, 16, 8, 0};
 
 /* Read "r8" to "r15", with d, w or b after it. */

@@ -1,4 +1,4 @@
-/* Of hiredis the reader of answers and the writer of commands are used, and not its asynchronous
+/* Only hiredis' reader of answers and writer of commands are used, not its asynchronous
  * connection: that one ends the process if a server answers more than it was asked. */
 #define _GNU_SOURCE
 #include "pythia/redis_link.h"

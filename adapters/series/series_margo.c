@@ -1,5 +1,5 @@
-/* What margo's monitoring writes beside its statistics (<prefix>.<host>.<pid>.series.json), from
- * margo-default-monitoring.c of mochi-margo 0.11 to 0.22:
+/* The time series that margo's monitoring writes beside its statistics
+ * (<prefix>.<host>.<pid>.series.json), from margo-default-monitoring.c of mochi-margo 0.11 to 0.22:
  *
  *     {"address": A, "rpcs": {"yokan_put:1": {"timestamps": [S...], "count": [N...],
  *                                             "bulk_size": [BYTES...]}},

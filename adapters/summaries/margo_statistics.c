@@ -1,5 +1,5 @@
-/* What margo's monitoring writes when a process ends (<name>.<host>.<pid>.stats.json), from
- * margo-default-monitoring.c of mochi-margo 0.11 to 0.22:
+/* The statistics that margo's monitoring writes when a process ends
+ * (<name>.<host>.<pid>.stats.json), from margo-default-monitoring.c of mochi-margo 0.11 to 0.22:
  *
  *     {"address": "ofi+tcp://10.0.0.1:41", "rpcs": {"65535:65535:77:1": {
  *         "rpc_id": 77, "parent_rpc_id": 65535, "name": "yokan_put",

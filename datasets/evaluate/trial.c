@@ -52,7 +52,7 @@ static int make_request(struct pythia__world *w, struct pythia_workflow *workflo
 
 /* ---- the world ---- */
 
-/* Of requests of that workflow with everything open, as far as it is known. */
+/* The space of requests of that workflow with everything open, as far as it is known. */
 static int profile_requests(struct pythia__world *w, struct pythia_workflow *workflow)
 {
     struct pythia_critical_path path;

@@ -5,13 +5,13 @@
 #include "pythia/status.h"
 #include "trial_parts.h"
 
-/* What a joint finding of a difference must keep to: the canonical correlation, and the distance of
+/* Bounds for a joint finding of a difference: the canonical correlation, and the distance of
  * the coefficients from 1 and -1. */
 #define JOINT_R_MIN     0.99
 #define COEFFICIENT_OFF 0.02
 
-/* What a person reads first: why the paths of a type differ, where that is most of the variance;
- * else the first group's explanations. */
+/* The finding that a person reads first: why the paths of a type differ, where that is most of
+ * the variance; else the first group's explanations. */
 static const struct pythia_explanations *first_explanations(const struct pythia_diagnosis *d)
 {
     for (size_t i = 0; i < d->type_count; i++) {
@@ -67,7 +67,7 @@ static bool is_edge_at_place(const struct pythia__world *w, const struct pythia_
     return pythia_place_of(cct, e->edge).context == pythia_workflow_tracepoint(w->workflow, node);
 }
 
-/* Of the group that a person reads first: is its first edge at the node of the cause, and does it
+/* For the group that a person reads first: is its first edge at the node of the cause, and does it
  * not rest on a handful? */
 static bool is_first_edge(const struct pythia__hunt *h, const struct pythia_diagnosis *d,
                           const struct pythia_planted *p)

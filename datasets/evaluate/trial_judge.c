@@ -114,7 +114,7 @@ bool pythia__trial_is_key(const struct pythia_explanation *x, struct pythia_text
            (x->name[key.size] == '\0' || x->name[key.size] == '@');
 }
 
-/* Of the groups that pass the place, the one with the highest score is what a person reads. */
+/* A person reads the group with the highest score, of those that pass the place. */
 static bool is_cause_explained(const struct pythia__hunt *h, const struct pythia_diagnosis *d,
                                const struct pythia_place *place, struct pythia_text key)
 {

@@ -61,11 +61,11 @@ void pythia__hunt_count(const struct pythia__hunt *h, struct pythia_trial_outcom
  * that is not the only place. */
 bool pythia__trial_is_key(const struct pythia_explanation *x, struct pythia_text key);
 
-/* Of the causes found that a key goes with: how many, and where the key is the first explanation.
+/* The causes found that correlate with a key: how many, and where the key is the first explanation.
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__hunt_explain(const struct pythia__hunt *h, struct pythia_trial_outcome *out);
 
-/* The same where everything is open and nothing was searched: of the causes planted, how many the
+/* As above, if everything is open and nothing was searched: of the planted causes, how many the
  * report explains as they are. */
 int pythia__capture_explain(const struct pythia__hunt *h, struct pythia_trial_outcome *out);
 

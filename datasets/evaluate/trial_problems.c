@@ -1,4 +1,4 @@
-/* What strategies are tried on. The causes are those of VAIF and what a search that only knows
+/* The problems for strategies. The causes are those of VAIF and what a search that only knows
  * these would miss; sizes, shapes and what disturbs are varied one at a time, so that a row says
  * what is hard. */
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What makes the requests of a workflow differ: where it is, how much it is in a request, and the
+/* The causes of variance of a workflow: their places, their size in a request, and the
  * keys that go with it. */
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static const struct kind {
 /* The own time of a node with fewer gaps is not spread over many segments. */
 #define OWN_TIME_GAPS 4
 
-/* Of a lock's wait, what is at each of its places; the last ones get nothing where there are fewer
+/* The part of a lock's wait at each of its places; the last ones get nothing where there are fewer
  * nodes, and the first what is left. */
 static const double lock_parts[PYTHIA__PLACES] = {0.7, 0.2, 0.1};
 

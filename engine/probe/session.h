@@ -1,4 +1,5 @@
-/* What one client of pythia-probe has attached. A message asks for one thing, and has an answer:
+/* The probes that one client of pythia-probe has attached. A message asks for one thing, and has an
+ * answer:
  *
  *     attach postgresql:query__start /usr/lib/…/postgres   ->   attached 3 postgresql:query… /usr/…
  *     detach postgresql:query__start /usr/lib/…/postgres   ->   detached postgresql:query… /usr/…

@@ -94,7 +94,7 @@ static int64_t known_column(sqlite3_stmt *q, int column)
     return sqlite3_column_type(q, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(q, column);
 }
 
-/* The same as a copy in the arena, for statements that go on to the next row. NULL also without
+/* As above, as a copy in the arena, for statements that go on to the next row. NULL also without
  * memory: the caller tests that by *failed. */
 static const char *copy_column(struct walk *w, sqlite3_stmt *q, int column, bool *failed)
 {

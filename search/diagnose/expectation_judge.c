@@ -99,7 +99,7 @@ static int select_rows(struct judge *j, const struct pythia_type *type,
 
 /* ---- how fast, and how much alike ---- */
 
-/* Of few requests a quantile is their maximum and a deviation is chance, so that limits are not
+/* A quantile of few requests is their maximum, and a deviation is chance, so that limits are not
  * judged then. */
 static int judge_limits(struct judge *j, const struct pythia_type *type,
                         const struct pythia_row *const *rows, size_t count)
@@ -212,7 +212,7 @@ static int tally_path(const struct judge *j, const struct pythia_row *row, struc
     return status;
 }
 
-/* Of paths that are as common, the one with the smaller hash. */
+/* The smaller hash decides between equally common paths. */
 static int compare_tallies(const void *a, const void *b)
 {
     const struct path_tally *x = a, *y = b;
@@ -331,7 +331,7 @@ static int judge_type(struct judge *j, const struct pythia_type *type)
     return status;
 }
 
-/* What is expected of requests that did not come is not judged, but reported: the name may be
+/* An expectation of requests that did not arrive is not judged, but reported: the name may be
  * misspelt. */
 static int judge_expectation(struct judge *j)
 {

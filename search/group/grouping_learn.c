@@ -348,7 +348,7 @@ static int learn_type(struct learning *l, uint32_t type)
     if (status != PYTHIA_OK)
         goto out;
     for (size_t i = 0; i < l->k->count; i++) {
-        /* What the user gave in numbers or sets is not learnt. */
+        /* Cut points and sets that the user gave are not learnt. */
         if (l->k->splits[i].spec.rule.form != PYTHIA_SPLIT_LEARNT)
             continue;
         status = learn_split(l, i, type, &r);

@@ -156,7 +156,7 @@ static int add_pair(struct pythia_profile *p, const struct pythia_trace *trace,
     return PYTHIA_OK;
 }
 
-/* Of several peers the first in the order of texts is kept, whichever came first. */
+/* The first peer in alphabetical order is kept, whichever came first. */
 void pythia__profile_set_side(struct pythia_profile *p, uint32_t row, uint32_t peer,
                               enum pythia_profile_side side)
 {

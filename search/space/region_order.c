@@ -21,7 +21,8 @@ static bool is_edge_in_region(const struct pythia__region_map *m, uint32_t edge)
     return m->to[edge] != PYTHIA_NONE && m->back[m->to[edge]];
 }
 
-/* Of two edges that leave one event: the less frequent one, or else the later by name. */
+/* The order of two edges that leave one event: the less frequent one first, or else the later by
+ * name. */
 static bool less_wanted(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia__region_map *m = context;

@@ -193,21 +193,27 @@ static int merge_edges(struct pythia_space_type *to, const struct pythia_space_t
 }
 
 /* A node stands after its parent in both trees, because it was made after it. */
+static int merge_type(struct pythia_space *to, const struct pythia_space_type *type)
+{
+    struct pythia_space_type *known = pythia_space_type_make(to, type->name);
+    uint32_t *places = pythia_calloc(pythia_cct_nodes(type->cct), sizeof(*places));
+    int status = known && places ? merge_nodes(known, type, places) : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK || (status = merge_edges(known, type, places)) != PYTHIA_OK)
+        goto out;
+    known->requests += type->requests;
+out:
+    pythia_free(places);
+    return status;
+}
+
 int pythia_space_merge(struct pythia_space *to, const struct pythia_space *from)
 {
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < from->count && status == PYTHIA_OK; i++) {
-        const struct pythia_space_type *type = &from->types[i];
-        struct pythia_space_type *known = pythia_space_type_make(to, type->name);
-        uint32_t *places = pythia_calloc(pythia_cct_nodes(type->cct), sizeof(*places));
-        status = known && places ? merge_nodes(known, type, places) : PYTHIA_ENOMEM;
-        if (status == PYTHIA_OK)
-            status = merge_edges(known, type, places);
-        if (status == PYTHIA_OK)
-            known->requests += type->requests;
-        pythia_free(places);
+    for (size_t i = 0; i < from->count; i++) {
+        int status = merge_type(to, &from->types[i]);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 static uint32_t service_of_span(const struct pythia_space *s, const struct pythia_trace_span *span)

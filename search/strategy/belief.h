@@ -53,10 +53,10 @@ void pythia__draws_free(struct pythia__draws *d);
 int pythia__belief_create(const struct pythia_space_type *type, struct pythia__belief *out);
 void pythia__belief_free(struct pythia__belief *b);
 
-/* The same, with what earlier searches found (NULL: nothing is known of them). If any point of the
- * type explained something, a part of the mass (PYTHIA__BELIEF_HISTORY) goes with what each
- * explained when it was opened; the rest stays where it was, so that a history that is wrong makes
- * no node less probable than by that factor. */
+/* As above, with the findings of earlier searches (NULL: nothing is known of them). If any point
+ * of the type explained something, a part of the mass (PYTHIA__BELIEF_HISTORY) goes with what
+ * each explained when it was opened; the rest stays where it was, so that a history that is
+ * wrong makes no node less probable than by that factor. */
 #define PYTHIA__BELIEF_HISTORY .5
 int pythia__belief_create_with(const struct pythia_space_type *type,
                                const struct pythia_history *history, struct pythia__belief *out);

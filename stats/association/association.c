@@ -432,7 +432,7 @@ static void number_ranks(struct pythia_association_result *results, size_t count
     }
 }
 
-/* What lies between the two groups of a split in the totals: a part of the variance of the clipped
+/* The share of variance between the two groups of a split: of the variance of the clipped
  * ones, and the means of what was measured. */
 static void compare_split_groups(const struct pythia_split *split,
                                  const struct pythia_column *column, const double *total,

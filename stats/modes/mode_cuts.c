@@ -151,7 +151,7 @@ static void choose_mode_cuts(const struct cutting *c, double rows, struct pythia
 {
     size_t width = c->count + 1, most = 0;
     double whole = c->best[c->count], least = whole;
-    /* What it costs to write a cut down: its place, and the modes of one interval more (Rissanen,
+    /* The code length of a cut: its place, and the modes of one interval more (Rissanen,
      * 1978). More cuts always fit better; only those that pay for themselves are taken. */
     double price = log((double)c->places) + .5 * (double)(c->modes - 1) * log(rows);
     for (size_t k = 1; k < c->modes; k++) {

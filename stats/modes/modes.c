@@ -103,7 +103,7 @@ static void join_small_modes(struct landscape *l)
     }
 }
 
-/* Of the valleys that may be chance the shallowest goes first, by its height over that of its lower
+/* The shallowest valley that may be chance is removed first, by its height over that of its lower
  * peak: the binomial test says when to stop, but not where to begin, for it finds nothing as flat
  * as a mode of few values. */
 static void fill_flat_valleys(struct landscape *l, size_t at_least)

@@ -172,7 +172,7 @@ int pythia__basis_svd(double *m, size_t rows, size_t columns, double *r, double 
     size_t count = rows < columns ? rows : columns;
     if (count == 0)
         return PYTHIA_OK;
-    /* What is row-major here is the transposed matrix to LAPACK: its left vectors are our right
+    /* To LAPACK, a row-major matrix is the transposed one: its left vectors are our right
      * ones. */
     double *left = work, *right = left + columns * count, *scratch = right + rows * count;
     size_t room = pythia__basis_svd_work(rows, columns) - (rows + columns) * count;

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* What canonical correlation and everything built on it stand on, shared by cca.c and
+/* The basis of canonical correlation and everything built on it, shared by cca.c and
  * association.c: an orthonormal basis of the centred columns of a matrix, and the angles between
  * two of them. */
 

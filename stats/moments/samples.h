@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the tests of several groups share. group[i] < groups is the group of x[i]; empty groups do
+/* Shared by the tests of several groups. group[i] < groups is the group of x[i]; empty groups do
  * not count. Each returns PYTHIA_OK, or PYTHIA_ENOMEM with *out untouched. */
 
 /* The split of the sum of squares, by each group's moments. */

@@ -822,27 +822,27 @@ static void an_open_point_that_requests_do_not_pass_is_mute(void **state)
     struct fake_plane f;
     struct pythia_controller *c = begin_seeing(&f);
     run(c, 100 * S, 101 * S);
-    assert_false(cart(c).mute); /* closed */
+    assert_false(cart(c).silent); /* closed */
     want(c, "shop:cart");
     run(c, 101 * S, 103 * S);
-    assert_false(cart(c).mute); /* no request has come that could have passed it */
-    seen_now.requests += PYTHIA_MUTE_REQUESTS - 1;
+    assert_false(cart(c).silent); /* no request has come that could have passed it */
+    seen_now.requests += PYTHIA_SILENT_REQUESTS - 1;
     run(c, 103 * S, 104 * S);
-    assert_false(cart(c).mute);
-    assert_int_equal(pythia_controller_numbers(c).mute, 0);
+    assert_false(cart(c).silent);
+    assert_int_equal(pythia_controller_numbers(c).silent, 0);
     seen_now.requests++;
     run(c, 104 * S, 105 * S);
-    assert_true(cart(c).mute);
-    assert_int_equal(pythia_controller_numbers(c).mute, 1);
+    assert_true(cart(c).silent);
+    assert_int_equal(pythia_controller_numbers(c).silent, 1);
     f.points[1].mood = FAKE_LOST;
     run(c, 105 * S, 106 * S);
-    assert_false(cart(c).mute); /* who cannot be reached may have been passed */
+    assert_false(cart(c).silent); /* who cannot be reached may have been passed */
     f.points[1].mood = FAKE_OBEYS;
     run(c, 106 * S, 107 * S);
-    assert_true(cart(c).mute);
+    assert_true(cart(c).silent);
     seen_now.spans++;
     run(c, 107 * S, 108 * S);
-    assert_false(cart(c).mute);
+    assert_false(cart(c).silent);
     pythia_controller_destroy(c);
 }
 

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "notify/notify.h"
+#include "notify/notify_target.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
 
@@ -63,11 +64,34 @@ static void without_targets_there_is_nothing(void **state)
     pythia__notify_destroy(n);
 }
 
+/* A verdict can be refuted without a place that it had: then the change has no words. */
+static void an_alert_of_a_refuted_verdict_has_a_summary(void **state)
+{
+    static const struct {
+        const char *change, *summary;
+    } cases[] = {{"It no longer holds.", "It no longer holds."}, {"", "Nothing stands out."}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *verdict = json_pack("{s:s, s:s, s:s}", "request_type", "a", "sentence",
+                                    "Nothing stands out.", "change", cases[i].change);
+        struct pythia_buf body = {0};
+        assert_int_equal(pythia__notify_body(PYTHIA__NOTIFY_ALERTMANAGER, verdict, true, 1, &body),
+                         PYTHIA_OK);
+        json_t *alerts = json_loadb(body.bytes, body.size, 0, NULL);
+        const json_t *notes = json_object_get(json_array_get(alerts, 0), "annotations");
+        assert_string_equal(json_string_value(json_object_get(notes, "summary")), cases[i].summary);
+        json_decref(alerts);
+        json_decref(verdict);
+        pythia_buf_free(&body);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_is_lost_when_the_queue_is_full),
         cmocka_unit_test(without_targets_there_is_nothing),
+        cmocka_unit_test(an_alert_of_a_refuted_verdict_has_a_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

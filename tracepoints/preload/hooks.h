@@ -86,7 +86,7 @@ int pythia__in_callback(void);
 /* Tell the callback of a call that has failed. */
 void pythia__values_failed(const struct pythia__hooked *h, struct pythia_scope *scope);
 
-/* Those of the arguments of a call, and those of what it has returned. `stack`: where its arguments
+/* The registers of the arguments of a call, and of its results. `stack`: where its arguments
  * on the stack begin; `metrics`: what they were at its beginning. Without registers (NULL) there
  * are neither arguments nor a result: caller and metrics are set all the same. What it takes to
  * read them is added to what the span has cost, if that is measured. */

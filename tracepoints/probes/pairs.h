@@ -25,8 +25,8 @@ enum pythia__pair {
     PYTHIA__PAIR_UNMATCHED, /* it ends what is not open */
 };
 
-/* What a hit of the probe that begins (or, `done`, ends) a point means. `request`: a request begins
- * with the point. */
+/* The meaning of a hit of the probe that begins (or, `done`, ends) a point. `request`: a request
+ * begins with the point. */
 enum pythia__pair pythia__pair_decide(const struct pythia__pairs *pairs, uint32_t point, int done,
                                       int request, uint32_t *left);
 

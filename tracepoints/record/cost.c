@@ -95,11 +95,11 @@ static void add_in_order(int64_t *values, int count, int64_t value)
     values[count] = value;
 }
 
-/* What a span adds to so many operations, in ticks, by the least of some passes, and what of that
- * timing does not see. Returns what the operations take by themselves. What is not seen is the
- * median of differences of neighbouring passes: a processor that it shares with others costs a
- * program three times as much in one millisecond as in the next, and a price that was found in a
- * bad one stays with its process. */
+/* The ticks that a span adds to so many operations, by the least of some passes, and how much of
+ * that timing does not see. Returns what the operations take by themselves. What is not seen is
+ * the median of differences of neighbouring passes: a processor that it shares with others costs
+ * a program three times as much in one millisecond as in the next, and a price that was found in
+ * a bad one stays with its process. */
 static uint64_t measure_around(struct pythia__thread *t, struct pythia_point *point, int operations,
                                int64_t *whole, int64_t *unseen)
 {

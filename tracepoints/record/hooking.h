@@ -32,8 +32,9 @@ PYTHIA_API int pythia__is_quick(const struct pythia_point *point);
 /* The clock of the records. */
 PYTHIA_API uint64_t pythia__ticks_now(void);
 
-/* What calls cost whose spans go nowhere: ticks of one, the least of several loops of `n` of them,
- * The library has begun to record. 0: there is no memory. And what a span by itself costs. */
+/* The cost of calls whose spans are not recorded: ticks of one, the least of several loops of
+ * `n` of them. The library must have begun to record. 0: there is no memory. And the cost of a span
+ * by itself. */
 PYTHIA_API uint64_t pythia__cost_of(void (*calls)(unsigned n));
 PYTHIA_API uint64_t pythia__cost_of_span(void);
 

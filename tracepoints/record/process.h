@@ -34,8 +34,8 @@
 
 /* ---- what all threads look at ---- */
 
-/* Of the process, in a page of its own that the kernel wipes in children, however they are made:
- * that tells them apart. The rest of it is a copy of what pythia__first_page has. */
+/* State of the process, in a page of its own that the kernel wipes in children, however they are
+ * made: that tells them apart. The rest of it is a copy of what pythia__first_page has. */
 struct pythia__page {
     uint64_t epoch;      /* a number for each process; 0: a child that has not noticed yet */
     const uint32_t *off; /* of the switchboard; NULL: ask the process */
@@ -87,7 +87,7 @@ struct pythia__thread {
         uint64_t bits[PYTHIA__TOLD];
     } told;
 
-    /* What it said of variables of its last requests: which ones these are, how many values each
+    /* Variables reported of its last requests: which ones these are, how many values each
      * has so far, and the first of them; the others are in `more`. */
     struct pythia__saying {
         uint64_t epoch;

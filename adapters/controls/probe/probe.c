@@ -327,7 +327,7 @@ struct pythia_probe_feed *pythia_control_probe_feed(struct pythia_control *c)
     return pythia__probe_feed_share(((struct probe *)c)->feed);
 }
 
-/* What a hit of a point costs: both of its probes, at the most expensive site of each. NaN before
+/* The cost of a hit of a point: both of its probes, at the most expensive site of each. NaN before
  * pythia-probe has said what it measured, and of waits, which it does not measure. */
 static double find_price(const struct probe *p, const struct point *point)
 {

@@ -1,4 +1,4 @@
-/* What the plane tells the feed: rings that it was given, and which number is which probe. */
+/* The plane gives the feed its rings, and the probe of each number. */
 #ifndef PYTHIA_CONTROLS_PROBE_FEED_H
 #define PYTHIA_CONTROLS_PROBE_FEED_H
 

@@ -306,8 +306,9 @@ enum part { OPEN, OPEN_FOR, CLOSED };
 static bool is_in(const struct pythia__agents *a, struct pythia__agent_point *point, enum part part)
 {
     size_t wish = wish_of(a, point);
-    /* What is closed by default needs no mention. An entry point that no set could have named yet
-     * stays open: closed for a moment, it would make the calls below it look like requests. */
+    /* Points that are closed by default are not listed. An entry point that no set could have
+     * named yet stays open: closed for a moment, it would make the calls below it look like
+     * requests. */
     if (wish == PYTHIA_NO_WISH)
         return part == CLOSED && point->open_by_default && point->decided;
     return part == (a->wishes.wishes[wish].types ? OPEN_FOR : OPEN);

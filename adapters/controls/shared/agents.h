@@ -46,7 +46,7 @@ void pythia__agents_set_lease(struct pythia__agents *a, uint64_t lease_ns);
 /* A name that may come in: 1 to `most` bytes, no control characters. */
 bool pythia__agents_name(struct pythia_text name, size_t most);
 
-/* What an agent says of itself, as JSON (agent_report.c draws it). PYTHIA_OK with how many points
+/* The report of an agent, as JSON (agent_report.c draws it). PYTHIA_OK with how many points
  * were taken and refused; PYTHIA_EFORMAT, PYTHIA_ELIMIT (too many agents) or PYTHIA_ENOMEM with the
  * reason in `e`; what stands before a fault may have been taken. */
 int pythia__agents_report(struct pythia__agents *a, const char *bytes, size_t size, uint64_t now_ns,

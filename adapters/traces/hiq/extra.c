@@ -81,7 +81,7 @@ static bool parse_string(struct cursor *c, struct pythia_buf *out)
     return take_char(c, quote);
 }
 
-/* What is not a string: up to the comma or the brace behind it. */
+/* A value that is not a string: up to the comma or the brace after it. */
 static bool take_other(struct cursor *c, struct pythia_text *out)
 {
     int depth = 0;

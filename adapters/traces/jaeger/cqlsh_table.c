@@ -40,7 +40,7 @@ static bool is_row_count(struct pythia_text line, uint64_t *count)
     return line.size > 1 + end.size;
 }
 
-/* Of two backslashes one is kept; a single one was not printed by cqlsh, and stays. */
+/* Two backslashes become one; a single one was not printed by cqlsh, and stays. */
 static void add_table_row(struct pythia_buf *out, struct pythia_text row)
 {
     const char *backslash;

@@ -1,4 +1,4 @@
-/* What the parts of the reader of Jaeger's JSON share; the formats stand in jaeger.c. */
+/* Shared by the parts of the reader of Jaeger's JSON; jaeger.c describes the formats. */
 #ifndef PYTHIA_TRACES_JAEGER_PARTS_H
 #define PYTHIA_TRACES_JAEGER_PARTS_H
 
@@ -11,7 +11,7 @@
 #include "shared/json_decoder.h"
 #include "shared/timestamp.h"
 
-/* What is known of a process of the current trace. */
+/* A process of the current trace. */
 struct pythia__jaeger_process {
     uint32_t id; /* number of the string that names it */
     uint32_t resource;
@@ -30,7 +30,7 @@ struct pythia__jaeger_reader {
     uint32_t key_hostname, key_host, key_ip, key_instance;
 };
 
-/* What is read of a span before it can be passed on. */
+/* A span as far as it has been read. */
 struct pythia__jaeger_span {
     struct pythia__held_span out;
     struct pythia_text parent;  /* of old versions: parentSpanID */

@@ -106,7 +106,7 @@ static void read_header(const char *at, struct pythia_frame *out)
     };
 }
 
-/* What is wrong with a header that was written so; NULL: nothing. */
+/* The fault of a header with a valid checksum; NULL: none. */
 static const char *fault_of(const struct pythia_frame *h)
 {
     if (h->header_bytes != HEADER)

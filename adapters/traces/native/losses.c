@@ -1,4 +1,4 @@
-/* What a traced program could not record, because a ring was full or there was none. It counts
+/* Losses that a traced program reports, because a ring was full or there was none. It counts
  * that itself, in memory that it shares with the reader, so that a stray write, or malice, can put
  * any number there. A loss costs its program an atomic addition, which takes longer than a
  * nanosecond on every machine: a count cannot have gone up by more than nanoseconds have passed

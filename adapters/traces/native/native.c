@@ -1,4 +1,4 @@
-/* What libpythia-tracepoints writes: records in frames (pythia-records(5), pythia/records.h).
+/* The format of libpythia-tracepoints: records in frames (pythia-records(5), pythia/records.h).
  *
  * A span is an ENTER and an EXIT, with key-values between, from one thread or several, and so from
  * several streams: it is held from its ENTER to its EXIT and then passed on whole. Rings are read
@@ -601,7 +601,7 @@ static int create_native(struct pythia_vocabulary *vocabulary, struct pythia_ada
     return PYTHIA_OK;
 }
 
-/* What has not ended when the input ends is emitted as begun, also after a fault in the input. */
+/* Spans that have not ended when the input ends are emitted as begun, also after a fault in it. */
 static int decode_native(struct pythia_adapter *a, struct pythia_source *from,
                          struct pythia_sink *to, struct pythia_error *e)
 {

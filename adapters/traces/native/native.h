@@ -1,4 +1,4 @@
-/* What the files of this folder share: the state of one decoder of native records.
+/* Shared by the files of this folder: the state of one decoder of native records.
  *
  *   frames.c        where frames begin and end
  *   definitions.c   which processes, trace points and variables there are, and what points cost
@@ -58,7 +58,7 @@ struct pythia__native {
 /* Something could not be read; decoding goes on. Returns PYTHIA_OK. */
 int pythia__native_tell(struct pythia__native *n, const char *sentence);
 
-/* The same of another place than that of the current record. */
+/* As above, for another place than that of the current record. */
 void pythia__native_tell_at(struct pythia__native *n, uint64_t frame, uint64_t offset,
                             const char *sentence);
 

@@ -691,7 +691,7 @@ static int read_osprofiler_value(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-/* What comes after white space, or a byte order mark. */
+/* Judge the input by its first byte after white space, or after a byte order mark. */
 static int osprofiler_likeness(const struct pythia_head *head)
 {
     struct pythia_text text = pythia__skip_white(head->text);

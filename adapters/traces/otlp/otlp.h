@@ -1,4 +1,4 @@
-/* What OTLP means (opentelemetry-proto 1.x, trace.proto), whichever way it is written: JSON and
+/* The meaning of OTLP (opentelemetry-proto 1.x, trace.proto), whichever way it is written: JSON and
  * protobuf give the same spans because both go through here. A reader says what it finds:
  *
  *     begin_resource
@@ -30,7 +30,7 @@ struct pythia__otlp {
     struct pythia__day day; /* of the times that are written as dates */
 };
 
-/* What is read of a span before it can be passed on. */
+/* A span as far as it has been read. */
 struct pythia__otlp_span {
     struct pythia__held_span out; /* .scope is for otlp.c to set */
     uint64_t end_ns;
@@ -67,7 +67,7 @@ void pythia__otlp_kind(struct pythia_span *span, int64_t kind);
 void pythia__otlp_tracestate(struct pythia__otlp *o, struct pythia__otlp_span *s,
                              struct pythia_text tracestate);
 
-/* What makes a span unfit to be passed on, as a sentence; NULL: nothing. */
+/* The reason why a span cannot be used, as a sentence; NULL: none. */
 const char *pythia__otlp_fault(const struct pythia__otlp_span *s);
 
 /* Pass on a span without a fault, with the attributes that the decoder has collected, or hold it.

@@ -1,4 +1,4 @@
-/* What is wrong with OTLP in protobuf, and where. */
+/* The faults of OTLP in protobuf, with their places. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

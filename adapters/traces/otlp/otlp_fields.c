@@ -54,7 +54,7 @@ const struct pythia__otlp_field *pythia__otlp_field(enum pythia__otlp_message of
 
 /* ---- likeness ---- */
 
-/* What speaks for OTLP: both ids of a span, or a key-value of a resource. */
+/* Evidence that the input is OTLP: both ids of a span, or a key-value of a resource. */
 struct look {
     bool trace_id, span_id, key;
 };
@@ -62,7 +62,7 @@ struct look {
 #define LOOK_DEPTH                                                                                 \
     5 /* TracesData, ResourceSpans, ScopeSpans or Resource, Span or KeyValue, AnyValue */
 
-/* What a field that is read says; false if it is not as OTLP has it. */
+/* The value of a field; false if it is not as OTLP defines it. */
 static bool note_field(const struct pythia__otlp_field *known,
                        const struct pythia_protobuf_field *f, struct pythia_text bytes,
                        struct look *look)

@@ -247,7 +247,7 @@ static int read_protobuf_resource_attributes(struct pythia__otlp_reader *r,
     return status == 1 ? PYTHIA_OK : status;
 }
 
-/* Of a resource with a fault, what was read before the fault counts. */
+/* If a resource has a fault, the part before the fault counts. */
 static int read_protobuf_resource(struct pythia__otlp_reader *r,
                                   const struct pythia_protobuf_field *f)
 {

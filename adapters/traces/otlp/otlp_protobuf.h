@@ -1,4 +1,4 @@
-/* What the files of the protobuf reader share. */
+/* Shared by the files of the protobuf reader. */
 #ifndef PYTHIA_TRACES_OTLP_PROTOBUF_H
 #define PYTHIA_TRACES_OTLP_PROTOBUF_H
 
@@ -37,7 +37,7 @@ static inline PYTHIA_PROTOBUF_INLINE int pythia__otlp_next(struct pythia__otlp_r
  * unknown and passed over, PYTHIA_EFORMAT if it is known and of another type. */
 int pythia__otlp_other(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
                        struct pythia_protobuf_field f, const char *at);
-/* The same for a field that stands at an offset of the input. */
+/* As above, for a field at an offset of the input. */
 int pythia__otlp_other_at(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
                           struct pythia_protobuf_field f, uint64_t offset);
 

@@ -1,4 +1,4 @@
-/* What OpenTelemetry's Go SDK prints (exporters/stdout/stdouttrace): one JSON object a span, with
+/* The output of OpenTelemetry's Go SDK (exporters/stdout/stdouttrace): one JSON object a span, with
  * its names in Go's spelling, on one line or indented.
  *
  *     {"Name", "SpanContext": {"TraceID", "SpanID"}, "Parent": {"SpanID"}, "SpanKind": 2,

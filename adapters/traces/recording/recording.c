@@ -1,4 +1,4 @@
-/* What pythiad --record wrote: the bodies that came in, one after the other, each in its own
+/* The files of pythiad --record: the bodies that came in, one after the other, each in its own
  * format.
  *
  *     pythia recording 1

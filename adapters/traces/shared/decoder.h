@@ -1,4 +1,4 @@
-/* What all decoders have in common: names, key-values, giving spans on. */
+/* Shared by all decoders: names, key-values, emitting spans. */
 #ifndef PYTHIA_TRACES_DECODER_H
 #define PYTHIA_TRACES_DECODER_H
 
@@ -177,15 +177,15 @@ bool pythia__event_begin(struct pythia__decoder *d);
 void pythia__event_end(struct pythia__decoder *d);
 bool pythia__link(struct pythia__decoder *d);
 
-/* What one pass of a trace point cost, or PYTHIA_COST_EXPECTED: for the vocabulary and the sink.
- * PYTHIA_OK or PYTHIA_ENOMEM. */
+/* The measured cost of one hit of a trace point, or PYTHIA_COST_EXPECTED: for the vocabulary and
+ * the sink. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns);
 
-/* Of the attributes collected, keep only what may be kept. PYTHIA_OK or PYTHIA_ENOMEM. Part of
+/* Keep only the collected attributes that redaction permits. PYTHIA_OK or PYTHIA_ENOMEM. Part of
  * the two below; for those of a span that comes bit by bit. */
 int pythia__redact(struct pythia__decoder *d);
 
-/* Of the attributes collected, keep the first `max`, and count the rest as dropped. */
+/* Keep the first `max` collected attributes, and count the rest as dropped. */
 void pythia__limit_attributes(struct pythia__decoder *d, size_t max);
 
 /* The attributes collected are those of a resource, and complete: keep as many as a span may have,
@@ -200,7 +200,7 @@ int pythia__complete(struct pythia__decoder *d);
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
                  struct pythia_span *span);
 
-/* The same with attributes that were complete before. */
+/* As above, with attributes that were complete before. */
 int pythia__emit_complete(struct pythia__decoder *d, const struct pythia_trace_id *trace,
                           struct pythia_span *span);
 

@@ -1,4 +1,4 @@
-/* What the decoders of JSON formats have in common: a cursor over documents, records and values. */
+/* Shared by the decoders of JSON formats: a cursor over documents, records and values. */
 #ifndef PYTHIA_TRACES_JSON_DECODER_H
 #define PYTHIA_TRACES_JSON_DECODER_H
 

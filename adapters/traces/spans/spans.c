@@ -35,7 +35,7 @@ struct spans {
     struct list points, resources; /* that are defined */
 };
 
-/* What a line says. */
+/* The content of a line. */
 struct line {
     struct pythia_trace_id trace, span, parent, link;
     uint64_t start, number; /* number: of what is defined */

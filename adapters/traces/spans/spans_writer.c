@@ -9,7 +9,7 @@
 #include "pythia/status.h"
 #include "spans.h"
 
-/* What is defined in a body, by number in the vocabulary: in which body it was last, and its number
+/* Names defined in a body, by number in the vocabulary: the body that had it last, and its number
  * there. */
 struct defined {
     uint64_t body;

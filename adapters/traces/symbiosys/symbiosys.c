@@ -63,7 +63,7 @@ struct open_span {
     bool server;
 };
 
-/* What spans of a trace and an RPC have in common: of one side and order, how many there were; of
+/* Counts of the spans of a trace and an RPC: of one side and order, how many there were; of
  * one side, those that are open, the first to begin first; and of all, the server span that began
  * last and goes on. */
 struct call_key {
@@ -427,7 +427,7 @@ static void refuse_symbiosys_line(void *context)
     (void)tell_line(context, "a line of more than 256 MiB");
 }
 
-/* What has not ended; entries are in the order in which they were made. */
+/* Spans that have not ended; entries are in the order in which they were made. */
 static int emit_begun(struct symbiosys *s)
 {
     pythia_buf_clear(&s->d.attributes);

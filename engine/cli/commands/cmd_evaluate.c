@@ -229,7 +229,7 @@ static void erase_trial_progress(struct evaluating *v)
 }
 
 static void after_trial(struct evaluating *v, int status, const struct pythia_error *why,
-                        struct pythia_buf *story)
+                        struct pythia_buf *trial_log)
 {
     uint64_t now_ns = uv_hrtime();
     uv_mutex_lock(&v->lock);
@@ -238,9 +238,9 @@ static void after_trial(struct evaluating *v, int status, const struct pythia_er
         v->why = *why;
         v->failed = true;
     }
-    if (status == PYTHIA_OK && story->size) {
+    if (status == PYTHIA_OK && trial_log->size) {
         erase_trial_progress(v);
-        fwrite(story->bytes, 1, story->size, stderr);
+        fwrite(trial_log->bytes, 1, trial_log->size, stderr);
     }
     if (v->progress && now_ns - v->shown_ns >= PROGRESS_NS) {
         v->shown_ns = now_ns;
@@ -254,15 +254,15 @@ static void after_trial(struct evaluating *v, int status, const struct pythia_er
 static void run_trials(void *context)
 {
     struct evaluating *v = context;
-    struct pythia_buf story = {0};
+    struct pythia_buf trial_log = {0};
     for (size_t number; !v->failed && !interrupted && (number = v->next++) < v->trials;) {
         struct pythia_error why = {0};
-        pythia_buf_clear(&story);
-        int status = pythia_evaluation_run(v->e, number, v->s->verbose ? &story : NULL, &why);
+        pythia_buf_clear(&trial_log);
+        int status = pythia_evaluation_run(v->e, number, v->s->verbose ? &trial_log : NULL, &why);
         v->done += status == PYTHIA_OK;
-        after_trial(v, status, &why, &story);
+        after_trial(v, status, &why, &trial_log);
     }
-    pythia_buf_free(&story);
+    pythia_buf_free(&trial_log);
 }
 
 /* The first Ctrl-C lets the searches at hand end their cycle, a second one ends the program. */

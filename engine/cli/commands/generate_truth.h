@@ -14,8 +14,8 @@ int pythia__truth_of(const struct pythia_workflow *w, const struct pythia_workfl
                      const struct pythia_vocabulary *vocabulary, uint64_t requests,
                      struct pythia_buf *to);
 
-/* The same of a service: {"schema": "pythia.truth/1", "like": its name, "cause": the key that goes
- * with the time of its calls, or null}. */
+/* As above, for a service: {"schema": "pythia.truth/1", "like": its name, "cause": the key that
+ * goes with the time of its calls, or null}. */
 int pythia__truth_of_case(enum pythia_service_case_name name, struct pythia_buf *to);
 
 #endif

@@ -400,7 +400,7 @@ out:
     return status;
 }
 
-/* What tracing has cost, below the root, as HiQ has it; nothing where that is not measured. */
+/* The cost of tracing, below the root, as HiQ shows it; nothing if it was not measured. */
 static void add_overhead(const struct tree *t, struct pythia_buf *to)
 {
     static const char before[] = "[1970-01-01 00:00:10.000000 - 00:00:20.000000] [100.00%] ";

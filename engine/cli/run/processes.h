@@ -1,4 +1,4 @@
-/* What each process of a traced run took. */
+/* The resources that each process of a traced run used. */
 #ifndef PYTHIA_CLI_PROCESSES_H
 #define PYTHIA_CLI_PROCESSES_H
 

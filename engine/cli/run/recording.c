@@ -390,7 +390,7 @@ static int read_traces(const char *records, struct trace_reading *t, struct pyth
     return pythia_run_callpaths_make(t->profile, &t->memory, &run->callpaths, &run->callpath_count);
 }
 
-/* What the shim of a traced run has left; both are NULL for a run without one. */
+/* The files of the shim of a traced run; both are NULL for a run without one. */
 struct traced {
     const char *records, *report;
 };

@@ -659,8 +659,8 @@ static struct pythia_controlled describe_point(const struct pythia_controller *c
         out.spans = count_rise(p->spans_before, seen->spans);
         out.requests = count_rise(p->requests_before, seen->requests);
     }
-    out.mute = out.wanted && !out.quarantined && out.result == PYTHIA_CONTROL_APPLIED &&
-               out.spans == 0 && out.requests >= PYTHIA_MUTE_REQUESTS;
+    out.silent = out.wanted && !out.quarantined && out.result == PYTHIA_CONTROL_APPLIED &&
+                 out.spans == 0 && out.requests >= PYTHIA_SILENT_REQUESTS;
     return out;
 }
 
@@ -710,7 +710,7 @@ int pythia_controller_each(struct pythia_controller *c,
 bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
                              struct pythia_controlled *out)
 {
-    size_t targets = 0, mute = 0;
+    size_t targets = 0, silent = 0;
     uint64_t hits =
         0; /* that planes have counted, each its own; spans are of all targets together */
     for (size_t i = 0; i < c->table.count; i++) {
@@ -718,7 +718,7 @@ bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
             continue;
         update_seen(c, &c->table.points[i]);
         struct pythia_controlled one = describe_point(c, &c->table.points[i]);
-        mute += one.mute;
+        silent += one.silent;
         hits += c->table.points[i].hits;
         if (targets++ == 0) {
             *out = one;
@@ -735,7 +735,7 @@ bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
     if (targets == 0)
         return false;
     out->hits = hits > out->hits ? hits : out->hits;
-    out->mute = mute == targets;
+    out->silent = silent == targets;
     return true;
 }
 
@@ -777,7 +777,7 @@ struct pythia_controller_numbers pythia_controller_numbers(const struct pythia_c
     for (size_t i = 0; i < c->table.count; i++) {
         n.in_quarantine += c->table.points[i].quarantined_ns != 0;
         if (c->table.points[i].asked != CLOSED || c->table.points[i].open_by_default)
-            n.mute += describe_point(c, &c->table.points[i]).mute;
+            n.silent += describe_point(c, &c->table.points[i]).silent;
     }
     n.unknown_wishes = c->desired.count;
     /* Wishes that some point has: points of one id are few, so each is found by a search. */

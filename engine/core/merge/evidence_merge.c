@@ -314,11 +314,14 @@ static int read_evidence_header(struct pythia_evidence_merge *m, struct pythia_t
     if (status < 0 || !looking)
         return status < 0 ? status : pythia_vocabulary_cost_merge(m->vocabulary, PYTHIA_NONE, loop);
     status = check_settings(m, asked, rows, fold != 0, file);
-    for (size_t i = 0; i < m->path_count && status == PYTHIA_OK; i++) {
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < m->path_count; i++) {
         uint32_t unused;
-        status = name_evidence_path(m, &m->paths[i], &unused);
+        if ((status = name_evidence_path(m, &m->paths[i], &unused)) != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- names ---- */
@@ -564,13 +567,16 @@ static int read_type(struct pythia_evidence_merge *m, struct pythia_text message
     struct pythia_protobuf_field f = {.number = 0};
     struct pythia_type type = {.name = PYTHIA_NONE};
     struct renaming named = {0};
+    m->type = PYTHIA_NONE;
     int status = read_type_fields(m, message, &type, &named);
-    if (status == PYTHIA_OK)
-        status = pythia_groups_merge_type(m->groups, &type);
-    m->type = status == PYTHIA_OK ? type.name : PYTHIA_NONE;
-    while (status == PYTHIA_OK && (status = next_field(m, &p, &f)) == PYTHIA_OK)
-        if (is_bytes(&f, TYPE_STRUCTURE))
-            status = read_structure(m, f.bytes, &type, named);
+    if (status != PYTHIA_OK || (status = pythia_groups_merge_type(m->groups, &type)) != PYTHIA_OK)
+        goto out;
+    m->type = type.name;
+    while ((status = next_field(m, &p, &f)) == PYTHIA_OK)
+        if (is_bytes(&f, TYPE_STRUCTURE) &&
+            (status = read_structure(m, f.bytes, &type, named)) != PYTHIA_OK)
+            goto out;
+out:
     pythia_sketch_destroy(type.sketch);
     return status == 1 ? PYTHIA_OK : status;
 }

@@ -444,17 +444,18 @@ static size_t size_of_row(const struct pythia_row *row)
 /* The rows of one shape as messages, none of which is too large to be read. */
 static int put_shape_rows(struct writing *w, const struct pythia_row *const *rows, size_t count)
 {
-    int status = PYTHIA_OK;
-    for (size_t from = 0, to; from < count && status == PYTHIA_OK; from = to) {
+    for (size_t from = 0, to; from < count; from = to) {
         size_t numbers = 0;
         for (to = from; to < count; to++) {
             numbers += size_of_row(rows[to]);
             if (to > from && numbers > PYTHIA__EVIDENCE_ROWS_MAX)
                 break;
         }
-        status = put_rows(w, rows + from, to - from);
+        int status = put_rows(w, rows + from, to - from);
+        if (status != PYTHIA_OK)
+            return status;
     }
-    return status;
+    return PYTHIA_OK;
 }
 
 /* The first row of each path says where the path stands, and rows of one path keep their order. The
@@ -543,11 +544,12 @@ static int put_body(struct writing *w)
         return status;
     put_points(w);
     put_keys(w);
-    for (size_t i = 0; i < types && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < types; i++) {
         put_type(w, &type[i]);
-        status = put_type_rows(w, &type[i]);
+        if ((status = put_type_rows(w, &type[i])) != PYTHIA_OK)
+            return status;
     }
-    return status == PYTHIA_OK ? pythia_buf_status(&w->body) : status;
+    return pythia_buf_status(&w->body);
 }
 
 /* One frame, which says its size and has a checksum: what is cut off or changed is noticed. */

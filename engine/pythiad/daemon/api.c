@@ -196,7 +196,7 @@ static json_t *pack_status(struct pythia__daemon *d)
     json_t *more = json_pack(
         "{s:b, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, "
         "s:o, s:s?, s:I, s:s, s:o}",
-        "learning", live.learning, "cycle", (json_int_t)d->cycle, "mute", (json_int_t)c.mute,
+        "learning", live.learning, "cycle", (json_int_t)d->cycle, "mute", (json_int_t)c.silent,
         "teaching", live.teaching, "lessons", (json_int_t)live.lessons, "types_waiting",
         (json_int_t)live.types_waiting, "problems_waiting",
         (json_int_t)pythia__engine_waiting(&d->engine), "request_types", (json_int_t)live.types,
@@ -463,7 +463,7 @@ static int pack_point(void *context, const struct pythia_controlled *p)
         "price_ns", pack_real(p->price_ns), "price_known", pythia_price_known_name(p->price_known),
         "layer", pythia_layer_name(p->layer), "hits", (json_int_t)p->hits, "spans",
         (json_int_t)p->spans, "requests", (json_int_t)p->requests, "wanted", p->wanted, "mute",
-        p->mute, "pinned", p->pinned, "pin", pin_of(l, p->id), "quarantined", p->quarantined,
+        p->silent, "pinned", p->pinned, "pin", pin_of(l, p->id), "quarantined", p->quarantined,
         "open_by_default", p->open_by_default, "switchable", 1, "result", results[p->result],
         "types", types_of(l->d, p->id));
     return json_array_append_new(l->list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;

@@ -133,12 +133,13 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     (void)pythia_passes_look(d->switching.passes,
                              pythia_live_space(d->engine.live)); /* else as it was before */
     (void)pythia__switching_keep_cycle(&d->switching, d->last_cycle_ns, c);
-    int status = pythia_loop_tell(&d->engine.story, c, PYTHIA__STORY,
+    int status = pythia_loop_tell(&d->engine.search_log, c, PYTHIA__SEARCH_LOG_MAX,
                                   d->engine.s.memory_hard / PYTHIA__STORY_PART);
-    pythia_live_hold(d->engine.live, pythia_loop_bytes(&d->engine.story));
+    pythia_live_hold(d->engine.live, pythia_loop_bytes(&d->engine.search_log));
     if (status != PYTHIA_OK)
         return status;
-    struct pythia_loop_cycle *last = &d->engine.story.cycles[d->engine.story.cycle_count - 1];
+    struct pythia_loop_cycle *last =
+        &d->engine.search_log.cycles[d->engine.search_log.cycle_count - 1];
     mark_unswitchable(d, last->opened, last->opened_count);
     mark_unswitchable(d, last->closed, last->closed_count);
     if (!pythia__kafka_is_behind(d->kafka)) /* else it was logged when it was new */
@@ -605,7 +606,7 @@ static int make_reporting(struct pythia__daemon *d)
                                                  .seed = (uint64_t)d->engine.s.seed,
                                                  .values_max = (size_t)d->engine.s.report_values};
     return pythia__reporting_create(d->engine.loop, d->engine.vocabulary, &how,
-                                    (size_t)d->engine.s.report_types, &d->engine.story,
+                                    (size_t)d->engine.s.report_types, &d->engine.search_log,
                                     d->engine.s.expect ? &d->expectations : NULL,
                                     d->engine.s.trace_url, &d->engine.reporting);
 }
@@ -761,11 +762,12 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     d->engine.s = *settings;
     d->config = config;
     d->engine.started_ns = pythia__unix_ns();
-    d->engine.story = (struct pythia_loop){.budget = {.points_per_cycle = (size_t)settings->points,
-                                                      .points_open = (size_t)settings->points_open,
-                                                      .added_ns = settings->added_ns},
-                                           .min_requests = (size_t)settings->min_requests,
-                                           .price_ns = settings->price_ns};
+    d->engine.search_log =
+        (struct pythia_loop){.budget = {.points_per_cycle = (size_t)settings->points,
+                                        .points_open = (size_t)settings->points_open,
+                                        .added_ns = settings->added_ns},
+                             .min_requests = (size_t)settings->min_requests,
+                             .price_ns = settings->price_ns};
     uv_timer_init(loop, &d->tick);
     uv_check_init(loop, &d->turn);
     d->tick.data = d->turn.data = d;
@@ -820,7 +822,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_expectations_free(&d->expectations);
     pythia_space_destroy(d->engine.space);
     pythia_vocabulary_destroy(d->engine.vocabulary);
-    pythia_loop_free(&d->engine.story);
+    pythia_loop_free(&d->engine.search_log);
     void *const owned[] = {d->control_routes,  d->sharing,   d->tls_key,
                            d->tls_certificate, d->tls_trust, d->notify_secret};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)

@@ -22,9 +22,9 @@
 
 #define PYTHIA__AGENT_ROUTES 2
 
-#define PYTHIA__HTTP_SERVERS 4   /* OTLP, Zipkin, control, control's socket */
-#define PYTHIA__STORY        200 /* cycles of which the report tells at most, and what part of */
-#define PYTHIA__STORY_PART   16  /* --memory-hard they may take */
+#define PYTHIA__HTTP_SERVERS   4   /* OTLP, Zipkin, control, control's socket */
+#define PYTHIA__SEARCH_LOG_MAX 200 /* cycles of which the report tells at most, and what part of */
+#define PYTHIA__STORY_PART     16  /* --memory-hard they may take */
 
 struct pythia__sharing; /* sharing.h */
 

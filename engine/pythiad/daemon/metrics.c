@@ -372,7 +372,8 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
                 "are quarantined.",
                 (double)c.in_quarantine);
     write_gauge(to, "pythia_points_mute",
-                "Open trace points that none of the requests hit that could have.", (double)c.mute);
+                "Open trace points that none of the requests hit that could have.",
+                (double)c.silent);
     write_gauge(to, "pythia_targets_lost", "Targets that cannot be reached.",
                 (double)c.lost_targets);
     write_gauge(to, "pythia_desired_version", "Version of the desired set.", (double)c.version);

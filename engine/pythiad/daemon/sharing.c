@@ -139,7 +139,8 @@ static int obey_pin(struct pythia__daemon *d, const json_t *order)
     return status;
 }
 
-/* What is so already stays as it is: a member reads its own orders too, and those of the past. */
+/* An order that is already fulfilled changes nothing: a member reads its own orders too, and
+ * those of the past. */
 void pythia__sharing_obey(void *daemon, const json_t *order)
 {
     struct pythia__daemon *d = daemon;
@@ -160,7 +161,7 @@ void pythia__sharing_obey(void *daemon, const json_t *order)
 int pythia__sharing_save(const void *daemon, struct pythia_buf *out)
 {
     const struct pythia__daemon *d = daemon;
-    return pythia_verdicts_save(&d->engine.story.verdicts, d->engine.vocabulary, out);
+    return pythia_verdicts_save(&d->engine.search_log.verdicts, d->engine.vocabulary, out);
 }
 
 int pythia__sharing_restore(void *daemon, struct pythia_text saved)
@@ -172,7 +173,7 @@ int pythia__sharing_restore(void *daemon, struct pythia_text saved)
         pythia_verdicts_free(&verdicts);
         return status;
     }
-    pythia_verdicts_free(&d->engine.story.verdicts);
-    d->engine.story.verdicts = verdicts;
+    pythia_verdicts_free(&d->engine.search_log.verdicts);
+    d->engine.search_log.verdicts = verdicts;
     return PYTHIA_OK;
 }

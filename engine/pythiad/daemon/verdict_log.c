@@ -57,9 +57,9 @@ static void announce_verdicts(void *context, int status, const char *bytes, size
 
 void pythia__verdict_log_cycle(struct pythia__daemon *d)
 {
-    const struct pythia_verdicts *all = &d->engine.story.verdicts;
+    const struct pythia_verdicts *all = &d->engine.search_log.verdicts;
     bool changed = false;
-    if (d->engine.story.problem_count == 0) /* it is paused: there is no new verdict */
+    if (d->engine.search_log.problem_count == 0) /* it is paused: there is no new verdict */
         return;
     for (size_t i = 0; i < all->count; i++) {
         const struct pythia_verdict *v = &all->list[i];

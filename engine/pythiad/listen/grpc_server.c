@@ -83,15 +83,15 @@ static bool evict_connection(struct pythia__grpc_server *s,
                              const struct pythia__grpc_connection *new)
 {
     uint64_t now = uv_now(s->loop);
-    struct pythia__crowd crowd = {.strangers = 0};
+    struct pythia__eviction eviction = {.strangers = 0};
     enum pythia__wait wait;
     for (struct pythia__grpc_connection *c = s->connections; c; c = c->next) {
         struct pythia__place place = find_grpc_place(c, now);
         if (c != new && !c->closing)
-            pythia__crowd_look(&crowd, &place, c);
+            pythia__eviction_consider(&eviction, &place, c);
     }
     struct pythia__grpc_connection *goes =
-        pythia__crowd_choose(&crowd, s->o.connections_max, &wait);
+        pythia__eviction_choose(&eviction, s->o.connections_max, &wait);
     if (!goes)
         return false;
     s->numbers.evicted[wait]++;

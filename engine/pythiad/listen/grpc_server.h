@@ -7,7 +7,7 @@
 
 #include <uv.h>
 
-#include "crowding.h"
+#include "eviction.h"
 #include "pythia/error.h"
 #include "pythia/unpack.h"
 #include "room.h"

@@ -176,15 +176,15 @@ static struct pythia__place find_http_place(const struct pythia__http_connection
 static void evict_idle(struct pythia__http_server *s, struct pythia__http_connection *new)
 {
     uint64_t now = uv_now(s->loop);
-    struct pythia__crowd crowd = {.strangers = 0};
+    struct pythia__eviction eviction = {.strangers = 0};
     enum pythia__wait wait;
     for (struct pythia__http_connection *c = s->connections; c; c = c->next) {
         struct pythia__place place = find_http_place(c, now);
         if (c != new)
-            pythia__crowd_look(&crowd, &place, c);
+            pythia__eviction_consider(&eviction, &place, c);
     }
     struct pythia__http_connection *goes =
-        pythia__crowd_choose(&crowd, s->o.connections_max, &wait);
+        pythia__eviction_choose(&eviction, s->o.connections_max, &wait);
     if (goes)
         s->numbers.evicted[wait]++;
     else

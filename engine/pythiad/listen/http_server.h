@@ -10,7 +10,7 @@
 #include <uv.h>
 
 #include "access.h"
-#include "crowding.h"
+#include "eviction.h"
 #include "pythia/error.h"
 #include "room.h"
 

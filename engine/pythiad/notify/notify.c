@@ -199,11 +199,28 @@ static void serve_target(void *context)
 /* ---- the loop ---- */
 
 /* Each target has a thread of its own, so that a slow receiver delays no other. */
+/* Begin the thread of the target after the last one. */
+static int begin_target(struct pythia__notify *n, const char *text, struct pythia_error *e)
+{
+    struct target *t = &n->targets[n->count];
+    t->notify = n;
+    t->place = n->count + 1;
+    int status = pythia__notify_target_read(text, &t->to, e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (uv_cond_init(&t->changed) != 0)
+        return PYTHIA_ENOMEM;
+    if (uv_thread_create(&t->thread, serve_target, t) != 0) {
+        uv_cond_destroy(&t->changed);
+        return pythia_error_set(e, PYTHIA_EIO, "no thread for notifications");
+    }
+    return PYTHIA_OK;
+}
+
 int pythia__notify_create(const struct pythia_option_texts *targets, const char *secret,
                           double pause_s, struct pythia__notify **out, struct pythia_error *e)
 {
     struct timespec now;
-    int status = PYTHIA_OK;
     *out = NULL;
     if (targets->count == 0)
         return PYTHIA_OK;
@@ -219,24 +236,15 @@ int pythia__notify_create(const struct pythia_option_texts *targets, const char 
     n->started_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     n->secret = copy;
     n->pause_s = pause_s;
-    while (n->count < targets->count && status == PYTHIA_OK) {
-        struct target *t = &n->targets[n->count];
-        t->notify = n;
-        t->place = n->count + 1;
-        status = pythia__notify_target_read(targets->texts[n->count], &t->to, e);
-        if (status == PYTHIA_OK && uv_cond_init(&t->changed) != 0)
-            status = PYTHIA_ENOMEM;
-        if (status == PYTHIA_OK && uv_thread_create(&t->thread, serve_target, t) != 0) {
-            uv_cond_destroy(&t->changed);
-            status = pythia_error_set(e, PYTHIA_EIO, "no thread for notifications");
+    for (; n->count < targets->count; n->count++) {
+        int status = begin_target(n, targets->texts[n->count], e);
+        if (status != PYTHIA_OK) {
+            pythia__notify_destroy(n); /* it stops the threads of those counted so far */
+            return status;
         }
-        n->count += status == PYTHIA_OK;
     }
-    if (status == PYTHIA_OK)
-        *out = n;
-    else
-        pythia__notify_destroy(n);
-    return status;
+    *out = n;
+    return PYTHIA_OK;
 }
 
 void pythia__notify_destroy(struct pythia__notify *n)

@@ -53,12 +53,20 @@ static void add_slack_text(struct pythia_buf *to, const char *text)
             pythia_buf_putc(to, *text);
 }
 
+/* The change of a refuted verdict, which says more than the verdict that took its place. There is
+ * none if no place is known that the verdict had. */
+static const char *summarize(const json_t *verdict, bool refuted)
+{
+    const char *change = text_of(verdict, "change");
+    return refuted && *change ? change : text_of(verdict, "sentence");
+}
+
 static json_t *make_slack(const json_t *verdict, bool refuted)
 {
     struct pythia_buf text = {0};
     add_slack_text(&text, text_of(verdict, "request_type"));
     pythia_buf_puts(&text, refuted ? ": refuted. " : ": ");
-    add_slack_text(&text, text_of(verdict, refuted ? "change" : "sentence"));
+    add_slack_text(&text, summarize(verdict, refuted));
     if (!refuted) {
         pythia_buf_puts(&text, " ");
         add_slack_text(&text, text_of(verdict, "standing"));
@@ -84,9 +92,9 @@ static json_t *make_alert(const json_t *verdict, bool refuted, uint64_t unix_ns)
     uint64_t end = refuted ? unix_ns : unix_ns + UINT64_C(1000000000) * ALERT_S;
     return json_pack("[{s:{s:s, s:s}, s:{s:s, s:s}, s:o, s:o}]", "labels", "alertname",
                      "PythiaVerdict", "request_type", text_of(verdict, "request_type"),
-                     "annotations", "summary", text_of(verdict, refuted ? "change" : "sentence"),
-                     "description", text_of(verdict, "standing"), "startsAt", time_of(unix_ns),
-                     "endsAt", time_of(end));
+                     "annotations", "summary", summarize(verdict, refuted), "description",
+                     text_of(verdict, "standing"), "startsAt", time_of(unix_ns), "endsAt",
+                     time_of(end));
 }
 
 int pythia__notify_body(enum pythia__notify_format format, const json_t *verdict, bool refuted,

@@ -16,5 +16,7 @@ uint64_t pythia__engine_now(const struct pythia__engine *e)
 
 size_t pythia__engine_waiting(const struct pythia__engine *e)
 {
-    return e->story.cycle_count > 0 ? e->story.cycles[e->story.cycle_count - 1].waiting : 0;
+    return e->search_log.cycle_count > 0
+               ? e->search_log.cycles[e->search_log.cycle_count - 1].waiting
+               : 0;
 }

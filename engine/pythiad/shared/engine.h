@@ -18,7 +18,7 @@ struct pythia__engine {
     struct pythia_space *space; /* from a file; NULL: it is learnt */
     struct pythia_live *live;
     struct pythia_state *state;
-    struct pythia_loop story;            /* the last cycles */
+    struct pythia_loop search_log;       /* the last cycles */
     struct pythia__reporting *reporting; /* of it, and of the evidence of the last cycle */
     uint64_t started_ns;
 };

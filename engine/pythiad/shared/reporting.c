@@ -51,7 +51,7 @@ struct job {
     uv_work_t work; /* first, so that one is the other */
     struct pythia__reporting *r;
     struct evidence of;
-    struct pythia_loop story;
+    struct pythia_loop search_log;
     struct pythia_report_overhead *overhead; /* a copy; NULL: none */
     uint64_t overhead_number;
     struct form forms[PYTHIA__REPORT_FORMS];
@@ -65,7 +65,7 @@ struct pythia__reporting {
     const struct pythia_vocabulary *vocabulary;
     struct pythia_diagnosis_options how;
     size_t types; /* that are looked at; 0: all */
-    struct pythia_loop *story;
+    struct pythia_loop *search_log;
     const struct pythia_expectations *expectations;
     const char *trace_url;
     struct evidence latest;                  /* without groups and report while a job has them */
@@ -83,7 +83,7 @@ struct pythia__reporting {
 
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
                              const struct pythia_diagnosis_options *options, size_t types,
-                             struct pythia_loop *story,
+                             struct pythia_loop *search_log,
                              const struct pythia_expectations *expectations, const char *trace_url,
                              struct pythia__reporting **out)
 {
@@ -94,7 +94,7 @@ int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vo
     r->vocabulary = vocabulary;
     r->how = *options;
     r->types = types;
-    r->story = story;
+    r->search_log = search_log;
     r->expectations = expectations;
     r->trace_url = trace_url;
     atomic_init(&r->stop, false);
@@ -145,8 +145,8 @@ static int diagnose_job(const struct job *j, struct pythia_diagnosis **out)
     struct pythia_diagnosis_options how = j->r->how;
     uint32_t *names;
     how.look = j->of.look;
-    int status =
-        pythia_types_choose(j->of.groups, &j->story.verdicts, j->r->types, &names, &how.only_count);
+    int status = pythia_types_choose(j->of.groups, &j->search_log.verdicts, j->r->types, &names,
+                                     &how.only_count);
     if (status != PYTHIA_OK)
         return status;
     how.only = names;
@@ -181,10 +181,13 @@ static int make_whole_report(struct job *j)
     int status = diagnose_job(j, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
-    status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
-    if (status == PYTHIA_OK && expectations)
-        status = pythia_expectations_judge(expectations, j->of.groups, j->r->how.min_requests,
-                                           &expected);
+    status = pythia_verdicts_explain(&j->search_log.verdicts, diagnosis, j->of.groups);
+    if (status != PYTHIA_OK)
+        goto out;
+    if (expectations &&
+        (status = pythia_expectations_judge(expectations, j->of.groups, j->r->how.min_requests,
+                                            &expected)) != PYTHIA_OK)
+        goto out;
     const struct pythia_report_source source = {.paths = paths,
                                                 .path_count = 1,
                                                 .live = true,
@@ -192,16 +195,16 @@ static int make_whole_report(struct job *j)
                                                 .vocabulary = j->r->vocabulary,
                                                 .groups = j->of.groups,
                                                 .diagnosis = diagnosis,
-                                                .loop = &j->story,
-                                                .verdicts = &j->story.verdicts,
+                                                .loop = &j->search_log,
+                                                .verdicts = &j->search_log.verdicts,
                                                 .expectations = expectations,
                                                 .expected = expectations ? &expected : NULL,
                                                 .min_requests = j->r->how.min_requests,
                                                 .trace_url = j->r->trace_url};
-    if (status == PYTHIA_OK)
-        status = make_requests(&j->of, diagnosis);
-    if (status == PYTHIA_OK)
-        status = pythia_report_create(&source, (1u << PYTHIA_REPORT_FORMATS) - 1, &j->of.report);
+    if ((status = make_requests(&j->of, diagnosis)) != PYTHIA_OK)
+        goto out;
+    status = pythia_report_create(&source, (1u << PYTHIA_REPORT_FORMATS) - 1, &j->of.report);
+out:
     pythia_diagnosis_destroy(diagnosis);
     pythia_expected_results_free(&expected);
     if (status != PYTHIA_OK) {
@@ -319,7 +322,7 @@ static void finish_report(uv_work_t *request, int cancelled)
     else
         pythia__own_work_add(&r->work, j->took_ns);
     r->made += j->made;
-    pythia_verdicts_take_keys(&r->story->verdicts, &j->story.verdicts);
+    pythia_verdicts_take_keys(&r->search_log->verdicts, &j->search_log.verdicts);
     r->busy = false;
     answer_all(r, j);
     bool latest = j->of.look == r->look;
@@ -336,7 +339,7 @@ static void finish_report(uv_work_t *request, int cancelled)
         r->latest = j->of;
     else
         release_evidence(r, &j->of);
-    pythia_loop_free(&j->story);
+    pythia_loop_free(&j->search_log);
     pythia_free(j->overhead);
     begin_report(r);
 }
@@ -369,12 +372,12 @@ static void begin_report(struct pythia__reporting *r)
     if (r->overhead)
         j->overhead = copy_overhead(r->overhead);
     if ((r->overhead && !j->overhead) ||
-        (!r->latest.report && pythia_loop_copy(r->story, &j->story) != PYTHIA_OK)) {
+        (!r->latest.report && pythia_loop_copy(r->search_log, &j->search_log) != PYTHIA_OK)) {
         pythia_free(j->overhead);
         refuse_all(r, PYTHIA_ENOMEM);
         return;
     }
-    /* Of one form in several widths, the first is made now, and the rest by the next job. */
+    /* The first of several widths of one form is made now, and the rest by the next job. */
     for (const struct asked *a = r->line; a; a = a->next)
         if (!j->forms[a->form].wanted)
             j->forms[a->form] = (struct form){.wanted = true, .width = a->width};

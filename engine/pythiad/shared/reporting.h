@@ -1,12 +1,12 @@
-/* The report of the last cycle. It takes much longer than a decision, and mostly nobody reads it:
- * so it is made when somebody asks, on a worker's thread, and kept until the next cycle.
+/* The report of the last cycle. It takes much longer than a decision, and is rarely read, so it is
+ * made on request, on a worker's thread, and retained until the next cycle.
  *
- *   on_cycle ── evidence ──> latest ──┐ asked: evidence, and a copy of the story, are the job's
+ *   on_cycle ── evidence ──> latest ──┐ asked: evidence, and a copy of the log, are the job's
  *   asked ───── who waits ──> line ───┴──> job ──(worker)──> forms ──> all who wait are answered
  *
  * All functions are for the loop's thread. What a job works on is the job's alone until it is done:
- * the evidence is moved to it, the story is copied, and nothing of either is left with the loop.
- * The vocabulary is shared: it may be read while others add to it. */
+ * the evidence is moved to it, the log of the search is copied, and nothing of either is left with
+ * the loop. The vocabulary is shared: it may be read while others add to it. */
 #ifndef PYTHIA_PYTHIAD_REPORTING_H
 #define PYTHIA_PYTHIAD_REPORTING_H
 
@@ -35,14 +35,14 @@ enum pythia__report_form {
     PYTHIA__REPORT_FORMS
 };
 
-/* `loop`, `vocabulary`, `story` and `expectations` (NULL: none) are borrowed; the story is that of
- * the last cycle whenever somebody asks, and its verdicts get the keys that explain them when a
+/* `loop`, `vocabulary`, `search_log` and `expectations` (NULL: none) are borrowed; `search_log` is
+ * that of the last cycle at each request, and its verdicts get the keys that explain them when a
  * report is made. `options.look`, `options.only` and `options.stop` are set here. `types` as in
  * type_choice.h: so many are looked at. `trace_url` (borrowed; NULL: none) as in struct
  * pythia_report_view. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
                              const struct pythia_diagnosis_options *options, size_t types,
-                             struct pythia_loop *story,
+                             struct pythia_loop *search_log,
                              const struct pythia_expectations *expectations, const char *trace_url,
                              struct pythia__reporting **out);
 void pythia__reporting_destroy(struct pythia__reporting *r); /* when no job runs; may be NULL */
@@ -68,7 +68,7 @@ typedef void (*pythia__report_made)(void *context, int status, const char *bytes
 void pythia__reporting_ask(struct pythia__reporting *r, unsigned form, size_t width,
                            pythia__report_made made, void *context);
 
-/* The same for the requests of the group of that id (copied), as report_requests.h writes them; no
+/* As above, for the requests of the group of that id (copied), as report_requests.h writes them; no
  * bytes if the last cycle has no such group. */
 void pythia__reporting_ask_requests(struct pythia__reporting *r, const char *group,
                                     pythia__report_made made, void *context);

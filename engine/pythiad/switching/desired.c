@@ -147,7 +147,7 @@ int pythia__switching_keep_history(struct pythia__switching *w)
         return status;
     if (w->history && (status = pythia_history_merge(all, w->history)) != PYTHIA_OK)
         goto out;
-    if ((status = pythia_loop_remember(&w->e->story, w->e->vocabulary, all)) != PYTHIA_OK)
+    if ((status = pythia_loop_remember(&w->e->search_log, w->e->vocabulary, all)) != PYTHIA_OK)
         goto out;
     (void)pythia_state_put_history(w->e->state,
                                    all); /* a failure degrades the state, and is logged */

@@ -374,16 +374,19 @@ int pythia__briefs_make(const struct pythia_report_source *s, struct pythia__bri
     bool fits = false;
     *out = (struct pythia__briefs){.count = 0};
     int status = pythia__items_collect(s, &items, &b.item_count);
+    if (status != PYTHIA_OK)
+        goto out;
     b.items = items;
-    while (status == PYTHIA_OK && !fits && out->count < (s->all ? 1 : PYTHIA__BRIEF_LEVELS)) {
+    while (!fits && out->count < (s->all ? 1 : PYTHIA__BRIEF_LEVELS)) {
         b.d = &out->docs[out->count];
         b.level = s->all ? &everything : &levels[out->count];
         out->count++;
         pythia__doc_begin(b.d);
-        status = build_document(&b);
-        if (status == PYTHIA_OK)
-            status = fits_page(b.d, PYTHIA_REPORT_WIDTH_MIN, &fits);
+        if ((status = build_document(&b)) != PYTHIA_OK ||
+            (status = fits_page(b.d, PYTHIA_REPORT_WIDTH_MIN, &fits)) != PYTHIA_OK)
+            goto out;
     }
+out:
     pythia_free(items);
     if (status != PYTHIA_OK)
         pythia__briefs_free(out);
@@ -402,10 +405,11 @@ int pythia__briefs_write(const struct pythia__briefs *b, const struct pythia__do
 {
     size_t i = 0;
     bool fits = false;
-    int status = PYTHIA_OK;
-    while (status == PYTHIA_OK && !fits && i + 1 < b->count) {
-        status = fits_page(&b->docs[i], view->width, &fits);
+    while (!fits && i + 1 < b->count) {
+        int status = fits_page(&b->docs[i], view->width, &fits);
+        if (status != PYTHIA_OK)
+            return status;
         i += !fits;
     }
-    return status == PYTHIA_OK ? pythia__doc_write_text(&b->docs[i], view, out) : status;
+    return pythia__doc_write_text(&b->docs[i], view, out);
 }

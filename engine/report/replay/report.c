@@ -26,13 +26,14 @@ struct pythia_report {
 
 static int make_forms(const struct pythia_report_source *s, struct pythia_report *r)
 {
-    int status = PYTHIA_OK;
-    if (r->forms & 1u << PYTHIA_REPORT_BRIEF)
-        status = pythia__briefs_make(s, &r->brief);
-    if (status == PYTHIA_OK && r->forms & WHOLE)
-        status = pythia__parts_build(s, &r->whole, &r->overhead);
-    if (status != PYTHIA_OK || !(r->forms & 1u << PYTHIA_REPORT_JSON))
+    int status;
+    if (r->forms & 1u << PYTHIA_REPORT_BRIEF &&
+        (status = pythia__briefs_make(s, &r->brief)) != PYTHIA_OK)
         return status;
+    if (r->forms & WHOLE && (status = pythia__parts_build(s, &r->whole, &r->overhead)) != PYTHIA_OK)
+        return status;
+    if (!(r->forms & 1u << PYTHIA_REPORT_JSON))
+        return PYTHIA_OK;
     r->json = pythia__report_json(s);
     return r->json ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
@@ -51,20 +52,26 @@ int pythia_report_create(const struct pythia_report_source *source, unsigned for
     r->forms = forms;
     pythia__doc_begin(&r->whole);
     int status = pythia__index_make(&s, &index);
-    if (status == PYTHIA_OK)
-        status = pythia_saturated_find(s.groups, s.limits, s.limit_count, &saturated);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_saturated_find(s.groups, s.limits, s.limit_count, &saturated);
+    if (status != PYTHIA_OK)
+        goto out;
     s.index = &index;
     s.saturated = &saturated;
-    if (status == PYTHIA_OK)
-        status = make_forms(&s, r);
+    if ((status = make_forms(&s, r)) != PYTHIA_OK)
+        goto out;
+    /* Some parts of a document cannot report that memory was missing: the count shows it. */
+    if (pythia_mem_failures() != failures) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    *out = r;
+    r = NULL;
+out:
     pythia__index_free(&index);
     pythia_saturated_free(&saturated);
-    if (status == PYTHIA_OK && pythia_mem_failures() != failures)
-        status = PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK)
-        *out = r;
-    else
-        pythia_report_destroy(r);
+    pythia_report_destroy(r);
     return status;
 }
 

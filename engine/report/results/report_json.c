@@ -260,7 +260,7 @@ static void add_group_path(struct pythia__report_writer *w, json_t *to,
         pythia__json_set(&w->json, to, "path_events", json_integer((json_int_t)count));
 }
 
-/* What tracing itself adds, where that is measured: ns, and of how much. It is a part of that:
+/* The time that tracing adds, if measured, in ns and as a share. It is a part of the duration:
  * what lies outside of a short edge is its neighbours'. */
 static void add_tracing_cost(struct pythia__report_writer *w, json_t *to, double cost_ns,
                              double of_ns)

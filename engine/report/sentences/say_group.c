@@ -78,8 +78,8 @@ static void say_own_time(struct pythia__doc *d, const struct pythia_report_sourc
     pythia__doc_words(d, " of the latency variance.");
 }
 
-/* What is named is the own time of a trace point, or a single edge, or what is below a trace point:
- * the closest that surely has much of the variance. */
+/* The sentence names the own time of a trace point, or a single edge, or what is below a trace
+ * point: the closest that surely has much of the variance. */
 static void say_place(struct pythia__doc *d, const struct pythia_report_source *s,
                       const struct pythia_group *g)
 {

@@ -6,7 +6,7 @@
 
 #define OPTION_SHOWN 400 /* bytes of an option */
 
-/* One that was shortened would be pasted as another. */
+/* A shortened option would be another one when pasted. */
 static bool option_fits(const char *option)
 {
     return strlen(option) <= OPTION_SHOWN;

@@ -103,7 +103,7 @@ void pythia__markdown_prose(struct pythia_buf *to, const char *text)
     char last = ' ';
     pythia_shown_add(&shown, pythia_text_of(text), PROSE_LIMIT);
     for (struct pythia_text rest = {shown.bytes, shown.size}; pythia_glyph_next(&rest, &glyph);) {
-        char c = 'a'; /* Of other characters than ASCII's, none is markup. */
+        char c = 'a'; /* No character outside of ASCII is markup. */
         char next = (char)(rest.size > 0 ? rest.bytes[0] : '\0');
         if (glyph.size == 1)
             c = glyph.bytes[0];

@@ -10,7 +10,7 @@
  * mention. `in_table`: in a cell, which a pipe would end even there. */
 void pythia__markdown_name(struct pythia_buf *to, const char *name, bool in_table);
 
-/* The same of what is to be copied, not in a table: nothing of it is left out. */
+/* As above, for text to be copied, outside of tables: nothing is left out. */
 void pythia__markdown_code(struct pythia_buf *to, const char *text);
 
 /* A part of a sentence, in a table or not. It must not begin a line: what is markup only there is

@@ -152,7 +152,7 @@ static int action_of(struct pythia_call_parts *c, uint32_t tracepoint, uint8_t *
     return PYTHIA_OK;
 }
 
-/* The same word means different parts on the two sides: the caller writes the request, the target
+/* A word means different parts on the two sides: the caller writes the request, the target
  * the answer. Where it means none, the span belongs to what it is in. */
 static enum pythia_call_part part_of(uint8_t action, bool in_target, enum pythia_call_part around)
 {

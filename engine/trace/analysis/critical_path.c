@@ -51,7 +51,7 @@ static uint64_t end_of(const struct walk *w, uint32_t span)
     return w->latency == PYTHIA_LATENCY_COMPLETION ? s->completed_ns : s->end_ns;
 }
 
-/* The same of an entry among the kids. */
+/* As above, for an entry among the kids. */
 static uint64_t end_of_kid(const struct walk *w, uint32_t kid)
 {
     return kid & OWN_END ? w->trace->spans[kid & ~OWN_END].end_ns : end_of(w, kid);

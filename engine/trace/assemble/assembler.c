@@ -612,7 +612,7 @@ static uint64_t find_begin(const struct pythia_assembler *a, const struct pythia
     return now_ns > took_ns ? now_ns - took_ns : 0;
 }
 
-/* What a trace is of, for those who share memory out: the trace point of a root, or, as long as
+/* The kind of a trace, by which memory is divided: the trace point of a root, or, as long as
  * none was seen, of the first span. */
 static int note_type_and_start(struct pythia_assembler *a, struct open_trace *t,
                                const struct pythia_span *s)
@@ -753,7 +753,7 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
 
 /* ---- what there is ---- */
 
-/* Whoever waits for the old traces to end asks for the same time again and again, while others
+/* A caller that waits for old traces to end asks for the same time again and again, while others
  * come and go: so they are counted once, and the count is kept. */
 bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns)
 {

@@ -45,8 +45,8 @@ static int shed_traces(struct pythia_assembler *a, size_t excess)
     int status = PYTHIA_OK;
     if (a->kind_capacity)
         memset(a->kinds, 0, a->kind_capacity * sizeof(*a->kinds));
-    /* What is shed is chosen by type, because shedding the youngest of all would take every trace
-     * of a rare type during a burst of a common one. */
+    /* Traces to shed are chosen by type, because shedding the youngest of all would take every
+     * trace of a rare type during a burst of a common one. */
     for (const struct open_trace *t = a->eldest; t; t = t->younger)
         if (t->kind != PYTHIA_NONE)
             a->kinds[t->kind] += count_trace_bytes(t);

@@ -49,7 +49,7 @@ uint64_t pythia__forest_settle(struct pythia__forest *f);
 void pythia__forest_order(const struct pythia_trace_span *spans, uint32_t first_root,
                           uint32_t *order);
 
-/* Of the spans that forked work consists of, the one that ended last: is it `x` rather than `y`? */
+/* Did `x` end after `y`, of the spans that forked work consists of? */
 bool pythia__forest_ends_later(const struct pythia__forest *f, uint32_t x, uint32_t y);
 
 /* The trace of that id whose spans these are; borrowed from the forest. */

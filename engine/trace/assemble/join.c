@@ -29,7 +29,7 @@ static uint64_t find_name(const struct pythia_trace_builder *b, uint8_t part, ui
     return ((uint64_t)point->service << 32 | point->name) + 1;
 }
 
-/* What finds the head of an id and half, or the item with a name which is not the head. An item is
+/* The key of the head of an id and half, or the item with a name which is not the head. An item is
  * found in one way only, so each is in the table once. */
 struct item_key {
     uint64_t id, name;

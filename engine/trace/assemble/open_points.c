@@ -1,4 +1,4 @@
-/* What is open is held as names, because a set may be made before any trace is seen; the answer for
+/* Open points are held as names, because a set may be made before any trace is seen; the answer for
  * a number is worked out once and kept until something changes. */
 #include "pythia/open_points.h"
 

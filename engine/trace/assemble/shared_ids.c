@@ -291,7 +291,7 @@ uint32_t pythia__shared_id_around(const struct pythia_trace_builder *b,
     return inside || item->span.resource != outer->span.resource ? at : PYTHIA_NO_SPAN;
 }
 
-/* Of the spans from `head` on, the one that a child means: the innermost of the child's service
+/* The span from `head` on that a child means: the innermost of the child's service
  * that covers its beginning, else the innermost of its service, else the outermost of all. */
 static uint32_t choose_parent(const struct pythia_trace_builder *b, uint32_t head,
                               const struct pythia__item *child)

@@ -279,7 +279,7 @@ static void name_parent(struct pythia_trace_builder *b, struct pythia__item *ite
         item->above = above;
 }
 
-/* The same for items: the two halves of a shared id may have the same times and the same id. */
+/* As above, for items: the two halves of a shared id may have the same times and the same id. */
 static bool items_before(const struct pythia_trace_builder *b, const struct pythia__item *x,
                          const struct pythia__item *y)
 {

@@ -17,7 +17,7 @@ enum pythia__item_state {
     PYTHIA__ITEM_TRANSPARENT, /* its children hang on its parent */
 };
 
-/* What `span` will be, beside what only building needs. Of several reports of its start the best
+/* A future span, with the data that only building needs. Of several reports of its start the best
  * one is kept, and of several of its stop the last one. */
 struct pythia__item {
     struct pythia_trace_span span; /* end_ns: of a WHOLE, as it says */

@@ -31,7 +31,7 @@ struct pythia_expected_result {
     uint64_t requests; /* that were judged */
     double value;      /* ns; CoV; of PATH, how many of the requests take another path */
     double limit;      /* ns; CoV; of PATH, 0 */
-    /* Of a violated PATH: a trace point that sets the most common other path apart, and whether it
+    /* For a violated PATH: a trace point that sets the most common other path apart, and whether it
      * is on that path; else it is only on the expected one. PYTHIA_NONE: they differ in how the
      * same points call each other. */
     uint32_t point;

@@ -10,7 +10,7 @@
 #include "pythia/open_points.h"
 #include "pythia/trace.h"
 
-/* The same requests seen twice: with the trace points open that are (the finer set), and as they
+/* Requests that are seen twice: with the trace points open that are (the finer set), and as they
  * would be seen with fewer open (the coarser set). An edge of the coarser set is a stretch of the
  * path; the edges of the finer set that fill it are its refinement, and what each has of it is a
  * part:

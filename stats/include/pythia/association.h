@@ -37,9 +37,9 @@ struct pythia_association_input {
     size_t rows, edges, columns; /* requests; edges, 1 to PYTHIA_ASSOCIATION_EDGES_MAX; keys */
     /* Finite, of one unit: row i of edge e is durations[e * rows + i], as in shares.h. */
     const double *durations;
-    /* Of each row, for omega squared and the groups; NULL: the sum of its durations. */
+    /* The total of each row, for omega squared and the groups; NULL: the sum of its durations. */
     const double *total;
-    /* Of each edge, for explained_edges: its share of the variance of the total. A negative one
+    /* The share of each edge of the variance of the total, for explained_edges. A negative one
      * counts as 0. NULL, or none above 0: all the same. */
     const double *weights;
     const struct pythia_column *keys;

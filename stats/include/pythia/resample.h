@@ -15,7 +15,7 @@ enum pythia_resampling {
     PYTHIA_RESAMPLE_LAST,
 };
 
-/* Of n values at times[i] (ns, in order), one number for each of `intervals` intervals of
+/* Resample n values at times[i] (ns, in order): one number for each of `intervals` intervals of
  * `step_ns`, the first of which begins at `from_ns`: those at or behind its begin and before its
  * end. NaN for an interval without a value; 0 for COUNT and SUM. Values outside all intervals are
  * left out. O(n + intervals). */
@@ -29,9 +29,9 @@ struct pythia_summary {
     double min, p50, p90, p99, max;
 };
 
-/* Of n finite values, which are put in order. Quantiles lie between the two nearest values, in
- * proportion: Hyndman and Fan, "Sample Quantiles in Statistical Packages", Am. Statistician 50(4),
- * 1996, type 7. O(n log n). */
+/* The statistics of n finite values, which are sorted. Quantiles lie between the two nearest
+ * values, in proportion: Hyndman and Fan, "Sample Quantiles in Statistical Packages", Am.
+ * Statistician 50(4), 1996, type 7. O(n log n). */
 void pythia_summary_of(double *values, size_t n, struct pythia_summary *out);
 
 #endif

@@ -43,8 +43,8 @@ void pythia_sample_leave(struct pythia_sample *s, const bool *keep);
 /* Put the rows in rising order of (hash, tie). O(k log k). */
 void pythia_sample_sort(struct pythia_sample *s);
 
-/* The same, done by whoever reads the first row: where there are many samples, and few of them are
- * read. O(1). Until then reading changes the sample, and is for one thread. */
+/* As above, but deferred until the first row is read: where there are many samples, and few of
+ * them are read. O(1). Until then reading changes the sample, and is for one thread. */
 void pythia_sample_sort_when_read(struct pythia_sample *s);
 
 /* The number of rows that are kept. */

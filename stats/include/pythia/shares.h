@@ -70,11 +70,11 @@ struct pythia_slope {
 void pythia_slope_hc3(const double *part, const double *total, size_t n, double level,
                       struct pythia_slope *out);
 
-/* What makes the slow ones slow: out[e] = (E[X_e | T >= a] - E[X_e | T <= b]) / (the same of T),
- * with a and b the quantiles q_high and q_low of T (R's type 7), over the values as they came; they
- * add up to 1. NaN where the two means of T are equal. The layout is that of pythia_shares. Returns
- * PYTHIA_OK, PYTHIA_EINVAL unless 0 <= q_low <= q_high <= 1, or PYTHIA_ENOMEM; on failure `out` is
- * untouched. O(n (k + log n)). */
+/* The share of each part in the slowness of slow requests: out[e] = (E[X_e | T >= a] - E[X_e | T
+ * <= b]) / (the same of T), with a and b the quantiles q_high and q_low of T (R's type 7), over
+ * the values as they came; they add up to 1. NaN where the two means of T are equal. The layout
+ * is that of pythia_shares. Returns PYTHIA_OK, PYTHIA_EINVAL unless 0 <= q_low <= q_high <= 1,
+ * or PYTHIA_ENOMEM; on failure `out` is untouched. O(n (k + log n)). */
 int pythia_tail_shares(const double *x, size_t n, size_t k, double q_high, double q_low,
                        double *out);
 

@@ -35,13 +35,14 @@ struct pythia_hooked_call {
     const char *point;                /* the name of the trace point */
     enum pythia_hooked_event event;
     uint32_t version; /* PYTHIA_TRACEPOINTS_VERSION */
-    /* Of PYTHIA_HOOKED_ENTER, else NULL; NULL too for functions that report by themselves
-     * (-finstrument-functions). The first six arguments that are integers or pointers, the first
-     * eight that are float or double (in the low bytes), and those on the stack, 8 bytes each. */
+    /* Arguments, for PYTHIA_HOOKED_ENTER; otherwise NULL. NULL too for functions that report by
+     * themselves (-finstrument-functions). The first six arguments that are integers or
+     * pointers, the first eight that are float or double (in the low bytes), and those on the
+     * stack, 8 bytes each. */
     const uint64_t *integers;
     const double *reals;
     const uint64_t *stack;
-    /* Of PYTHIA_HOOKED_RETURN, both as they stand in the registers for results; else 0. */
+    /* Results, for PYTHIA_HOOKED_RETURN, as they are in both result registers; otherwise 0. */
     uint64_t result;
     double real_result;
 };

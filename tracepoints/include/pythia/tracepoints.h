@@ -184,8 +184,9 @@ PYTHIA_API struct pythia_scope *pythia_begin(struct pythia_point *point,
                                              struct pythia_scope *scope);
 PYTHIA_API void pythia_end(struct pythia_scope *scope);
 
-/* The same where *context stands, whatever this thread is at: for loops that have many requests in
- * hand. It counts the event; what is to be below the span is told by pythia_context_below. */
+/* As above, below the span of *context, whatever the thread's own context is: for loops that
+ * have many requests in hand. It counts the event; what is to be below the span is told by
+ * pythia_context_below. */
 PYTHIA_API struct pythia_scope *pythia_begin_at(struct pythia_point *point,
                                                 struct pythia_scope *scope,
                                                 struct pythia_context *context);
@@ -344,7 +345,7 @@ static inline void pythia_context_below(struct pythia_context *context,
 
 #define PYTHIA__PASTE(a, b) a##b
 #define PYTHIA__NAME(a, b)  PYTHIA__PASTE(a, b)
-/* What closed points look at stands close together, since it has to be fetched: eight of them to a
+/* Closed points read data that is close together, since it has to be fetched: eight of them to a
  * cache line. (In C++, functions of headers cannot have their data in a section of that name.) */
 #ifdef __cplusplus
 #define PYTHIA__NEAR

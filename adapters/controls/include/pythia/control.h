@@ -28,7 +28,7 @@ struct pythia_control_point {
     enum pythia_layer layer;   /* where it lies in its target */
 };
 
-/* What shall be open. A point may be open for some request types only, where the plane can tell
+/* The desired set. A point may be open for some request types only, where the plane can tell
  * them apart (struct pythia_control_ops.by_type); elsewhere it is open for all. */
 struct pythia_control_wish {
     struct pythia_text id;
@@ -74,14 +74,14 @@ struct pythia_control_ops {
                      int (*each)(void *context, const struct pythia_control_point *point),
                      void *context);
 
-    /* Of what is in the inventory, let exactly these be open from version `version` on (rising);
+    /* Let exactly these points of the inventory be open from version `version` on (rising);
      * points that nobody has told of yet stay as they are by default. Ids that are not in the
      * inventory are refused and told by `observe`. Also renews the lease of all targets. Negative:
      * nothing was changed, the reason is in `e`. */
     int (*apply)(struct pythia_control *c, const struct pythia_control_wish *wishes, size_t count,
                  uint64_t version, uint64_t now_ns, struct pythia_error *e);
 
-    /* What is in force: for each point of the inventory whether it is open or closed as the last
+    /* The set in force: for each point of the inventory whether it is open or closed as the last
      * version says, and for each wish that is not in it PYTHIA_CONTROL_REFUSED with target "";
      * `version` is the one that the target has confirmed (0: none). With PYTHIA_CONTROL_PENDING it
      * is an older one, as which the target is. This is also when a plane takes in what its targets

@@ -4,7 +4,7 @@
 #include "pythia/buf.h"
 #include "pythia/control.h"
 
-/* What the points of a plane "probe" record: the plane opens them, on its thread, and another
+/* The records of the points of a plane "probe": the plane opens them, on its thread, and another
  * thread reads their hits. Either may go first. */
 struct pythia_probe_feed;
 

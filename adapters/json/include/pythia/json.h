@@ -166,8 +166,8 @@ struct pythia_json_scalar {
  * where it is. */
 bool pythia_json_match(struct pythia_json *j, const char *shape, struct pythia_json_scalar *out);
 
-/* What a text means if it is a JSON number: false if it is none, or one that no double can hold.
- * `out` gets kind, text, integer and real as from pythia_json_value. */
+/* The value of a text that is a JSON number: false if it is not one, or one that no double can
+ * hold. `out` gets kind, text, integer and real as from pythia_json_value. */
 bool pythia_json_number(struct pythia_text text, struct pythia_json_value *out);
 
 /* The whole number that a text is, as JSON writes one: without zeros in front, in 64 bits. */

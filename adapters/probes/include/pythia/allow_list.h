@@ -1,4 +1,4 @@
-/* What root lets be probed, and by whom: lines of
+/* The programs that root allows to be probed, and the users: lines of
  *
  *     user pythiad                                         who may ask, beside root
  *     /usr/lib/postgresql/15/bin/postgres query__start:1   a program, and arguments of its probes

@@ -20,7 +20,7 @@ enum pythia_kernel_event {
     PYTHIA_KERNEL_EVENTS,
 };
 
-/* What is summed of a request. Times are ns. */
+/* The sums over a request. Times are ns. */
 enum pythia_kernel_sum {
     PYTHIA_KERNEL_RUN_QUEUE_NS, /* could run, but had no processor */
     PYTHIA_KERNEL_BLOCK_IO_NS,  /* waited for a file or a page of one */
@@ -37,7 +37,7 @@ enum pythia_kernel_sum {
     PYTHIA_KERNEL_SUMS,
 };
 
-/* What rules may ask for: which events it takes, and which sums come of them (bit 1 << enum). */
+/* The topics of rules: the events that each needs, and the sums that it gives (bit 1 << enum). */
 struct pythia_kernel_topic {
     const char *name; /* "waits" */
     uint32_t events, sums;

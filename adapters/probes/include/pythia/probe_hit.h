@@ -5,7 +5,7 @@
 
 #include "pythia/usdt_operand.h"
 
-/* What the program at a site writes into a ring each time a thread arrives there:
+/* The record that the program at a site writes to a ring for each hit:
  *
  *     | head, 24 bytes | values, 8 bytes for each argument | texts, 256 bytes if there are any |
  *

@@ -22,7 +22,7 @@ enum pythia_probe_role {
 
 #define PYTHIA_PROBE_MARK_MAX 65535
 
-/* What the map has for each thread that is in a request, by its thread id (4 bytes). */
+/* The entry of the map for each thread in a request, by its thread id (4 bytes). */
 struct pythia_probe_mark {
     uint64_t thread; /* process id << 32 | thread id */
     uint64_t mark;

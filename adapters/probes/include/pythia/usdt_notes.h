@@ -7,12 +7,12 @@
 #include "pythia/error.h"
 #include "pythia/usdt_operand.h"
 
-/* What an ELF file says of its USDT probes (statically defined trace points: the macros of
+/* The USDT probes of an ELF file (statically defined trace points: the macros of
  * <sys/sdt.h>, as DTrace has them) in its section .note.stapsdt. A probe has a provider and a name;
  * it has a site for each place where the compiler has put it. Nothing of the file is believed: all
  * sizes and addresses are checked, since a privileged program reads files that others made. */
 
-/* What the processor finds at a site. It decides what a uprobe costs there: the kernel emulates the
+/* The instruction at a site. It decides the cost of a uprobe there: the kernel emulates the
  * first four, and all others it lets the processor execute elsewhere, in a single step. */
 enum pythia_usdt_instruction {
     PYTHIA_USDT_NOP5, /* of 5 bytes, which becomes a call */

@@ -44,7 +44,7 @@ struct pythia_protobuf_field {
     struct pythia_text bytes; /* of BYTES; borrowed from the message */
 };
 
-/* What is left of a message in memory. Public, by value; whoever has the bytes makes one. */
+/* The unread rest of a message in memory. Public, by value; make one from the bytes. */
 struct pythia_protobuf {
     const char *at, *end;
 };

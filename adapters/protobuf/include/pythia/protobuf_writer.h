@@ -14,7 +14,7 @@ void pythia_protobuf_put_fixed64(struct pythia_buf *to, uint32_t field, uint64_t
 void pythia_protobuf_put_double(struct pythia_buf *to, uint32_t field, double number);
 void pythia_protobuf_put_bytes(struct pythia_buf *to, uint32_t field, struct pythia_text bytes);
 
-/* What stands in front of `size` bytes of a field: for whoever appends them piece by piece. */
+/* The tag and length before `size` bytes of a field, to append them piece by piece. */
 void pythia_protobuf_put_size(struct pythia_buf *to, uint32_t field, uint64_t size);
 
 #endif

@@ -20,7 +20,7 @@ int pythia_symbols_create(const char *const *paths, size_t count, struct pythia_
                           struct pythia_error *e);
 void pythia_symbols_destroy(struct pythia_symbols *s); /* s may be NULL */
 
-/* What stands for a place, which is a return address: the call is the instruction before it. It is
+/* The name of a place, which is a return address: the call is the instruction before it. It is
  * `text` itself if that is no place, or one in a program that was not named. "name+0x1f", in the
  * function, where the line is not known. The result is borrowed until _destroy. Any thread; a place
  * is looked up once. */

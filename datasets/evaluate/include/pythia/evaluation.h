@@ -54,7 +54,7 @@ struct pythia_spread {
     double median, p90;
 };
 
-/* What the trials of one strategy on one problem that have been run come to. */
+/* The results of the trials of one strategy on one problem that have been run. */
 struct pythia_score {
     size_t trials;
     /* Of the trials, where something is planted (else 0 of 0): the first named place is right, one

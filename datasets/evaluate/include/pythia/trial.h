@@ -15,8 +15,8 @@
 
 #define PYTHIA_TRIAL_CAUSES 3 /* of one problem */
 
-/* What is planted, and in what: a row of a table. A member of 0 is as pythia_workflow_options has
- * it by default. */
+/* A problem: the planted causes and their workflow, a row of a table. A member of 0 is as
+ * pythia_workflow_options has it by default. */
 struct pythia_trial_problem {
     const char *name; /* "deep-5000" */
     const char *help; /* what it is, without a full stop */
@@ -48,7 +48,7 @@ void pythia_trial_workflow(const struct pythia_trial_problem *problem, uint64_t 
 void pythia_trial_generate_options(const struct pythia_trial_problem *problem,
                                    struct pythia_buf *to);
 
-/* What the search space is made from: requests with everything open, as they were before the causes
+/* The input of the search space: requests with everything open, as they were before the causes
  * came, or with the causes in them. The latter tell much of where these are. */
 enum pythia_trial_profile { PYTHIA_PROFILE_BEFORE, PYTHIA_PROFILE_DURING };
 

@@ -25,7 +25,7 @@ enum pythia_workflow_shape {
                                   repeat; a trace point is in several contexts */
 };
 
-/* What makes requests differ. Where nothing else is said `size` is added where the node begins, on
+/* The causes of variance. Unless stated otherwise, `size` is added where the node begins, on
  * its first call in a request: `strength` times the mean duration of a request. */
 enum pythia_planted_kind {
     /* size, in the share `parameter` of requests (.3) */

@@ -39,7 +39,7 @@ static inline struct pythia_text pythia_buf_text(const struct pythia_buf *b)
 /* Room for `size` more bytes, by making the buffer larger; NULL when there is none. */
 char *pythia_buf_grow(struct pythia_buf *b, size_t size);
 
-/* The same, if need be. The caller writes there and adds to `size`. */
+/* As above, if necessary. The caller writes there and adds to `size`. */
 static inline char *pythia_buf_reserve(struct pythia_buf *b, size_t size)
 {
     return !b->failed && size < b->capacity && b->size < b->capacity - size

@@ -40,7 +40,7 @@ void pythia_shown_dot_label(struct pythia_buf *to, struct pythia_text text);
  * byte that is not UTF-8 stays as it is. */
 void pythia_shown_json_text(struct pythia_buf *to, struct pythia_text text);
 
-/* The same for a JSON document, or a part of one that cuts no character, as a library wrote it. */
+/* As above, for a JSON document, or a part of one that cuts no character, as a library wrote it. */
 void pythia_shown_json(struct pythia_buf *to, const char *json, size_t size);
 
 #endif

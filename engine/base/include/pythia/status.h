@@ -12,8 +12,8 @@
     X(EUSAGE, -7, "wrong usage")                                                                   \
     X(ESTOPPED, -8, "stopped on request")
 
-/* What a function that can fail returns: PYTHIA_OK or one of the negative codes. Iterators also
- * return 1, at the end. */
+/* The status that a function returns if it can fail: PYTHIA_OK or one of the negative codes.
+ * Iterators also return 1, at the end. */
 enum pythia_status {
     PYTHIA_OK = 0,
 #define X(name, code, text) PYTHIA_##name = (code),

@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a command gives up before it reads files of strangers, so that a fault in a decoder is worth
- * little: from now on this process, and the threads that it makes, may read files, and may not
+/* The privileges that a command gives up before it reads untrusted files, so that a fault in a
+ * decoder is worth little: from now on this process, and the threads that it makes, may read files,
+ * and may not
  *
  *   open or use sockets, run programs, or make processes (seccomp; they fail with EPERM);
  *   make, remove or write files but those that are named here (Landlock; EACCES).

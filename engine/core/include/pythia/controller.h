@@ -29,7 +29,7 @@ struct pythia_controller_seen {
     uint64_t spans, requests; /* that came of it; that could have passed it (passes.h), so far */
 };
 
-#define PYTHIA_MUTE_REQUESTS 30 /* as many as are needed to say anything of requests */
+#define PYTHIA_SILENT_REQUESTS 30 /* as many as are needed to say anything of requests */
 
 struct pythia_controller_options {
     uint64_t retry_ns;      /* between attempts for what is pending; 0: 1 s */
@@ -94,7 +94,7 @@ struct pythia_controlled {
     uint64_t requests; /* that could have passed it meanwhile */
     bool wanted, pinned, quarantined, open_by_default;
     enum pythia_layer layer;
-    bool mute; /* it is open, and of PYTHIA_MUTE_REQUESTS that could have passed it none did */
+    bool silent; /* it is open, and of PYTHIA_SILENT_REQUESTS that could have passed it none did */
     enum pythia_control_result result;
 };
 
@@ -127,7 +127,7 @@ struct pythia_controller_numbers {
     uint64_t applied, failed_applies, retries, switches, quarantined; /* so far */
     uint64_t points, in_quarantine, lost_targets, unknown_wishes;     /* now; wishes for points that
                                                                          no plane has */
-    uint64_t mute;                                                    /* points that are, now */
+    uint64_t silent;                                                  /* points that are, now */
 };
 struct pythia_controller_numbers pythia_controller_numbers(const struct pythia_controller *c);
 

@@ -11,7 +11,7 @@
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
 
-/* What tracing costs the requests that are traced, as a share of the time that they take, and which
+/* The cost of tracing for traced requests, as a share of the time that they take, and which
  * trace points to do without when that is more than it may be.
  *
  * The cost of a request is the number of its spans by their trace points' prices: those that the

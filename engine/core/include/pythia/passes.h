@@ -10,7 +10,7 @@
 #include "pythia/vocabulary.h"
 
 /* How often trace points were passed, as the spans that came show it, and how many requests there
- * were that could have passed them. A point that is open and gives nothing is mute if there were
+ * were that could have passed them. A point that is open and gives nothing is silent if there were
  * such requests; if there were none, nothing is known of it. One thread at a time. */
 struct pythia_passes;
 

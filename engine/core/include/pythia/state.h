@@ -12,13 +12,13 @@
 #include "pythia/live.h"
 #include "pythia/text.h"
 
-/* What survives a restart, in one SQLite file (WAL): decisions with their evidence and effect, the
- * inventory with its prices, the desired set and the search space that it was chosen from, whether
- * everything is off, the search's history and summaries of groups. What is
- * acknowledged is on disk. When the log (FILE-wal) is cut short at any byte, what was committed in
- * the bytes that are left is there, and nothing else; a file that is cut short is put aside. When
- * the disk is full, or the file cannot be written, the state is degraded: said once, shown by
- * _is_degraded, and recovered from by itself. One thread at a time. */
+/* The state that survives a restart, in one SQLite file (WAL): decisions with their evidence and
+ * effect, the inventory with its prices, the desired set and the search space that it was chosen
+ * from, whether everything is off, the search's history and summaries of groups. What is
+ * acknowledged is on disk. When the log (FILE-wal) is cut short at any byte, what was committed
+ * in the bytes that are left is there, and nothing else; a file that is cut short is put aside.
+ * When the disk is full, or the file cannot be written, the state is degraded: said once, shown
+ * by _is_degraded, and recovered from by itself. One thread at a time. */
 struct pythia_state;
 #define PYTHIA_STATE_SCHEMA 5
 

@@ -32,9 +32,10 @@ int pythia_unpack_create(struct pythia_source *from, enum pythia_packing packing
                          struct pythia_error *e);
 void pythia_unpack_destroy(struct pythia_unpack *u); /* u may be NULL */
 
-/* What to read from, borrowed until _destroy: it ends with PYTHIA_EFORMAT where the data are broken
- * or cut off, and with PYTHIA_ELIMIT at a limit. Memory is some 128 KiB and what the decompressor
- * needs: for Zstandard a window of at most 8 MiB where content has a limit, else of 128 MiB. */
+/* The source to read from, borrowed until _destroy: it ends with PYTHIA_EFORMAT where the data
+ * are broken or cut off, and with PYTHIA_ELIMIT at a limit. Memory is some 128 KiB and what the
+ * decompressor needs: for Zstandard a window of at most 8 MiB where content has a limit, else of
+ * 128 MiB. */
 struct pythia_source *pythia_unpack_source(struct pythia_unpack *u);
 
 #endif

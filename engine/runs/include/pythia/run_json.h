@@ -39,7 +39,7 @@ void pythia_run_key(const char *text, char key[65]);
  * are replaced. */
 char *pythia_run_command(char *const *arguments);
 
-/* The same as a shell would read it, for people: words with blanks or quotes are quoted. Appends;
+/* As above, as a shell would read it, for people: words with blanks or quotes are quoted. Appends;
  * `command` that is no JSON list is appended as it is. */
 void pythia_run_command_show(const char *command, struct pythia_buf *to);
 

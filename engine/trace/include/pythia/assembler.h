@@ -87,7 +87,7 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
  * taker returned. */
 int pythia_assembler_tick(struct pythia_assembler *a);
 
-/* The same, when the current tick is number `tick`: one lower than before counts as the same. And
+/* As above, when the current tick is number `tick`: one lower than before counts as the same. And
  * just saying so, with nothing finished, for spans that are added now. */
 int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick);
 void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick);

@@ -7,7 +7,7 @@
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
 
-/* What tracing costs the programs that are traced: of requests that were, and of trace points that
+/* The cost of tracing for traced programs: of requests that were, and of trace points that
  * might be opened. Prices are those that programs have measured (vocabulary.h). All functions are
  * pure; any number of threads. */
 
@@ -20,7 +20,7 @@ struct pythia_bill {
 void pythia_bill_of(const struct pythia_vocabulary *v, const struct pythia_trace *trace,
                     struct pythia_bill *out);
 
-/* What tracing adds to the way from one event to the next: half the price of a pass of the trace
+/* The time that tracing adds between two consecutive events: half the price of a pass of the trace
  * point at either end, since one of a pass's two halves lies there. NaN if one is not known. */
 double pythia_bill_edge_ns(const struct pythia_vocabulary *v, uint32_t from_tracepoint,
                            uint32_t to_tracepoint);
@@ -37,7 +37,7 @@ struct pythia_bill_forecast {
     size_t supposed; /* items whose price had to be supposed */
 };
 
-/* What opening a set of trace points would cost: the sum of price and passes. `request_ns` is how
+/* The cost of opening a set of trace points: the sum of price and passes. `request_ns` is how
  * long a request takes now; `usual_ns` the price of a point of which none is known (NaN: then such
  * a point makes the forecast NaN). */
 struct pythia_bill_forecast pythia_bill_forecast(const struct pythia_bill_item *items, size_t count,

@@ -7,7 +7,7 @@
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
 
-/* What the calls of a request from one service to another are made of: the intervals of Ramesh et
+/* The parts of a request's calls from one service to another: the intervals of Ramesh et
  * al., "SYMBIOSYS: A Methodology for Performance Analysis of Composable HPC Data Services", IPDPS
  * 2021, table III.
  *

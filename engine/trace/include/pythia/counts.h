@@ -68,8 +68,8 @@ enum pythia_drop {
         PYTHIA_DROPS
 };
 
-/* What went in, what was kept, mended and dropped on the way. Public, by value; {0} is empty; one
- * thread at a time. */
+/* Counts of the input, and of what was retained, repaired and dropped. Public, by value; {0} is
+ * empty; one thread at a time. */
 struct pythia_counts {
     uint64_t spans;  /* read: for sources that report start and end apart, records */
     uint64_t kept;   /* spans in finished traces */

@@ -37,7 +37,7 @@ int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text i
 int pythia_open_points_add_id_for(struct pythia_open_points *o, struct pythia_text id,
                                   struct pythia_text type);
 
-/* The same by numbers: a trace point of the vocabulary, and the string that names the type. */
+/* As above, by numbers: a trace point of the vocabulary, and the string that names the type. */
 int pythia_open_points_add_for(struct pythia_open_points *o, uint32_t tracepoint, uint32_t type);
 
 /* The types that a point is limited to: *count of them, borrowed until more is added; NULL: it is

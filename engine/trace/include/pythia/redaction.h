@@ -30,7 +30,7 @@ enum pythia_redact {
 #define PYTHIA_REDACTED    "hash:"
 #define PYTHIA_HASHED_SIZE 21
 
-/* What a rule looks like: "PATTERN: keep", "…: url", "…: hash" or "…: drop". The pattern is of
+/* The form of a rule: "PATTERN: keep", "…: url", "…: hash" or "…: drop". The pattern is of
  * keys, in capitals or not, with * for any text and ? for any character. "default" stands for the
  * rules that pythia_redaction_defaults names, and "off" ends the list: nothing behind it holds.
  * PYTHIA_OK, or PYTHIA_EUSAGE with the reason in `e`. */
@@ -64,9 +64,9 @@ void pythia_redaction_hash(const struct pythia_redaction *r, struct pythia_text 
  * as strictly as `by`. */
 void pythia_redaction_note(struct pythia_redaction *r, uint32_t key, enum pythia_redact by);
 
-/* What redaction works with, of one thread; all zero at first. Values come again soon: those that
- * were hashed last are known with their hashes, and that is where a value stays longest, in memory
- * alone. */
+/* The scratch memory of redaction, for one thread; all zero at first. Values come again soon:
+ * those that were hashed last are known with their hashes, and that is where a value stays
+ * longest, in memory alone. */
 #define PYTHIA_REDACTION_RECENT      128 /* values; a power of two */
 #define PYTHIA_REDACTION_RECENT_SIZE 39  /* bytes; longer ones are hashed anew */
 struct pythia_redaction_work {

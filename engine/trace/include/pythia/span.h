@@ -100,8 +100,9 @@ struct pythia_sink {
     /* A record was left out, with the reason and the place; decoding goes on. */
     void (*broken)(struct pythia_sink *sink, const struct pythia_error *why);
 
-    /* What one pass of a trace point cost, as vocabulary.h has it (PYTHIA_NONE: one in a loop),
-     * which knows it already; PYTHIA_COST_EXPECTED: it will be told. NULL: nobody wants to know. */
+    /* The measured cost of one hit of a trace point, as vocabulary.h has it (PYTHIA_NONE: one in
+     * a loop), which knows it already; PYTHIA_COST_EXPECTED: it will be told. NULL: nobody wants
+     * to know. */
     void (*cost)(struct pythia_sink *sink, uint32_t tracepoint, uint64_t ns);
 
     struct pythia_counts *counts; /* borrowed: decoders count their own repairs here */

@@ -19,7 +19,7 @@ struct pythia_vocabulary;
 int pythia_vocabulary_create(struct pythia_vocabulary **out);
 void pythia_vocabulary_destroy(struct pythia_vocabulary *v); /* v may be NULL */
 
-/* Whoever reads a stream that never ends bounds what is remembered: names may be without number. Of
+/* A reader of an endless stream has to bound this, because the number of names is unlimited. Of
  * each kind half of the limit is for any name, and the other half for those that come often (16
  * times among the last 130 000 or so), so that what matters still gets in when a flood has passed.
  * What does not get in is counted and taken for something else: a string for "(other)", a trace
@@ -70,7 +70,7 @@ struct pythia_tracepoint {
 uint32_t pythia_vocabulary_tracepoint(struct pythia_vocabulary *v, uint32_t service, uint32_t scope,
                                       uint32_t name);
 
-/* The same for a source that names its trace points itself: `id` is taken as it is. */
+/* As above, for a source that names its trace points itself: `id` is taken as it is. */
 uint32_t pythia_vocabulary_tracepoint_of_id(struct pythia_vocabulary *v, struct pythia_text id,
                                             uint32_t service, uint32_t name);
 
@@ -93,7 +93,7 @@ struct pythia_text pythia_vocabulary_tracepoint_pattern(const struct pythia_voca
 
 /* ---- what tracing costs ---- */
 
-/* What one pass of a trace point costs the program that is traced, as programs measure it of some
+/* The cost of one hit of a trace point for the traced program, which programs measure on some
  * of their passes. Sums are whole numbers, so that they do not depend on who comes first. */
 struct pythia_cost {
     uint64_t passes; /* that were measured */

@@ -162,7 +162,7 @@ struct pythia_record_value {
     /* 40: the key, the value, zeros */
 };
 
-/* What one pass of a point has cost the thread that made it, its key-values included: of about one
+/* The cost of one hit of a point for its thread, including its key-values: of about one
  * in a thousand, so that the mean is what each has cost. Number 0, in stream 0: what a span without
  * key-values costs in a loop, measured when the process began to record, for points that are seldom
  * passed. */

@@ -12,14 +12,14 @@
  * (pythia-evaluation(5)). Every format is written from it, so that both give the same bytes. */
 struct pythia_evaluation_report;
 
-/* Of the trials that were run so far; the report says if some were not. With `times` it has the
- * durations of decisions, which differ from run to run. PYTHIA_OK with *out owned, or
- * PYTHIA_ENOMEM. */
+/* Make the report of the trials that were run so far; the report says if some were not. With
+ * `times` it has the durations of decisions, which differ from run to run. PYTHIA_OK with *out
+ * owned, or PYTHIA_ENOMEM. */
 int pythia_evaluation_report_create(const struct pythia_evaluation *e, bool times,
                                     struct pythia_evaluation_report **out);
 
-/* Of a file. Undefined and missing numbers are NaN. PYTHIA_OK with *out owned, PYTHIA_EIO,
- * PYTHIA_EFORMAT or PYTHIA_ENOMEM, with the reason in `e`. */
+/* Read a report from a file. Undefined and missing numbers are NaN. PYTHIA_OK with *out owned,
+ * PYTHIA_EIO, PYTHIA_EFORMAT or PYTHIA_ENOMEM, with the reason in `e`. */
 int pythia_evaluation_report_read(const char *path, struct pythia_evaluation_report **out,
                                   struct pythia_error *e);
 void pythia_evaluation_report_destroy(struct pythia_evaluation_report *r); /* r may be NULL */

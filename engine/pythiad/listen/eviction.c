@@ -1,15 +1,15 @@
-#include "crowding.h"
+#include "eviction.h"
 
-#define RATE  1024 /* bytes a second, and at least */
-#define CROWD 4    /* strangers are one when they have a part of this many of all places */
+#define RATE           1024 /* bytes a second, and at least */
+#define STRANGERS_PART 4    /* a quarter of all connections are many strangers */
 
 bool pythia__body_comes(uint64_t bytes, uint64_t took_ms)
 {
     return bytes >= RATE && bytes * 1000 >= took_ms * RATE;
 }
 
-void pythia__crowd_look(struct pythia__crowd *c, const struct pythia__place *place,
-                        void *connection)
+void pythia__eviction_consider(struct pythia__eviction *c, const struct pythia__place *place,
+                               void *connection)
 {
     if (place->wait == PYTHIA__WAIT_NONE)
         return;
@@ -26,11 +26,12 @@ void pythia__crowd_look(struct pythia__crowd *c, const struct pythia__place *pla
     }
 }
 
-void *pythia__crowd_choose(const struct pythia__crowd *c, size_t limit, enum pythia__wait *wait)
+void *pythia__eviction_choose(const struct pythia__eviction *c, size_t limit,
+                              enum pythia__wait *wait)
 {
-    bool crowded = c->strangers > 0 && c->strangers >= limit / CROWD;
-    *wait = crowded ? c->stranger.place.wait : c->longest.place.wait;
-    return crowded ? c->stranger.connection : c->longest.connection;
+    bool by_stranger = c->strangers > 0 && c->strangers >= limit / STRANGERS_PART;
+    *wait = by_stranger ? c->stranger.place.wait : c->longest.place.wait;
+    return by_stranger ? c->stranger.connection : c->longest.connection;
 }
 
 const char *pythia__wait_name(enum pythia__wait wait)
