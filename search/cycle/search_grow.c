@@ -223,14 +223,64 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
     return PYTHIA_OK;
 }
 
+/* ---- contexts that are new ---- */
+
+/* What was believed of a tree says nothing of contexts that it lacked: the next cycle begins with
+ * the belief before any evidence. A search that has ended begins again, because the cause may lie
+ * in one of them. */
+static void begin_again(struct pythia_search *s, size_t problem)
+{
+    struct pythia_problem *p = &s->problems[problem];
+    struct pythia__search_keeping *k = &s->keeping[problem];
+    pythia__belief_free(&k->belief);
+    k->grown = true;
+    k->looked = p->cycles;
+    k->idle = k->unanswered = 0;
+    if (p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP)
+        p->state = PYTHIA_PROBLEM_SEARCHING;
+}
+
+/* The types of the space may have moved in memory, and the trees of some may have grown. */
+static void renew_beliefs(struct pythia_search *s)
+{
+    for (size_t i = 0; i < s->problem_count; i++) {
+        struct pythia__belief *b = &s->keeping[i].belief;
+        if (b->nodes == 0)
+            continue;
+        b->type = pythia_space_type(s->space, s->problems[i].unsplit);
+        if (b->nodes != pythia_cct_nodes(b->type->cct))
+            begin_again(s, i);
+    }
+}
+
+/* How often requests of a type hit a point, also of the contexts that are new. */
+static int renew_rates(struct pythia_search *s)
+{
+    for (size_t i = 0; i < s->type_count; i++) {
+        struct pythia__search_type *t = &s->types[i], found = {.name = t->name};
+        const struct pythia_space_type *of = pythia_space_type(s->space, t->name);
+        if (!of || t->nodes == pythia_cct_nodes(of->cct))
+            continue;
+        int status = pythia__search_find_rates(s, of, &found);
+        if (status != PYTHIA_OK)
+            return status;
+        pythia_free(t->rates);
+        t->rates = found.rates;
+        t->rate_count = found.rate_count;
+        t->nodes = pythia_cct_nodes(of->cct);
+    }
+    return PYTHIA_OK;
+}
+
 int pythia_search_grow(struct pythia_search *s)
 {
     uint32_t count = pythia_vocabulary_tracepoints(pythia_space_vocabulary(s->space));
     struct points grown = {0};
-    for (size_t i = 0; i < s->problem_count; i++)
-        if (s->keeping[i].belief.nodes) /* types may have moved */
-            s->keeping[i].belief.type = pythia_space_type(s->space, s->problems[i].unsplit);
-    int status = stage_points(s, count, false, &grown);
+    renew_beliefs(s);
+    int status = renew_rates(s);
+    if (status != PYTHIA_OK)
+        return status;
+    status = stage_points(s, count, false, &grown);
     if (status != PYTHIA_OK)
         return status;
     switch_types(s, NULL, &grown);

@@ -28,6 +28,7 @@ struct pythia__search_type {
     bool *open;    /* owned, by trace point: opened for this type; NULL: none ever was */
     struct pythia__search_rate *rates; /* owned, by rising trace point */
     size_t rate_count;
+    uint32_t nodes;  /* of the type's tree when the rates were found */
     double requests; /* a second, in the last cycle; NaN: not known */
 };
 
@@ -49,6 +50,7 @@ struct pythia__search_keeping {
     size_t against;        /* cycles in a row whose shares say the opposite of `matters` */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
     size_t past; /* cycles in a row in which a cause that was found has no share any more */
+    bool grown;  /* contexts of the type turned up: its causes have to be found once more */
     const struct pythia_type *evidence; /* of the current cycle; NULL: there is none */
 };
 

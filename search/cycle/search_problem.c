@@ -539,6 +539,13 @@ static int apply_evidence(struct pythia__looking *l)
     /* What was learnt of a distribution that is no longer there would mislead for many cycles. */
     if (changed)
         pythia__search_forget(s, l->number);
+    /* A cause holds as long as nothing that could be opened lies behind it: where contexts have
+     * turned up, it is found once more in this cycle, or what lies behind it is searched. */
+    if (l->k->grown) {
+        l->p->grown = true;
+        l->p->cause_count = 0;
+        l->k->grown = false;
+    }
     if (l->k->belief.nodes == 0) {
         status = pythia__belief_create_with(l->type, s->o.history, &l->k->belief);
         if (status != PYTHIA_OK)

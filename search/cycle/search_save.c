@@ -15,7 +15,7 @@
 #include "search_parts.h"
 #include "search_text.h"
 
-#define FORMAT "pythia.search/1 "
+#define FORMAT "pythia.search/2 "
 
 /* ---- the order of nodes ---- */
 
@@ -135,9 +135,9 @@ static int put_keeping(const struct pythia_search *s, const struct pythia__searc
             put_point(out, point);
             pythia__saved_put_number(out, k->retired[point]);
         }
-    const uint64_t numbers[] = {k->forgotten, k->looked,  k->asked,   k->unanswered,
-                                k->idle,      k->against, k->starved, k->quiet,
-                                k->past,      k->judged,  k->matters, k->violated};
+    const uint64_t numbers[] = {k->forgotten, k->looked,   k->asked, k->unanswered, k->idle,
+                                k->against,   k->starved,  k->quiet, k->past,       k->judged,
+                                k->matters,   k->violated, k->grown};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         pythia__saved_put_number(out, numbers[i]);
     pythia__saved_put_double(out, k->sd_ns);
@@ -457,6 +457,7 @@ static void take_keeping(struct pythia__saved *r, uint32_t unsplit,
     k->judged = pythia__saved_number(r, 1) > 0;
     k->matters = pythia__saved_number(r, 1) > 0;
     k->violated = pythia__saved_number(r, 1) > 0;
+    k->grown = pythia__saved_number(r, 1) > 0;
     k->sd_ns = pythia__saved_double(r);
 }
 

@@ -24,6 +24,7 @@ int pythia__search_meet_type(struct pythia_search *s, uint32_t name)
     struct pythia__search_type t = {.name = name, .requests = NAN};
     if (!of || pythia__search_type(s, name))
         return PYTHIA_OK;
+    t.nodes = pythia_cct_nodes(of->cct);
     if (pythia_reach(&s->type_of, &s->type_of_capacity, name, sizeof(*s->type_of)) != PYTHIA_OK ||
         pythia_grow(&s->types, &s->type_capacity, s->type_count, sizeof(*s->types)) != PYTHIA_OK ||
         pythia__search_find_rates(s, of, &t) != PYTHIA_OK)

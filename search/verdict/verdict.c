@@ -32,8 +32,8 @@ const char *pythia_confidence_name(enum pythia_confidence confidence)
 
 const char *pythia_verdict_reason_name(enum pythia_verdict_reason reason)
 {
-    static const char *const names[] = {"first", "cause", "more",  "refuted",
-                                        "quiet", "ended", "again", "learnt"};
+    static const char *const names[] = {"first", "cause", "more",   "refuted", "quiet",
+                                        "ended", "again", "learnt", "grown"};
     return names[reason];
 }
 
@@ -239,7 +239,7 @@ static enum pythia_verdict_reason reason_of(const struct pythia_verdict *before,
     if (found && p->state == PYTHIA_PROBLEM_QUIET && now->found_count == 0)
         return PYTHIA_VERDICT_QUIET;
     if (found && find_dropped(before, now))
-        return PYTHIA_VERDICT_REFUTED;
+        return p->grown ? PYTHIA_VERDICT_GROWN : PYTHIA_VERDICT_REFUTED;
     if (found)
         return PYTHIA_VERDICT_MORE;
     if (before->state == PYTHIA_VERDICT_LEARNING || before->state == PYTHIA_VERDICT_TOO_FEW)

@@ -1,6 +1,6 @@
 /* Types of which a cycle has fewer requests than the search needs, beside one that is frequent. */
-#include "cycle/rare.h"
 #include "stream.h"
+#include "types/rare.h"
 
 #define SECOND UINT64_C(1000)
 #define EVERY  9 /* requests, of which one is of the rare type */

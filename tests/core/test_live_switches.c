@@ -78,15 +78,14 @@ static void a_type_that_turns_up_is_learnt_with_what_is_open_for_another(void **
 {
     struct stream s;
     struct pythia_live_options o = usual;
-    uint32_t types[PYTHIA_LIVE_TAUGHT_MAX];
+    uint32_t types[PYTHIA_LIVE_LATE_MAX];
     size_t wanted = 0;
     o.learn_hourly = 6;
     begin(&s, &o);
     for (int i = 0; i < 400 && pythia_live_numbers(s.live).learnt < 3; i++) {
         uint64_t wish = pythia_live_wish(s.live);
         stream_request(&s, with_new(s.number));
-        size_t count =
-            pythia_live_open_for(s.live, point_of(&s, "B"), types, PYTHIA_LIVE_TAUGHT_MAX);
+        size_t count = pythia_live_open_for(s.live, point_of(&s, "B"), types, PYTHIA_LIVE_LATE_MAX);
         wanted = count > wanted ? count : wanted;
         if (count > 0) {
             assert_string_equal(pythia_vocabulary_text(s.vocabulary, types[0]).bytes, "New");

@@ -89,8 +89,7 @@ class Live(unittest.TestCase):
         text = re.sub(service, r'\1late-\2"', text)
         with open(late, "w", encoding="utf-8") as file:
             file.write(text)
-        pythiad = rig.Pythiad(self, "--quiet-ms=100", "--cycle-requests=80", "--learn-requests=40", "--cycle-seconds=8",
-                              "--learn-hourly=6", folder=folder)
+        pythiad = rig.Pythiad(self, "--quiet-ms=100", "--cycle-requests=80", "--learn-requests=40", "--cycle-seconds=8", folder=folder)
 
         def status():
             return pythiad.get("/v1/status").json
@@ -113,6 +112,37 @@ class Live(unittest.TestCase):
         self.assertGreater(search["trace_points"], 110)
         self.assertIn("Trace points were opened 1 time to learn new request types.",
                       re.sub(r"\s+", " ", pythiad.get("/v1/report?format=text").text))
+        self.assertEqual(pythiad.stop(), 0, pythiad.log[-3000:])
+
+    def test_trace_points_of_a_new_release_are_learnt_and_searched(self):
+        """A function has another name after an update, and that is what has become slow."""
+        folder = rig.make_folder(self)
+        old = self.generate(folder, "old", "--interval", "30", "--causes", "none")
+        new = self.generate(folder, "new", "--interval", "30", "--causes", "sleep:0.3", "--strength", "0.6", "--truth", f"{folder}/truth.json")
+        with open(f"{folder}/truth.json", encoding="utf-8") as file:
+            planted = json.load(file)["causes"][0]["trace_point"]
+        name = planted.split(":")[-1]
+        with open(new, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn(f'"name":"{name}"', text)
+        with open(new, "w", encoding="utf-8") as file:
+            file.write(re.sub(r'"traceId":"....', '"traceId":"1a7e', text.replace(f'"name":"{name}"', f'"name":"{name}_v2"')))
+        services = sorted(set(re.findall(r'"service.name","value":\{"stringValue":"([^"]+)"', text)))
+        pythiad = rig.Pythiad(self, "--quiet-ms=100", "--cycle-requests=80", "--learn-requests=40", "--cycle-seconds=8",
+                              f"--state={folder}/state.db", folder=folder)
+
+        def status():
+            return pythiad.get("/v1/status").json
+        stop = self.play(pythiad, old, services)
+        rig.until(lambda: status()["learnt_types"] == 1 and status()["in_force"], 60, lambda: pythiad.log[-3000:])
+        stop()
+        stop = self.play(pythiad, new, services)
+        pythiad.logged("Opening new trace points to see which known request types hit them: times=1", 60)
+        pythiad.logged("Learnt new trace points of known request types, and searches them: types=1", 90)
+        pythiad.logged(f"Found a cause: .*{name}_v2", 120)
+        stop()
+        self.assertEqual(pythiad.metric("pythia_request_types_renewed_total"), 1)
+        self.assertEqual(pythiad.metric("pythia_points_unknown"), 0)
         self.assertEqual(pythiad.stop(), 0, pythiad.log[-3000:])
 
 

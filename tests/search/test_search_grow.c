@@ -121,6 +121,99 @@ static void what_is_known_of_other_types_stays(void **state)
     }
 }
 
+/* ---- a known type gets further contexts ---- */
+
+/* As write_a, but a new release of the program calls E5 within D5, and the cause is in there. */
+static void write_release(char *to, size_t room, uint64_t number)
+{
+    size_t at = (size_t)snprintf(to, room, "A{10");
+    for (int i = 0; i < 8; i++) {
+        int fault = i == 5 ? (int)(number * 7 % 10 * 100) : 0;
+        at += (size_t)snprintf(to + at, room - at,
+                               i == 5 ? " C%d{10 D%d{40 E5{%d} 60} 10}" : " C%d{10 D%d{%d} 10}", i,
+                               i, (i == 5 ? 0 : 100) + fault);
+    }
+    snprintf(to + at, room - at, " 10}");
+}
+
+/* The type is learnt once more, from requests as they are now. */
+static void release(struct hunt *h)
+{
+    struct pythia_space *seen = NULL;
+    uint32_t a = requests_string(&h->r, "A");
+    assert_int_equal(pythia_space_create(h->r.vocabulary, &seen), PYTHIA_OK);
+    pythia_trace_builder_destroy(h->r.builder);
+    assert_int_equal(pythia_trace_builder_create(h->r.vocabulary, NULL, &h->r.builder), PYTHIA_OK);
+    for (uint64_t i = 0; i < 5; i++) {
+        char text[1024];
+        h->write(text, sizeof(text), i);
+        const struct pythia_trace *trace = requests_trace(&h->r, 0, text);
+        assert_int_equal(pythia_space_add(seen, a, trace, requests_path(&h->r, trace)), PYTHIA_OK);
+    }
+    assert_int_equal(pythia_search_grow(h->search), PYTHIA_OK);
+    assert_int_equal(pythia_space_renew_type(h->space, pythia_space_type(seen, a)), PYTHIA_OK);
+    pythia_space_destroy(seen);
+    assert_int_equal(pythia_search_grow(h->search), PYTHIA_OK);
+    note_points(h);
+}
+
+static void a_cause_is_followed_into_a_point_that_turned_up_in_it(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_a, NULL);
+    search(&h);
+    (void)run(&h, 50, 12);
+    const struct pythia_problem *p = problem_of(&h, "A");
+    assert_int_equal(p->state, PYTHIA_PROBLEM_DONE);
+    assert_int_equal(p->causes[0].place.context, point(&h, "D5"));
+    h.write = write_release;
+    release(&h);
+    assert_int_equal(problem_of(&h, "A")->cause_count, 1); /* until a cycle has looked */
+    assert_int_equal(problem_of(&h, "A")->state, PYTHIA_PROBLEM_SEARCHING);
+    cycle(&h, 50);
+    p = problem_of(&h, "A");
+    assert_true(p->grown);
+    assert_int_equal(p->cause_count, 0);
+    (void)run(&h, 50, 12);
+    p = problem_of(&h, "A");
+    assert_false(p->grown);
+    assert_int_equal(p->state, PYTHIA_PROBLEM_DONE);
+    assert_int_equal(p->cause_count, 1);
+    assert_int_equal(p->causes[0].place.context, point(&h, "E5"));
+    end(&h);
+}
+
+/* As write_a with a call that is new and elsewhere: E2 in D2. */
+static void write_beside(char *to, size_t room, uint64_t number)
+{
+    size_t at = (size_t)snprintf(to, room, "A{10");
+    for (int i = 0; i < 8; i++) {
+        int fault = i == 5 ? (int)(number * 7 % 10 * 100) : 0;
+        at += (size_t)snprintf(to + at, room - at,
+                               i == 2 ? " C%d{10 D%d{40 E2{%d}} 10}" : " C%d{10 D%d{%d} 10}", i, i,
+                               (i == 2 ? 60 : 100) + fault);
+    }
+    snprintf(to + at, room - at, " 10}");
+}
+
+static void a_cause_stays_when_a_point_turns_up_elsewhere(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_a, NULL);
+    search(&h);
+    (void)run(&h, 50, 12);
+    h.write = write_beside;
+    release(&h);
+    for (int i = 0; i < 3; i++) {
+        cycle(&h, 50);
+        const struct pythia_problem *p = problem_of(&h, "A");
+        assert_int_equal(p->grown, i == 0);
+        assert_int_equal(p->cause_count, 1);
+        assert_int_equal(p->causes[0].place.context, point(&h, "D5"));
+    }
+    end(&h);
+}
+
 /* What was open stays open, and pins hold for what is new. */
 static void points_that_are_new_obey_the_pins(void **state)
 {
@@ -210,6 +303,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_type_that_is_learnt_later_is_searched_from_then_on),
         cmocka_unit_test(what_is_known_of_other_types_stays),
+        cmocka_unit_test(a_cause_is_followed_into_a_point_that_turned_up_in_it),
+        cmocka_unit_test(a_cause_stays_when_a_point_turns_up_elsewhere),
         cmocka_unit_test(points_that_are_new_obey_the_pins),
         cmocka_unit_test(the_budget_grows_with_the_points),
         cmocka_unit_test(without_memory_it_goes_on_as_it_was),

@@ -94,6 +94,45 @@ static void contexts_and_what_follows_what_are_counted(void **state)
     end(&b);
 }
 
+/* Requests of "t" as they are now, in a space of their own. */
+static void renew(struct bench *b, const char *text, int requests)
+{
+    struct bench now = {.r = b->r};
+    assert_int_equal(pythia_space_create(b->r.vocabulary, &now.space), PYTHIA_OK);
+    for (int i = 0; i < requests; i++)
+        add(&now, "t", text);
+    b->r = now.r;
+    assert_int_equal(pythia_space_renew_type(b->space, type_of(&now, "t")), PYTHIA_OK);
+    pythia_space_destroy(now.space);
+}
+
+/* Four requests were known, and two are seen now: what is not seen any more counts half. */
+static void a_type_whose_program_has_changed_has_the_counts_of_now(void **state)
+{
+    struct bench b;
+    begin(&b);
+    for (int i = 0; i < 3; i++)
+        add(&b, "t", "A{10 B{100} 5}");
+    add(&b, "t", "A{10 C{30} 5}");
+    renew(&b, "A{10 B{20 D{60} 20} 5}", 2);
+    const struct pythia_space_type *t = type_of(&b, "t");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(t->requests, 2);
+        assert_int_equal(pythia_cct_nodes(t->cct), 5);
+        assert_node(t, "A", 2, 2, 2, 2 * 115);
+        assert_node(t, "A/B", 2, 2, 2, 2 * 100);
+        assert_node(t, "A/B/D", 2, 2, 2, 2 * 60);
+        assert_node(t, "A/C", 1, 1, 1, 15);
+        assert_edge(t, "A: A -> B", 2, 20);
+        assert_edge(t, "A/B: B -> D", 2, 40);
+        assert_edge(t, "A/B: B -> /B", 2, 0); /* what was there is in the edges around D now */
+        assert_edge(t, "A: A -> C", 1, 0);
+        assert_edge(t, "A/C: C -> /C", 1, 15);
+        renew(&b, "A{10 B{1} 5}", 7); /* nothing in it is new */
+    }
+    end(&b);
+}
+
 /* "B": trace id 18, span id 10, parent 10, name 3, times 18: 59, and 2 before them. With a=1, 2 + 3
  * + 2 + 2 more. "A" has no parent. */
 static void bytes_of_spans_are_added_up(void **state)
@@ -614,6 +653,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_and_what_follows_what_are_counted),
+        cmocka_unit_test(a_type_whose_program_has_changed_has_the_counts_of_now),
         cmocka_unit_test(bytes_of_spans_are_added_up),
         cmocka_unit_test(where_no_bytes_are_known_a_span_has_416),
         cmocka_unit_test(what_is_off_the_path_is_called_and_not_visited),

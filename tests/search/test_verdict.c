@@ -281,6 +281,11 @@ static void each_change_has_its_reason(void **state)
     assert_int_equal(take(&v, 9, problem(PYTHIA_PROBLEM_QUIET))->reason, PYTHIA_VERDICT_QUIET);
     assert_int_equal(v.list[0].state, PYTHIA_VERDICT_NOTHING);
     assert_int_equal(v.list[0].changes, 3); /* more, refuted, quiet */
+    take(&v, 10, with_cause(finding(7, .6, .1)));
+    struct pythia_problem grown = problem(PYTHIA_PROBLEM_SEARCHING);
+    grown.grown = true;
+    assert_int_equal(take(&v, 11, grown)->reason, PYTHIA_VERDICT_GROWN);
+    assert_int_equal(v.list[0].state, PYTHIA_VERDICT_SEARCHING);
     pythia_verdicts_free(&v);
     (void)state;
 }

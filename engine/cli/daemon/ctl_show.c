@@ -40,8 +40,9 @@ static void show_unknown(struct pythia_buf *to, const json_t *s)
     if (json_integer_value(json_object_get(s, "unknown_points")) > 0)
         pythia_buf_printf(to,
                           "  %" JSON_INTEGER_FORMAT
-                          " spans were left out because the search space does not know their "
-                          "trace points; build or learn a new one\n",
+                          " spans were left out because the search space did not know their "
+                          "trace points; pythiad learns new ones up to learn-hourly times per "
+                          "hour\n",
                           json_integer_value(json_object_get(s, "unknown_spans")));
 }
 

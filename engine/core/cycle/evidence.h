@@ -14,7 +14,7 @@
 #include "pythia/hider.h"
 #include "pythia/search.h"
 #include "pythia/trace.h"
-#include "rare.h"
+#include "types/rare.h"
 #include "unknown_points.h"
 
 /* Shared by all cycles. {0} may be freed. */

@@ -13,32 +13,14 @@
 
 #define SECOND     UINT64_C(1000000000)
 #define MIB        ((uint64_t)1024 * 1024)
-#define LEARN_FEW  5     /* requests that suffice for a type when learning ends */
 #define TYPES_SEEN 2048  /* types of one cycle; all others are one type */
 #define PATIENCE   10    /* a cycle without a type that has enough lasts so many times longer */
 #define STRAGGLERS 4     /* wait for them so many times longer than the longest request took */
 #define LOOK_SPANS 10000 /* spans between looks at the memory of the evidence */
 #define RARE_PART  4     /* requests of rare types get this fraction of the memory for evidence */
-#define LEARN_NS   UINT64_C(50000000) /* between looks whether types have to be learnt */
-#define CUT_NS     (5 * SECOND)       /* for which requests may lack their beginnings, at most */
-#define REPORT_NS  (2 * SECOND) /* in which an agent reports the points that it has met, and more */
+#define CUT_NS     (5 * SECOND) /* for which requests may lack their beginnings, at most */
 
 /* ---- making ---- */
-
-static void advance_phase(struct pythia_live *l, enum pythia__live_event event)
-{
-    l->phase = pythia__live_phase_next(l->phase, event);
-}
-
-static void advance_set(struct pythia_live *l, enum pythia__set_event event)
-{
-    l->set = pythia__set_state_next(l->set, event);
-}
-
-static bool is_searching(const struct pythia_live *l)
-{
-    return l->search && !l->paused;
-}
 
 static uint64_t or_usual(uint64_t value, uint64_t usual)
 {
@@ -62,12 +44,6 @@ static void set_defaults(struct pythia_live_options *o)
     o->search.may_widen = true; /* programs say of which type their requests are */
 }
 
-/* The number of requests that suffices for a type when the others have been learnt. */
-static uint64_t few_to_learn(const struct pythia_live *l)
-{
-    return l->o.learn_requests < LEARN_FEW ? l->o.learn_requests : LEARN_FEW;
-}
-
 static void free_points(struct pythia__live_points *p)
 {
     pythia_open_points_destroy(p->open);
@@ -88,7 +64,7 @@ int pythia__live_desire(struct pythia_live *l)
          (status = pythia_space_skeleton_points(l->space, &next.skeleton)) != PYTHIA_OK)) {
         free_points(&next);
         pythia_free(known);
-        advance_set(l, PYTHIA__SET_FAILED);
+        pythia__live_advance_set(l, PYTHIA__SET_FAILED);
         return status;
     }
     free_points(&l->former);
@@ -96,7 +72,7 @@ int pythia__live_desire(struct pythia_live *l)
     l->points = next;
     pythia__unknown_points_know(&l->context.unknown, known, count);
     l->wish++;
-    advance_set(l, PYTHIA__SET_CHANGED);
+    pythia__live_advance_set(l, PYTHIA__SET_CHANGED);
     return PYTHIA_OK;
 }
 
@@ -108,10 +84,10 @@ int pythia__live_begin_search(struct pythia_live *l)
         /* Without a search the engine keeps learning, and tries again with the next batch. */
         pythia_search_destroy(l->search);
         l->search = NULL;
-        advance_set(l, PYTHIA__SET_ABANDONED);
+        pythia__live_advance_set(l, PYTHIA__SET_ABANDONED);
         return status;
     }
-    advance_phase(l, PYTHIA__LIVE_SEARCH_BEGUN);
+    pythia__live_advance_phase(l, PYTHIA__LIVE_SEARCH_BEGUN);
     return PYTHIA_OK;
 }
 
@@ -147,14 +123,15 @@ static int create_live_parts(struct pythia_live *l)
     l->other = pythia_vocabulary_string(l->vocabulary, PYTHIA_TEXT("(other)"));
     if (l->other == PYTHIA_NONE)
         return PYTHIA_ENOMEM;
-    pythia__lesson_init(&l->lesson, &l->types,
-                        &(struct pythia__lesson_options){
-                            .hourly = l->o.search.budget.points_per_cycle ? l->o.learn_hourly : 0,
-                            .requests = l->o.learn_requests,
-                            .few = few_to_learn(l),
-                            .step_ns = l->o.cycle_ns,
-                            .tries_ns = PATIENCE * l->o.cycle_ns,
-                            .age_max_ns = l->o.window.age_max_ns});
+    pythia__late_init(&l->late, &l->types,
+                      &(struct pythia__late_learning_options){
+                          .hourly = l->o.search.budget.points_per_cycle ? l->o.learn_hourly : 0,
+                          .types = PYTHIA_LIVE_LATE_MAX,
+                          .requests = l->o.learn_requests,
+                          .few = pythia__live_few_to_learn(l),
+                          .step_ns = l->o.cycle_ns,
+                          .tries_ns = PATIENCE * l->o.cycle_ns,
+                          .age_max_ns = l->o.window.age_max_ns});
     if (!l->owns_space && (status = pythia__live_begin_search(l)) != PYTHIA_OK)
         return status;
     return l->owns_space && l->o.learn_all ? pythia__live_desire(l) : PYTHIA_OK;
@@ -198,7 +175,7 @@ void pythia_live_destroy(struct pythia_live *l)
     pythia_window_destroy(l->window);
     pythia__evidence_context_free(&l->context);
     pythia_request_variables_destroy(l->variables);
-    pythia__lesson_free(&l->lesson);
+    pythia__late_free(&l->late);
     pythia__live_types_free(&l->types);
     pythia_request_types_destroy(l->namer);
     pythia_path_templates_destroy(l->templates);
@@ -224,7 +201,7 @@ void pythia__live_empty_stage(struct pythia_live *l, struct pythia__live_stage *
 void pythia__live_end_stage(struct pythia_live *l)
 {
     pythia__live_empty_stage(l, &l->stages[l->now]);
-    advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
+    pythia__live_advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
     l->share.complete = false;
 }
 
@@ -232,7 +209,7 @@ void pythia__live_end_stage(struct pythia_live *l)
  * the next stage may still get a new set of open points. */
 static int measure_stage(struct pythia_live *l, struct pythia__live_stage *s)
 {
-    return s == &l->stages[l->now] && s->number && is_searching(l) && !l->share.on
+    return s == &l->stages[l->now] && s->number && pythia__live_is_searching(l) && !l->share.on
                ? pythia__evidence_measure(&l->context, &s->evidence, l->points.open)
                : PYTHIA_OK;
 }
@@ -288,7 +265,8 @@ static int gather_request(struct pythia_live *l, struct pythia__live_stage *s,
     /* Requests of "(other)" have nothing in common: they never make a cycle full. */
     all = type->other ? 0 : type->in[stage_number(l, s)].requests;
     status = pythia__evidence_add(&l->context, &s->evidence, stage_number(l, s), name,
-                                  is_searching(l) && type->learnt && !l->share.on, trace, &all);
+                                  pythia__live_is_searching(l) && type->learnt && !l->share.on,
+                                  trace, &all);
     if (status != PYTHIA_OK)
         return status;
     s->together = all > s->together ? all : s->together;
@@ -317,7 +295,7 @@ static void drop_stages(struct pythia_live *l)
         pythia__live_set_apart(l, l->stages[i].evidence.requests);
         pythia__live_empty_stage(l, &l->stages[i]);
     }
-    advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
+    pythia__live_advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
 }
 
 /* Drop also the requests of rare types that are retained for the next cycle. */
@@ -351,29 +329,11 @@ static bool is_under_way(struct pythia_live *l, const struct pythia_trace *trace
            (any_may && trace->begun_ns < whole_since_ns);
 }
 
-static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
-                         const struct pythia_trace *trace)
-{
-    if (pythia__lesson_see(&l->lesson, type, trace))
-        return PYTHIA_OK;
-    int status = pythia__live_types_learn(&l->types, type, trace, &l->context.path);
-    if (l->phase == PYTHIA__LIVE_EMPTY) {
-        advance_phase(l, PYTHIA__LIVE_REQUEST);
-        l->first_ns = l->now_ns;
-    }
-    /* The first type that is learnt starts the time that the others have. */
-    if (l->phase == PYTHIA__LIVE_LEARNING && type->requests >= l->o.learn_requests) {
-        advance_phase(l, PYTHIA__LIVE_TYPE_LEARNT);
-        l->learnt_ns = l->now_ns;
-    }
-    return status;
-}
-
 /* The request as it looks with the desired set open. 1: nothing of it is left. */
 static int hide_closed(struct pythia_live *l, const struct pythia__live_type *type,
                        const struct pythia_trace *whole, const struct pythia_trace **out)
 {
-    bool searched = is_searching(l) && type->learnt;
+    bool searched = pythia__live_is_searching(l) && type->learnt;
     const struct pythia_hider_types types = {l->points.open, NULL, type->name};
     int status = pythia__evidence_hide(&l->context, searched ? l->points.open : NULL, &types, whole,
                                        &l->counts, out);
@@ -421,18 +381,20 @@ static int take_request(void *context, const struct pythia_trace *finished)
     if (finished->incomplete) /* counted by its reason already */
         return PYTHIA_OK;
     if (is_under_way(l, whole) || s->heavy ||
-        pythia__lesson_keeps_apart(&l->lesson, type, whole, l->now_ns)) {
+        pythia__late_keeps_apart(&l->late, type, whole, l->now_ns)) {
         pythia__live_set_apart(l, 1);
         return PYTHIA_OK;
     }
     l->numbers.other_requests += type->other;
+    if (type->learnt && (status = pythia__live_learn_again(l, type, whole)) != PYTHIA_OK)
+        return status;
     if ((status = hide_closed(l, type, whole, &trace)) != 0)
         return status < 0 ? status : PYTHIA_OK;
     status = pythia_critical_path_find(&l->context.path, trace, l->o.groups.latency);
     if (status != PYTHIA_OK)
         return status;
     if (!type->learnt && !type->other && !l->paused &&
-        (status = learn_request(l, type, trace)) != PYTHIA_OK)
+        (status = pythia__live_learn_request(l, type, trace)) != PYTHIA_OK)
         return status;
     return gather_request(l, s, type, trace);
 }
@@ -453,7 +415,7 @@ static int decide_stage(struct pythia_live *l, struct pythia__live_stage *s, boo
 {
     /* While paused, what is reported is what was decided last, without its switches and effects. */
     struct pythia_cycle found = l->last;
-    bool searches = is_searching(l);
+    bool searches = pythia__live_is_searching(l);
     found.switches = NULL;
     found.switch_count = 0;
     found.effects = NULL;
@@ -472,10 +434,10 @@ static int decide_stage(struct pythia_live *l, struct pythia__live_stage *s, boo
 static int grow_space(struct pythia_live *l, bool *switched)
 {
     size_t moved = 0;
-    if (!is_searching(l))
+    if (!pythia__live_is_searching(l))
         return PYTHIA_OK;
     int status = pythia__live_types_settle(
-        &l->types, l->lesson.o.hourly > 0 ? PYTHIA__TAUGHT_ONLY : l->o.learn_requests, l->search,
+        &l->types, l->late.o.hourly > 0 ? PYTHIA__LEARNT_LATE_ONLY : l->o.learn_requests, l->search,
         &moved);
     *switched = *switched || moved > 0;
     return status;
@@ -510,9 +472,9 @@ int pythia__live_report(struct pythia_live *l, const struct pythia__live_stage *
                                       .hidden_requests =
                                           l->numbers.hidden_requests - l->reported_hidden,
                                       .spans = e->spans,
-                                      .lessons = l->lesson.count,
-                                      .lessons_cut = l->lesson.cut,
-                                      .types_waiting = l->lesson.waiting,
+                                      .lessons = l->late.count,
+                                      .lessons_cut = l->late.cut,
+                                      .types_waiting = l->late.waiting,
                                       .unknown = pythia__unknown_points_sum(u, l->vocabulary),
                                       .seconds = pythia__live_seconds(e),
                                       .begin_ns = e->begin_ns,
@@ -576,7 +538,7 @@ static int end_cycle(struct pythia_live *l)
     struct pythia__live_stage *s = &l->stages[l->now];
     bool switched = false;
     bool *before = flag_skeleton(l, pythia_vocabulary_tracepoints(l->vocabulary));
-    advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
+    pythia__live_advance_phase(l, PYTHIA__LIVE_CYCLE_ENDED);
     int decided = decide_stage(l, s, &switched);
     if (decided != PYTHIA_OK)
         pythia__live_set_apart(l, s->evidence.requests);
@@ -606,7 +568,7 @@ static bool has_evidence(const struct pythia_live *l, const struct pythia__live_
 
 static void begin_settling(struct pythia_live *l, const struct pythia__live_stage *s)
 {
-    advance_phase(l, PYTHIA__LIVE_EVIDENCE_COMPLETE);
+    pythia__live_advance_phase(l, PYTHIA__LIVE_EVIDENCE_COMPLETE);
     l->settling_since_ns = l->now_ns;
     l->cut_ns = s->evidence.last_begin_ns;
     l->patience_ns = s->evidence.longest_ns;
@@ -628,7 +590,7 @@ static bool is_settled(const struct pythia_live *l)
 /* Stragglers matter only to a search: its cycles must not miss the slow requests. */
 static bool is_cycle_done(struct pythia_live *l, const struct pythia__live_stage *s)
 {
-    if (!is_searching(l))
+    if (!pythia__live_is_searching(l))
         return has_evidence(l, s);
     if (l->phase == PYTHIA__LIVE_GATHERING && has_evidence(l, s))
         begin_settling(l, s);
@@ -644,92 +606,12 @@ static int end_learning(struct pythia_live *l)
         l); /* also after a failure: it was seen with another set of open points */
     if (status != PYTHIA_OK)
         return status;
-    status = pythia__live_types_settle(&l->types, few_to_learn(l), NULL, &moved);
+    status = pythia__live_types_settle(&l->types, pythia__live_few_to_learn(l), NULL, &moved);
     if (status != PYTHIA_OK)
         return status;
+    /* No request hit those of the points that were open and are not in the space. */
+    l->late.sought = l->learnt_points;
     return pythia__live_begin_search(l);
-}
-
-/* How long one learns before new trace points and rare types are left alone. Agents must have had
- * the time to report what there is to open, however short the cycles are. */
-static uint64_t longest_learning_ns(const struct pythia_live *l)
-{
-    bool reports = l->o.learn_all && l->o.cycle_ns < 3 * REPORT_NS;
-    return reports ? 3 * REPORT_NS : l->o.cycle_ns;
-}
-
-/* Points that requests have hit since everything was opened for them should be known by now. */
-static bool have_agents_reported(const struct pythia_live *l)
-{
-    uint64_t since_ns = l->first_ns > l->applied_ns ? l->first_ns : l->applied_ns;
-    return !l->o.learn_all || l->now_ns - since_ns >= REPORT_NS;
-}
-
-/* When the first type has been learnt, learning goes on for as long again, and then until all types
- * seen by then have been learnt, but no longer than a cycle may last: a rare type must not delay
- * the search of all others. A busy service is learnt within milliseconds, before its agent has
- * reported what there is to open: that is waited for. */
-static bool is_learning_over(const struct pythia_live *l)
-{
-    if (l->phase != PYTHIA__LIVE_COMPLETING || l->paused)
-        return false;
-    uint64_t took_ns = l->learnt_ns - l->first_ns, waited_ns = l->now_ns - l->learnt_ns;
-    if (took_ns < l->o.window.quiet_ns)
-        took_ns = l->o.window.quiet_ns;
-    return waited_ns >= longest_learning_ns(l) ||
-           (waited_ns >= took_ns && have_agents_reported(l) &&
-            pythia__live_types_ready(&l->types, l->o.learn_requests, few_to_learn(l)).all);
-}
-
-/* ---- types that turn up later ---- */
-
-/* Searched types do not see the change, so that their evidence stays. */
-static void desire_alike(struct pythia_live *l)
-{
-    l->wish++;
-    advance_set(l, PYTHIA__SET_CHANGED_ALIKE);
-}
-
-/* List what a learning phase may open; the caller frees `may`. */
-static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed *out)
-{
-    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
-    struct pythia_open_points *never = l->o.search.never;
-    size_t most = l->o.search.budget.points_open, open = l->last.open_count;
-    bool *may = pythia_calloc((size_t)points + 1, sizeof(*may));
-    if (!may)
-        return PYTHIA_ENOMEM;
-    for (uint32_t point = 0; point < points; point++)
-        may[point] = !pythia__live_opens_for_all(l, point) &&
-                     !(never && pythia_open_points_has(never, point));
-    *out = (struct pythia__lesson_closed){may, points,
-                                          most == 0     ? SIZE_MAX
-                                          : most > open ? most - open
-                                                        : 1};
-    return PYTHIA_OK;
-}
-
-/* Open trace points for types that turned up, and close them again. Requests of searched types look
- * the same meanwhile, so that their evidence goes on. */
-static int step_lesson(struct pythia_live *l)
-{
-    struct pythia__lesson_closed closed;
-    bool wished = false;
-    if (!is_searching(l) || l->now_ns - l->taught_ns < LEARN_NS)
-        return PYTHIA_OK;
-    l->taught_ns = l->now_ns;
-    bool due = pythia__lesson_is_due(&l->lesson, l->now_ns);
-    if (!due && !l->lesson.active)
-        return PYTHIA_OK;
-    int status = list_closed(l, &closed);
-    if (status != PYTHIA_OK)
-        return status;
-    status = due ? pythia__lesson_begin(&l->lesson, &closed, l->now_ns, &wished)
-                 : pythia__lesson_step(&l->lesson, &closed, l->now_ns, &wished);
-    if (wished)
-        desire_alike(l);
-    pythia_free(closed.may);
-    return status;
 }
 
 /* Do what the time and the evidence have made due. */
@@ -740,11 +622,11 @@ static int do_due(struct pythia_live *l)
         return status;
     if (l->share.on) { /* what is complete is sent, and decided when it is read (live_shared.h) */
         const struct pythia__live_stage *own = &l->stages[l->now];
-        l->share.learning_over = is_learning_over(l);
+        l->share.learning_over = pythia__live_is_learning_over(l);
         l->share.complete = own->number && is_cycle_done(l, own);
-        return step_lesson(l);
+        return pythia__live_step_late_learning(l);
     }
-    if (is_learning_over(l) && (status = end_learning(l)) != PYTHIA_OK)
+    if (pythia__live_is_learning_over(l) && (status = end_learning(l)) != PYTHIA_OK)
         return status;
     /* The next stage may be complete too: one batch can hold the requests of several cycles. */
     for (;;) {
@@ -754,7 +636,7 @@ static int do_due(struct pythia_live *l)
         if ((status = end_cycle(l)) != PYTHIA_OK)
             return status;
     }
-    return step_lesson(l);
+    return pythia__live_step_late_learning(l);
 }
 
 struct adding {
@@ -820,32 +702,18 @@ struct pythia_groups *pythia_live_take_groups(struct pythia_live *l)
     return groups;
 }
 
-/* Trace points that were reported after requests had been learnt are open only now: the requests
- * lacked them, and are forgotten. Not for ever, where points turn up all the time. */
-static void learn_with_new_points(struct pythia_live *l)
-{
-    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
-    bool grown = points > l->learnt_points;
-    l->learnt_points = points;
-    if (!grown || l->search || !l->o.learn_all || l->phase == PYTHIA__LIVE_EMPTY ||
-        l->now_ns - l->first_ns >= longest_learning_ns(l))
-        return;
-    for (size_t i = 0; i < l->types.count; i++)
-        pythia__live_types_restart(&l->types, &l->types.types[i]);
-}
-
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
 {
     enum pythia__set_state was = l->set;
     /* Planes report again and again; only a later time says that a target had lost the set. */
     if (was == PYTHIA__SET_IN_FORCE && since_ns <= l->heard_ns)
         return;
-    advance_set(l, PYTHIA__SET_APPLIED);
+    pythia__live_advance_set(l, PYTHIA__SET_APPLIED);
     l->heard_ns = since_ns;
-    pythia__lesson_applied(&l->lesson, since_ns, l->now_ns);
+    pythia__late_applied(&l->late, since_ns, l->now_ns);
     if (was == PYTHIA__SET_ALIKE)
         return; /* searched types saw no change: their evidence stays */
-    learn_with_new_points(l);
+    pythia__live_learn_with_new_points(l);
     if (was == PYTHIA__SET_IN_FORCE && !joined)
         pythia__live_drop_evidence(l);
     l->since_ns = since_ns;
@@ -857,14 +725,14 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
     if (paused == l->paused)
         return;
     pythia__live_drop_evidence(l);
-    pythia__lesson_break_off(&l->lesson);
+    pythia__late_break_off(&l->late);
     l->paused = paused;
     /* The planes may have changed while paused: the whole set is applied again. */
     if (!paused && l->wish > 0) {
         l->wish++;
-        advance_set(l, PYTHIA__SET_RESUMED);
+        pythia__live_advance_set(l, PYTHIA__SET_RESUMED);
     } else if (paused) {
-        advance_set(l, PYTHIA__SET_PAUSED);
+        pythia__live_advance_set(l, PYTHIA__SET_PAUSED);
     }
 }
 
@@ -888,8 +756,9 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
     l->o.search.fixed = fixed;
     /* Pins that change nothing that is open must not cost the evidence of a cycle. */
     if (!switched) {
-        if (l->lesson.active && others) /* a point that is pinned shut is not open for learning */
-            desire_alike(l);
+        if (l->late.phase != PYTHIA__LATE_NONE &&
+            others) /* a point that is pinned shut is not open for learning */
+            pythia__live_desire_alike(l);
         return PYTHIA_OK;
     }
     pythia__live_drop_evidence(l);

@@ -6,13 +6,13 @@
 #include <jansson.h>
 
 #include "evidence.h"
-#include "live_lesson.h"
 #include "live_phase.h"
-#include "live_types.h"
 #include "pythia/buf.h"
 #include "pythia/live.h"
 #include "pythia/live_shared.h"
 #include "pythia/request_variables.h"
+#include "types/late_learning.h"
+#include "types/live_types.h"
 
 /* Evidence of one cycle. */
 struct pythia__live_stage {
@@ -77,7 +77,7 @@ struct pythia_live {
     uint64_t template_changes; /* number of changes at which types were last merged */
     struct pythia_request_variables *variables;
     struct pythia__live_types types;
-    struct pythia__lesson lesson;
+    struct pythia__late_learning late;
     uint32_t other; /* the name of the type that stands for all beyond the limit */
     struct pythia__evidence_context context;
     struct pythia_search *search;              /* NULL: learning */
@@ -93,7 +93,7 @@ struct pythia_live {
     uint64_t longest_ns;           /* the longest request while everything was open for learning */
     uint32_t learnt_points;        /* trace points that there were when the set was applied */
     uint64_t heard_ns;             /* the last such time that the owner reported */
-    uint64_t taught_ns;            /* when types to learn were last looked for */
+    uint64_t late_looked_ns;       /* when types to learn were last looked for */
     enum pythia__live_phase phase;
     enum pythia__set_state set;
     bool paused;              /* by its owner, whatever the phase */
@@ -103,6 +103,27 @@ struct pythia_live {
     struct pythia_live_numbers numbers;
     struct pythia__live_share share;
 };
+
+static inline void pythia__live_advance_phase(struct pythia_live *l, enum pythia__live_event event)
+{
+    l->phase = pythia__live_phase_next(l->phase, event);
+}
+
+static inline void pythia__live_advance_set(struct pythia_live *l, enum pythia__set_event event)
+{
+    l->set = pythia__set_state_next(l->set, event);
+}
+
+static inline bool pythia__live_is_searching(const struct pythia_live *l)
+{
+    return l->search && !l->paused;
+}
+
+/* The number of requests that suffices for a type when the others have been learnt. */
+static inline uint64_t pythia__live_few_to_learn(const struct pythia_live *l)
+{
+    return l->o.learn_requests < 5 ? l->o.learn_requests : 5;
+}
 
 /* Is a trace point open for requests of all types? A search must have begun. */
 bool pythia__live_opens_for_all(const struct pythia_live *l, uint32_t point);
@@ -118,6 +139,22 @@ void pythia__live_drop_evidence(struct pythia_live *l);
 void pythia__live_set_apart(struct pythia_live *l, uint64_t requests);
 void pythia__live_end_stage(struct pythia_live *l); /* it was taken: the next begins empty */
 double pythia__live_seconds(const struct pythia__evidence *e);
+
+/* live_learning.c: learn a type, or a known one once more, from a request. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia__live_learn_request(struct pythia_live *l, struct pythia__live_type *type,
+                               const struct pythia_trace *trace);
+int pythia__live_learn_again(struct pythia_live *l, struct pythia__live_type *type,
+                             const struct pythia_trace *whole);
+/* Have the first types been learnt? */
+bool pythia__live_is_learning_over(const struct pythia_live *l);
+/* The desired set came into force: learn the first types anew if trace points turned up since. */
+void pythia__live_learn_with_new_points(struct pythia_live *l);
+/* Open trace points for types and points that turned up, and close them again. Requests of searched
+ * types look the same meanwhile, so that their evidence goes on. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__live_step_late_learning(struct pythia_live *l);
+/* Another set is desired, in which searched types look the same: their evidence stays. */
+void pythia__live_desire_alike(struct pythia_live *l);
 
 /* live_share.c: the share as the options say, before anything else is made; free it; the options
  * of the search, which must be the same at all members. */

@@ -52,7 +52,7 @@ bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
     if (o->never && pythia_open_points_has(o->never, tracepoint))
         return false;
     if (l->search)
-        return pythia__lesson_opens(&l->lesson, tracepoint);
+        return pythia__late_opens(&l->late, tracepoint);
     return l->o.learn_all || (o->always && pythia_open_points_has(o->always, tracepoint));
 }
 
@@ -60,13 +60,20 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
                             size_t most)
 {
     size_t count = 0;
-    if (!l->search || pythia__live_opens_for_all(l, tracepoint) ||
-        !pythia__lesson_opens(&l->lesson, tracepoint))
+    /* More types than a plane can tell apart have it as all have. */
+    if (!l->search || pythia__live_opens_for_all(l, tracepoint) || l->late.chosen > most ||
+        !pythia__late_opens(&l->late, tracepoint))
         return 0;
     for (size_t i = 0; i < l->types.count && count < most; i++)
-        if (l->types.types[i].pupil)
+        if (l->types.types[i].chosen)
             types[count++] = l->types.types[i].name;
     return count;
+}
+
+bool pythia_live_seeks(const struct pythia_live *l, uint32_t tracepoint)
+{
+    return l->search && l->late.phase == PYTHIA__LATE_SEEKING &&
+           pythia__late_opens(&l->late, tracepoint) && !pythia__live_opens_for_all(l, tracepoint);
 }
 
 static bool has_arrived(const struct pythia_live *l, uint32_t type)
@@ -138,10 +145,12 @@ struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
     n.switching = l->set == PYTHIA__SET_CHANGING || l->set == PYTHIA__SET_UNMADE;
     n.types = l->types.count;
     n.learnt = l->types.learnt;
-    n.teaching = l->lesson.active;
-    n.lessons = l->lesson.count;
-    n.lessons_cut = l->lesson.cut;
-    n.types_waiting = l->lesson.waiting;
+    n.teaching = l->late.phase != PYTHIA__LATE_NONE;
+    n.seeks = l->late.seeks;
+    n.renewed = l->types.renewed;
+    n.lessons = l->late.count;
+    n.lessons_cut = l->late.cut;
+    n.types_waiting = l->late.waiting;
     n.unknown_points = l->context.unknown.count;
     n.unknown_spans = l->context.unknown.total;
     return n;

@@ -51,12 +51,12 @@ static int write_types(struct pythia_live *l, struct pythia_buf *out)
     struct pythia_space *types = NULL;
     size_t moved = 0;
     uint64_t enough =
-        l->search && l->lesson.o.hourly > 0 ? PYTHIA__TAUGHT_ONLY : l->o.learn_requests;
+        l->search && l->late.o.hourly > 0 ? PYTHIA__LEARNT_LATE_ONLY : l->o.learn_requests;
     if (!l->search && l->owns_space) {
         if (!has_types(l))
             return PYTHIA_OK;
         l->share.offered = true;
-        enough = l->o.learn_requests < 5 ? l->o.learn_requests : 5;
+        enough = pythia__live_few_to_learn(l);
     }
     int status = pythia_space_create(l->vocabulary, &types);
     if (status == PYTHIA_OK)
@@ -274,6 +274,18 @@ static int merge_files(struct pythia_live *l, struct pythia__evidence *e, struct
     }
 }
 
+/* A known type that a member has learnt once more. All members read the same messages in the same
+ * order, so that they renew it alike. */
+static int renew_known(struct pythia_live *l, const struct pythia_space_type *seen, size_t *moved)
+{
+    bool renewed = false;
+    int status = l->search ? pythia_search_grow(l->search) : PYTHIA_OK;
+    if (status == PYTHIA_OK)
+        status = pythia__live_types_renew(&l->types, seen, &renewed);
+    *moved += renewed;
+    return status;
+}
+
 int pythia__live_adopt_types(struct pythia_live *l, const char *member, const char *text,
                              size_t *moved, struct pythia_error *why)
 {
@@ -294,8 +306,10 @@ int pythia__live_adopt_types(struct pythia_live *l, const char *member, const ch
     for (size_t i = 0; names && i < count; i++)
         names[i] = all[i].name;
     for (size_t i = 0; status == PYTHIA_OK && i < count; i++) {
-        if (pythia_space_type(l->space, names[i]))
+        if (pythia_space_type(l->space, names[i])) {
+            status = renew_known(l, pythia_space_type(types, names[i]), moved);
             continue;
+        }
         status = pythia_space_move(l->space, types, names[i]);
         if (status == PYTHIA_OK)
             status = pythia__live_types_adopt(&l->types, names[i]);

@@ -88,10 +88,10 @@ static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_c
 static void keep_space(struct pythia__daemon *d)
 {
     struct pythia_buf text = {0}, path = {0};
-    uint64_t learnt = pythia_live_numbers(d->engine.live).learnt;
-    if (!d->writes_space || learnt == d->learnt)
+    struct pythia_live_numbers n = pythia_live_numbers(d->engine.live);
+    if (!d->writes_space || n.learnt + n.renewed == d->learnt)
         return;
-    d->learnt = learnt;
+    d->learnt = n.learnt + n.renewed;
     pythia_buf_printf(&path, "%s.new", d->engine.s.space);
     int status = pythia_space_file_write(pythia_live_space(d->engine.live), &text);
     FILE *file = status == PYTHIA_OK && path.bytes ? fopen(path.bytes, "we") : NULL;
@@ -107,7 +107,7 @@ static void keep_space(struct pythia__daemon *d)
         unlink(path.bytes);
     if (written)
         pythia_log(PYTHIA_LOG_INFO, "Wrote the search space: file=%s, types=%" PRIu64,
-                   d->engine.s.space, learnt);
+                   d->engine.s.space, n.learnt);
     else
         pythia_log(PYTHIA_LOG_ERROR, "Cannot write the search space: file=%s, reason=%s",
                    d->engine.s.space, strerror(number));

@@ -197,9 +197,10 @@ const struct pythia_option pythia__settings_table[] = {
         "default"),
     PYTHIA_INTEGER("learn-requests", 0, "N", "50", 4, 1e9, AT(learn_requests),
                    "Requests of each type to learn the search space from"),
-    PYTHIA_INTEGER("learn-hourly", 0, "N", "0", 0, 60, AT(learn_hourly),
+    PYTHIA_INTEGER("learn-hourly", 0, "N", "6", 0, 60, AT(learn_hourly),
                    "Most times per hour that closed trace points are opened to learn new request "
-                   "types; 0: never, they are learnt from the points that are open"),
+                   "types, and new trace points of known ones; 0: never, types are learnt from the "
+                   "points that are open"),
     PYTHIA_INTEGER("cycle-requests", 0, "N", "100", 4, 1e9, AT(cycle_requests),
                    "Requests of one type in a cycle"),
     PYTHIA_REAL("cycle-seconds", 0, "S", "60", .01, 1e6, AT(cycle_seconds), "Longest cycle"),

@@ -10,9 +10,9 @@
 struct open {
     struct pythia_control_wish *wishes; /* owned; two for one point are put together */
     size_t count;
-    struct pythia_control_wish *kept; /* owned: without what is open to learn types */
+    struct pythia_control_wish *kept; /* owned: without what is open to learn something */
     size_t kept_count;
-    struct pythia_text types[PYTHIA_LIVE_TAUGHT_MAX]; /* that are learnt */
+    struct pythia_text types[PYTHIA_LIVE_LATE_MAX]; /* that are learnt */
 };
 
 static void free_open(const struct open *o)
@@ -24,13 +24,16 @@ static void free_open(const struct open *o)
 /* The types are borrowed of the engine, which holds them until the wish has been copied. */
 static void add_open(const struct pythia__switching *w, struct open *o, uint32_t point)
 {
-    uint32_t types[PYTHIA_LIVE_TAUGHT_MAX];
-    size_t count = pythia_live_open_for(w->e->live, point, types, PYTHIA_LIVE_TAUGHT_MAX);
+    uint32_t types[PYTHIA_LIVE_LATE_MAX];
+    size_t count = pythia_live_open_for(w->e->live, point, types, PYTHIA_LIVE_LATE_MAX);
     struct pythia_control_wish wish = {
         .id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, point)};
     wish.types = pythia_live_limit(w->e->live, point, &wish.type_count);
-    if (count == 0 || wish.types)
-        o->kept[o->kept_count++] = o->wishes[o->count++] = wish;
+    if (count == 0 || wish.types) {
+        o->wishes[o->count++] = wish;
+        if (!pythia_live_seeks(w->e->live, point))
+            o->kept[o->kept_count++] = wish;
+    }
     for (size_t i = 0; i < count; i++) /* the same for every such point */
         o->types[i] = pythia_vocabulary_text(w->e->vocabulary, types[i]);
     if (count > 0)
@@ -80,11 +83,13 @@ static bool is_desired_due(const struct pythia__switching *w)
     return w->wish > 0 || w->version > 0 || pythia_open_points_count(w->always) > 0;
 }
 
-static int write_space(const struct pythia__switching *w, struct pythia_buf *text, size_t *types)
+static int write_space(const struct pythia__switching *w, struct pythia_buf *text, uint64_t *learnt)
 {
     const struct pythia_space *space = pythia_live_space(w->e->live);
-    pythia_space_types(space, types);
-    return *types == w->kept_types ? PYTHIA_OK : pythia_space_file_write(space, text);
+    size_t types;
+    pythia_space_types(space, &types);
+    *learnt = types + pythia_live_numbers(w->e->live).renewed;
+    return *learnt == w->kept_learnt ? PYTHIA_OK : pythia_space_file_write(space, text);
 }
 
 /* Write the desired set and the search space that it belongs to together, so that the next start
@@ -93,14 +98,14 @@ static int keep_desired(struct pythia__switching *w, const struct pythia_control
                         size_t count)
 {
     struct pythia_buf text = {0};
-    size_t types;
-    int status = write_space(w, &text, &types);
+    uint64_t learnt;
+    int status = write_space(w, &text, &learnt);
     if (status != PYTHIA_OK)
         goto out;
     struct pythia_text space = pythia_buf_text(&text);
     if (pythia_state_put_desired(w->e->state, wishes, count, w->version,
                                  text.size ? &space : NULL) == PYTHIA_OK)
-        w->kept_types = types;
+        w->kept_learnt = learnt;
 out:
     pythia_buf_free(&text);
     return status;

@@ -37,7 +37,9 @@ static int read_space(struct pythia__switching *w)
     status = pythia_space_file_parse("search space of the state", pythia_buf_text(&text),
                                      w->e->space, &e);
     if (status == PYTHIA_OK) {
-        pythia_space_types(w->e->space, &w->kept_types);
+        size_t types;
+        pythia_space_types(w->e->space, &types);
+        w->kept_learnt = types;
     } else if (status != PYTHIA_ENOMEM) {
         pythia_log(PYTHIA_LOG_WARNING, "Learning the search space again: reason=%s",
                    pythia_error_text(&e, why, sizeof(why)));

@@ -47,6 +47,16 @@ static void tell_lessons(struct pythia__switching *w)
     if (n.lessons > w->lessons_told)
         pythia_log(PYTHIA_LOG_INFO,
                    "Opening trace points to learn new request types: times=%" PRIu64, n.lessons);
+    if (n.seeks > w->seeks_told)
+        pythia_log(
+            PYTHIA_LOG_INFO,
+            "Opening new trace points to see which known request types hit them: times=%" PRIu64,
+            n.seeks);
+    if (n.renewed > w->renewed_told)
+        pythia_log(
+            PYTHIA_LOG_INFO,
+            "Learnt new trace points of known request types, and searches them: types=%" PRIu64,
+            n.renewed - w->renewed_told);
     if (n.lessons_cut > w->cut_told)
         pythia_log(PYTHIA_LOG_WARNING,
                    "Learning request types without some of their trace points, because no more "
@@ -62,11 +72,14 @@ static void tell_lessons(struct pythia__switching *w)
         pythia_log(
             PYTHIA_LOG_WARNING,
             "The search space lacks trace points of request types that it knows, and their spans "
-            "are left out; build or learn a new one: points=%" PRIu64 ", spans=%" PRIu64,
-            n.unknown_points, n.unknown_spans);
+            "are left out until they are learnt: points=%" PRIu64 ", spans=%" PRIu64
+            ", learn-hourly=%" PRId64,
+            n.unknown_points, n.unknown_spans, w->e->s.learn_hourly);
         w->unknown_told = n.unknown_points;
     }
     w->lessons_told = n.lessons;
+    w->seeks_told = n.seeks;
+    w->renewed_told = n.renewed;
     w->cut_told = n.lessons_cut;
     w->waiting_told = waiting;
 }

@@ -180,7 +180,8 @@ void pythia__say_change(struct pythia__doc *d, const struct pythia_report_source
         d, "Before cycle %zu %s ", (size_t)v->since,
         v->reason == PYTHIA_VERDICT_REFUTED && v->found_count > 0 ? "the verdict named" : "it was");
     pythia__doc_place(d, s->vocabulary, &v->was_found.place, false);
-    pythia__doc_words(d, v->reason == PYTHIA_VERDICT_QUIET
-                             ? ". The durations of these requests no longer vary."
-                             : ". It no longer accounts for a relevant share.");
+    pythia__doc_words(
+        d, v->reason == PYTHIA_VERDICT_QUIET   ? ". The durations of these requests no longer vary."
+           : v->reason == PYTHIA_VERDICT_GROWN ? ". New trace points turned up in it."
+                                               : ". It no longer accounts for a relevant share.");
 }

@@ -135,6 +135,8 @@ struct pythia_problem {
     struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
     struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
     size_t cause_count;
+    bool grown;  /* contexts turned up in the type, and in the last cycle each cause that was found
+                    was looked for anew */
     double rest; /* share of the variance that no cause explains; NaN: not known */
 };
 
@@ -173,10 +175,13 @@ int pythia_search_create(const struct pythia_space *space,
                          const struct pythia_search_options *options, struct pythia_search **out);
 void pythia_search_destroy(struct pythia_search *s); /* s may be NULL */
 
-/* The space has more types than before, or the vocabulary more trace points: take them in. What is
- * open stays open, what belongs to the skeleton now is opened, and nothing is forgotten of types
- * that were known; those have to be in the space as they were. PYTHIA_OK, or PYTHIA_ENOMEM: then it
- * is as it was, and what was added to the space has to be taken out again before it goes on. */
+/* The space has more types than before, or more contexts of a type, or the vocabulary more trace
+ * points: take them in. What is open stays open, what belongs to the skeleton now is opened, and
+ * nothing is forgotten of types that are as they were. A type with new contexts is searched once
+ * more: what was found of it stays until the next cycle of it has looked whether one of them holds
+ * it. Trace points have to be taken in, by this call, before a known type gets a context of theirs.
+ * PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was, and types that were added to the space have to
+ * be taken out again before it goes on; contexts of known types are taken in by the next call. */
 int pythia_search_grow(struct pythia_search *s);
 
 /* Other pins than before, and what prices (of the options) say now. What a pin kept open and holds

@@ -102,6 +102,13 @@ int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32
  * edges of `from`). */
 int pythia_space_merge(struct pythia_space *to, const struct pythia_space *from);
 
+/* Take in what was seen lately of a type whose program has changed; `to` may lack it, and both have
+ * the same vocabulary. Contexts that were seen get the counts that they have now; all others keep
+ * theirs, as parts of as many requests, because they may be rare. No count changes if `to` has all
+ * contexts already. PYTHIA_OK, or PYTHIA_ENOMEM: then some contexts may be there with counts of 0,
+ * and nothing else has changed. O(nodes + edges of both). */
+int pythia_space_renew_type(struct pythia_space *to, const struct pythia_space_type *seen);
+
 /* Does a trace point belong to the skeleton: what has to be open for a request's duration to be
  * seen at all? These are roots, entry points of services, and whatever goes on after its parent;
  * not what was a root in few of its spans, of requests that were seen from the middle on.

@@ -54,6 +54,7 @@ enum pythia_verdict_reason {
     PYTHIA_VERDICT_ENDED,   /* the search ended, and found nothing */
     PYTHIA_VERDICT_AGAIN,   /* durations are others than when the search ended: it began again */
     PYTHIA_VERDICT_LEARNT,  /* the type is known now */
+    PYTHIA_VERDICT_GROWN,   /* trace points turned up within a place that was found */
 };
 
 struct pythia_verdict_place {

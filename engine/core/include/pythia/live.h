@@ -30,16 +30,19 @@
  *              seen meanwhile and began later belongs to the next cycle.
  *
  * A request type that turns up later is learnt in the same way beside it. When some requests of it
- * have come, what is closed is opened for it: a lesson, for all such types that there are, which
- * ends when they are learnt or after `cycle_ns`. Where points cannot be opened for single types,
- * they are for all; but of types that are searched only what the search wants open is looked at, so
- * that their evidence goes on as it is. With `points_open` batches are tried first, to see which
- * points the types pass, and those are opened then, as many as may be. There are `learn_hourly`
- * lessons in an hour at most, so that types without number do not keep everything open: others wait
- * until then. With none a type is learnt with what is open anyway. At the end of a cycle the space
- * grows by the types that were learnt, and the search forgets nothing of the others. Types of which
- * requests come without number are learnt when they come often; in the evidence of one cycle those
- * beyond 2048 are one type, "(other)".
+ * have come, what is closed is opened for it, and for all such types that there are, until they are
+ * learnt or for `cycle_ns`. Where points cannot be opened for single types, they are for all; but
+ * of types that are searched only what the search wants open is looked at, so that their evidence
+ * goes on as it is. With `points_open` batches are tried first, to see which points the types pass,
+ * and those are opened then, as many as may be. That happens `learn_hourly` times in an hour at
+ * most, so that types without number do not keep everything open: others wait until then. With 0 a
+ * type is learnt with what is open anyway. At the end of a cycle the space grows by the types that
+ * were learnt, and the search forgets nothing of the others. Types of which requests come without
+ * number are learnt when they come often; in the evidence of one cycle those beyond 2048 are one
+ * type, "(other)".
+ *
+ * Trace points that turn up later in requests of known types, because a program was updated, are
+ * learnt too, as often at most: types/late_learning.h has the phases.
  *
  * Of a type that has less requests in a cycle than the search needs they are evidence of the next
  * one too, and so on until there are enough: as long as nothing is opened or closed that its
@@ -91,8 +94,8 @@ struct pythia_live_options {
     struct pythia_live_adder adder; /* .add NULL: none */
     bool learn_all; /* while the first types are learnt, everything is wanted open */
     struct pythia_live_shared_options shared;
-    size_t learn_hourly; /* lessons in an hour, at most 60; 0: none, nor are there any if the budget
-                            has no points_per_cycle */
+    size_t learn_hourly; /* times in an hour that closed points are opened to learn what turned up,
+                            at most 60; 0: never, nor if the budget has no points_per_cycle */
 };
 
 /* The result of a cycle. All of it is borrowed for the call. */
@@ -194,9 +197,12 @@ bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint);
 /* The types that a trace point is wanted open for because they are being learnt, beside those of
  * pythia_live_limit if it is open without that: numbers of strings, at most `most`. Returns how
  * many; 0: none is. */
-#define PYTHIA_LIVE_TAUGHT_MAX 32
+#define PYTHIA_LIVE_LATE_MAX 32
 size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, uint32_t *types,
                             size_t most);
+
+/* Is a trace point open just now only to see which known types hit it? */
+bool pythia_live_seeks(const struct pythia_live *l, uint32_t tracepoint);
 
 /* Have requests of a type (number of a string) come, or is it in the search space? */
 bool pythia_live_has_type(const struct pythia_live *l, uint32_t type);
@@ -254,11 +260,13 @@ struct pythia_live_numbers {
     uint64_t types, learnt;    /* that are known or being learnt; of them in the search space */
     uint64_t merged_types;     /* that were being learnt when their paths turned out to be those of
                                   a larger type */
-    bool teaching;             /* a lesson is being given */
+    bool teaching;             /* points are open to learn what turned up */
+    uint64_t seeks, renewed;   /* times that points which turned up were opened to see which types
+                                  hit them; that a known type was learnt once more for that */
     uint64_t lessons;          /* so far; */
-    uint64_t lessons_cut;   /* of them those in which points stayed closed that types pass, or may
+    uint64_t lessons_cut;    /* of them those in which points stayed closed that types pass, or may
                                pass, because no more may be open at once */
-    uint64_t types_waiting; /* that a lesson is due for, and there were too many in the last hour */
+    uint64_t types_waiting;  /* to be learnt, because there were too many in the last hour */
     uint64_t unknown_points; /* that requests of types that are searched pass, and the search space
                                 does not know */
     uint64_t unknown_spans;  /* of such points, left out so far */

@@ -60,7 +60,7 @@ static void evict_types(struct pythia__live_types *t)
     }
     for (size_t i = t->count;
          i-- > 0;) /* backwards: the last one takes the place of a removed one */
-        if (!t->types[i].learnt && !t->types[i].pupil && !t->types[i].taught &&
+        if (!t->types[i].learnt && !t->types[i].chosen && !t->types[i].learnt_late &&
             t->types[i].requests <= most / 2)
             remove_type(t, i);
 }
@@ -93,12 +93,20 @@ size_t pythia__live_types_merge(struct pythia__live_types *t,
     size_t before = t->count;
     for (size_t i = t->count; i-- > 0;) {
         const struct pythia__live_type *type = &t->types[i];
-        if (type->path && !type->learnt && !type->pupil && !type->taught &&
+        if (type->path && !type->learnt && !type->chosen && !type->learnt_late &&
             pythia_path_templates_replaced(templates,
                                            pythia_vocabulary_text(t->vocabulary, type->name)))
             remove_type(t, i);
     }
     return before - t->count;
+}
+
+/* Give up learning a type. One that is known stays as it is, and may be learnt once more later. */
+static void refuse_type(struct pythia__live_types *t, struct pythia__live_type *type)
+{
+    type->refused = !type->learnt;
+    type->chosen = type->chosen && !type->learnt;
+    unlearn_type(t, type->name);
 }
 
 /* Give up the type that takes the most memory while it is learnt. */
@@ -107,14 +115,12 @@ static void refuse_largest(struct pythia__live_types *t)
     size_t largest = SIZE_MAX;
     uint64_t most = 0;
     for (size_t i = 0; i < t->count; i++)
-        if (!t->types[i].learnt && contexts_of(t, t->types[i].name) > most) {
+        if (contexts_of(t, t->types[i].name) > most) {
             most = contexts_of(t, t->types[i].name);
             largest = i;
         }
-    if (largest == SIZE_MAX)
-        return;
-    t->types[largest].refused = true;
-    unlearn_type(t, t->types[largest].name);
+    if (largest != SIZE_MAX)
+        refuse_type(t, &t->types[largest]);
 }
 
 int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_type *type,
@@ -128,10 +134,8 @@ int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_t
     if (status != PYTHIA_OK)
         return status;
     type->requests++;
-    if (now > CONTEXTS_MAX || t->learnt >= t->learnt_max) {
-        type->refused = true;
-        unlearn_type(t, type->name);
-    }
+    if (now > CONTEXTS_MAX || (!type->learnt && t->learnt >= t->learnt_max))
+        refuse_type(t, type);
     while (t->contexts > CONTEXTS_LEARNING)
         refuse_largest(t);
     return PYTHIA_OK;
@@ -146,7 +150,7 @@ void pythia__live_types_restart(struct pythia__live_types *t, struct pythia__liv
 static bool is_ready(const struct pythia__live_type *type, uint64_t requests)
 {
     return !type->learnt && !type->refused && type->requests > 0 &&
-           (type->taught || type->requests >= requests);
+           (type->learnt_late || type->requests >= requests);
 }
 
 struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_types *t,
@@ -175,7 +179,7 @@ static int move_ready(struct pythia__live_types *t, uint64_t requests, uint32_t 
             continue;
         if (t->learnt + *count >= t->learnt_max || *contexts + more > CONTEXTS_LEARNT) {
             type->refused = true;
-            type->taught = false;
+            type->learnt_late = false;
             unlearn_type(t, type->name);
             continue;
         }
@@ -198,9 +202,50 @@ static void move_back(struct pythia__live_types *t, const uint32_t *names, size_
     }
 }
 
+int pythia__live_types_renew(struct pythia__live_types *t, const struct pythia_space_type *seen,
+                             bool *renewed)
+{
+    const struct pythia_space_type *known = pythia_space_type(t->space, seen->name);
+    uint64_t before = pythia_cct_nodes(known->cct);
+    *renewed = false;
+    if (t->learnt_contexts + pythia_cct_nodes(seen->cct) > CONTEXTS_LEARNT)
+        return PYTHIA_OK;
+    int status = pythia_space_renew_type(t->space, seen);
+    uint64_t more = pythia_cct_nodes(known->cct) - before; /* also after a failure */
+    t->learnt_contexts += more;
+    *renewed = more > 0;
+    t->renewed += status == PYTHIA_OK && more > 0;
+    return status;
+}
+
+/* The search takes in the points of the vocabulary first, because it must not meet one in a tree
+ * that it has no place for. */
+static int renew_types(struct pythia__live_types *t, struct pythia_search *search, size_t *moved)
+{
+    int status = PYTHIA_OK;
+    bool any = false;
+    for (size_t i = 0; i < t->count; i++)
+        any = any || (t->types[i].learnt && t->types[i].learnt_late);
+    if (any)
+        status = pythia_search_grow(search);
+    for (size_t i = 0; any && i < t->count && status == PYTHIA_OK; i++) {
+        struct pythia__live_type *type = &t->types[i];
+        bool renewed = false;
+        if (!type->learnt || !type->learnt_late)
+            continue;
+        status = pythia__live_types_renew(t, pythia_space_type(t->nursery, type->name), &renewed);
+        *moved += renewed;
+        type->learnt_late = status != PYTHIA_OK;
+        if (status == PYTHIA_OK)
+            unlearn_type(t, type->name);
+    }
+    int grown = any ? pythia_search_grow(search) : PYTHIA_OK;
+    return status != PYTHIA_OK ? status : grown;
+}
+
 /* All types move, or none, so that no type is both searched and being learnt. */
-int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
-                              struct pythia_search *search, size_t *moved)
+static int move_types(struct pythia__live_types *t, uint64_t requests, struct pythia_search *search,
+                      size_t *moved)
 {
     uint32_t *names = pythia_calloc(t->count, sizeof(*names));
     uint64_t contexts = t->learnt_contexts;
@@ -219,7 +264,7 @@ int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
     for (size_t i = 0; i < count; i++) {
         struct pythia__live_type *type = &t->types[t->index[names[i]] - 1];
         type->learnt = true;
-        type->taught = false;
+        type->learnt_late = false;
     }
     t->learnt += count;
     t->learnt_contexts = contexts;
@@ -229,6 +274,13 @@ out:
     return status;
 }
 
+int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
+                              struct pythia_search *search, size_t *moved)
+{
+    int status = move_types(t, requests, search, moved);
+    return status == PYTHIA_OK && search ? renew_types(t, search, moved) : status;
+}
+
 int pythia__live_types_offer(struct pythia__live_types *t, uint64_t requests,
                              struct pythia_space *to, size_t *moved)
 {
@@ -236,10 +288,20 @@ int pythia__live_types_offer(struct pythia__live_types *t, uint64_t requests,
     size_t learnt = t->learnt;
     uint64_t contexts = t->learnt_contexts;
     t->space = to;
-    int status = pythia__live_types_settle(t, requests, NULL, moved);
+    int status = move_types(t, requests, NULL, moved);
     t->space = own;
     t->learnt = learnt;
     t->learnt_contexts = contexts;
+    for (size_t i = 0; i < t->count && status == PYTHIA_OK; i++) {
+        struct pythia__live_type *type = &t->types[i];
+        uint64_t more = contexts_of(t, type->name);
+        if (!type->learnt || !type->learnt_late)
+            continue;
+        status = pythia_space_move(to, t->nursery, type->name);
+        t->contexts -= status == PYTHIA_OK ? more : 0;
+        type->learnt_late = status != PYTHIA_OK;
+        *moved += status == PYTHIA_OK;
+    }
     return status;
 }
 
@@ -252,7 +314,7 @@ int pythia__live_types_adopt(struct pythia__live_types *t, uint32_t name)
         return PYTHIA_ENOMEM;
     unlearn_type(t, name);
     type->learnt = true;
-    type->taught = type->refused = false;
+    type->learnt_late = type->refused = false;
     t->learnt = learnt + 1;
     t->learnt_contexts += known ? pythia_cct_nodes(known->cct) : 0;
     return PYTHIA_OK;

@@ -17,8 +17,10 @@ struct pythia__live_type {
     uint32_t name;     /* number of a string */
     bool learnt;       /* it is in the search space */
     bool other;        /* it stands for names beyond a limit: its requests have nothing in common */
-    bool pupil;        /* trace points are open to learn it */
-    bool taught;       /* it was learnt so, and joins the search space at the end of the cycle */
+    bool chosen;       /* trace points are open to learn it; also once more, if it is learnt */
+    bool learnt_late;  /* it was learnt so, and joins the search space at the end of the cycle, or
+                          takes the place there of what was known of it */
+    bool renews;       /* it is learnt, and hits trace points that the search space lacks */
     bool path;         /* it is named after a path, and may be part of a larger type */
     bool refused;      /* never learnt: it has too many contexts, or there are too many types */
     uint64_t requests; /* it was learnt from so far; they do not count on once it is learnt */
@@ -38,6 +40,7 @@ struct pythia__live_types {
     size_t count, capacity, index_capacity;
     size_t learnt, learnt_max;
     uint64_t contexts, learnt_contexts; /* in the nursery; of the types moved to the space */
+    uint64_t renewed;                   /* times that a known type was learnt once more */
 };
 
 /* `space` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM; to be freed in any case. */
@@ -71,10 +74,12 @@ struct pythia__live_ready {
 struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_types *t,
                                                    uint64_t requests, uint64_t few);
 
-#define PYTHIA__TAUGHT_ONLY UINT64_MAX /* requests */
+#define PYTHIA__LEARNT_LATE_ONLY UINT64_MAX /* requests */
 
 /* Move the types that are ready to the search space, and let the search (NULL: none yet) take them
- * in; *moved of them. PYTHIA_OK, or PYTHIA_ENOMEM with all as it was. */
+ * in; *moved of them. PYTHIA_OK, or PYTHIA_ENOMEM with all as it was. Known types that were
+ * learnt once more are renewed there after that, and are among *moved; after PYTHIA_ENOMEM the
+ * rest of them is tried again next time. */
 int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
                               struct pythia_search *search, size_t *moved);
 
@@ -82,6 +87,12 @@ int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
  * learnt once they are adopted. As above. */
 int pythia__live_types_offer(struct pythia__live_types *t, uint64_t requests,
                              struct pythia_space *to, size_t *moved);
+
+/* Renew a known type in the space by what was seen of it lately, here or elsewhere: *renewed,
+ * unless it has no context that is new or there is no memory for more contexts. The search has to
+ * take it in. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__live_types_renew(struct pythia__live_types *t, const struct pythia_space_type *seen,
+                             bool *renewed);
 
 /* A type was added to the search space from elsewhere. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__live_types_adopt(struct pythia__live_types *t, uint32_t name);
