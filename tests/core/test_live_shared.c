@@ -400,6 +400,53 @@ static void several_engines_learn_what_one_learns_that_sees_all_requests(void **
     end(&log);
 }
 
+/* As the type of partly() that calls no Z; after an update B calls Y. */
+static const char *updated(uint64_t number)
+{
+    static char text[128];
+    snprintf(text, sizeof(text), "A{10 B{5 Y{%d}} 10}", (int)(number * 7 % 10));
+    return text;
+}
+
+/* Each sees requests of its own, and they turn up at different times. */
+static void a_type_that_is_learnt_once_more_is_the_same_at_all_engines(void **state)
+{
+    struct log log = {.count = 0};
+    struct pythia_live_options o = usual;
+    struct pythia_buf spaces[2] = {{0}};
+    o.learn_hourly = 6;
+    for (size_t i = 0; i < 2; i++) {
+        join(&log, i, &o);
+        pythia_live_shared_set_parts(log.engines[i].live, 1, 2);
+    }
+    for (int turn = 0; pythia_live_numbers(log.engines[1].live).renewed == 0; turn++) {
+        assert_true(turn < 8000);
+        for (size_t i = 0; i < 2; i++) {
+            struct stream *s = &log.engines[i];
+            uint64_t wish = pythia_live_wish(s->live);
+            bool newer = numbers(&log, 0).rounds > i;
+            stream_request(s, newer ? updated(s->number) : partly(s->number, false));
+            if (pythia_live_wish(s->live) != wish)
+                stream_applied(s);
+        }
+        send_due(&log);
+        read_log(&log);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        struct stream *s = &log.engines[i];
+        uint32_t a = pythia_vocabulary_string(s->vocabulary, PYTHIA_TEXT("A"));
+        const struct pythia_space_type *known = pythia_space_type(pythia_live_space(s->live), a);
+        assert_int_equal(pythia_cct_nodes(known->cct), 4); /* the root, A, B and Y */
+        write_space(s, &spaces[i]);
+    }
+    assert_string_equal(spaces[1].bytes, spaces[0].bytes);
+    assert_int_equal(numbers(&log, 1).set, numbers(&log, 0).set);
+    assert_string_equal(log.engines[1].types, log.engines[0].types);
+    for (size_t i = 0; i < 2; i++)
+        pythia_buf_free(&spaces[i]);
+    end(&log);
+}
+
 static void a_member_without_requests_holds_up_no_search(void **state)
 {
     struct log log;
@@ -427,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_snapshot_that_is_cut_off_is_refused_and_changes_nothing),
         cmocka_unit_test(a_snapshot_of_another_version_is_refused_by_its_name),
         cmocka_unit_test(several_engines_learn_what_one_learns_that_sees_all_requests),
+        cmocka_unit_test(a_type_that_is_learnt_once_more_is_the_same_at_all_engines),
         cmocka_unit_test(a_member_without_requests_holds_up_no_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
