@@ -279,26 +279,6 @@ static void without_room_for_its_points_a_type_stays_as_it_is(void **state)
     stream_end(&s);
 }
 
-/* One may be open at once, of two that turn up, and B0 and C0 are closed again: no request hits the
- * new ones, and those that are known are no news. */
-static void known_points_are_no_news_where_few_may_be_open(void **state)
-{
-    struct stream s;
-    struct pythia_live_options o = usual;
-    o.search.budget.points_open = 1;
-    begin(&s, &o);
-    update(&s);
-    know(&s, "D2");
-    run(&s, before, 4000, is_teaching);
-    for (uint64_t i = 0; is_teaching(&s); i++) {
-        assert_true(i < 4000);
-        request(&s, before(i));
-    }
-    assert_int_equal(numbers(&s).lessons_cut, 0);
-    assert_int_equal(numbers(&s).renewed, 0);
-    stream_end(&s);
-}
-
 /* Three requests a minute: too few in one phase, and enough in two or three. */
 static void a_rare_type_is_learnt_in_several_phases(void **state)
 {
@@ -360,7 +340,6 @@ int main(void)
         cmocka_unit_test(points_of_single_requests_are_not_learnt),
         cmocka_unit_test(what_arrives_anyway_is_learnt_too),
         cmocka_unit_test(without_room_for_its_points_a_type_stays_as_it_is),
-        cmocka_unit_test(known_points_are_no_news_where_few_may_be_open),
         cmocka_unit_test(a_rare_type_is_learnt_in_several_phases),
         cmocka_unit_test(what_is_pinned_shut_is_not_sought),
         cmocka_unit_test(without_lessons_nothing_is_sought),

@@ -314,9 +314,9 @@ static void end_late_learning(struct pythia__late_learning *l, bool learnt)
         type->chosen = false;
         /* Too few requests say little of a type: it waits for the next phase. */
         type->learnt_late = learnt && !type->refused && type->requests >= l->o.few;
-        if (type->learnt && learnt && !type->learnt_late)
-            l->sought = l->sought_from; /* its points are new as before, and are sought again */
-        else if (!type->learnt_late && !type->refused)
+        /* What a known type has learnt stays for that, as its points turn up again: their spans came
+         * while they were sought. */
+        if (!type->learnt_late && !type->refused && !(type->learnt && learnt))
             pythia__live_types_restart(l->types, type);
     }
     l->phase = PYTHIA__LATE_NONE;
@@ -335,7 +335,6 @@ void pythia__late_break_off(struct pythia__late_learning *l)
 static void end_seeking(struct pythia__late_learning *l, const struct pythia__closed_points *closed,
                         uint64_t now_ns, bool *wished)
 {
-    l->sought_from = l->sought;
     if (!l->pending)
         l->sought = closed->room == SIZE_MAX ? l->points : l->next;
     l->news = 0;

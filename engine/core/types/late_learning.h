@@ -56,7 +56,6 @@ struct pythia__late_learning {
                       none did; PYTHIA__KNOWN_POINT: it is not new */
     uint64_t requests;     /* that were looked at while seeking */
     uint32_t points, next; /* length of these arrays; where the next batch begins */
-    uint32_t sought_from;  /* `sought` before points were last sought */
     uint32_t sought;       /* points before that one are not new any more, */
     uint64_t sought_spans; /* but for those of which spans came since: of all unknown points */
     size_t news;           /* new points, when they were last counted; */
