@@ -279,6 +279,23 @@ static void without_room_for_its_points_a_type_stays_as_it_is(void **state)
     stream_end(&s);
 }
 
+/* Three requests a minute: too few in one phase, and enough in two or three. */
+static void a_rare_type_is_learnt_in_several_phases(void **state)
+{
+    struct stream s;
+    begin(&s, &usual);
+    update(&s);
+    for (uint64_t i = 0; !is_renewed(&s); i++) {
+        assert_true(i < 4000);
+        request(&s, after(i));
+        stream_wait(&s, 20 * SECOND);
+        s.cycles = 0;
+    }
+    assert_in_range(numbers(&s).seeks, 2, 4);
+    assert_int_equal(pythia_cct_nodes(known_a(&s)->cct), 6);
+    stream_end(&s);
+}
+
 static void what_is_pinned_shut_is_not_sought(void **state)
 {
     struct stream s;
@@ -323,6 +340,7 @@ int main(void)
         cmocka_unit_test(points_of_single_requests_are_not_learnt),
         cmocka_unit_test(what_arrives_anyway_is_learnt_too),
         cmocka_unit_test(without_room_for_its_points_a_type_stays_as_it_is),
+        cmocka_unit_test(a_rare_type_is_learnt_in_several_phases),
         cmocka_unit_test(what_is_pinned_shut_is_not_sought),
         cmocka_unit_test(without_lessons_nothing_is_sought),
     };

@@ -122,13 +122,27 @@ static size_t count_news(struct pythia_live *l)
     return news - shut;
 }
 
+/* Flag the points that types hit which are being learnt for the first time: they become known with
+ * their types. The caller frees the flags; NULL when out of memory. */
+static bool *flag_learning(const struct pythia_live *l, uint32_t points)
+{
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(l->types.nursery, &count);
+    bool *flags = pythia_calloc((size_t)points + 1, sizeof(*flags));
+    for (size_t i = 0; flags && i < count; i++)
+        for (uint32_t node = 1; node < pythia_cct_nodes(types[i].cct); node++)
+            if (!pythia_space_type(l->space, types[i].name))
+                flags[pythia_cct_tracepoint(types[i].cct, node)] = true;
+    return flags;
+}
+
 /* List what a learning phase may open; the caller frees `may`, and `fresh` with it. */
 static int list_closed(const struct pythia_live *l, struct pythia__closed_points *out)
 {
     uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
     size_t most = l->o.search.budget.points_open, open = l->last.open_count;
     bool *may = pythia_calloc(2 * ((size_t)points + 1), sizeof(*may));
-    bool *learning = pythia_space_points(l->types.nursery);
+    bool *learning = flag_learning(l, points);
     if (!may || !learning) {
         pythia_free(may);
         pythia_free(learning);

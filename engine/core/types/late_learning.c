@@ -1,3 +1,5 @@
+/* The phases of what is learnt late (late_learning.h), as the time and the requests make them due;
+ * the caller opens what they want open. */
 #include "late_learning.h"
 
 #include "pythia/mem.h"
@@ -45,16 +47,19 @@ static bool is_waiting(const struct pythia__late_learning *l, const struct pythi
            type->requests >= l->o.few;
 }
 
-/* Forget what was learnt of the types with another set of open points. */
+/* Forget what was learnt of the types with another set of open points. A known type is learnt only
+ * while all that it hits is open, which is not another set: it may need several phases. */
 static void restart_types(struct pythia__late_learning *l)
 {
-    for (size_t i = 0; i < l->types->count; i++)
-        if (l->types->types[i].chosen)
-            pythia__live_types_restart(l->types, &l->types->types[i]);
+    for (size_t i = 0; i < l->types->count; i++) {
+        struct pythia__live_type *type = &l->types->types[i];
+        if (type->chosen && (!type->learnt || l->phase != PYTHIA__LATE_LEARNING))
+            pythia__live_types_restart(l->types, type);
+    }
 }
 
 /* New points are sought when for a while no more turned up, or at last although they do; and not
- * more often than lessons may be given, as there are programs whose points turn up without end. */
+ * more often than types may be learnt late, as there are programs whose points turn up without end. */
 static bool are_news_due(struct pythia__late_learning *l, size_t news, uint64_t now_ns)
 {
     if (news != l->news)
@@ -100,7 +105,8 @@ static void choose_types(struct pythia__late_learning *l, size_t most)
         most -= waits;
         l->waiting -= waits;
         l->counted = l->counted && !waits;
-        if (type->renews) /* it counts requests of this phase */
+        /* Else it goes on from an earlier phase, in which it had too few requests. */
+        if (type->renews && !pythia_space_type(l->types->nursery, type->name))
             pythia__live_types_restart(l->types, type);
         type->chosen = waits || type->renews;
         type->renews = false;
@@ -136,9 +142,10 @@ static void open_news(struct pythia__late_learning *l, const struct pythia__clos
                       bool *wished)
 {
     size_t room = closed->room;
+    for (uint32_t point = 0; point < l->points; point++)
+        l->hit[point] = closed->fresh[point] ? 0 : PYTHIA__KNOWN_POINT;
     for (l->next = 0; l->next < l->points; l->next++) {
         uint32_t point = l->next;
-        l->hit[point] = closed->fresh[point] ? 0 : PYTHIA__KNOWN_POINT;
         if (!closed->may[point] || !closed->fresh[point])
             continue;
         if (room == 0)
@@ -307,7 +314,9 @@ static void end_late_learning(struct pythia__late_learning *l, bool learnt)
         type->chosen = false;
         /* Too few requests say little of a type: it waits for the next phase. */
         type->learnt_late = learnt && !type->refused && type->requests >= l->o.few;
-        if (!type->learnt_late && !type->refused)
+        /* What a known type has learnt stays for that, as its points turn up again: their spans came
+         * while they were sought. */
+        if (!type->learnt_late && !type->refused && !(type->learnt && learnt))
             pythia__live_types_restart(l->types, type);
     }
     l->phase = PYTHIA__LATE_NONE;
@@ -321,11 +330,13 @@ void pythia__late_break_off(struct pythia__late_learning *l)
         end_late_learning(l, false);
 }
 
-/* Known types that hit none of the new points in this time are left as they are. */
+/* Known types that hit none of the new points in this time are left as they are. Points that were
+ * not open everywhere in all of it are sought again. */
 static void end_seeking(struct pythia__late_learning *l, const struct pythia__closed_points *closed,
                         uint64_t now_ns, bool *wished)
 {
-    l->sought = closed->room == SIZE_MAX ? l->points : l->next;
+    if (!l->pending)
+        l->sought = closed->room == SIZE_MAX ? l->points : l->next;
     l->news = 0;
     begin_learning(l, closed, now_ns, wished);
     if (l->chosen > 0)

@@ -1,14 +1,14 @@
 /* What turns up when learning has ended: request types, which hit trace points that are closed by
  * then; and trace points that the search space lacks, because a program was updated. For these,
- * closed points are opened once more for a while, in a lesson (a late learning phase):
+ * closed points are opened once more for a while, in a phase of late learning:
  *
  *   seeking   points that the space lacks are open for all types, to see which types hit them
  *   trying    where the number of open points is limited: closed points, a batch at a time, to see
  *             which of them the types hit that are to be learnt
  *   learning  what these types hit is open for them
  *
- * A lesson for types alone begins with the second or third. A known type that hits a new point is
- * learnt once more beside its search, which goes on with what it sees. */
+ * For types alone it begins with the second or third. A known type that hits a new point is learnt
+ * once more beside its search, which goes on with what it sees. */
 #ifndef PYTHIA_CORE_LATE_LEARNING_H
 #define PYTHIA_CORE_LATE_LEARNING_H
 
