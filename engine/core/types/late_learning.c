@@ -59,7 +59,8 @@ static void restart_types(struct pythia__late_learning *l)
 }
 
 /* New points are sought when for a while no more turned up, or at last although they do; and not
- * more often than types may be learnt late, as there are programs whose points turn up without end. */
+ * more often than types may be learnt late, as there are programs whose points turn up without
+ * end. */
 static bool are_news_due(struct pythia__late_learning *l, size_t news, uint64_t now_ns)
 {
     if (news != l->news)
@@ -314,8 +315,8 @@ static void end_late_learning(struct pythia__late_learning *l, bool learnt)
         type->chosen = false;
         /* Too few requests say little of a type: it waits for the next phase. */
         type->learnt_late = learnt && !type->refused && type->requests >= l->o.few;
-        /* What a known type has learnt stays for that, as its points turn up again: their spans came
-         * while they were sought. */
+        /* What a known type has learnt stays for that, as its points turn up again: their spans
+         * came while they were sought. */
         if (!type->learnt_late && !type->refused && !(type->learnt && learnt))
             pythia__live_types_restart(l->types, type);
     }
