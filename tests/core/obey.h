@@ -89,4 +89,21 @@ static inline void request(struct stream *s, const char *text)
     obey(s);
 }
 
+/* The last cycle's state of a type; NULL: it is no problem. */
+static inline const struct pythia_problem *
+problem_of(const struct stream *s, const struct pythia_live_cycle *cycle, const char *type)
+{
+    for (size_t i = 0; i < cycle->decisions.problem_count; i++) {
+        const struct pythia_problem *p = &cycle->decisions.problems[i];
+        if (strcmp(pythia_vocabulary_text(s->vocabulary, p->type).bytes, type) == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static inline bool is_teaching(const struct stream *s)
+{
+    return pythia_live_numbers(s->live).teaching;
+}
+
 #endif

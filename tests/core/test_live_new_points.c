@@ -79,11 +79,6 @@ static void run(struct stream *s, const char *(*text)(uint64_t), uint64_t most,
     assert_true(!until || until(s));
 }
 
-static bool is_teaching(const struct stream *s)
-{
-    return numbers(s).teaching;
-}
-
 static bool is_renewed(const struct stream *s)
 {
     return numbers(s).renewed > 0;
@@ -109,18 +104,14 @@ static uint32_t parent_of(const struct stream *s, const char *id)
 /* The last cycle's state of A, and the context of its first cause. */
 static enum pythia_problem_state state_of_a;
 static uint32_t cause_of_a;
-static uint64_t evidence_of_a;
 
 static void look(struct stream *s, const struct pythia_live_cycle *cycle)
 {
-    for (size_t i = 0; i < cycle->decisions.problem_count; i++) {
-        const struct pythia_problem *p = &cycle->decisions.problems[i];
-        if (strcmp(pythia_vocabulary_text(s->vocabulary, p->type).bytes, "A") != 0)
-            continue;
-        state_of_a = p->state;
-        cause_of_a = p->cause_count > 0 ? p->causes[0].place.context : PYTHIA_NONE;
-    }
-    evidence_of_a += cycle->requests;
+    const struct pythia_problem *a = problem_of(s, cycle, "A");
+    if (!a)
+        return;
+    state_of_a = a->state;
+    cause_of_a = a->cause_count > 0 ? a->causes[0].place.context : PYTHIA_NONE;
 }
 
 static uint32_t point_of(const struct stream *s, const char *id)

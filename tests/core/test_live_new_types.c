@@ -70,11 +70,6 @@ static bool is_taught(const struct stream *s)
     return n.lessons > 0 && !n.teaching;
 }
 
-static bool is_teaching(const struct stream *s)
-{
-    return pythia_live_numbers(s->live).teaching;
-}
-
 static const struct pythia_space_type *type_of(const struct stream *s, const char *name)
 {
     return pythia_space_type(pythia_live_space(s->live),
@@ -87,13 +82,11 @@ static size_t causes_of_z;
 
 static void look(struct stream *s, const struct pythia_live_cycle *cycle)
 {
-    for (size_t i = 0; i < cycle->decisions.problem_count; i++) {
-        const struct pythia_problem *p = &cycle->decisions.problems[i];
-        if (strcmp(pythia_vocabulary_text(s->vocabulary, p->type).bytes, "Z") != 0)
-            continue;
-        state_of_z = p->state;
-        causes_of_z = p->cause_count;
-    }
+    const struct pythia_problem *z = problem_of(s, cycle, "Z");
+    if (!z)
+        return;
+    state_of_z = z->state;
+    causes_of_z = z->cause_count;
 }
 
 /* ---- tests ---- */
