@@ -96,15 +96,23 @@ static void write_text(const char *path, const char *text)
     fclose(file);
 }
 
+#define FOLDER "/tmp/probe_rules.XXXXXX" /* for mkdtemp */
+
+/* A folder, and the paths of a file in it and of one that the file includes, 64 bytes each. */
+static void make_pair(char *folder, char *outer, char *inner)
+{
+    assert_non_null(mkdtemp(folder));
+    snprintf(outer, 64, "%s/outer", folder);
+    snprintf(inner, 64, "%s/inner", folder);
+}
+
 /* Each file keeps its provider, wherever the include stands; the service is of the first. */
 static void the_points_of_included_files_are_added(void **state)
 {
-    char folder[] = "/tmp/probe_rules.XXXXXX", outer[64], inner[64];
+    char folder[] = FOLDER, outer[64], inner[64];
     struct pythia_probe_rules rules;
     struct pythia_error e = {0};
-    assert_non_null(mkdtemp(folder));
-    snprintf(outer, sizeof(outer), "%s/outer", folder);
-    snprintf(inner, sizeof(inner), "%s/inner", folder);
+    make_pair(folder, outer, inner);
     write_text(inner, "service: b\nprovider: q\nprograms: [/bin/b]\npoints: {two: {}}\n");
     write_text(outer, "service: a\nprograms: [/bin/a]\npoints: {one: {}}\n"
                       "include: [inner]\nprovider: p\n");
@@ -182,12 +190,10 @@ static void topics_of_the_kernel_are_read(void **state)
 /* A file says it of its own points, in whatever order; a wait is the kernel's in any file. */
 static void layers_and_waits_are_read(void **state)
 {
-    char folder[] = "/tmp/probe_rules.XXXXXX", outer[64], inner[64];
+    char folder[] = FOLDER, outer[64], inner[64];
     struct pythia_probe_rules rules;
     struct pythia_error e = {0};
-    assert_non_null(mkdtemp(folder));
-    snprintf(outer, sizeof(outer), "%s/outer", folder);
-    snprintf(inner, sizeof(inner), "%s/inner", folder);
+    make_pair(folder, outer, inner);
     write_text(inner, "points: {two: {function: f}, off: {wait: block_io}}\nlayer: library\n");
     write_text(outer, "service: a\nprograms: [/bin/a]\ninclude: [inner]\nprovider: p\n"
                       "points: {one: {}, ready: {wait: run_queue}}\n");
