@@ -396,7 +396,8 @@ static int open_events(const char *where, bool is_live, const struct pythia_lttn
     if (status == PYTHIA_OK && !build_graph(r))
         status = pythia__babeltrace_fail(e, is_live ? PYTHIA_EIO : PYTHIA_EFORMAT,
                                          is_live ? "the relay daemon cannot be followed"
-                                                 : "the trace cannot be read");
+                                                 : "the trace cannot be read (was it copied "
+                                                   "whole, after 'lttng stop'?)");
     pythia__babeltrace_unlock();
     if (status != PYTHIA_OK)
         pythia_lttng_events_close(r);

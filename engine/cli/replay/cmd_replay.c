@@ -478,6 +478,7 @@ static int run_replay(const void *settings, char *const *operands, int count)
     r.run = (struct pythia__report_run){.s = &r.s->report,
                                         .vocabulary = r.reading.vocabulary,
                                         .input = &r.reading.result,
+                                        .events = r.s->read.events,
                                         .loop = r.s->closed_loop ? &r.loop : NULL};
     if (status != PYTHIA_OK || (status = check_use(r.s)) != PYTHIA_OK ||
         (status = find_limit_series(&r)) != PYTHIA_OK)
