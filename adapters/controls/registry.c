@@ -5,6 +5,7 @@
 static const struct pythia_control_ops *const planes[] = {
     &pythia__control_gate,
     &pythia__control_http,
+    &pythia__control_lttng,
     &pythia__control_osprofiler,
     &pythia__control_probe,
 };

@@ -527,6 +527,11 @@ int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *t
     return r->failed;
 }
 
+bool pythia_lttng_events_has_ended(const struct pythia_lttng_events *r)
+{
+    return r->ended;
+}
+
 struct pythia_lttng_numbers pythia_lttng_events_numbers(const struct pythia_lttng_events *r)
 {
     struct pythia_probe_numbers n = pythia_probe_spans_numbers(r->spans);

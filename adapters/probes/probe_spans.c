@@ -2,7 +2,6 @@
 #include "pythia/probe_spans.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "pythia/hash.h"
 #include "pythia/hash_table.h"
 #include "pythia/mem.h"
+#include "pythia/process_files.h"
 #include "pythia/records.h"
 #include "pythia/status.h"
 
@@ -208,29 +208,13 @@ void pythia_probe_spans_abandon(struct pythia_probe_spans *s, uint64_t time_ns)
             abandon_request(s, &s->threads[i]);
 }
 
-/* When a thread began, in ticks of the kernel, from the 22nd field of its stat; 0: it is gone. */
-static uint64_t read_start_time(uint64_t thread)
-{
-    char path[64], line[1024] = "";
-    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/task/%" PRIu64 "/stat", thread >> 32,
-             thread & UINT32_MAX);
-    FILE *file = fopen(path, "re");
-    bool there = file && fgets(line, sizeof(line), file);
-    if (file)
-        fclose(file);
-    char *at = there ? strrchr(line, ')') : NULL; /* a name may have spaces in it */
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
 /* Note in which process a request begins. */
 static int add_process(struct pythia_probe_spans *s, uint32_t pid)
 {
     for (size_t i = 0; i < s->process_count; i++)
         if (s->processes[i].pid == pid)
             return PYTHIA_OK;
-    struct pythia_probe_process p = {pid, read_start_time((uint64_t)pid << 32 | pid)};
+    struct pythia_probe_process p = {pid, pythia_thread_start_time((uint64_t)pid << 32 | pid)};
     if (p.start_time == 0 || s->process_count == PROCESSES_MAX)
         return PYTHIA_OK;
     int status =
@@ -252,12 +236,12 @@ void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s)
 {
     for (size_t i = s->process_count; i-- > 0;) {
         struct pythia_probe_process *p = &s->processes[i];
-        if (read_start_time((uint64_t)p->pid << 32 | p->pid) != p->start_time)
+        if (pythia_thread_start_time((uint64_t)p->pid << 32 | p->pid) != p->start_time)
             *p = s->processes[--s->process_count];
     }
     for (size_t i = s->thread_count; i-- > 0;) {
         struct thread *t = &s->threads[i];
-        uint64_t start_time = read_start_time(t->id);
+        uint64_t start_time = pythia_thread_start_time(t->id);
         if (start_time == 0 || (t->start_time && t->start_time != start_time))
             abandon_request(s, t);
         else

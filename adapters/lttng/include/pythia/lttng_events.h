@@ -34,6 +34,9 @@ void pythia_lttng_events_close(struct pythia_lttng_events *r); /* r may be NULL 
 int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *to, bool *more,
                              struct pythia_error *e);
 
+/* Will no event come any more: are all of a folder read, or is the session over? */
+bool pythia_lttng_events_has_ended(const struct pythia_lttng_events *r);
+
 struct pythia_lttng_numbers {
     uint64_t events;                        /* that were read */
     uint64_t other;                         /* that no rule names */
