@@ -97,7 +97,7 @@ class Rig:
     def sessions(self):
         """Names of the sessions that the session daemon has."""
         text = self.lttng("--mi", "xml", "list") or ""
-        return [part.split("</name>")[0] for part in text.split("<name>")[1:]]
+        return [part.split("</name>")[0] for part in text.partition("<sessions>")[2].split("<name>")[1:]]
 
     def enabled(self, session):
         """Events that are enabled in a session."""

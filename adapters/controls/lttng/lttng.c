@@ -73,7 +73,7 @@ struct lttng {
     struct pythia__lttng_session session;
     uint64_t number, tried_ns, opened_ns, first_ns, pass_ns;
     bool cleaned, followed, unknown_told;
-    char told[320]; /* the last trouble that was logged; "": there is none */
+    char told[2][320]; /* the last troubles that were logged; "": there is none */
 };
 
 static uint64_t read_clock(void)
@@ -90,12 +90,14 @@ static size_t count_points(const struct lttng *l)
 
 /* ---- the thread ---- */
 
-/* Log a trouble, once. */
+/* Log a trouble, once. A try may leave liblttng-ctl with a broken connection, so that every other one
+ * fails for that reason. */
 static void tell_trouble(struct lttng *l, const char *why)
 {
-    if (strcmp(l->told, why) == 0)
+    if (strcmp(l->told[0], why) == 0 || strcmp(l->told[1], why) == 0)
         return;
-    snprintf(l->told, sizeof(l->told), "%s", why);
+    memcpy(l->told[1], l->told[0], sizeof(l->told[0]));
+    snprintf(l->told[0], sizeof(l->told[0]), "%s", why);
     pythia_log(PYTHIA_LOG_WARNING,
                "Trace points of LTTng cannot be opened, and it is tried again: relay=%s:%u, "
                "reason=%s",
@@ -160,7 +162,7 @@ static bool is_followed(struct lttng *l, uint64_t now_ns)
         pythia_log(PYTHIA_LOG_INFO, "Follows a session of LTTng: session=%s, relay=%s:%u",
                    l->session.name, l->relay.host, l->relay.live);
     if (follows)
-        l->told[0] = '\0';
+        l->told[0][0] = l->told[1][0] = '\0';
     else if (state == PYTHIA__LTTNG_FEED_HANGS)
         tell_trouble(l, "the relay daemon does not answer");
     else if (state == PYTHIA__LTTNG_FEED_LOST || now_ns - l->opened_ns > FOLLOW_NS) {

@@ -83,7 +83,9 @@ int pythia__lttng_sessions_clean(size_t *count, struct pythia_error *e)
     int found = pythia__lttng.list_sessions(&sessions);
     *count = 0;
     if (found < 0)
-        return fail(e, found, "the sessions of LTTng cannot be listed");
+        return fail(e, found,
+                    "the sessions of LTTng cannot be listed (does lttng-sessiond run, of "
+                    "this user, or of root with this user in the group tracing?)");
     for (int i = 0; i < found; i++)
         if (is_stale(sessions[i].name) &&
             pythia__lttng.destroy_session_no_wait(sessions[i].name) == 0)
@@ -152,7 +154,7 @@ int pythia__lttng_session_open(const struct pythia__lttng_relay *relay, uint64_t
                       : pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     int code = status == PYTHIA_OK ? pythia__lttng.start_tracing(s.name) : 0;
     if (code < 0)
-        status = fail(e, code, "a session cannot be started (does lttng-relayd run?)");
+        status = fail(e, code, "a session cannot be started");
     if (status == PYTHIA_OK)
         *out = s;
     else
