@@ -1,4 +1,4 @@
-/* A program with trace points of LTTng-UST: two threads serve requests, in which the disk of shard 3
+/* A program with trace points of LTTng-UST: two threads serve requests, in which the disk of shard 7
  * is slow. usage: shop SECONDS */
 #define _GNU_SOURCE
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
@@ -27,7 +27,7 @@ static void wait_us(long us)
 static void find(uint32_t shard)
 {
     STEP_OF(index, shard, wait_us(200));
-    STEP_OF(disk, shard, wait_us(shard == 3 ? 6000 : 500));
+    STEP_OF(disk, shard, wait_us(shard == 7 ? 20000 : 500));
 }
 
 static void *serve(void *context)
