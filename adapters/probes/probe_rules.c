@@ -514,12 +514,6 @@ int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
     return make_rules(path, NULL, 0, false, out, e);
 }
 
-int pythia_event_rules_parse(const char *name, const char *bytes, size_t size,
-                             struct pythia_probe_rules *out, struct pythia_error *e)
-{
-    return make_rules(name, bytes, size, true, out, e);
-}
-
 int pythia_event_rules_read(const char *path, struct pythia_probe_rules *out,
                             struct pythia_error *e)
 {

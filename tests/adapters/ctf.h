@@ -35,7 +35,7 @@
 #define CTF_THREAD "  event.context := struct { i32 _vpid; i32 _vtid; };\n"
 #define CTF_EVENT(id, name, fields)                                                                \
     "event { name = \"" name "\"; id = " #id "; stream_id = 0; fields := struct {" fields "}; "    \
-                                                                                          "};\n"
+    "};\n"
 
 #define CTF_CONTEXT_BYTES (8 + 6 * 8 + 4) /* of the header and the context of a packet */
 

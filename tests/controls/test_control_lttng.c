@@ -1,4 +1,4 @@
-/* The plane "lttng" without a session daemon. With LTTng's own daemons it is tested by tests/lttng. */
+/* The plane "lttng" without a session daemon. With LTTng's daemons it is tested by tests/lttng. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

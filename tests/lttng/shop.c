@@ -1,13 +1,13 @@
-/* A program with trace points of LTTng-UST: two threads serve requests, in which the disk of shard 7
- * is slow. usage: shop SECONDS */
+/* A program with trace points of LTTng-UST: two threads serve requests, in which the disk of shard
+ * 7 is slow. usage: shop SECONDS */
 #define _GNU_SOURCE
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
-#include "shop_events.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "shop_events.h"
 
 static time_t ends;
 

@@ -90,8 +90,8 @@ static size_t count_points(const struct lttng *l)
 
 /* ---- the thread ---- */
 
-/* Log a trouble, once. A try may leave liblttng-ctl with a broken connection, so that every other one
- * fails for that reason. */
+/* Log a trouble, once. A try may leave liblttng-ctl with a broken connection, so that every other
+ * one fails for that reason. */
 static void tell_trouble(struct lttng *l, const char *why)
 {
     if (strcmp(l->told[0], why) == 0 || strcmp(l->told[1], why) == 0)
@@ -458,7 +458,8 @@ static bool is_offered(const struct lttng *l, size_t point, uint64_t now_ns)
            now_ns < events[1].there_ns + ABSENT_NS;
 }
 
-/* The sessions of LTTng have no lease: a pythiad that begins destroys those of one that was killed. */
+/* The sessions of LTTng have no lease: a pythiad that begins destroys those of one that was killed.
+ */
 static void set_lttng_lease(struct pythia_control *c, uint64_t lease_ns)
 {
     (void)c;

@@ -86,8 +86,6 @@ int pythia_probe_rules_parse(const char *name, const char *bytes, size_t size,
  * argument may have a name, and "real" may be behind it. */
 int pythia_event_rules_read(const char *path, struct pythia_probe_rules *out,
                             struct pythia_error *e);
-int pythia_event_rules_parse(const char *name, const char *bytes, size_t size,
-                             struct pythia_probe_rules *out, struct pythia_error *e);
 void pythia_probe_rules_free(struct pythia_probe_rules *rules);
 
 #endif

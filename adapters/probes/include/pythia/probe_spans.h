@@ -23,9 +23,9 @@ int pythia_probe_spans_create(const struct pythia_probe_rules *rules,
                               struct pythia_probe_spans **out);
 void pythia_probe_spans_destroy(struct pythia_probe_spans *s); /* s may be NULL */
 
-/* The hits are of a trace that was written elsewhere: `identity` (not 0) stands for it in the ids of
- * its traces and spans, which are the same whenever it is read, and `host` (copied) is the machine.
- * Nothing is looked up in /proc. Before the first hit. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* The hits are of a trace that was written elsewhere: `identity` (not 0) stands for it in the ids
+ * of its traces and spans, which are the same whenever it is read, and `host` (copied) is the
+ * machine. Nothing is looked up in /proc. Before the first hit. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_probe_spans_of_trace(struct pythia_probe_spans *s, uint64_t identity, const char *host);
 
 /* Hits with `number` are of the probe that begins (or, `done`, ends) this point of the rules.
@@ -58,8 +58,8 @@ void pythia_probe_spans_abandon(struct pythia_probe_spans *s, uint64_t time_ns);
 void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s);
 
 /* Append the requests that have ended since the last call as frames; `now_ns` is the clock of the
- * hits, and `epoch_ns` what CLOCK_REALTIME is ahead of it. `lost`: hits that were lost before they came
- * here, so far. PYTHIA_OK or PYTHIA_ENOMEM. */
+ * hits, and `epoch_ns` what CLOCK_REALTIME is ahead of it. `lost`: hits that were lost before they
+ * came here, so far. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64_t epoch_ns,
                             uint64_t lost, struct pythia_buf *to);
 
