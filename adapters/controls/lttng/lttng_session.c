@@ -70,11 +70,20 @@ static uint64_t read_own_start(void)
 /* Is it a session of a pythiad that does not run? */
 static bool is_stale(const char *name)
 {
-    unsigned long pid, start, number;
-    char rest;
-    if (sscanf(name, PREFIX "%lu-%lu-%lu%c", &pid, &start, &number, &rest) != 3)
+    uint64_t numbers[3]; /* process, its start, which of its sessions */
+    const char *at = name + strlen(PREFIX);
+    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
         return false;
-    return pythia_thread_start_time((uint64_t)pid << 32 | pid) != start;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (*at < '0' || *at > '9')
+            return false;
+        numbers[i] = strtoull(at, &end, 10);
+        if (*end != (i < 2 ? '-' : '\0'))
+            return false;
+        at = end + 1;
+    }
+    return pythia_thread_start_time(numbers[0] << 32 | numbers[0]) != numbers[1];
 }
 
 int pythia__lttng_sessions_clean(size_t *count, struct pythia_error *e)
