@@ -4,6 +4,24 @@
 #include "ctf.h"
 #include "pythia/lttng_events.h"
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#define HAS_LEAK_SANITIZER
+#endif
+#endif
+
+#ifdef HAS_LEAK_SANITIZER
+#define IGNORE_LEAKS(what)                                                                         \
+    do {                                                                                           \
+        __lsan_disable();                                                                          \
+        what;                                                                                      \
+        __lsan_enable();                                                                           \
+    } while (0)
+#else
+#define IGNORE_LEAKS(what) what
+#endif
+
 #define EVENTS                                                                                     \
     CTF_EVENT(0, "shop:begin", "u64 _order; string _title; ")                                      \
     CTF_EVENT(1, "shop:end", "i32 _result; ")                                                      \
@@ -349,10 +367,11 @@ static void a_file_that_is_cut_is_named(void **state)
     expect_failure("/stream'", 0);
 }
 
+/* The parser of libbabeltrace2 2.0.4 loses 16 bytes of such a text. */
 static void broken_metadata_is_refused(void **state)
 {
     write_stream("/* CTF 1.8 */\ntrace { major = 1;", 150);
-    expect_failure("the trace cannot be read (", 0);
+    IGNORE_LEAKS(expect_failure("the trace cannot be read (", 0));
 }
 
 static void a_stream_without_a_clock_is_refused(void **state)

@@ -152,7 +152,7 @@ static int create_channel(struct lttng_handle *handle, struct pythia_error *e)
 int pythia__lttng_session_open(const struct pythia__lttng_relay *relay, uint64_t number,
                                struct pythia__lttng_session *out, struct pythia_error *e)
 {
-    struct pythia__lttng_session s = {NULL};
+    struct pythia__lttng_session s = {.handle = NULL};
     snprintf(s.name, sizeof(s.name), PREFIX "%ld-%" PRIu64 "-%" PRIu64, (long)getpid(),
              read_own_start(), number);
     int status = create_session(relay, s.name, e);
@@ -177,7 +177,7 @@ void pythia__lttng_session_close(struct pythia__lttng_session *s)
         (void)pythia__lttng.destroy_session_no_wait(s->name);
     if (s->handle)
         pythia__lttng.destroy_handle(s->handle);
-    *s = (struct pythia__lttng_session){NULL};
+    *s = (struct pythia__lttng_session){.handle = NULL};
 }
 
 void pythia__lttng_session_url(const struct pythia__lttng_session *s,
