@@ -403,6 +403,27 @@ static void a_folder_is_a_trace_by_the_beginning_of_its_metadata(void **state)
     assert_true(pythia_lttng_is_trace(folder));
 }
 
+static void each_failed_allocation_is_reported(void **state)
+{
+    int status = PYTHIA_ENOMEM;
+    add_begin(100, 8, 4711, "tea");
+    add_wait(120, 8, .25, 2);
+    add_waited(130, 8);
+    add_end(150, 8, -5);
+    write_stream(METADATA, 150);
+    for (long allowed = 0; status != PYTHIA_OK && allowed < 100; allowed++) {
+        struct pythia_buf frames = {0};
+        struct pythia_lttng_numbers n;
+        struct pythia_error e = {0};
+        pythia_mem_fail_after(allowed);
+        status = read_trace(&frames, &n, &e);
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+        pythia_buf_free(&frames);
+    }
+    assert_int_equal(status, PYTHIA_OK);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -421,6 +442,7 @@ int main(void)
         TEST(broken_metadata_is_refused),
         TEST(a_stream_without_a_clock_is_refused),
         TEST(a_folder_is_a_trace_by_the_beginning_of_its_metadata),
+        TEST(each_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,8 @@
     UINT64_C(30000000000) /* after which events that no program has are offered no more */
 #define UNKNOWN_NS                                                                                 \
     UINT64_C(10000000000) /* after the first event of a program, when others are named */
+#define PRESENT_NS                                                                                 \
+    UINT64_C(3000000000) /* for which an event of a program is believed to be there */
 #define OFF_NS    UINT64_C(500000000)
 #define END_NS    UINT64_C(2000000000)
 #define NAMES_MAX 8 /* of events, in a message */
@@ -515,7 +517,7 @@ static int apply_lttng(struct pythia_control *c, const struct pythia_control_wis
 }
 
 /* The lock is held. An event that no program has any more is lost, though LTTng says that it is
- * enabled: from the second look without it. */
+ * enabled; and so is one of which the session daemon says nothing any more. */
 static enum pythia_control_result judge_point(const struct lttng *l, size_t point, uint64_t now_ns)
 {
     const struct event *events = &l->events[2 * point];
@@ -525,7 +527,7 @@ static enum pythia_control_result judge_point(const struct lttng *l, size_t poin
     if (wanted && (!l->up || l->off))
         return PYTHIA_CONTROL_LOST;
     for (int i = 0; i < 2 && wanted; i++)
-        if (now_ns > events[i].there_ns + 4 * PASS_NS)
+        if (now_ns > events[i].there_ns + PRESENT_NS)
             return PYTHIA_CONTROL_LOST;
     if (events[0].refused || events[1].refused)
         return PYTHIA_CONTROL_REFUSED;
