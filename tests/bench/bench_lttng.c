@@ -1,7 +1,7 @@
 /* How long a switch of LTTng takes: bench_lttng RULES RELAY NUMBER, one line of JSON, milliseconds.
  * With rules whose points are shop:sell, a request, and shop:pack (tests/lttng/shop.yaml):
  *
- *     in_force  from the call that applies a set to the moment at which the plane says it is in force
+ *     in_force  from the call that applies a set until the plane says that it is in force
  *     first     from that call to the first hit in the program
  *     arrives   from the end of the span of that hit to its arrival here */
 #define _GNU_SOURCE
@@ -169,8 +169,9 @@ static void print_times(const char *name, double *times, int count, const char *
 int main(int count, char **arguments)
 {
     static double in_force[MOST], first[MOST], arrives[MOST];
-    int number = count > 3 ? atoi(arguments[3]) : 0;
-    if (number < 1 || number > MOST)
+    long given = count > 3 ? strtol(arguments[3], NULL, 10) : 0;
+    int number = given > MOST ? 0 : (int)given;
+    if (number < 1)
         die("usage: bench_lttng RULES RELAY NUMBER");
     begin(arguments[1], arguments[2]);
     apply(false);
