@@ -43,6 +43,11 @@ struct pythia_lttng_events {
     struct pythia_lttng_numbers numbers;
 };
 
+int pythia_lttng_events_load(struct pythia_error *e)
+{
+    return pythia__babeltrace_load(e);
+}
+
 /* ---- which trace it is ---- */
 
 /* A metadata file is packets, each with this number in the byte order of the machine that wrote it,
