@@ -235,8 +235,16 @@ static bool share_stands_out(struct pythia__looking *l, const struct pythia__tar
            (low >= PYTHIA__LARGE || probability_of(l, target) >= SURE || !is_dwarfed(l, target));
 }
 
+/* The first cause of a search that began again by itself needs surely the share that a finding
+ * needs otherwise (search.h). */
+static bool share_is_enough(const struct pythia__looking *l, const struct pythia_finding *f)
+{
+    bool strict = l->p->retries > 0 && l->p->cause_count == 0;
+    return (strict ? f->low : f->share) >= PYTHIA_FINDING_MIN;
+}
+
 bool pythia__look_is_cause(struct pythia__looking *l, const struct pythia__target *target)
 {
-    return target->finding.share >= PYTHIA_FINDING_MIN && share_stands_out(l, target) &&
+    return share_is_enough(l, &target->finding) && share_stands_out(l, target) &&
            is_at_end(l, target);
 }

@@ -15,7 +15,7 @@
 #include "search_parts.h"
 #include "search_text.h"
 
-#define FORMAT "pythia.search/2 "
+#define FORMAT "pythia.search/3 "
 
 /* ---- the order of nodes ---- */
 
@@ -97,6 +97,8 @@ static void put_problem(const struct pythia_search *s, const struct pythia_probl
     pythia__saved_put_number(out, p->requests);
     pythia__saved_put_number(out, p->carried);
     pythia__saved_put_number(out, p->waited);
+    pythia__saved_put_number(out, p->retries);
+    pythia__saved_put_number(out, p->retry_in);
     pythia__saved_put_double(out, p->variance_share);
     pythia__saved_put_double(out, p->rest);
     pythia__saved_put_finding(out, &p->top);
@@ -366,6 +368,8 @@ static struct pythia_problem take_problem(struct pythia__saved *r)
     p.requests = pythia__saved_number(r, UINT64_MAX);
     p.carried = pythia__saved_number(r, UINT64_MAX);
     p.waited = pythia__saved_number(r, UINT64_MAX);
+    p.retries = pythia__saved_number(r, UINT64_MAX);
+    p.retry_in = pythia__saved_number(r, PYTHIA_RETRY_MOST);
     p.variance_share = pythia__saved_double(r);
     p.rest = pythia__saved_double(r);
     p.top = pythia__saved_finding(r);

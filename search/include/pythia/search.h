@@ -137,8 +137,20 @@ struct pythia_problem {
     size_t cause_count;
     bool grown;  /* contexts turned up in the type, and in the last cycle each cause that was found
                     was looked for anew */
+    uint64_t retries;  /* times that the search began again by itself, since evidence last made it
+                          begin */
+    uint64_t retry_in; /* GIVEN_UP: cycles with enough requests until it does so; else 0 */
     double rest; /* share of the variance that no cause explains; NaN: not known */
 };
+
+/* A search that was given up begins again by itself after PYTHIA_RETRY_FIRST cycles with enough
+ * requests, then after twice as many each time, up to PYTHIA_RETRY_MOST: a few unlucky cycles must
+ * not end it for good. It goes on with what it believed, and does not open again the points that
+ * showed nothing. More cycles would make a false finding more likely, so the first cause of such a
+ * search must surely have PYTHIA_FINDING_MIN of the variance: the interval takes in that the test is
+ * repeated in each cycle. tests/bench/search has the rates ("again"). */
+#define PYTHIA_RETRY_FIRST 4
+#define PYTHIA_RETRY_MOST  64
 
 /* A decision about one trace point. */
 struct pythia_switch {
