@@ -135,12 +135,12 @@ struct pythia_problem {
     struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
     struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
     size_t cause_count;
-    bool grown;  /* contexts turned up in the type, and in the last cycle each cause that was found
+    bool grown; /* contexts turned up in the type, and in the last cycle each cause that was found
                     was looked for anew */
     uint64_t retries;  /* times that the search began again by itself, since evidence last made it
                           begin */
     uint64_t retry_in; /* GIVEN_UP: cycles with enough requests until it does so; else 0 */
-    double rest; /* share of the variance that no cause explains; NaN: not known */
+    double rest;       /* share of the variance that no cause explains; NaN: not known */
 };
 
 /* A search that was given up begins again by itself after PYTHIA_RETRY_FIRST cycles with enough

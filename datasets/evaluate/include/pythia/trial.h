@@ -36,7 +36,7 @@ struct pythia_trial_problem {
     uint64_t drift_requests, first_request; /* which the search begins with */
     uint64_t scattered; /* in so many requests at the beginning the causes are in other nodes for
                            each request: durations vary as later, and no place stands out */
-    size_t cause_count;                     /* 0: nothing is to be found */
+    size_t cause_count; /* 0: nothing is to be found */
     struct pythia_workflow_cause causes[PYTHIA_TRIAL_CAUSES];
 };
 
