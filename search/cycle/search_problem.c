@@ -629,6 +629,7 @@ static int watch_problem(struct pythia__looking *l)
     l->p->why = PYTHIA_WHY_NONE; /* it may be given up in this cycle, for another reason */
     l->p->retry_in = 0;
     l->p->retries = again ? 0 : l->p->retries + 1;
+    l->p->retried = !again;
     l->k->looked = l->p->cycles;
     l->k->idle = l->k->unanswered = 0;
     if (again)

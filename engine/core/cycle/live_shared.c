@@ -354,6 +354,7 @@ static int decide_merged(struct pythia_live *l, struct pythia__evidence *e, bool
         return status;
     l->last = found;
     *switched = found.switch_count > 0;
+    pythia__live_review_retried(l);
     return l->search ? grow_search(l, switched, why) : PYTHIA_OK;
 }
 

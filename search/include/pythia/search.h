@@ -137,6 +137,7 @@ struct pythia_problem {
     size_t cause_count;
     bool grown; /* contexts turned up in the type, and in the last cycle each cause that was found
                     was looked for anew */
+    bool retried;      /* the search began again by itself in the last cycle */
     uint64_t retries;  /* times that the search began again by itself, since evidence last made it
                           begin */
     uint64_t retry_in; /* GIVEN_UP: cycles with enough requests until it does so; else 0 */
@@ -219,6 +220,10 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
 /* Do programs have to have a point open for all types if it is open for one (may_widen)? What is
  * seen of requests is limited to its types all the same. */
 bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint);
+
+/* Does a request of that type (number of a string) hit a trace point, by the search space? Also
+ * true of a type that the search has not met. O(log of points of the type). */
+bool pythia_search_has_point(const struct pythia_search *s, uint32_t type, uint32_t tracepoint);
 
 /* Mean hits of a trace point per request, of the type that hits it most often, by the search
  * space; 0: it is in no type. */
