@@ -313,6 +313,77 @@ static void an_engine_that_begins_with_a_snapshot_goes_on_as_the_others(void **s
     }
 }
 
+/* What is in the log now is lost before anybody has read it. */
+static void lose_log(struct log *log)
+{
+    for (size_t i = 0; i < log->engine_count; i++)
+        log->read[i] = log->count;
+}
+
+/* One saves its search, and all restore that, itself included. */
+static void begin_afresh(struct log *log, size_t from)
+{
+    struct pythia_buf saved = {0};
+    struct pythia_error e = {0};
+    assert_int_equal(pythia_live_shared_save(log->engines[from].live, &saved), PYTHIA_OK);
+    for (size_t i = 0; i < log->engine_count; i++) {
+        assert_int_equal(
+            pythia_live_shared_restore(log->engines[i].live, pythia_buf_text(&saved), &e),
+            PYTHIA_OK);
+        stream_applied(&log->engines[i]);
+    }
+    pythia_buf_free(&saved);
+}
+
+/* The first has read one message more than the second, and then both miss some. */
+static void engines_that_all_missed_evidence_go_on_from_the_search_of_one(void **state)
+{
+    for (size_t from = 0; from < 2; from++) {
+        struct log log;
+        begin(&log, 2);
+        run(&log, 3);
+        for (size_t sent = log.count; log.count < sent + 2;) {
+            for (size_t i = 0; i < 2; i++)
+                stream_request(&log.engines[i], stream_varied(log.engines[i].number));
+            send_due(&log);
+        }
+        assert_int_equal(read_message(&log, 0, pythia_buf_text(&log.messages[log.read[0]++])),
+                         PYTHIA_OK);
+        lose_log(&log);
+        begin_afresh(&log, from);
+        assert_int_equal(numbers(&log, 1).rounds, 3);
+        for (size_t i = 0; i < 2; i++)
+            assert_int_equal(numbers(&log, i).waiting, 1 - from);
+        run(&log, 12);
+        assert_alike(&log);
+        end(&log);
+    }
+}
+
+static void a_search_that_had_not_begun_begins_afresh_with_nothing(void **state)
+{
+    struct log log;
+    struct pythia_buf saved = {0};
+    struct pythia_error e = {0};
+    begin(&log, 3);
+    while (log.count == 0) { /* the types of one engine, of three */
+        stream_request(&log.engines[0], stream_varied(log.engines[0].number));
+        send_due(&log);
+    }
+    assert_int_equal(read_message(&log, 0, pythia_buf_text(&log.messages[0])), PYTHIA_OK);
+    lose_log(&log);
+    assert_false(pythia_live_shared_has_snapshot(log.engines[1].live));
+    assert_int_equal(pythia_live_shared_save(log.engines[1].live, &saved), PYTHIA_OK);
+    begin_afresh(&log, 1);
+    run(&log, 6);
+    assert_alike(&log);
+    /* One whose search has begun by then cannot go on with nothing. */
+    assert_int_equal(pythia_live_shared_restore(log.engines[0].live, pythia_buf_text(&saved), &e),
+                     PYTHIA_EUSAGE);
+    pythia_buf_free(&saved);
+    end(&log);
+}
+
 static void a_snapshot_that_is_cut_off_is_refused_and_changes_nothing(void **state)
 {
     struct log log;
@@ -471,6 +542,8 @@ int main(void)
         cmocka_unit_test(evidence_that_comes_twice_counts_once),
         cmocka_unit_test(an_engine_with_other_settings_takes_no_part),
         cmocka_unit_test(an_engine_that_begins_with_a_snapshot_goes_on_as_the_others),
+        cmocka_unit_test(engines_that_all_missed_evidence_go_on_from_the_search_of_one),
+        cmocka_unit_test(a_search_that_had_not_begun_begins_afresh_with_nothing),
         cmocka_unit_test(a_snapshot_that_is_cut_off_is_refused_and_changes_nothing),
         cmocka_unit_test(a_snapshot_of_another_version_is_refused_by_its_name),
         cmocka_unit_test(several_engines_learn_what_one_learns_that_sees_all_requests),

@@ -33,7 +33,8 @@ static json_t *pack_snapshot(const struct pythia_live *l, const struct pythia_bu
     const struct pythia__live_share *share = &l->share;
     const struct pythia_live_shared_numbers *n = &share->numbers;
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:o}", "format",
-                     FORMAT, "group", share->group, "settings", share->log_settings, "set",
+                     FORMAT, "group", share->group, "settings",
+                     share->log_settings ? share->log_settings : share->settings, "set",
                      (json_int_t)share->set, "cycle", (json_int_t)l->last.number, "rounds",
                      (json_int_t)n->rounds, "requests", (json_int_t)n->requests, "late_requests",
                      (json_int_t)n->late_requests, "members", (json_int_t)n->members, "space",
@@ -49,23 +50,27 @@ bool pythia_live_shared_has_snapshot(const struct pythia_live *l)
 int pythia_live_shared_save(const struct pythia_live *l, struct pythia_buf *out)
 {
     struct pythia_buf space = {0}, search = {0};
+    json_t *head = NULL;
     char *line = NULL;
-    int status = pythia_space_file_write(l->space, &space);
-    if (status == PYTHIA_OK)
-        status = pythia_search_save(l->search, &search);
-    json_t *head = status == PYTHIA_OK ? pack_snapshot(l, &space, &search) : NULL;
-    if (status == PYTHIA_OK &&
-        !(line = head ? json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL))
-        status = PYTHIA_ENOMEM;
+    int status = l->search ? pythia_space_file_write(l->space, &space) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = l->search ? pythia_search_save(l->search, &search) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        goto out;
+    head = pack_snapshot(l, &space, &search);
+    line = head ? json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    status = PYTHIA_ENOMEM;
+    if (!line)
+        goto out;
+    pythia_buf_puts(out, line);
+    pythia_buf_putc(out, '\n');
+    pythia_buf_text_add(out, pythia_buf_text(&search));
+    for (size_t i = 0; i < l->share.part_count; i++)
+        pythia_buf_text_add(out, pythia_buf_text(&l->share.parts[i].file));
+    status = pythia_buf_status(out);
+out:
     json_decref(head);
-    if (status == PYTHIA_OK) {
-        pythia_buf_puts(out, line);
-        pythia_buf_putc(out, '\n');
-        pythia_buf_text_add(out, pythia_buf_text(&search));
-        for (size_t i = 0; i < l->share.part_count; i++)
-            pythia_buf_text_add(out, pythia_buf_text(&l->share.parts[i].file));
-        status = pythia_buf_status(out);
-    }
     free(line);
     pythia_buf_free(&space);
     pythia_buf_free(&search);
@@ -212,6 +217,20 @@ static void take_numbers(struct pythia_live *l, const json_t *head)
     share->offered = false;
 }
 
+/* A search that has not begun: nothing that was sent for it counts. */
+static int restore_nothing(struct pythia_live *l, const json_t *head, struct pythia_error *e)
+{
+    if (l->search)
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "the search of the group began anew, and that of this member "
+                                "cannot go on");
+    pythia__live_share_clear(&l->share);
+    pythia__live_share_clear_offers(&l->share);
+    take_numbers(l, head);
+    pythia_live_shared_forget(l);
+    return PYTHIA_OK;
+}
+
 /* Types that were added for a snapshot which is refused afterwards do no harm: the search that
  * there is takes them in. */
 static int restore_search(struct pythia_live *l, const json_t *head, struct pythia_text rest,
@@ -221,6 +240,8 @@ static int restore_search(struct pythia_live *l, const json_t *head, struct pyth
     struct pythia_search *search = NULL;
     struct pythia_text saved;
     size_t moved = 0;
+    if (whole_number(head, "search") == 0)
+        return restore_nothing(l, head, e);
     if (!cut_off(&rest, whole_number(head, "search"), &saved))
         return refuse_snapshot(e, NULL);
     int status = read_parts(l, json_object_get(head, "parts"), rest, &waiting, e);

@@ -386,11 +386,13 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
             pythia__kafka_log_skip(k, m->offset, "it is not of a pythiad of this version");
         s->skipped++;
     } else if (json_object_get(head, "snapshot")) {
-        note_snapshot(k, m, head);
+        if (!pythia__kafka_snapshot_afresh(k, m, head))
+            note_snapshot(k, m, head);
     } else if (take_place(k, head)) {
         s->last_is_own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
         read_evidence(k, m, head, rest);
     }
+    s->met = head ? m->offset : s->met;
     json_decref(head);
 }
 
@@ -626,6 +628,12 @@ static void begin_job(struct pythia__kafka *k, bool sending)
                   sending ? end_send : end_begin);
 }
 
+void pythia__kafka_shared_send_afresh(struct pythia__kafka *k)
+{
+    k->shared->sends_snapshot = true;
+    begin_job(k, true);
+}
+
 static void send_due(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
@@ -634,7 +642,7 @@ static void send_due(struct pythia__kafka *k)
     if (!ordered && !s->sends_snapshot && !pythia_live_shared_is_due(k->live))
         return;
     int status = ordered             ? write_orders(k)
-                 : s->sends_snapshot ? pythia__kafka_snapshot_write(k)
+                 : s->sends_snapshot ? pythia__kafka_snapshot_write(k, false)
                                      : write_message(k);
     if (status != PYTHIA_OK) {
         pythia_log(PYTHIA_LOG_ERROR,
