@@ -375,6 +375,12 @@ static void a_search_that_had_not_begun_begins_afresh_with_nothing(void **state)
     assert_false(pythia_live_shared_has_snapshot(log.engines[1].live));
     assert_int_equal(pythia_live_shared_save(log.engines[1].live, &saved), PYTHIA_OK);
     begin_afresh(&log, 1);
+    /* What the first knew of before counts no more: it would begin by itself with that. */
+    for (size_t sent = log.count; log.count == sent; send_due(&log))
+        stream_request(&log.engines[0], stream_varied(log.engines[0].number));
+    read_log(&log);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(numbers(&log, i).set, 0);
     run(&log, 6);
     assert_alike(&log);
     /* One whose search has begun by then cannot go on with nothing. */
