@@ -289,7 +289,7 @@ class KafkaSearch(unittest.TestCase):
         offset = mock.command("send", EVIDENCE, 0, "key", path)
         later = self.start(mock, "--observe-only", space=space)
         later.logged(rf"Skipped a message that is no evidence: topic=pythia.evidence, offset={offset}, reason=it has the format "
-                     r"pythia.snapshot/7, and this pythiad reads pythia.snapshot/1; run the same version of pythiad everywhere")
+                     r"pythia.snapshot/7, and this pythiad reads pythia.snapshot/2; run the same version of pythiad everywhere")
         later.logged("Begins with a snapshot of the search: topic=pythia.evidence, offset=1, rounds=1")
         self.until(lambda: self.search(later)["rounds"] == 1, later)
 
@@ -390,7 +390,7 @@ class KafkaSearch(unittest.TestCase):
         mock = self.begin()
         path = os.path.join(mock.folder, "poison")
         for text in (b"", b"no line", b"{}\n", b'{"format":"pythia.part/1","group":"pythia","name":"n"}\n{"format":"pythia.round/9"}\n',
-                     b'{"format":"pythia.part/1","group":"other","name":"n"}\n{"format":"pythia.round/1","group":"other","settings":"",'
+                     b'{"format":"pythia.part/1","group":"other","name":"n"}\n{"format":"pythia.round/2","group":"other","settings":"",'
                      b'"member":"m"}\n'):
             with open(path, "wb") as to:
                 to.write(text)
@@ -399,7 +399,7 @@ class KafkaSearch(unittest.TestCase):
         self.together(one)
         self.assertEqual(self.search(one)["skipped"], 5)
         one.logged(r"Skipped a message that is no evidence: topic=pythia.evidence, offset=3, reason=it has the format "
-                   r"pythia.round/9, and this pythiad reads pythia.round/1; run the same version of pythiad everywhere")
+                   r"pythia.round/9, and this pythiad reads pythia.round/2; run the same version of pythiad everywhere")
         self.send(mock, make_requests(REQUESTS, 1))
         self.until(lambda: self.search(one)["set"] == 1, one)
 

@@ -40,6 +40,7 @@ struct pythia__live_part {
 
 /* A search that several engines make together: live_shared.h. */
 struct pythia__live_share {
+    struct pythia_layers *layers; /* owned: those of the log, which are the same at all engines */
     bool on;
     char *group, *settings; /* owned */
     char *log_settings;     /* owned: of the first message; NULL: none was read */
@@ -170,6 +171,12 @@ void pythia__live_part_free(struct pythia__live_part *part);
 void pythia__live_share_clear(struct pythia__live_share *share); /* its parts */
 void pythia__live_share_clear_offers(struct pythia__live_share *share);
 struct pythia_search_options pythia__live_share_search(const struct pythia_live *l);
+/* The layers that this engine knows and the log lacks, as an object by the ids of points (NULL when
+ * out of memory); or all that the log has. Add those of a message, of which the first counts for
+ * each point. PYTHIA_OK, PYTHIA_EFORMAT with the reason in `e`, or PYTHIA_ENOMEM. */
+json_t *pythia__live_pack_layers(const struct pythia_live *l, bool of_log);
+int pythia__live_take_layers(const struct pythia_live *l, json_t *packed, struct pythia_layers *to,
+                             struct pythia_error *e);
 
 /* live_shared.c, for live_snapshot.c: move the types of a space's text that are not known yet to
  * our space, *moved rises by their number; look at a file of evidence alone, before it counts; add

@@ -11,7 +11,7 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 
-#define FORMAT "pythia.round/1"
+#define FORMAT "pythia.round/2"
 
 /* Of one type; merged groups have four times as many in all, the 4096 of a cycle (evidence.c). */
 #define ROWS 1024
@@ -86,18 +86,22 @@ static json_t *pack_hits(const struct pythia_live *l, const struct pythia__evide
 static json_t *pack_head(struct pythia_live *l, const char *member,
                          const struct pythia__evidence *e, const struct pythia_buf *types)
 {
-    json_t *hits = pack_hits(l, e);
-    if (!hits)
+    json_t *hits = pack_hits(l, e), *layers = pythia__live_pack_layers(l, false);
+    if (!hits || !layers) {
+        json_decref(hits);
+        json_decref(layers);
         return NULL;
+    }
     uint64_t begin_ns = e->requests > 0 ? e->begin_ns : 0;
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}",
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, "
+                     "s:o}",
                      "format", FORMAT, "group", l->share.group, "settings", l->share.settings,
                      "member", member, "parts", (json_int_t)l->share.own, "of",
                      (json_int_t)l->share.all, "set", (json_int_t)l->share.set, "requests",
                      (json_int_t)e->requests, "spans", (json_int_t)e->spans, "begin_ns",
                      (json_int_t)begin_ns, "end_ns", (json_int_t)e->end_ns, "last_begin_ns",
                      (json_int_t)e->last_begin_ns, "longest_ns", (json_int_t)e->longest_ns, "space",
-                     types->bytes ? types->bytes : "", "hits", hits);
+                     types->bytes ? types->bytes : "", "hits", hits, "layers", layers);
 }
 
 static int write_evidence(const struct pythia_live *l, struct pythia__evidence *e,
@@ -625,6 +629,8 @@ int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
     if (status == PYTHIA_OK)
         status = check_types(l, json_string_value(json_object_get(head, "member")),
                              json_string_value(json_object_get(head, "space")), e);
+    if (status == PYTHIA_OK)
+        status = pythia__live_take_layers(l, json_object_get(head, "layers"), share->layers, e);
     if (status == PYTHIA_OK)
         status = take_part(l, head, message, e);
 out:

@@ -39,8 +39,11 @@
  * sent types make up the whole, or when one of them sends a second time. Of types that turn up
  * later the first message counts.
  *
+ * Layers of points are sent with the evidence by the engines that know them, and the first message
+ * about a point counts.
+ *
  * What would make searches differ is not part of them: pins by hand, points closed for their cost,
- * measured prices, layers, histories, and points that nothing can switch hold for the switches of
+ * measured prices, histories, and points that nothing can switch hold for the switches of
  * an engine alone; whoever wants a pin everywhere gives it to all. Effects of opened points are not
  * measured, and a type of which a round has too few requests is not carried to the next one. The
  * settings of a search are those of the log's first message: an engine with others takes no
