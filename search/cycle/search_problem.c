@@ -187,7 +187,8 @@ static int open_picks(struct pythia__looking *l, const struct pythia__pick *pick
                           100 * picks[i].inside);
         /* A pick that divides no region of the requests seen so far has no share to name. */
         if (picks[i].block < b->region_count) {
-            struct pythia_place place = pythia_place_of(l->seen, b->regions[picks[i].block].edge);
+            struct pythia_place place =
+                pythia_place_of_layer(l->seen, b->regions[picks[i].block].edge, s->o.layers);
             pythia_buf_printf(&reason, ", and it splits the time ");
             pythia_place_add(&reason, v, &place);
             pythia_buf_printf(&reason, ", which accounts for %.0f %% of the variance",

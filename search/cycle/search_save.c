@@ -78,6 +78,7 @@ void pythia__saved_put_finding(struct pythia_buf *out, const struct pythia_findi
     pythia__saved_put_number(out, f->place.from_event);
     pythia__saved_put_number(out, f->place.to_event);
     pythia__saved_put_number(out, f->place.own);
+    put_point(out, f->place.hosted ? f->place.host : PYTHIA_NONE);
     pythia__saved_put_double(out, f->share);
     pythia__saved_put_double(out, f->low);
     pythia__saved_put_double(out, f->high);
@@ -342,6 +343,9 @@ struct pythia_finding pythia__saved_finding(struct pythia__saved *r)
     p->from_event = (uint8_t)pythia__saved_number(r, PYTHIA_EVENT_ANNOTATION);
     p->to_event = (uint8_t)pythia__saved_number(r, PYTHIA_EVENT_ANNOTATION);
     p->own = pythia__saved_number(r, 1) > 0;
+    uint32_t host = take_point_or_none(r);
+    p->hosted = host != PYTHIA_NONE;
+    p->host = p->hosted ? host : 0;
     out.share = pythia__saved_double(r);
     out.low = pythia__saved_double(r);
     out.high = pythia__saved_double(r);

@@ -7,7 +7,7 @@
 #include "pythia/status.h"
 #include "pythia/verdict.h"
 
-#define FORMAT "pythia.verdicts/1 "
+#define FORMAT "pythia.verdicts/2 "
 
 static void put_places(const struct pythia_verdict_place *places, size_t count,
                        struct pythia_buf *out)
