@@ -87,7 +87,7 @@ struct kafka_snapshot {
     int64_t from, before; /* the search looks from there on, at messages before that one */
     bool ours;            /* the topic has messages of this group */
     int64_t last;         /* offset of the last of them that was met; -1: none */
-    bool afresh;          /* what was found is no usual snapshot */
+    bool afresh;          /* it, or what was begun with, is no usual snapshot */
     /* While there is none: where the topic ended, and at how many looks in a row it did there. */
     int64_t still;
     unsigned looks;

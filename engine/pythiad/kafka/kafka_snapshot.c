@@ -178,6 +178,7 @@ static void begin_with_snapshot(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     struct kafka_snapshot *sn = &s->snapshot;
     struct pythia_error e = {0};
+    bool afresh = sn->afresh;
     int status = restore_snapshot(k, &e);
     pythia_buf_free(&sn->found);
     if (status == PYTHIA_EFORMAT) { /* one before it may do */
@@ -188,12 +189,10 @@ static void begin_with_snapshot(struct pythia__kafka *k)
     } else if (status != PYTHIA_OK) {
         pythia__kafka_log_fail(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
     } else {
+        sn->afresh = afresh;
         log_begin(k);
         sn->looks = 0;
-        s->afresh += sn->afresh;
-        /* Later members cannot tell whether it counts once the topic has forgotten what was before
-         * it: a usual snapshot follows the next round. */
-        sn->known = !sn->afresh;
+        s->afresh += afresh;
         pythia__kafka_log_follow(k);
         pythia__kafka_log_tell_settings(k);
     }
@@ -270,6 +269,7 @@ void pythia__kafka_snapshot_note(struct pythia__kafka *k, int64_t offset)
 {
     struct kafka_snapshot *sn = &k->shared->snapshot;
     sn->known = true;
+    sn->afresh = false;
     sn->offset = offset;
     sn->rounds = pythia_live_shared_numbers(k->live).rounds;
 }
@@ -309,7 +309,9 @@ bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k)
         return false;
     struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
     bool gone = sn->known && sn->offset >= 0 && sn->offset < s->low;
-    bool old = !sn->known || n.rounds >= sn->rounds + ROUNDS;
+    /* After a message that began afresh a usual one follows soon: later members cannot tell whether
+     * that counts once the topic has forgotten what was before it. */
+    bool old = !sn->known || n.rounds >= sn->rounds + (sn->afresh ? 1 : ROUNDS);
     /* Right after a round little evidence waits, which would be in the snapshot. */
     return gone || (old && s->last_is_own && n.waiting <= 1);
 }
