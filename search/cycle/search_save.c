@@ -314,7 +314,7 @@ static void take_points(struct pythia__saved *r)
     r->points = pythia_calloc(r->point_count + 1, sizeof(*r->points));
     if (!r->points)
         pythia__saved_fail(r, PYTHIA_ENOMEM);
-    for (uint64_t i = 0; i < r->point_count && r->status == PYTHIA_OK; i++) {
+    for (uint64_t i = 0; r->points && i < r->point_count; i++) {
         struct pythia_text id = pythia__saved_text(r);
         if (r->status != PYTHIA_OK)
             return;
@@ -390,25 +390,28 @@ static struct pythia_problem take_problem(struct pythia__saved *r)
 static void take_belief(struct pythia__saved *r, uint32_t unsplit, struct pythia__belief *out)
 {
     size_t count = pythia__saved_count(r);
-    const struct pythia_space_type *type =
-        count > 0 && r->status == PYTHIA_OK ? pythia_space_type(r->s->space, unsplit) : NULL;
     if (count == 0 || r->status != PYTHIA_OK)
         return;
+    const struct pythia_space_type *type = pythia_space_type(r->s->space, unsplit);
     if (!type || pythia_cct_nodes(type->cct) != count) {
         pythia__saved_fail(r, PYTHIA_EFORMAT);
         return;
     }
     uint32_t *nodes = sort_nodes(type);
     double *weights = pythia_calloc(count, sizeof(*weights));
-    if (!nodes || !weights || pythia__belief_create_with(type, r->s->o.history, out) != PYTHIA_OK)
+    if (!nodes || !weights || pythia__belief_create_with(type, r->s->o.history, out) != PYTHIA_OK) {
         pythia__saved_fail(r, PYTHIA_ENOMEM);
-    for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
+        goto out;
+    }
+    for (size_t i = 0; i < count; i++) {
         weights[nodes[i]] = pythia__saved_double(r);
         if (!isfinite(weights[nodes[i]]))
             pythia__saved_fail(r, PYTHIA_EFORMAT);
+        if (r->status != PYTHIA_OK)
+            goto out;
     }
-    if (r->status == PYTHIA_OK)
-        pythia__belief_set(out, weights);
+    pythia__belief_set(out, weights);
+out:
     pythia_free(nodes);
     pythia_free(weights);
 }
@@ -424,10 +427,12 @@ static void take_durations(struct pythia__saved *r, struct pythia__search_keepin
         return;
     }
     k->duration_count = count;
-    for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         k->log_durations[i] = pythia__saved_double(r);
         if (!isfinite(k->log_durations[i]))
             pythia__saved_fail(r, PYTHIA_EFORMAT);
+        if (r->status != PYTHIA_OK)
+            return;
     }
 }
 
@@ -441,11 +446,12 @@ static void take_retired(struct pythia__saved *r, struct pythia__search_keeping 
         pythia__saved_fail(r, PYTHIA_ENOMEM);
         return;
     }
-    for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint32_t point = take_point(r);
         uint64_t cycle = pythia__saved_number(r, r->s->cycle);
-        if (r->status == PYTHIA_OK)
-            k->retired[point] = cycle;
+        if (r->status != PYTHIA_OK)
+            return;
+        k->retired[point] = cycle;
     }
 }
 
@@ -486,9 +492,11 @@ static void take_type(struct pythia__saved *r)
         return;
     }
     t->requests = requests;
-    for (size_t i = 0; i < open && r->status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < open; i++) {
         uint32_t point = take_point(r);
-        if (r->status == PYTHIA_OK && pythia__search_switch(r->s, t, point, true) != PYTHIA_OK)
+        if (r->status != PYTHIA_OK)
+            return;
+        if (pythia__search_switch(r->s, t, point, true) != PYTHIA_OK)
             pythia__saved_fail(r, PYTHIA_ENOMEM);
     }
 }
@@ -523,10 +531,11 @@ static void take_search(struct pythia__saved *r)
     r->s->cycle = pythia__saved_number(r, UINT64_MAX);
     r->s->seconds = pythia__saved_double(r);
     size_t count = pythia__saved_count(r);
-    for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint32_t point = take_point(r);
-        if (r->status == PYTHIA_OK)
-            r->s->wide[point] = true;
+        if (r->status != PYTHIA_OK)
+            return;
+        r->s->wide[point] = true;
     }
     count = pythia__saved_count(r);
     for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++)
@@ -555,10 +564,14 @@ int pythia_search_load(struct pythia_search *s, struct pythia_text saved)
     struct pythia__saved r = {
         .s = s, .vocabulary = pythia_space_vocabulary(s->space), .left = saved};
     pythia__saved_begin(&r, PYTHIA_TEXT(FORMAT));
-    if (r.status == PYTHIA_OK && pythia_vocabulary_tracepoints(r.vocabulary) > s->points)
+    if (r.status != PYTHIA_OK)
+        goto out;
+    if (pythia_vocabulary_tracepoints(r.vocabulary) > s->points)
         r.status = pythia_search_grow(s);
-    if (r.status == PYTHIA_OK)
-        take_search(&r);
+    if (r.status != PYTHIA_OK)
+        goto out;
+    take_search(&r);
+out:
     pythia_free(r.points);
     return r.status;
 }
