@@ -16,8 +16,8 @@
  * would be much of the topic. */
 #define ROUNDS 8
 
-/* Looks for a snapshot, RETRY_MS apart, after which the search begins afresh: longer than the 10 s that a
- * member needs to write one which has missed nothing. */
+/* Looks for a snapshot, RETRY_MS apart, after which the search begins afresh: longer than the 10 s
+ * that a member needs to write one which has missed nothing. */
 #define AFRESH_LOOKS 15
 
 #define LOOK_MESSAGES 64 /* from the end of the topic, at first; then LOOK_MORE times as many */

@@ -148,8 +148,8 @@ struct pythia_problem {
  * requests, then after twice as many each time, up to PYTHIA_RETRY_MOST: a few unlucky cycles must
  * not end it for good. It goes on with what it believed, and does not open again the points that
  * showed nothing. More cycles would make a false finding more likely, so the first cause of such a
- * search must surely have PYTHIA_FINDING_MIN of the variance: the interval takes in that the test is
- * repeated in each cycle. tests/bench/search has the rates ("again"). */
+ * search must surely have PYTHIA_FINDING_MIN of the variance, by an interval that takes in that the
+ * test is repeated in each cycle. tests/bench/search has the rates ("again"). */
 #define PYTHIA_RETRY_FIRST 4
 #define PYTHIA_RETRY_MOST  64
 

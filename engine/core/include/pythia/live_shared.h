@@ -98,8 +98,8 @@ int pythia_live_shared_save(const struct pythia_live *l, struct pythia_buf *out)
 /* Stand where the engine stood that saved this, and then read the messages that came after it. What
  * was known of the search before is forgotten, as is evidence that was gathered. PYTHIA_OK;
  * PYTHIA_EFORMAT for a snapshot that is broken or another group's, with the reason in `e`: all is
- * as it was; any other, as for one of a search that has not begun when ours has: the engine has to begin anew. One with other settings than ours is not
- * taken over (_numbers: differs). */
+ * as it was; any other, as for one of a search that has not begun when ours has: the engine has to
+ * begin anew. One with other settings than ours is not taken over (_numbers: differs). */
 int pythia_live_shared_restore(struct pythia_live *l, struct pythia_text saved,
                                struct pythia_error *e);
 
