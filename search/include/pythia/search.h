@@ -135,9 +135,9 @@ struct pythia_problem {
     struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
     struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
     size_t cause_count;
-    bool grown; /* contexts turned up in the type, and in the last cycle each cause that was found
+    bool grown;   /* contexts turned up in the type, and in the last cycle each cause that was found
                     was looked for anew */
-    bool retried;      /* the search began again by itself in the last cycle */
+    bool retried; /* the search began again by itself in the last cycle */
     uint64_t retries;  /* times that the search began again by itself, since evidence last made it
                           begin */
     uint64_t retry_in; /* GIVEN_UP: cycles with enough requests until it does so; else 0 */
