@@ -424,6 +424,20 @@ class Pages(Case):
             self.assertEqual(self.pythiad.get(f"/v1/report?format={form}").status, 200)
 
 
+class Again(Case):
+    """Nothing may be opened, so that the search finds nothing, although requests vary."""
+    options = (*Pages.options, "--points=0")
+
+    def test_a_search_that_found_nothing_begins_again_and_says_so(self):
+        agent = Agent(self.pythiad, "shop", ("root", "step a", "step b", "step c"))
+        self.assertEqual(agent.report().status, 200)
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 4, 10)
+        self.feed_until(lambda: agent.poll() and "The search began again in cycle" in self.pythiad.log)
+        self.pythiad.logged(r"Verdict: request-type=shop:root, cycle=(\d+), confidence=none, verdict=Nothing found yet; the search "
+                            r"continues\. The search began again in cycle \1: it had found nothing, and these requests still vary\.")
+        self.assertEqual(self.pythiad.get("/v1/report").json["search"]["problems"][0]["retries"], 1)
+
+
 class ManyTypes(Case):
     """A report of many request types lists all of them, and looks closely at some."""
     options = ("--quiet-ms=50", "--cycle-seconds=1", "--cycle-requests=90", "--learn-requests=20", "--min-requests=10",

@@ -628,12 +628,6 @@ static void begin_job(struct pythia__kafka *k, bool sending)
                   sending ? end_send : end_begin);
 }
 
-void pythia__kafka_shared_send_afresh(struct pythia__kafka *k)
-{
-    k->shared->sends_snapshot = true;
-    begin_job(k, true);
-}
-
 static void send_due(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
@@ -674,6 +668,11 @@ void pythia__kafka_shared_turn(struct pythia__kafka *k)
     if (!s || k->stopping || s->state == KAFKA_SHARED_FAILED)
         return;
     bool broken = s->state == KAFKA_SHARED_BEGINNING || s->job_fatal;
+    if (s->has_afresh && !s->working) {
+        s->has_afresh = false;
+        s->sends_snapshot = true;
+        begin_job(k, true);
+    }
     if (broken && !s->working && (!s->tried_ms || uv_now(k->loop) - s->tried_ms >= RETRY_MS))
         begin_job(k, false);
     if (s->state == KAFKA_SHARED_BEGINNING)

@@ -130,6 +130,7 @@ struct pythia__kafka_shared {
     atomic_bool hurries;   /* pythiad stops: a job ends as soon as it can */
     bool working, sending; /* sending: else it begins */
     bool sends_snapshot;
+    bool has_afresh; /* the message begins the search afresh, and is not sent yet */
     struct pythia_buf message;
     bool job_failed, job_fatal, delivered;
     rd_kafka_resp_err_t job_code;
@@ -159,8 +160,6 @@ void pythia__kafka_snapshot_order(struct pythia__kafka_shared *s, const json_t *
 /* Should this member write one? Write it into s->message. PYTHIA_OK or PYTHIA_ENOMEM. */
 bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k);
 int pythia__kafka_snapshot_write(struct pythia__kafka *k, bool afresh);
-/* kafka_shared.c: send a message in s->message that begins the search afresh. */
-void pythia__kafka_shared_send_afresh(struct pythia__kafka *k);
 void pythia__kafka_snapshot_free(struct kafka_snapshot *s);
 
 /* kafka_log.c: read the log from an offset on; follow it from s->next on;

@@ -217,8 +217,8 @@ static void wait_for_snapshot(struct pythia__kafka *k)
     pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
     sn->looks = sn->still == s->high ? sn->looks + 1 : 1;
     sn->still = s->high;
-    if (sn->looks > enough && !s->working && pythia__kafka_snapshot_write(k, true) == PYTHIA_OK)
-        pythia__kafka_shared_send_afresh(k);
+    if (sn->looks > enough && !s->working)
+        s->has_afresh = pythia__kafka_snapshot_write(k, true) == PYTHIA_OK;
 }
 
 /* There is no snapshot. Whoever has a part of the messages only would decide otherwise than the
