@@ -426,14 +426,23 @@ out:
     return status;
 }
 
-/* A problem that was given up is not searched again before durations change from what they are now.
- */
+static uint64_t count_cycles_to_retry(const struct pythia_problem *p)
+{
+    uint64_t wait = PYTHIA_RETRY_FIRST;
+    for (uint64_t i = 0; i < p->retries && wait < PYTHIA_RETRY_MOST; i++)
+        wait *= 2;
+    return wait;
+}
+
+/* A problem that was given up is searched again when durations change from what they are now, or
+ * else after a number of cycles. */
 static int remember_given_up(struct pythia_search *s)
 {
     for (size_t i = 0; i < s->problem_count; i++) {
-        bool was = i < s->known && s->before[i].problem.state == PYTHIA_PROBLEM_GIVEN_UP;
-        if (s->problems[i].state != PYTHIA_PROBLEM_GIVEN_UP || was || !s->keeping[i].evidence)
+        struct pythia_problem *p = &s->problems[i];
+        if (p->state != PYTHIA_PROBLEM_GIVEN_UP || p->retry_in > 0 || !s->keeping[i].evidence)
             continue;
+        p->retry_in = count_cycles_to_retry(p);
         int status = pythia__search_remember(s, i, s->keeping[i].evidence);
         if (status != PYTHIA_OK)
             return status;

@@ -64,6 +64,12 @@ static const struct pythia__search_rate *find_rate(const struct pythia__search_t
                : NULL;
 }
 
+bool pythia_search_has_point(const struct pythia_search *s, uint32_t type, uint32_t tracepoint)
+{
+    const struct pythia__search_type *t = pythia__search_type(s, type);
+    return !t || find_rate(t, tracepoint);
+}
+
 int pythia__search_set_prices(struct pythia_search *s)
 {
     s->price = pythia_calloc(s->points, sizeof(*s->price));

@@ -236,6 +236,7 @@ static void begin_again(struct pythia_search *s, size_t problem)
     k->grown = true;
     k->looked = p->cycles;
     k->idle = k->unanswered = 0;
+    p->retries = p->retry_in = 0;
     if (p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP)
         p->state = PYTHIA_PROBLEM_SEARCHING;
 }

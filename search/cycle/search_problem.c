@@ -187,7 +187,8 @@ static int open_picks(struct pythia__looking *l, const struct pythia__pick *pick
                           100 * picks[i].inside);
         /* A pick that divides no region of the requests seen so far has no share to name. */
         if (picks[i].block < b->region_count) {
-            struct pythia_place place = pythia_place_of(l->seen, b->regions[picks[i].block].edge);
+            struct pythia_place place =
+                pythia_place_of_layer(l->seen, b->regions[picks[i].block].edge, s->o.layers);
             pythia_buf_printf(&reason, ", and it splits the time ");
             pythia_place_add(&reason, v, &place);
             pythia_buf_printf(&reason, ", which accounts for %.0f %% of the variance",
@@ -539,6 +540,7 @@ static int apply_evidence(struct pythia__looking *l)
     /* What was learnt of a distribution that is no longer there would mislead for many cycles. */
     if (changed)
         pythia__search_forget(s, l->number);
+    l->p->retries = changed ? 0 : l->p->retries;
     /* A cause holds as long as nothing that could be opened lies behind it: where contexts have
      * turned up, it is found once more in this cycle, or what lies behind it is searched. */
     if (l->k->grown) {
@@ -612,19 +614,27 @@ static int watch_causes(struct pythia__looking *l, bool *again)
     return PYTHIA_OK;
 }
 
-/* Has something come up since the search ended? Where nothing was found, durations tell. */
+/* Has something come up since the search ended? Where nothing was found, durations tell; and
+ * without that it begins again after a while, with all that it knows. */
 static int watch_problem(struct pythia__looking *l)
 {
-    bool again = false;
-    int status = l->p->state == PYTHIA_PROBLEM_GIVEN_UP
-                     ? pythia__search_has_changed(l->s, l->number, l->evidence, &again)
-                     : watch_causes(l, &again);
-    if (status != PYTHIA_OK || !again)
+    bool given_up = l->p->state == PYTHIA_PROBLEM_GIVEN_UP, again = false;
+    int status = given_up ? pythia__search_has_changed(l->s, l->number, l->evidence, &again)
+                          : watch_causes(l, &again);
+    if (status != PYTHIA_OK)
         return status;
+    bool due = given_up && l->p->retry_in > 0 && --l->p->retry_in == 0;
+    if (!again && !due)
+        return PYTHIA_OK;
     l->p->state = PYTHIA_PROBLEM_SEARCHING;
+    l->p->why = PYTHIA_WHY_NONE; /* it may be given up in this cycle, for another reason */
+    l->p->retry_in = 0;
+    l->p->retries = again ? 0 : l->p->retries + 1;
+    l->p->retried = !again;
     l->k->looked = l->p->cycles;
     l->k->idle = l->k->unanswered = 0;
-    pythia__search_forget(l->s, l->number);
+    if (again)
+        pythia__search_forget(l->s, l->number);
     return PYTHIA_OK;
 }
 

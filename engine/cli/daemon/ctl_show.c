@@ -120,6 +120,12 @@ static void show_kafka_search(struct pythia_buf *to, const json_t *s)
                           age == 1 ? "" : "s");
     else
         pythia_buf_puts(to, ", no snapshot yet\n");
+    json_int_t afresh = number_of_member(s, "afresh");
+    if (afresh > 0)
+        pythia_buf_printf(to,
+                          "      began afresh %" JSON_INTEGER_FORMAT
+                          " time%s, because all members had missed evidence\n",
+                          afresh, afresh == 1 ? "" : "s");
 }
 
 /* The member and its partitions; nothing without Kafka. */

@@ -330,7 +330,7 @@ static bool is_under_way(struct pythia_live *l, const struct pythia_trace *trace
 }
 
 /* The request as it looks with the desired set open. 1: nothing of it is left. */
-static int hide_closed(struct pythia_live *l, const struct pythia__live_type *type,
+static int hide_closed(struct pythia_live *l, struct pythia__live_type *type,
                        const struct pythia_trace *whole, const struct pythia_trace **out)
 {
     bool searched = pythia__live_is_searching(l) && type->learnt;
@@ -338,6 +338,8 @@ static int hide_closed(struct pythia_live *l, const struct pythia__live_type *ty
     int status = pythia__evidence_hide(&l->context, searched ? l->points.open : NULL, &types, whole,
                                        &l->counts, out);
     l->numbers.hidden_requests += status == 1;
+    if (searched && (status == 1 || (status == 0 && (*out)->count < whole->count)))
+        pythia__live_note_strays(l, type, whole);
     return status;
 }
 
@@ -427,6 +429,7 @@ static int decide_stage(struct pythia_live *l, struct pythia__live_stage *s, boo
         return status;
     l->last = found;
     *switched = found.switch_count > 0;
+    pythia__live_review_retried(l);
     return PYTHIA_OK;
 }
 
@@ -711,6 +714,8 @@ void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
     pythia__live_advance_set(l, PYTHIA__SET_APPLIED);
     l->heard_ns = since_ns;
     pythia__late_applied(&l->late, since_ns, l->now_ns);
+    if (joined || was == PYTHIA__SET_IN_FORCE)
+        pythia__live_review_all(l);
     if (was == PYTHIA__SET_ALIKE)
         return; /* searched types saw no change: their evidence stays */
     pythia__live_learn_with_new_points(l);
@@ -725,7 +730,7 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
     if (paused == l->paused)
         return;
     pythia__live_drop_evidence(l);
-    pythia__late_break_off(&l->late);
+    pythia__late_break_off(&l->late, l->now_ns);
     l->paused = paused;
     /* The planes may have changed while paused: the whole set is applied again. */
     if (!paused && l->wish > 0) {

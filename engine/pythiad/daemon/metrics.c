@@ -115,8 +115,12 @@ static void write_request_metrics(const struct pythia__daemon *d, struct pythia_
     write_counter(to, "pythia_new_points_sought_total",
                   "Times new trace points were opened to see which known request types hit them.",
                   n.seeks);
+    write_counter(to, "pythia_request_types_reviewed_total",
+                  "Times closed trace points were opened to see whether known request types hit "
+                  "others than before.",
+                  n.reviews);
     write_counter(to, "pythia_request_types_renewed_total",
-                  "Times a known request type was learnt again, because it hit new trace points.",
+                  "Times a known request type was learnt again, because it hit other trace points.",
                   n.renewed);
     write_gauge(to, "pythia_request_types_waiting",
                 "Request types that wait to be learnt, because of the limit per hour.",

@@ -38,13 +38,13 @@ struct pythia__switching {
     uint64_t load_ns;                     /* when the load was looked at last */
     bool overloaded;                      /* it is above max-load1 or max-spans-s */
     struct pythia__span_rate span_rate;
-    uint64_t broken_ns;                /* when the breaker was looked at last */
-    uint64_t mended_ns;                /* when it was last tried to write a degraded state */
-    uint64_t kept_learnt;              /* types that were in the search space when the state got it,
+    uint64_t broken_ns;              /* when the breaker was looked at last */
+    uint64_t mended_ns;              /* when it was last tried to write a degraded state */
+    uint64_t kept_learnt;            /* types that were in the search space when the state got it,
                                         and times that one had been learnt once more */
-    uint64_t lessons_told, cut_told;   /* in the log: openings for types that turned up later, */
-    uint64_t seeks_told, renewed_told; /* and for points */
-    uint64_t unknown_told;             /* trace points that the search space does not know */
+    uint64_t lessons_told, cut_told; /* in the log: openings for types that turned up later, */
+    uint64_t seeks_told, reviews_told, renewed_told; /* and for points */
+    uint64_t unknown_told; /* trace points that the search space does not know */
     /* Gets each pin by hand, so that others can follow; NULL: nobody does. */
     void (*share_pin)(void *context, const struct pythia_text *ids, size_t count, int pin,
                       const struct pythia_text *types, size_t type_count);

@@ -52,6 +52,11 @@ static void tell_lessons(struct pythia__switching *w)
             PYTHIA_LOG_INFO,
             "Opening new trace points to see which known request types hit them: times=%" PRIu64,
             n.seeks);
+    if (n.reviews > w->reviews_told)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Opening closed trace points to see whether known request types hit others than "
+                   "before: times=%" PRIu64,
+                   n.reviews);
     if (n.renewed > w->renewed_told)
         pythia_log(
             PYTHIA_LOG_INFO,
@@ -79,6 +84,7 @@ static void tell_lessons(struct pythia__switching *w)
     }
     w->lessons_told = n.lessons;
     w->seeks_told = n.seeks;
+    w->reviews_told = n.reviews;
     w->renewed_told = n.renewed;
     w->cut_told = n.lessons_cut;
     w->waiting_told = waiting;

@@ -135,10 +135,23 @@ struct pythia_problem {
     struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
     struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
     size_t cause_count;
-    bool grown;  /* contexts turned up in the type, and in the last cycle each cause that was found
+    bool grown;   /* contexts turned up in the type, and in the last cycle each cause that was found
                     was looked for anew */
-    double rest; /* share of the variance that no cause explains; NaN: not known */
+    bool retried; /* the search began again by itself in the last cycle */
+    uint64_t retries;  /* times that the search began again by itself, since evidence last made it
+                          begin */
+    uint64_t retry_in; /* GIVEN_UP: cycles with enough requests until it does so; else 0 */
+    double rest;       /* share of the variance that no cause explains; NaN: not known */
 };
+
+/* A search that was given up begins again by itself after PYTHIA_RETRY_FIRST cycles with enough
+ * requests, then after twice as many each time, up to PYTHIA_RETRY_MOST: a few unlucky cycles must
+ * not end it for good. It goes on with what it believed, and does not open again the points that
+ * showed nothing. More cycles would make a false finding more likely, so the first cause of such a
+ * search must surely have PYTHIA_FINDING_MIN of the variance, by an interval that takes in that the
+ * test is repeated in each cycle. tests/bench/search has the rates ("again"). */
+#define PYTHIA_RETRY_FIRST 4
+#define PYTHIA_RETRY_MOST  64
 
 /* A decision about one trace point. */
 struct pythia_switch {
@@ -207,6 +220,10 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
 /* Do programs have to have a point open for all types if it is open for one (may_widen)? What is
  * seen of requests is limited to its types all the same. */
 bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint);
+
+/* Does a request of that type (number of a string) hit a trace point, by the search space? Also
+ * true of a type that the search has not met. O(log of points of the type). */
+bool pythia_search_has_point(const struct pythia_search *s, uint32_t type, uint32_t tracepoint);
 
 /* Mean hits of a trace point per request, of the type that hits it most often, by the search
  * space; 0: it is in no type. */

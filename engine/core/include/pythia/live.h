@@ -263,6 +263,8 @@ struct pythia_live_numbers {
     bool teaching;             /* points are open to learn what turned up */
     uint64_t seeks, renewed;   /* times that points which turned up were opened to see which types
                                   hit them; that a known type was learnt once more for that */
+    uint64_t reviews;          /* times that known types were learnt once more in case they hit
+                                  points that were known from others */
     uint64_t lessons;          /* so far; */
     uint64_t lessons_cut;    /* of them those in which points stayed closed that types pass, or may
                                pass, because no more may be open at once */
