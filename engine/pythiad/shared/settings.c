@@ -259,6 +259,12 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("kafka", 0, "URL", AT(kafka),
                        "Take OTLP from a topic, as a member of a consumer group: "
                        "kafka://HOST:PORT/TOPIC?group=NAME (see KAFKA)"),
+    PYTHIA_TEXT_OPTION("lttng", 0, "FILE", AT(lttng),
+                       "Open events of programs with LTTng-UST by these rules, in a session of "
+                       "its own, and follow it (pythia-control-lttng(7))"),
+    PYTHIA_TEXT_OPTION("lttng-relay", 0, "HOST[:CONTROL:DATA:LIVE]", AT(lttng_relay),
+                       "Where lttng-relayd listens, with the numbers of its ports (default "
+                       "localhost:5342:5343:5344)"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
                        "Read OSProfiler's traces from Redis, and switch its trace points there"),
     PYTHIA_TEXT_OPTION("probes", 0, "FILE", AT(probes),

@@ -17,6 +17,7 @@ struct pythia__switching {
     struct pythia_controller *controller;
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */
     struct pythia_control *probes; /* the plane "probe", likewise; NULL: there is none */
+    struct pythia_control *lttng;  /* the plane "lttng", likewise */
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
     struct pythia_open_points *limited;        /* what is wanted open for some types only */
     struct pythia_prices *prices;              /* as the planes measured them */

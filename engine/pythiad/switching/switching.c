@@ -155,6 +155,9 @@ static int create_plane(const struct pythia__switching *w, struct pythia_control
     status = set_plane_option(ops, settings, "socket", w->e->s.probe_socket, &why);
     if (status != PYTHIA_OK)
         goto out;
+    status = set_plane_option(ops, settings, "relay", w->e->s.lttng_relay, &why);
+    if (status != PYTHIA_OK)
+        goto out;
     status = set_plane_option(ops, settings, "processes", w->e->s.probe_processes, &why);
     if (status != PYTHIA_OK)
         goto out;
@@ -170,7 +173,7 @@ out:
 /* The http plane always exists, because agents may poll at any time; the others need an address. */
 int pythia__switching_create(struct pythia__switching *w, struct pythia_error *e)
 {
-    struct pythia_control *planes[5] = {NULL};
+    struct pythia_control *planes[6] = {NULL};
     struct pythia_controller_options o = {.lease_ns = (uint64_t)(w->e->s.lease_seconds * 1e9),
                                           .version = w->version,
                                           .keep_defaults = true,
@@ -191,6 +194,10 @@ int pythia__switching_create(struct pythia__switching *w, struct pythia_error *e
         (status = create_plane(w, planes, &count, "probe", w->e->s.probes, e)) != PYTHIA_OK)
         goto out;
     w->probes = w->e->s.probes ? planes[count - 1] : NULL;
+    if (w->e->s.lttng &&
+        (status = create_plane(w, planes, &count, "lttng", w->e->s.lttng, e)) != PYTHIA_OK)
+        goto out;
+    w->lttng = w->e->s.lttng ? planes[count - 1] : NULL;
     return pythia_controller_create(planes, count, &o, &w->controller);
 out:
     while (count > 0) {
