@@ -115,8 +115,10 @@ static size_t find_trace(const struct view *v, size_t *gap)
 static bool begins_answer(struct pythia_text head)
 {
     static const char *const before_traces[] = {"{", "\"data\"", ":", "[", NULL};
+    if (head.size == 0)
+        return false;
     const char *end = head.bytes + head.size,
-               *at = head.size > 0 ? skip_tokens(head.bytes, end, before_traces) : NULL;
+               *at = skip_tokens(skip_white_space(head.bytes, end), end, before_traces);
     return at && begins_trace(at, end);
 }
 
