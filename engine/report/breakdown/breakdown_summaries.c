@@ -5,6 +5,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
+#define MEAN_MAX_NS (UINT64_C(1) << 58) /* nine years */
+
 struct call_sums {
     uint64_t calls[2], time_ns[2];                  /* of the origin, and of the target */
     uint64_t parts_ns[PYTHIA_CALL_TIMES], below_ns; /* below: of calls that the target makes */
@@ -59,9 +61,11 @@ static int add_summary(struct summing *m, const struct pythia_call_summary *s)
     return PYTHIA_OK;
 }
 
+/* Bounded, so that no file can make the sum of all parts overflow. */
 static int64_t mean_of_sum(uint64_t sum_ns, uint64_t calls)
 {
-    return calls ? (int64_t)(sum_ns / calls) : 0;
+    uint64_t mean_ns = calls ? sum_ns / calls : 0;
+    return (int64_t)(mean_ns < MEAN_MAX_NS ? mean_ns : MEAN_MAX_NS);
 }
 
 /* The parts of the mean call, which add up to it as those of each call do (call_parts.h). */
