@@ -168,6 +168,7 @@ const struct pythia_control_ops pythia__control_http = {
     .options = options,
     .settings_size = sizeof(struct settings),
     .by_type = true,
+    .by_instance = true,
     .create = create_http,
     .destroy = destroy_http,
     .set_lease = set_http_lease,
@@ -244,7 +245,7 @@ int pythia_control_http_get(struct pythia_control *plane, struct pythia_text ser
     if (pythia__agents_stale(h->agents, now_ns))
         return answer_text(body, 503,
                            "the engine has not confirmed its set of open points for a lease");
-    if (pythia__agents_list(h->agents, service, &list, hash) != PYTHIA_OK)
+    if (pythia__agents_list(h->agents, service, instance, &list, hash) != PYTHIA_OK)
         return answer_out_of_memory(body, before);
     snprintf(etag, PYTHIA_CONTROL_HTTP_ETAG, "\"%s\"", hash);
     if (known && matches_etag(match, etag)) {

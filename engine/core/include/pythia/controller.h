@@ -93,6 +93,8 @@ struct pythia_controlled {
     uint64_t spans;    /* that came of it since it was opened; 0 while it is closed */
     uint64_t requests; /* that could have passed it meanwhile */
     bool wanted, pinned, quarantined, open_by_default;
+    bool placed;               /* it is wanted at some instances only */
+    size_t instances, open_at; /* as in struct pythia_control_point, as of the last look */
     enum pythia_layer layer;
     bool silent; /* it is open, and of PYTHIA_SILENT_REQUESTS that could have passed it none did */
     enum pythia_control_result result;
