@@ -107,7 +107,7 @@ static void wishes_for_other_instances_stay_apart(void **state)
 
 static bool has(const char *place, const char *instance)
 {
-    return pythia_place_has(pythia_text_of(place), pythia_text_of(instance));
+    return pythia_instances_has(pythia_text_of(place), pythia_text_of(instance));
 }
 
 static void a_place_names_instances_by_host_and_process(void **state)
@@ -129,8 +129,8 @@ static void a_place_names_instances_by_host_and_process(void **state)
     assert_false(has("db-1/", ""));
     char long_text[600];
     memset(long_text, '*', sizeof(long_text));
-    assert_false(pythia_place_has((struct pythia_text){long_text, sizeof(long_text)},
-                                  PYTHIA_TEXT("db-1:4711:5f3c")));
+    assert_false(pythia_instances_has((struct pythia_text){long_text, sizeof(long_text)},
+                                      PYTHIA_TEXT("db-1:4711:5f3c")));
 }
 
 static void a_copy_without_memory_leaves_out_untouched(void **state)

@@ -218,5 +218,90 @@ class Evidence(Case):
         print(f"two cycles in {time.monotonic() - begun:.1f} s, in which {number} processes joined", flush=True)
 
 
+class Instances(unittest.TestCase):
+    """A pin may hold at some instances only."""
+
+    def setUp(self):
+        self.folder = rig.make_folder(self)
+        self.start()
+
+    def start(self):
+        self.pythiad = rig.Pythiad(self, "--learn=default", f"--state={self.folder}/state.db", folder=self.folder)
+        self.agents = {}
+        for instance in ("db-1:11:a", "db-1:12:b", "db-2:13:c"):
+            self.join(instance)
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 2, 5)
+
+    def join(self, instance, service="store"):
+        self.agents[instance] = Agent(self.pythiad, service, ("db:read", "write"), instance=instance)
+        self.assertEqual(self.agents[instance].report().status, 200)
+
+    def opened(self):
+        """The instances that have each point open."""
+        where = {"store:db:read": set(), "store:write": set()}
+        for instance, agent in self.agents.items():
+            for point in (agent.poll() or {"open": []})["open"]:
+                where[point].add(instance.split(":")[1])
+        return ["".join(sorted(numbers)) for numbers in where.values()]
+
+    def becomes(self, read, write):
+        rig.until(lambda: self.opened() == [read, write], 5, lambda: f"{self.opened()}\n{self.pythiad.log}")
+
+    def shown(self, trace_point):
+        return next(p for p in self.pythiad.get("/v1/points").json if p["trace_point"] == trace_point)
+
+    def refused(self, status, why, *words):
+        done = self.pythiad.ctl(*words)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"pythiad refuses ({status}): {why}", done.stderr)
+
+    def order(self, *words):
+        done = self.pythiad.ctl(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split(",")[0]
+
+    def test_a_pin_holds_where_it_was_asked_for(self):
+        self.assertEqual(self.order("open", "db-1/store/*/read"), "1 trace point")
+        self.becomes("1112", "")
+        self.join("db-1:14:d")  # later
+        self.join("db-3:15:e")
+        self.becomes("111214", "")
+        rig.until(lambda: self.pythiad.metric("pythia_desired_in_force") == 1, 5)
+        rig.until(lambda: (self.shown("store:db:read")["open_instances"], self.shown("store:db:read")["instances"]) == (3, 5), 5)
+        read, write = self.shown("store:db:read"), self.shown("store:write")
+        self.assertEqual((read["wanted"], read["pin"], read["places"]), (True, "open", ["db-1/*"]))
+        self.assertEqual((write["wanted"], write["pin"], write["places"], write["open_instances"]), (False, None, None, 0))
+        self.assertRegex(self.pythiad.ctl("points").stdout, r"open .*  store:db:read  \(applied, at 3 of 5 instances, ")
+        # All that is named in one order holds; a later order takes its place.
+        self.assertEqual(self.order("open", "db-2/store/13/db:*", "/store/11"), "2 trace points")
+        self.becomes("1113", "11")
+        self.assertEqual(self.order("open", "*/store/*/write"), "1 trace point")  # everywhere, on every plane
+        self.becomes("1113", "1112131415")
+        self.assertIsNone(self.shown("store:write")["places"])
+        self.assertEqual(self.order("close", "db-[12]/store//write"), "1 trace point")
+        self.becomes("1113", "")  # elsewhere the search decides, which wants it closed
+        self.assertEqual(self.order("unpin", "store:*"), "2 trace points")
+        self.becomes("", "")
+
+    def test_a_pin_survives_a_restart(self):
+        self.order("open", "db-1/store")
+        self.order("level", "off", "db-1/store/12/write")
+        self.becomes("1112", "")
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+        self.start()
+        self.becomes("1112", "")
+        self.order("level", "all", "/store/13/write")
+        self.becomes("1112", "13")
+
+    def test_what_some_instances_cannot_have(self):
+        self.refused(404, "unknown trace points: db-1/shop", "open", "db-1/shop")
+        self.refused(400, "a pin is removed at all instances; leave out HOST and PROCESS", "unpin", "db-1/store")
+        self.refused(400, "a pin is removed at all instances", "level", "function", "/store/11")
+        answer = self.pythiad.post("/v1/open", {"trace_points": ["db-1/store"], "types": ["*"]})
+        self.assertEqual(answer.status, 404)  # no type is known
+        self.order("level", "function", "*/store/*/read")
+        self.becomes("", "")
+
+
 if __name__ == "__main__":
     rig.main()

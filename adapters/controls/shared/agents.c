@@ -309,7 +309,7 @@ static bool is_for(const struct pythia_control_wish *wish, struct pythia_text in
 {
     bool at = false;
     for (size_t i = 0; wish->at && i < wish->at_count && !at; i++)
-        at = pythia_place_has(wish->at[i], instance);
+        at = pythia_instances_has(wish->at[i], instance);
     return !wish->at || at != wish->except;
 }
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /* fnmatch needs texts that end with a NUL. */
-static bool copy_part(struct pythia_text text, char out[PYTHIA_PLACE_BYTES + 1])
+static bool copy_part(struct pythia_text text, char out[PYTHIA_INSTANCES_BYTES + 1])
 {
-    if (text.size > PYTHIA_PLACE_BYTES)
+    if (text.size > PYTHIA_INSTANCES_BYTES)
         return false;
     if (text.size > 0)
         memcpy(out, text.bytes, text.size);
@@ -14,9 +14,9 @@ static bool copy_part(struct pythia_text text, char out[PYTHIA_PLACE_BYTES + 1])
     return true;
 }
 
-bool pythia_place_fits(struct pythia_text pattern, struct pythia_text text)
+bool pythia_instances_fits(struct pythia_text pattern, struct pythia_text text)
 {
-    char pattern_part[PYTHIA_PLACE_BYTES + 1], part[PYTHIA_PLACE_BYTES + 1];
+    char pattern_part[PYTHIA_INSTANCES_BYTES + 1], part[PYTHIA_INSTANCES_BYTES + 1];
     return pattern.size == 0 || (copy_part(pattern, pattern_part) && copy_part(text, part) &&
                                  fnmatch(pattern_part, part, 0) == 0);
 }
@@ -31,12 +31,12 @@ static struct pythia_text cut_part(struct pythia_text text, char separator,
     return (struct pythia_text){text.bytes, size};
 }
 
-bool pythia_place_has(struct pythia_text place, struct pythia_text instance)
+bool pythia_instances_has(struct pythia_text place, struct pythia_text instance)
 {
     struct pythia_text process, rest, number;
     struct pythia_text host = cut_part(place, '/', &process);
     struct pythia_text of = cut_part(instance, ':', &rest);
     struct pythia_text pid = cut_part(rest, ':', &number);
-    return pythia_place_fits(host, of) &&
-           (pythia_place_fits(process, pid) || pythia_place_fits(process, instance));
+    return pythia_instances_fits(host, of) &&
+           (pythia_instances_fits(process, pid) || pythia_instances_fits(process, instance));
 }

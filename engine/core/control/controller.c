@@ -787,6 +787,20 @@ bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
     return true;
 }
 
+bool pythia_controller_tells_instances(const struct pythia_controller *c, struct pythia_text id)
+{
+    bool any = false;
+    for (size_t i = 0; i < c->table.count; i++) {
+        const struct pythia__controlled *p = &c->table.points[i];
+        if (!pythia_text_equal(p->id, id))
+            continue;
+        any = true;
+        if (!c->planes[c->table.targets[p->target].plane].control->ops->by_instance)
+            return false;
+    }
+    return any;
+}
+
 int pythia_controller_each_plane(const struct pythia_controller *c,
                                  int (*each)(void *context,
                                              const struct pythia_controlled_plane *plane),

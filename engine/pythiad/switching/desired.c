@@ -41,17 +41,39 @@ static void add_open(const struct pythia__switching *w, struct open *o, uint32_t
             (struct pythia_control_wish){.id = wish.id, .types = o->types, .type_count = count};
 }
 
+/* Pins that hold at some instances only. What the search wants is closed there, or what it does not
+ * want is opened there, unless it costs too much. `first`: of the wishes for the point so far. */
+static void add_placed(const struct pythia__switching *w, struct open *o, uint32_t point,
+                       size_t first)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, point);
+    size_t pin = pythia_wishes_find(&w->placed, id);
+    if (pin == PYTHIA_NO_WISH)
+        return;
+    struct pythia_control_wish wish = w->placed.wishes[pin];
+    for (size_t i = first; i < o->count && wish.except; i++) {
+        o->wishes[i].at = wish.at;
+        o->wishes[i].at_count = wish.at_count;
+        o->wishes[i].except = true;
+    }
+    if (!wish.except && !pythia_open_points_has(w->never, point))
+        o->wishes[o->count++] = wish;
+}
+
 /* To be freed in any case, and not to be moved. PYTHIA_OK or PYTHIA_ENOMEM. */
 static int list_desired(const struct pythia__switching *w, struct open *o)
 {
     uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
-    o->wishes = pythia_calloc(2 * (size_t)points + 1, sizeof(*o->wishes));
+    o->wishes = pythia_calloc(3 * (size_t)points + 1, sizeof(*o->wishes));
     o->kept = pythia_calloc((size_t)points + 1, sizeof(*o->kept));
     if (!o->wishes || !o->kept)
         return PYTHIA_ENOMEM;
-    for (uint32_t point = 0; point < points; point++)
+    for (uint32_t point = 0; point < points; point++) {
+        size_t first = o->count;
         if (pythia_live_is_open(w->e->live, point))
             add_open(w, o, point);
+        add_placed(w, o, point, first);
+    }
     return PYTHIA_OK;
 }
 
@@ -80,7 +102,8 @@ static int limit_passes(struct pythia__switching *w, const struct open *o)
  * are left alone. */
 static bool is_desired_due(const struct pythia__switching *w)
 {
-    return w->wish > 0 || w->version > 0 || pythia_open_points_count(w->always) > 0;
+    return w->wish > 0 || w->version > 0 || pythia_open_points_count(w->always) > 0 ||
+           w->placed.count > 0;
 }
 
 static int write_space(const struct pythia__switching *w, struct pythia_buf *text, uint64_t *learnt)

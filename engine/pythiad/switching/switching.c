@@ -199,6 +199,7 @@ void pythia__switching_free(struct pythia__switching *w)
     pythia_controller_destroy(w->controller);
     pythia_open_points_destroy(w->always);
     pythia_open_points_destroy(w->never);
+    pythia_wishes_free(&w->placed);
     pythia_open_points_destroy(w->limited);
     pythia_overhead_destroy(w->overhead);
     pythia_breaker_destroy(w->breaker);

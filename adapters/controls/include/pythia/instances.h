@@ -13,14 +13,14 @@
 
 /* A place: two patterns with * ? [ (fnmatch), "HOST/PROCESS". An empty one means any. HOST has no
  * slash. Without any slash the text is HOST. */
-#define PYTHIA_PLACE_BYTES 512 /* longer ones match nothing */
+#define PYTHIA_INSTANCES_BYTES 512 /* longer ones match nothing */
 
 /* Does the place have the instance of that name? HOST is compared with the name up to its first
  * colon; PROCESS with what is between the first colon and the next, and with the whole name. */
-bool pythia_place_has(struct pythia_text place, struct pythia_text instance);
+bool pythia_instances_has(struct pythia_text place, struct pythia_text instance);
 
-/* Does a pattern (fnmatch) match a text? Both are of at most PYTHIA_PLACE_BYTES bytes; an empty
+/* Does a pattern (fnmatch) match a text? Both are of at most PYTHIA_INSTANCES_BYTES bytes; an empty
  * pattern matches all. */
-bool pythia_place_fits(struct pythia_text pattern, struct pythia_text text);
+bool pythia_instances_fits(struct pythia_text pattern, struct pythia_text text);
 
 #endif

@@ -111,6 +111,10 @@ int pythia_controller_each(struct pythia_controller *c,
 bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
                              struct pythia_controlled *out);
 
+/* Can every plane that has the point of that id open it at single instances? False also if none has
+ * it. O(points). */
+bool pythia_controller_tells_instances(const struct pythia_controller *c, struct pythia_text id);
+
 struct pythia_controlled_plane {
     const char *name;
     bool reachable;  /* the last attempt to tell it its set came through */
