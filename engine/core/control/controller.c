@@ -234,8 +234,8 @@ static uint64_t number_wishes(struct wished w, bool by_type)
     return number > OPEN ? number : number + 2;
 }
 
-/* The desired state of a point, ignoring how long it has to stay unchanged. A plane that cannot tell
- * instances apart is not given wishes for some of them. */
+/* The desired state of a point, ignoring how long it has to stay unchanged. A plane that cannot
+ * tell instances apart is not given wishes for some of them. */
 static struct wished find_wishes(const struct pythia_controller *c,
                                  const struct pythia__controlled *p,
                                  struct pythia_control_wish *room)
@@ -249,8 +249,9 @@ static struct wished find_wishes(const struct pythia_controller *c,
         return (struct wished){room, 1};
     if (p->quarantined_ns)
         return (struct wished){NULL, 0};
-    if (!plane->control->ops->by_instance)
-        found.count = found.count > 0 && !found.first->at;
+    bool for_all = found.count > 0 && !found.first->at;
+    if (!plane->control->ops->by_instance || (for_all && !found.first->types))
+        found.count = for_all;
     return found;
 }
 

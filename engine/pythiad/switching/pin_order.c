@@ -100,8 +100,8 @@ struct placing {
     bool any, switchable, added;
 };
 
-/* Ends with 1 one beyond PYTHIA__PINS_MAX, which refuses the order. A point that several planes have
- * is pinned at some instances only if all of them can do that. */
+/* Ends one beyond PYTHIA__PINS_MAX, which refuses the order. A point that several planes have is
+ * pinned at some instances only if all of them can do that. */
 static int place_point(void *context, const struct pythia_controlled *p)
 {
     struct placing *l = context;

@@ -108,8 +108,8 @@ int pythia__switching_read_pins(struct pythia__switching *w, const struct pythia
     p = former; /* nothing borrows them any more, once these two have the new ones */
     pythia_overhead_set_kept(w->overhead, w->always, w->fixed);
     pythia_breaker_set_pinned(w->breaker, w->always);
-    /* Before the search desires a set, the pins alone decide what is open. Of pins at some instances
-     * it does not know. */
+    /* Before the search desires a set, the pins alone decide what is open. It does not know of pins
+     * at some instances. */
     if (w->e->live && (w->wish == 0 || pythia_live_wish(w->e->live) != w->wish || placed))
         status = pythia__switching_want(w);
 out:
