@@ -28,6 +28,7 @@ struct stream {
     uint64_t now_ms, number; /* of the next request */
     uint64_t delay_ms;       /* between the end of a request and its spans' arrival */
     uint64_t skew_ms;        /* by which the clock of the spans is behind */
+    const char *host;        /* that the spans come from; NULL: none is known */
     int answer;              /* of the taker */
     struct {
         uint64_t number, requests, under_way, spans, begin_ms, end_ms;
@@ -120,6 +121,8 @@ static inline void stream_read(struct stream_reader *in, uint64_t parent)
         struct pythia_resource resource = {
             .service =
                 pythia_vocabulary_string(v, (struct pythia_text){in->at, skip ? skip - 1 : 0})};
+        if (in->s->host)
+            resource.host = pythia_vocabulary_string(v, pythia_text_of(in->s->host));
         uint32_t name =
             pythia_vocabulary_string(v, (struct pythia_text){in->at + skip, size - skip});
         struct pythia_span span = {.id = in->next_id++,

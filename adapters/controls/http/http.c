@@ -263,6 +263,13 @@ int pythia_control_http_remember(struct pythia_control *plane, struct pythia_tex
     return pythia__agents_remember(((struct http *)plane)->agents, service, id, hits, now_ns);
 }
 
+int pythia_control_http_instances(const struct pythia_control *plane, struct pythia_text service,
+                                  int (*each)(void *context, struct pythia_text instance),
+                                  void *context)
+{
+    return pythia__agents_instances(((const struct http *)plane)->agents, service, each, context);
+}
+
 size_t pythia_control_http_body_max(const struct pythia_control *plane)
 {
     return (size_t)((const struct http *)plane)->settings.body_max;

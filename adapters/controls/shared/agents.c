@@ -516,13 +516,29 @@ bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns)
     return a->version > 0 && !a->off && measure_age_ns(now_ns, a->applied_ns) > a->lease_ns;
 }
 
-/* Agents of one service lie one after the other. */
-static const struct pythia__agent *get_live_agent(const struct pythia__agents *a,
-                                                  const struct pythia__agent_service *s, size_t at)
+static bool is_lost(const struct pythia__agents *a, const struct pythia__agent *agent)
 {
-    const struct pythia__agent *agent = a->agents[at];
-    bool lost = measure_age_ns(a->observed_ns, agent->seen_ns) >= a->options.lost_ns;
-    return agent->service == s && !lost ? agent : NULL;
+    return measure_age_ns(a->observed_ns, agent->seen_ns) >= a->options.lost_ns;
+}
+
+int pythia__agents_instances(const struct pythia__agents *a, struct pythia_text service,
+                             int (*each)(void *context, struct pythia_text instance), void *context)
+{
+    const struct pythia__agent_service *s = find_service(a, service);
+    int status = PYTHIA_OK;
+    if (!s)
+        return PYTHIA_OK;
+    for (size_t i = agent_place(a, service, PYTHIA_TEXT("")), end = i + s->agents;
+         i < end && status == PYTHIA_OK; i++)
+        if (!is_lost(a, a->agents[i]))
+            status = each(context, a->agents[i]->instance);
+    return status;
+}
+
+/* Agents of one service lie one after the other. */
+static const struct pythia__agent *get_live_agent(const struct pythia__agents *a, size_t at)
+{
+    return is_lost(a, a->agents[at]) ? NULL : a->agents[at];
 }
 
 /* At how many of the agents from `first` on has the list a point open? */
@@ -531,7 +547,7 @@ static size_t count_open_at(const struct pythia__agents *a, const struct pythia_
 {
     size_t count = 0;
     for (size_t i = first; i < first + s->agents && !a->off; i++) {
-        const struct pythia__agent *agent = get_live_agent(a, s, i);
+        const struct pythia__agent *agent = get_live_agent(a, i);
         count += agent && find_part(a, point, agent->instance) <= OPEN_FOR;
     }
     return count;
@@ -546,7 +562,7 @@ static int list_points(struct pythia__agents *a, const struct pythia__agent_serv
     int status = PYTHIA_OK;
     size_t live = 0;
     for (size_t i = first; i < first + s->agents; i++)
-        live += get_live_agent(a, s, i) != NULL;
+        live += get_live_agent(a, i) != NULL;
     for (size_t p = 0; p < s->count && status >= 0; p++) {
         struct pythia__agent_point *from = s->points[p];
         size_t wish = wish_of(a, from);

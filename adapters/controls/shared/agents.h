@@ -79,6 +79,12 @@ int pythia__agents_untold(struct pythia__agents *a,
                           void *context);
 void pythia__agents_tell_again(struct pythia__agents *a); /* everything is untold */
 
+/* Call `each` with the name of each instance of a service that is not lost, in order, until it
+ * returns other than PYTHIA_OK: that is returned. */
+int pythia__agents_instances(const struct pythia__agents *a, struct pythia_text service,
+                             int (*each)(void *context, struct pythia_text instance),
+                             void *context);
+
 /* Has the last _apply run out? Then no agent must hear that its list still holds. */
 bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns);
 

@@ -30,13 +30,15 @@ struct pythia__switching {
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
     struct pythia_wishes placed; /* pins by hand that hold at some instances only (places.h) */
     struct pythia_open_points *limited; /* what is wanted open for some types only */
-    struct pythia_prices *prices;       /* as the planes measured them */
-    struct pythia_layers *layers;       /* as the planes say */
-    struct pythia_history *history;     /* of searches before this start */
-    struct pythia_overhead *overhead;   /* what tracing costs, and what is dropped for it */
-    struct pythia_breaker *breaker;     /* what is closed at once, because it costs too much */
-    struct pythia_passes *passes;       /* what came of each trace point */
-    struct pythia_open_points *fixed;   /* trace points that nothing can switch; NULL: none */
+    struct pythia__chosen *chosen;      /* owned; instances of services, chosen.h */
+    size_t chosen_count, chosen_capacity;
+    struct pythia_prices *prices;     /* as the planes measured them */
+    struct pythia_layers *layers;     /* as the planes say */
+    struct pythia_history *history;   /* of searches before this start */
+    struct pythia_overhead *overhead; /* what tracing costs, and what is dropped for it */
+    struct pythia_breaker *breaker;   /* what is closed at once, because it costs too much */
+    struct pythia_passes *passes;     /* what came of each trace point */
+    struct pythia_open_points *fixed; /* trace points that nothing can switch; NULL: none */
     uint64_t *strays, fixed_ns,
         fixed_looked_ns; /* by trace point: requests with it though it is closed; fixed.c */
     size_t stray_capacity;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "chosen.h"
 #include "desired.h"
 #include "fixed.h"
 #include "inventory.h"
@@ -205,6 +206,7 @@ void pythia__switching_free(struct pythia__switching *w)
     pythia_breaker_destroy(w->breaker);
     pythia_passes_destroy(w->passes);
     pythia__fixed_free(w);
+    pythia__chosen_free(w);
     pythia_prices_destroy(w->prices);
     pythia_layers_destroy(w->layers);
     pythia_history_destroy(w->history);

@@ -43,7 +43,9 @@ struct pythia_effect;
  * points beyond the skeleton, and beyond those that a pin keeps open. What would exceed a limit is
  * not opened; when a limit is exceeded, because more requests come than before, the points that
  * tell least are closed in the same cycle, for all types. Only requests of types that a point is
- * open for count: opening it for one type costs no more than that type's calls of it. */
+ * open for count: opening it for one type costs no more than that type's calls of it. A point that
+ * alone would exceed added_ns or bytes_per_second is opened at 1 of n instances of its service, if
+ * they can be told apart, and counts as an n-th of a point, of its time and of its bytes. */
 struct pythia_budget {
     size_t points_per_cycle; /* switches: a point for two types is two of them */
     size_t points_open;      /* at once, for any type */
@@ -87,6 +89,11 @@ struct pythia_search_options {
     double min_share; /* of the variance within types, below which a type is left alone; 0: .01 */
     size_t patience;  /* cycles after which a problem is given up; 0: 30 */
     size_t problems_per_cycle; /* that are looked at; 0: all. Which of them is said below */
+    /* At how many instances of its service could a trace point be opened each on its own? 0, 1: it
+     * can only be open at all of them. NULL: at none. Asked in each cycle while there is a limit.
+     * Not for a search that is saved. */
+    uint32_t (*instances)(void *context, uint32_t tracepoint);
+    void *instances_context;
     bool may_widen; /* a point that gives no span in the types that it is open for is first opened
                        for all: a program may take requests for other types than they are, or know
                        that too late */
@@ -147,6 +154,7 @@ struct pythia_switch {
     bool open;      /* or close */
     bool widens;    /* it was open for the type: from now on programs have it open for all */
     size_t problem; /* for which; SIZE_MAX: for none */
+    uint32_t part;  /* opened at 1 of so many instances; 1: at all */
     double inside;  /* opened: the probability that the cause is in it or below it */
     double price_ns, cost_ns; /* of a hit; added to a request of the type, or no more added */
     double bytes_per_second;  /* likewise, to the stream; NaN: not known */
@@ -207,6 +215,11 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
 /* Do programs have to have a point open for all types if it is open for one (may_widen)? What is
  * seen of requests is limited to its types all the same. */
 bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint);
+
+/* An open point may be open at one instance of its service only: 1 of so many; 1: at all. Requests
+ * that hit another instance say nothing of it, and must not be in the evidence of a type that has
+ * the point open. All such points of one type are of one service. */
+uint32_t pythia_search_part(const struct pythia_search *s, uint32_t tracepoint);
 
 /* Mean hits of a trace point per request, of the type that hits it most often, by the search
  * space; 0: it is in no type. */
