@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Control planes that are lost and come back, and targets that do not obey. usage: test_planes.py BIN [SANITIZER]"""
 import json
+import os
 import threading
 import time
 import unittest
@@ -301,6 +302,88 @@ class Instances(unittest.TestCase):
         self.assertEqual(answer.status, 404)  # no type is known
         self.order("level", "function", "*/store/*/read")
         self.becomes("", "")
+
+
+class OneOfSeveral(unittest.TestCase):
+    """Points that cost too much at all instances of a service are opened at one of them."""
+    HOSTS = 4
+    STEPS = 5
+
+    def setUp(self):
+        # A hit costs 1000 ns, of which a request may not have more than 300: it has a quarter of it, on average.
+        self.pythiad = rig.Pythiad(self, "--quiet-ms=50", "--cycle-requests=40", "--learn-requests=20", "--cycle-seconds=1",
+                                   "--price-ns=1000", "--added-ns=300", "--points=3")
+        self.agents = {host: Agent(self.pythiad, "store", ("handle", *self.steps()), instance=f"db-{host}:{40 + host}:x")
+                       for host in range(self.HOSTS)}
+        self.number = 0
+
+    def steps(self):
+        return [f"step{i}" for i in range(self.STEPS)]
+
+    def feed(self, count):
+        """Requests that go to all instances in turn; the time of step3 differs. What is closed gives no spans."""
+        for host, agent in self.agents.items():
+            got = agent.poll()
+            is_open = {} if got is None else {point.split(":")[1] for point in {*got["open"], *got["open_for"]}}
+            for _ in range(count):
+                self.number += 1
+                self.send_one(host, is_open)
+
+    def send_one(self, host, is_open):
+        slow = self.number * 7 % 10 * 3000000
+        start, trace = time.time_ns() - 60000000, os.urandom(16)
+        root = otlp.Span("GET /", trace=trace, start=start, length=12000000 + slow, kind=2)
+        handle = otlp.Span("handle", trace=trace, parent=root.id, start=start + 1000000, length=10000000 + slow, kind=2)
+        spans, at = [handle], start + 2000000
+        for name in self.steps():
+            length = 1000000 + (slow if name == "step3" else 0)
+            if name in is_open or self.learning:
+                spans.append(otlp.Span(name, trace=trace, parent=handle.id, start=at, length=length))
+            at += length + 200000
+        resource = {"host.name": f"db-{host}", "process.pid": 40 + host}
+        self.assertEqual(self.pythiad.send(otlp.protobuf(spans, "store", resource=resource)).status, 200)
+        self.assertEqual(self.pythiad.send(otlp.protobuf([root], "web")).status, 200)
+
+    learning = True
+
+    def where(self):
+        """The hosts that have a step open."""
+        lists = {host: agent.poll() or {"open": [], "open_for": {}} for host, agent in self.agents.items()}
+        return [host for host, got in lists.items() if any("step" in point for point in {*got["open"], *got["open_for"]})]
+
+    def points(self):
+        return {p["trace_point"]: p for p in self.pythiad.get("/v1/points").json if p["switchable"]}
+
+    def decided(self):
+        for agent in self.agents.values():
+            agent.poll()
+        self.feed(5)
+        self.learning = self.pythiad.get("/v1/status").json["learning"]
+        return [d for d in self.pythiad.get("/v1/decisions").json if d["open"]]
+
+    def test_one_instance_is_opened_and_another_when_it_is_gone(self):
+        for agent in self.agents.values():
+            self.assertEqual(agent.report().status, 200)
+        opened = rig.until(self.decided, 60, lambda: self.pythiad.log)
+        self.assertTrue(all(d["reason"].startswith("at 1 of 4 instances, because at all it would add 1000 ns to a request: ")
+                            for d in opened), opened)
+        self.assertIn("opens  store:step", self.pythiad.ctl("decisions").stdout)
+        self.feed(1)
+        first = rig.until(lambda: len(self.where()) == 1 and self.where(), 10, lambda: str(self.points()))[0]
+        rig.until(lambda: any(p["open_instances"] == 1 and p["instances"] == 4 for p in self.points().values()), 5,
+                  lambda: str(self.points()))
+        self.assertRegex(self.pythiad.ctl("points").stdout, r"store:step\d  \(.*, at 1 of 4 instances, ")
+        # Requests of the others are no evidence, and the cause is found with those of the one.
+        rig.until(lambda: self.feed(5) or any(
+            "step3" in json.dumps(verdict) for verdict in self.pythiad.get("/v1/verdicts").json), 90,
+            lambda: self.pythiad.get("/v1/report?format=text").text)
+        self.assertGreater(self.pythiad.metric("pythia_requests_elsewhere_total"), 0)
+        self.assertEqual(self.where(), [first])
+        del self.agents[first]
+        second = rig.until(lambda: self.feed(1) or (len(self.where()) == 1 and self.where()), 20, lambda: self.pythiad.log)[0]
+        self.assertNotEqual(second, first)
+        self.pythiad.logged("An instance with open trace points is gone, and another one takes its place: service=store")
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
 
 
 if __name__ == "__main__":
