@@ -83,8 +83,7 @@ int pythia__search_set_prices(struct pythia_search *s)
 
 int pythia__search_count_instances(struct pythia_search *s)
 {
-    const struct pythia_budget *limit = &s->o.budget;
-    if (!s->o.instances || (limit->added_ns == 0 && limit->bytes_per_second == 0))
+    if (!s->o.instances)
         return PYTHIA_OK;
     if (!s->instances && !(s->instances = pythia_calloc(s->points, sizeof(*s->instances))))
         return PYTHIA_ENOMEM;
@@ -98,18 +97,20 @@ static uint32_t find_service(const struct pythia_search *s, uint32_t point)
     return pythia_vocabulary_tracepoint_at(pythia_space_vocabulary(s->space), point)->service;
 }
 
-/* Has the type a point open at one instance of another service? A request would have to hit the
- * right instance of both. */
-static bool has_part_elsewhere(const struct pythia_search *s, const struct pythia__search_type *t,
-                               uint32_t point)
+/* A point of the type that is open at one instance only; PYTHIA_NONE: there is none. */
+static uint32_t find_partial(const struct pythia_search *s, const struct pythia__search_type *t)
 {
-    for (size_t i = 0; i < t->rate_count; i++) {
-        uint32_t other = t->rates[i].tracepoint;
-        if (s->open_for[other] > 0 && s->part[other] > 1 && pythia__search_was_opened(t, other) &&
-            find_service(s, other) != find_service(s, point))
-            return true;
-    }
-    return false;
+    for (size_t i = 0; t->open && i < t->rate_count; i++)
+        if (t->open[t->rates[i].tracepoint] && s->part[t->rates[i].tracepoint] > 1)
+            return t->rates[i].tracepoint;
+    return PYTHIA_NONE;
+}
+
+bool pythia__search_may_part(const struct pythia_search *s, const struct pythia__search_type *t,
+                             uint32_t point)
+{
+    return s->instances && s->instances[point] > 1 && s->open_for[point] == 0 &&
+           !s->skeleton[point] && find_partial(s, t) == PYTHIA_NONE;
 }
 
 uint32_t pythia__search_part_of(const struct pythia_search *s, const struct pythia__search_type *t,
@@ -117,14 +118,19 @@ uint32_t pythia__search_part_of(const struct pythia_search *s, const struct pyth
 {
     const struct pythia_budget *limit = &s->o.budget;
     const struct pythia__search_rate *rate = find_rate(t, point);
-    if (s->open_for[point] > 0)
+    uint32_t partial = find_partial(s, t);
+    if (s->open_for[point] > 0 || s->part[point] > 1)
         return s->part[point];
     if (!s->instances || s->instances[point] < 2 || s->skeleton[point] || !rate)
         return 1;
+    /* What is seen of the type comes from that instance. A request would have to hit the right
+     * instance of two services, if both had points open at one. */
+    if (partial != PYTHIA_NONE)
+        return find_service(s, partial) == find_service(s, point) ? s->instances[point] : 1;
     bool fits = !(limit->added_ns > 0 && rate->calls * s->price[point] > limit->added_ns) &&
                 !(limit->bytes_per_second > 0 && s->seconds > 0 &&
                   t->requests * rate->bytes > limit->bytes_per_second);
-    return fits || has_part_elsewhere(s, t, point) ? 1 : s->instances[point];
+    return fits ? 1 : s->instances[point];
 }
 
 /* The most instances of which a point is open at one, in a type: so many more requests come than

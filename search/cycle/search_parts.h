@@ -222,6 +222,9 @@ void pythia__search_settle(struct pythia_search *s, uint32_t point);
 /* At 1 of how many instances a point is open, or would be opened for a type; 1: at all. */
 uint32_t pythia__search_part_of(const struct pythia_search *s, const struct pythia__search_type *t,
                                 uint32_t point);
+/* Could a closed point be opened at one instance, though it would fit at all? */
+bool pythia__search_may_part(const struct pythia_search *s, const struct pythia__search_type *t,
+                             uint32_t point);
 /* How many instances there are is asked of whoever knows it. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_count_instances(struct pythia_search *s);
 /* ns that a point adds to a request of a type that hits it at an instance where it is open. */

@@ -9,11 +9,13 @@
 static void add_part(const struct pythia_search *s, const struct pythia__search_type *t,
                      uint32_t point, uint32_t part, struct pythia_buf *reason)
 {
+    const struct pythia_budget *limit = &s->o.budget;
+    double cost = pythia__search_full_cost(s, t, point);
     struct pythia_buf all = {0};
-    pythia_buf_printf(&all,
-                      "at 1 of %" PRIu32 " instances, because at all it would add %.0f ns to a "
-                      "request: ",
-                      part, pythia__search_full_cost(s, t, point));
+    pythia_buf_printf(&all, "at 1 of %" PRIu32 " instances", part);
+    if (limit->added_ns > 0 && cost > limit->added_ns)
+        pythia_buf_printf(&all, ", because at all it would add %.0f ns to a request", cost);
+    pythia_buf_puts(&all, ": ");
     pythia_buf_text_add(&all, pythia_buf_text(reason));
     pythia_buf_free(reason);
     *reason = all;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "pythia/attributes.h"
 #include "pythia/live.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -121,8 +122,14 @@ static inline void stream_read(struct stream_reader *in, uint64_t parent)
         struct pythia_resource resource = {
             .service =
                 pythia_vocabulary_string(v, (struct pythia_text){in->at, skip ? skip - 1 : 0})};
-        if (in->s->host)
-            resource.host = pythia_vocabulary_string(v, pythia_text_of(in->s->host));
+        struct pythia_buf attributes = {0};
+        if (in->s->host) {
+            struct pythia_text host = pythia_text_of(in->s->host);
+            resource.host = pythia_vocabulary_string(v, host);
+            pythia_attributes_text(&attributes,
+                                   pythia_vocabulary_string(v, PYTHIA_TEXT("host.name")), host);
+            resource.attributes = pythia_buf_text(&attributes);
+        }
         uint32_t name =
             pythia_vocabulary_string(v, (struct pythia_text){in->at + skip, size - skip});
         struct pythia_span span = {.id = in->next_id++,
@@ -131,6 +138,7 @@ static inline void stream_read(struct stream_reader *in, uint64_t parent)
                                    .tracepoint =
                                        pythia_vocabulary_tracepoint(v, resource.service, 0, name),
                                    .resource = pythia_vocabulary_resource(v, &resource)};
+        pythia_buf_free(&attributes);
         in->at += size;
         assert_int_equal(*in->at++, '{');
         stream_read(in, span.id);

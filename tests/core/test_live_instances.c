@@ -6,12 +6,13 @@
 #define CALLS     8
 #define INSTANCES 8
 #define PRICE_NS  1000
+#define ALL       (-1) /* hosts */
 
 static const struct pythia_live_options usual = {
     .window = {.quiet_ns = MS},
     .groups = {.fold = true},
     .search = {.budget = {.points_per_cycle = 2, .added_ns = 300}, .price_ns = PRICE_NS, .seed = 1},
-    .cycle_requests = 40,
+    .cycle_requests = 100,
     .learn_requests = 10,
 };
 
@@ -22,8 +23,11 @@ static struct {
     unsigned instances;      /* that can be told apart */
     int host, chosen;        /* of the request; where points are open that are open at one only */
     int slow;                /* the call that differs */
+    int slow_host;           /* on which alone, or ALL */
+    int preferred;           /* times that an instance was preferred */
     uint64_t requests, hits; /* since the search began; of points that it opened */
     size_t causes, mixed;    /* cycles with requests that lack an open point */
+    bool at_host;            /* a decision names the host */
     bool found, at_part;     /* the cause, inside of the slow call; decisions say where */
     double first_added, most_added; /* ns of open points, as planned: first, and at most */
     enum pythia_why why;
@@ -46,6 +50,15 @@ static bool is_chosen(void *context, uint32_t resource)
                              pythia_text_of(host));
 }
 
+static bool prefer(void *context, uint32_t tracepoint, struct pythia_text host)
+{
+    (void)context, (void)tracepoint;
+    assert_true(host.size == 4 && pythia_text_starts(host, PYTHIA_TEXT("db-")));
+    store.chosen = host.bytes[3] - '0';
+    store.preferred++;
+    return true;
+}
+
 /* Does the instance of the request have the point open? */
 static bool has_open(const char *id)
 {
@@ -65,7 +78,8 @@ static const char *write_request(void)
         int ms = 20 + (int)(pythia_random_unit(&store.random) * 4);
         snprintf(id, sizeof(id), "store:C%d", i);
         bool open = has_open(id);
-        ms += i == store.slow ? (int)(pythia_random_unit(&store.random) * 100) : 0;
+        if (i == store.slow && (store.slow_host == ALL || store.host == store.slow_host))
+            ms += (int)(pythia_random_unit(&store.random) * 100);
         store.hits += open && pythia_live_wish(store.s.live) > 0;
         size += (size_t)snprintf(text + size, sizeof(text) - size, open ? " %s{%d} 1" : " %.0s%d 1",
                                  id, ms);
@@ -98,6 +112,7 @@ static void look(struct stream *s, const struct pythia_live_cycle *cycle)
         store.at_part = store.at_part ||
                         (sw->open && strstr(sw->reason, "at 1 of 8 instances, because at all it "
                                                         "would add 1000 ns to a request: "));
+        store.at_host = store.at_host || (sw->open && strstr(sw->reason, "; host db-"));
     }
     store.causes = 0;
     for (size_t i = 0; i < cycle->decisions.problem_count; i++) {
@@ -116,16 +131,18 @@ static void look(struct stream *s, const struct pythia_live_cycle *cycle)
     store.mixed += cycle->requests > 0 && cycle->spans % cycle->requests != 0;
 }
 
-static void begin(unsigned instances, double added_ns, uint64_t seed)
+static void begin(unsigned instances, double added_ns, int slow_host, uint64_t seed)
 {
     struct pythia_live_options o = usual;
     memset(&store, 0, sizeof(store));
     store.instances = instances;
     store.chosen = (int)(seed % INSTANCES);
     store.slow = (int)(seed * 3 % CALLS);
+    store.slow_host = slow_host;
     pythia_random_init(&store.random, seed);
     o.search.budget.added_ns = added_ns;
     o.instances.count = count_instances;
+    o.instances.prefer = prefer;
     o.instances.is_chosen = is_chosen;
     stream_begin(&store.s);
     store.s.look = look;
@@ -151,7 +168,7 @@ static double end(void)
 static void a_point_that_is_too_expensive_is_opened_at_one_instance(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        begin(8, 300, seed);
+        begin(8, 300, ALL, seed);
         search_on();
         assert_true(store.at_part);
         assert_true(store.found);
@@ -165,12 +182,12 @@ static void a_point_that_is_too_expensive_is_opened_at_one_instance(void **state
 /* The same points at all instances, where the budget allows it. */
 static void it_costs_an_eighth_of_what_it_costs_at_all_instances(void **state)
 {
-    begin(8, 300, 5);
+    begin(8, 300, ALL, 5);
     search_on();
     double part = store.first_added;
     assert_rel_equal(part, 2 * PRICE_NS / 8., 1e-9); /* two points at once */
     end();
-    begin(8, 0, 5);
+    begin(8, 0, ALL, 5);
     search_on();
     assert_false(store.at_part);
     assert_true(store.found);
@@ -179,9 +196,43 @@ static void it_costs_an_eighth_of_what_it_costs_at_all_instances(void **state)
     end();
 }
 
+/* Of `seeds` searches: how often the cause was found, and how often an instance was preferred. */
+static void count_preferred(int slow_host, uint64_t seeds, int *found, int *preferred)
+{
+    *found = *preferred = 0;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        begin(8, 0, slow_host == ALL ? ALL : (int)(seed * 5 % INSTANCES), seed);
+        search_on();
+        *found += store.found;
+        *preferred += store.preferred > 0 && store.at_host &&
+                      (store.slow_host == ALL || store.chosen == store.slow_host);
+        assert_int_equal(store.mixed, 0);
+        end();
+    }
+}
+
+/* Requests to one host vary, and nothing limits what may be open. A cycle has too few requests to
+ * that host now and then. */
+static void a_host_that_varies_alone_is_opened_alone(void **state)
+{
+    int found, preferred;
+    count_preferred(0, 20, &found, &preferred);
+    assert_int_equal(found, 20);
+    assert_in_range(preferred, 18, 20);
+}
+
+/* By chance it seems so in one of a hundred decisions. */
+static void where_all_hosts_vary_none_is_preferred(void **state)
+{
+    int found, preferred;
+    count_preferred(ALL, 20, &found, &preferred);
+    assert_int_equal(found, 20);
+    assert_in_range(preferred, 0, 1);
+}
+
 static void where_instances_cannot_be_told_apart_it_stays_closed(void **state)
 {
-    begin(1, 300, 1);
+    begin(1, 300, ALL, 1);
     send_requests(4000);
     assert_false(store.at_part);
     assert_false(store.found);
@@ -194,7 +245,7 @@ static void where_instances_cannot_be_told_apart_it_stays_closed(void **state)
  * not mixed with it. */
 static void the_search_goes_on_at_another_instance(void **state)
 {
-    begin(8, 300, 2);
+    begin(8, 300, ALL, 2);
     while (!store.at_part)
         send_requests(10);
     store.chosen = (store.chosen + 3) % INSTANCES;
@@ -213,6 +264,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_point_that_is_too_expensive_is_opened_at_one_instance),
         cmocka_unit_test(it_costs_an_eighth_of_what_it_costs_at_all_instances),
+        cmocka_unit_test(a_host_that_varies_alone_is_opened_alone),
+        cmocka_unit_test(where_all_hosts_vary_none_is_preferred),
         cmocka_unit_test(where_instances_cannot_be_told_apart_it_stays_closed),
         cmocka_unit_test(the_search_goes_on_at_another_instance),
     };

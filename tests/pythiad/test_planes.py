@@ -309,10 +309,11 @@ class OneOfSeveral(unittest.TestCase):
     HOSTS = 4
     STEPS = 5
 
-    def setUp(self):
-        # A hit costs 1000 ns, of which a request may not have more than 300: it has a quarter of it, on average.
-        self.pythiad = rig.Pythiad(self, "--quiet-ms=50", "--cycle-requests=40", "--learn-requests=20", "--cycle-seconds=1",
-                                   "--price-ns=1000", "--added-ns=300", "--points=3")
+    slow_hosts = range(HOSTS)
+
+    def start(self, *options):
+        self.pythiad = rig.Pythiad(self, "--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1",
+                                   "--points=3", *options)
         self.agents = {host: Agent(self.pythiad, "store", ("handle", *self.steps()), instance=f"db-{host}:{40 + host}:x")
                        for host in range(self.HOSTS)}
         self.number = 0
@@ -330,7 +331,7 @@ class OneOfSeveral(unittest.TestCase):
                 self.send_one(host, is_open)
 
     def send_one(self, host, is_open):
-        slow = self.number * 7 % 10 * 3000000
+        slow = self.number * 7 % 10 * 3000000 if host in self.slow_hosts else 0
         start, trace = time.time_ns() - 60000000, os.urandom(16)
         root = otlp.Span("GET /", trace=trace, start=start, length=12000000 + slow, kind=2)
         handle = otlp.Span("handle", trace=trace, parent=root.id, start=start + 1000000, length=10000000 + slow, kind=2)
@@ -361,7 +362,26 @@ class OneOfSeveral(unittest.TestCase):
         self.learning = self.pythiad.get("/v1/status").json["learning"]
         return [d for d in self.pythiad.get("/v1/decisions").json if d["open"]]
 
+    def test_the_instance_that_varies_is_opened_alone(self):
+        self.slow_hosts = {2}
+        self.start()
+        for agent in self.agents.values():
+            self.assertEqual(agent.report().status, 200)
+        opened = rig.until(self.decided, 60, lambda: self.pythiad.log)
+        for decision in opened:
+            self.assertTrue(decision["reason"].startswith("at 1 of 4 instances: "), opened)
+        self.assertRegex(opened[-1]["reason"], r"; host db-2 accounts for \d+ % of the variance within hosts$")
+        self.feed(1)
+        rig.until(lambda: self.where() == [2], 10, lambda: str(self.points()))
+        rig.until(lambda: self.feed(5) or any(
+            "step3" in json.dumps(verdict) for verdict in self.pythiad.get("/v1/verdicts").json), 90,
+            lambda: self.pythiad.get("/v1/report?format=text").text)
+        self.assertEqual(self.where(), [2])
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
     def test_one_instance_is_opened_and_another_when_it_is_gone(self):
+        # A hit costs 1000 ns, of which a request may not have more than 300: it has a quarter of it, on average.
+        self.start("--price-ns=1000", "--added-ns=300")
         for agent in self.agents.values():
             self.assertEqual(agent.report().status, 200)
         opened = rig.until(self.decided, 60, lambda: self.pythiad.log)

@@ -152,6 +152,7 @@ int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space
     l->o = *options;
     l->last.leading = SIZE_MAX;
     l->o.search.instances = l->o.instances.count;
+    l->o.search.prefer = l->o.instances.prefer;
     l->o.search.instances_context = l->o.instances.context;
     set_defaults(&l->o);
     int status = pythia__live_share_init(l);

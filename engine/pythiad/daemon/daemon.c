@@ -435,7 +435,8 @@ static struct pythia_live_options choose_live_options(struct pythia__daemon *d)
         .learn_requests = (size_t)s->learn_requests,
         .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
         .learn_all = s->learn == 0,
-        .instances = {pythia__chosen_count, pythia__chosen_is, &d->switching}};
+        .instances = {pythia__chosen_count, pythia__chosen_prefer, pythia__chosen_is,
+                      &d->switching}};
 }
 
 /* The set that was open before a restart stays open until the search has begun: it counts as

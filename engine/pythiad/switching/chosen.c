@@ -83,13 +83,15 @@ static bool is_instance(const struct pythia_vocabulary *v, struct pythia_text na
            has_pid(v, r->attributes, pid);
 }
 
+/* `host` empty: any. */
 static bool has_resource(const struct pythia_vocabulary *v, uint32_t service,
-                         struct pythia_text name)
+                         struct pythia_text host, struct pythia_text name)
 {
     uint32_t count = pythia_vocabulary_numbers(v).resources;
     for (uint32_t i = 0; i < count; i++) {
         struct pythia_resource r = pythia_vocabulary_resource_at(v, i);
-        if (r.service == service && is_instance(v, name, &r))
+        if (r.service == service && is_instance(v, name, &r) &&
+            (host.size == 0 || pythia_text_equal(pythia_vocabulary_text(v, r.host), host)))
             return true;
     }
     return false;
@@ -101,6 +103,8 @@ static bool has_resource(const struct pythia_vocabulary *v, uint32_t service,
 struct choosing {
     const struct pythia_vocabulary *vocabulary;
     uint32_t service;
+    struct pythia_text host;         /* it has to be on; empty: on any */
+    size_t count;                    /* instances on it that could be chosen */
     struct pythia_text best, wanted; /* wanted: is it still there? */
     uint64_t best_hash;
     bool there;
@@ -117,8 +121,10 @@ static int offer_instance(void *context, struct pythia_text instance)
 {
     struct choosing *c = context;
     uint64_t hash = pythia_hash_bytes(instance.bytes, instance.size);
-    if ((c->best.size > 0 && hash >= c->best_hash) ||
-        !has_resource(c->vocabulary, c->service, instance))
+    if (!has_resource(c->vocabulary, c->service, c->host, instance))
+        return PYTHIA_OK;
+    c->count++;
+    if (c->best.size > 0 && hash >= c->best_hash)
         return PYTHIA_OK;
     c->best = instance;
     c->best_hash = hash;
@@ -149,14 +155,19 @@ static char *make_place(struct pythia_text name)
     return text;
 }
 
-/* PYTHIA_OK, also if there is none to choose, or PYTHIA_ENOMEM with none chosen. */
-static int choose_instance(struct pythia__switching *w, struct pythia__chosen *c)
+/* On a host, if one is given, that has no other one. PYTHIA_OK, also if there is none to choose:
+ * then it is as it was if a host is given, and otherwise none is chosen. Or PYTHIA_ENOMEM with none
+ * chosen. */
+static int choose_instance(struct pythia__switching *w, struct pythia__chosen *c,
+                           struct pythia_text host)
 {
-    struct choosing all = {.vocabulary = w->e->vocabulary, .service = c->service};
+    struct choosing all = {.vocabulary = w->e->vocabulary, .service = c->service, .host = host};
     struct pythia_text service = pythia_vocabulary_text(w->e->vocabulary, c->service);
+    (void)pythia_control_http_instances(w->agents, service, offer_instance, &all);
+    if (host.size > 0 && all.count != 1)
+        return PYTHIA_OK;
     forget_chosen(c);
     c->tried_ns = pythia__engine_now(w->e);
-    (void)pythia_control_http_instances(w->agents, service, offer_instance, &all);
     if (all.best.size == 0)
         return PYTHIA_OK;
     c->name = pythia_strndup(all.best.bytes, all.best.size);
@@ -175,8 +186,38 @@ uint32_t pythia__chosen_count(void *switching, uint32_t tracepoint)
         return 1;
     uint64_t now = pythia__engine_now(w->e);
     if (!c->name && (c->tried_ns == 0 || now - c->tried_ns >= AGAIN_NS))
-        (void)choose_instance(w, c); /* without memory: later */
+        (void)choose_instance(w, c, PYTHIA_TEXT("")); /* without memory: later */
     return c->name ? (uint32_t)c->instances : 1;
+}
+
+/* Is any point open at one instance of the service only? */
+static bool is_used(const struct pythia__switching *w, const struct pythia__chosen *c)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
+    for (uint32_t point = 0; point < points; point++)
+        if (pythia_live_is_open(w->e->live, point) && pythia_live_part(w->e->live, point) > 1 &&
+            find_chosen_of(w, point) == c)
+            return true;
+    return false;
+}
+
+/* Is the chosen instance on the host? */
+static bool is_on_host(const struct pythia__switching *w, const struct pythia__chosen *c,
+                       struct pythia_text host)
+{
+    return c->name && has_resource(w->e->vocabulary, c->service, host, pythia_text_of(c->name));
+}
+
+bool pythia__chosen_prefer(void *switching, uint32_t tracepoint, struct pythia_text host)
+{
+    struct pythia__switching *w = switching;
+    struct pythia__chosen *c = find_chosen_of(w, tracepoint);
+    if (!c || c->one_switch || w->e->s.observe_only)
+        return false;
+    /* Points that are open at another instance would have to move. */
+    if (!is_on_host(w, c, host) && !is_used(w, c))
+        (void)choose_instance(w, c, host);
+    return is_on_host(w, c, host);
 }
 
 bool pythia__chosen_is(void *switching, uint32_t resource)
@@ -193,17 +234,6 @@ struct pythia_text pythia__chosen_place(const struct pythia__switching *w, uint3
     return c && c->place ? pythia_text_of(c->place) : PYTHIA_TEXT("");
 }
 
-/* Is any point open at one instance of the service only? */
-static bool is_used(const struct pythia__switching *w, const struct pythia__chosen *c)
-{
-    uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
-    for (uint32_t point = 0; point < points; point++)
-        if (pythia_live_is_open(w->e->live, point) && pythia_live_part(w->e->live, point) > 1 &&
-            find_chosen_of(w, point) == c)
-            return true;
-    return false;
-}
-
 int pythia__chosen_look(struct pythia__switching *w)
 {
     for (size_t i = 0; i < w->chosen_count; i++) {
@@ -216,7 +246,7 @@ int pythia__chosen_look(struct pythia__switching *w)
         if (still.there)
             continue;
         bool used = is_used(w, c);
-        int status = choose_instance(w, c);
+        int status = choose_instance(w, c, PYTHIA_TEXT(""));
         if (used)
             pythia_log(PYTHIA_LOG_INFO,
                        "An instance with open trace points is gone, and another one takes its "

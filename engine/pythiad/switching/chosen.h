@@ -1,5 +1,5 @@
-/* The instance of each service at which points are opened that cost too much at all of its instances
- * (live.h). All calls are the loop's. */
+/* The instance of each service at which points are opened that cost too much at all of its
+ * instances (live.h). All calls are the loop's. */
 #ifndef PYTHIA_PYTHIAD_CHOSEN_H
 #define PYTHIA_PYTHIAD_CHOSEN_H
 
@@ -19,6 +19,7 @@ struct pythia__chosen {
  * others by the resources of spans, its service has no instances here. While none is chosen, each
  * resource is: the point is closed everywhere. */
 uint32_t pythia__chosen_count(void *switching, uint32_t tracepoint);
+bool pythia__chosen_prefer(void *switching, uint32_t tracepoint, struct pythia_text host);
 bool pythia__chosen_is(void *switching, uint32_t resource);
 
 /* A plane has a point of a service. PYTHIA_OK or PYTHIA_ENOMEM. */

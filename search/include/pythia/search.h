@@ -45,7 +45,9 @@ struct pythia_effect;
  * tell least are closed in the same cycle, for all types. Only requests of types that a point is
  * open for count: opening it for one type costs no more than that type's calls of it. A point that
  * alone would exceed added_ns or bytes_per_second is opened at 1 of n instances of its service, if
- * they can be told apart, and counts as an n-th of a point, of its time and of its bytes. */
+ * they can be told apart, and counts as an n-th of a point, of its time and of its bytes. So is one
+ * of a type whose requests vary on one host only (within.h), by the resource attribute host.name,
+ * and one of a service of which the type has another point open like that. */
 struct pythia_budget {
     size_t points_per_cycle; /* switches: a point for two types is two of them */
     size_t points_open;      /* at once, for any type */
@@ -90,9 +92,12 @@ struct pythia_search_options {
     size_t patience;  /* cycles after which a problem is given up; 0: 30 */
     size_t problems_per_cycle; /* that are looked at; 0: all. Which of them is said below */
     /* At how many instances of its service could a trace point be opened each on its own? 0, 1: it
-     * can only be open at all of them. NULL: at none. Asked in each cycle while there is a limit.
-     * Not for a search that is saved. */
+     * can only be open at all of them. NULL: at none. Asked in each cycle. Not for a search that is
+     * saved. */
     uint32_t (*instances)(void *context, uint32_t tracepoint);
+    /* Requests vary most on that host: may such a point be opened at the instance there, and are
+     * all others of its service that are open at one? NULL: never. */
+    bool (*prefer)(void *context, uint32_t tracepoint, struct pythia_text host);
     void *instances_context;
     bool may_widen; /* a point that gives no span in the types that it is open for is first opened
                        for all: a program may take requests for other types than they are, or know
@@ -133,6 +138,8 @@ struct pythia_problem {
     enum pythia_why why; /* with TOO_FEW, UNKNOWN and GIVEN_UP; with DONE it is PINNED if a
                             cause is only as near as pins let it be seen; else NONE */
     uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
+    bool grown; /* contexts turned up in the type, and in the last cycle each cause that was found
+                    was looked for anew */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
     uint64_t carried; /* of the requests, those that were evidence of earlier cycles too */
@@ -142,8 +149,6 @@ struct pythia_problem {
     struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
     struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
     size_t cause_count;
-    bool grown;  /* contexts turned up in the type, and in the last cycle each cause that was found
-                    was looked for anew */
     double rest; /* share of the variance that no cause explains; NaN: not known */
 };
 
@@ -151,10 +156,10 @@ struct pythia_problem {
 struct pythia_switch {
     uint32_t tracepoint;
     uint32_t type;  /* for requests of which; PYTHIA_NONE: of all */
+    uint32_t part;  /* opened at 1 of so many instances; 1: at all */
     bool open;      /* or close */
     bool widens;    /* it was open for the type: from now on programs have it open for all */
     size_t problem; /* for which; SIZE_MAX: for none */
-    uint32_t part;  /* opened at 1 of so many instances; 1: at all */
     double inside;  /* opened: the probability that the cause is in it or below it */
     double price_ns, cost_ns; /* of a hit; added to a request of the type, or no more added */
     double bytes_per_second;  /* likewise, to the stream; NaN: not known */
