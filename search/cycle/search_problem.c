@@ -217,8 +217,8 @@ static void add_host_of_row(struct hosts *h, const struct pythia_row *row, uint3
     h->durations[h->n++] = (double)row->duration_ns;
 }
 
-/* The host on which requests vary, if nearly all of what varies within hosts does so on one that has
- * at most half of the requests; else *host is empty. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* The host on which requests vary, if nearly all of what varies within hosts does so on one that
+ * has at most half of the requests; else *host is empty. PYTHIA_OK or PYTHIA_ENOMEM. */
 static int find_varying_host(const struct pythia__looking *l, struct hosts *h, uint32_t key,
                              struct pythia_text *host, double *share)
 {

@@ -25,9 +25,8 @@ static void the_share_is_that_of_the_group_that_varies_most(void **state)
     assert_rel_equal(w.p, 1, 0); /* of the real deal alone */
 }
 
-/* Two groups of two. The six deals of 0, 0, 0, 1 all have the outlier in one group: p is 1. Those of
- * 0, 0, 5, 6 have the shares 1 (two of six: {5, 6} together) and 25 / (25 + 36) = .41 or its rest,
- * .59, so that .59 or more have all six, and 1 has a third of them. */
+/* Two groups of two. The six deals of 0, 0, 0, 1 all have the outlier in one group: p is 1. Of
+ * those of 0, 0, 5, 6 two have the share 1 ({5, 6} together), and four 36 / (25 + 36) = .59. */
 static void chance_is_counted_by_dealing_again(void **state)
 {
     const double outlier[] = {0, 0, 0, 1}, x[] = {0, 0, 5, 6};
@@ -50,8 +49,9 @@ static void nothing_that_varies_has_no_share(void **state)
     assert_true(isnan(w.share));
 }
 
-/* Of samples that know nothing of groups, p is below .01 in one of a hundred: of 2000 trials 20 are
- * expected, and more than 41 with a probability below 1e-5 (binomial). Heavy tails change nothing. */
+/* Of samples that know nothing of groups, p is at most .01 in one of a hundred: of 2000 trials 20
+ * are expected, and more than 41 with a probability below 1e-5 (binomial). Heavy tails change
+ * nothing. */
 static void p_is_as_small_by_chance_as_it_says(void **state)
 {
     struct pythia_random random;

@@ -78,10 +78,10 @@ struct pythia_live_shared_options {
 
 /* What is known of instances by whoever owns the engine; .count NULL: they cannot be told apart. A
  * point may then be open at one instance of its service only, when at all of them it would exceed
- * the budget, or when requests vary at that one only (search.h). Requests of a type that has such a point open are evidence only if all
- * spans of its service in them come from that instance: others lack the point because it is closed
- * there, and not because they do not hit it. They are counted (`elsewhere`). A search that is
- * shared opens all points at all instances. */
+ * the budget, or when requests vary at that one only (search.h). Requests of a type that has such a
+ * point open are evidence only if all spans of its service in them come from that instance: others
+ * lack the point because it is closed there, and not because they do not hit it. They are counted
+ * (`elsewhere`). A search that is shared opens all points at all instances. */
 struct pythia_live_instances {
     /* As pythia_search_options.instances. */
     uint32_t (*count)(void *context, uint32_t tracepoint);
