@@ -246,14 +246,14 @@ static void lists_for_many_places_are_made_again(void **state)
         wishes[i] = (struct pythia_control_wish){
             .id = pythia_text_of(ids[i]), .at = &places[i], .at_count = 1};
         snprintf(body, sizeof(body),
-                 "{'service':'shop','instance':'db-%d:1','points':[{'id':'%s'}]}", i, ids[i]);
+                 "{'service':'shop','instance':'db-%d:1','points':[{'id':'%.20s'}]}", i, ids[i]);
         post(c, body, 1 * S, &a);
     }
     assert_int_equal(c->ops->apply(c, wishes, HOSTS, 1, 1 * S, &e), PYTHIA_OK);
     for (int i = 0; i < HOSTS; i++) {
         char instance[24], wanted[64];
         snprintf(instance, sizeof(instance), "db-%d:1", i);
-        snprintf(wanted, sizeof(wanted), "\"open\":[\"%s\"],", ids[i]);
+        snprintf(wanted, sizeof(wanted), "\"open\":[\"%.20s\"],", ids[i]);
         get(c, "shop", instance, "", 1 * S, &a);
         assert_non_null(strstr(a.body.bytes, wanted));
         poll(c, "shop", instance, 1 * S, &a);
