@@ -745,6 +745,12 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
     }
 }
 
+int pythia_live_choose_again(struct pythia_live *l)
+{
+    pythia__live_drop_evidence(l);
+    return pythia__live_desire(l);
+}
+
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
                          struct pythia_open_points *never, struct pythia_open_points *fixed)
 {

@@ -10,12 +10,6 @@ uint32_t pythia_live_part(const struct pythia_live *l, uint32_t tracepoint)
     return l->search ? pythia_search_part(l->search, tracepoint) : 1;
 }
 
-int pythia_live_choose_again(struct pythia_live *l)
-{
-    pythia__live_drop_evidence(l);
-    return pythia__live_desire(l);
-}
-
 int pythia__live_find_partial(struct pythia_live *l)
 {
     uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
