@@ -100,7 +100,7 @@ static uint32_t find_service(const struct pythia_search *s, uint32_t point)
 /* A point of the type that is open at one instance only; PYTHIA_NONE: there is none. */
 static uint32_t find_partial(const struct pythia_search *s, const struct pythia__search_type *t)
 {
-    for (size_t i = 0; t->open && i < t->rate_count; i++)
+    for (size_t i = 0; s->parted && t->open && i < t->rate_count; i++)
         if (t->open[t->rates[i].tracepoint] && s->part[t->rates[i].tracepoint] > 1)
             return t->rates[i].tracepoint;
     return PYTHIA_NONE;
@@ -117,11 +117,13 @@ uint32_t pythia__search_part_of(const struct pythia_search *s, const struct pyth
                                 uint32_t point)
 {
     const struct pythia_budget *limit = &s->o.budget;
-    const struct pythia__search_rate *rate = find_rate(t, point);
-    uint32_t partial = find_partial(s, t);
     if (s->open_for[point] > 0 || s->part[point] > 1)
         return s->part[point];
-    if (!s->instances || s->instances[point] < 2 || s->skeleton[point] || !rate)
+    if (!s->instances || s->instances[point] < 2 || s->skeleton[point])
+        return 1;
+    const struct pythia__search_rate *rate = find_rate(t, point);
+    uint32_t partial = find_partial(s, t);
+    if (!rate)
         return 1;
     /* What is seen of the type comes from that instance. A request would have to hit the right
      * instance of two services, if both had points open at one. */
@@ -138,7 +140,7 @@ uint32_t pythia__search_part_of(const struct pythia_search *s, const struct pyth
 static uint32_t find_most_parts(const struct pythia_search *s, const struct pythia__search_type *t)
 {
     uint32_t most = 1;
-    for (size_t i = 0; t->open && i < t->rate_count; i++) {
+    for (size_t i = 0; s->parted && t->open && i < t->rate_count; i++) {
         uint32_t point = t->rates[i].tracepoint;
         if (t->open[point] && s->part[point] > most)
             most = s->part[point];

@@ -73,6 +73,7 @@ struct pythia_search {
     uint32_t *open_for;  /* for how many types it was opened */
     uint32_t *instances; /* of its service, in this cycle; NULL: it cannot be open at one alone */
     uint32_t *part;      /* while it is open: at 1 of so many instances; 1: at all */
+    bool parted;         /* some point has been open at one instance only */
     bool *wide;          /* it gave no span while it was open for some types only */
     double *calls;       /* in a request of the type that has it most often */
     double *price;       /* of a hit, in ns; */

@@ -27,8 +27,10 @@ int pythia__search_decide(struct pythia_search *s, struct pythia__search_type *t
     uint32_t part = pythia__search_part_of(s, t, point);
     if (open && part > 1)
         add_part(s, t, point, part, reason);
-    if (open)
+    if (open) {
         s->part[point] = part;
+        s->parted = s->parted || part > 1;
+    }
     if (pythia_buf_status(reason) != PYTHIA_OK ||
         pythia_grow(&s->switches, &s->switch_capacity, s->switch_count, sizeof(*s->switches)) !=
             PYTHIA_OK ||

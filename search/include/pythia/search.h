@@ -223,7 +223,8 @@ bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint);
 
 /* An open point may be open at one instance of its service only: 1 of so many; 1: at all. Requests
  * that hit another instance say nothing of it, and must not be in the evidence of a type that has
- * the point open. All such points of one type are of one service. */
+ * the point open. All such points of one type are of one service, but for those that another type
+ * has open like that already. */
 uint32_t pythia_search_part(const struct pythia_search *s, uint32_t tracepoint);
 
 /* Mean hits of a trace point per request, of the type that hits it most often, by the search
