@@ -29,7 +29,28 @@ static const char before[] =
     "both. A point that records no spans for its types is opened for all types before it is "
     "closed, in case the program assigns requests to other types, or too late. A target that "
     "cannot switch its trace points is searched as if it could: the report is the same, but "
-    "nothing is saved.\n\n"
+    "nothing is saved.\n\n";
+
+static const char at_instances[] =
+    "A trace point may be opened at one instance of its service only, if the service has several "
+    "and an agent that polls in each (*pythia-control-http*(7)): if it alone exceeds *--added-ns*, "
+    "because at 1 of 8 instances it adds an eighth to the average request; or if the requests of a "
+    "type vary on one host only, because at other instances it would record spans that tell "
+    "nothing. It counts as an eighth of a point for *--points-open*; *--max-overhead-pct* counts "
+    "its hits. Other points of that service are then opened there for the type as well.\n\n"
+    "Requests that hit another instance of the service are excluded from the evidence of types "
+    "that "
+    "have such a point: it is closed there, which says nothing about whether they would hit it. "
+    "/metrics counts them (pythia\\_requests\\_elsewhere\\_total), a cycle takes correspondingly "
+    "longer, and the report describes the requests of that instance. A request that calls several "
+    "instances of the service is not evidence either. The spans of the service must have the "
+    "resource attributes _host.name_ and _process.pid_, or a _service.instance.id_ that is the "
+    "name "
+    "of the agent's instance. When the instance is lost, another one takes its place. A search "
+    "that "
+    "members of a Kafka group share opens all points at all instances.\n\n";
+
+static const char learning[] =
     "When a process joins, the cycle loses only the requests in progress until the process has "
     "its set of open points. When a target loses its set, because it was restarted under its "
     "name, its lease ran out, or its plane failed or came back, the cycle starts over: requests "
@@ -455,6 +476,8 @@ static void write_redaction_rule(const char *rule, struct pythia_buf *to)
 void pythia__manual_write(struct pythia_buf *to)
 {
     pythia_buf_puts(to, before);
+    pythia_buf_puts(to, at_instances);
+    pythia_buf_puts(to, learning);
     pythia_buf_puts(to, learning_later);
     pythia_buf_puts(to, settings);
     pythia_options_scdoc(pythia__settings_table, to);

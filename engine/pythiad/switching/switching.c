@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "chosen.h"
 #include "desired.h"
 #include "fixed.h"
 #include "inventory.h"
@@ -212,11 +213,13 @@ void pythia__switching_free(struct pythia__switching *w)
     pythia_controller_destroy(w->controller);
     pythia_open_points_destroy(w->always);
     pythia_open_points_destroy(w->never);
+    pythia_wishes_free(&w->placed);
     pythia_open_points_destroy(w->limited);
     pythia_overhead_destroy(w->overhead);
     pythia_breaker_destroy(w->breaker);
     pythia_passes_destroy(w->passes);
     pythia__fixed_free(w);
+    pythia__chosen_free(w);
     pythia_prices_destroy(w->prices);
     pythia_layers_destroy(w->layers);
     pythia_history_destroy(w->history);
