@@ -215,8 +215,10 @@ const struct pythia_option pythia__settings_table[] = {
                    "Most trace points to open per cycle; 0: none"),
     PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, AT(points_open),
                    "Most trace points open at once beyond the skeleton; 0: no limit"),
-    PYTHIA_REAL("added-ns", 0, "NS", "0", 0, 1e15, AT(added_ns),
-                "Most time that points beyond the skeleton may add to a request; 0: no limit"),
+    PYTHIA_REAL(
+        "added-ns", 0, "NS", "0", 0, 1e15, AT(added_ns),
+        "Most time that points beyond the skeleton may add to a request, on average over all "
+        "instances; 0: no limit"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, AT(price_ns),
                 "Cost of one hit of an open trace point whose cost was not measured"),
     PYTHIA_REAL("max-overhead-pct", 0, "PCT", "0", 0, 100, AT(max_overhead_pct),

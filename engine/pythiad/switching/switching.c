@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "chosen.h"
 #include "desired.h"
 #include "fixed.h"
 #include "inventory.h"
@@ -52,6 +53,11 @@ static void tell_lessons(struct pythia__switching *w)
             PYTHIA_LOG_INFO,
             "Opening new trace points to see which known request types hit them: times=%" PRIu64,
             n.seeks);
+    if (n.reviews > w->reviews_told)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Opening closed trace points to see whether known request types hit others than "
+                   "before: times=%" PRIu64,
+                   n.reviews);
     if (n.renewed > w->renewed_told)
         pythia_log(
             PYTHIA_LOG_INFO,
@@ -79,6 +85,7 @@ static void tell_lessons(struct pythia__switching *w)
     }
     w->lessons_told = n.lessons;
     w->seeks_told = n.seeks;
+    w->reviews_told = n.reviews;
     w->renewed_told = n.renewed;
     w->cut_told = n.lessons_cut;
     w->waiting_told = waiting;
@@ -206,11 +213,13 @@ void pythia__switching_free(struct pythia__switching *w)
     pythia_controller_destroy(w->controller);
     pythia_open_points_destroy(w->always);
     pythia_open_points_destroy(w->never);
+    pythia_wishes_free(&w->placed);
     pythia_open_points_destroy(w->limited);
     pythia_overhead_destroy(w->overhead);
     pythia_breaker_destroy(w->breaker);
     pythia_passes_destroy(w->passes);
     pythia__fixed_free(w);
+    pythia__chosen_free(w);
     pythia_prices_destroy(w->prices);
     pythia_layers_destroy(w->layers);
     pythia_history_destroy(w->history);
