@@ -100,6 +100,15 @@ out:
     return status;
 }
 
+/* The same trace points, times and total durations, but no place has the causes. */
+static int make_scattered(struct pythia__world *w, struct pythia_error *e)
+{
+    struct pythia_workflow_options options = w->options;
+    options.drift = PYTHIA_DRIFT_MOVE;
+    options.drift_requests = 1;
+    return pythia_workflow_create(w->vocabulary, &options, &w->scattered, e);
+}
+
 /* The vocabulary, the workflow and the space are made once for each trial: trials run in parallel
  * and share nothing. */
 static int make_world(const struct pythia_trial *t, struct pythia__world *w, struct pythia_error *e)
@@ -110,6 +119,8 @@ static int make_world(const struct pythia_trial *t, struct pythia__world *w, str
     if (status != PYTHIA_OK)
         return status;
     status = pythia_workflow_create(w->vocabulary, &w->options, &w->workflow, e);
+    if (status == PYTHIA_OK && t->problem->scattered > 0)
+        status = make_scattered(w, e);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_trace_builder_create(w->vocabulary, NULL, &w->builder);
@@ -135,6 +146,7 @@ static void free_world(struct pythia__world *w)
     pythia_trace_builder_destroy(w->builder);
     pythia_request_types_destroy(w->types);
     pythia_workflow_destroy(w->workflow);
+    pythia_workflow_destroy(w->scattered);
     pythia_vocabulary_destroy(w->vocabulary);
     pythia_arena_free(&w->arena);
     pythia_free(w->hits);
@@ -150,7 +162,7 @@ static int begin_hunt(struct pythia__world *w, const struct pythia_trial *t, uin
                                         .strategy = t->strategy,
                                         .history = history,
                                         .price_ns = t->price_ns,
-                                        .patience = t->cycles,
+                                        .patience = t->problem->again ? 0 : t->cycles,
                                         .seed = t->seed};
     if (strcmp(t->strategy->name, EVERYTHING) == 0)
         how.budget.points_per_cycle = w->points;
@@ -205,7 +217,9 @@ static int gather_trial_cycle(struct pythia__hunt *h)
         return status;
     for (size_t i = 0; i < count; i++) {
         const struct pythia_trace *trace = NULL;
-        status = make_request(w, w->workflow, h->number++, &view, &trace);
+        struct pythia_workflow *from =
+            h->number < h->trial->problem->scattered ? w->scattered : w->workflow;
+        status = make_request(w, from, h->number++, &view, &trace);
         if (status != PYTHIA_OK)
             return status;
         status = pythia_groups_add(h->groups, trace);
@@ -233,7 +247,7 @@ static bool is_hunt_over(const struct pythia__hunt *h, const struct pythia_cycle
         return false;
     for (size_t i = 0; i < cycle->problem_count; i++)
         over = over || cycle->problems[i].state == PYTHIA_PROBLEM_DONE ||
-               cycle->problems[i].state == PYTHIA_PROBLEM_GIVEN_UP;
+               (cycle->problems[i].state == PYTHIA_PROBLEM_GIVEN_UP && !h->trial->problem->again);
     return cycle->finished && over;
 }
 

@@ -15,6 +15,7 @@
 struct pythia__world {
     struct pythia_vocabulary *vocabulary;
     struct pythia_workflow *workflow;
+    struct pythia_workflow *scattered; /* its causes move with each request; NULL: not needed */
     struct pythia_workflow_options options;
     struct pythia_space *space;
     struct pythia_trace_builder *builder;

@@ -102,6 +102,7 @@ static void clear_past_causes(struct pythia_search *s, size_t problem)
     struct pythia_problem *p = &s->problems[problem];
     p->cause_count = 0;
     p->top.share = p->rest = NAN;
+    p->retries = p->retry_in = 0;
     s->keeping[problem].looked = p->cycles;
     s->keeping[problem].idle = s->keeping[problem].unanswered = 0;
     pythia__search_forget(s, problem);
@@ -129,7 +130,7 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
     for (size_t i = 0; i < s->problem_count; i++) {
         unknown += !pythia_space_type(s->space, s->problems[i].unsplit);
         s->problems[i].requests = s->problems[i].carried = 0;
-        s->problems[i].grown = false;
+        s->problems[i].grown = s->problems[i].retried = false;
         s->keeping[i].evidence = NULL;
     }
     for (size_t i = 0; i < count; i++) {
@@ -149,6 +150,8 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
         enum pythia_problem_state now = judge_problem_state(s, number);
         if (!settled || now == PYTHIA_PROBLEM_QUIET || now == PYTHIA_PROBLEM_UNKNOWN)
             p->state = now;
+        if (p->state != PYTHIA_PROBLEM_GIVEN_UP)
+            p->retry_in = 0;
     }
     for (size_t i = 0; i < s->problem_count; i++)
         if (s->problems[i].requests == 0 && s->problems[i].state == PYTHIA_PROBLEM_SEARCHING)

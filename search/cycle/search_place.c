@@ -26,19 +26,31 @@ static const struct pythia__target no_target = {
 static struct pythia__target target_of_edge(const struct pythia__looking *l, size_t e)
 {
     const struct pythia_ranked_edge *edge = &l->ranking.edges[e];
-    return (struct pythia__target){.finding = {pythia_place_of(l->seen, edge->edge),
-                                               edge->share.share, edge->share.low,
-                                               edge->share.high},
-                                   .se = edge->share.se,
-                                   .edge = e};
+    return (struct pythia__target){
+        .finding = {pythia_place_of_layer(l->seen, edge->edge, l->s->o.layers), edge->share.share,
+                    edge->share.low, edge->share.high},
+        .se = edge->share.se,
+        .edge = e};
 }
 
-static struct pythia__target target_of_own_time(const struct pythia_own_time *t)
+/* Its host is that of the segment with the largest share. */
+static struct pythia__target target_of_own_time(const struct pythia__looking *l,
+                                                const struct pythia_own_time *t)
 {
-    return (struct pythia__target){
-        .finding = {pythia_place_own(t->tracepoint), t->share.slope, t->share.low, t->share.high},
-        .se = t->share.se,
-        .edge = SIZE_MAX};
+    struct pythia_place place = pythia_place_own(t->tracepoint);
+    double most = -INFINITY;
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        const struct pythia_ranked_edge *edge = &l->ranking.edges[e];
+        if (!pythia_place_own_has(l->seen, edge->edge, t->tracepoint) || edge->share.share <= most)
+            continue;
+        struct pythia_place segment = pythia_place_of_layer(l->seen, edge->edge, l->s->o.layers);
+        most = edge->share.share;
+        place.hosted = segment.hosted;
+        place.host = segment.host;
+    }
+    return (struct pythia__target){.finding = {place, t->share.slope, t->share.low, t->share.high},
+                                   .se = t->share.se,
+                                   .edge = SIZE_MAX};
 }
 
 /* ---- causes that are known ---- */
@@ -49,7 +61,7 @@ static int measure_own_time(const struct pythia__looking *l, struct pythia_findi
     int status = pythia_own_time_measure(&l->ranking, l->seen, cause->place.context, l->level, &t);
     if (status != PYTHIA_OK)
         return status;
-    *cause = target_of_own_time(&t).finding;
+    *cause = target_of_own_time(l, &t).finding;
     return PYTHIA_OK;
 }
 
@@ -106,7 +118,7 @@ int pythia__look_find(struct pythia__looking *l, struct pythia__target *edge,
     if (status != PYTHIA_OK)
         return status;
     *edge = top == SIZE_MAX ? no_target : target_of_edge(l, top);
-    *own = t.tracepoint == PYTHIA_NONE ? no_target : target_of_own_time(&t);
+    *own = t.tracepoint == PYTHIA_NONE ? no_target : target_of_own_time(l, &t);
     l->p->rest = rest;
     return PYTHIA_OK;
 }
@@ -235,8 +247,16 @@ static bool share_stands_out(struct pythia__looking *l, const struct pythia__tar
            (low >= PYTHIA__LARGE || probability_of(l, target) >= SURE || !is_dwarfed(l, target));
 }
 
+/* The first cause of a search that began again by itself needs surely the share that a finding
+ * needs otherwise (search.h). */
+static bool share_is_enough(const struct pythia__looking *l, const struct pythia_finding *f)
+{
+    bool strict = l->p->retries > 0 && l->p->cause_count == 0;
+    return (strict ? f->low : f->share) >= PYTHIA_FINDING_MIN;
+}
+
 bool pythia__look_is_cause(struct pythia__looking *l, const struct pythia__target *target)
 {
-    return target->finding.share >= PYTHIA_FINDING_MIN && share_stands_out(l, target) &&
+    return share_is_enough(l, &target->finding) && share_stands_out(l, target) &&
            is_at_end(l, target);
 }

@@ -15,7 +15,7 @@
 #include "search_parts.h"
 #include "search_text.h"
 
-#define FORMAT "pythia.search/2 "
+#define FORMAT "pythia.search/3 "
 
 /* ---- the order of nodes ---- */
 
@@ -78,6 +78,7 @@ void pythia__saved_put_finding(struct pythia_buf *out, const struct pythia_findi
     pythia__saved_put_number(out, f->place.from_event);
     pythia__saved_put_number(out, f->place.to_event);
     pythia__saved_put_number(out, f->place.own);
+    put_point(out, f->place.hosted ? f->place.host : PYTHIA_NONE);
     pythia__saved_put_double(out, f->share);
     pythia__saved_put_double(out, f->low);
     pythia__saved_put_double(out, f->high);
@@ -97,6 +98,8 @@ static void put_problem(const struct pythia_search *s, const struct pythia_probl
     pythia__saved_put_number(out, p->requests);
     pythia__saved_put_number(out, p->carried);
     pythia__saved_put_number(out, p->waited);
+    pythia__saved_put_number(out, p->retries);
+    pythia__saved_put_number(out, p->retry_in);
     pythia__saved_put_double(out, p->variance_share);
     pythia__saved_put_double(out, p->rest);
     pythia__saved_put_finding(out, &p->top);
@@ -311,7 +314,7 @@ static void take_points(struct pythia__saved *r)
     r->points = pythia_calloc(r->point_count + 1, sizeof(*r->points));
     if (!r->points)
         pythia__saved_fail(r, PYTHIA_ENOMEM);
-    for (uint64_t i = 0; i < r->point_count && r->status == PYTHIA_OK; i++) {
+    for (uint64_t i = 0; r->points && i < r->point_count; i++) {
         struct pythia_text id = pythia__saved_text(r);
         if (r->status != PYTHIA_OK)
             return;
@@ -340,6 +343,9 @@ struct pythia_finding pythia__saved_finding(struct pythia__saved *r)
     p->from_event = (uint8_t)pythia__saved_number(r, PYTHIA_EVENT_ANNOTATION);
     p->to_event = (uint8_t)pythia__saved_number(r, PYTHIA_EVENT_ANNOTATION);
     p->own = pythia__saved_number(r, 1) > 0;
+    uint32_t host = take_point_or_none(r);
+    p->hosted = host != PYTHIA_NONE;
+    p->host = p->hosted ? host : 0;
     out.share = pythia__saved_double(r);
     out.low = pythia__saved_double(r);
     out.high = pythia__saved_double(r);
@@ -366,6 +372,8 @@ static struct pythia_problem take_problem(struct pythia__saved *r)
     p.requests = pythia__saved_number(r, UINT64_MAX);
     p.carried = pythia__saved_number(r, UINT64_MAX);
     p.waited = pythia__saved_number(r, UINT64_MAX);
+    p.retries = pythia__saved_number(r, UINT64_MAX);
+    p.retry_in = pythia__saved_number(r, PYTHIA_RETRY_MOST);
     p.variance_share = pythia__saved_double(r);
     p.rest = pythia__saved_double(r);
     p.top = pythia__saved_finding(r);
@@ -382,25 +390,28 @@ static struct pythia_problem take_problem(struct pythia__saved *r)
 static void take_belief(struct pythia__saved *r, uint32_t unsplit, struct pythia__belief *out)
 {
     size_t count = pythia__saved_count(r);
-    const struct pythia_space_type *type =
-        count > 0 && r->status == PYTHIA_OK ? pythia_space_type(r->s->space, unsplit) : NULL;
     if (count == 0 || r->status != PYTHIA_OK)
         return;
+    const struct pythia_space_type *type = pythia_space_type(r->s->space, unsplit);
     if (!type || pythia_cct_nodes(type->cct) != count) {
         pythia__saved_fail(r, PYTHIA_EFORMAT);
         return;
     }
     uint32_t *nodes = sort_nodes(type);
     double *weights = pythia_calloc(count, sizeof(*weights));
-    if (!nodes || !weights || pythia__belief_create_with(type, r->s->o.history, out) != PYTHIA_OK)
+    if (!nodes || !weights || pythia__belief_create_with(type, r->s->o.history, out) != PYTHIA_OK) {
         pythia__saved_fail(r, PYTHIA_ENOMEM);
-    for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
+        goto out;
+    }
+    for (size_t i = 0; i < count; i++) {
         weights[nodes[i]] = pythia__saved_double(r);
         if (!isfinite(weights[nodes[i]]))
             pythia__saved_fail(r, PYTHIA_EFORMAT);
+        if (r->status != PYTHIA_OK)
+            goto out;
     }
-    if (r->status == PYTHIA_OK)
-        pythia__belief_set(out, weights);
+    pythia__belief_set(out, weights);
+out:
     pythia_free(nodes);
     pythia_free(weights);
 }
@@ -416,10 +427,12 @@ static void take_durations(struct pythia__saved *r, struct pythia__search_keepin
         return;
     }
     k->duration_count = count;
-    for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         k->log_durations[i] = pythia__saved_double(r);
         if (!isfinite(k->log_durations[i]))
             pythia__saved_fail(r, PYTHIA_EFORMAT);
+        if (r->status != PYTHIA_OK)
+            return;
     }
 }
 
@@ -433,11 +446,12 @@ static void take_retired(struct pythia__saved *r, struct pythia__search_keeping 
         pythia__saved_fail(r, PYTHIA_ENOMEM);
         return;
     }
-    for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint32_t point = take_point(r);
         uint64_t cycle = pythia__saved_number(r, r->s->cycle);
-        if (r->status == PYTHIA_OK)
-            k->retired[point] = cycle;
+        if (r->status != PYTHIA_OK)
+            return;
+        k->retired[point] = cycle;
     }
 }
 
@@ -478,9 +492,11 @@ static void take_type(struct pythia__saved *r)
         return;
     }
     t->requests = requests;
-    for (size_t i = 0; i < open && r->status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < open; i++) {
         uint32_t point = take_point(r);
-        if (r->status == PYTHIA_OK && pythia__search_switch(r->s, t, point, true) != PYTHIA_OK)
+        if (r->status != PYTHIA_OK)
+            return;
+        if (pythia__search_switch(r->s, t, point, true) != PYTHIA_OK)
             pythia__saved_fail(r, PYTHIA_ENOMEM);
     }
 }
@@ -515,10 +531,11 @@ static void take_search(struct pythia__saved *r)
     r->s->cycle = pythia__saved_number(r, UINT64_MAX);
     r->s->seconds = pythia__saved_double(r);
     size_t count = pythia__saved_count(r);
-    for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint32_t point = take_point(r);
-        if (r->status == PYTHIA_OK)
-            r->s->wide[point] = true;
+        if (r->status != PYTHIA_OK)
+            return;
+        r->s->wide[point] = true;
     }
     count = pythia__saved_count(r);
     for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++)
@@ -547,10 +564,14 @@ int pythia_search_load(struct pythia_search *s, struct pythia_text saved)
     struct pythia__saved r = {
         .s = s, .vocabulary = pythia_space_vocabulary(s->space), .left = saved};
     pythia__saved_begin(&r, PYTHIA_TEXT(FORMAT));
-    if (r.status == PYTHIA_OK && pythia_vocabulary_tracepoints(r.vocabulary) > s->points)
+    if (r.status != PYTHIA_OK)
+        goto out;
+    if (pythia_vocabulary_tracepoints(r.vocabulary) > s->points)
         r.status = pythia_search_grow(s);
-    if (r.status == PYTHIA_OK)
-        take_search(&r);
+    if (r.status != PYTHIA_OK)
+        goto out;
+    take_search(&r);
+out:
     pythia_free(r.points);
     return r.status;
 }

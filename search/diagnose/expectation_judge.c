@@ -65,17 +65,22 @@ static int select_meeting(struct judge *j, const struct pythia_type *type,
     size_t met = 0;
     int status =
         pythia_key_reader_create(j->vocabulary, pythia_groups_keys(j->groups), &x->key, 1, &reader);
-    for (size_t i = 0; status == PYTHIA_OK && i < pythia_type_rows(type); i++) {
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < pythia_type_rows(type); i++) {
         const struct pythia_row *row = pythia_type_row(type, i);
         struct pythia_key_value value;
         struct pythia_text text = {NULL, 0};
         status = pythia_key_reader_row(reader, 0, row, &value);
+        if (status != PYTHIA_OK)
+            goto out;
         /* Without the key a request neither meets nor violates the condition. */
-        if (status == PYTHIA_OK && value.present)
-            status = pythia_key_reader_text(reader, &text);
-        if (status == PYTHIA_OK && pythia_expectation_meets(x, &value, text))
+        if (value.present && (status = pythia_key_reader_text(reader, &text)) != PYTHIA_OK)
+            goto out;
+        if (pythia_expectation_meets(x, &value, text))
             rows[met++] = row;
     }
+out:
     pythia_key_reader_destroy(reader);
     *count = met;
     return status;
@@ -207,9 +212,10 @@ static int tally_path(const struct judge *j, const struct pythia_row *row, struc
             return PYTHIA_OK;
         }
     int status = pythia_grow(&t->list, &t->capacity, t->count, sizeof(*t->list));
-    if (status == PYTHIA_OK)
-        t->list[t->count++] = (struct path_tally){hash, 1, row};
-    return status;
+    if (status != PYTHIA_OK)
+        return status;
+    t->list[t->count++] = (struct path_tally){hash, 1, row};
+    return PYTHIA_OK;
 }
 
 /* The smaller hash decides between equally common paths. */
@@ -232,14 +238,16 @@ static int tally_types(const struct judge *j, const char *pattern, struct path_t
 {
     size_t types;
     const struct pythia_type *type = pythia_groups_types(j->groups, &types);
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < types && status == PYTHIA_OK; i++)
-        for (size_t k = 0; fits_type(j, pattern, &type[i]) && status == PYTHIA_OK &&
-                           k < pythia_type_rows(&type[i]);
-             k++)
-            status = tally_path(j, pythia_type_row(&type[i], k), t);
+    for (size_t i = 0; i < types; i++) {
+        size_t rows = fits_type(j, pattern, &type[i]) ? pythia_type_rows(&type[i]) : 0;
+        for (size_t k = 0; k < rows; k++) {
+            int status = tally_path(j, pythia_type_row(&type[i], k), t);
+            if (status != PYTHIA_OK)
+                return status;
+        }
+    }
     sort_tallies(t);
-    return status;
+    return PYTHIA_OK;
 }
 
 /* The trace point of a context of one path that the other has not: of several, the first by name;
@@ -304,13 +312,18 @@ static int judge_path(struct judge *j, const struct pythia_type *type,
                                        .point = PYTHIA_NONE};
     struct path_tallies usual = {0}, taken = {0};
     int status = tally_types(j, current_expectation(j)->same_path_as, &usual);
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = tally_path(j, rows[i], &taken);
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < count; i++)
+        if ((status = tally_path(j, rows[i], &taken)) != PYTHIA_OK)
+            goto out;
     sort_tallies(&taken);
-    if (status == PYTHIA_OK && usual.count > 0 && taken.count > 0)
+    if (usual.count > 0 && taken.count > 0)
         status = compare_paths(j, &usual.list[0], &taken, &r);
-    if (status == PYTHIA_OK)
-        status = add_result(j, r);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = add_result(j, r);
+out:
     pythia_free(usual.list);
     pythia_free(taken.list);
     return status;
@@ -323,10 +336,12 @@ static int judge_type(struct judge *j, const struct pythia_type *type)
     const struct pythia_row **rows = NULL;
     size_t count = 0;
     int status = select_rows(j, type, &rows, &count);
-    if (status == PYTHIA_OK)
-        status = judge_limits(j, type, rows, count);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = judge_limits(j, type, rows, count);
     if (status == PYTHIA_OK && current_expectation(j)->same_path_as)
         status = judge_path(j, type, rows, count);
+out:
     pythia_free(rows);
     return status;
 }

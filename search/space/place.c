@@ -12,6 +12,23 @@ struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t numbe
                                  .to_event = edge->to_event};
 }
 
+struct pythia_place pythia_place_of_layer(const struct pythia_cct *cct, uint32_t number,
+                                          struct pythia_layers *layers)
+{
+    struct pythia_place place = pythia_place_of(cct, number);
+    uint32_t node = pythia_cct_edge_at(cct, number)->context;
+    enum pythia_layer layer = node == PYTHIA_CCT_ROOT ? PYTHIA_LAYER_APPLICATION
+                                                      : pythia_layers_of(layers, place.context);
+    if (layer == PYTHIA_LAYER_APPLICATION)
+        return place;
+    for (node = pythia_cct_parent(cct, node); node != PYTHIA_CCT_ROOT && !place.hosted;
+         node = pythia_cct_parent(cct, node)) {
+        place.host = pythia_cct_tracepoint(cct, node);
+        place.hosted = pythia_layers_of(layers, place.host) < layer;
+    }
+    return place;
+}
+
 struct pythia_place pythia_place_own(uint32_t tracepoint)
 {
     return (struct pythia_place){.context = tracepoint,
@@ -67,5 +84,9 @@ void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
         pythia_buf_text_add(to, from);
         pythia_buf_printf(to, " to the %s of ", events[p->to_event]);
         pythia_buf_text_add(to, until);
+    }
+    if (p->hosted) {
+        pythia_buf_puts(to, " in ");
+        pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(v, p->host));
     }
 }

@@ -32,7 +32,8 @@ static char *make_gain_reason(const struct choosing *c, const struct pythia__bel
     pythia_buf_puts(&text, "the cause is in ");
     pythia_buf_text_add(&text, pythia_vocabulary_tracepoint_id(c->vocabulary, pick->tracepoint));
     pythia_buf_printf(&text, " or below it with a probability of %.0f %%", 100 * pick->inside);
-    struct pythia_place place = pythia_place_of(seen, b->regions[pick->block].edge);
+    struct pythia_place place =
+        pythia_place_of_layer(seen, b->regions[pick->block].edge, c->e->layers);
     pythia_buf_puts(&text, ", and it splits the time ");
     pythia_place_add(&text, c->vocabulary, &place);
     pythia_buf_printf(&text, ", which accounts for %.0f %% of the variance",

@@ -33,7 +33,7 @@ const char *pythia_confidence_name(enum pythia_confidence confidence)
 const char *pythia_verdict_reason_name(enum pythia_verdict_reason reason)
 {
     static const char *const names[] = {"first", "cause", "more",   "refuted", "quiet",
-                                        "ended", "again", "learnt", "grown"};
+                                        "ended", "again", "learnt", "grown",   "retry"};
     return names[reason];
 }
 
@@ -244,9 +244,9 @@ static enum pythia_verdict_reason reason_of(const struct pythia_verdict *before,
         return PYTHIA_VERDICT_MORE;
     if (before->state == PYTHIA_VERDICT_LEARNING || before->state == PYTHIA_VERDICT_TOO_FEW)
         return PYTHIA_VERDICT_LEARNT;
-    return now->state == PYTHIA_VERDICT_SEARCHING ? PYTHIA_VERDICT_AGAIN
-           : p->state == PYTHIA_PROBLEM_QUIET     ? PYTHIA_VERDICT_QUIET
-                                                  : PYTHIA_VERDICT_ENDED;
+    if (now->state == PYTHIA_VERDICT_SEARCHING)
+        return p->retries > 0 ? PYTHIA_VERDICT_RETRY : PYTHIA_VERDICT_AGAIN;
+    return p->state == PYTHIA_PROBLEM_QUIET ? PYTHIA_VERDICT_QUIET : PYTHIA_VERDICT_ENDED;
 }
 
 static bool has_changed(const struct pythia_verdict *before, const struct pythia_verdict *now)

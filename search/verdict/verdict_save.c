@@ -7,7 +7,7 @@
 #include "pythia/status.h"
 #include "pythia/verdict.h"
 
-#define FORMAT "pythia.verdicts/1 "
+#define FORMAT "pythia.verdicts/2 "
 
 static void put_places(const struct pythia_verdict_place *places, size_t count,
                        struct pythia_buf *out)
@@ -91,7 +91,7 @@ static void take_verdict(struct pythia__saved *r, struct pythia_verdict *one)
     one->confidence = (enum pythia_confidence)pythia__saved_number(r, PYTHIA_CONFIDENCE_HIGH);
     one->searched = pythia__saved_number(r, 1) > 0;
     one->why = (enum pythia_why)pythia__saved_number(r, PYTHIA_WHY_SMALL);
-    one->reason = (enum pythia_verdict_reason)pythia__saved_number(r, PYTHIA_VERDICT_GROWN);
+    one->reason = (enum pythia_verdict_reason)pythia__saved_number(r, PYTHIA_VERDICT_RETRY);
     one->was = (enum pythia_verdict_state)pythia__saved_number(r, PYTHIA_VERDICT_STATES - 1);
     uint64_t *const numbers[] = {&one->group,    &one->key_doubt, &one->since,        &one->looks,
                                  &one->requests, &one->changes,   &one->since_unix_ns};

@@ -265,7 +265,7 @@ static int choose_joint_keys(struct joint *j, struct set *keys, double *largest_
     for (size_t k = 0; k < keys->count; k++)
         keys->keys[k] = k;
     while (keys->count > 1) {
-        size_t at;
+        size_t at = keys->count;
         int status = find_superfluous(j, keys, &at, largest_p);
         if (status != PYTHIA_OK || at == keys->count)
             return status;

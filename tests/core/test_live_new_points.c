@@ -287,6 +287,148 @@ static void a_rare_type_is_learnt_in_several_phases(void **state)
     stream_end(&s);
 }
 
+/* ---- points that are known from another type ---- */
+
+/* Every other request is one of Z, which knows D1; `varies`: D1 varies in it, and is its cause. */
+static bool varies;
+
+static const char *z(uint64_t number)
+{
+    static char text[128];
+    snprintf(text, sizeof(text), "Z{10 Q0{D1{%d} 5} 10}",
+             50 + (varies ? (int)(number * 3 % 11 * 100) : 0));
+    return text;
+}
+
+static const char *before_with_z(uint64_t number)
+{
+    return number % 2 ? z(number) : before(number);
+}
+
+/* C0 of A calls D1 too. */
+static const char *after_with_z(uint64_t number)
+{
+    static char text[128];
+    if (number % 2)
+        return z(number);
+    snprintf(text, sizeof(text), "A{10 B0{C0{5 D1{%d} 5} 5} 10}",
+             20 + (int)(number * 7 % 11 * 100));
+    return text;
+}
+
+/* As begin, with both types learnt and searched. */
+static void begin_with_z(struct stream *s, const struct pythia_live_options *o, bool z_varies)
+{
+    static const char *const points[] = {"B0", "C0", "Q0", "D1"};
+    memset(&target, 0, sizeof(target));
+    varies = z_varies;
+    stream_begin(s);
+    stream_attach(s, NULL, o);
+    for (size_t i = 0; i < 4; i++)
+        know(s, points[i]);
+    obey(s);
+    for (uint64_t i = 0; i < 20; i++)
+        request(s, before_with_z(i));
+    stream_wait(s, 20 * SECOND);
+    obey(s);
+    for (uint64_t i = 0; s->cycles < 10; i++)
+        request(s, before_with_z(i));
+    assert_int_equal(pythia_cct_nodes(known_a(s)->cct), 4);
+}
+
+/* D1 is open, as it is the cause in Z, and the plane cannot tell types apart. */
+static void a_known_point_whose_spans_arrive_in_another_type_is_learnt_there(void **state)
+{
+    struct stream s;
+    begin_with_z(&s, &usual, true);
+    assert_true(stream_is_open(&s, "D1"));
+    assert_int_equal(numbers(&s).reviews, 0);
+    s.look = look;
+    run(&s, after_with_z, 4000, is_renewed);
+    assert_int_equal(numbers(&s).reviews, 1);
+    assert_int_equal(numbers(&s).seeks, 0); /* it is no new point */
+    assert_int_equal(pythia_cct_nodes(known_a(&s)->cct), 5);
+    assert_int_equal(parent_of(&s, "D1"), point_of(&s, "C0"));
+    run(&s, after_with_z, 1000, NULL);
+    assert_int_equal(state_of_a, PYTHIA_PROBLEM_DONE);
+    assert_int_equal(cause_of_a, point_of(&s, "D1"));
+    assert_int_equal(numbers(&s).reviews, 1); /* there is no reason for another */
+    stream_end(&s);
+}
+
+/* D1 is closed: nothing shows that A hits it, until another release joins. */
+static void after_a_program_joined_known_types_are_learnt_once_more(void **state)
+{
+    struct stream s;
+    begin_with_z(&s, &usual, false);
+    assert_false(stream_is_open(&s, "D1"));
+    s.look = look;
+    run(&s, after_with_z, 400, NULL);
+    assert_int_equal(numbers(&s).reviews, 0);
+    assert_int_equal(cause_of_a, point_of(&s, "C0"));
+    pythia_live_applied(s.live, STREAM_EPOCH + s.now_ms * MS, true);
+    run(&s, after_with_z, 4000, is_renewed);
+    assert_int_equal(numbers(&s).reviews, 1);
+    assert_int_equal(parent_of(&s, "D1"), point_of(&s, "C0"));
+    run(&s, after_with_z, 1000, NULL);
+    assert_int_equal(cause_of_a, point_of(&s, "D1"));
+    stream_end(&s);
+}
+
+/* Programs join each minute for two hours. */
+static void that_happens_no_more_often_than_learning(void **state)
+{
+    struct stream s;
+    begin_with_z(&s, &usual, false);
+    uint64_t begun_ms = s.now_ms;
+    for (uint64_t joined_ms = s.now_ms; s.now_ms - begun_ms < 7200 * SECOND; s.cycles = 0) {
+        request(&s, before_with_z(s.number));
+        stream_wait(&s, SECOND);
+        if (s.now_ms - joined_ms < 60 * SECOND)
+            continue;
+        joined_ms = s.now_ms;
+        pythia_live_applied(s.live, STREAM_EPOCH + s.now_ms * MS, true);
+    }
+    assert_in_range(numbers(&s).reviews, 11, 13); /* 6 in an hour */
+    assert_int_equal(numbers(&s).renewed, 0);
+    assert_int_equal(numbers(&s).lessons, 0); /* types that are new need not wait for that */
+    stream_end(&s);
+}
+
+/* The search of A has one cycle, in which only A is open: nothing is found, and it begins again
+ * after four more. */
+static void a_type_whose_search_begins_again_is_learnt_once_more(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.search.patience = 1;
+    begin_with_z(&s, &o, false);
+    run(&s, after_with_z, 4000, is_renewed);
+    assert_int_equal(parent_of(&s, "D1"), point_of(&s, "C0"));
+    stream_end(&s);
+}
+
+/* While new points are sought, as many as may be open, requests hit known ones: C0, which is open
+ * as the cause. That is no reason to learn their type once more. */
+static void known_points_are_no_news_where_few_may_be_open(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.search.budget.points_open = 2;
+    begin(&s, &o);
+    assert_true(stream_is_open(&s, "C0"));
+    update(&s);
+    run(&s, before, 4000, is_teaching);
+    for (; is_teaching(&s); s.cycles = 0) {
+        request(&s, before(s.number));
+        assert_false(stream_is_open(&s, "B0")); /* as it would be to learn A */
+    }
+    assert_int_equal(numbers(&s).seeks, 1);
+    assert_int_equal(numbers(&s).lessons_cut, 0);
+    assert_true(target.most <= 2);
+    stream_end(&s);
+}
+
 static void what_is_pinned_shut_is_not_sought(void **state)
 {
     struct stream s;
@@ -332,6 +474,11 @@ int main(void)
         cmocka_unit_test(what_arrives_anyway_is_learnt_too),
         cmocka_unit_test(without_room_for_its_points_a_type_stays_as_it_is),
         cmocka_unit_test(a_rare_type_is_learnt_in_several_phases),
+        cmocka_unit_test(a_known_point_whose_spans_arrive_in_another_type_is_learnt_there),
+        cmocka_unit_test(after_a_program_joined_known_types_are_learnt_once_more),
+        cmocka_unit_test(that_happens_no_more_often_than_learning),
+        cmocka_unit_test(a_type_whose_search_begins_again_is_learnt_once_more),
+        cmocka_unit_test(known_points_are_no_news_where_few_may_be_open),
         cmocka_unit_test(what_is_pinned_shut_is_not_sought),
         cmocka_unit_test(without_lessons_nothing_is_sought),
     };

@@ -313,6 +313,139 @@ static void an_engine_that_begins_with_a_snapshot_goes_on_as_the_others(void **s
     }
 }
 
+/* Only the first engine's programs have a layer below the application: of what is below C5. */
+static void engines_go_down_the_same_layers_whoever_knows_them(void **state)
+{
+    struct pythia_layers *layers;
+    struct log log = {.count = 0};
+    stream_begin(&log.engines[0]);
+    assert_int_equal(pythia_layers_create(log.engines[0].vocabulary, &layers), PYTHIA_OK);
+    for (int i = 0; i < 8; i++) {
+        char id[8];
+        snprintf(id, sizeof(id), "D%d", i);
+        assert_int_equal(pythia_layers_set(layers, pythia_text_of(id), PYTHIA_LAYER_KERNEL),
+                         PYTHIA_OK);
+    }
+    struct pythia_live_options o = usual;
+    o.search.layers = layers;
+    stream_attach(&log.engines[0], NULL, &o);
+    log.engines[0].number = 100000;
+    log.names[0] = "one";
+    join(&log, 1, &usual);
+    for (size_t i = 0; i < 2; i++)
+        pythia_live_shared_set_parts(log.engines[i].live, 1, 2);
+    for (uint64_t rounds = 1; rounds <= 12; rounds++) {
+        run(&log, rounds);
+        for (int i = 0; i < 8; i++) { /* the host is open first */
+            char host[8], point[8];
+            snprintf(host, sizeof(host), "C%d", i);
+            snprintf(point, sizeof(point), "D%d", i);
+            assert_true(!stream_is_open(&log.engines[1], point) ||
+                        stream_is_open(&log.engines[1], host));
+            for (size_t k = 1; k < log.engine_count; k++) {
+                assert_int_equal(stream_is_open(&log.engines[k], point),
+                                 stream_is_open(&log.engines[0], point));
+                assert_int_equal(stream_is_open(&log.engines[k], host),
+                                 stream_is_open(&log.engines[0], host));
+            }
+        }
+        if (rounds == 1) { /* one that begins with a snapshot knows them too */
+            struct pythia_buf saved = {0};
+            struct pythia_error e = {0};
+            assert_int_equal(pythia_live_shared_save(log.engines[1].live, &saved), PYTHIA_OK);
+            join(&log, 2, &usual);
+            assert_int_equal(
+                pythia_live_shared_restore(log.engines[2].live, pythia_buf_text(&saved), &e),
+                PYTHIA_OK);
+            stream_applied(&log.engines[2]);
+            log.read[2] = log.count;
+            for (size_t i = 0; i < 3; i++)
+                pythia_live_shared_set_parts(log.engines[i].live, 1, 3);
+            pythia_buf_free(&saved);
+        }
+    }
+    assert_true(stream_is_open(&log.engines[1], "D5"));
+    end(&log);
+    pythia_layers_destroy(layers);
+}
+
+/* What is in the log now is lost before anybody has read it. */
+static void lose_log(struct log *log)
+{
+    for (size_t i = 0; i < log->engine_count; i++)
+        log->read[i] = log->count;
+}
+
+/* One saves its search, and all restore that, itself included. */
+static void begin_afresh(struct log *log, size_t from)
+{
+    struct pythia_buf saved = {0};
+    struct pythia_error e = {0};
+    assert_int_equal(pythia_live_shared_save(log->engines[from].live, &saved), PYTHIA_OK);
+    for (size_t i = 0; i < log->engine_count; i++) {
+        assert_int_equal(
+            pythia_live_shared_restore(log->engines[i].live, pythia_buf_text(&saved), &e),
+            PYTHIA_OK);
+        stream_applied(&log->engines[i]);
+    }
+    pythia_buf_free(&saved);
+}
+
+/* The first has read one message more than the second, and then both miss some. */
+static void engines_that_all_missed_evidence_go_on_from_the_search_of_one(void **state)
+{
+    for (size_t from = 0; from < 2; from++) {
+        struct log log;
+        begin(&log, 2);
+        run(&log, 3);
+        for (size_t sent = log.count; log.count < sent + 2;) {
+            for (size_t i = 0; i < 2; i++)
+                stream_request(&log.engines[i], stream_varied(log.engines[i].number));
+            send_due(&log);
+        }
+        assert_int_equal(read_message(&log, 0, pythia_buf_text(&log.messages[log.read[0]++])),
+                         PYTHIA_OK);
+        lose_log(&log);
+        begin_afresh(&log, from);
+        assert_int_equal(numbers(&log, 1).rounds, 3);
+        for (size_t i = 0; i < 2; i++)
+            assert_int_equal(numbers(&log, i).waiting, 1 - from);
+        run(&log, 12);
+        assert_alike(&log);
+        end(&log);
+    }
+}
+
+static void a_search_that_had_not_begun_begins_afresh_with_nothing(void **state)
+{
+    struct log log;
+    struct pythia_buf saved = {0};
+    struct pythia_error e = {0};
+    begin(&log, 3);
+    while (log.count == 0) { /* the types of one engine, of three */
+        stream_request(&log.engines[0], stream_varied(log.engines[0].number));
+        send_due(&log);
+    }
+    assert_int_equal(read_message(&log, 0, pythia_buf_text(&log.messages[0])), PYTHIA_OK);
+    lose_log(&log);
+    assert_false(pythia_live_shared_has_snapshot(log.engines[1].live));
+    assert_int_equal(pythia_live_shared_save(log.engines[1].live, &saved), PYTHIA_OK);
+    begin_afresh(&log, 1);
+    /* What the first knew of before counts no more: it would begin by itself with that. */
+    for (size_t sent = log.count; log.count == sent; send_due(&log))
+        stream_request(&log.engines[0], stream_varied(log.engines[0].number));
+    read_log(&log);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(numbers(&log, i).set, 0);
+    run(&log, 6);
+    assert_alike(&log);
+    /* One whose search has begun by then cannot go on with nothing. */
+    assert_int_equal(pythia_live_shared_restore(log.engines[0].live, pythia_buf_text(&saved), &e),
+                     PYTHIA_EUSAGE);
+    pythia_buf_free(&saved);
+    end(&log);
+}
+
 static void a_snapshot_that_is_cut_off_is_refused_and_changes_nothing(void **state)
 {
     struct log log;
@@ -338,12 +471,12 @@ static void a_snapshot_of_another_version_is_refused_by_its_name(void **state)
     begin(&log, 1);
     assert_false(pythia_live_shared_has_snapshot(log.engines[0].live));
     assert_int_equal(pythia_live_shared_restore(log.engines[0].live,
-                                                PYTHIA_TEXT("{\"format\":\"pythia.snapshot/2\"}\n"),
+                                                PYTHIA_TEXT("{\"format\":\"pythia.snapshot/9\"}\n"),
                                                 &e),
                      PYTHIA_EFORMAT);
     assert_string_equal(e.sentence,
-                        "it has the format pythia.snapshot/2, and this pythiad reads "
-                        "pythia.snapshot/1; run the same version of pythiad everywhere");
+                        "it has the format pythia.snapshot/9, and this pythiad reads "
+                        "pythia.snapshot/2; run the same version of pythiad everywhere");
     end(&log);
 }
 
@@ -471,6 +604,9 @@ int main(void)
         cmocka_unit_test(evidence_that_comes_twice_counts_once),
         cmocka_unit_test(an_engine_with_other_settings_takes_no_part),
         cmocka_unit_test(an_engine_that_begins_with_a_snapshot_goes_on_as_the_others),
+        cmocka_unit_test(engines_go_down_the_same_layers_whoever_knows_them),
+        cmocka_unit_test(engines_that_all_missed_evidence_go_on_from_the_search_of_one),
+        cmocka_unit_test(a_search_that_had_not_begun_begins_afresh_with_nothing),
         cmocka_unit_test(a_snapshot_that_is_cut_off_is_refused_and_changes_nothing),
         cmocka_unit_test(a_snapshot_of_another_version_is_refused_by_its_name),
         cmocka_unit_test(several_engines_learn_what_one_learns_that_sees_all_requests),

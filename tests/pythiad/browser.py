@@ -1,4 +1,5 @@
-"""A Chromium without a window, driven by its DevTools protocol over a pair of pipes."""
+"""A Chromium without a window, driven by its DevTools protocol over a pair of pipes. PYTHIA_AXE: axe.min.js of axe-core, with which
+views are checked (else that of `./dev setup`; where neither is there, nothing is checked)."""
 import base64
 import fcntl
 import json
@@ -8,9 +9,16 @@ import subprocess
 
 import rig
 
+AXE = os.environ.get("PYTHIA_AXE") or os.path.expanduser("~/.cache/pythia/axe/node_modules/axe-core/axe.min.js")
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
 
 def find():
     return shutil.which("chromium")
+
+
+class PageLeft(AssertionError):
+    """The page was left while a script ran in it."""
 
 
 class Browser:
@@ -64,7 +72,8 @@ class Browser:
             got = self._read()
             if got.get("id") == self.number:
                 if "error" in got:
-                    raise AssertionError(f"{method}: {got['error']}")
+                    left = "navigated" in got["error"].get("message", "")
+                    raise (PageLeft if left else AssertionError)(f"{method}: {got['error']}")
                 return got["result"]
             if got.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled",
                                      "Page.javascriptDialogOpening"):
@@ -86,7 +95,11 @@ class Browser:
         return rig.until(lambda: self.run(expression), seconds, lambda: f"not so: {expression}\n{self.text()}")
 
     def text(self):
-        return self.run("document.body ? document.body.innerText : ''")
+        """What the page shows; nothing while it gives way to the next one."""
+        try:
+            return self.run("document.body ? document.body.innerText : ''")
+        except PageLeft:
+            return ""
 
     def shows(self, *texts):
         """Wait until the page shows all of these."""
@@ -122,3 +135,27 @@ class Browser:
         picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
         with open(path, "wb") as to:
             to.write(base64.b64decode(picture))
+
+    def violations(self):
+        """What axe-core objects to in the page as it stands: rule, and the first three elements that break it."""
+        if not os.path.exists(AXE):
+            return []
+        if not self.run("!!window.axe"):
+            with open(AXE, encoding="utf-8") as source:
+                self.run(source.read() + ";0")
+        return self.run(f"axe.run(document, {{runOnly: {RULES}, resultTypes: ['violations']}}).then(result => result.violations.map("
+                        "v => [v.id, v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary).slice(0, 3)]))")
+
+    def look_at(self, path, widths):
+        """Take a picture of the page at each width, light and dark, as PATH-WIDTH-SCHEME.png. Returns the faults: views that need a
+        horizontal scroll bar, and violations."""
+        faults = []
+        for width in widths:
+            for scheme in ("light", "dark"):
+                self.look(width, scheme == "dark")
+                view = f"{os.path.basename(path)}-{width}-{scheme}"
+                if self.run("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+                    faults.append((view, "is wider than the window"))
+                self.screenshot(f"{path}-{width}-{scheme}.png")
+                faults += [(view, *violation) for violation in self.violations()]
+        return faults

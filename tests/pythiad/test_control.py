@@ -36,17 +36,17 @@ def write(folder, name, text):
 class Agent:
     """A process with trace points that are switched, as one that polls."""
 
-    def __init__(self, pythiad, service, names, **headers):
+    def __init__(self, pythiad, service, names, instance="1", **headers):
         self.pythiad, self.service, self.points, self.etag = pythiad, service, [f"{service}:{n}" for n in names], ""
-        self.headers = headers
+        self.instance, self.headers = instance, headers
 
     def report(self):
-        body = {"service": self.service, "instance": "1", "applied": self.etag.strip('"'),
+        body = {"service": self.service, "instance": self.instance, "applied": self.etag.strip('"'),
                 "points": [{"id": point, "hits": 1, "open_by_default": False} for point in self.points]}
         return rig.ask(self.pythiad.http, "POST", "/v1/trace-points", json.dumps(body), rig.JSON, **self.headers)
 
     def poll(self):
-        answer = rig.ask(self.pythiad.http, "GET", f"/v1/trace-points?service={self.service}&instance=1", **self.headers)
+        answer = rig.ask(self.pythiad.http, "GET", f"/v1/trace-points?service={self.service}&instance={self.instance}", **self.headers)
         if answer.status != 200:
             return None
         self.etag = answer.headers["ETag"]
@@ -55,7 +55,7 @@ class Agent:
 
     def poll_without_obeying(self):
         """Ask, and say nothing of having done it."""
-        answer = rig.ask(self.pythiad.http, "GET", f"/v1/trace-points?service={self.service}&instance=1", **self.headers)
+        answer = rig.ask(self.pythiad.http, "GET", f"/v1/trace-points?service={self.service}&instance={self.instance}", **self.headers)
         self.report()
         return answer.json if answer.status == 200 else None
 
@@ -134,13 +134,14 @@ class Pages(Case):
             for thread in threads:
                 thread.join()
             self.assertEqual([answers[number].status for number in range(20)], [200] * 20)
-        for _ in range(20):
+        def made_of_one_cycle():
+            """How many were made, and of which cycle; None: a cycle has ended among them, and they speak of two."""
             before, made = self.pythiad.metric("pythia_cycles_total"), self.made()
             ask_all()
-            if self.pythiad.metric("pythia_cycles_total") == before:
-                break  # else a cycle has ended among them, and they speak of two
-        self.assertEqual(self.pythiad.metric("pythia_cycles_total"), before)
-        self.assertLessEqual(self.made() - made, 1)
+            more = self.made() - made
+            return (more, before) if self.pythiad.metric("pythia_cycles_total") == before else None
+        more, before = rig.until(made_of_one_cycle, 60)
+        self.assertLessEqual(more, 1)
         self.assertGreaterEqual(self.made(), 1)
         for number in range(20):  # whoever asked for the same got the same
             self.assertEqual(answers[number].text, answers[number % 6].text)
@@ -341,7 +342,7 @@ class Pages(Case):
                 self.assertNotEqual(line, "")
         finally:
             watch.send_signal(signal.SIGINT)
-            rest, errors = watch.communicate(timeout=10)
+            rest, errors = watch.communicate(timeout=rig.patience(10))
         self.assertEqual((watch.returncode, errors), (-signal.SIGINT, ""))
         self.assertNotIn("\033", rest)
 
@@ -367,13 +368,13 @@ class Pages(Case):
     def test_json_is_safe_to_look_at(self):
         """What would turn text, hide it or act on a terminal is escaped, and is what it was once it is read."""
         hostile = "a\x7f\x9b31m\u202egpj\u2066\U000e0041"
-        for _ in range(60):
+        def known():
             for i in range(70):
                 spans = otlp.request(("b", hostile), service_root=hostile, slow=("b", 20000000 * (i % 3 == 0)))
                 self.assertEqual(self.pythiad.send(otlp.protobuf(spans, service=hostile)).status, 200)
-            if len(self.pythiad.get("/v1/groups").json) > 0 and self.pythiad.get("/v1/points").json:
-                break
-            time.sleep(.2)
+            return self.pythiad.get("/v1/groups").json and \
+                hostile + ":b" in {p["trace_point"] for p in self.pythiad.get("/v1/points").json}
+        rig.until(known, 30, lambda: self.pythiad.log)
         report = {"service": hostile.replace("\x7f", ""), "instance": "1"}
         report["points"] = [{"id": report["service"] + ":x", "open_by_default": False}]
         self.assertEqual(rig.ask(self.pythiad.http, "POST", "/v1/trace-points", json.dumps(report), rig.JSON).status, 200)
@@ -421,6 +422,20 @@ class Pages(Case):
         self.assertEqual(self.pythiad.get("/v1/report?format=pdf").status, 400)
         for form in ("json", "brief", "text", "markdown", "html"):
             self.assertEqual(self.pythiad.get(f"/v1/report?format={form}").status, 200)
+
+
+class Again(Case):
+    """Nothing may be opened, so that the search finds nothing, although requests vary."""
+    options = (*Pages.options, "--points=0")
+
+    def test_a_search_that_found_nothing_begins_again_and_says_so(self):
+        agent = Agent(self.pythiad, "shop", ("root", "step a", "step b", "step c"))
+        self.assertEqual(agent.report().status, 200)
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 4, 10)
+        self.feed_until(lambda: agent.poll() and "The search began again in cycle" in self.pythiad.log)
+        self.pythiad.logged(r"Verdict: request-type=shop:root, cycle=(\d+), confidence=none, verdict=Nothing found yet; the search "
+                            r"continues\. The search began again in cycle \1: it had found nothing, and these requests still vary\.")
+        self.assertEqual(self.pythiad.get("/v1/report").json["search"]["problems"][0]["retries"], 1)
 
 
 class ManyTypes(Case):
@@ -584,7 +599,7 @@ class Orders(Case):
                   lambda: self.pythiad.log)
         limit(most)
         rig.until(lambda: sent() and self.pythiad.metric("pythia_overloaded") == 1, 30, lambda: self.pythiad.log)
-        self.assertRegex(self.pythiad.log, "Closes trace points, because there is too much load: " + told)
+        self.pythiad.logged("Closes trace points, because there is too much load: " + told)
         rig.until(lambda: agent.is_open("root") and agent.is_open("other") and not agent.is_open("step"), 5)
         limit(0)
         rig.until(lambda: self.pythiad.metric("pythia_overloaded") == 0, 10)
@@ -646,7 +661,8 @@ class Orders(Case):
 
 
 class Pins(Case):
-    options = (*Pages.options, "--always=shop:late*")
+    # What turns up would be opened for a while to learn it, as soon as this test takes longer than that takes to begin.
+    options = (*Pages.options, "--always=shop:late*", "--learn-hourly=0")
 
     def test_a_pattern_holds_for_points_that_turn_up_later(self):
         first = Agent(self.pythiad, "shop", ("step a", "step b", "step c"))

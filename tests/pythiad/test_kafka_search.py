@@ -2,6 +2,7 @@
 """Members of a consumer group that make one search together, by a topic of evidence, with the mock brokers of librdkafka."""
 import os
 import random
+import signal
 import subprocess
 import unittest
 
@@ -228,10 +229,41 @@ class KafkaSearch(unittest.TestCase):
         mock.command("send", EVIDENCE, 0, "key", path)
         one = self.start(mock, "--observe-only")
         one.logged(r"pythia.evidence begins at offset \d+, and has no snapshot of what the group found before: waits for one, which "
-                   r"a member that runs writes within 10 s; if none runs, name a new topic with evidence= to begin anew", 20)
+                   r"a member that has missed nothing writes within 10 s; if there is none, the search begins afresh after 30 s", 20)
         self.assertEqual(one.metric("pythia_kafka_search_following"), 0)
         self.assertEqual(one.get("/v1/status").json["kafka"]["partitions"], [])
         self.assertEqual(one.stop(), 0)
+
+    def test_when_all_members_missed_evidence_they_go_on_from_the_search_of_one(self):
+        folder = rig.make_folder(self)
+        space = self.space(folder)
+        mock = self.begin()
+        members = [self.start(mock, "--observe-only", space=space) for _ in range(2)]
+        self.together(*members)
+        self.send(mock, make_requests(REQUESTS, 1))
+        self.rounds(1, REQUESTS, *members)
+        self.snapshot(-1, *members)
+        for one in members:  # nobody reads what the topic has before it is gone
+            os.kill(one.pid, signal.SIGSTOP)
+        self.forget(mock)
+        for one in members:
+            os.kill(one.pid, signal.SIGCONT)
+        for one in members:
+            one.logged("Evidence is gone that was not read, looks for a snapshot", 40)
+        for one in members:
+            one.logged("The search begins afresh from where one member had it, because all members had missed evidence: "
+                       r"topic=pythia.evidence, offset=\d+, rounds=1", 60)
+        self.together(*members)
+        self.send(mock, make_requests(REQUESTS, 2))
+        self.rounds(2, 2 * REQUESTS, *members)
+        self.assertEqual(self.found(members[0]), self.found(members[1]))
+        for one in members:
+            self.assertEqual(self.search(one)["afresh"], 1)
+            self.assertIn("began afresh 1 time, because all members had missed evidence", one.ctl("status").stdout)
+        # A member that begins later stands where they stand.
+        later = self.start(mock, "--observe-only", space=space)
+        self.together(*members, later)
+        self.assertEqual(self.search(later)["rounds"], 2)
 
     def test_a_topic_that_has_none_of_the_group_begins_a_new_search(self):
         mock = self.begin()
@@ -257,7 +289,7 @@ class KafkaSearch(unittest.TestCase):
         offset = mock.command("send", EVIDENCE, 0, "key", path)
         later = self.start(mock, "--observe-only", space=space)
         later.logged(rf"Skipped a message that is no evidence: topic=pythia.evidence, offset={offset}, reason=it has the format "
-                     r"pythia.snapshot/7, and this pythiad reads pythia.snapshot/1; run the same version of pythiad everywhere")
+                     r"pythia.snapshot/7, and this pythiad reads pythia.snapshot/2; run the same version of pythiad everywhere")
         later.logged("Begins with a snapshot of the search: topic=pythia.evidence, offset=1, rounds=1")
         self.until(lambda: self.search(later)["rounds"] == 1, later)
 
@@ -304,6 +336,13 @@ class KafkaSearch(unittest.TestCase):
         # An order that another one takes back is gone everywhere.
         self.assertEqual(members[0].ctl("unpin", "shop:cart").returncode, 0)
         rig.until(lambda: later.is_open("cart"), 20, lambda: third.log)
+        # One for some instances holds for these at each member, also at one that comes later.
+        other = Agent(members[1], "shop", ["checkout", "cart", "charge"], instance="2")
+        other.report()
+        self.assertEqual(members[0].ctl("close", "/shop/1/charge").returncode, 0)
+        for one in [*agents, later, agent(self.start(mock))]:
+            rig.until(lambda: not one.is_open("charge"), 20, lambda: one.pythiad.log)
+        rig.until(lambda: other.is_open("charge"), 20, lambda: members[1].log)
 
     def test_while_no_broker_answers_switches_stay_and_then_the_search_goes_on(self):
         folder = rig.make_folder(self)
@@ -358,7 +397,7 @@ class KafkaSearch(unittest.TestCase):
         mock = self.begin()
         path = os.path.join(mock.folder, "poison")
         for text in (b"", b"no line", b"{}\n", b'{"format":"pythia.part/1","group":"pythia","name":"n"}\n{"format":"pythia.round/9"}\n',
-                     b'{"format":"pythia.part/1","group":"other","name":"n"}\n{"format":"pythia.round/1","group":"other","settings":"",'
+                     b'{"format":"pythia.part/1","group":"other","name":"n"}\n{"format":"pythia.round/2","group":"other","settings":"",'
                      b'"member":"m"}\n'):
             with open(path, "wb") as to:
                 to.write(text)
@@ -367,7 +406,7 @@ class KafkaSearch(unittest.TestCase):
         self.together(one)
         self.assertEqual(self.search(one)["skipped"], 5)
         one.logged(r"Skipped a message that is no evidence: topic=pythia.evidence, offset=3, reason=it has the format "
-                   r"pythia.round/9, and this pythiad reads pythia.round/1; run the same version of pythiad everywhere")
+                   r"pythia.round/9, and this pythiad reads pythia.round/2; run the same version of pythiad everywhere")
         self.send(mock, make_requests(REQUESTS, 1))
         self.until(lambda: self.search(one)["set"] == 1, one)
 

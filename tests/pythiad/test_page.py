@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The page of pythiad in a real Chromium. usage: test_page.py BIN [SANITIZER]; PYTHIA_SCREENSHOTS: a folder for pictures of each
-view (else they are made, and thrown away); PYTHIA_AXE: axe.min.js of axe-core, with which each view is checked (else that of
-`./dev setup`)"""
+view (else they are made, and thrown away); each view is checked with axe-core (browser.py)"""
 import json
 import os
 import socket
@@ -17,10 +16,6 @@ from test_kafka import Mock
 HOSTILE = "<img src=x onerror=console.log(1)><script>console.log(2)</script>"
 FAST_MS, SLOW_MS = 5, 40
 CYCLES = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=600", "--trace-url=http://traces/{trace_id}?x=1")
-
-
-AXE = os.environ.get("PYTHIA_AXE") or os.path.expanduser("~/.cache/pythia/axe/node_modules/axe-core/axe.min.js")
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 class Shop:
@@ -529,26 +524,7 @@ class Looks(Searched):
         os.makedirs(self.folder, exist_ok=True)
 
     def look_at(self, view):
-        """Each picture of a view, and what is wrong with it."""
-        faults = []
-        for width in self.WIDTHS:
-            for dark in (False, True):
-                self.browser.look(width, dark)
-                if self.run_script("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
-                    faults.append((view, width, "is wider than the window"))
-                self.browser.screenshot(os.path.join(self.folder, f"page-{view}-{width}-{'dark' if dark else 'light'}.png"))
-                faults += self.axe(view, width, dark)
-        return faults
-
-    def axe(self, view, width, dark):
-        if not os.path.exists(AXE):
-            return []
-        if not self.run_script("!!window.axe"):
-            with open(AXE, encoding="utf-8") as source:
-                self.run_script(source.read() + ";0")
-        found = self.run_script(f"axe.run(document, {{runOnly: {RULES}, resultTypes: ['violations']}}).then(result => result.violations.map("
-                                "v => [v.id, v.nodes.map(n => n.target.join(' ') + ': ' + n.failureSummary).slice(0, 3)]))")
-        return [(view, width, "dark" if dark else "light", *one) for one in found]
+        return self.browser.look_at(f"{self.folder}/page-{view}", self.WIDTHS)
 
     def test_every_view_is_accessible_and_fits_every_width(self):
         faults = []

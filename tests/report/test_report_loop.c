@@ -6,6 +6,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "results/report_loop.h"
+#include "sentences/sentences.h"
 
 struct bench {
     struct pythia_vocabulary *vocabulary;
@@ -375,6 +376,74 @@ static void without_a_reason_there_is_none(void **state)
     end(&b);
 }
 
+static void a_place_below_the_application_says_what_it_works_for(void **state)
+{
+    struct bench b;
+    begin(&b);
+    struct pythia_finding top = inside(&b, "kernel.poll", .5);
+    top.place.hosted = true;
+    top.place.host = point(&b, "lock__wait");
+    b.cycles[0].leading.top = top;
+    assert_sentence(&b, "50 % of the variance lies inside kernel.poll in lock__wait.");
+    assert_json(json_object_get(json_object_get(cycle(&b), "top"), "edge"), "host",
+                "\"lock__wait\"");
+    b.cycles[0].leading.top = inside(&b, "kernel.poll", .5);
+    write(&b);
+    assert_null(
+        json_object_get(json_object_get(json_object_get(cycle(&b), "top"), "edge"), "host"));
+    end(&b);
+}
+
+/* A capture that was played to its end has no further cycle. */
+static void a_search_that_begins_again_says_how_often_and_when(void **state)
+{
+    struct bench b;
+    begin(&b);
+    b.problems[0].state = PYTHIA_PROBLEM_GIVEN_UP;
+    b.problems[0].why = PYTHIA_WHY_CHANCE;
+    b.problems[0].retries = 2;
+    b.problems[0].retry_in = 7;
+    write(&b);
+    const json_t *problem = json_array_get(json_object_get(search(&b), "problems"), 0);
+    assert_json(problem, "retries", "2");
+    assert_json(problem, "retry_in", "7");
+    b.loop.finished = true;
+    write(&b);
+    problem = json_array_get(json_object_get(search(&b), "problems"), 0);
+    assert_null(json_object_get(problem, "retry_in"));
+    end(&b);
+}
+
+static void assert_change(struct bench *b, enum pythia_verdict_reason reason, const char *wanted)
+{
+    const struct pythia_report_source source = {.vocabulary = b->vocabulary, .loop = &b->loop};
+    const struct pythia_verdict v = {
+        .reason = reason, .since = 12, .was_found = {.share = NAN}, .explained = NAN};
+    struct pythia__doc d;
+    struct pythia_buf text = {0};
+    pythia__doc_begin(&d);
+    pythia__doc_paragraph(&d, PYTHIA__DOC_TEXT);
+    pythia__say_change(&d, &source, &v);
+    pythia__doc_plain(&d.last->line, &text);
+    assert_string_equal(text.bytes ? text.bytes : "", wanted);
+    pythia_buf_free(&text);
+    pythia__doc_free(&d);
+}
+
+static void a_verdict_says_why_its_search_began_again(void **state)
+{
+    struct bench b;
+    begin(&b);
+    assert_change(&b, PYTHIA_VERDICT_RETRY,
+                  "The search began again in cycle 12: it had found nothing, and these requests "
+                  "still vary.");
+    assert_change(&b, PYTHIA_VERDICT_AGAIN,
+                  "The search began again in cycle 12: the durations of these requests have "
+                  "changed.");
+    assert_change(&b, PYTHIA_VERDICT_ENDED, "");
+    end(&b);
+}
+
 static void each_failed_allocation_is_told(void **state)
 {
     long failures = 0;
@@ -410,6 +479,9 @@ int main(void)
         cmocka_unit_test(a_reason_says_what_to_change),
         cmocka_unit_test(a_reason_names_the_trace_point_in_the_way),
         cmocka_unit_test(without_a_reason_there_is_none),
+        cmocka_unit_test(a_place_below_the_application_says_what_it_works_for),
+        cmocka_unit_test(a_search_that_begins_again_says_how_often_and_when),
+        cmocka_unit_test(a_verdict_says_why_its_search_began_again),
         cmocka_unit_test(each_failed_allocation_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,6 +273,15 @@ static inline size_t planted(const struct hunt *h, size_t number, size_t causes)
     return SIZE_MAX;
 }
 
+/* Pins of the points that match; destroyed by the caller. */
+static inline struct pythia_open_points *pins(struct hunt *h, const char *id)
+{
+    struct pythia_open_points *set;
+    assert_int_equal(pythia_open_points_create(h->r.vocabulary, &set), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add(set, pythia_text_of(id)), PYTHIA_OK);
+    return set;
+}
+
 static inline struct pythia_workflow_options bushy(uint64_t seed)
 {
     struct pythia_workflow_options o;

@@ -54,7 +54,7 @@ static void the_kernel_is_opened_under_the_step_that_holds_the_variance(void **s
     search(&h);
     assert_in_range(run(&h, 50, 30), 1, 12);
     assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
-    assert_cause(&h, 0, "inside disk");
+    assert_cause(&h, 0, "inside disk in S4");
     assert_true(opened_at(&h, "S4") < opened_at(&h, "disk"));
     assert_true(opened_at(&h, "S4") < opened_at(&h, "lock"));
     const char *reason = h.history[opened_at(&h, "disk")].reason;
@@ -145,7 +145,7 @@ static void layers_are_gone_down_one_after_the_other(void **state)
     search(&h);
     run(&h, 50, 40);
     assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
-    assert_cause(&h, 0, "inside disk");
+    assert_cause(&h, 0, "inside disk in sync");
     assert_true(opened_at(&h, "S2") < opened_at(&h, "sync"));
     assert_true(opened_at(&h, "sync") < opened_at(&h, "disk"));
     finish(&h);

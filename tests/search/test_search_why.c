@@ -12,14 +12,6 @@ static void write_halves(char *to, size_t room, uint64_t number)
     snprintf(to + at, room - at, " 10}");
 }
 
-static struct pythia_open_points *pins(struct hunt *h, const char *id)
-{
-    struct pythia_open_points *set;
-    assert_int_equal(pythia_open_points_create(h->r.vocabulary, &set), PYTHIA_OK);
-    assert_int_equal(pythia_open_points_add(set, pythia_text_of(id)), PYTHIA_OK);
-    return set;
-}
-
 static void assert_why(const struct hunt *h, enum pythia_problem_state state, enum pythia_why why,
                        const char *blocked)
 {

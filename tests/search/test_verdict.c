@@ -286,6 +286,10 @@ static void each_change_has_its_reason(void **state)
     grown.grown = true;
     assert_int_equal(take(&v, 11, grown)->reason, PYTHIA_VERDICT_GROWN);
     assert_int_equal(v.list[0].state, PYTHIA_VERDICT_SEARCHING);
+    take(&v, 12, problem(PYTHIA_PROBLEM_GIVEN_UP));
+    struct pythia_problem retried = problem(PYTHIA_PROBLEM_SEARCHING);
+    retried.retries = 1;
+    assert_int_equal(take(&v, 16, retried)->reason, PYTHIA_VERDICT_RETRY);
     pythia_verdicts_free(&v);
     (void)state;
 }

@@ -35,20 +35,22 @@ def list_sources():
 
 def read_symbols(build, sources):
     """What each file defines and uses: the objects of a build, by the source that they were made of."""
-    defined, used = {}, collections.defaultdict(set)
+    defined, used, objects = {}, collections.defaultdict(set), {}
     for folder, _, files in os.walk(build):
         for name in files:
             match = re.match(r"(.*)/CMakeFiles/[^/]+\.dir/(.*)\.o$", os.path.relpath(os.path.join(folder, name), build))
             source = os.path.normpath("/".join(match.groups())) if match else None
-            if source not in sources:
-                continue
-            text = subprocess.run(["nm", os.path.join(folder, name)], capture_output=True, text=True, check=True).stdout
-            for line in text.splitlines():
-                kind, symbol = line.split()[-2:]
-                if kind in "TDBRC":
-                    defined[symbol] = source
-                elif kind == "U":
-                    used[source].add(symbol)
+            if source in sources:
+                objects[os.path.join(folder, name)] = source
+    # One process for all: each line begins with the name of the object.
+    text = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout
+    for line in text.splitlines():
+        path, _, rest = line.partition(":")
+        kind, symbol = rest.split()[-2:]
+        if kind in "TDBRC":
+            defined[symbol] = objects[path]
+        elif kind == "U":
+            used[objects[path]].add(symbol)
     calls = collections.defaultdict(lambda: collections.defaultdict(list))
     for source, symbols in used.items():
         for symbol in sorted(symbols):

@@ -120,13 +120,14 @@ static int attach_source(struct pythia_drain *d, struct source *s, char *why)
     return 0;
 }
 
+/* `file`: shorter than FILE_BYTES. */
 static int add_source(struct pythia_drain *d, const char *file)
 {
     char why[PYTHIA__WHY] = "";
     struct source *s = calloc(1, sizeof(*s));
     if (!s)
         return -ENOMEM;
-    snprintf(s->file, sizeof(s->file), "%s", file);
+    memcpy(s->file, file, strlen(file) + 1);
     s->seen = 1;
     int status = attach_source(d, s, why);
     if (status == -ENOENT) { /* its process has just removed it */

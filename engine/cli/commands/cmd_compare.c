@@ -18,6 +18,7 @@ struct settings {
     const char *output;
     int64_t min_requests, rows, top;
     double alpha;
+    bool verbose;
     struct pythia_option_texts before, after, split;
 };
 
@@ -31,6 +32,9 @@ static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
                        "Write the report to a file; the file is replaced only when the report is "
                        "complete (default standard output)"),
+    PYTHIA_FLAG("verbose", 0, OPTION(verbose),
+                "As text: everything, with the full names of trace points and request types, "
+                "instead of the short form"),
     {"before", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(before),
      "Another path of BEFORE; may be given several times"},
     {"after", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(after),
@@ -42,7 +46,7 @@ static const struct pythia_option options[] = {
                    "Fewest requests of a type, on each side, with which it is compared"),
     PYTHIA_INTEGER("top", 'n', "N", "10", 1, 1e9, OPTION(top),
                    "Most types, services, and, for each type, edges, paths and trace points to "
-                   "show; JSON has all"),
+                   "show, except in the short form; JSON has all"),
     PYTHIA_INTEGER("rows", 0, "N", "8192", 64, 1e6, OPTION(rows),
                    "Complete requests to keep per type and side, for its edges; counts, means and "
                    "quantiles use all requests"),
@@ -177,9 +181,11 @@ static int write_comparison(const struct settings *s, const struct side sides[2]
                                                  (size_t)s->top};
     const struct pythia__terminal terminal = pythia__terminal_of(s->output);
     const struct pythia_report_view view = {terminal.width, terminal.colour, terminal.ascii};
+    const enum pythia_report_format format = s->format == PYTHIA_REPORT_TEXT && !s->verbose
+                                                 ? PYTHIA_REPORT_BRIEF
+                                                 : (enum pythia_report_format)s->format;
     struct pythia_buf text = {0};
-    int status =
-        pythia_compare_report_write(&source, (enum pythia_report_format)s->format, &view, &text);
+    int status = pythia_compare_report_write(&source, format, &view, &text);
     if (status == PYTHIA_OK)
         status = pythia__write_output(s->output, pythia_buf_text(&text));
     pythia_buf_free(&text);

@@ -165,6 +165,44 @@ static int list_closed(const struct pythia_live *l, struct pythia__closed_points
     return PYTHIA_OK;
 }
 
+/* Spans of a point that is open for other types arrive where a plane cannot tell types apart. */
+void pythia__live_note_strays(struct pythia_live *l, struct pythia__live_type *type,
+                              const struct pythia_trace *whole)
+{
+    if (l->late.o.hourly == 0 || type->chosen || type->reviews || type->learnt_late)
+        return;
+    for (uint32_t i = 0; i < whole->count; i++) {
+        uint32_t point = whole->spans[i].tracepoint;
+        if (!pythia_live_knows(l, point) || is_shut(l, point) ||
+            pythia_search_has_point(l->search, type->name, point))
+            continue;
+        if (++type->strays >= PYTHIA__STRAYS)
+            pythia__late_review(&l->late, type, pythia_vocabulary_tracepoints(l->vocabulary),
+                                l->now_ns);
+        type->strays = type->strays < PYTHIA__STRAYS ? type->strays : 0;
+        return;
+    }
+}
+
+void pythia__live_review_all(struct pythia_live *l)
+{
+    if (l->late.o.hourly > 0)
+        pythia__late_review_all(&l->late, pythia_vocabulary_tracepoints(l->vocabulary), l->now_ns);
+}
+
+/* Where nothing was found, its type may have another tree by now. */
+void pythia__live_review_retried(struct pythia_live *l)
+{
+    for (size_t i = 0; l->late.o.hourly > 0 && i < l->last.problem_count; i++) {
+        const struct pythia_problem *p = &l->last.problems[i];
+        size_t at = p->unsplit < l->types.index_capacity ? l->types.index[p->unsplit] : 0;
+        struct pythia__live_type *type = at > 0 ? &l->types.types[at - 1] : NULL;
+        if (type && p->retried)
+            pythia__late_review(&l->late, type, pythia_vocabulary_tracepoints(l->vocabulary),
+                                l->now_ns);
+    }
+}
+
 int pythia__live_step_late_learning(struct pythia_live *l)
 {
     struct pythia__closed_points closed;

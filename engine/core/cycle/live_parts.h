@@ -40,6 +40,7 @@ struct pythia__live_part {
 
 /* A search that several engines make together: live_shared.h. */
 struct pythia__live_share {
+    struct pythia_layers *layers; /* owned: those of the log, which are the same at all engines */
     bool on;
     char *group, *settings; /* owned */
     char *log_settings;     /* owned: of the first message; NULL: none was read */
@@ -96,6 +97,8 @@ struct pythia_live {
     uint64_t late_looked_ns;       /* when types to learn were last looked for */
     enum pythia__live_phase phase;
     enum pythia__set_state set;
+    uint32_t *partial; /* owned: points that are wanted open at one instance only */
+    size_t partial_count, partial_capacity;
     bool paused;              /* by its owner, whatever the phase */
     uint64_t wish;            /* number of the desired set */
     uint64_t apart;           /* requests set apart since the last cycle */
@@ -125,6 +128,13 @@ static inline uint64_t pythia__live_few_to_learn(const struct pythia_live *l)
     return l->o.learn_requests < 5 ? l->o.learn_requests : 5;
 }
 
+/* live_instances.c: note which points are wanted open at one instance only, PYTHIA_OK or
+ * PYTHIA_ENOMEM; and does a request of a type lack such a point because it hit another instance, or
+ * may it? */
+int pythia__live_find_partial(struct pythia_live *l);
+bool pythia__live_was_elsewhere(const struct pythia_live *l, const struct pythia__live_type *type,
+                                const struct pythia_trace *trace);
+
 /* Is a trace point open for requests of all types? A search must have begun. */
 bool pythia__live_opens_for_all(const struct pythia_live *l, uint32_t point);
 
@@ -153,6 +163,12 @@ void pythia__live_learn_with_new_points(struct pythia_live *l);
 /* Open trace points for types and points that turned up, and close them again. Requests of searched
  * types look the same meanwhile, so that their evidence goes on. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__live_step_late_learning(struct pythia_live *l);
+/* Known types may hit points that their trees lack (types/late_learning.h): a request whose hidden
+ * spans may show it; programs that joined or came back; searches that began again. */
+void pythia__live_note_strays(struct pythia_live *l, struct pythia__live_type *type,
+                              const struct pythia_trace *whole);
+void pythia__live_review_all(struct pythia_live *l);
+void pythia__live_review_retried(struct pythia_live *l);
 /* Another set is desired, in which searched types look the same: their evidence stays. */
 void pythia__live_desire_alike(struct pythia_live *l);
 
@@ -164,6 +180,12 @@ void pythia__live_part_free(struct pythia__live_part *part);
 void pythia__live_share_clear(struct pythia__live_share *share); /* its parts */
 void pythia__live_share_clear_offers(struct pythia__live_share *share);
 struct pythia_search_options pythia__live_share_search(const struct pythia_live *l);
+/* The layers that this engine knows and the log lacks, as an object by the ids of points (NULL when
+ * out of memory); or all that the log has. Add those of a message, of which the first counts for
+ * each point. PYTHIA_OK, PYTHIA_EFORMAT with the reason in `e`, or PYTHIA_ENOMEM. */
+json_t *pythia__live_pack_layers(const struct pythia_live *l, bool of_log);
+int pythia__live_take_layers(const struct pythia_live *l, json_t *packed, struct pythia_layers *to,
+                             struct pythia_error *e);
 
 /* live_shared.c, for live_snapshot.c: move the types of a space's text that are not known yet to
  * our space, *moved rises by their number; look at a file of evidence alone, before it counts; add

@@ -147,6 +147,7 @@ struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
     n.learnt = l->types.learnt;
     n.teaching = l->late.phase != PYTHIA__LATE_NONE;
     n.seeks = l->late.seeks;
+    n.reviews = l->late.reviews;
     n.renewed = l->types.renewed;
     n.lessons = l->late.count;
     n.lessons_cut = l->late.cut;

@@ -38,6 +38,8 @@ int pythia__live_share_init(struct pythia_live *l)
         status = add_space(l, &settings);
     if (status == PYTHIA_OK)
         status = pythia_buf_status(&settings);
+    if (status == PYTHIA_OK)
+        status = pythia_layers_create(l->vocabulary, &share->layers);
     share->group = pythia_strndup(o->group, strlen(o->group));
     share->settings = status == PYTHIA_OK
                           ? pythia_strndup(settings.bytes ? settings.bytes : "", settings.size)
@@ -71,6 +73,7 @@ void pythia__live_share_free(struct pythia__live_share *share)
 {
     pythia__live_share_clear(share);
     pythia__live_share_clear_offers(share);
+    pythia_layers_destroy(share->layers);
     pythia_free(share->parts);
     pythia_free(share->offers);
     pythia_free(share->group);
@@ -86,7 +89,53 @@ struct pythia_search_options pythia__live_share_search(const struct pythia_live 
     how.never = l->share.never;
     how.fixed = NULL;
     how.prices = NULL;
-    how.layers = NULL;
+    how.layers = l->share.layers;
     how.history = NULL;
+    how.prefer = NULL;
+    how.instances = NULL; /* members know different ones */
     return how;
+}
+
+/* A point is looked up by its id: its number, if the vocabulary has none yet, comes with it. */
+json_t *pythia__live_pack_layers(const struct pythia_live *l, bool of_log)
+{
+    struct pythia_layers *from = of_log ? l->share.layers : l->o.search.layers;
+    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
+    json_t *out = json_object();
+    bool any = pythia_layers_lowest(from) != PYTHIA_LAYER_APPLICATION;
+    for (uint32_t point = 0; out && any && point < points; point++) {
+        enum pythia_layer layer = pythia_layers_of(from, point);
+        struct pythia_text id = pythia_vocabulary_tracepoint_id(l->vocabulary, point);
+        bool known = !of_log && pythia_layers_of(l->share.layers, point);
+        if (layer != PYTHIA_LAYER_APPLICATION && !known &&
+            json_object_setn_new_nocheck(out, id.bytes, id.size,
+                                         json_string(pythia_layer_name(layer))) != 0) {
+            json_decref(out);
+            return NULL;
+        }
+    }
+    return out;
+}
+
+int pythia__live_take_layers(const struct pythia_live *l, json_t *packed, struct pythia_layers *to,
+                             struct pythia_error *e)
+{
+    const char *id;
+    json_t *name;
+    json_object_foreach (packed, id, name) {
+        struct pythia_text text = {json_string_value(name), json_string_length(name)};
+        enum pythia_layer layer = PYTHIA_LAYER_APPLICATION;
+        uint32_t point =
+            pythia_vocabulary_tracepoint_of_id(l->vocabulary, pythia_text_of(id), 0, 0);
+        if (point == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+        if (!text.bytes || !pythia_layer_find(text, &layer))
+            return pythia_error_set(e, PYTHIA_EFORMAT, "it has a layer that is none");
+        if (pythia_layers_of(to, point) != PYTHIA_LAYER_APPLICATION)
+            continue;
+        int status = pythia_layers_set(to, pythia_text_of(id), layer);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
 }

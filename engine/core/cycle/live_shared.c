@@ -11,7 +11,7 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 
-#define FORMAT "pythia.round/1"
+#define FORMAT "pythia.round/2"
 
 /* Of one type; merged groups have four times as many in all, the 4096 of a cycle (evidence.c). */
 #define ROWS 1024
@@ -59,8 +59,9 @@ static int write_types(struct pythia_live *l, struct pythia_buf *out)
         enough = pythia__live_few_to_learn(l);
     }
     int status = pythia_space_create(l->vocabulary, &types);
-    if (status == PYTHIA_OK)
-        status = pythia__live_types_offer(&l->types, enough, types, &moved);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__live_types_offer(&l->types, enough, types, &moved);
     if (status == PYTHIA_OK && moved > 0)
         status = pythia_space_file_write(types, out);
     pythia_space_destroy(types);
@@ -86,18 +87,22 @@ static json_t *pack_hits(const struct pythia_live *l, const struct pythia__evide
 static json_t *pack_head(struct pythia_live *l, const char *member,
                          const struct pythia__evidence *e, const struct pythia_buf *types)
 {
-    json_t *hits = pack_hits(l, e);
-    if (!hits)
+    json_t *hits = pack_hits(l, e), *layers = pythia__live_pack_layers(l, false);
+    if (!hits || !layers) {
+        json_decref(hits);
+        json_decref(layers);
         return NULL;
+    }
     uint64_t begin_ns = e->requests > 0 ? e->begin_ns : 0;
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o}",
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:o, "
+                     "s:o}",
                      "format", FORMAT, "group", l->share.group, "settings", l->share.settings,
                      "member", member, "parts", (json_int_t)l->share.own, "of",
                      (json_int_t)l->share.all, "set", (json_int_t)l->share.set, "requests",
                      (json_int_t)e->requests, "spans", (json_int_t)e->spans, "begin_ns",
                      (json_int_t)begin_ns, "end_ns", (json_int_t)e->end_ns, "last_begin_ns",
                      (json_int_t)e->last_begin_ns, "longest_ns", (json_int_t)e->longest_ns, "space",
-                     types->bytes ? types->bytes : "", "hits", hits);
+                     types->bytes ? types->bytes : "", "hits", hits, "layers", layers);
 }
 
 static int write_evidence(const struct pythia_live *l, struct pythia__evidence *e,
@@ -286,6 +291,17 @@ static int renew_known(struct pythia_live *l, const struct pythia_space_type *se
     return status;
 }
 
+/* A type of a message; the space that it is taken from must not be walked over meanwhile. */
+static int adopt_type(struct pythia_live *l, struct pythia_space *from, uint32_t name,
+                      size_t *moved)
+{
+    if (pythia_space_type(l->space, name))
+        return renew_known(l, pythia_space_type(from, name), moved);
+    ++*moved;
+    int status = pythia_space_move(l->space, from, name);
+    return status == PYTHIA_OK ? pythia__live_types_adopt(&l->types, name) : status;
+}
+
 int pythia__live_adopt_types(struct pythia_live *l, const char *member, const char *text,
                              size_t *moved, struct pythia_error *why)
 {
@@ -305,15 +321,10 @@ int pythia__live_adopt_types(struct pythia_live *l, const char *member, const ch
     status = names ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t i = 0; names && i < count; i++)
         names[i] = all[i].name;
-    for (size_t i = 0; status == PYTHIA_OK && i < count; i++) {
-        if (pythia_space_type(l->space, names[i])) {
-            status = renew_known(l, pythia_space_type(types, names[i]), moved);
-            continue;
-        }
-        status = pythia_space_move(l->space, types, names[i]);
-        if (status == PYTHIA_OK)
-            status = pythia__live_types_adopt(&l->types, names[i]);
-        ++*moved;
+    for (size_t i = 0; names && i < count; i++) {
+        status = adopt_type(l, types, names[i], moved);
+        if (status != PYTHIA_OK)
+            goto out;
     }
 out:
     pythia_free(names);
@@ -330,13 +341,14 @@ static int grow_search(struct pythia_live *l, bool *switched, struct pythia_erro
 {
     size_t moved = 0;
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < l->share.part_count && status == PYTHIA_OK; i++)
-        status = pythia__live_adopt_types(l, l->share.parts[i].member, space_of(&l->share.parts[i]),
-                                          &moved, why);
-    if (status == PYTHIA_OK && moved > 0)
-        status = pythia_search_grow(l->search);
-    *switched = *switched || moved > 0;
-    return status;
+    for (size_t i = 0; i < l->share.part_count; i++) {
+        const struct pythia__live_part *part = &l->share.parts[i];
+        status = pythia__live_adopt_types(l, part->member, space_of(part), &moved, why);
+        *switched = *switched || moved > 0;
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return moved > 0 ? pythia_search_grow(l->search) : PYTHIA_OK;
 }
 
 /* As for an engine alone (live.c), but also while it is paused: its search is that of all. */
@@ -354,6 +366,7 @@ static int decide_merged(struct pythia_live *l, struct pythia__evidence *e, bool
         return status;
     l->last = found;
     *switched = found.switch_count > 0;
+    pythia__live_review_retried(l);
     return l->search ? grow_search(l, switched, why) : PYTHIA_OK;
 }
 
@@ -365,35 +378,70 @@ static size_t count_senders(const struct pythia__live_share *share)
     return senders;
 }
 
+/* The evidence of a round, of which the parts are the share's. */
+static int merge_round(struct pythia_live *l, struct pythia__evidence *e, struct pythia_error *why)
+{
+    e->begin_ns = UINT64_MAX;
+    int status = merge_files(l, e, why);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < l->share.part_count; i++) {
+        const struct pythia__live_part *part = &l->share.parts[i];
+        status = part->file.size > 0 ? add_head(l, e, part->head) : PYTHIA_OK;
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    mend_clocks(l, e);
+    return PYTHIA_OK;
+}
+
+static int report_round(struct pythia_live *l, struct pythia__live_stage *s)
+{
+    l->share.numbers.rounds++;
+    l->share.numbers.requests += s->evidence.requests;
+    l->share.deciding = true;
+    int status = pythia__live_report(l, s);
+    l->share.deciding = false;
+    return status;
+}
+
+/* What is not decided, because memory is short, is gone all the same. */
 static int decide_round(struct pythia_live *l, struct pythia_error *why)
 {
     struct pythia__live_stage *s = &l->share.round;
     bool switched = false;
-    s->evidence.begin_ns = UINT64_MAX;
-    int status = merge_files(l, &s->evidence, why);
-    for (size_t i = 0; i < l->share.part_count && status == PYTHIA_OK; i++)
-        if (l->share.parts[i].file.size > 0)
-            status = add_head(l, &s->evidence, l->share.parts[i].head);
-    mend_clocks(l, &s->evidence);
+    int status = merge_round(l, &s->evidence, why);
     if (status == PYTHIA_OK)
         status = decide_merged(l, &s->evidence, &switched, why);
     l->share.numbers.members = count_senders(&l->share);
     pythia__live_share_clear(&l->share);
-    if (status == PYTHIA_OK && switched)
-        status = pythia__live_desire(l);
-    if (status == PYTHIA_OK) {
-        l->share.numbers.rounds++;
-        l->share.numbers.requests += s->evidence.requests;
-        l->share.deciding = true;
-        status = pythia__live_report(l, s);
-        l->share.deciding = false;
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    status = switched ? pythia__live_desire(l) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = report_round(l, s);
+out:
     pythia__evidence_free(&s->evidence);
     *s = (struct pythia__live_stage){.number = 0};
     if (switched) {
         l->share.set++;
         pythia__live_drop_evidence(l);
     }
+    return status;
+}
+
+static int merge_offer(const struct pythia_live *l, const struct pythia__live_part *offer,
+                       struct pythia_space *all, struct pythia_error *why)
+{
+    struct pythia_space *one = NULL;
+    int status = pythia_space_create(l->vocabulary, &one);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_space_file_parse(offer->member, pythia_text_of(space_of(offer)), one, why);
+    if (status == PYTHIA_OK)
+        status = pythia_space_merge(all, one);
+    pythia_space_destroy(one);
     return status;
 }
 
@@ -404,19 +452,15 @@ static int merge_offers(const struct pythia_live *l, struct pythia_buf *out,
 {
     struct pythia_space *all = NULL;
     int status = pythia_space_create(l->vocabulary, &all);
-    for (size_t i = 0; i < l->share.offer_count && status == PYTHIA_OK; i++) {
-        const struct pythia__live_part *offer = &l->share.offers[i];
-        struct pythia_space *one = NULL;
-        status = pythia_space_create(l->vocabulary, &one);
-        if (status == PYTHIA_OK)
-            status =
-                pythia_space_file_parse(offer->member, pythia_text_of(space_of(offer)), one, why);
-        if (status == PYTHIA_OK)
-            status = pythia_space_merge(all, one);
-        pythia_space_destroy(one);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < l->share.offer_count; i++) {
+        status = merge_offer(l, &l->share.offers[i], all, why);
+        if (status != PYTHIA_OK)
+            goto out;
     }
-    if (status == PYTHIA_OK)
-        status = pythia_space_file_write(all, out);
+    status = pythia_space_file_write(all, out);
+out:
     pythia_space_destroy(all);
     return status;
 }
@@ -515,7 +559,10 @@ int pythia__live_check_file(const struct pythia_live *l, const char *member,
 {
     struct pythia_evidence_merge *m = NULL;
     int status = pythia_evidence_merge_create(l->vocabulary, false, &m);
-    if (status == PYTHIA_OK && (status = pythia_evidence_merge_look(m, member, file, e)) == 0)
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_evidence_merge_look(m, member, file, e);
+    if (status == PYTHIA_OK)
         status = pythia_evidence_merge_add(m, member, file, e);
     pythia_evidence_merge_destroy(m);
     return status == PYTHIA_EUSAGE ? PYTHIA_EFORMAT : status;
@@ -525,9 +572,12 @@ static int check_types(const struct pythia_live *l, const char *member, const ch
                        struct pythia_error *e)
 {
     struct pythia_space *types = NULL;
-    int status = *text ? pythia_space_create(l->vocabulary, &types) : PYTHIA_OK;
-    if (status == PYTHIA_OK && *text)
-        status = pythia_space_file_parse(member, pythia_text_of(text), types, e);
+    if (!*text)
+        return PYTHIA_OK;
+    int status = pythia_space_create(l->vocabulary, &types);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_space_file_parse(member, pythia_text_of(text), types, e);
     pythia_space_destroy(types);
     return status;
 }
@@ -538,17 +588,18 @@ static int append_part(struct pythia__live_part **list, size_t *count, size_t *c
     struct pythia__live_part part = {
         .member = copy_text(json_string_value(json_object_get(head, "member")))};
     int status = part.member ? pythia_grow(list, capacity, *count, sizeof(**list)) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK) {
-        pythia_buf_text_add(&part.file, file);
-        status = pythia_buf_status(&part.file);
-    }
-    if (status != PYTHIA_OK) {
-        pythia__live_part_free(&part);
-        return status;
-    }
+    if (status != PYTHIA_OK)
+        goto out;
+    pythia_buf_text_add(&part.file, file);
+    status = pythia_buf_status(&part.file);
+    if (status != PYTHIA_OK)
+        goto out;
     part.head = json_incref(head);
     (*list)[(*count)++] = part;
-    return PYTHIA_OK;
+    part = (struct pythia__live_part){.member = NULL};
+out:
+    pythia__live_part_free(&part);
+    return status;
 }
 
 int pythia__live_add_part(struct pythia__live_share *share, json_t *head, struct pythia_text file)
@@ -599,6 +650,26 @@ static int take_part(struct pythia_live *l, json_t *head, struct pythia_text fil
     return count_parts(share) >= head_number(head, "of") ? decide_round(l, e) : PYTHIA_OK;
 }
 
+/* A message of this search: nothing of it counts before all of it was looked at. */
+static int take_message(struct pythia_live *l, json_t *head, struct pythia_text file,
+                        struct pythia_error *e)
+{
+    const char *member = json_string_value(json_object_get(head, "member")),
+               *space = json_string_value(json_object_get(head, "space"));
+    if (!space)
+        return pythia_error_set(e, PYTHIA_EFORMAT, "it has no space");
+    int status = file.size > 0 ? pythia__live_check_file(l, member, file, e) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        return status;
+    status = check_types(l, member, space, e);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__live_take_layers(l, json_object_get(head, "layers"), l->share.layers, e);
+    if (status != PYTHIA_OK)
+        return status;
+    return take_part(l, head, file, e);
+}
+
 int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
                             struct pythia_error *e)
 {
@@ -616,16 +687,7 @@ int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
     status = check_settings(l, json_string_value(json_object_get(head, "settings")), &same);
     if (status != PYTHIA_OK || !same || share->differs)
         goto out;
-    if (!json_is_string(json_object_get(head, "space")))
-        status = pythia_error_set(e, PYTHIA_EFORMAT, "it has no space");
-    else if (message.size > 0)
-        status = pythia__live_check_file(l, json_string_value(json_object_get(head, "member")),
-                                         message, e);
-    if (status == PYTHIA_OK)
-        status = check_types(l, json_string_value(json_object_get(head, "member")),
-                             json_string_value(json_object_get(head, "space")), e);
-    if (status == PYTHIA_OK)
-        status = take_part(l, head, message, e);
+    status = take_message(l, head, message, e);
 out:
     share->numbers.broken += status == PYTHIA_EFORMAT;
     json_decref(head);

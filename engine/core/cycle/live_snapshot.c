@@ -10,7 +10,7 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 
-#define FORMAT "pythia.snapshot/1"
+#define FORMAT "pythia.snapshot/2"
 
 /* ---- writing ---- */
 
@@ -32,13 +32,14 @@ static json_t *pack_snapshot(const struct pythia_live *l, const struct pythia_bu
 {
     const struct pythia__live_share *share = &l->share;
     const struct pythia_live_shared_numbers *n = &share->numbers;
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:o}", "format",
-                     FORMAT, "group", share->group, "settings", share->log_settings, "set",
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:o, s:o}", "format",
+                     FORMAT, "group", share->group, "settings",
+                     share->log_settings ? share->log_settings : share->settings, "set",
                      (json_int_t)share->set, "cycle", (json_int_t)l->last.number, "rounds",
                      (json_int_t)n->rounds, "requests", (json_int_t)n->requests, "late_requests",
                      (json_int_t)n->late_requests, "members", (json_int_t)n->members, "space",
                      space->bytes ? space->bytes : "", "search", (json_int_t)search->size, "parts",
-                     pack_parts(share));
+                     pack_parts(share), "layers", pythia__live_pack_layers(l, true));
 }
 
 bool pythia_live_shared_has_snapshot(const struct pythia_live *l)
@@ -49,23 +50,27 @@ bool pythia_live_shared_has_snapshot(const struct pythia_live *l)
 int pythia_live_shared_save(const struct pythia_live *l, struct pythia_buf *out)
 {
     struct pythia_buf space = {0}, search = {0};
+    json_t *head = NULL;
     char *line = NULL;
-    int status = pythia_space_file_write(l->space, &space);
-    if (status == PYTHIA_OK)
-        status = pythia_search_save(l->search, &search);
-    json_t *head = status == PYTHIA_OK ? pack_snapshot(l, &space, &search) : NULL;
-    if (status == PYTHIA_OK &&
-        !(line = head ? json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL))
-        status = PYTHIA_ENOMEM;
+    int status = l->search ? pythia_space_file_write(l->space, &space) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = l->search ? pythia_search_save(l->search, &search) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        goto out;
+    head = pack_snapshot(l, &space, &search);
+    line = head ? json_dumps(head, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+    status = PYTHIA_ENOMEM;
+    if (!line)
+        goto out;
+    pythia_buf_puts(out, line);
+    pythia_buf_putc(out, '\n');
+    pythia_buf_text_add(out, pythia_buf_text(&search));
+    for (size_t i = 0; i < l->share.part_count; i++)
+        pythia_buf_text_add(out, pythia_buf_text(&l->share.parts[i].file));
+    status = pythia_buf_status(out);
+out:
     json_decref(head);
-    if (status == PYTHIA_OK) {
-        pythia_buf_puts(out, line);
-        pythia_buf_putc(out, '\n');
-        pythia_buf_text_add(out, pythia_buf_text(&search));
-        for (size_t i = 0; i < l->share.part_count; i++)
-            pythia_buf_text_add(out, pythia_buf_text(&l->share.parts[i].file));
-        status = pythia_buf_status(out);
-    }
     free(line);
     pythia_buf_free(&space);
     pythia_buf_free(&search);
@@ -153,9 +158,11 @@ static int read_parts(const struct pythia_live *l, const json_t *list, struct py
 
 /* A search of its own for what was saved, in the space that there is now. */
 static int load_search(const struct pythia_live *l, struct pythia_text saved,
-                       struct pythia_search **out, struct pythia_error *e)
+                       struct pythia_layers *layers, struct pythia_search **out,
+                       struct pythia_error *e)
 {
-    const struct pythia_search_options how = pythia__live_share_search(l);
+    struct pythia_search_options how = pythia__live_share_search(l);
+    how.layers = layers;
     int status = pythia_search_create(l->space, &how, out);
     if (status == PYTHIA_OK)
         status = pythia_search_load(*out, saved);
@@ -212,23 +219,68 @@ static void take_numbers(struct pythia_live *l, const json_t *head)
     share->offered = false;
 }
 
+/* The layers of the log as it was then. *out is owned, also after a failure. */
+static int read_layers(const struct pythia_live *l, const json_t *head, struct pythia_layers **out,
+                       struct pythia_error *e)
+{
+    int status = pythia_layers_create(l->vocabulary, out);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia__live_take_layers(l, json_object_get(head, "layers"), *out, e);
+}
+
+/* The search that had those before is gone. */
+static void replace_layers(struct pythia_live *l, struct pythia_layers *layers)
+{
+    pythia_layers_destroy(l->share.layers);
+    l->share.layers = layers;
+}
+
+/* A search that has not begun: nothing that was sent for it counts. */
+static int restore_nothing(struct pythia_live *l, const json_t *head, struct pythia_error *e)
+{
+    struct pythia_layers *layers = NULL;
+    if (l->search)
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "the search of the group began anew, and that of this member "
+                                "cannot go on");
+    int status = read_layers(l, head, &layers, e);
+    if (status != PYTHIA_OK) {
+        pythia_layers_destroy(layers);
+        return status;
+    }
+    replace_layers(l, layers);
+    pythia__live_share_clear(&l->share);
+    pythia__live_share_clear_offers(&l->share);
+    take_numbers(l, head);
+    pythia_live_shared_forget(l);
+    return PYTHIA_OK;
+}
+
 /* Types that were added for a snapshot which is refused afterwards do no harm: the search that
  * there is takes them in. */
 static int restore_search(struct pythia_live *l, const json_t *head, struct pythia_text rest,
                           struct pythia_error *e)
 {
     struct pythia__live_share waiting = {0};
+    struct pythia_layers *layers = NULL;
     struct pythia_search *search = NULL;
     struct pythia_text saved;
     size_t moved = 0;
+    if (whole_number(head, "search") == 0)
+        return restore_nothing(l, head, e);
     if (!cut_off(&rest, whole_number(head, "search"), &saved))
         return refuse_snapshot(e, NULL);
     int status = read_parts(l, json_object_get(head, "parts"), rest, &waiting, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = read_layers(l, head, &layers, e);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__live_adopt_types(l, "snapshot",
+                                      json_string_value(json_object_get(head, "space")), &moved, e);
     if (status == PYTHIA_OK)
-        status = pythia__live_adopt_types(
-            l, "snapshot", json_string_value(json_object_get(head, "space")), &moved, e);
-    if (status == PYTHIA_OK)
-        status = load_search(l, saved, &search, e);
+        status = load_search(l, saved, layers, &search, e);
     if (status != PYTHIA_OK) {
         int grown = l->search && moved > 0 ? pythia_search_grow(l->search) : PYTHIA_OK;
         status = grown != PYTHIA_OK ? grown : status;
@@ -243,7 +295,10 @@ static int restore_search(struct pythia_live *l, const json_t *head, struct pyth
     waiting = (struct pythia__live_share){0};
     take_numbers(l, head);
     status = replace_search(l, search);
+    replace_layers(l, layers);
+    layers = NULL;
 out:
+    pythia_layers_destroy(layers);
     pythia__live_share_clear(&waiting);
     pythia_free(waiting.parts);
     return status;

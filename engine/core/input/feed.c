@@ -93,7 +93,8 @@ static int detect_format(struct decoding *d, struct pythia_input_stream *stream,
         return PYTHIA_OK;
     }
     const unsigned long failures = pythia_mem_failures();
-    *format = d->options->format ? d->options->format : pythia_adapter_like(head);
+    bool chosen = d->options->format && !d->piece->of->file->is_events;
+    *format = chosen ? d->options->format : pythia_adapter_like(head);
     if (pythia_mem_failures() != failures)
         return PYTHIA_ENOMEM; /* it may look like nothing only for want of memory */
     if (!*format && named) {

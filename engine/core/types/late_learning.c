@@ -13,7 +13,7 @@
 void pythia__late_init(struct pythia__late_learning *l, struct pythia__live_types *types,
                        const struct pythia__late_learning_options *options)
 {
-    *l = (struct pythia__late_learning){.o = *options, .types = types};
+    *l = (struct pythia__late_learning){.o = *options, .types = types, .review_ns = UINT64_MAX};
     if (l->o.hourly > PYTHIA__LATE_PHASES_MAX)
         l->o.hourly = PYTHIA__LATE_PHASES_MAX;
 }
@@ -81,6 +81,51 @@ static bool are_many(const struct pythia__late_learning *l, uint64_t now_ns)
            now_ns - l->starts[(l->count - l->o.hourly) % PYTHIA__LATE_PHASES_MAX] < HOUR_NS;
 }
 
+/* ---- known types that may have changed ---- */
+
+/* Without capacity for its points last time there is none now, unless points turned up since. */
+void pythia__late_review(struct pythia__late_learning *l, struct pythia__live_type *type,
+                         uint32_t points, uint64_t now_ns)
+{
+    if (!type->learnt || type->chosen || points <= type->cut_points)
+        return;
+    type->reviews = true;
+    l->review_ns = l->review_ns == UINT64_MAX ? now_ns : l->review_ns;
+}
+
+void pythia__late_review_all(struct pythia__late_learning *l, uint32_t points, uint64_t now_ns)
+{
+    for (size_t i = 0; i < l->types->count; i++)
+        pythia__late_review(l, &l->types->types[i], points, now_ns);
+}
+
+/* A new release brings new points too, which come first; its agents have reported them by then. */
+static bool is_review_due(const struct pythia__late_learning *l, uint64_t now_ns)
+{
+    bool often = l->reviews > 0 && now_ns - l->reviewed_ns < HOUR_NS / l->o.hourly;
+    return l->review_ns != UINT64_MAX && now_ns - l->review_ns >= QUIET_NS && !often;
+}
+
+/* Choose a type for a review, unless planes cannot tell more types apart. */
+static bool choose_review(struct pythia__late_learning *l, struct pythia__live_type *type)
+{
+    if (!type->reviews || l->chosen >= l->o.types)
+        return false;
+    type->reviews = false;
+    type->reviewed = true;
+    type->strays = 0;
+    return true;
+}
+
+/* A type with too few requests is reviewed on in the next phase; what it has learnt stays. */
+static void end_review(struct pythia__late_learning *l, struct pythia__live_type *type,
+                       uint64_t now_ns)
+{
+    if (type->reviewed && !type->learnt_late)
+        pythia__late_review(l, type, UINT32_MAX, now_ns);
+    type->reviewed = false;
+}
+
 bool pythia__late_is_due(struct pythia__late_learning *l, size_t news, uint64_t now_ns)
 {
     if (l->phase != PYTHIA__LATE_NONE || l->o.hourly == 0)
@@ -90,29 +135,40 @@ bool pythia__late_is_due(struct pythia__late_learning *l, size_t news, uint64_t 
         l->waiting += is_waiting(l, &l->types->types[i]);
     bool due = are_news_due(l, news, now_ns);
     /* Types first: what is new is mostly theirs. */
-    l->types_next = l->waiting > 0 && !are_many(l, now_ns);
+    l->types_next = (l->waiting > 0 && !are_many(l, now_ns)) || (!due && is_review_due(l, now_ns));
     return due || l->types_next;
 }
 
 /* Choose the types to be learnt: those that wait, up to `most`; and known ones that hit a new
- * point, which are no phase of their own for the limit in an hour: seeking has one. */
-static void choose_types(struct pythia__late_learning *l, size_t most)
+ * point, or are to be reviewed, which are no phase of their own for the limit in an hour: seeking
+ * and reviews have their own. */
+static void choose_types(struct pythia__late_learning *l, size_t most, uint64_t now_ns)
 {
+    bool reviews = is_review_due(l, now_ns), any = false;
     l->chosen = 0;
     l->counted = true;
+    if (reviews)
+        l->review_ns = UINT64_MAX;
     for (size_t i = 0; i < l->types->count; i++) {
         struct pythia__live_type *type = &l->types->types[i];
         bool waits = most > 0 && is_waiting(l, type);
         most -= waits;
         l->waiting -= waits;
         l->counted = l->counted && !waits;
+        type->reviewed = false;
+        bool again = type->renews || (reviews && choose_review(l, type));
+        any = any || type->reviewed;
         /* Else it goes on from an earlier phase, in which it had too few requests. */
-        if (type->renews && !pythia_space_type(l->types->nursery, type->name))
+        if (again && !pythia_space_type(l->types->nursery, type->name))
             pythia__live_types_restart(l->types, type);
-        type->chosen = waits || type->renews;
+        type->chosen = waits || again;
         type->renews = false;
         l->chosen += type->chosen;
+        if (type->reviews && reviews)
+            l->review_ns = now_ns;
     }
+    l->reviews += any;
+    l->reviewed_ns = any ? now_ns : l->reviewed_ns;
 }
 
 /* ---- the points ---- */
@@ -201,9 +257,13 @@ static void open_hit_points(struct pythia__late_learning *l,
     l->cut += cut; /* points that the types hit stay closed */
     if (cut)
         l->sought = l->points; /* there is no room for them next time either */
-    for (size_t i = 0; cut && i < l->types->count; i++)
-        if (l->types->types[i].learnt)
-            l->types->types[i].chosen = false;
+    for (size_t i = 0; cut && i < l->types->count; i++) {
+        struct pythia__live_type *type = &l->types->types[i];
+        if (!type->learnt || !type->chosen)
+            continue;
+        type->chosen = type->reviewed = false;
+        type->cut_points = l->points;
+    }
     l->phase = PYTHIA__LATE_LEARNING;
     *wished = l->pending = true; /* the last batch is closed in any case */
 }
@@ -236,7 +296,7 @@ static void begin_learning(struct pythia__late_learning *l,
 {
     bool opens = false;
     *wished = close_all(l) || *wished; /* what was open for all types is so for some */
-    choose_types(l, are_many(l, now_ns) ? 0 : l->o.types);
+    choose_types(l, are_many(l, now_ns) ? 0 : l->o.types, now_ns);
     l->next = 0;
     bool more = open_batch(l, closed, &opens);
     l->phase = more ? PYTHIA__LATE_TRYING : PYTHIA__LATE_LEARNING;
@@ -305,7 +365,7 @@ static int add_new_points(struct pythia__late_learning *l,
     return PYTHIA_OK;
 }
 
-static void end_late_learning(struct pythia__late_learning *l, bool learnt)
+static void end_late_learning(struct pythia__late_learning *l, bool learnt, uint64_t now_ns)
 {
     for (size_t i = 0; i < l->types->count; i++) {
         struct pythia__live_type *type = &l->types->types[i];
@@ -319,16 +379,17 @@ static void end_late_learning(struct pythia__late_learning *l, bool learnt)
          * came while they were sought. */
         if (!type->learnt_late && !type->refused && !(type->learnt && learnt))
             pythia__live_types_restart(l->types, type);
+        end_review(l, type, now_ns);
     }
     l->phase = PYTHIA__LATE_NONE;
     l->pending = false;
     l->chosen = 0;
 }
 
-void pythia__late_break_off(struct pythia__late_learning *l)
+void pythia__late_break_off(struct pythia__late_learning *l, uint64_t now_ns)
 {
     if (l->phase != PYTHIA__LATE_NONE)
-        end_late_learning(l, false);
+        end_late_learning(l, false, now_ns);
 }
 
 /* Known types that hit none of the new points in this time are left as they are. Points that were
@@ -343,7 +404,7 @@ static void end_seeking(struct pythia__late_learning *l, const struct pythia__cl
     if (l->chosen > 0)
         return;
     *wished = close_all(l) || *wished;
-    end_late_learning(l, false);
+    end_late_learning(l, false, now_ns);
 }
 
 /* The next batch, or, after the last one or when there is no time for more, learning. */
@@ -382,7 +443,7 @@ int pythia__late_step(struct pythia__late_learning *l, const struct pythia__clos
         try_next(l, closed, late, now_ns, wished);
     } else {
         *wished = close_all(l) || *wished;
-        end_late_learning(l, true);
+        end_late_learning(l, true, now_ns);
     }
     return PYTHIA_OK;
 }

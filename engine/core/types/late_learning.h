@@ -8,7 +8,13 @@
  *   learning  what these types hit is open for them
  *
  * For types alone it begins with the second or third. A known type that hits a new point is learnt
- * once more beside its search, which goes on with what it sees. */
+ * once more beside its search, which goes on with what it sees.
+ *
+ * A point that is known from another type is no news: it is closed, and nobody sees a known type
+ * begin to hit it. So a known type is reviewed, which is to learn it once more with all points open
+ * for it, when there is a reason: spans of a point that its tree lacks arrived in its requests, as
+ * the point is open for others; programs joined or came back, which may be another release; or its
+ * search found nothing and began again. There are at most as many reviews in an hour as phases. */
 #ifndef PYTHIA_CORE_LATE_LEARNING_H
 #define PYTHIA_CORE_LATE_LEARNING_H
 
@@ -19,6 +25,9 @@
 #include "live_types.h"
 
 #define PYTHIA__LATE_PHASES_MAX 60 /* in an hour */
+
+#define PYTHIA__STRAYS                                                                             \
+    2 /* requests with a point that the type's tree lacks; one may be an accident */
 
 #define PYTHIA__KNOWN_POINT UINT64_MAX /* in `hit` */
 #define PYTHIA__SEEN_OPENED 1          /* hit by a type of the phase while it was open in a batch */
@@ -62,6 +71,8 @@ struct pythia__late_learning {
     uint64_t news_ns, changed_ns; /* since when there are any, and so many */
     bool types_next;              /* the phase that is due is for types; else it seeks new points */
     uint64_t seeks, sought_ns;    /* times that new points were sought; when that last began */
+    uint64_t reviews, reviewed_ns; /* times that known types were reviewed; when that last began */
+    uint64_t review_ns;            /* since when a type waits for it; UINT64_MAX: none does */
     uint64_t starts[PYTHIA__LATE_PHASES_MAX]; /* times of the last phases, a ring */
     uint64_t count, cut;                      /* phases; how many of them left out some points */
     size_t waiting;                           /* types that wait because of the limit in an hour */
@@ -83,6 +94,12 @@ void pythia__late_init(struct pythia__late_learning *l, struct pythia__live_type
 /* Free what a learning phase holds. */
 void pythia__late_free(struct pythia__late_learning *l);
 
+/* Known types may hit other points than before: all of them; or one, with a reason of its own.
+ * `points`: that there are. */
+void pythia__late_review_all(struct pythia__late_learning *l, uint32_t points, uint64_t now_ns);
+void pythia__late_review(struct pythia__late_learning *l, struct pythia__live_type *type,
+                         uint32_t points, uint64_t now_ns);
+
 /* Should a phase begin? There is a type to learn, or there are new points and for a while no more
  * turned up (an agent reports a point when it is first hit, so that a new release brings them one
  * after the other); no phase is active, and the limit in an hour is not reached. */
@@ -97,7 +114,7 @@ int pythia__late_begin(struct pythia__late_learning *l, const struct pythia__clo
 int pythia__late_step(struct pythia__late_learning *l, const struct pythia__closed_points *closed,
                       uint64_t now_ns, bool *wished);
 /* End the phase early, and forget what it has learnt. */
-void pythia__late_break_off(struct pythia__late_learning *l);
+void pythia__late_break_off(struct pythia__late_learning *l, uint64_t now_ns);
 
 /* The points of the phase are open everywhere since then. */
 void pythia__late_applied(struct pythia__late_learning *l, uint64_t since_ns, uint64_t now_ns);

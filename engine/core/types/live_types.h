@@ -14,16 +14,21 @@
 #include "rare.h"
 
 struct pythia__live_type {
-    uint32_t name;     /* number of a string */
-    bool learnt;       /* it is in the search space */
-    bool other;        /* it stands for names beyond a limit: its requests have nothing in common */
-    bool chosen;       /* trace points are open to learn it; also once more, if it is learnt */
-    bool learnt_late;  /* it was learnt so, and joins the search space at the end of the cycle, or
+    uint32_t name;    /* number of a string */
+    bool learnt;      /* it is in the search space */
+    bool other;       /* it stands for names beyond a limit: its requests have nothing in common */
+    bool chosen;      /* trace points are open to learn it; also once more, if it is learnt */
+    bool learnt_late; /* it was learnt so, and joins the search space at the end of the cycle, or
                           takes the place there of what was known of it */
-    bool renews;       /* it is learnt, and hits trace points that the search space lacks */
-    bool path;         /* it is named after a path, and may be part of a larger type */
-    bool refused;      /* never learnt: it has too many contexts, or there are too many types */
-    uint64_t requests; /* it was learnt from so far; they do not count on once it is learnt */
+    bool renews;      /* it is learnt, and hits trace points that the search space lacks */
+    bool reviews;     /* it waits to be learnt once more: it may hit points that its tree lacks */
+    bool reviewed;    /* it is learnt once more for that, in this phase */
+    uint8_t strays;   /* requests of it that did hit such a point, below PYTHIA__STRAYS */
+    uint32_t cut_points; /* its points did not fit the limit of open ones when there were so many
+                            in all */
+    bool path;           /* it is named after a path, and may be part of a larger type */
+    bool refused;        /* never learnt: it has too many contexts, or there are too many types */
+    uint64_t requests;   /* it was learnt from so far; they do not count on once it is learnt */
     struct {
         uint64_t number, requests; /* number of the evidence; requests of the type in it */
     } in[PYTHIA__STAGES];

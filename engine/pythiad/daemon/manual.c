@@ -29,11 +29,39 @@ static const char before[] =
     "both. A point that records no spans for its types is opened for all types before it is "
     "closed, in case the program assigns requests to other types, or too late. A target that "
     "cannot switch its trace points is searched as if it could: the report is the same, but "
-    "nothing is saved.\n\n"
+    "nothing is saved.\n\n";
+
+static const char at_instances[] =
+    "A trace point may be opened at one instance of its service only, if the service has several "
+    "and an agent that polls in each (*pythia-control-http*(7)): if it alone exceeds *--added-ns*, "
+    "because at 1 of 8 instances it adds an eighth to the average request; or if the requests of a "
+    "type vary on one host only, because at other instances it would record spans that tell "
+    "nothing. It counts as an eighth of a point for *--points-open*; *--max-overhead-pct* counts "
+    "its hits. Other points of that service are then opened there for the type as well.\n\n"
+    "Requests that hit another instance of the service are excluded from the evidence of types "
+    "that "
+    "have such a point: it is closed there, which says nothing about whether they would hit it. "
+    "/metrics counts them (pythia\\_requests\\_elsewhere\\_total), a cycle takes correspondingly "
+    "longer, and the report describes the requests of that instance. A request that calls several "
+    "instances of the service is not evidence either. The spans of the service must have the "
+    "resource attributes _host.name_ and _process.pid_, or a _service.instance.id_ that is the "
+    "name "
+    "of the agent's instance. When the instance is lost, another one takes its place. A search "
+    "that "
+    "members of a Kafka group share opens all points at all instances.\n\n";
+
+static const char learning[] =
     "When a process joins, the cycle loses only the requests in progress until the process has "
     "its set of open points. When a target loses its set, because it was restarted under its "
     "name, its lease ran out, or its plane failed or came back, the cycle starts over: requests "
-    "gathered in it are excluded, and counted.\n\n"
+    "gathered in it are excluded, and counted.\n\n";
+
+static const char learning_later[] =
+    "A search that finds nothing ends, and begins again when durations have another spread, or by "
+    "itself after 4 cycles with enough requests, then after 8, 16, 32 and always 64. It keeps what "
+    "it knows, does not open again the points that showed nothing, and names a first cause only "
+    "if that has at least 15 % of the variance with certainty, so that more tries do not find "
+    "more by chance. The log and the verdict say that it began again, and why.\n\n"
     "A request type that appears later is learnt as the first ones were: once some of its requests "
     "have arrived, closed trace points are opened until *--learn-requests* of them have been seen, "
     "or for *--cycle-seconds*. They are opened only for requests of that type if a plane can "
@@ -50,10 +78,17 @@ static const char before[] =
     "new points in it is checked again, and says so. A point that only a single request hits is "
     "not learnt, because its name contains an identifier. This happens at most *--learn-hourly* "
     "times per hour as well.\n\n"
+    "A point that is known from one type is closed for the others, so a known type that begins to "
+    "hit it is not seen to do so. Known types are therefore learnt again, with everything open for "
+    "them until *--learn-requests* of their requests have been seen, when spans of such a point "
+    "arrive in them, when processes join or come back, or when their search begins again because "
+    "it found nothing. This, too, happens at most *--learn-hourly* times per hour.\n\n"
     "With *--learn-hourly*=0, *--learn*=default or *--points*=0 nothing is opened later: new types "
     "are learnt from the trace points that are open, and the search makes no decisions about new "
     "points of known types and leaves their spans out. The log, *pythia ctl status*, the report "
-    "and /metrics count these, unless they are pinned closed.\n\n"
+    "and /metrics count these, unless they are pinned closed.\n\n";
+
+static const char settings[] =
     "Settings come from a YAML file (_NAME_: _VALUE_), from the environment (_PYTHIAD\\_NAME_, in "
     "capitals and with \\_ for -), and from the command line, the later ones over the earlier: "
     "*otlp-http: off*, *PYTHIAD\\_OTLP\\_HTTP=off* and *--otlp-http off* are the same. A flag is "
@@ -79,6 +114,8 @@ static const char taking[] =
     "\tFrom the rings of all programs of its user (*--gate*), or over a socket (*--records*).\n\n"
     "*Static probes*\n"
     "\tOf programs that nobody instrumented, such as PostgreSQL (*--probes*).\n\n"
+    "*LTTng*\n"
+    "\tEvents of programs with LTTng-UST (*--lttng*).\n\n"
     "*Series*\n"
     "\tWritten by collectors, or in the same CSV (Timepoint,Measurement,Label,PID), from a folder "
     "(*--collect*). A file is read when it is complete, its name ends in .csv, or when its writer "
@@ -167,7 +204,11 @@ static const char kafka_search_section[] =
     "A member that starts begins with the last snapshot in the topic: the search space, beliefs, "
     "orders by hand, and the offset that they are of. Each 8 rounds, and when the topic has "
     "forgotten the last one, a member writes one. So the topic needs no more than some rounds of "
-    "messages. Without a snapshot a member reads all messages. Without *--space* all members learn "
+    "messages. Without a snapshot a member reads all messages. When all running members have "
+    "missed evidence, "
+    "because the topic forgot it before they read it, the first of them that finds no snapshot for "
+    "15 s writes its search as it stands, and all go on from that; the log of each member and "
+    "_pythia ctl status_ say so. Without *--space* all members learn "
     "request types, and the search begins with what they have learnt together.\n\n"
     "The topic needs one partition: make it (_pythia.evidence_, for example) with "
     "cleanup.policy=delete, retention.ms=86400000 (a day; 1 hour at least) and "
@@ -318,6 +359,8 @@ static const char controlling[] =
     "\tBy their switchboard (*--gate*).\n\n"
     "*Programs with static probes*\n"
     "\tThrough *pythia-probe*(8), see *pythia-control-probe*(7).\n\n"
+    "*Programs with LTTng-UST*\n"
+    "\tThrough *lttng-sessiond*(8) and *lttng-relayd*(8), see *pythia-control-lttng*(7).\n\n"
     "A target returns to its own set if it has not heard from *pythiad* for *--lease-seconds*.\n\n"
     "# CONTROL\n\n"
     "*pythia ctl* controls *pythiad*. The same interface serves a page for browsers, /, with the "
@@ -407,6 +450,7 @@ static const char starting[] =
     "*pythia-ctl*(1), "
     "*pythia-mcp*(1), "
     "*pythia-control-http*(7), "
+    "*pythia-control-lttng*(7), "
     "*pythia-control-osprofiler*(7), "
     "*pythia-control-probe*(7), "
     "*pythia-probe*(8), "
@@ -432,6 +476,10 @@ static void write_redaction_rule(const char *rule, struct pythia_buf *to)
 void pythia__manual_write(struct pythia_buf *to)
 {
     pythia_buf_puts(to, before);
+    pythia_buf_puts(to, at_instances);
+    pythia_buf_puts(to, learning);
+    pythia_buf_puts(to, learning_later);
+    pythia_buf_puts(to, settings);
     pythia_options_scdoc(pythia__settings_table, to);
     pythia_buf_puts(to, taking);
     pythia_buf_puts(to, kafka_section);

@@ -97,6 +97,10 @@ static void write_request_metrics(const struct pythia__daemon *d, struct pythia_
         "Requests excluded from evidence: a switch was in progress, a target joined or lost its "
         "set, or memory was short.",
         n.under_way);
+    write_counter(to, "pythia_requests_elsewhere_total",
+                  "Requests excluded from evidence: they hit an instance where a trace point is "
+                  "closed that is open at another one.",
+                  n.elsewhere);
     write_counter(to, "pythia_requests_hidden_total", "Requests whose root is ignored.",
                   n.hidden_requests);
     write_counter(to, "pythia_requests_other_total", "Requests counted as type (other).",
@@ -115,8 +119,12 @@ static void write_request_metrics(const struct pythia__daemon *d, struct pythia_
     write_counter(to, "pythia_new_points_sought_total",
                   "Times new trace points were opened to see which known request types hit them.",
                   n.seeks);
+    write_counter(to, "pythia_request_types_reviewed_total",
+                  "Times closed trace points were opened to see whether known request types hit "
+                  "others than before.",
+                  n.reviews);
     write_counter(to, "pythia_request_types_renewed_total",
-                  "Times a known request type was learnt again, because it hit new trace points.",
+                  "Times a known request type was learnt again, because it hit other trace points.",
                   n.renewed);
     write_gauge(to, "pythia_request_types_waiting",
                 "Request types that wait to be learnt, because of the limit per hour.",

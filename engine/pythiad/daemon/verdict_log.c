@@ -22,10 +22,18 @@ static const char *get_verdict_text(const json_t *verdict, const char *member)
     return text ? text : "";
 }
 
-static bool is_told(const json_t *verdict)
+static bool is_found(const json_t *verdict)
 {
     return strcmp(get_verdict_text(verdict, "state"), "found") == 0 ||
            strcmp(get_verdict_text(verdict, "was"), "found") == 0;
+}
+
+/* A search that begins again is reported with its reason; its verdict names nothing yet. */
+static bool is_begun_again(const json_t *verdict)
+{
+    const char *reason = get_verdict_text(verdict, "reason");
+    return strcmp(reason, pythia_verdict_reason_name(PYTHIA_VERDICT_AGAIN)) == 0 ||
+           strcmp(reason, pythia_verdict_reason_name(PYTHIA_VERDICT_RETRY)) == 0;
 }
 
 static void announce_verdict(const struct waiting *w, const json_t *verdict)
@@ -34,8 +42,10 @@ static void announce_verdict(const struct waiting *w, const json_t *verdict)
     pythia_log(PYTHIA_LOG_INFO,
                "Verdict: request-type=%s, cycle=%" PRIu64 ", confidence=%s, verdict=%s%s%s",
                get_verdict_text(verdict, "request_type"), w->cycle,
-               get_verdict_text(verdict, "confidence"), get_verdict_text(verdict, "sentence"),
-               change[0] ? " " : "", change);
+               is_found(verdict) ? get_verdict_text(verdict, "confidence") : "none",
+               get_verdict_text(verdict, "sentence"), change[0] ? " " : "", change);
+    if (!is_found(verdict))
+        return;
     pythia__notify_verdict(w->d->notify, verdict,
                            strcmp(get_verdict_text(verdict, "state"), "found") != 0,
                            pythia__unix_ns());
@@ -48,7 +58,7 @@ static void announce_verdicts(void *context, int status, const char *bytes, size
     size_t i;
     json_array_foreach (verdicts, i, one) {
         uint64_t since = (uint64_t)json_integer_value(json_object_get(one, "since_cycle"));
-        if (since == w->cycle && is_told(one))
+        if (since == w->cycle && (is_found(one) || is_begun_again(one)))
             announce_verdict(w, one);
     }
     json_decref(verdicts);
@@ -63,8 +73,9 @@ void pythia__verdict_log_cycle(struct pythia__daemon *d)
         return;
     for (size_t i = 0; i < all->count; i++) {
         const struct pythia_verdict *v = &all->list[i];
-        bool told = v->state == PYTHIA_VERDICT_FOUND || v->was == PYTHIA_VERDICT_FOUND;
-        changed = changed || (told && v->since == d->cycle && v->looks == 1);
+        bool reported = v->state == PYTHIA_VERDICT_FOUND || v->was == PYTHIA_VERDICT_FOUND ||
+                        v->reason == PYTHIA_VERDICT_AGAIN || v->reason == PYTHIA_VERDICT_RETRY;
+        changed = changed || (reported && v->since == d->cycle && v->looks == 1);
     }
     struct waiting *w = changed ? pythia_calloc(1, sizeof(*w)) : NULL;
     if (!w)

@@ -128,6 +128,7 @@ void pythia__kafka_log_follow(struct pythia__kafka *k)
 {
     pythia__kafka_problem(k, RD_KAFKA_RESP_ERR_NO_ERROR, "");
     k->shared->state = KAFKA_SHARED_BEHIND;
+    k->shared->met = k->shared->next - 1;
     k->shared->rewinds = k->shared->rewinds || k->partitions;
     pythia__kafka_log_assign(k, k->shared->next);
 }

@@ -386,11 +386,13 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
             pythia__kafka_log_skip(k, m->offset, "it is not of a pythiad of this version");
         s->skipped++;
     } else if (json_object_get(head, "snapshot")) {
-        note_snapshot(k, m, head);
+        if (!pythia__kafka_snapshot_afresh(k, m, head))
+            note_snapshot(k, m, head);
     } else if (take_place(k, head)) {
         s->last_is_own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
         read_evidence(k, m, head, rest);
     }
+    s->met = head ? m->offset : s->met;
     json_decref(head);
 }
 
@@ -634,7 +636,7 @@ static void send_due(struct pythia__kafka *k)
     if (!ordered && !s->sends_snapshot && !pythia_live_shared_is_due(k->live))
         return;
     int status = ordered             ? write_orders(k)
-                 : s->sends_snapshot ? pythia__kafka_snapshot_write(k)
+                 : s->sends_snapshot ? pythia__kafka_snapshot_write(k, false)
                                      : write_message(k);
     if (status != PYTHIA_OK) {
         pythia_log(PYTHIA_LOG_ERROR,
@@ -666,6 +668,11 @@ void pythia__kafka_shared_turn(struct pythia__kafka *k)
     if (!s || k->stopping || s->state == KAFKA_SHARED_FAILED)
         return;
     bool broken = s->state == KAFKA_SHARED_BEGINNING || s->job_fatal;
+    if (s->has_afresh && !s->working) {
+        s->has_afresh = false;
+        s->sends_snapshot = true;
+        begin_job(k, true);
+    }
     if (broken && !s->working && (!s->tried_ms || uv_now(k->loop) - s->tried_ms >= RETRY_MS))
         begin_job(k, false);
     if (s->state == KAFKA_SHARED_BEGINNING)

@@ -31,6 +31,15 @@
  * write the same, so one does: whose evidence has just counted. It writes another one when the
  * topic has forgotten the last.
  *
+ * When all running members have missed evidence, none has the whole search, and they wait in vain.
+ * One that found no snapshot and no new message in AFRESH_LOOKS looks at the topic writes "afresh":
+ * its search as it stood, and where the topic ended when it last looked. That counts if there is no
+ * message of the group between that offset and its own, and then for all, in the order of the
+ * topic, also for a member that had missed nothing: so the first of several counts, and none where
+ * a member still sends. All go on from that search; what was missed is read again, as its
+ * partitions stand where that search knew them. A member whose search has not begun waits twice as
+ * long, so that a search is not given up for one that is empty.
+ *
  * There is no decider (live_shared.h says why): what would be its election is Kafka's order of the
  * messages, and its failover needs nothing. A member that cannot follow the search leaves the
  * group, so that its partitions are not lost to it. All calls are the loop's, but those that say
@@ -77,6 +86,11 @@ struct kafka_snapshot {
     int64_t found_offset, position; /* of it; where to read on with it */
     int64_t from, before; /* the search looks from there on, at messages before that one */
     bool ours;            /* the topic has messages of this group */
+    int64_t last;         /* offset of the last of them that was met; -1: none */
+    bool afresh;          /* it, or what was begun with, is no usual snapshot */
+    /* While there is none: where the topic ended, and at how many looks in a row it did there. */
+    int64_t still;
+    unsigned looks;
 };
 
 struct pythia__kafka_shared {
@@ -89,6 +103,8 @@ struct pythia__kafka_shared {
     rd_kafka_queue_t *queue; /* of the log */
     rd_kafka_topic_t *topic; /* of the producer */
     int64_t next;            /* offset in the log */
+    int64_t met;             /* of the last message of the group, or where reading began */
+    uint64_t afresh;         /* times that the search began afresh */
     bool assigned;           /* the client reads the log */
     int64_t position;        /* where it still has to be sent; -1: nowhere */
     bool barrier;            /* partitions are not read until the end of the log was met */
@@ -114,6 +130,7 @@ struct pythia__kafka_shared {
     atomic_bool hurries;   /* pythiad stops: a job ends as soon as it can */
     bool working, sending; /* sending: else it begins */
     bool sends_snapshot;
+    bool has_afresh; /* the message begins the search afresh, and is not sent yet */
     struct pythia_buf message;
     bool job_failed, job_fatal, delivered;
     rd_kafka_resp_err_t job_code;
@@ -133,12 +150,16 @@ void pythia__kafka_evidence_close(struct pythia__kafka *k);
 void pythia__kafka_snapshot_look(struct pythia__kafka *k);
 void pythia__kafka_snapshot_take(struct pythia__kafka *k, const rd_kafka_message_t *m);
 void pythia__kafka_snapshot_end(struct pythia__kafka *k);
+/* A message that begins the search afresh was met while following: true if it counts, and was
+ * begun with. */
+bool pythia__kafka_snapshot_afresh(struct pythia__kafka *k, const rd_kafka_message_t *m,
+                                   const json_t *head);
 /* A message of the topic is a snapshot; an order holds from now on. */
 void pythia__kafka_snapshot_note(struct pythia__kafka *k, int64_t offset);
 void pythia__kafka_snapshot_order(struct pythia__kafka_shared *s, const json_t *order);
 /* Should this member write one? Write it into s->message. PYTHIA_OK or PYTHIA_ENOMEM. */
 bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k);
-int pythia__kafka_snapshot_write(struct pythia__kafka *k);
+int pythia__kafka_snapshot_write(struct pythia__kafka *k, bool afresh);
 void pythia__kafka_snapshot_free(struct kafka_snapshot *s);
 
 /* kafka_log.c: read the log from an offset on; follow it from s->next on;

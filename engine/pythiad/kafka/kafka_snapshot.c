@@ -16,6 +16,10 @@
  * would be much of the topic. */
 #define ROUNDS 8
 
+/* Looks for a snapshot, RETRY_MS apart, after which the search begins afresh: longer than the 10 s
+ * that a member needs to write one which has missed nothing. */
+#define AFRESH_LOOKS 15
+
 #define LOOK_MESSAGES 64 /* from the end of the topic, at first; then LOOK_MORE times as many */
 #define LOOK_MORE     8
 
@@ -33,6 +37,7 @@ static void look_from(struct pythia__kafka *k, int64_t messages)
     struct pythia__kafka_shared *s = k->shared;
     struct kafka_snapshot *sn = &s->snapshot;
     sn->from = s->high - s->low > messages ? s->high - messages : s->low;
+    sn->last = -1;
     pythia__kafka_log_assign(k, sn->from);
 }
 
@@ -45,6 +50,24 @@ void pythia__kafka_snapshot_look(struct pythia__kafka *k)
     look_from(k, LOOK_MESSAGES);
 }
 
+/* Does a message that begins the search afresh count? Its sender looked at the topic up to
+ * `position`; this member has read from `from` on, and `last` is the last message of the group
+ * before it. */
+static bool is_undisturbed(int64_t position, int64_t from, int64_t last)
+{
+    return position >= from && last < position;
+}
+
+static void find_message(struct kafka_snapshot *sn, const rd_kafka_message_t *m, bool afresh,
+                         int64_t position)
+{
+    pythia_buf_clear(&sn->found);
+    pythia_buf_add(&sn->found, m->payload, m->len);
+    sn->found_offset = m->offset;
+    sn->position = afresh ? m->offset + 1 : position;
+    sn->afresh = afresh;
+}
+
 void pythia__kafka_snapshot_take(struct pythia__kafka *k, const rd_kafka_message_t *m)
 {
     struct pythia__kafka_shared *s = k->shared;
@@ -52,16 +75,16 @@ void pythia__kafka_snapshot_take(struct pythia__kafka *k, const rd_kafka_message
     struct pythia_text rest;
     bool other;
     json_t *head = pythia__kafka_log_head(k, m, &rest, &other);
-    const json_t *position = json_object_get(json_object_get(head, "snapshot"), "position");
+    const json_t *about = json_object_get(head, "snapshot");
+    const json_t *position = json_object_get(about, "position");
+    bool afresh = json_is_true(json_object_get(about, "afresh"));
     sn->ours = sn->ours || head;
     /* What came after its position has to be in the topic still. */
     if (json_is_integer(position) && json_integer_value(position) >= s->low &&
-        json_integer_value(position) <= m->offset && (!sn->before || m->offset < sn->before)) {
-        pythia_buf_clear(&sn->found);
-        pythia_buf_add(&sn->found, m->payload, m->len);
-        sn->found_offset = m->offset;
-        sn->position = json_integer_value(position);
-    }
+        json_integer_value(position) <= m->offset && (!sn->before || m->offset < sn->before) &&
+        (!afresh || is_undisturbed(json_integer_value(position), sn->from, sn->last)))
+        find_message(sn, m, afresh, json_integer_value(position));
+    sn->last = head ? m->offset : sn->last;
     json_decref(head);
 }
 
@@ -135,11 +158,27 @@ static int restore_snapshot(struct pythia__kafka *k, struct pythia_error *e)
     return status;
 }
 
+static void log_begin(const struct pythia__kafka *k)
+{
+    const struct kafka_snapshot *sn = &k->shared->snapshot;
+    if (sn->afresh)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "The search begins afresh from where one member had it, because all members "
+                   "had missed evidence: topic=%s, offset=%" PRId64 ", rounds=%" PRIu64,
+                   k->url.evidence, sn->found_offset, sn->rounds);
+    else
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Begins with a snapshot of the search: topic=%s, offset=%" PRId64
+                   ", rounds=%" PRIu64,
+                   k->url.evidence, sn->found_offset, sn->rounds);
+}
+
 static void begin_with_snapshot(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
     struct kafka_snapshot *sn = &s->snapshot;
     struct pythia_error e = {0};
+    bool afresh = sn->afresh;
     int status = restore_snapshot(k, &e);
     pythia_buf_free(&sn->found);
     if (status == PYTHIA_EFORMAT) { /* one before it may do */
@@ -148,32 +187,47 @@ static void begin_with_snapshot(struct pythia__kafka *k)
         sn->before = sn->found_offset;
         pythia__kafka_snapshot_look(k);
     } else if (status != PYTHIA_OK) {
-        pythia__kafka_log_fail(k, pythia_status_text(status));
+        pythia__kafka_log_fail(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
     } else {
-        pythia_log(PYTHIA_LOG_INFO,
-                   "Begins with a snapshot of the search: topic=%s, offset=%" PRId64
-                   ", rounds=%" PRIu64,
-                   k->url.evidence, sn->found_offset, sn->rounds);
+        sn->afresh = afresh;
+        log_begin(k);
+        sn->looks = 0;
+        s->afresh += afresh;
         pythia__kafka_log_follow(k);
         pythia__kafka_log_tell_settings(k);
     }
 }
 
+/* A member that has not missed anything writes a snapshot within 10 s, and looks are RETRY_MS
+ * apart. Without one, and without any other message of the group, all members wait: then the search
+ * begins afresh. */
+static void wait_for_snapshot(struct pythia__kafka *k)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    struct kafka_snapshot *sn = &s->snapshot;
+    char reason[512];
+    unsigned enough = pythia_live_shared_has_snapshot(k->live) ? AFRESH_LOOKS : 2 * AFRESH_LOOKS;
+    snprintf(reason, sizeof(reason),
+             "%s begins at offset %" PRId64
+             ", and has no snapshot of what the group found before: waits for one, which a "
+             "member that has missed nothing writes within 10 s; if there is none, the search "
+             "begins afresh after %u s from where one of its members had it",
+             k->url.evidence, s->low, enough);
+    s->state = KAFKA_SHARED_BEGINNING;
+    pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
+    sn->looks = sn->still == s->high ? sn->looks + 1 : 1;
+    sn->still = s->high;
+    if (sn->looks > enough && !s->working)
+        s->has_afresh = pythia__kafka_snapshot_write(k, true) == PYTHIA_OK;
+}
+
 /* There is no snapshot. Whoever has a part of the messages only would decide otherwise than the
- * others; but a member that runs writes a snapshot soon. */
+ * others. */
 static void begin_without_snapshot(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
-    char reason[512];
-    if (s->low > 0 && s->snapshot.ours) {
-        snprintf(reason, sizeof(reason),
-                 "%s begins at offset %" PRId64
-                 ", and has no snapshot of what the group found before: waits for one, which a "
-                 "member that runs writes within 10 s; if none runs, name a new topic with "
-                 "evidence= to begin anew",
-                 k->url.evidence, s->low);
-        s->state = KAFKA_SHARED_BEGINNING;
-        pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__INVALID_ARG, reason);
+    if (s->low > 0 && (s->snapshot.ours || pythia_live_shared_has_snapshot(k->live))) {
+        wait_for_snapshot(k);
         return;
     }
     if (s->low > 0)
@@ -196,12 +250,26 @@ void pythia__kafka_snapshot_end(struct pythia__kafka *k)
         begin_without_snapshot(k);
 }
 
+bool pythia__kafka_snapshot_afresh(struct pythia__kafka *k, const rd_kafka_message_t *m,
+                                   const json_t *head)
+{
+    struct pythia__kafka_shared *s = k->shared;
+    const json_t *about = json_object_get(head, "snapshot");
+    json_int_t position = json_integer_value(json_object_get(about, "position"));
+    if (!json_is_true(json_object_get(about, "afresh")) || !is_undisturbed(position, 0, s->met))
+        return false;
+    find_message(&s->snapshot, m, true, position);
+    begin_with_snapshot(k);
+    return true;
+}
+
 /* ---- writing one ---- */
 
 void pythia__kafka_snapshot_note(struct pythia__kafka *k, int64_t offset)
 {
     struct kafka_snapshot *sn = &k->shared->snapshot;
     sn->known = true;
+    sn->afresh = false;
     sn->offset = offset;
     sn->rounds = pythia_live_shared_numbers(k->live).rounds;
 }
@@ -229,8 +297,9 @@ void pythia__kafka_snapshot_order(struct pythia__kafka_shared *s, const json_t *
     json_array_foreach (json_object_get(order, "trace_points"), i, id)
         if (json_string_length(id) > 0)
             keep_order(s->snapshot.orders, json_string_value(id),
-                       json_pack("{s:O?, s:[O], s:O?}", "pin", json_object_get(order, "pin"),
-                                 "trace_points", id, "types", json_object_get(order, "types")));
+                       json_pack("{s:O?, s:[O], s:O?, s:O?}", "pin", json_object_get(order, "pin"),
+                                 "trace_points", id, "types", json_object_get(order, "types"),
+                                 "places", json_object_get(order, "places")));
 }
 
 bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k)
@@ -241,7 +310,9 @@ bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k)
         return false;
     struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
     bool gone = sn->known && sn->offset >= 0 && sn->offset < s->low;
-    bool old = !sn->known || n.rounds >= sn->rounds + ROUNDS;
+    /* After a message that began afresh a usual one follows soon: later members cannot tell whether
+     * that counts once the topic has forgotten what was before it. */
+    bool old = !sn->known || n.rounds >= sn->rounds + (sn->afresh ? 1 : ROUNDS);
     /* Right after a round little evidence waits, which would be in the snapshot. */
     return gone || (old && s->last_is_own && n.waiting <= 1);
 }
@@ -274,7 +345,7 @@ static json_t *pack_held_orders(const struct kafka_snapshot *sn)
     return list;
 }
 
-int pythia__kafka_snapshot_write(struct pythia__kafka *k)
+int pythia__kafka_snapshot_write(struct pythia__kafka *k, bool afresh)
 {
     struct pythia__kafka_shared *s = k->shared;
     struct pythia_buf verdicts = {0};
@@ -283,10 +354,11 @@ int pythia__kafka_snapshot_write(struct pythia__kafka *k)
     if (status == PYTHIA_OK)
         status = pythia__kafka_log_add_line(
             &s->message,
-            json_pack("{s:s, s:s, s:s, s:I, s:{s:I, s:o, s:o, s:I}}", "format", KAFKA_PART_FORMAT,
-                      "group", k->url.group, "name", s->name, "number", (json_int_t)++s->number,
-                      "snapshot", "position", (json_int_t)s->next, "stands", pack_stands(s),
-                      "orders", pack_held_orders(&s->snapshot), "verdicts",
+            json_pack("{s:s, s:s, s:s, s:I, s:{s:I, s:b, s:o, s:o, s:I}}", "format",
+                      KAFKA_PART_FORMAT, "group", k->url.group, "name", s->name, "number",
+                      (json_int_t)++s->number, "snapshot", "position",
+                      (json_int_t)(afresh ? s->high : s->next), "afresh", afresh, "stands",
+                      pack_stands(s), "orders", pack_held_orders(&s->snapshot), "verdicts",
                       (json_int_t)verdicts.size));
     pythia_buf_text_add(&s->message, pythia_buf_text(&verdicts));
     pythia_buf_free(&verdicts);

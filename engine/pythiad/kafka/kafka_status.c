@@ -68,7 +68,7 @@ static json_t *pack_shared(const struct pythia__kafka *k)
     bool has_snapshot = s->snapshot.known && s->snapshot.offset >= 0;
     uint64_t skipped = s->skipped + n.broken + n.other_groups + n.other_settings;
     return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-                     "s:I, s:I, s:b, s:o}",
+                     "s:I, s:I, s:b, s:o, s:I}",
                      "topic", k->url.evidence, "name", s->name, "state", states[s->state],
                      "members", (json_int_t)n.members, "position", (json_int_t)s->next, "snapshot",
                      pack_known(s->snapshot.known ? s->snapshot.offset : -1), "set",
@@ -78,7 +78,8 @@ static json_t *pack_shared(const struct pythia__kafka *k)
                      "sent", (json_int_t)s->sent, "failed", (json_int_t)s->failed, "rewound",
                      (json_int_t)s->rewound, "skipped", (json_int_t)skipped, "refused",
                      (json_int_t)s->refused, "differs", n.differs, "snapshot_age_rounds",
-                     pack_known(has_snapshot ? (int64_t)(n.rounds - s->snapshot.rounds) : -1));
+                     pack_known(has_snapshot ? (int64_t)(n.rounds - s->snapshot.rounds) : -1),
+                     "afresh", (json_int_t)s->afresh);
 }
 
 json_t *pythia__kafka_status(const struct pythia__kafka *k)

@@ -9,11 +9,12 @@ export function heading(title, ...below) {
     return el("div", {class: "heading", "data-key": "heading"}, el("h1", {tabindex: -1}, title), below);
 }
 
-/** "lock_row accounts for 99 % of the latency variance (95–100 %)" */
+/** "lock_row accounts for 99 % of the latency variance (95–100 %)", "kernel.poll in lock__wait accounts for …" */
 export function cause(finding) {
-    const place = placeOf(finding);
+    const place = placeOf(finding), {host} = finding.edge;
     return [place.words === "between" ? ["The time between ", name(place.from), " and ", name(place.to)] :
         [place.words ? `${place.words[0].toUpperCase()}${place.words.slice(1)} ` : "", name(place.point)],
+        host ? [" in ", name(host)] : "",
         " accounts for ", el("strong", {class: "share"}, percent(finding.share)), " of the latency variance ",
         el("span", {class: "interval", title: "95 % confidence interval"}, `(${shareRange(finding)})`)];
 }

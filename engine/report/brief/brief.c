@@ -120,7 +120,7 @@ static void add_expected(const struct pythia__brief *b)
 /* ---- items ---- */
 
 static const struct pythia__doc_column item_columns[] = {
-    {.title = "", .max = 48}, {.title = "", .right = true}, {.title = "", .flexible = true}};
+    {.title = "", .max = 36}, {.title = "", .right = true}, {.title = "", .flexible = true}};
 
 static void add_brief_block(const struct pythia__brief *b, const struct pythia__item *item)
 {
@@ -337,79 +337,33 @@ static int build_document(const struct pythia__brief *b)
     pythia__doc_words(b->d, "%s",
                       b->s->live ? "Details: --verbose    Page: in a browser"
                                  : "Details: --verbose    Page: --format html");
-    return status == PYTHIA_OK ? pythia__doc_finish(b->d) : status;
-}
-
-static size_t count_lines(struct pythia_text text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.size; i++)
-        count += text.bytes[i] == '\n';
-    return count;
+    return status;
 }
 
 /* From the most to the least. The last has at most PYTHIA_REPORT_LINES lines, whatever the input:
  * names take a line each at most, of which a block has twelve. */
-static const struct pythia__brief_level levels[PYTHIA__BRIEF_LEVELS] = {
+static const struct pythia__brief_level levels[PYTHIA__DOC_LEVELS] = {
     {3, 8, 12, 3, true}, {2, 8, 8, 3, true}, {1, 8, 8, 3, true},  {1, 5, 5, 3, true},
     {1, 3, 3, 2, true},  {1, 3, 2, 1, true}, {1, 2, 1, 1, false}, {1, 1, 0, 0, false},
 };
 static const struct pythia__brief_level everything = {3, SIZE_MAX, SIZE_MAX, 3, true};
 
-/* Whether a document has few enough lines at a width; a narrow page has most. */
-static int fits_page(const struct pythia__doc *d, size_t width, bool *fits)
+static int build_level(const void *context, size_t level, struct pythia__doc *d)
 {
-    const struct pythia__doc_view view = {.width = width};
-    struct pythia_buf text = {0};
-    int status = pythia__doc_write_text(d, &view, &text);
-    *fits = count_lines(pythia_buf_text(&text)) <= PYTHIA_REPORT_LINES;
-    pythia_buf_free(&text);
-    return status;
+    struct pythia__brief b = *(const struct pythia__brief *)context;
+    b.level = b.s->all ? &everything : &levels[level];
+    b.d = d;
+    return build_document(&b);
 }
 
-int pythia__briefs_make(const struct pythia_report_source *s, struct pythia__briefs *out)
+int pythia__brief_make(const struct pythia_report_source *s, struct pythia__doc_levels *out)
 {
     struct pythia__item *items = NULL;
     struct pythia__brief b = {.s = s};
-    bool fits = false;
-    *out = (struct pythia__briefs){.count = 0};
     int status = pythia__items_collect(s, &items, &b.item_count);
-    if (status != PYTHIA_OK)
-        goto out;
     b.items = items;
-    while (!fits && out->count < (s->all ? 1 : PYTHIA__BRIEF_LEVELS)) {
-        b.d = &out->docs[out->count];
-        b.level = s->all ? &everything : &levels[out->count];
-        out->count++;
-        pythia__doc_begin(b.d);
-        if ((status = build_document(&b)) != PYTHIA_OK ||
-            (status = fits_page(b.d, PYTHIA_REPORT_WIDTH_MIN, &fits)) != PYTHIA_OK)
-            goto out;
-    }
-out:
+    if (status == PYTHIA_OK)
+        status = pythia__doc_levels_make(build_level, &b, s->all ? 1 : PYTHIA__DOC_LEVELS, out);
     pythia_free(items);
-    if (status != PYTHIA_OK)
-        pythia__briefs_free(out);
     return status;
-}
-
-void pythia__briefs_free(struct pythia__briefs *b)
-{
-    for (size_t i = 0; i < b->count; i++)
-        pythia__doc_free(&b->docs[i]);
-    b->count = 0;
-}
-
-int pythia__briefs_write(const struct pythia__briefs *b, const struct pythia__doc_view *view,
-                         struct pythia_buf *out)
-{
-    size_t i = 0;
-    bool fits = false;
-    while (!fits && i + 1 < b->count) {
-        int status = fits_page(&b->docs[i], view->width, &fits);
-        if (status != PYTHIA_OK)
-            return status;
-        i += !fits;
-    }
-    return pythia__doc_write_text(&b->docs[i], view, out);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "document/document.h"
+#include "document/document_levels.h"
 #include "pythia/report_source.h"
 #include "results/items.h"
 
@@ -41,20 +42,10 @@ bool pythia__brief_when(const struct pythia__brief *b, const struct pythia__item
 void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item *item);
 /* Percentiles with a histogram, and the table of where the time goes. */
 void pythia__brief_times(const struct pythia__brief *b, const struct pythia__item *item);
-/* The form in documents with more and less detail: from the most on, as many as it takes until one
- * has at most PYTHIA_REPORT_LINES lines at any width. The last has, whatever the input. */
-#define PYTHIA__BRIEF_LEVELS 8
-struct pythia__briefs {
-    struct pythia__doc docs[PYTHIA__BRIEF_LEVELS];
-    size_t count;
-};
 
-/* PYTHIA_OK with *out to be freed, or PYTHIA_ENOMEM. */
-int pythia__briefs_make(const struct pythia_report_source *s, struct pythia__briefs *out);
-void pythia__briefs_free(struct pythia__briefs *b);
-/* Append the most detailed one that fits. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__briefs_write(const struct pythia__briefs *b, const struct pythia__doc_view *view,
-                         struct pythia_buf *out);
+/* The short form in levels of detail, which is at most PYTHIA_REPORT_LINES lines long, whatever the
+ * input, unless it lists all. PYTHIA_OK with *out to be freed, or PYTHIA_ENOMEM. */
+int pythia__brief_make(const struct pythia_report_source *s, struct pythia__doc_levels *out);
 
 /* ---- its parts ---- */
 

@@ -13,12 +13,6 @@ struct parts {
     double alpha;
 };
 
-static void say_type(const struct parts *p, uint32_t name)
-{
-    struct pythia_text text = pythia_vocabulary_text(p->s->vocabulary, name);
-    (void)pythia__doc_name(p->d, PYTHIA__DOC_TYPE, text, text, text);
-}
-
 /* "+12.3 ms" */
 static void say_change(struct pythia__doc *d, double ns)
 {
@@ -167,7 +161,7 @@ static void add_compared_type(const struct parts *p, const struct pythia_compare
     pythia__doc_gap(p->d);
     pythia__doc_heading(p->d, 2, PYTHIA__DOC_PLAIN);
     pythia__doc_words(p->d, "%zu. ", number);
-    say_type(p, t->name);
+    pythia__say_compared_type(p->d, p->s, t);
     for (size_t i = 0; i < PYTHIA__COMPARE_FINDINGS; i++) {
         pythia__doc_entry(p->d, "", i == 0 ? PYTHIA__DOC_WHERE : PYTHIA__DOC_WHY);
         pythia__compare_findings[i](p->d, p->s, t);
@@ -227,7 +221,7 @@ static void add_other_types(const struct parts *p)
         pythia__doc_cell(p->d);
         pythia__doc_count(p->d, (double)t->count.after, "", "");
         pythia__doc_cell(p->d);
-        say_type(p, t->name);
+        pythia__say_compared_type(p->d, p->s, t);
     }
     pythia__doc_more(p->d, all, p->s->top, "type", "types");
     if (all > 0)

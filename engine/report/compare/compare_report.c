@@ -259,12 +259,28 @@ static int write_compare_json(const struct pythia_compare_source *s, struct pyth
     return status;
 }
 
+static int write_compare_brief(const struct pythia_compare_source *s,
+                               const struct pythia__doc_view *how, struct pythia_buf *out)
+{
+    struct pythia__doc_levels levels;
+    int status = pythia__compare_brief(s, &levels);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia__doc_levels_write(&levels, how, out);
+    pythia__doc_levels_free(&levels);
+    return status;
+}
+
 static int write_compare_document(const struct pythia_compare_source *s,
                                   enum pythia_report_format format,
                                   const struct pythia_report_view *view, struct pythia_buf *out)
 {
-    const struct pythia__doc_view how = {view && view->width ? view->width : WIDTH,
-                                         view && view->colour, view && view->ascii, true};
+    const struct pythia__doc_view how = {.width = view && view->width ? view->width : WIDTH,
+                                         .colour = view && view->colour,
+                                         .ascii = view && view->ascii,
+                                         .full = format == PYTHIA_REPORT_TEXT};
+    if (format == PYTHIA_REPORT_BRIEF)
+        return write_compare_brief(s, &how, out);
     struct pythia__doc d;
     pythia__doc_begin(&d);
     int status = pythia__compare_build(s, &d);

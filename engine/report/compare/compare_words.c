@@ -21,6 +21,14 @@ bool pythia__edge_changed(const struct pythia_compared_edge *e, double alpha)
     return is_certain(e->mean_test.q, alpha) || is_certain(e->variance_test.q, alpha);
 }
 
+size_t pythia__count_changed_edges(const struct pythia_compared_type *t, double alpha)
+{
+    size_t changed = 0;
+    for (size_t i = 0; i < t->edge_count; i++)
+        changed += pythia__edge_changed(&t->edges[i], alpha);
+    return changed;
+}
+
 bool pythia__path_changed(const struct pythia_compared_path *path, double alpha)
 {
     return is_certain(path->count.q, alpha);
@@ -44,8 +52,7 @@ static void say_longer(struct pythia__doc *d, double change_ns)
     pythia__doc_words(d, change_ns < 0 ? " shorter" : " longer");
 }
 
-/* "+40 %", "-3.0 %"; nothing where there was nothing before. */
-static void say_relative(struct pythia__doc *d, double before, double after)
+void pythia__say_relative(struct pythia__doc *d, double before, double after)
 {
     struct pythia_buf text = {0};
     double part = after / before - 1;
@@ -56,8 +63,7 @@ static void say_relative(struct pythia__doc *d, double before, double after)
     pythia__doc_take(d, PYTHIA__DOC_NUMBER, &text);
 }
 
-/* "q = 6e-110" */
-static void say_chance(struct pythia__doc *d, double q)
+void pythia__say_chance(struct pythia__doc *d, double q)
 {
     struct pythia_buf text = {0};
     pythia_buf_puts(&text, "q ");
@@ -65,8 +71,8 @@ static void say_chance(struct pythia__doc *d, double q)
     pythia__doc_take(d, PYTHIA__DOC_NUMBER, &text);
 }
 
-static void say_service(struct pythia__doc *d, const struct pythia_compare_source *s,
-                        uint32_t service)
+void pythia__say_service(struct pythia__doc *d, const struct pythia_compare_source *s,
+                         uint32_t service)
 {
     struct pythia_text name = pythia_vocabulary_text(s->vocabulary, service);
     (void)pythia__doc_name(d, PYTHIA__DOC_KEY, name, name, name);
@@ -82,15 +88,13 @@ void pythia__say_compared_edge(struct pythia__doc *d, const struct pythia_compar
     pythia__doc_words(d, e->common  ? ", as in other waits of service "
                          : e->waits ? ", waiting for service "
                                     : ", of service ");
-    say_service(d, s, e->service);
+    pythia__say_service(d, s, e->service);
 }
 
 /* ---- edges ---- */
 
-/* The edge that shows a change of the mean (or, with `variance`, of the variance) best, among those
- * that changed in its direction. NULL if there is none. */
-static const struct pythia_compared_edge *find_telling_edge(const struct pythia_compared_type *t,
-                                                            bool variance, double alpha)
+const struct pythia_compared_edge *pythia__find_telling_edge(const struct pythia_compared_type *t,
+                                                             bool variance, double alpha)
 {
     const struct pythia_certain *whole = variance ? &t->variance_test : &t->mean_test;
     const struct pythia_compared_edge *best = NULL;
@@ -107,10 +111,22 @@ static const struct pythia_compared_edge *find_telling_edge(const struct pythia_
     return best;
 }
 
+void pythia__say_compared_type(struct pythia__doc *d, const struct pythia_compare_source *s,
+                               const struct pythia_compared_type *t)
+{
+    const struct pythia_cct *cct = s->comparison->cct;
+    const struct pythia_compared_edge *e = pythia__find_telling_edge(t, false, alpha_of(s));
+    uint32_t context = e ? pythia_cct_edge_at(cct, e->edge)->context : PYTHIA_CCT_ROOT,
+             root = PYTHIA_NONE;
+    if (context != PYTHIA_CCT_ROOT)
+        root = pythia_cct_tracepoint(cct, pythia_cct_ancestor(cct, context, 1));
+    pythia__doc_type(d, s->vocabulary, t->after ? t->after : t->before, root);
+}
+
 static void say_where(struct pythia__doc *d, const struct pythia_compare_source *s,
                       const struct pythia_compared_type *t, bool variance)
 {
-    const struct pythia_compared_edge *e = find_telling_edge(t, variance, alpha_of(s));
+    const struct pythia_compared_edge *e = pythia__find_telling_edge(t, variance, alpha_of(s));
     if (!e) {
         pythia__doc_words(d, " No single edge stands out.");
         return;
@@ -156,9 +172,9 @@ static void say_duration(struct pythia__doc *d, const struct pythia_compare_sour
     pythia__doc_words(d, ", before ");
     pythia__doc_duration(d, before);
     pythia__doc_words(d, " (");
-    say_relative(d, before, after);
+    pythia__say_relative(d, before, after);
     pythia__doc_words(d, ", ");
-    say_chance(d, t->mean_test.q);
+    pythia__say_chance(d, t->mean_test.q);
     pythia__doc_words(d, ").");
     say_where(d, s, t, false);
 }
@@ -174,7 +190,7 @@ static void say_variance(struct pythia__doc *d, const struct pythia_compare_sour
     pythia__doc_words(d, ", before ");
     pythia__doc_duration(d, sqrt(t->sample_variance.before));
     pythia__doc_words(d, " (");
-    say_chance(d, t->variance_test.q);
+    pythia__say_chance(d, t->variance_test.q);
     pythia__doc_words(d, ").");
     say_where(d, s, t, true);
 }
@@ -194,11 +210,11 @@ static void say_uncertain_mean(struct pythia__doc *d, const struct pythia_compar
     pythia__doc_words(d, ", before ");
     pythia__doc_duration(d, t->mean.before);
     pythia__doc_words(d, " (");
-    say_relative(d, t->mean.before, t->mean.after);
+    pythia__say_relative(d, t->mean.before, t->mean.after);
     pythia__doc_words(d, "), which may be chance");
     if (!isnan(t->mean_test.q)) {
         pythia__doc_words(d, " (");
-        say_chance(d, t->mean_test.q);
+        pythia__say_chance(d, t->mean_test.q);
         pythia__doc_words(d, ")");
     }
     pythia__doc_words(d, ". ");
@@ -208,9 +224,7 @@ static void say_uncertain_mean(struct pythia__doc *d, const struct pythia_compar
 static void say_edges(struct pythia__doc *d, const struct pythia_compare_source *s,
                       const struct pythia_compared_type *t)
 {
-    size_t changed = 0;
-    for (size_t i = 0; i < t->edge_count; i++)
-        changed += pythia__edge_changed(&t->edges[i], alpha_of(s));
+    size_t changed = pythia__count_changed_edges(t, alpha_of(s));
     if (changed == 0 || is_certain(t->mean_test.q, alpha_of(s)))
         return;
     if (is_as_long_as_before(t))
@@ -458,7 +472,7 @@ void pythia__say_conclusion(struct pythia__doc *d, const struct pythia_compare_s
     } else {
         pythia__doc_words(d, " Look first at service ");
     }
-    say_service(d, s, first->service);
+    pythia__say_service(d, s, first->service);
     pythia__doc_words(d, ": at least ");
     say_longer(d, first->score);
     pythia__doc_words(d, " on its worst edge.");

@@ -229,19 +229,29 @@ static void add_event_ends(struct pythia__doc *d, const struct pythia_vocabulary
     pythia__doc_point(d, v, p->to_tracepoint);
 }
 
+/* A place below the application says for whom it is: "kernel.poll in lock__wait". */
+static void add_host(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                     const struct pythia_place *p)
+{
+    if (!p->hosted)
+        return;
+    pythia__doc_words(d, " in ");
+    pythia__doc_point(d, v, p->host);
+}
+
 void pythia__doc_place(struct pythia__doc *d, const struct pythia_vocabulary *v,
                        const struct pythia_place *p, bool first)
 {
     const char *the = first ? "The" : "the";
-    if (p->own) {
-        pythia__doc_words(d, "%s own time of ", the);
-        pythia__doc_point(d, v, p->from_tracepoint);
-    } else if (is_inside(p)) {
-        pythia__doc_point(d, v, p->from_tracepoint);
-    } else {
+    if (!p->own && !is_inside(p)) {
         pythia__doc_words(d, "%s time ", the);
         pythia__doc_place_phrase(d, v, p);
+        return;
     }
+    if (p->own)
+        pythia__doc_words(d, "%s own time of ", the);
+    pythia__doc_point(d, v, p->from_tracepoint);
+    add_host(d, v, p);
 }
 
 void pythia__doc_place_phrase(struct pythia__doc *d, const struct pythia_vocabulary *v,
@@ -257,6 +267,7 @@ void pythia__doc_place_phrase(struct pythia__doc *d, const struct pythia_vocabul
     } else {
         add_event_ends(d, v, p, "from the ", " to the ");
     }
+    add_host(d, v, p);
 }
 
 void pythia__doc_place_row(struct pythia__doc *d, const struct pythia_vocabulary *v,
@@ -268,4 +279,5 @@ void pythia__doc_place_row(struct pythia__doc *d, const struct pythia_vocabulary
     } else {
         add_event_ends(d, v, p, "", " to ");
     }
+    add_host(d, v, p);
 }

@@ -19,7 +19,7 @@ struct pythia_report {
     json_t *json;
     struct pythia__doc whole;           /* of TEXT, MARKDOWN and HTML */
     struct pythia__doc_block *overhead; /* a paragraph of it, which is set again and again */
-    struct pythia__briefs brief;
+    struct pythia__doc_levels brief;
 };
 
 #define WHOLE (1u << PYTHIA_REPORT_TEXT | 1u << PYTHIA_REPORT_MARKDOWN | 1u << PYTHIA_REPORT_HTML)
@@ -28,7 +28,7 @@ static int make_forms(const struct pythia_report_source *s, struct pythia_report
 {
     int status;
     if (r->forms & 1u << PYTHIA_REPORT_BRIEF &&
-        (status = pythia__briefs_make(s, &r->brief)) != PYTHIA_OK)
+        (status = pythia__brief_make(s, &r->brief)) != PYTHIA_OK)
         return status;
     if (r->forms & WHOLE && (status = pythia__parts_build(s, &r->whole, &r->overhead)) != PYTHIA_OK)
         return status;
@@ -81,7 +81,7 @@ void pythia_report_destroy(struct pythia_report *r)
         return;
     json_decref(r->json);
     pythia__doc_free(&r->whole);
-    pythia__briefs_free(&r->brief);
+    pythia__doc_levels_free(&r->brief);
     pythia_free(r);
 }
 
@@ -130,7 +130,7 @@ int pythia_report_write(const struct pythia_report *r, enum pythia_report_format
         status = pythia__doc_write_html(&r->whole, "Pythia report", "Written by pythia.", out);
         break;
     case PYTHIA_REPORT_BRIEF:
-        status = pythia__briefs_write(&r->brief, &how, out);
+        status = pythia__doc_levels_write(&r->brief, &how, out);
         break;
     case PYTHIA_REPORT_JSON:
         status = pythia__json_write(r->json, 1, 12, out);

@@ -15,6 +15,8 @@ static json_t *json_of_place(struct pythia__json *w, const struct pythia_place *
                      p->context == PYTHIA_NONE ? json_null() : pythia__json_point(w, p->context));
     if (p->own)
         pythia__json_set(w, out, "own_time", json_true());
+    if (p->hosted)
+        pythia__json_set(w, out, "host", pythia__json_point(w, p->host));
     return out;
 }
 

@@ -35,6 +35,10 @@ static json_t *make_loop_problem(struct pythia__json *w, const struct pythia_loo
     pythia__json_set(w, out, "blocked", blocked ? pythia__json_point(w, p->blocked) : json_null());
     pythia__json_set(w, out, "needs", blocked ? make_spending(w, &p->needs) : json_null());
     pythia__json_set(w, out, "cycles", pythia__json_count(p->cycles));
+    if (p->retries > 0)
+        pythia__json_set(w, out, "retries", pythia__json_count(p->retries));
+    if (p->retry_in > 0 && !loop->finished) /* a capture has no further cycle */
+        pythia__json_set(w, out, "retry_in", pythia__json_count(p->retry_in));
     if (p->waited > 0)
         pythia__json_set(w, out, "waited", pythia__json_count(p->waited));
     pythia__json_set(w, out, "requests", pythia__json_count(p->requests));

@@ -97,6 +97,9 @@ void pythia__say_verdict_where(struct pythia__doc *d, const struct pythia_report
         pythia__doc_words(d, "Nothing stands out: ");
         pythia__doc_take(d, PYTHIA__DOC_WORDS, &why);
         pythia__doc_words(d, ".");
+        if (p && p->retries > 0 && p->state == PYTHIA_PROBLEM_GIVEN_UP)
+            pythia__doc_words(d, " The search has begun again %zu time%s, with the same result.",
+                              (size_t)p->retries, p->retries == 1 ? "" : "s");
         break;
     }
 }
@@ -170,6 +173,13 @@ void pythia__say_also(struct pythia__doc *d, const struct pythia_report_source *
 void pythia__say_change(struct pythia__doc *d, const struct pythia_report_source *s,
                         const struct pythia_verdict *v)
 {
+    if (v->reason == PYTHIA_VERDICT_RETRY || v->reason == PYTHIA_VERDICT_AGAIN) {
+        pythia__doc_words(d, "The search began again in cycle %zu: %s.", (size_t)v->since,
+                          v->reason == PYTHIA_VERDICT_AGAIN
+                              ? "the durations of these requests have changed"
+                              : "it had found nothing, and these requests still vary");
+        return;
+    }
     if (isnan(v->was_found.share))
         return;
     if (v->reason == PYTHIA_VERDICT_MORE) {

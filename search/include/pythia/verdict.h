@@ -55,6 +55,8 @@ enum pythia_verdict_reason {
     PYTHIA_VERDICT_AGAIN,   /* durations are others than when the search ended: it began again */
     PYTHIA_VERDICT_LEARNT,  /* the type is known now */
     PYTHIA_VERDICT_GROWN,   /* trace points turned up within a place that was found */
+    PYTHIA_VERDICT_RETRY,   /* nothing was found some cycles ago, and requests still vary: the
+                               search began again by itself */
 };
 
 struct pythia_verdict_place {

@@ -21,5 +21,5 @@ pythia replay --verbose -q fast.jsonl
 pythia replay -q --format json fast.jsonl | jq -c '.input.repaired'
 pythia replay -q --format markdown fast.jsonl | grep 'common base' | sed 's, $,,'
 pythia replay -q --format html fast.jsonl | grep -o '[0-9]* spans were recorded by a clock[^<]*'
-pythia compare -q fast.jsonl slow.jsonl
+pythia compare -q --verbose fast.jsonl slow.jsonl
 pythia profile -q fast.jsonl

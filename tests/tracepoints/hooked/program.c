@@ -83,9 +83,9 @@ static void jump(void *to)
 
 static void jumps(void)
 {
-    volatile int times = 0;
+    volatile int times = 0, i;
     int number = 1;
-    for (int i = 0; i < 20000; i++) {
+    for (i = 0; i < 20000; i++) {
         if (setjmp(outside) == 0) {
             if (i % 2)
                 call_back(jump, &number);

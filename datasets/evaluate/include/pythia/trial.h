@@ -31,8 +31,12 @@ struct pythia_trial_problem {
     uint32_t hosts;       /* 0: those of a workflow by default */
     bool captured; /* no search: requests with everything open, of which the report says why */
     bool through;  /* it goes on until the cause has moved, found or not */
+    bool again;    /* it goes on after the search was given up, until the causes are found or the
+                      cycles are over */
     uint64_t drift_requests, first_request; /* which the search begins with */
-    size_t cause_count;                     /* 0: nothing is to be found */
+    uint64_t scattered; /* in so many requests at the beginning the causes are in other nodes for
+                           each request: durations vary as later, and no place stands out */
+    size_t cause_count; /* 0: nothing is to be found */
     struct pythia_workflow_cause causes[PYTHIA_TRIAL_CAUSES];
 };
 

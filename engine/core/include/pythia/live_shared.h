@@ -39,8 +39,11 @@
  * sent types make up the whole, or when one of them sends a second time. Of types that turn up
  * later the first message counts.
  *
+ * Layers of points are sent with the evidence by the engines that know them, and the first message
+ * about a point counts.
+ *
  * What would make searches differ is not part of them: pins by hand, points closed for their cost,
- * measured prices, layers, histories, and points that nothing can switch hold for the switches of
+ * measured prices, histories, and points that nothing can switch hold for the switches of
  * an engine alone; whoever wants a pin everywhere gives it to all. Effects of opened points are not
  * measured, and a type of which a round has too few requests is not carried to the next one. The
  * settings of a search are those of the log's first message: an engine with others takes no
@@ -84,16 +87,19 @@ int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
                             struct pythia_error *e);
 
 /* All that the search is now, for an engine that begins: its space, beliefs, and evidence that
- * waits. There is none before it has begun (_has_snapshot). Append it; PYTHIA_OK or PYTHIA_ENOMEM.
- * O(space + problems + what waits). */
+ * waits. Before it has begun (_has_snapshot is false) that is nothing. Append it; PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(space + problems + what waits).
+ *
+ * When all engines have missed messages of the log, none knows the whole search. It goes on when
+ * one of them saves what it has, and all of them, itself included, restore that. */
 bool pythia_live_shared_has_snapshot(const struct pythia_live *l);
 int pythia_live_shared_save(const struct pythia_live *l, struct pythia_buf *out);
 
 /* Stand where the engine stood that saved this, and then read the messages that came after it. What
  * was known of the search before is forgotten, as is evidence that was gathered. PYTHIA_OK;
  * PYTHIA_EFORMAT for a snapshot that is broken or another group's, with the reason in `e`: all is
- * as it was; any other: the engine has to begin anew. One with other settings than ours is not
- * taken over (_numbers: differs). */
+ * as it was; any other, as for one of a search that has not begun when ours has: the engine has to
+ * begin anew. One with other settings than ours is not taken over (_numbers: differs). */
 int pythia_live_shared_restore(struct pythia_live *l, struct pythia_text saved,
                                struct pythia_error *e);
 

@@ -27,8 +27,8 @@ struct pythia_compare_source {
                    it is said how many there are. JSON has all */
 };
 
-/* Append the report in a form but BRIEF; as JSON it is "pythia.comparison/1", with null for numbers
- * that are undefined. `view` is of TEXT. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Append the report in a form; as JSON it is "pythia.comparison/1", with null for numbers that are
+ * undefined. `view` is of TEXT and BRIEF. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_compare_report_write(const struct pythia_compare_source *source,
                                 enum pythia_report_format format,
                                 const struct pythia_report_view *view, struct pythia_buf *out);
