@@ -134,8 +134,8 @@ static int add_margo_kind(const struct margo_series *m, const char *kind, json_t
     return status;
 }
 
-/* Margo gives all RPCs that it has no name for one key, "<unknown>", of which jansson keeps the last.
- */
+/* Margo gives all RPCs that it has no name for one key, "<unknown>", and jansson keeps the last of
+ * them. */
 static json_t *load_margo(const struct margo_series *m, struct pythia_text content,
                           json_error_t *why)
 {

@@ -56,9 +56,9 @@ static void functions_of_cpp_have_their_demangled_names(void **state)
     const struct {
         int (*function)(void);
         const char *shown;
-    } functions[] = {{total_of_order, "shop::total(shop::order const&, double) at test_symbols.c:"},
-                     {zebra, "_Zebra at test_symbols.c:"},
-                     {type_of_int, "i at test_symbols.c:"}};
+    } functions[] = {{total_of_order, "shop::total(shop::order const&, double)"},
+                     {zebra, "_Zebra"},
+                     {type_of_int, "i"}};
     char program[PATH_MAX], place[PATH_MAX + 32];
     ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
     assert_true(size > 0);
@@ -72,7 +72,11 @@ static void functions_of_cpp_have_their_demangled_names(void **state)
         snprintf(place, sizeof(place), "%s+0x%tx", strrchr(program, '/') + 1,
                  (char *)address - (char *)about.dli_fbase + 1);
         struct pythia_text shown = pythia_symbols_of(s, pythia_text_of(place));
-        assert_true(pythia_text_starts(shown, pythia_text_of(functions[i].shown)));
+        /* A place follows: " at test_symbols.c:40", or "+0x1" if the line is not found. */
+        size_t name = strlen(functions[i].shown);
+        if (shown.size <= name || memcmp(shown.bytes, functions[i].shown, name) != 0 ||
+            !strchr(" +", shown.bytes[name]))
+            fail_msg("%.*s", (int)shown.size, shown.bytes);
     }
     pythia_symbols_destroy(s);
 }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "input/folder_link.h"
+#include "reading/folder_link.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"

@@ -340,9 +340,9 @@ static int batch_span(struct pythia_sink *sink, const struct pythia_trace_id *tr
                                                                            : queue_batch(w, shard);
 }
 
-/* Would a thread be far ahead of one that the system has put to sleep in the middle of a piece? Then
- * traces whose spans are near each other in the file would look as if they were far apart. The lock
- * is held. */
+/* Would a thread be far ahead of one that the system has put to sleep in the middle of a piece?
+ * Then traces whose spans are near each other in the file would look as if they were far apart. The
+ * lock is held. */
 static bool is_far_ahead(const struct shared *s, const struct pythia__piece *piece)
 {
     for (size_t i = 0; i < s->count; i++) {

@@ -12,8 +12,8 @@ struct pythia__feed_totals {
     size_t files, skipped_files, failed_files, empty_files;
 };
 
-/* Takes each span. All spans of a trace go to one of the shards, found by its id alone. What is done
- * with a shard is done by one thread at a time, with several shards by several. */
+/* Takes each span. All spans of a trace go to one of the shards, found by its id alone. One thread
+ * at a time works on a shard, several threads on several shards. */
 struct pythia__feed_taker {
     int (*take)(void *shard, const struct pythia_trace_id *trace, const struct pythia_span *span);
     int (*finish)(void *shard); /* no more spans come; not called after a failure */

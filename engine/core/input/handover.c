@@ -70,8 +70,8 @@ void pythia__handover_destroy(struct pythia__handover *h)
 
 /* ---- a batch ---- */
 
-/* A trace in a batch: this, its spans, and the attributes of each of them, with a gap up to the next
- * trace. Pointers are set when the batch is read, since its memory moves while it grows. */
+/* A trace in a batch: this, its spans, and the attributes of each of them, with a gap up to the
+ * next trace. Pointers are set when the batch is read, since its memory moves while it grows. */
 struct packed_trace {
     struct pythia_trace trace;
     size_t bytes; /* of all */

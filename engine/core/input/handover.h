@@ -1,7 +1,7 @@
-/* Hands finished traces from several threads to a consumer that one thread at a time may call. To
- * wait for each other at every trace would cost more than the consumer's work, so traces are copied
- * into batches. Whoever has a full batch while nobody is at the consumer takes that place, and gives
- * the consumer all batches that there are; the others leave theirs and go on. */
+/* Hands finished traces from several threads to a consumer that one thread at a time may call.
+ * Waiting for each other at every trace would cost more than the consumer's work, so traces are
+ * copied into batches. A thread with a full batch, while no other is at the consumer, takes that
+ * place and gives the consumer all batches that there are; others leave theirs and go on. */
 #ifndef PYTHIA_CORE_HANDOVER_H
 #define PYTHIA_CORE_HANDOVER_H
 
@@ -21,7 +21,8 @@ void pythia__handover_destroy(struct pythia__handover *h); /* h may be NULL */
 int pythia__handover_add(struct pythia__handover *h, struct pythia_buf *batch,
                          const struct pythia_trace *trace);
 
-/* Hand over what a batch has. After the last one of all threads, all traces were taken. As above. */
+/* Hand over what a batch has. After the last one of all threads, all traces were taken. Returns as
+ * above. */
 int pythia__handover_flush(struct pythia__handover *h, struct pythia_buf *batch);
 
 #endif

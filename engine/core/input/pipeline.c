@@ -15,7 +15,7 @@
 #include "pythia/status.h"
 
 #define QUIET_SPANS 65536
-#define QUIET_TICKS 16 /* in which a trace gets no span, and it is finished */
+#define QUIET_TICKS 4 /* in which a trace gets no span, and it is finished */
 #define PROGRESS_NS UINT64_C(200000000)
 #define CHECK_EVERY 4096 /* spans, between looks at the time */
 
@@ -270,11 +270,9 @@ static bool can_read_again(const struct pythia_input *input)
 static void log_why(const struct pythia_pipeline_result *result, size_t late, bool again)
 {
     if (late > 0 && again)
-        pythia_log(
-            PYTHIA_LOG_INFO,
-            "Spans of %zu traces are far apart: reading everything again, with those traces kept "
-            "open",
-            late);
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Spans of some traces are far apart: reading everything again, with those "
+                   "traces kept open");
     else if (late > 0)
         pythia_log(
             PYTHIA_LOG_WARNING,

@@ -14,8 +14,8 @@ struct pythia_pool_sizes {
 /* Calls of one callpath that were summed up where they were made or answered. Numbers are those of
  * a vocabulary; times are nanoseconds. Public, by value. */
 struct pythia_call_summary {
-    /* The callpath: trace points, the root first; borrowed. After that of a client stands the one of
-     * the server that it calls. */
+    /* The callpath: trace points, the root first; borrowed. After that of a client stands the
+     * one of the server that it calls. */
     const uint32_t *points;
     uint32_t depth;        /* of them, at least 1 */
     uint32_t resource;     /* the process that has measured it */
