@@ -43,6 +43,11 @@ struct pythia_lttng_events {
     struct pythia_lttng_numbers numbers;
 };
 
+int pythia_lttng_events_load(struct pythia_error *e)
+{
+    return pythia__babeltrace_load(e);
+}
+
 /* ---- which trace it is ---- */
 
 /* A metadata file is packets, each with this number in the byte order of the machine that wrote it,
@@ -87,18 +92,42 @@ static uint64_t hash_file(uint64_t hash, const char *folder, const char *name)
     return hash;
 }
 
-static uint64_t identify_trace(const char *folder)
+/* libbabeltrace2 opens whatever is there: a link could lead to files of others, and a pipe would
+ * hold it up. */
+static int check_entry(const char *folder, const char *name, struct pythia_error *e)
+{
+    struct pythia_buf path = {0};
+    struct stat about;
+    if (name[0] == '.')
+        return PYTHIA_OK;
+    pythia_buf_printf(&path, "%s/%s", folder, name);
+    if (!path.bytes)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    bool is_good =
+        lstat(path.bytes, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+    pythia_buf_free(&path);
+    return is_good ? PYTHIA_OK
+                   : pythia_error_set(e, PYTHIA_EFORMAT,
+                                      "has %s, which is neither a file nor a folder, and nothing "
+                                      "that LTTng writes",
+                                      name);
+}
+
+static int identify_trace(const char *folder, uint64_t *identity, struct pythia_error *e)
 {
     struct dirent **entries;
     uint64_t hash = 0;
-    int count = scandir(folder, &entries, NULL, alphasort);
+    int count = scandir(folder, &entries, NULL, alphasort), status = PYTHIA_OK;
     for (int i = 0; i < count; i++) {
+        if (status == PYTHIA_OK)
+            status = check_entry(folder, entries[i]->d_name, e);
         hash = hash_file(hash, folder, entries[i]->d_name);
         free(entries[i]);
     }
     if (count >= 0)
         free(entries);
-    return hash | 1;
+    *identity = hash | 1;
+    return status;
 }
 
 /* ---- messages ---- */
@@ -409,12 +438,13 @@ static int open_events(const char *where, bool is_live, const struct pythia_lttn
 int pythia_lttng_events_open(const char *folder, const struct pythia_lttng_rules *rules, bool quiet,
                              struct pythia_lttng_events **out, struct pythia_error *e)
 {
-    int status = open_events(folder, false, rules, out, e);
-    if (status == PYTHIA_OK) {
-        (*out)->identity = identify_trace(folder);
-        (*out)->quiet = quiet;
-    }
-    return status;
+    uint64_t identity;
+    int status = identify_trace(folder, &identity, e);
+    if (status != PYTHIA_OK || (status = open_events(folder, false, rules, out, e)) != PYTHIA_OK)
+        return status;
+    (*out)->identity = identity;
+    (*out)->quiet = quiet;
+    return PYTHIA_OK;
 }
 
 /* A session is followed once: its spans need ids that no other reader gives. */

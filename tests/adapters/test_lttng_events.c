@@ -403,6 +403,18 @@ static void a_folder_is_a_trace_by_the_beginning_of_its_metadata(void **state)
     assert_true(pythia_lttng_is_trace(folder));
 }
 
+static void a_link_among_the_files_is_refused(void **state)
+{
+    char path[128];
+    add_begin(100, 8, 4711, "tea");
+    add_end(150, 8, -5);
+    write_stream(METADATA, 150);
+    snprintf(path, sizeof(path), "%s/other", folder);
+    assert_int_equal(symlink("/etc/passwd", path), 0);
+    expect_failure("has other, which is neither a file nor a folder", 0);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void each_failed_allocation_is_reported(void **state)
 {
     int status = PYTHIA_ENOMEM;
@@ -442,6 +454,7 @@ int main(void)
         TEST(broken_metadata_is_refused),
         TEST(a_stream_without_a_clock_is_refused),
         TEST(a_folder_is_a_trace_by_the_beginning_of_its_metadata),
+        TEST(a_link_among_the_files_is_refused),
         TEST(each_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

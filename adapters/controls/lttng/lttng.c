@@ -19,6 +19,7 @@
 #include "lttng/lttng_library.h"
 #include "lttng/lttng_session.h"
 #include "pythia/log.h"
+#include "pythia/lttng_events.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/wishes.h"
@@ -422,6 +423,7 @@ static int create_lttng(const void *settings, struct pythia_control **out, struc
         return pythia_error_set(e, PYTHIA_EUSAGE, "a file of rules is needed");
     int status = pythia__lttng_relay_parse(s->relay, &relay, e);
     if (status != PYTHIA_OK || (status = pythia__lttng_library_load(e)) != PYTHIA_OK ||
+        (status = pythia_lttng_events_load(e)) != PYTHIA_OK ||
         (status = pythia_lttng_rules_read(s->rules, &rules, e)) != PYTHIA_OK)
         return status;
     struct lttng *l = allocate_lttng();

@@ -13,6 +13,10 @@
  * an event is in the contexts vpid and vtid. One thread at a time for each reader. */
 struct pythia_lttng_events;
 
+/* Load libbabeltrace2 now, for who needs to know whether it is there. PYTHIA_OK, or PYTHIA_EIO with
+ * what to install. */
+int pythia_lttng_events_load(struct pythia_error *e);
+
 /* Is the folder a trace of the Common Trace Format, by the first bytes of its metadata? */
 bool pythia_lttng_is_trace(const char *folder);
 
