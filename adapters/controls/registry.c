@@ -3,10 +3,8 @@
 #include "shared/planes.h"
 
 static const struct pythia_control_ops *const planes[] = {
-    &pythia__control_gate,
-    &pythia__control_http,
-    &pythia__control_osprofiler,
-    &pythia__control_probe,
+    &pythia__control_gate,       &pythia__control_http,  &pythia__control_lttng,
+    &pythia__control_osprofiler, &pythia__control_probe,
 };
 
 #define PLANES (sizeof(planes) / sizeof(planes[0]))

@@ -26,6 +26,7 @@ struct reader {
     struct pythia_probe_rules *out;
     const char *file, *service, *provider;
     bool included; /* by another file */
+    bool of_events;
     enum pythia_layer layer;
     struct pythia_error *e;
 };
@@ -85,14 +86,16 @@ static int read_map(struct reader *r, const yaml_node_t *node,
     return status;
 }
 
-/* The name of an argument, "order_id" or "title text". Only the probe that begins a function has
- * names. */
+/* The name of an argument, "order_id" or "title text". Events have names, and the probe that begins
+ * a function. */
 static bool read_argument_name(struct reader *r, const char *text, struct pythia_probe_key *key)
 {
     size_t size = strspn(text, NAME_CHARACTERS);
     char *name = pythia_arena_alloc(&r->out->texts, size + 1);
     key->text = strcmp(text + size, " text") == 0;
-    if (!name || size == 0 || (text[size] && !key->text) || key->done)
+    key->is_real = r->of_events && strcmp(text + size, " real") == 0;
+    if (!name || size == 0 || (text[size] && !key->text && !key->is_real) ||
+        (key->done && !r->of_events))
         return false;
     memcpy(name, text, size);
     name[size] = '\0';
@@ -114,8 +117,10 @@ static bool read_argument(struct reader *r, const char *text, struct pythia_prob
     unsigned long number = strtoul(which, &end, 10);
     key->text = strcmp(end, " text") == 0;
     key->is_int = strcmp(end, " int") == 0;
+    key->is_real = r->of_events && strcmp(end, " real") == 0;
     key->argument = (uint8_t)(number - 1);
-    return number >= 1 && number <= PYTHIA_USDT_OPERANDS_MAX && (key->text || key->is_int || !*end);
+    return number >= 1 && number <= PYTHIA_USDT_OPERANDS_MAX &&
+           (key->text || key->is_int || key->is_real || !*end);
 }
 
 static int read_key(struct reader *r, void *of, const yaml_node_t *name, const yaml_node_t *value)
@@ -130,9 +135,12 @@ static int read_key(struct reader *r, void *of, const yaml_node_t *name, const y
         return r->e->status;
     if (!read_argument(r, text, key))
         return refuse_node(r, value,
-                           "a key is 'start N' or 'done N', the number of an argument, "
-                           "and 'text' or 'int' after it if it is one; or 'start NAME', an "
-                           "argument of a function");
+                           r->of_events
+                               ? "a key is 'start FIELD' or 'done FIELD', the name or the number "
+                                 "of a field, and 'text', 'int' or 'real' after it if it is one"
+                               : "a key is 'start N' or 'done N', the number of an argument, "
+                                 "and 'text' or 'int' after it if it is one; or 'start NAME', an "
+                                 "argument of a function");
     point->has_names |= key->argument_name != NULL;
     point->key_count++;
     return PYTHIA_OK;
@@ -254,7 +262,7 @@ static int complete_probes(struct reader *r, const struct point_reader *p)
         return PYTHIA_OK;
     }
     point->layer = LAYER_OF_FILE;
-    if (point->has_names && !p->function)
+    if (point->has_names && !p->function && !r->of_events)
         return refuse_node(r, p->node, "arguments of functions have names, those of probes do not");
     if (p->function && (point->probes[0] || point->probes[1]))
         return refuse_node(r, p->function_node, "a point has either a function or start and done");
@@ -339,7 +347,7 @@ static int include_file(struct reader *r, const yaml_node_t *node)
         return refuse_node(r, node, "a file that is included includes no other");
     pythia_buf_printf(&path, "%.*s%s", *name == '/' || !slash ? 0 : (int)(slash - r->file) + 1,
                       r->file, name);
-    struct reader inner = {.out = r->out, .e = r->e, .included = true};
+    struct reader inner = {.out = r->out, .e = r->e, .included = true, .of_events = r->of_events};
     int status = pythia_buf_status(&path);
     if (status == PYTHIA_OK) {
         inner.file = path.bytes;
@@ -420,8 +428,9 @@ static int read_document(struct reader *r, yaml_parser_t *parser)
     size_t first = r->out->point_count; /* those before it are of the file that includes this one */
     int status =
         root ? read_map(r, root, read_member, r->out) : refuse_node(r, NULL, "the file is empty");
-    if (status == PYTHIA_OK && (r->out->point_count == first ||
-                                (!r->included && (!r->service || r->out->program_count == 0))))
+    if (status == PYTHIA_OK &&
+        (r->out->point_count == first ||
+         (!r->included && (!r->service || (r->out->program_count == 0 && !r->of_events)))))
         status = refuse_node(r, root, "rules have " MEMBERS);
     for (size_t i = first; i < r->out->point_count && status == PYTHIA_OK; i++) {
         struct pythia_probe_point *point = &r->out->points[i];
@@ -475,12 +484,12 @@ static int read_file(struct reader *r)
 }
 
 /* Read from bytes, or from the file itself (NULL), into rules that are whole or not at all. */
-static int make_rules(const char *name, const char *bytes, size_t size,
+static int make_rules(const char *name, const char *bytes, size_t size, bool of_events,
                       struct pythia_probe_rules *out, struct pythia_error *e)
 {
     struct pythia_probe_rules rules = {
         .points = pythia_calloc(PYTHIA_PROBE_POINTS_MAX, sizeof(*rules.points))};
-    struct reader r = {.out = &rules, .file = name, .e = e};
+    struct reader r = {.out = &rules, .file = name, .of_events = of_events, .e = e};
     if (!rules.points)
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     int status = bytes ? parse_rules(&r, bytes, size) : read_file(&r);
@@ -496,13 +505,19 @@ static int make_rules(const char *name, const char *bytes, size_t size,
 int pythia_probe_rules_parse(const char *name, const char *bytes, size_t size,
                              struct pythia_probe_rules *out, struct pythia_error *e)
 {
-    return make_rules(name, bytes, size, out, e);
+    return make_rules(name, bytes, size, false, out, e);
 }
 
 int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
                             struct pythia_error *e)
 {
-    return make_rules(path, NULL, 0, out, e);
+    return make_rules(path, NULL, 0, false, out, e);
+}
+
+int pythia_event_rules_read(const char *path, struct pythia_probe_rules *out,
+                            struct pythia_error *e)
+{
+    return make_rules(path, NULL, 0, true, out, e);
 }
 
 void pythia_probe_rules_free(struct pythia_probe_rules *rules)

@@ -2,7 +2,6 @@
 #include "pythia/probe_spans.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "pythia/hash.h"
 #include "pythia/hash_table.h"
 #include "pythia/mem.h"
+#include "pythia/process_files.h"
 #include "pythia/records.h"
 #include "pythia/status.h"
 
@@ -39,7 +39,9 @@ struct thread {
     int64_t kernel_sums[PYTHIA__PAIRS_DEPTH][PYTHIA_KERNEL_SUMS]; /* when these began */
     uint32_t kernel_events; /* that were reported since its request began: bits */
     struct pythia__kernel_time kernel;
+    uint64_t last_ns; /* its last hit */
     uint32_t spans;
+    bool lossy; /* hits of its request may be missing */
     struct pythia_buf records;
 };
 
@@ -56,6 +58,9 @@ struct pythia_probe_spans {
     uint64_t process[2], last_span, position;
     uint32_t kernel_events;              /* that are reported: bits */
     uint32_t waits[PYTHIA_KERNEL_WAITS]; /* the point that is open for it: index + 1; 0: none is */
+    uint64_t lossy_ns;                   /* requests that begin until then may lack hits */
+    uint64_t lost_told;                  /* in frames */
+    char *host;                          /* owned: of a trace; NULL: it is this machine */
     bool begun;                          /* the definitions were written */
     struct pythia_probe_numbers numbers;
 };
@@ -82,10 +87,23 @@ void pythia_probe_spans_destroy(struct pythia_probe_spans *s)
         pythia_buf_free(&s->threads[i].records);
     pythia_hash_table_free(&s->by_id);
     pythia_buf_free(&s->finished);
+    pythia_free(s->host);
     pythia_free(s->definitions);
     pythia_free(s->processes);
     pythia_free(s->threads);
     pythia_free(s);
+}
+
+int pythia_probe_spans_of_trace(struct pythia_probe_spans *s, uint64_t identity, const char *host)
+{
+    char *copy = pythia_strndup(host, strlen(host));
+    if (!copy)
+        return PYTHIA_ENOMEM;
+    pythia_free(s->host);
+    s->host = copy;
+    s->process[0] = identity;
+    s->process[1] = pythia_hash_mix(identity, 1);
+    return PYTHIA_OK;
 }
 
 int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, size_t point,
@@ -176,20 +194,18 @@ static void abandon_request(struct pythia_probe_spans *s, struct thread *t)
     remove_thread(s, t);
 }
 
-/* When a thread began, in ticks of the kernel, from the 22nd field of its stat; 0: it is gone. */
-static uint64_t read_start_time(uint64_t thread)
+void pythia_probe_spans_lose(struct pythia_probe_spans *s, uint64_t until_ns)
 {
-    char path[64], line[1024] = "";
-    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/task/%" PRIu64 "/stat", thread >> 32,
-             thread & UINT32_MAX);
-    FILE *file = fopen(path, "re");
-    bool there = file && fgets(line, sizeof(line), file);
-    if (file)
-        fclose(file);
-    char *at = there ? strrchr(line, ')') : NULL; /* a name may have spaces in it */
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
+    for (size_t i = 0; i < s->thread_count; i++)
+        s->threads[i].lossy = true;
+    s->lossy_ns = until_ns > s->lossy_ns ? until_ns : s->lossy_ns;
+}
+
+void pythia_probe_spans_abandon(struct pythia_probe_spans *s, uint64_t time_ns)
+{
+    for (size_t i = s->thread_count; i-- > 0;)
+        if (s->threads[i].last_ns < time_ns)
+            abandon_request(s, &s->threads[i]);
 }
 
 /* Note in which process a request begins. */
@@ -198,7 +214,7 @@ static int add_process(struct pythia_probe_spans *s, uint32_t pid)
     for (size_t i = 0; i < s->process_count; i++)
         if (s->processes[i].pid == pid)
             return PYTHIA_OK;
-    struct pythia_probe_process p = {pid, read_start_time((uint64_t)pid << 32 | pid)};
+    struct pythia_probe_process p = {pid, pythia_thread_start_time((uint64_t)pid << 32 | pid)};
     if (p.start_time == 0 || s->process_count == PROCESSES_MAX)
         return PYTHIA_OK;
     int status =
@@ -220,12 +236,12 @@ void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s)
 {
     for (size_t i = s->process_count; i-- > 0;) {
         struct pythia_probe_process *p = &s->processes[i];
-        if (read_start_time((uint64_t)p->pid << 32 | p->pid) != p->start_time)
+        if (pythia_thread_start_time((uint64_t)p->pid << 32 | p->pid) != p->start_time)
             *p = s->processes[--s->process_count];
     }
     for (size_t i = s->thread_count; i-- > 0;) {
         struct thread *t = &s->threads[i];
-        uint64_t start_time = read_start_time(t->id);
+        uint64_t start_time = pythia_thread_start_time(t->id);
         if (start_time == 0 || (t->start_time && t->start_time != start_time))
             abandon_request(s, t);
         else
@@ -253,7 +269,9 @@ static void add_record(struct pythia_buf *to, const void *head, size_t size, str
 static void add_exit(struct thread *t, uint32_t index, uint64_t time_ns, bool failed)
 {
     const struct pythia_record_exit record = {
-        .head = {.kind = PYTHIA_RECORD_EXIT, .flags = failed ? PYTHIA_RECORD_ERROR : 0},
+        .head = {.kind = PYTHIA_RECORD_EXIT,
+                 .flags = (uint8_t)((failed ? PYTHIA_RECORD_ERROR : 0) |
+                                    (t->lossy ? PYTHIA_RECORD_LOSSY : 0))},
         .ticks = time_ns,
         .trace_high = t->trace_high,
         .trace_low = t->trace_low,
@@ -305,7 +323,10 @@ static void add_keys(struct pythia_probe_spans *s, struct thread *t, uint32_t in
                                              : (struct pythia_text){number, sizeof(*values)};
         if (value.size > 0)
             add_value(t, t->open[index], pythia_text_of(key->name),
-                      key->text ? PYTHIA_VALUE_TEXT : PYTHIA_VALUE_INTEGER, value);
+                      key->text      ? PYTHIA_VALUE_TEXT
+                      : key->is_real ? PYTHIA_VALUE_REAL
+                                     : PYTHIA_VALUE_INTEGER,
+                      value);
     }
 }
 
@@ -424,7 +445,7 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, uint32_t p
                       const struct pythia_probe_hit *hit, const int64_t *values, const char *texts)
 {
     bool full = false;
-    if (!t && add_process(s, (uint32_t)(hit->thread >> 32)) == PYTHIA_OK)
+    if (!t && (s->host || add_process(s, (uint32_t)(hit->thread >> 32)) == PYTHIA_OK))
         t = add_thread(s, hit->thread, &full);
     if (!t) {
         s->numbers.outside += full;
@@ -434,6 +455,8 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, uint32_t p
         abandon_request(s, t);
         return PYTHIA_OK;
     }
+    t->last_ns = hit->time_ns;
+    t->lossy |= hit->time_ns <= s->lossy_ns;
     if (t->pairs.depth == 0)
         begin_trace(s, t, &s->rules->points[point], hit, values, texts);
     t->open[t->pairs.depth] = number_span(s);
@@ -466,6 +489,7 @@ static int end_span(struct pythia_probe_spans *s, struct thread *t, uint32_t lef
         add_kernel_keys(s, t, t->pairs.depth - 1);
         add_exit(t, t->pairs.depth - 1, hit->time_ns, true);
     }
+    t->last_ns = hit->time_ns;
     add_keys(s, t, left, true, hit, values, texts);
     add_kernel_keys(s, t, left);
     add_exit(t, left, hit->time_ns, false);
@@ -602,7 +626,10 @@ static int add_definitions(const struct pythia_probe_spans *s, struct pythia_fra
     char host[PYTHIA_SERVICE_BYTES + 1] = "";
     struct pythia_buf payload = {0};
     struct pythia_text service = pythia_text_of(s->rules->service);
-    (void)gethostname(host, sizeof(host) - 1);
+    if (s->host)
+        snprintf(host, sizeof(host), "%s", s->host);
+    else
+        (void)gethostname(host, sizeof(host) - 1);
     const struct pythia_record_process process = {.head = {.kind = PYTHIA_RECORD_PROCESS},
                                                   .service_bytes = (uint16_t)service.size,
                                                   .host_bytes = (uint16_t)strlen(host)};
@@ -629,12 +656,13 @@ int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64
                                 .epoch_ns = epoch_ns,
                                 .ns_per_tick = 1,
                                 .flags = PYTHIA_FRAME_LAST};
-    if (s->finished.size == 0)
+    lost += s->numbers.abandoned;
+    if (s->finished.size == 0 && lost == s->lost_told)
         return PYTHIA_OK;
     if (!s->begun && add_definitions(s, &head, to) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     s->begun = true;
-    head.lost_spans = lost + s->numbers.abandoned;
+    s->lost_told = head.lost_spans = lost;
     add_frame(s, 1, s->position, &head, pythia_buf_text(&s->finished), to);
     s->position += s->finished.size;
     pythia_buf_clear(&s->finished);

@@ -129,3 +129,19 @@ int pythia_process_files(uint64_t pid,
     pythia_free(p.seen);
     return status < 0 ? status : PYTHIA_OK;
 }
+
+/* A name may have spaces in it; the 22nd field is sought behind it. */
+uint64_t pythia_thread_start_time(uint64_t thread)
+{
+    char path[64], line[1024] = "";
+    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/task/%" PRIu64 "/stat", thread >> 32,
+             thread & UINT32_MAX);
+    FILE *file = fopen(path, "re");
+    bool there = file && fgets(line, sizeof(line), file);
+    if (file)
+        fclose(file);
+    char *at = there ? strrchr(line, ')') : NULL;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}

@@ -134,12 +134,25 @@ static int add_margo_kind(const struct margo_series *m, const char *kind, json_t
     return status;
 }
 
+/* Margo gives all RPCs that it has no name for one key, "<unknown>", of which jansson keeps the last.
+ */
+static json_t *load_margo(const struct margo_series *m, struct pythia_text content,
+                          json_error_t *why)
+{
+    json_t *document = json_loadb(content.bytes, content.size, JSON_REJECT_DUPLICATES, why);
+    if (document || json_error_code(why) != json_error_duplicate_key)
+        return document;
+    report_margo(m, why->line > 0 ? (uint64_t)why->line : 1, 1, "",
+                 "several RPCs or pools have one name, and only the last of them is read");
+    return json_loadb(content.bytes, content.size, 0, why);
+}
+
 int pythia__series_margo_read(struct pythia_series_csv *csv, const char *name,
                               struct pythia_text content)
 {
     const struct margo_series m = {csv, name, find_margo_process(name)};
     json_error_t why;
-    json_t *document = json_loadb(content.bytes, content.size, 0, &why);
+    json_t *document = load_margo(&m, content, &why);
     json_t *rpcs = json_object_get(document, "rpcs"), *pools = json_object_get(document, "pools");
     int status = PYTHIA_EFORMAT;
     if (!document)

@@ -231,17 +231,16 @@ static int resolve_summary(struct pythia_call_summaries *s, const struct pythia_
                            struct pythia_call_summary *to)
 {
     uint32_t names[PYTHIA__SUMMARY_RPCS_MAX] = {0}, ends[2];
-    uint32_t depth = 2 * seen->depth - !seen->target;
     assert(seen->depth >= 1);
     if (!name_rpcs(s, seen, names))
         return 1;
-    const uint32_t *points = make_callpath(s, names, depth, ends);
+    const uint32_t *points = make_callpath(s, names, 2 * seen->depth, ends);
     if (!points)
         return PYTHIA_ENOMEM;
     uint32_t peer = find_process(s, seen->peer_hash);
     *to = (struct pythia_call_summary){
         .points = points,
-        .depth = depth,
+        .depth = 2 * seen->depth - !seen->target,
         .resource = find_resource(s, ends[seen->target], s->processes[seen->process].address),
         .peer = PYTHIA_NONE,
         .peer_service = ends[!seen->target],
@@ -250,7 +249,12 @@ static int resolve_summary(struct pythia_call_summaries *s, const struct pythia_
         .sum_ns = seen->sum_ns,
         .min_ns = seen->min_ns,
         .max_ns = seen->max_ns,
-        .variance_ns2 = seen->variance_ns2};
+        .variance_ns2 = seen->variance_ns2,
+        .told = seen->told,
+        .has_pools = seen->has_pools,
+        .runnable = seen->runnable,
+        .all = seen->all};
+    memcpy(to->parts_ns, seen->parts_ns, sizeof(to->parts_ns));
     if (peer != PYTHIA_HASH_TABLE_NONE)
         to->peer = find_resource(s, to->peer_service, s->processes[peer].address);
     bool failed =

@@ -34,6 +34,10 @@ struct pythia__summary_seen {
     bool target;
     uint64_t calls, sum_ns, min_ns, max_ns;
     double variance_ns2;
+    uint32_t told; /* as in call_summary.h, and what follows */
+    uint64_t parts_ns[PYTHIA_CALL_TIMES];
+    bool has_pools;
+    struct pythia_pool_sizes runnable, all;
 };
 
 struct pythia_call_summaries {

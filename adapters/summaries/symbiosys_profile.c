@@ -24,6 +24,17 @@ struct layout {
 static const struct layout layouts[] = {{25, 13, 14, 15}, {15, 6, 7, 8}};
 enum { FIELD_CALLPATH = 2, FIELD_PEER = 3, FIELD_SIDE = 4, FIELD_TOTAL = 5 };
 
+/* Where intervals and the sizes of pools (high, low, sum) are, if a line has all fields. */
+enum { FIELD_RUNNABLE = 16, FIELD_ALL = 19 };
+static const struct {
+    size_t field;
+    bool target;
+    enum pythia_call_part part;
+} intervals[] = {{6, true, PYTHIA_CALL_HANDLER},  {7, false, PYTHIA_CALL_O_CB},
+                 {7, true, PYTHIA_CALL_T_CB},     {8, false, PYTHIA_CALL_IN_SER},
+                 {9, true, PYTHIA_CALL_IN_DESER}, {10, true, PYTHIA_CALL_OUT_SER},
+                 {11, true, PYTHIA_CALL_RDMA}};
+
 struct reader {
     struct pythia_call_summaries *s;
     const char *name;
@@ -136,6 +147,26 @@ static const struct layout *find_layout(size_t fields)
     return NULL;
 }
 
+static bool read_pool(const struct pythia_text fields[3], struct pythia_pool_sizes *to)
+{
+    return pythia_text_unsigned(fields[0], UINT64_MAX, &to->high) &&
+           pythia_text_unsigned(fields[1], UINT64_MAX, &to->low) &&
+           pythia_text_unsigned(fields[2], UINT64_MAX, &to->sum);
+}
+
+/* An interval of 0 was not measured: a build without such timers writes that for all calls. */
+static void read_intervals(const struct pythia_text *fields, struct pythia__summary_seen *seen)
+{
+    for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
+        uint64_t *sum_ns = &seen->parts_ns[intervals[i].part];
+        if (intervals[i].target == seen->target &&
+            pythia_text_seconds(fields[intervals[i].field], sum_ns) && *sum_ns > 0)
+            seen->told |= UINT32_C(1) << intervals[i].part;
+    }
+    seen->has_pools = seen->target && read_pool(&fields[FIELD_RUNNABLE], &seen->runnable) &&
+                      read_pool(&fields[FIELD_ALL], &seen->all);
+}
+
 /* NULL, or what is wrong with a line. */
 static const char *read_sums(struct pythia_text line, struct pythia__summary_seen *seen)
 {
@@ -164,6 +195,8 @@ static const char *read_sums(struct pythia_text line, struct pythia__summary_see
         !pythia_text_seconds(fields[l->max], &seen->max_ns))
         return "the total, the shortest or the longest time is no number of seconds";
     seen->target = side == 1;
+    if (l->fields == FIELDS_MAX)
+        read_intervals(fields, seen);
     return NULL;
 }
 

@@ -20,7 +20,12 @@
 #include "pythia/status.h"
 #include "pythia/strtab.h"
 
-#define PLACE_MAX 320 /* bytes, as the shim writes them */
+#define PLACE_MAX   320  /* bytes, as the shim writes them */
+#define MANGLED_MAX 4096 /* bytes of a name that is demangled */
+
+/* Of the C++ library, which is linked with the parser of JSON: the demangled name (to be freed),
+ * NULL if it is none. <cxxabi.h> declares it for C++ alone. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *status);
 
 static struct {
     __typeof__(dwfl_begin) *begin;
@@ -205,6 +210,16 @@ static struct object *find_object(struct pythia_symbols *s, struct pythia_text n
     return NULL;
 }
 
+/* Write a function as its source has it: "shop::total(shop::order const&)". __cxa_demangle takes a
+ * name without its prefix for that of a type. */
+static void describe_function(const char *name, struct pythia_buf *to)
+{
+    bool mangled = strncmp(name, "_Z", 2) == 0 && strlen(name) <= MANGLED_MAX;
+    char *shown = mangled ? __cxa_demangle(name, NULL, NULL, NULL) : NULL;
+    pythia_buf_puts(to, shown ? shown : name);
+    free(shown);
+}
+
 static void describe_address(const struct object *o, uint64_t address, struct pythia_buf *to)
 {
     GElf_Addr bias = 0;
@@ -218,11 +233,12 @@ static void describe_address(const struct object *o, uint64_t address, struct py
     Dwfl_Line *found = dw.module_getsrc(o->module, at);
     const char *file = found ? dw.lineinfo(found, NULL, &line, NULL, NULL, NULL) : NULL;
     const char *slash = file ? strrchr(file, '/') : NULL;
+    if (name)
+        describe_function(name, to);
     if (file)
-        pythia_buf_printf(to, "%s%s%s:%d", name ? name : "", name ? " at " : "",
-                          slash ? slash + 1 : file, line);
+        pythia_buf_printf(to, "%s%s:%d", name ? " at " : "", slash ? slash + 1 : file, line);
     else if (name)
-        pythia_buf_printf(to, "%s+0x%" PRIx64, name, (uint64_t)offset + 1);
+        pythia_buf_printf(to, "+0x%" PRIx64, (uint64_t)offset + 1);
 }
 
 /* "shop+0x1a2b": where its number begins; 0: it is no place. */

@@ -66,9 +66,10 @@ int pythia_search_create(const struct pythia_space *space,
     s->open = pythia_calloc(s->points, sizeof(*s->open));
     s->never = pythia_calloc(s->points, sizeof(*s->never));
     s->open_for = pythia_calloc(s->points, sizeof(*s->open_for));
+    s->part = pythia_calloc(s->points, sizeof(*s->part));
     s->wide = pythia_calloc(s->points, sizeof(*s->wide));
     s->calls = pythia_calloc((size_t)s->points * 2, sizeof(*s->calls));
-    if (!s->skeleton || !s->base || !s->open || !s->never || !s->open_for || !s->wide ||
+    if (!s->skeleton || !s->base || !s->open || !s->never || !s->open_for || !s->part || !s->wide ||
         !s->calls || pythia__search_set_prices(s) != PYTHIA_OK) {
         pythia_search_destroy(s);
         return PYTHIA_ENOMEM;
@@ -80,6 +81,7 @@ int pythia_search_create(const struct pythia_space *space,
             (s->o.always && !s->never[point] && pythia_open_points_has(s->o.always, point)))
             s->skeleton[point] = true;
         s->open[point] = s->skeleton[point];
+        s->part[point] = 1;
     }
     pythia__search_count_calls(s);
     *out = s;
@@ -101,10 +103,10 @@ void pythia_search_destroy(struct pythia_search *s)
     for (size_t i = 0; i < s->problem_count; i++)
         pythia__search_keeping_free(&s->keeping[i]);
     pythia__search_free_types(s);
-    void *const owned[] = {s->open,     s->skeleton,  s->base,     s->never,       s->open_for,
-                           s->calls,    s->price,     s->relative, s->spent_calls, s->spent_bytes,
-                           s->problems, s->keeping,   s->switches, s->effects,     s->wide,
-                           s->before,   s->problem_of};
+    void *const owned[] = {s->open,     s->skeleton,   s->base,      s->never,       s->open_for,
+                           s->calls,    s->price,      s->relative,  s->spent_calls, s->spent_bytes,
+                           s->problems, s->keeping,    s->switches,  s->effects,     s->wide,
+                           s->before,   s->problem_of, s->instances, s->part};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_expected_results_free(&s->expected);
@@ -127,6 +129,11 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
 bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint)
 {
     return tracepoint < s->points && s->wide[tracepoint];
+}
+
+uint32_t pythia_search_part(const struct pythia_search *s, uint32_t tracepoint)
+{
+    return tracepoint < s->points ? s->part[tracepoint] : 1;
 }
 
 double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint)
@@ -455,11 +462,13 @@ static void revert_cycle(struct pythia_search *s)
 {
     pythia__search_take_back(s);
     for (size_t i = s->switch_count; i-- > 0;)
-        if (s->switches[i].widens)
+        if (s->switches[i].widens) {
             s->wide[s->switches[i].tracepoint] = false;
-        else
+        } else {
+            s->part[s->switches[i].tracepoint] = s->switches[i].part;
             (void)pythia__search_switch(s, pythia__search_type(s, s->switches[i].type),
                                         s->switches[i].tracepoint, !s->switches[i].open);
+        }
     clear_switches(s);
     s->cycle--;
 }
@@ -478,8 +487,8 @@ static int stage_cycle(struct pythia_search *s, const struct pythia_groups *grou
             pythia_expectations_judge(s->o.expectations, groups, s->o.min_requests, &s->expected);
     if (status != PYTHIA_OK)
         return status;
-    status = pythia__search_meet(s, types, count);
-    if (status != PYTHIA_OK)
+    if ((status = pythia__search_count_instances(s)) != PYTHIA_OK ||
+        (status = pythia__search_meet(s, types, count)) != PYTHIA_OK)
         return status;
     pythia__search_meet_rates(s);
     /* Before any switch of this cycle. */

@@ -7,7 +7,8 @@
 #include "pythia/status.h"
 #include "search_parts.h"
 
-#define BOUNDS 2. /* the use of a point that bounds a cause: above any probability */
+#define SLACK  1e-9 /* points: for rounding */
+#define BOUNDS 2.   /* the use of a point that bounds a cause: above any probability */
 
 void pythia_search_set_seconds(struct pythia_search *s, double seconds)
 {
@@ -26,6 +27,16 @@ struct pythia_spending pythia__search_spending(const struct pythia_search *s)
     return now;
 }
 
+/* A point that is open at 1 of n instances counts as an n-th. */
+static double count_shares(const struct pythia_search *s)
+{
+    double shares = 0;
+    for (uint32_t point = 0; point < s->points; point++)
+        if (s->open_for[point] > 0 && !s->skeleton[point])
+            shares += 1. / s->part[point];
+    return shares;
+}
+
 /* ---- what may be opened ---- */
 
 struct pythia__search_room pythia__search_room(const struct pythia_search *s, size_t wanted)
@@ -33,14 +44,21 @@ struct pythia__search_room pythia__search_room(const struct pythia_search *s, si
     const struct pythia_budget *limit = &s->o.budget;
     struct pythia_spending now = pythia__search_spending(s);
     struct pythia__search_room room = {
-        .switches = wanted, .points = SIZE_MAX, .ns = INFINITY, .bytes = INFINITY};
+        .switches = wanted, .points = INFINITY, .ns = INFINITY, .bytes = INFINITY};
     if (limit->points_open > 0)
-        room.points = now.points < limit->points_open ? limit->points_open - now.points : 0;
+        room.points = (double)limit->points_open - count_shares(s);
     if (limit->added_ns > 0)
         room.ns = limit->added_ns - now.added_ns;
     if (limit->bytes_per_second > 0 && !isnan(now.bytes_per_second))
         room.bytes = limit->bytes_per_second - now.bytes_per_second;
     return room;
+}
+
+/* The share of a point that opening it takes. Sums of shares are not exact. */
+static double find_share(const struct pythia_search *s, const struct pythia__search_type *t,
+                         uint32_t point)
+{
+    return s->open_for[point] > 0 ? 0 : 1. / pythia__search_part_of(s, t, point);
 }
 
 /* ns that a point adds to a request when it is opened for one more type. */
@@ -53,7 +71,8 @@ static double marginal_cost_ns(const struct pythia_search *s, const struct pythi
 bool pythia__search_fits(const struct pythia_search *s, const struct pythia__search_type *t,
                          uint32_t point, const struct pythia__search_room *room)
 {
-    return room->switches > 0 && (room->points > 0 || s->open_for[point] > 0) &&
+    double share = find_share(s, t, point);
+    return room->switches > 0 && (share == 0 || room->points + SLACK >= share) &&
            (isinf(room->ns) || marginal_cost_ns(s, t, point) <= room->ns) &&
            (isinf(room->bytes) ||
             !(pythia__search_bytes(s, t, point) > room->bytes)); /* NaN: not known: no limit */
@@ -71,11 +90,11 @@ bool pythia__search_fits_alone(const struct pythia_search *s, const struct pythi
 bool pythia__search_take(const struct pythia_search *s, const struct pythia__search_type *t,
                          uint32_t point, struct pythia__search_room *room)
 {
-    double bytes = pythia__search_bytes(s, t, point);
+    double bytes = pythia__search_bytes(s, t, point), share = find_share(s, t, point);
     if (!pythia__search_fits(s, t, point, room))
         return false;
     room->switches--;
-    room->points -= room->points != SIZE_MAX && s->open_for[point] == 0;
+    room->points -= share;
     room->ns -= marginal_cost_ns(s, t, point);
     room->bytes -= isnan(bytes) ? 0 : bytes;
     return true;
@@ -91,7 +110,7 @@ bool pythia__search_is_worth(const struct pythia_search *s, size_t problem, uint
 {
     const struct pythia__search_type *t = pythia__search_type_at(s, problem);
     return !t || !pythia_prices_has(s->o.prices, point) ||
-           pythia__search_cost(s, t, point) <= part * s->keeping[problem].sd_ns;
+           pythia__search_full_cost(s, t, point) <= part * s->keeping[problem].sd_ns;
 }
 
 bool pythia__search_is_limited(const struct pythia_search *s)
@@ -107,9 +126,9 @@ static bool describe_exceeded_limit(const struct pythia_search *s,
                                     const struct pythia_spending *now, char *words, size_t size)
 {
     const struct pythia_budget *limit = &s->o.budget;
-    if (limit->points_open > 0 && now->points > limit->points_open)
-        snprintf(words, size, "%zu points are open; the limit is %zu", now->points,
-                 limit->points_open);
+    double shares = count_shares(s);
+    if (limit->points_open > 0 && shares > (double)limit->points_open + SLACK)
+        snprintf(words, size, "%g points are open; the limit is %zu", shares, limit->points_open);
     else if (limit->added_ns > 0 && now->added_ns > limit->added_ns)
         snprintf(words, size, "open points add %.0f ns to a request; the limit is %.0f",
                  now->added_ns, limit->added_ns);

@@ -85,6 +85,77 @@ int pythia__search_set_prices(struct pythia_search *s)
     return PYTHIA_OK;
 }
 
+/* ---- points that are open at one instance only ---- */
+
+int pythia__search_count_instances(struct pythia_search *s)
+{
+    if (!s->o.instances)
+        return PYTHIA_OK;
+    if (!s->instances && !(s->instances = pythia_calloc(s->points, sizeof(*s->instances))))
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < s->points; point++)
+        s->instances[point] = s->o.instances(s->o.instances_context, point);
+    return PYTHIA_OK;
+}
+
+static uint32_t find_service(const struct pythia_search *s, uint32_t point)
+{
+    return pythia_vocabulary_tracepoint_at(pythia_space_vocabulary(s->space), point)->service;
+}
+
+/* A point of the type that is open at one instance only; PYTHIA_NONE: there is none. */
+static uint32_t find_partial(const struct pythia_search *s, const struct pythia__search_type *t)
+{
+    for (size_t i = 0; s->parted && t->open && i < t->rate_count; i++)
+        if (t->open[t->rates[i].tracepoint] && s->part[t->rates[i].tracepoint] > 1)
+            return t->rates[i].tracepoint;
+    return PYTHIA_NONE;
+}
+
+bool pythia__search_may_part(const struct pythia_search *s, const struct pythia__search_type *t,
+                             uint32_t point)
+{
+    return s->instances && s->instances[point] > 1 && s->open_for[point] == 0 &&
+           !s->skeleton[point] && find_partial(s, t) == PYTHIA_NONE;
+}
+
+uint32_t pythia__search_part_of(const struct pythia_search *s, const struct pythia__search_type *t,
+                                uint32_t point)
+{
+    const struct pythia_budget *limit = &s->o.budget;
+    if (s->open_for[point] > 0 || s->part[point] > 1)
+        return s->part[point];
+    if (!s->instances || s->instances[point] < 2 || s->skeleton[point])
+        return 1;
+    const struct pythia__search_rate *rate = find_rate(t, point);
+    uint32_t partial = find_partial(s, t);
+    if (!rate)
+        return 1;
+    /* What is seen of the type comes from that instance. A request would have to hit the right
+     * instance of two services, if both had points open at one. */
+    if (partial != PYTHIA_NONE)
+        return find_service(s, partial) == find_service(s, point) ? s->instances[point] : 1;
+    bool fits = !(limit->added_ns > 0 && rate->calls * s->price[point] > limit->added_ns) &&
+                !(limit->bytes_per_second > 0 && s->seconds > 0 &&
+                  t->requests * rate->bytes > limit->bytes_per_second);
+    return fits ? 1 : s->instances[point];
+}
+
+/* The most instances of which a point is open at one, in a type: so many more requests come than
+ * are seen. */
+static uint32_t find_most_parts(const struct pythia_search *s, const struct pythia__search_type *t)
+{
+    uint32_t most = 1;
+    for (size_t i = 0; s->parted && t->open && i < t->rate_count; i++) {
+        uint32_t point = t->rates[i].tracepoint;
+        if (t->open[point] && s->part[point] > most)
+            most = s->part[point];
+    }
+    return most;
+}
+
+/* ---- what open points cost ---- */
+
 /* Requests per second of each type; requests of a rare type came in several cycles. */
 static void count_requests(struct pythia_search *s)
 {
@@ -97,6 +168,8 @@ static void count_requests(struct pythia_search *s)
             t->requests += (double)s->problems[i].requests /
                            (evidence->cycles > 1 ? (double)evidence->cycles : 1) / s->seconds;
     }
+    for (size_t i = 0; i < s->type_count; i++)
+        s->types[i].requests *= find_most_parts(s, &s->types[i]);
 }
 
 /* Does a point cost something in requests of a type? */
@@ -115,8 +188,8 @@ void pythia__search_settle(struct pythia_search *s, uint32_t point)
         calls = rate ? fmax(calls, rate->calls) : calls;
         bytes += rate ? t->requests * rate->bytes : 0;
     }
-    s->spent_calls[point] = calls;
-    s->spent_bytes[point] = s->seconds > 0 ? bytes : NAN;
+    s->spent_calls[point] = calls / s->part[point];
+    s->spent_bytes[point] = s->seconds > 0 ? bytes / s->part[point] : NAN;
 }
 
 /* The calls and bytes of all points: each type that something was opened for is visited once. */
@@ -139,22 +212,31 @@ void pythia__search_meet_rates(struct pythia_search *s)
             double *calls = &s->spent_calls[rate->tracepoint];
             /* The limit on added time is that of one request: the type that it slows most counts.
              */
-            *calls = fmax(*calls, rate->calls);
-            s->spent_bytes[rate->tracepoint] += t->requests * rate->bytes;
+            uint32_t part = s->part[rate->tracepoint];
+            *calls = fmax(*calls, rate->calls / part);
+            s->spent_bytes[rate->tracepoint] += t->requests * rate->bytes / part;
         }
     }
+}
+
+double pythia__search_full_cost(const struct pythia_search *s, const struct pythia__search_type *t,
+                                uint32_t point)
+{
+    const struct pythia__search_rate *rate = find_rate(t, point);
+    return rate ? rate->calls * s->price[point] : 0;
 }
 
 double pythia__search_cost(const struct pythia_search *s, const struct pythia__search_type *t,
                            uint32_t point)
 {
-    const struct pythia__search_rate *rate = find_rate(t, point);
-    return rate ? rate->calls * s->price[point] : 0;
+    return pythia__search_full_cost(s, t, point) / pythia__search_part_of(s, t, point);
 }
 
 double pythia__search_bytes(const struct pythia_search *s, const struct pythia__search_type *t,
                             uint32_t point)
 {
     const struct pythia__search_rate *rate = find_rate(t, point);
-    return s->seconds > 0 ? rate ? t->requests * rate->bytes : 0 : NAN;
+    if (!(s->seconds > 0))
+        return NAN;
+    return rate ? t->requests * rate->bytes / pythia__search_part_of(s, t, point) : 0;
 }

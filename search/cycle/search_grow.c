@@ -10,14 +10,14 @@
 struct points {
     bool *open, *skeleton, *base, *never, *wide;
     double *calls, *price, *relative, *spent_calls, *spent_bytes;
-    uint32_t *open_for;
+    uint32_t *open_for, *part;
 };
 
 static void free_point_arrays(const struct points *p)
 {
     void *const owned[] = {p->open,        p->skeleton, p->base,     p->never,
                            p->calls,       p->price,    p->relative, p->spent_calls,
-                           p->spent_bytes, p->open_for, p->wide};
+                           p->spent_bytes, p->open_for, p->wide,     p->part};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
 }
@@ -45,8 +45,10 @@ static int fill_point_arrays(const struct pythia_search *s, uint32_t count, bool
     p->never = pythia_calloc(count, sizeof(*p->never));
     p->open_for = pythia_calloc(count, sizeof(*p->open_for));
     p->wide = pythia_calloc(count, sizeof(*p->wide));
+    p->part = pythia_calloc(count, sizeof(*p->part));
     p->calls = pythia_calloc((size_t)count * 2, sizeof(*p->calls));
-    if (!p->skeleton || !p->base || !p->open || !p->never || !p->open_for || !p->wide || !p->calls)
+    if (!p->skeleton || !p->base || !p->open || !p->never || !p->open_for || !p->wide || !p->part ||
+        !p->calls)
         return PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < count; point++) {
         bool known = point < s->points;
@@ -59,6 +61,7 @@ static int fill_point_arrays(const struct pythia_search *s, uint32_t count, bool
         p->skeleton[point] = p->skeleton[point] || always || kept;
         p->open[point] = p->skeleton[point];
         p->wide[point] = known && s->wide[point];
+        p->part[point] = known ? s->part[point] : 1;
     }
     return fill_prices(s, count, p);
 }
@@ -149,6 +152,7 @@ static void replace_point_arrays(struct pythia_search *s, uint32_t count, const 
                                        .base = s->base,
                                        .never = s->never,
                                        .wide = s->wide,
+                                       .part = s->part,
                                        .calls = s->calls,
                                        .price = s->price,
                                        .relative = s->relative,
@@ -166,6 +170,9 @@ static void replace_point_arrays(struct pythia_search *s, uint32_t count, const 
     s->spent_bytes = p->spent_bytes;
     s->open_for = p->open_for;
     s->wide = p->wide;
+    s->part = p->part;
+    pythia_free(s->instances); /* asked again in the next cycle */
+    s->instances = NULL;
     /* Everything below reads the new arrays. */
     s->points = count;
     s->o.budget.points_per_cycle = s->per_cycle < count ? s->per_cycle : count;

@@ -26,6 +26,7 @@ struct pythia__looking {
     const struct pythia_row **rows; /* of the evidence */
     size_t n;
     const struct pythia_cct *seen;
+    const struct pythia_keys *keys; /* of the rows' values */
     struct pythia_ranking ranking;
     double level; /* of the intervals of shares */
     struct pythia__region_map map;

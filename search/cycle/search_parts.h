@@ -69,12 +69,15 @@ struct pythia_search {
     bool for_one; /* what is open is that of one type: between _hide and _show */
     /* By trace point. */
     bool *open, *skeleton, *never; /* open: for any type, or for one */
-    bool *base;         /* the skeleton of the space: open for all types, whatever pins say */
-    uint32_t *open_for; /* for how many types it was opened */
-    bool *wide;         /* it gave no span while it was open for some types only */
-    double *calls;      /* in a request of the type that has it most often */
-    double *price;      /* of a hit, in ns; */
-    double *relative;   /* the same as a multiple of the usual price */
+    bool *base;          /* the skeleton of the space: open for all types, whatever pins say */
+    uint32_t *open_for;  /* for how many types it was opened */
+    uint32_t *instances; /* of its service, in this cycle; NULL: it cannot be open at one alone */
+    uint32_t *part;      /* while it is open: at 1 of so many instances; 1: at all */
+    bool parted;         /* some point has been open at one instance only */
+    bool *wide;          /* it gave no span while it was open for some types only */
+    double *calls;       /* in a request of the type that has it most often */
+    double *price;       /* of a hit, in ns; */
+    double *relative;    /* the same as a multiple of the usual price */
     double *spent_calls, *spent_bytes; /* of the types that it was opened for: calls in a request of
                                           the one that has it most often, and bytes a second of all
                                           together; NaN: not known */
@@ -217,8 +220,19 @@ int pythia__search_set_prices(struct pythia_search *s); /* PYTHIA_OK or PYTHIA_E
 void pythia__search_meet_rates(struct pythia_search *s);
 /* Sum up what a point costs in the types that it is open for. O(types). */
 void pythia__search_settle(struct pythia_search *s, uint32_t point);
-/* ns that a point adds to a request of a type; bytes a second that it adds to the stream by all of
- * that type, NaN: not known. */
+/* At 1 of how many instances a point is open, or would be opened for a type; 1: at all. */
+uint32_t pythia__search_part_of(const struct pythia_search *s, const struct pythia__search_type *t,
+                                uint32_t point);
+/* Could a closed point be opened at one instance, though it would fit at all? */
+bool pythia__search_may_part(const struct pythia_search *s, const struct pythia__search_type *t,
+                             uint32_t point);
+/* How many instances there are is asked of whoever knows it. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_count_instances(struct pythia_search *s);
+/* ns that a point adds to a request of a type that hits it at an instance where it is open. */
+double pythia__search_full_cost(const struct pythia_search *s, const struct pythia__search_type *t,
+                                uint32_t point);
+/* ns that a point adds to a request of a type, on average over all instances; bytes a second that
+ * it adds to the stream by all of that type, NaN: not known. */
 double pythia__search_cost(const struct pythia_search *s, const struct pythia__search_type *t,
                            uint32_t point);
 double pythia__search_bytes(const struct pythia_search *s, const struct pythia__search_type *t,
@@ -229,7 +243,7 @@ double pythia__search_bytes(const struct pythia_search *s, const struct pythia__
 /* The remaining budget. */
 struct pythia__search_room {
     size_t switches; /* in this cycle */
-    size_t points;   /* that are open for no type yet */
+    double points;   /* that are open for no type yet */
     double ns, bytes;
 };
 

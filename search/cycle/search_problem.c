@@ -6,6 +6,7 @@
 
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "pythia/within.h"
 #include "search_look.h"
 #include "strategy/gain.h"
 
@@ -29,9 +30,14 @@
 #define IDLE_MAX 2
 /* Cycles without a share, after which a cause is gone; a single one may be chance (grid). */
 #define PAST_MAX  2
-#define SURPRISE  .01  /* evidence no more probable than this overturns what is believed (grid) */
-#define KNOWN_LOG 20   /* a place whose cause is known is less probable by that (grid) */
-#define MASS_MIN  .002 /* a point that divides less mass is no longer informative (grid) */
+#define SURPRISE  .01 /* evidence no more probable than this overturns what is believed (grid) */
+#define KNOWN_LOG 20  /* a place whose cause is known is less probable by that (grid) */
+/* A host varies alone: its share of the variance within hosts; and how often that is by chance, of
+ * so many deals. tests/core/test_live_instances.c has the rates. */
+#define HOST_SHARE  .8
+#define HOST_CHANCE .01
+#define HOST_DEALS  199
+#define MASS_MIN    .002 /* a point that divides less mass is no longer informative (grid) */
 
 /* A cause was found: what lies there need not be searched any more, and the search for the rest
  * begins anew. Nodes of a known cause are made improbable and not impossible, because the ranking
@@ -174,6 +180,100 @@ static void add_host(const struct pythia__looking *l, uint32_t point, struct pyt
                       pythia_layer_name(pythia_layers_of(l->s->o.layers, point)));
 }
 
+/* ---- the instance that varies ---- */
+
+/* The key of host.name in the processes of a service; PYTHIA_NONE: no request has it. */
+static uint32_t find_host_key(const struct pythia_keys *keys, struct pythia_text service)
+{
+    for (uint32_t key = 0; key < pythia_keys_count(keys); key++)
+        if (pythia_keys_tracepoint(keys, key) == PYTHIA_NONE &&
+            PYTHIA_TEXT_IS(pythia_keys_attribute(keys, key), "host.name") &&
+            pythia_text_equal(pythia_keys_origin(keys, key), service))
+            return key;
+    return PYTHIA_NONE;
+}
+
+/* Requests by host: memory for all that there may be. */
+struct hosts {
+    struct pythia_text *names; /* borrowed of the rows */
+    double *durations;
+    uint32_t *host; /* of each request: index of names */
+    size_t n;
+    uint32_t count;
+};
+
+static void add_host_of_row(struct hosts *h, const struct pythia_row *row, uint32_t key)
+{
+    const struct pythia_row_value *v = pythia_row_find(row->values, row->value_count, key);
+    if (!v || v->size == PYTHIA_ROW_NUMBER)
+        return;
+    struct pythia_text name = {v->text, v->size};
+    uint32_t at = 0;
+    while (at < h->count && !pythia_text_equal(h->names[at], name))
+        at++;
+    if (at == h->count)
+        h->names[h->count++] = name;
+    h->host[h->n] = at;
+    h->durations[h->n++] = (double)row->duration_ns;
+}
+
+/* The host on which requests vary, if nearly all of what varies within hosts does so on one that
+ * has at most half of the requests; else *host is empty. PYTHIA_OK or PYTHIA_ENOMEM. */
+static int find_varying_host(const struct pythia__looking *l, struct hosts *h, uint32_t key,
+                             struct pythia_text *host, double *share)
+{
+    struct pythia_within within;
+    size_t requests = 0;
+    for (size_t i = 0; i < l->n; i++)
+        add_host_of_row(h, l->rows[i], key);
+    int status = pythia_within_largest(h->durations, h->host, h->n, h->count, HOST_DEALS,
+                                       l->s->o.seed + l->s->cycle, &within);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; i < h->n; i++)
+        requests += h->host[i] == within.group;
+    bool stands_out = h->count > 2 && 2 * requests <= h->n && within.share >= HOST_SHARE &&
+                      within.p <= HOST_CHANCE;
+    *host = stands_out ? h->names[within.group] : (struct pythia_text){"", 0};
+    *share = within.share;
+    return PYTHIA_OK;
+}
+
+/* Open a point at one instance only, where that is the one that varies: others would record spans
+ * that tell nothing. PYTHIA_OK or PYTHIA_ENOMEM. */
+static int prefer_varying_host(const struct pythia__looking *l, uint32_t point,
+                               struct pythia_buf *reason)
+{
+    struct pythia_search *s = l->s;
+    const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
+    struct pythia_text host;
+    struct hosts h = {0};
+    double share;
+    if (!s->o.prefer || !pythia__search_may_part(s, l->t, point))
+        return PYTHIA_OK;
+    uint32_t service = pythia_vocabulary_tracepoint_at(v, point)->service;
+    uint32_t key = find_host_key(l->keys, pythia_vocabulary_text(v, service));
+    if (key == PYTHIA_NONE)
+        return PYTHIA_OK;
+    h.names = pythia_calloc(l->n + 1, sizeof(*h.names));
+    h.durations = pythia_calloc(l->n + 1, sizeof(*h.durations));
+    h.host = pythia_calloc(l->n + 1, sizeof(*h.host));
+    int status = h.names && h.durations && h.host ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = find_varying_host(l, &h, key, &host, &share);
+    if (status == PYTHIA_OK && host.size > 0 && s->o.prefer(s->o.instances_context, point, host)) {
+        s->part[point] = s->instances[point];
+        pythia_buf_puts(reason, "; host ");
+        pythia_buf_text_add(reason, host);
+        pythia_buf_printf(reason, " accounts for %.0f %% of the variance within hosts",
+                          100 * share);
+    }
+    pythia_free(h.names);
+    pythia_free(h.durations);
+    pythia_free(h.host);
+    return status;
+}
+
 /* Each decision records its reason with the numbers it was made from: they are not known later, and
  * the log of decisions is what an operator checks the search by. */
 static int open_picks(struct pythia__looking *l, const struct pythia__pick *picks, size_t count)
@@ -195,6 +295,10 @@ static int open_picks(struct pythia__looking *l, const struct pythia__pick *pick
                               100 * b->regions[picks[i].block].share);
         }
         add_host(l, picks[i].tracepoint, &reason);
+        if (prefer_varying_host(l, picks[i].tracepoint, &reason) != PYTHIA_OK) {
+            pythia_buf_free(&reason);
+            return PYTHIA_ENOMEM;
+        }
         if (pythia__search_decide(s, l->t, picks[i].tracepoint, true, l->number, picks[i].inside,
                                   &reason) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
@@ -670,8 +774,12 @@ int pythia__search_watch(struct pythia_search *s, size_t number, const struct py
     struct pythia__search_hidden hidden;
     if (!settled || pythia_type_evidence(t) < (double)s->o.min_requests)
         return PYTHIA_OK;
-    struct pythia__looking l = {
-        .s = s, .number = number, .evidence = t, .seen = pythia_groups_cct(groups), .open = open};
+    struct pythia__looking l = {.s = s,
+                                .number = number,
+                                .evidence = t,
+                                .seen = pythia_groups_cct(groups),
+                                .keys = pythia_groups_keys(groups),
+                                .open = open};
     int status = pythia__search_hide(s, number, &hidden);
     if (status != PYTHIA_OK)
         goto out;
@@ -692,6 +800,7 @@ int pythia__search_look(struct pythia_search *s, size_t number, const struct pyt
                                 .number = number,
                                 .evidence = t,
                                 .seen = pythia_groups_cct(groups),
+                                .keys = pythia_groups_keys(groups),
                                 .open = open,
                                 .budget = *budget};
     int status = pythia__search_hide(s, number, &hidden);

@@ -1,11 +1,36 @@
 /* Opens and closes points in a cycle, and knows which may not be closed. */
+#include <inttypes.h>
+
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "search_parts.h"
 
+/* Where a point is opened comes before the reason why it is. */
+static void add_part(const struct pythia_search *s, const struct pythia__search_type *t,
+                     uint32_t point, uint32_t part, struct pythia_buf *reason)
+{
+    const struct pythia_budget *limit = &s->o.budget;
+    double cost = pythia__search_full_cost(s, t, point);
+    struct pythia_buf all = {0};
+    pythia_buf_printf(&all, "at 1 of %" PRIu32 " instances", part);
+    if (limit->added_ns > 0 && cost > limit->added_ns)
+        pythia_buf_printf(&all, ", because at all it would add %.0f ns to a request", cost);
+    pythia_buf_puts(&all, ": ");
+    pythia_buf_text_add(&all, pythia_buf_text(reason));
+    pythia_buf_free(reason);
+    *reason = all;
+}
+
 int pythia__search_decide(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
                           bool open, size_t problem, double inside, struct pythia_buf *reason)
 {
+    uint32_t part = pythia__search_part_of(s, t, point);
+    if (open && part > 1)
+        add_part(s, t, point, part, reason);
+    if (open) {
+        s->part[point] = part;
+        s->parted = s->parted || part > 1;
+    }
     if (pythia_buf_status(reason) != PYTHIA_OK ||
         pythia_grow(&s->switches, &s->switch_capacity, s->switch_count, sizeof(*s->switches)) !=
             PYTHIA_OK ||
@@ -18,6 +43,7 @@ int pythia__search_decide(struct pythia_search *s, struct pythia__search_type *t
                                .type = t->name,
                                .open = open,
                                .problem = problem,
+                               .part = part,
                                .inside = inside,
                                .price_ns = s->price[point],
                                .cost_ns = pythia__search_cost(s, t, point),

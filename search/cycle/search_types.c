@@ -70,6 +70,8 @@ int pythia__search_switch(struct pythia_search *s, struct pythia__search_type *t
     t->open[point] = open;
     s->open_for[point] += open ? 1 : (uint32_t)-1;
     s->open[point] = open || s->skeleton[point] || (!s->for_one && s->open_for[point] > 0);
+    if (s->open_for[point] == 0)
+        s->part[point] = 1;
     pythia__search_settle(s, point);
     return PYTHIA_OK;
 }

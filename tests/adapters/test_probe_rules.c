@@ -352,6 +352,44 @@ static void the_rules_of_postgresql_are_sound(void **state)
     pythia_probe_rules_free(&rules);
 }
 
+/* Events have no programs, and their fields have names. */
+static void events_have_fields_with_names(void **state)
+{
+    static const char good[] =
+        "service: shop\nprovider: p\npoints:\n"
+        "  a: {request: true, keys: {n: start 2 real, b: done field text, c: done x}}\n";
+    static const struct {
+        const char *text, *sentence;
+    } bad[] = {
+        {"service: s\nprovider: p\npoints:\n  a: {keys: {k: start x number}}\n",
+         "a key is 'start FIELD' or 'done FIELD', the name or the number of a field, and 'text', "
+         "'int' or 'real' after it if it is one"},
+        {"provider: p\npoints:\n  a: {}\n", "rules have " MEMBERS},
+    };
+    char folder[] = FOLDER, path[64], unused[64];
+    struct pythia_probe_rules rules;
+    struct pythia_error e = {0};
+    make_pair(folder, path, unused);
+    write_text(path, good);
+    assert_int_equal(pythia_event_rules_read(path, &rules, &e), PYTHIA_OK);
+    const struct pythia_probe_key *keys = rules.points[0].keys;
+    assert_int_equal(rules.points[0].key_count, 3);
+    assert_true(keys[0].is_real && !keys[0].done && keys[0].argument == 1);
+    assert_true(keys[1].text && keys[1].done);
+    assert_string_equal(keys[1].argument_name, "field");
+    assert_true(!keys[2].text && !keys[2].is_real && keys[2].done);
+    assert_string_equal(keys[2].argument_name, "x");
+    pythia_probe_rules_free(&rules);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        pythia_error_clear(&e);
+        write_text(path, bad[i].text);
+        assert_int_equal(pythia_event_rules_read(path, &rules, &e), PYTHIA_EFORMAT);
+        assert_string_equal(e.sentence, bad[i].sentence);
+    }
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +401,7 @@ int main(void)
         cmocka_unit_test(topics_of_the_kernel_are_read),
         cmocka_unit_test(layers_and_waits_are_read),
         cmocka_unit_test(what_is_wrong_is_named_with_its_line),
+        cmocka_unit_test(events_have_fields_with_names),
         cmocka_unit_test(aliases_do_not_multiply),
         cmocka_unit_test(each_failed_allocation_is_reported),
         cmocka_unit_test(a_file_that_is_not_there_is_named),

@@ -600,6 +600,56 @@ static void each_failed_allocation_is_reported_or_loses_a_request(void **state)
 
 #define WITH_RULES(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
+/* Hits were lost from 20 to 50, and nobody knows whose. */
+static void requests_that_lost_hits_may_be_of_are_marked(void **state)
+{
+    struct collection c;
+    hit(10, 1, 4);
+    hit(19, 1, 5); /* before */
+    hit(20, 2, 4);
+    pythia_probe_spans_lose(spans, 50);
+    hit(40, 3, 4);
+    hit(60, 3, 5);
+    hit(61, 2, 5);
+    hit(62, 4, 4); /* after */
+    hit(63, 4, 5);
+    assert_int_equal(pythia_probe_spans_take(spans, 1000, 1000, 0, &frames), PYTHIA_OK);
+    collection_open(&c);
+    collect_bytes(&c, "native", pythia_buf_text(&frames), 0);
+    assert_int_equal(c.count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(span_at(&c, i)->lossy, i == 1 || i == 2);
+    collection_close(&c);
+}
+
+/* What is lost is told though no request ends, and each loss once. */
+static void losses_are_told_without_a_request(void **state)
+{
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pythia_probe_spans_take(spans, 1000, 1000, 5, &frames), PYTHIA_OK);
+    struct collection c;
+    collection_open(&c);
+    collect_bytes(&c, "native", pythia_buf_text(&frames), 0);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_FULL_RING], 5);
+    collection_close(&c);
+}
+
+static void requests_without_a_hit_for_long_are_abandoned(void **state)
+{
+    hit(10, 1, 4);
+    hit(11, 2, 4);
+    hit(30, 2, 2);
+    pythia_probe_spans_abandon(spans, 30);
+    hit(40, 1, 5);
+    hit(41, 2, 3);
+    hit(42, 2, 5);
+    expect("shop:wait 1030+11 in shop:buy\nshop:buy 1011+31 in -\n");
+    assert_int_equal(pythia_probe_spans_numbers(spans).abandoned, 1);
+    pythia_probe_spans_abandon(spans, UINT64_MAX);
+    assert_int_equal(pythia_probe_spans_numbers(spans).abandoned, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -612,6 +662,9 @@ int main(void)
         WITH_RULES(too_deep_and_too_large_requests_are_abandoned),
         WITH_RULES(a_thread_that_is_gone_is_forgotten),
         WITH_RULES(many_threads_are_told_apart),
+        WITH_RULES(requests_that_lost_hits_may_be_of_are_marked),
+        WITH_RULES(losses_are_told_without_a_request),
+        WITH_RULES(requests_without_a_hit_for_long_are_abandoned),
         WITH_RULES(arguments_become_key_values),
         WITH_RULES(a_text_that_was_not_read_is_left_out),
         cmocka_unit_test_teardown(requests_that_differ_in_values_are_of_one_type, end),

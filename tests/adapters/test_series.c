@@ -367,6 +367,13 @@ static void what_is_wrong_in_margo_s_lists_is_counted(void **state)
         assert_int_equal(csv.counts.rows - before.rows, wrong[i].rows);
         assert_int_equal(csv.counts.broken - before.broken, wrong[i].broken);
     }
+    /* RPCs that margo has no name for. */
+    static const char unknown[] = "{\"rpcs\":{\"<unknown>\":{\"timestamps\":[1],\"count\":[2]},"
+                                  "\"<unknown>\":{\"timestamps\":[1,2],\"count\":[3,4]}}}";
+    struct pythia_series_csv_counts before = csv.counts;
+    assert_int_equal(pythia_series_read(&csv, "m", pythia_text_of(unknown), false), PYTHIA_OK);
+    assert_int_equal(csv.counts.rows - before.rows, 2);
+    assert_int_equal(csv.counts.broken - before.broken, 1);
     static const char *const others[] = {"{", "{}", "{\"rpcs\":3}", "{\"rpcs\":{}"};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         assert_int_equal(pythia_series_read(&csv, "m", pythia_text_of(others[i]), false),

@@ -1,5 +1,9 @@
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "pythia/mem.h"
@@ -24,6 +28,52 @@ static void a_place_beyond_the_end_of_a_program_stays_as_it_is(void **state)
     for (int i = 0; i < 2; i++)
         assert_true(
             pythia_text_equal(pythia_symbols_of(s, pythia_text_of(place)), pythia_text_of(place)));
+    pythia_symbols_destroy(s);
+}
+
+/* Functions with the names that a C++ compiler gives them, and with names that only look alike. */
+int total_of_order(void) __asm__("_ZN4shop5totalERKNS_5orderEd");
+int zebra(void) __asm__("_Zebra");
+int type_of_int(void) __asm__("i");
+
+int total_of_order(void)
+{
+    return 1;
+}
+
+int zebra(void)
+{
+    return 2;
+}
+
+int type_of_int(void)
+{
+    return 3;
+}
+
+static void functions_of_cpp_have_their_demangled_names(void **state)
+{
+    const struct {
+        int (*function)(void);
+        const char *shown;
+    } functions[] = {{total_of_order, "shop::total(shop::order const&, double) at test_symbols.c:"},
+                     {zebra, "_Zebra at test_symbols.c:"},
+                     {type_of_int, "i at test_symbols.c:"}};
+    char program[PATH_MAX], place[PATH_MAX + 32];
+    ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    assert_true(size > 0);
+    program[size] = '\0';
+    struct pythia_symbols *s = create_for(program);
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        Dl_info about;
+        void *address;
+        memcpy(&address, &functions[i].function, sizeof(address));
+        assert_int_not_equal(dladdr(address, &about), 0);
+        snprintf(place, sizeof(place), "%s+0x%tx", strrchr(program, '/') + 1,
+                 (char *)address - (char *)about.dli_fbase + 1);
+        struct pythia_text shown = pythia_symbols_of(s, pythia_text_of(place));
+        assert_true(pythia_text_starts(shown, pythia_text_of(functions[i].shown)));
+    }
     pythia_symbols_destroy(s);
 }
 
@@ -85,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_place_beyond_the_end_of_a_program_stays_as_it_is),
+        cmocka_unit_test(functions_of_cpp_have_their_demangled_names),
         cmocka_unit_test(what_is_no_place_stays_as_it_is),
         cmocka_unit_test(a_path_that_is_no_program_is_refused),
         cmocka_unit_test(a_failed_allocation_is_reported_or_leaves_the_place),

@@ -206,7 +206,8 @@ static void a_point_can_be_open_for_some_types(void **state)
     struct pythia_control *c = make("");
     const struct pythia_text buy[] = {PYTHIA_TEXT("shop:buy")};
     const struct pythia_text other[] = {PYTHIA_TEXT("buy"), PYTHIA_TEXT("nobody's")};
-    struct pythia_control_wish wish = {PYTHIA_TEXT("shop:step"), buy, 1};
+    struct pythia_control_wish wish = {
+        .id = PYTHIA_TEXT("shop:step"), .types = buy, .type_count = 1};
     struct pythia_error e = {0};
     c->ops->set_lease(c, 30 * S);
     start_program();

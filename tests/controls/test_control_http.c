@@ -101,8 +101,9 @@ static void agents_get_what_shall_be_open(void **state)
 static void a_point_can_be_open_for_some_types(void **state)
 {
     const struct pythia_text types[] = {PYTHIA_TEXT("shop GET /list"), PYTHIA_TEXT("job")};
-    const struct pythia_control_wish wishes[] = {{.id = PYTHIA_TEXT("shop:db:query")},
-                                                 {PYTHIA_TEXT("shop:say \"hi\""), types, 2}};
+    const struct pythia_control_wish wishes[] = {
+        {.id = PYTHIA_TEXT("shop:db:query")},
+        {.id = PYTHIA_TEXT("shop:say \"hi\""), .types = types, .type_count = 2}};
     const char *settings[] = {"type-attribute=tier", NULL};
     struct pythia_error e = {0};
     struct answer a = {0};
@@ -126,6 +127,139 @@ static void a_point_can_be_open_for_some_types(void **state)
         assert_null(strstr(a.body.bytes, "type_key"));
         c->ops->destroy(c);
     }
+    pythia_buf_free(&a.body);
+}
+
+/* Whether the list for an instance has the point open for all types. */
+static bool opens(struct pythia_control *c, const char *instance, uint64_t now_ns, struct answer *a)
+{
+    get(c, "shop", instance, "", now_ns, a);
+    assert_int_equal(a->status, 200);
+    return strstr(a->body.bytes, "\"open\":[\"shop:db:query\"]") != NULL;
+}
+
+static int take_counts(void *context, const struct pythia_control_point *p)
+{
+    if (PYTHIA_TEXT_IS(p->id, "shop:db:query"))
+        pythia_buf_printf(context, "%zu of %zu; ", p->open_at, p->instances);
+    return PYTHIA_OK;
+}
+
+static void assert_counts(struct pythia_control *c, const char *wanted)
+{
+    struct pythia_buf counts = {0};
+    assert_int_equal(c->ops->inventory(c, take_counts, &counts), PYTHIA_OK);
+    assert_string_equal(counts.bytes, wanted);
+    pythia_buf_free(&counts);
+}
+
+static void a_point_can_be_open_at_some_instances(void **state)
+{
+    const struct pythia_text db_1[] = {PYTHIA_TEXT("db-1/")}, pid_8[] = {PYTHIA_TEXT("/8")};
+    const struct pythia_control_wish at_1 = {.id = PYTHIA_TEXT("shop:db:query"),
+                                             .at = db_1,
+                                             .at_count = 1},
+                                     not_8 = {.id = PYTHIA_TEXT("shop:db:query"),
+                                              .at = pid_8,
+                                              .at_count = 1,
+                                              .except = true},
+                                     all = {.id = PYTHIA_TEXT("shop:db:query")};
+    struct pythia_control *c = make();
+    struct pythia_error e = {0};
+    struct answer a = {0};
+    assert_true(c->ops->by_instance);
+    post(c, shop, 1 * S, &a);
+    post(c, "{'service':'shop','instance':'db-1:7:x'}", 1 * S, &a);
+    post(c, "{'service':'shop','instance':'db-2:8:y'}", 1 * S, &a);
+    assert_int_equal(c->ops->apply(c, &at_1, 1, 1, 1 * S, &e), PYTHIA_OK);
+    assert_true(opens(c, "db-1:7:x", 1 * S, &a));
+    assert_false(opens(c, "db-2:8:y", 1 * S, &a));
+    assert_false(opens(c, "h:1", 1 * S, &a));
+    assert_true(opens(c, "db-1:9:later", 1 * S, &a)); /* before it has reported anything */
+    assert_false(opens(c, "", 1 * S, &a));            /* a person looks */
+    plane_result(c, "shop:db:query", 1 * S);          /* observes */
+    assert_counts(c, "1 of 3; ");
+    assert_int_equal(c->ops->apply(c, &not_8, 1, 2, 1 * S, &e), PYTHIA_OK);
+    assert_true(opens(c, "db-1:7:x", 1 * S, &a));
+    assert_false(opens(c, "db-2:8:y", 1 * S, &a));
+    assert_true(opens(c, "h:1", 1 * S, &a));
+    assert_counts(c, "2 of 3; ");
+    assert_int_equal(c->ops->apply(c, &all, 1, 3, 1 * S, &e), PYTHIA_OK);
+    assert_true(opens(c, "db-2:8:y", 1 * S, &a));
+    assert_counts(c, "3 of 3; ");
+    assert_int_equal(c->ops->off(c, true, 1 * S, &e), PYTHIA_OK);
+    assert_counts(c, "0 of 3; ");
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+/* The set is in force when each instance has confirmed its own list. One that confirms the list of
+ * another has not, and one whose list did not change is not asked again. */
+static void each_instance_confirms_its_own_list(void **state)
+{
+    const struct pythia_text db_1[] = {PYTHIA_TEXT("db-1/")};
+    const struct pythia_control_wish at_1 = {
+        .id = PYTHIA_TEXT("shop:db:query"), .at = db_1, .at_count = 1};
+    struct pythia_control *c = make();
+    struct pythia_error e = {0};
+    struct answer a = {0}, open = {0};
+    post(c, "{'service':'shop','instance':'db-1:7:x','points':[{'id':'shop:db:query'}]}", 1 * S,
+         &a);
+    post(c, "{'service':'shop','instance':'db-2:8:y'}", 1 * S, &a);
+    assert_int_equal(c->ops->apply(c, NULL, 0, 1, 1 * S, &e), PYTHIA_OK);
+    poll(c, "shop", "db-1:7:x", 1 * S, &a);
+    poll(c, "shop", "db-2:8:y", 1 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_APPLIED);
+    assert_int_equal(c->ops->apply(c, &at_1, 1, 2, 2 * S, &e), PYTHIA_OK);
+    get(c, "shop", "db-2:8:y", a.etag, 2 * S, &a);
+    assert_int_equal(a.status, 304);
+    assert_int_equal(plane_result(c, "shop:db:query", 2 * S), PYTHIA_CONTROL_PENDING);
+    get(c, "shop", "db-1:7:x", a.etag, 2 * S, &open);
+    assert_int_equal(open.status, 200);
+    get(c, "shop", "db-2:8:y", open.etag, 2 * S, &a); /* says that it has what another shall have */
+    assert_int_equal(a.status, 200);
+    get(c, "shop", "db-1:7:x", open.etag, 2 * S, &open);
+    assert_int_equal(open.status, 304);
+    assert_int_equal(plane_result(c, "shop:db:query", 2 * S), PYTHIA_CONTROL_PENDING);
+    poll(c, "shop", "db-2:8:y", 2 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 2 * S), PYTHIA_CONTROL_APPLIED);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+    pythia_buf_free(&open.body);
+}
+
+/* More kinds of lists than are kept: the etags stay right, and no instance gets another's list. */
+static void lists_for_many_places_are_made_again(void **state)
+{
+    enum { HOSTS = 40 };
+    static char names[HOSTS][16], ids[HOSTS][24];
+    static struct pythia_text places[HOSTS];
+    struct pythia_control_wish wishes[HOSTS];
+    struct pythia_control *c = make();
+    struct pythia_error e = {0};
+    struct answer a = {0};
+    for (int i = 0; i < HOSTS; i++) {
+        char body[160];
+        snprintf(names[i], sizeof(names[i]), "db-%d/", i);
+        snprintf(ids[i], sizeof(ids[i]), "shop:p%d", i);
+        places[i] = pythia_text_of(names[i]);
+        wishes[i] = (struct pythia_control_wish){
+            .id = pythia_text_of(ids[i]), .at = &places[i], .at_count = 1};
+        snprintf(body, sizeof(body),
+                 "{'service':'shop','instance':'db-%d:1','points':[{'id':'%.20s'}]}", i, ids[i]);
+        post(c, body, 1 * S, &a);
+    }
+    assert_int_equal(c->ops->apply(c, wishes, HOSTS, 1, 1 * S, &e), PYTHIA_OK);
+    for (int i = 0; i < HOSTS; i++) {
+        char instance[24], wanted[64];
+        snprintf(instance, sizeof(instance), "db-%d:1", i);
+        snprintf(wanted, sizeof(wanted), "\"open\":[\"%.20s\"],", ids[i]);
+        get(c, "shop", instance, "", 1 * S, &a);
+        assert_non_null(strstr(a.body.bytes, wanted));
+        poll(c, "shop", instance, 1 * S, &a);
+    }
+    assert_int_equal(plane_result(c, "shop:p0", 1 * S), PYTHIA_CONTROL_APPLIED);
+    c->ops->destroy(c);
     pythia_buf_free(&a.body);
 }
 
@@ -700,6 +834,9 @@ int main(void)
         cmocka_unit_test(planes_are_found_by_name),
         cmocka_unit_test(agents_get_what_shall_be_open),
         cmocka_unit_test(a_point_can_be_open_for_some_types),
+        cmocka_unit_test(a_point_can_be_open_at_some_instances),
+        cmocka_unit_test(each_instance_confirms_its_own_list),
+        cmocka_unit_test(lists_for_many_places_are_made_again),
         cmocka_unit_test(names_with_quotes_are_written_as_json),
         cmocka_unit_test(a_switch_is_in_force_when_all_agents_have_confirmed_it),
         cmocka_unit_test(a_list_that_is_confirmed_late_counts_as_of_its_version),

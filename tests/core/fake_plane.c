@@ -52,6 +52,8 @@ static int apply(struct pythia_control *c, const struct pythia_control_wish *wis
         f->points[i].switches += f->points[i].told != (wish != NULL);
         f->points[i].told = wish != NULL;
         f->points[i].types = wish && wish->types ? wish->type_count : 0;
+        f->points[i].places = wish && wish->at ? wish->at_count : 0;
+        f->points[i].except = wish && wish->except;
     }
     for (size_t w = 0; w < count; w++) {
         bool known = false;
@@ -154,6 +156,13 @@ void fake_plane_of_processes(struct fake_plane *f)
 {
     struct pythia_control_ops ops = *f->control.ops;
     ops.losses = losses;
+    f->control.ops = keep_ops(ops);
+}
+
+void fake_plane_of_instances(struct fake_plane *f)
+{
+    struct pythia_control_ops ops = *f->control.ops;
+    ops.by_instance = true;
     f->control.ops = keep_ops(ops);
 }
 

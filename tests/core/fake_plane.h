@@ -28,6 +28,8 @@ struct fake_point {
     bool told;         /* what it was told last */
     unsigned switches; /* how often `told` changed */
     size_t types;      /* for how many types; 0: all */
+    size_t places;     /* that it was told; 0: all instances */
+    bool except;       /* all but these */
 };
 
 struct fake_plane {
@@ -49,6 +51,8 @@ void fake_plane_init(struct fake_plane *f, const char *name, bool by_type);
 /* Its targets are several processes each: it tells itself when one has lost what it had (`losses`).
  */
 void fake_plane_of_processes(struct fake_plane *f);
+/* It can open points at single instances. */
+void fake_plane_of_instances(struct fake_plane *f);
 struct fake_point *fake_plane_add(struct fake_plane *f, const char *id, const char *target);
 
 #endif

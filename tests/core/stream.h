@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "pythia/attributes.h"
 #include "pythia/live.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -28,6 +29,7 @@ struct stream {
     uint64_t now_ms, number; /* of the next request */
     uint64_t delay_ms;       /* between the end of a request and its spans' arrival */
     uint64_t skew_ms;        /* by which the clock of the spans is behind */
+    const char *host;        /* that the spans come from; NULL: none is known */
     int answer;              /* of the taker */
     struct {
         uint64_t number, requests, under_way, spans, begin_ms, end_ms;
@@ -120,6 +122,14 @@ static inline void stream_read(struct stream_reader *in, uint64_t parent)
         struct pythia_resource resource = {
             .service =
                 pythia_vocabulary_string(v, (struct pythia_text){in->at, skip ? skip - 1 : 0})};
+        struct pythia_buf attributes = {0};
+        if (in->s->host) {
+            struct pythia_text host = pythia_text_of(in->s->host);
+            resource.host = pythia_vocabulary_string(v, host);
+            pythia_attributes_text(&attributes,
+                                   pythia_vocabulary_string(v, PYTHIA_TEXT("host.name")), host);
+            resource.attributes = pythia_buf_text(&attributes);
+        }
         uint32_t name =
             pythia_vocabulary_string(v, (struct pythia_text){in->at + skip, size - skip});
         struct pythia_span span = {.id = in->next_id++,
@@ -128,6 +138,7 @@ static inline void stream_read(struct stream_reader *in, uint64_t parent)
                                    .tracepoint =
                                        pythia_vocabulary_tracepoint(v, resource.service, 0, name),
                                    .resource = pythia_vocabulary_resource(v, &resource)};
+        pythia_buf_free(&attributes);
         in->at += size;
         assert_int_equal(*in->at++, '{');
         stream_read(in, span.id);

@@ -30,7 +30,9 @@ static void what_is_put_down_is_there_again(void **state)
     uint64_t version = 7;
     const struct pythia_text types[] = {PYTHIA_TEXT("T"), PYTHIA_TEXT("GET /")};
     const struct pythia_control_wish ids[] = {
-        {.id = PYTHIA_TEXT("p1")}, {PYTHIA_TEXT("p5"), types, 2}, {.id = PYTHIA_TEXT("p1")}};
+        {.id = PYTHIA_TEXT("p1")},
+        {.id = PYTHIA_TEXT("p5"), .types = types, .type_count = 2},
+        {.id = PYTHIA_TEXT("p1")}};
     const struct pythia_state_point inventory[] = {
         {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:a"), {250, "measured", 70, 40, 50}},
         {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:b"), {NAN, "supposed", 0, 0, 0}}};
@@ -132,6 +134,16 @@ static void load(const char *path, const char *name)
     pythia_buf_free(&text);
 }
 
+static int take_pin_place(void *context, struct pythia_text id, int pin, struct pythia_text place)
+{
+    struct pythia_buf *all = context;
+    pythia_buf_text_add(all, id);
+    pythia_buf_printf(all, " %d ", pin);
+    pythia_buf_text_add(all, place);
+    pythia_buf_puts(all, "; ");
+    return pythia_buf_status(all);
+}
+
 static void assert_holds_all(struct pythia_state *s, int schema)
 {
     char told[256], *decisions = NULL;
@@ -142,6 +154,11 @@ static void assert_holds_all(struct pythia_state *s, int schema)
     tell(s, told);
     assert_string_equal(told, schema < 5 ? "41 p1p4 0 1 -1 0 0 0 0 0"
                                          : "41 p1p4/GET /cart 0 1 -1 0 0 0 0 0");
+    struct pythia_buf places = {0};
+    pythia_buf_puts(&places, "");
+    assert_int_equal(pythia_state_each_pin_place(s, take_pin_place, &places), PYTHIA_OK);
+    assert_string_equal(places.bytes, schema < 6 ? "" : "p7 -1 db-1/; p7 -1 db-2/*; ");
+    pythia_buf_free(&places);
     assert_int_equal(pythia_state_each_inventory(s, take_inventory, &known), PYTHIA_OK);
     assert_string_equal(known.bytes, schema < 2 ? "gate shop p1 0\nhttp till p4 0\n"
                                                 : "gate shop p1 70\nhttp till p4 0\n");
@@ -734,6 +751,37 @@ static void a_pin_may_be_for_some_types_only(void **state)
     remove_place(&place);
 }
 
+static void assert_pin_places(struct pythia_state *s, const char *wanted)
+{
+    struct pythia_buf all = {0};
+    pythia_buf_puts(&all, "");
+    assert_int_equal(pythia_state_each_pin_place(s, take_pin_place, &all), PYTHIA_OK);
+    assert_string_equal(all.bytes, wanted);
+    pythia_buf_free(&all);
+}
+
+static void a_pin_may_hold_at_some_instances_only(void **state)
+{
+    const struct pythia_text places[] = {PYTHIA_TEXT("db-2/"), PYTHIA_TEXT("db-1/*"),
+                                         PYTHIA_TEXT("db-2/")};
+    struct place place;
+    make_place(&place);
+    struct pythia_state *s = opened(place.state);
+    for (int i = 1; i < 5; i++)
+        assert_int_equal(pythia_state_put_pin_at(s, point(i), i == 2 ? -1 : 1, places, 3),
+                         PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(3), 0), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(4), 1), PYTHIA_OK);
+    pythia_state_close(s);
+    s = opened(place.state);
+    struct pins p = pins_of(s);
+    assert_true(p.count == 1 && p.pin[4] == 1); /* the last pin of a point takes its place */
+    assert_pin_places(s, "p1 1 db-1/*; p1 1 db-2/; p2 -1 db-1/*; p2 -1 db-2/; ");
+    assert_pin_types(s, "");
+    pythia_state_close(s);
+    remove_place(&place);
+}
+
 static void pins_of_the_third_schema_are_for_all_types(void **state)
 {
     struct place place;
@@ -741,7 +789,8 @@ static void pins_of_the_third_schema_are_for_all_types(void **state)
     struct pythia_state *s = opened(place.state);
     assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
     pythia_state_close(s);
-    execute(place.state, "DROP TABLE pin_type; DROP TABLE desired_type; PRAGMA user_version=3;");
+    execute(place.state, "DROP TABLE pin_type; DROP TABLE desired_type; DROP TABLE pin_place;"
+                         "PRAGMA user_version=3;");
     s = opened(place.state);
     assert_int_equal(pins_of(s).pin[1], 1);
     assert_pin_types(s, "");
@@ -755,7 +804,8 @@ static void pins_of_the_third_schema_are_for_all_types(void **state)
 static void what_the_fourth_schema_desired_is_for_all_types(void **state)
 {
     const struct pythia_text type = PYTHIA_TEXT("T");
-    const struct pythia_control_wish for_all = {.id = point(1)}, for_one = {point(1), &type, 1};
+    const struct pythia_control_wish for_all = {.id = point(1)},
+                                     for_one = {.id = point(1), .types = &type, .type_count = 1};
     struct place place;
     struct desired d = {0}, later = {0};
     uint64_t version;
@@ -763,7 +813,7 @@ static void what_the_fourth_schema_desired_is_for_all_types(void **state)
     struct pythia_state *s = opened(place.state);
     assert_int_equal(pythia_state_put_desired(s, &for_all, 1, 40, NULL), PYTHIA_OK);
     pythia_state_close(s);
-    execute(place.state, "DROP TABLE desired_type; PRAGMA user_version=4;");
+    execute(place.state, "DROP TABLE desired_type; DROP TABLE pin_place; PRAGMA user_version=4;");
     s = opened(place.state);
     assert_int_equal(pythia_state_each_desired(s, take_desired, &d, &version), PYTHIA_OK);
     assert_string_equal(d.all, "p1");
@@ -788,6 +838,7 @@ int main(void)
         cmocka_unit_test(a_decision_keeps_the_price_and_the_passes_that_were_known),
         cmocka_unit_test(the_first_schema_is_brought_up_to_date),
         cmocka_unit_test(a_pin_may_be_for_some_types_only),
+        cmocka_unit_test(a_pin_may_hold_at_some_instances_only),
         cmocka_unit_test(pins_of_the_third_schema_are_for_all_types),
         cmocka_unit_test(what_the_fourth_schema_desired_is_for_all_types),
         cmocka_unit_test(an_empty_file_becomes_one_and_another_database_is_not_touched),

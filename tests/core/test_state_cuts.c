@@ -161,18 +161,29 @@ static void execute(const char *path, const char *query)
     sqlite3_close(db);
 }
 
+/* A table of a text that needs a page of its own, which comes last. Otherwise it would be of an
+ * index, which SQLite's quick check does not read. */
+static const char last_page[] =
+    "CREATE TABLE last(a_column_with_a_long_name_1, a_column_with_a_long_name_2,"
+    " a_column_with_a_long_name_3, a_column_with_a_long_name_4, a_column_with_a_long_name_5,"
+    " a_column_with_a_long_name_6, a_column_with_a_long_name_7, a_column_with_a_long_name_8,"
+    " a_column_with_a_long_name_9, a_column_with_a_long_name_10, a_column_with_a_long_name_11,"
+    " a_column_with_a_long_name_12, a_column_with_a_long_name_13, a_column_with_a_long_name_14,"
+    " a_column_with_a_long_name_15, a_column_with_a_long_name_16, a_column_with_a_long_name_17)";
+
 static void make_base(const char *path)
 {
     const struct pythia_text space = PYTHIA_TEXT("a search space"), type = PYTHIA_TEXT("GET /");
     const struct pythia_state_point points[] = {
         {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:a"), {250, "measured", 70, 40, 50}},
         {"http", PYTHIA_TEXT("till"), PYTHIA_TEXT("till:b"), {NAN, "supposed", 3, 0, 0}}};
-    const struct pythia_control_wish wish = {point(1), &type, 1};
+    const struct pythia_control_wish wish = {.id = point(1), .types = &type, .type_count = 1};
     struct pythia_state *s = opened(path);
     pythia_state_close(s);
     execute(path, "PRAGMA journal_mode=DELETE; PRAGMA page_size=512; VACUUM;"
                   "INSERT INTO cycle VALUES(1, 5, 0, 0, 0, 0, 0, 1, 4);"
                   "INSERT INTO switch(cycle, trace_point, open, reason) VALUES(1, 'p1', 1, 'why')");
+    execute(path, last_page);
     s = opened(path);
     assert_int_equal(pythia_state_put_inventory(s, points, 2), PYTHIA_OK);
     assert_int_equal(pythia_state_put_off(s, true), PYTHIA_OK);

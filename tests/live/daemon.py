@@ -31,6 +31,7 @@ def free_ports(count):
 
 class Pythiad:
     """Started with a folder of its own; other options by name: cycle_requests=40 is --cycle-requests 40."""
+    who = {}  # arguments of Popen, of a class that is another user
 
     def __init__(self, binaries, folder, **options):
         os.makedirs(folder, exist_ok=True)
@@ -43,7 +44,7 @@ class Pythiad:
             option = '--' + name.replace('_', '-')
             self.command += [option] if value is True else [option, str(value)]
         with open(self.log, 'ab') as out:
-            self.child = subprocess.Popen(self.command, stdout=out, stderr=out)
+            self.child = subprocess.Popen(self.command, stdout=out, stderr=out, **self.who)
         self.watching, self.most_open = None, 0
         self.until(20, 'pythiad answers', lambda: self.ctl('status', quiet=True))
 

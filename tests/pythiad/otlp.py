@@ -119,11 +119,12 @@ class Span:
         return out
 
 
-def protobuf(spans, service="shop", scope=""):
+def protobuf(spans, service="shop", scope="", resource=None):
     """An ExportTraceServiceRequest. A span may be bytes, which are put in as they are."""
     inner = message(1, message(1, scope)) if scope else b""
     inner += b"".join(message(2, span if isinstance(span, bytes) else span.protobuf()) for span in spans)
-    return message(1, message(1, message(1, key_value("service.name", service))) + message(2, inner))
+    about = b"".join(message(1, key_value(key, value)) for key, value in {"service.name": service, **(resource or {})}.items())
+    return message(1, message(1, about) + message(2, inner))
 
 
 def as_json(spans, service="shop"):

@@ -336,6 +336,13 @@ class KafkaSearch(unittest.TestCase):
         # An order that another one takes back is gone everywhere.
         self.assertEqual(members[0].ctl("unpin", "shop:cart").returncode, 0)
         rig.until(lambda: later.is_open("cart"), 20, lambda: third.log)
+        # One for some instances holds for these at each member, also at one that comes later.
+        other = Agent(members[1], "shop", ["checkout", "cart", "charge"], instance="2")
+        other.report()
+        self.assertEqual(members[0].ctl("close", "/shop/1/charge").returncode, 0)
+        for one in [*agents, later, agent(self.start(mock))]:
+            rig.until(lambda: not one.is_open("charge"), 20, lambda: one.pythiad.log)
+        rig.until(lambda: other.is_open("charge"), 20, lambda: members[1].log)
 
     def test_while_no_broker_answers_switches_stay_and_then_the_search_goes_on(self):
         folder = rig.make_folder(self)

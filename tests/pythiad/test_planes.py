@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Control planes that are lost and come back, and targets that do not obey. usage: test_planes.py BIN [SANITIZER]"""
 import json
+import os
+import re
 import threading
 import time
 import unittest
@@ -216,6 +218,194 @@ class Evidence(Case):
         self.assertEqual(self.status()["quarantined"], 0)
         self.assertLess(self.status()["requests_apart"], 60)
         print(f"two cycles in {time.monotonic() - begun:.1f} s, in which {number} processes joined", flush=True)
+
+
+class Instances(unittest.TestCase):
+    """A pin may hold at some instances only."""
+
+    def setUp(self):
+        self.folder = rig.make_folder(self)
+        self.start()
+
+    def start(self):
+        self.pythiad = rig.Pythiad(self, "--learn=default", f"--state={self.folder}/state.db", folder=self.folder)
+        self.agents = {}
+        for instance in ("db-1:11:a", "db-1:12:b", "db-2:13:c"):
+            self.join(instance)
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 2, 5)
+
+    def join(self, instance, service="store"):
+        self.agents[instance] = Agent(self.pythiad, service, ("db:read", "write"), instance=instance)
+        self.assertEqual(self.agents[instance].report().status, 200)
+
+    def opened(self):
+        """The instances that have each point open."""
+        where = {"store:db:read": set(), "store:write": set()}
+        for instance, agent in self.agents.items():
+            for point in (agent.poll() or {"open": []})["open"]:
+                where[point].add(instance.split(":")[1])
+        return ["".join(sorted(numbers)) for numbers in where.values()]
+
+    def becomes(self, read, write):
+        rig.until(lambda: self.opened() == [read, write], 5, lambda: f"{self.opened()}\n{self.pythiad.log}")
+
+    def shown(self, trace_point):
+        return next(p for p in self.pythiad.get("/v1/points").json if p["trace_point"] == trace_point)
+
+    def refused(self, status, why, *words):
+        done = self.pythiad.ctl(*words)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"pythiad refuses ({status}): {why}", done.stderr)
+
+    def order(self, *words):
+        done = self.pythiad.ctl(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split(",")[0]
+
+    def test_a_pin_holds_where_it_was_asked_for(self):
+        self.assertEqual(self.order("open", "db-1/store/*/read"), "1 trace point")
+        self.becomes("1112", "")
+        self.join("db-1:14:d")  # later
+        self.join("db-3:15:e")
+        self.becomes("111214", "")
+        rig.until(lambda: self.pythiad.metric("pythia_desired_in_force") == 1, 5)
+        rig.until(lambda: (self.shown("store:db:read")["open_instances"], self.shown("store:db:read")["instances"]) == (3, 5), 5)
+        read, write = self.shown("store:db:read"), self.shown("store:write")
+        self.assertEqual((read["wanted"], read["pin"], read["places"]), (True, "open", ["db-1/*"]))
+        self.assertEqual((write["wanted"], write["pin"], write["places"], write["open_instances"]), (False, None, None, 0))
+        self.assertRegex(self.pythiad.ctl("points").stdout, r"open .*  store:db:read  \(applied, at 3 of 5 instances, ")
+        # All that is named in one order holds; a later order takes its place.
+        self.assertEqual(self.order("open", "db-2/store/13/db:*", "/store/11"), "2 trace points")
+        self.becomes("1113", "11")
+        self.assertEqual(self.order("open", "*/store/*/write"), "1 trace point")  # everywhere, on every plane
+        self.becomes("1113", "1112131415")
+        self.assertIsNone(self.shown("store:write")["places"])
+        self.assertEqual(self.order("close", "db-[12]/store//write"), "1 trace point")
+        self.becomes("1113", "")  # elsewhere the search decides, which wants it closed
+        self.assertEqual(self.order("unpin", "store:*"), "2 trace points")
+        self.becomes("", "")
+
+    def test_a_pin_survives_a_restart(self):
+        self.order("open", "db-1/store")
+        self.order("level", "off", "db-1/store/12/write")
+        self.becomes("1112", "")
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+        self.start()
+        self.becomes("1112", "")
+        self.order("level", "all", "/store/13/write")
+        self.becomes("1112", "13")
+
+    def test_what_some_instances_cannot_have(self):
+        self.refused(404, "unknown trace points: db-1/shop", "open", "db-1/shop")
+        self.refused(400, "a pin is removed at all instances; leave out HOST and PROCESS", "unpin", "db-1/store")
+        self.refused(400, "a pin is removed at all instances", "level", "function", "/store/11")
+        answer = self.pythiad.post("/v1/open", {"trace_points": ["db-1/store"], "types": ["*"]})
+        self.assertEqual(answer.status, 404)  # no type is known
+        self.order("level", "function", "*/store/*/read")
+        self.becomes("", "")
+
+
+class OneOfSeveral(unittest.TestCase):
+    """Points that cost too much at all instances of a service are opened at one of them."""
+    HOSTS = 4
+    STEPS = 5
+
+    slow_hosts = range(HOSTS)
+
+    def start(self, *options):
+        self.pythiad = rig.Pythiad(self, "--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1",
+                                   "--points=3", *options)
+        self.agents = {host: Agent(self.pythiad, "store", ("handle", *self.steps()), instance=f"db-{host}:{40 + host}:x")
+                       for host in range(self.HOSTS)}
+        self.number = 0
+
+    def steps(self):
+        return [f"step{i}" for i in range(self.STEPS)]
+
+    def feed(self, count):
+        """Requests that go to all instances in turn; the time of step3 differs. What is closed gives no spans."""
+        for host, agent in self.agents.items():
+            got = agent.poll()
+            is_open = {} if got is None else {point.split(":")[1] for point in {*got["open"], *got["open_for"]}}
+            for _ in range(count):
+                self.number += 1
+                self.send_one(host, is_open)
+
+    def send_one(self, host, is_open):
+        slow = self.number * 7 % 10 * 3000000 if host in self.slow_hosts else 0
+        start, trace = time.time_ns() - 60000000, os.urandom(16)
+        root = otlp.Span("GET /", trace=trace, start=start, length=12000000 + slow, kind=2)
+        handle = otlp.Span("handle", trace=trace, parent=root.id, start=start + 1000000, length=10000000 + slow, kind=2)
+        spans, at = [handle], start + 2000000
+        for name in self.steps():
+            length = 1000000 + (slow if name == "step3" else 0)
+            if name in is_open or self.learning:
+                spans.append(otlp.Span(name, trace=trace, parent=handle.id, start=at, length=length))
+            at += length + 200000
+        resource = {"host.name": f"db-{host}", "process.pid": 40 + host}
+        self.assertEqual(self.pythiad.send(otlp.protobuf(spans, "store", resource=resource)).status, 200)
+        self.assertEqual(self.pythiad.send(otlp.protobuf([root], "web")).status, 200)
+
+    learning = True
+
+    def where(self):
+        """The hosts that have a step open."""
+        lists = {host: agent.poll() or {"open": [], "open_for": {}} for host, agent in self.agents.items()}
+        return [host for host, got in lists.items() if any("step" in point for point in {*got["open"], *got["open_for"]})]
+
+    def points(self):
+        return {p["trace_point"]: p for p in self.pythiad.get("/v1/points").json if p["switchable"]}
+
+    def decided(self):
+        for agent in self.agents.values():
+            agent.poll()
+        self.feed(5)
+        self.learning = self.pythiad.get("/v1/status").json["learning"]
+        return [d for d in self.pythiad.get("/v1/decisions").json if d["open"]]
+
+    def test_the_instance_that_varies_is_opened_alone(self):
+        self.slow_hosts = {2}
+        self.start()
+        for agent in self.agents.values():
+            self.assertEqual(agent.report().status, 200)
+        opened = rig.until(self.decided, 60, lambda: self.pythiad.log)
+        for decision in opened:
+            self.assertTrue(decision["reason"].startswith("at 1 of 4 instances: "), opened)
+        self.assertTrue(any(re.search(r"; host db-2 accounts for \d+ % of the variance within hosts$", decision["reason"])
+                            for decision in opened), opened)
+        self.feed(1)
+        rig.until(lambda: self.where() == [2], 10, lambda: str(self.points()))
+        rig.until(lambda: self.feed(5) or any(
+            "step3" in json.dumps(verdict) for verdict in self.pythiad.get("/v1/verdicts").json), 90,
+            lambda: self.pythiad.get("/v1/report?format=text").text)
+        self.assertEqual(self.where(), [2])
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def test_one_instance_is_opened_and_another_when_it_is_gone(self):
+        # A hit costs 1000 ns, of which a request may not have more than 300: it has a quarter of it, on average.
+        self.start("--price-ns=1000", "--added-ns=300")
+        for agent in self.agents.values():
+            self.assertEqual(agent.report().status, 200)
+        opened = rig.until(self.decided, 60, lambda: self.pythiad.log)
+        self.assertTrue(all(d["reason"].startswith("at 1 of 4 instances, because at all it would add 1000 ns to a request: ")
+                            for d in opened), opened)
+        self.assertIn("opens  store:step", self.pythiad.ctl("decisions").stdout)
+        self.feed(1)
+        first = rig.until(lambda: len(self.where()) == 1 and self.where(), 10, lambda: str(self.points()))[0]
+        rig.until(lambda: any(p["open_instances"] == 1 and p["instances"] == 4 for p in self.points().values()), 5,
+                  lambda: str(self.points()))
+        self.assertRegex(self.pythiad.ctl("points").stdout, r"store:step\d  \(.*, at 1 of 4 instances, ")
+        # Requests of the others are no evidence, and the cause is found with those of the one.
+        rig.until(lambda: self.feed(5) or any(
+            "step3" in json.dumps(verdict) for verdict in self.pythiad.get("/v1/verdicts").json), 90,
+            lambda: self.pythiad.get("/v1/report?format=text").text)
+        self.assertGreater(self.pythiad.metric("pythia_requests_elsewhere_total"), 0)
+        self.assertEqual(self.where(), [first])
+        del self.agents[first]
+        second = rig.until(lambda: self.feed(1) or (len(self.where()) == 1 and self.where()), 20, lambda: self.pythiad.log)[0]
+        self.assertNotEqual(second, first)
+        self.pythiad.logged("An instance with open trace points is gone, and another one takes its place: service=store")
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
 
 
 if __name__ == "__main__":

@@ -107,8 +107,14 @@ class Prices(unittest.TestCase):
                          ("expected", 0, False))
         self.assertGreater(known["load:once"]["price_ns"], 1, known["load:once"])
         self.assertEqual(daemon.metric("pythia_points_mute"), 0)
+        # One switch is for all processes.
+        refused = daemon.ctl("open", "*/load/4711/p1")
+        self.assertIn("pythiad refuses (409): these trace points cannot be switched at some instances only: */load/4711/p1; "
+                      "their control plane has one switch for all instances of a service; leave out HOST and PROCESS",
+                      refused.stderr)
+        self.assertEqual([known["load:p1"][key] for key in ("places", "instances", "open_instances")], [None, None, None])
         # Opened: one is passed by every request, one by none.
-        self.assertEqual(daemon.post("/v1/open", {"trace_points": ["load:p1", "load:once"]}).status, 200)
+        self.assertEqual(daemon.post("/v1/open", {"trace_points": ["*/load/*/p1", "load:once"]}).status, 200)
         known = rig.until(lambda: next((p for p in [points()] if p["load:once"]["mute"] and p["load:p1"]["spans"] and
                                         p["load:p1"]["price_known"] == "measured"), None), rig.patience(30), lambda: daemon.log)
         self.assertGreaterEqual(known["load:once"]["requests"], 30)

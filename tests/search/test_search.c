@@ -720,7 +720,7 @@ static void a_failed_create_leaves_out_untouched(void **state)
         assert_int_equal(status, PYTHIA_ENOMEM);
         assert_null(s);
     }
-    assert_int_equal(failures, 14);
+    assert_int_equal(failures, 15);
     pythia_search_destroy(s);
     pythia_search_destroy(NULL);
     end(&h);

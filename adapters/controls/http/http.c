@@ -168,6 +168,7 @@ const struct pythia_control_ops pythia__control_http = {
     .options = options,
     .settings_size = sizeof(struct settings),
     .by_type = true,
+    .by_instance = true,
     .create = create_http,
     .destroy = destroy_http,
     .set_lease = set_http_lease,
@@ -244,7 +245,7 @@ int pythia_control_http_get(struct pythia_control *plane, struct pythia_text ser
     if (pythia__agents_stale(h->agents, now_ns))
         return answer_text(body, 503,
                            "the engine has not confirmed its set of open points for a lease");
-    if (pythia__agents_list(h->agents, service, &list, hash) != PYTHIA_OK)
+    if (pythia__agents_list(h->agents, service, instance, &list, hash) != PYTHIA_OK)
         return answer_out_of_memory(body, before);
     snprintf(etag, PYTHIA_CONTROL_HTTP_ETAG, "\"%s\"", hash);
     if (known && matches_etag(match, etag)) {
@@ -260,6 +261,13 @@ int pythia_control_http_remember(struct pythia_control *plane, struct pythia_tex
                                  struct pythia_text id, uint64_t hits, uint64_t now_ns)
 {
     return pythia__agents_remember(((struct http *)plane)->agents, service, id, hits, now_ns);
+}
+
+int pythia_control_http_instances(const struct pythia_control *plane, struct pythia_text service,
+                                  int (*each)(void *context, struct pythia_text instance),
+                                  void *context)
+{
+    return pythia__agents_instances(((const struct http *)plane)->agents, service, each, context);
 }
 
 size_t pythia_control_http_body_max(const struct pythia_control *plane)

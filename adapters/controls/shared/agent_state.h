@@ -16,12 +16,22 @@ struct pythia__agent_point {
     size_t wish;          /* its place there, or PYTHIA_NO_WISH */
 };
 
-/* Lists that a service had before: an agent that is slow to confirm has one of them in force. */
+/* Lists that an agent had before: one that is slow to confirm has one of them in force. */
 #define PYTHIA__AGENT_OLDER_LISTS 32
 
 struct pythia__agent_older_list {
     uint64_t etag;
     uint64_t version; /* the last one of which all switches are in this list */
+};
+
+/* A list of a service. Instances that are at the same places (`key`) share it: mostly there is one,
+ * and some more while a point is wished for at some instances only. Of more than there is space for
+ * the oldest is made again when it is needed. */
+#define PYTHIA__AGENT_LISTS 16
+
+struct pythia__agent_list {
+    struct pythia_buf json;
+    uint64_t key, etag;
 };
 
 struct pythia__agent_service {
@@ -30,12 +40,11 @@ struct pythia__agent_service {
     size_t count, capacity;
     uint64_t idle_ns; /* when its last agent was forgotten */
     size_t agents;
-    uint64_t changes;       /* of its points, as far as a list shows them */
-    struct pythia_buf list; /* JSON, as of `list_set` and `list_changes` */
+    uint64_t changes; /* of its points, as far as a list shows them */
+    struct pythia__agent_list lists[PYTHIA__AGENT_LISTS]; /* a ring; all are of one set */
+    size_t list_count;                                    /* ever made of that set */
     uint64_t list_set, list_changes;
-    uint64_t etag, told;                                              /* hashes of the list */
-    struct pythia__agent_older_list older[PYTHIA__AGENT_OLDER_LISTS]; /* a ring */
-    size_t older_count;                                               /* lists ever replaced */
+    uint64_t told; /* the hash of the list for no instance */
 };
 
 struct pythia__agent {
@@ -43,6 +52,10 @@ struct pythia__agent {
     struct pythia_text instance;           /* owned */
     uint64_t seen_ns;
     uint64_t applied; /* the hash of the list that it has in force; 0: none */
+    uint64_t etag;    /* of the list that it shall have, as of `list_set` and `list_changes` */
+    uint64_t list_set, list_changes;
+    struct pythia__agent_older_list older[PYTHIA__AGENT_OLDER_LISTS]; /* a ring */
+    size_t older_count;                                               /* lists ever replaced */
 };
 
 struct pythia__agents {
@@ -50,7 +63,9 @@ struct pythia__agents {
     struct pythia_wishes wishes;
     uint64_t set; /* changes with the wishes, with off and with the lease: lists are of one */
     uint64_t version, applied_ns, lease_ns;
+    uint64_t observed_ns;                    /* the last time that is known */
     bool off, typed;                         /* typed: a point is wished for some types only */
+    bool placed;                             /* a point is wished for at some instances only */
     struct pythia__agent_service **services; /* owned, in order of name */
     size_t service_count, service_capacity;
     struct pythia__agent **agents; /* owned, in order of service and instance */

@@ -1,6 +1,7 @@
 /* Points, services and agents are sorted arrays, because lists and their etags must be the same
  * whoever reported first. A list is made anew only when something changed, and its etag says which
- * version an agent has in force. */
+ * version an agent has in force. While no point is wished for at some instances only, all instances
+ * of a service share its list. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 #include "agent_state.h"
 #include "pythia/hash.h"
+#include "pythia/instances.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/sort.h"
@@ -33,7 +35,8 @@ static void free_service(struct pythia__agents *a, struct pythia__agent_service 
     }
     a->point_count -= s->count;
     pythia_free(s->points);
-    pythia_buf_free(&s->list);
+    for (size_t i = 0; i < PYTHIA__AGENT_LISTS; i++)
+        pythia_buf_free(&s->lists[i].json);
     pythia_free(s->name.bytes);
     if (s != &a->nobody)
         pythia_free(s);
@@ -290,7 +293,7 @@ static void forget_silent(struct pythia__agents *a, uint64_t now_ns)
     a->service_count = kept;
 }
 
-/* ---- the list of a service ---- */
+/* ---- the list of an instance ---- */
 
 static size_t wish_of(const struct pythia__agents *a, struct pythia__agent_point *point)
 {
@@ -301,107 +304,180 @@ static size_t wish_of(const struct pythia__agents *a, struct pythia__agent_point
     return point->wish;
 }
 
-enum part { OPEN, OPEN_FOR, CLOSED };
-
-static bool is_in(const struct pythia__agents *a, struct pythia__agent_point *point, enum part part)
+/* Is the wish about this instance? */
+static bool is_for(const struct pythia_control_wish *wish, struct pythia_text instance)
 {
-    size_t wish = wish_of(a, point);
+    bool at = false;
+    for (size_t i = 0; wish->at && i < wish->at_count && !at; i++)
+        at = pythia_instances_has(wish->at[i], instance);
+    return !wish->at || at != wish->except;
+}
+
+enum part { OPEN, OPEN_FOR, CLOSED, NOT_LISTED };
+
+static enum part find_part(const struct pythia__agents *a, struct pythia__agent_point *point,
+                           struct pythia_text instance)
+{
+    size_t first = wish_of(a, point);
+    size_t end = first == PYTHIA_NO_WISH ? first : pythia_wishes_end(&a->wishes, first);
+    bool some = false;
+    for (size_t i = first; i < end; i++) {
+        if (!is_for(&a->wishes.wishes[i], instance))
+            continue;
+        if (!a->wishes.wishes[i].types)
+            return OPEN;
+        some = true;
+    }
     /* Points that are closed by default are not listed. An entry point that no set could have
      * named yet stays open: closed for a moment, it would make the calls below it look like
      * requests. */
-    if (wish == PYTHIA_NO_WISH)
-        return part == CLOSED && point->open_by_default && point->decided;
-    return part == (a->wishes.wishes[wish].types ? OPEN_FOR : OPEN);
+    if (!some)
+        return point->open_by_default && point->decided ? CLOSED : NOT_LISTED;
+    return OPEN_FOR;
+}
+
+/* The types of all wishes for the point that are about the instance. */
+static void add_types(const struct pythia__agents *a, const struct pythia__agent_point *point,
+                      struct pythia_text instance, struct pythia_buf *to)
+{
+    bool first = true;
+    size_t end = pythia_wishes_end(&a->wishes, point->wish);
+    pythia_buf_puts(to, ":[");
+    for (size_t i = point->wish; i < end; i++) {
+        const struct pythia_control_wish *wish = &a->wishes.wishes[i];
+        for (size_t t = 0; t < wish->type_count && is_for(wish, instance); t++) {
+            pythia_buf_puts(to, first ? "" : ",");
+            pythia_shown_json_text(to, wish->types[t]);
+            first = false;
+        }
+    }
+    pythia_buf_putc(to, ']');
 }
 
 /* One of the three members, with the points that are in it. */
 static void add_list_part(const struct pythia__agents *a, struct pythia__agent_service *s,
-                          enum part part, struct pythia_buf *to)
+                          struct pythia_text instance, enum part part, struct pythia_buf *to)
 {
     static const char *const names[] = {"open", "open_for", "closed"};
     bool types = part == OPEN_FOR, first = true;
     pythia_buf_printf(to, ",\"%s\":%c", names[part], types ? '{' : '[');
     for (size_t i = 0; i < s->count && a->version > 0 && !a->off; i++) {
-        if (!is_in(a, s->points[i], part))
+        if (find_part(a, s->points[i], instance) != part)
             continue;
         pythia_buf_puts(to, first ? "" : ",");
         first = false;
         pythia_shown_json_text(to, s->points[i]->id);
-        if (!types)
-            continue;
-        const struct pythia_control_wish *wish = &a->wishes.wishes[s->points[i]->wish];
-        for (size_t t = 0; t < wish->type_count; t++) {
-            pythia_buf_puts(to, t ? "," : ":[");
-            pythia_shown_json_text(to, wish->types[t]);
-        }
-        pythia_buf_puts(to, wish->type_count ? "]" : ":[]");
+        if (types)
+            add_types(a, s->points[i], instance, to);
     }
     pythia_buf_putc(to, types ? '}' : ']');
 }
 
-/* The service has another list from version `version` on. */
-static void replace_etag(struct pythia__agent_service *s, uint64_t etag, uint64_t version)
+/* The agent shall have another list from version `version` on. */
+static void replace_etag(struct pythia__agent *agent, uint64_t etag, uint64_t version)
 {
-    if (s->etag != 0 && s->etag != etag && version > 0)
-        s->older[s->older_count++ % PYTHIA__AGENT_OLDER_LISTS] =
-            (struct pythia__agent_older_list){s->etag, version - 1};
-    s->etag = etag;
+    if (agent->etag != 0 && agent->etag != etag && version > 0)
+        agent->older[agent->older_count++ % PYTHIA__AGENT_OLDER_LISTS] =
+            (struct pythia__agent_older_list){agent->etag, version - 1};
+    agent->etag = etag;
 }
 
 /* The last version of which an agent has all switches in force, by the list that it has confirmed;
  * 0: none that is known. */
-static uint64_t find_list_version(const struct pythia__agents *a,
-                                  const struct pythia__agent_service *s, uint64_t etag)
+static uint64_t find_list_version(const struct pythia__agents *a, const struct pythia__agent *agent)
 {
-    if (etag == s->etag)
+    if (agent->applied == agent->etag)
         return a->version;
-    for (size_t i = s->older_count; i > 0 && s->older_count - i < PYTHIA__AGENT_OLDER_LISTS; i--) {
-        const struct pythia__agent_older_list *old = &s->older[(i - 1) % PYTHIA__AGENT_OLDER_LISTS];
-        if (old->etag == etag)
+    for (size_t i = agent->older_count; i > 0 && agent->older_count - i < PYTHIA__AGENT_OLDER_LISTS;
+         i--) {
+        const struct pythia__agent_older_list *old =
+            &agent->older[(i - 1) % PYTHIA__AGENT_OLDER_LISTS];
+        if (old->etag == agent->applied)
             return old->version;
     }
     return 0;
 }
 
-/* Make the list of a service as it is now, if it is not. */
-static int settle_list(struct pythia__agents *a, struct pythia__agent_service *s)
+static int write_list(const struct pythia__agents *a, struct pythia__agent_service *s,
+                      struct pythia_text instance, struct pythia_buf *list)
 {
-    if (s->list_set == a->set && s->list_changes == s->changes)
-        return PYTHIA_OK;
-    struct pythia_buf list = {0};
-    pythia_buf_printf(&list, "{\"lease_ms\":%" PRIu64 ",\"poll_ms\":%" PRIu64 ",\"default\":\"%s\"",
+    pythia_buf_printf(list, "{\"lease_ms\":%" PRIu64 ",\"poll_ms\":%" PRIu64 ",\"default\":\"%s\"",
                       a->lease_ns / 1000000, a->options.poll_ns / 1000000,
                       a->off ? "none" : "skeleton");
     if (a->typed && !a->off && a->options.type_key) {
-        pythia_buf_puts(&list, ",\"type_key\":");
-        pythia_shown_json_text(&list, pythia_text_of(a->options.type_key));
+        pythia_buf_puts(list, ",\"type_key\":");
+        pythia_shown_json_text(list, pythia_text_of(a->options.type_key));
     }
     for (enum part part = OPEN; part <= CLOSED; part++)
-        add_list_part(a, s, part, &list);
-    pythia_buf_putc(&list, '}');
-    if (pythia_buf_status(&list) != PYTHIA_OK) {
-        pythia_buf_free(&list);
-        return PYTHIA_ENOMEM;
+        add_list_part(a, s, instance, part, list);
+    pythia_buf_putc(list, '}');
+    return pythia_buf_status(list);
+}
+
+/* Which wishes are about the instance, in one number. */
+static uint64_t find_list_key(const struct pythia__agents *a, struct pythia_text instance)
+{
+    uint64_t key = 0;
+    for (size_t i = 0; i < a->wishes.count && a->placed; i++)
+        if (a->wishes.wishes[i].at)
+            key = pythia_hash_mix(key, is_for(&a->wishes.wishes[i], instance));
+    return key;
+}
+
+/* The list of a service for an instance, as it is now; it is made if it does not exist. NULL: out
+ * of memory. */
+static const struct pythia__agent_list *
+settle_list(struct pythia__agents *a, struct pythia__agent_service *s, struct pythia_text instance)
+{
+    uint64_t key = find_list_key(a, instance);
+    if (s->list_set != a->set || s->list_changes != s->changes)
+        s->list_count = 0;
+    for (size_t i = 0; i < s->list_count && i < PYTHIA__AGENT_LISTS; i++)
+        if (s->lists[i].key == key)
+            return &s->lists[i];
+    struct pythia_buf json = {0};
+    if (write_list(a, s, instance, &json) != PYTHIA_OK) {
+        pythia_buf_free(&json);
+        return NULL;
     }
-    pythia_buf_free(&s->list);
-    s->list = list;
+    struct pythia__agent_list *list = &s->lists[s->list_count++ % PYTHIA__AGENT_LISTS];
+    uint64_t etag = pythia_hash_bytes(json.bytes, json.size);
+    pythia_buf_free(&list->json);
+    *list = (struct pythia__agent_list){json, key, etag + (etag == 0)}; /* 0 is none */
     s->list_set = a->set;
     s->list_changes = s->changes;
-    uint64_t etag = pythia_hash_bytes(list.bytes, list.size);
-    replace_etag(s, etag + (etag == 0), a->version); /* 0 is none */
+    return list;
+}
+
+/* Which list an agent shall have, as it is now. */
+static int settle_agent(struct pythia__agents *a, struct pythia__agent *agent)
+{
+    struct pythia__agent_service *s = agent->service;
+    if (agent->list_set == a->set && agent->list_changes == s->changes)
+        return PYTHIA_OK;
+    const struct pythia__agent_list *list = settle_list(a, s, agent->instance);
+    if (!list)
+        return PYTHIA_ENOMEM;
+    agent->list_set = a->set;
+    agent->list_changes = s->changes;
+    replace_etag(agent, list->etag, a->version);
     return PYTHIA_OK;
 }
 
 int pythia__agents_list(struct pythia__agents *a, struct pythia_text service,
-                        struct pythia_text *json, char etag[PYTHIA__ETAG])
+                        struct pythia_text instance, struct pythia_text *json,
+                        char etag[PYTHIA__ETAG])
 {
+    struct pythia__agent *agent;
     struct pythia__agent_service *s = find_service(a, service);
-    if (!s)
-        s = &a->nobody;
-    if (settle_list(a, s) != PYTHIA_OK)
+    if (pythia__agents_agent(a, service, instance, false, &agent) == PYTHIA_OK &&
+        settle_agent(a, agent) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    *json = pythia_buf_text(&s->list);
-    snprintf(etag, PYTHIA__ETAG, "%016" PRIx64, s->etag);
+    const struct pythia__agent_list *list = settle_list(a, s ? s : &a->nobody, instance);
+    if (!list)
+        return PYTHIA_ENOMEM;
+    *json = pythia_buf_text(&list->json);
+    snprintf(etag, PYTHIA__ETAG, "%016" PRIx64, list->etag);
     return PYTHIA_OK;
 }
 
@@ -412,16 +488,17 @@ int pythia__agents_untold(struct pythia__agents *a,
 {
     for (size_t i = 0; i < a->service_count; i++) {
         struct pythia__agent_service *s = a->services[i];
+        const struct pythia__agent_list *list = settle_list(a, s, PYTHIA_TEXT(""));
         char etag[PYTHIA__ETAG];
-        if (settle_list(a, s) != PYTHIA_OK)
+        if (!list)
             return PYTHIA_ENOMEM;
-        if (s->told == s->etag)
+        if (s->told == list->etag)
             continue;
-        snprintf(etag, sizeof(etag), "%016" PRIx64, s->etag);
-        int status = tell(context, s->name, pythia_buf_text(&s->list), etag);
+        snprintf(etag, sizeof(etag), "%016" PRIx64, list->etag);
+        int status = tell(context, s->name, pythia_buf_text(&list->json), etag);
         if (status != PYTHIA_OK)
             return status;
-        s->told = s->etag;
+        s->told = list->etag;
     }
     return PYTHIA_OK;
 }
@@ -439,22 +516,83 @@ bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns)
     return a->version > 0 && !a->off && measure_age_ns(now_ns, a->applied_ns) > a->lease_ns;
 }
 
+static bool is_lost(const struct pythia__agents *a, const struct pythia__agent *agent)
+{
+    return measure_age_ns(a->observed_ns, agent->seen_ns) >= a->options.lost_ns;
+}
+
+int pythia__agents_instances(const struct pythia__agents *a, struct pythia_text service,
+                             int (*each)(void *context, struct pythia_text instance), void *context)
+{
+    const struct pythia__agent_service *s = find_service(a, service);
+    int status = PYTHIA_OK;
+    if (!s)
+        return PYTHIA_OK;
+    for (size_t i = agent_place(a, service, PYTHIA_TEXT("")), end = i + s->agents;
+         i < end && status == PYTHIA_OK; i++)
+        if (!is_lost(a, a->agents[i]))
+            status = each(context, a->agents[i]->instance);
+    return status;
+}
+
+/* Agents of one service lie one after the other. */
+static const struct pythia__agent *get_live_agent(const struct pythia__agents *a, size_t at)
+{
+    return is_lost(a, a->agents[at]) ? NULL : a->agents[at];
+}
+
+/* At how many of the agents from `first` on has the list a point open? */
+static size_t count_open_at(const struct pythia__agents *a, const struct pythia__agent_service *s,
+                            size_t first, struct pythia__agent_point *point)
+{
+    size_t count = 0;
+    for (size_t i = first; i < first + s->agents && !a->off; i++) {
+        const struct pythia__agent *agent = get_live_agent(a, i);
+        count += agent && find_part(a, point, agent->instance) <= OPEN_FOR;
+    }
+    return count;
+}
+
+/* All instances of a service have its points, as far as is known. `first` is its first agent. */
+static int list_points(struct pythia__agents *a, const struct pythia__agent_service *s,
+                       size_t first,
+                       int (*each)(void *context, const struct pythia_control_point *point),
+                       void *context)
+{
+    int status = PYTHIA_OK;
+    size_t live = 0;
+    for (size_t i = first; i < first + s->agents; i++)
+        live += get_live_agent(a, i) != NULL;
+    for (size_t p = 0; p < s->count && status >= 0; p++) {
+        struct pythia__agent_point *from = s->points[p];
+        size_t wish = wish_of(a, from);
+        bool placed = wish != PYTHIA_NO_WISH && a->placed;
+        struct pythia_control_point point = {.id = from->id,
+                                             .target = s->name,
+                                             .price_ns = from->price_ns,
+                                             .hits = from->hits,
+                                             .open_by_default = from->open_by_default,
+                                             .instances = live,
+                                             .open_at = placed ? count_open_at(a, s, first, from)
+                                                        : wish != PYTHIA_NO_WISH && !a->off ? live
+                                                                                            : 0};
+        from->listed = true;
+        status = each(context, &point);
+    }
+    return status;
+}
+
 int pythia__agents_inventory(struct pythia__agents *a,
                              int (*each)(void *context, const struct pythia_control_point *point),
                              void *context)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < a->service_count; i++)
-        for (size_t p = 0; p < a->services[i]->count && status >= 0; p++) {
-            struct pythia__agent_point *from = a->services[i]->points[p];
-            struct pythia_control_point point = {.id = from->id,
-                                                 .target = a->services[i]->name,
-                                                 .price_ns = from->price_ns,
-                                                 .hits = from->hits,
-                                                 .open_by_default = from->open_by_default};
-            from->listed = true;
-            status = each(context, &point);
-        }
+    size_t first = 0;
+    for (size_t i = 0; i < a->service_count && status >= 0; i++) {
+        const struct pythia__agent_service *s = a->services[i];
+        status = list_points(a, s, first, each, context);
+        first += s->agents;
+    }
     return status < 0 ? status : PYTHIA_OK;
 }
 
@@ -482,9 +620,11 @@ int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_w
         a->wishes = copy;
         copy = old;
         a->set++;
-        a->typed = false;
-        for (size_t i = 0; i < count && !a->typed; i++)
-            a->typed = wishes[i].types != NULL;
+        a->typed = a->placed = false;
+        for (size_t i = 0; i < count; i++) {
+            a->typed = a->typed || wishes[i].types;
+            a->placed = a->placed || wishes[i].at;
+        }
     }
     pythia_wishes_free(&copy);
     a->version = version;
@@ -505,7 +645,7 @@ static enum pythia_control_result find_point_state(const struct pythia__agents *
     for (; *at < a->agent_count && a->agents[*at]->service == s; ++*at) {
         if (measure_age_ns(now_ns, a->agents[*at]->seen_ns) >= a->options.lost_ns)
             continue;
-        uint64_t confirmed = find_list_version(a, s, a->agents[*at]->applied);
+        uint64_t confirmed = find_list_version(a, a->agents[*at]);
         *version = confirmed < *version ? confirmed : *version;
         live++;
     }
@@ -524,20 +664,23 @@ int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
                                        uint64_t version),
                            void *context)
 {
+    a->observed_ns = now_ns;
     forget_silent(a, now_ns);
     bool *found = pythia_calloc(a->wishes.count, sizeof(*found));
     int status = found ? PYTHIA_OK : PYTHIA_ENOMEM;
     size_t agent = 0;
+    for (size_t i = 0; i < a->agent_count && status >= 0; i++)
+        status = settle_agent(a, a->agents[i]);
     for (size_t i = 0; i < a->service_count && status >= 0; i++) {
         struct pythia__agent_service *s = a->services[i];
-        status = settle_list(a, s);
         uint64_t version;
         enum pythia_control_result all = find_point_state(a, s, now_ns, &agent, &version);
         for (size_t p = 0; p < s->count && status >= 0; p++) {
             struct pythia__agent_point *point = s->points[p];
             size_t wish = wish_of(a, point);
-            if (wish != PYTHIA_NO_WISH)
-                found[wish] = true;
+            size_t end = wish == PYTHIA_NO_WISH ? wish : pythia_wishes_end(&a->wishes, wish);
+            for (size_t w = wish; w < end; w++)
+                found[w] = true;
             bool no = wish != PYTHIA_NO_WISH && point->refused == a->set;
             status = each(context, point->id, s->name,
                           no && all != PYTHIA_CONTROL_LOST ? PYTHIA_CONTROL_REFUSED : all, version);

@@ -1,6 +1,6 @@
 /* Agents: pieces of code inside the processes that are traced, which ask now and then what shall be
  * open, and report which trace points there are. This is what all planes with agents share: the
- * agents, their reports, and the list for each service, without any transport. */
+ * agents, their reports, and the list for each instance, without any transport. */
 #ifndef PYTHIA_CONTROLS_AGENTS_H
 #define PYTHIA_CONTROLS_AGENTS_H
 
@@ -63,19 +63,27 @@ int pythia__agents_remember(struct pythia__agents *a, struct pythia_text service
 bool pythia__agents_seen(struct pythia__agents *a, struct pythia_text service,
                          struct pythia_text instance, struct pythia_text etag, uint64_t now_ns);
 
-/* The list of a service as JSON (borrowed until the next call of any of these), and what tells it
- * from other lists. A service that is not known gets the list of one without points. PYTHIA_OK or
+/* The list of a service for one of its instances as JSON (borrowed until the next call of any of
+ * these), and what tells it from other lists. The instance need not be known; empty: somebody who
+ * is none. A service that is not known gets the list of one without points. PYTHIA_OK or
  * PYTHIA_ENOMEM. */
 int pythia__agents_list(struct pythia__agents *a, struct pythia_text service,
-                        struct pythia_text *json, char etag[PYTHIA__ETAG]);
+                        struct pythia_text instance, struct pythia_text *json,
+                        char etag[PYTHIA__ETAG]);
 
-/* Call `tell` for each service whose list is not the one that it was sent last; what it returns
- * PYTHIA_OK for counts as told. */
+/* Call `tell` for each service whose list for no instance is not the one that it was sent last;
+ * what it returns PYTHIA_OK for counts as told. */
 int pythia__agents_untold(struct pythia__agents *a,
                           int (*tell)(void *context, struct pythia_text service,
                                       struct pythia_text json, const char *etag),
                           void *context);
 void pythia__agents_tell_again(struct pythia__agents *a); /* everything is untold */
+
+/* Call `each` with the name of each instance of a service that is not lost, in order, until it
+ * returns other than PYTHIA_OK: that is returned. */
+int pythia__agents_instances(const struct pythia__agents *a, struct pythia_text service,
+                             int (*each)(void *context, struct pythia_text instance),
+                             void *context);
 
 /* Has the last _apply run out? Then no agent must hear that its list still holds. */
 bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns);

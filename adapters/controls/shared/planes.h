@@ -6,6 +6,7 @@
 
 extern const struct pythia_control_ops pythia__control_gate;
 extern const struct pythia_control_ops pythia__control_http;
+extern const struct pythia_control_ops pythia__control_lttng;
 extern const struct pythia_control_ops pythia__control_osprofiler;
 extern const struct pythia_control_ops pythia__control_probe;
 

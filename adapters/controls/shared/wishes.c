@@ -6,29 +6,54 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-static int compare_type_texts(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
     return pythia_text_compare(*(const struct pythia_text *)a, *(const struct pythia_text *)b);
 }
 
-static int compare_wishes(const void *a, const void *b)
+static int compare_wish_ids(const void *a, const void *b)
 {
     return pythia_text_compare(((const struct pythia_control_wish *)a)->id,
                                ((const struct pythia_control_wish *)b)->id);
 }
 
-/* Everything in one piece of memory: the types of all wishes, then the bytes of all texts. */
-static size_t count_wish_bytes(const struct pythia_control_wish *wishes, size_t count,
-                               size_t *types)
+/* 0: both wishes are about the same instances. A wish for all comes first. */
+static int compare_places(const struct pythia_control_wish *x, const struct pythia_control_wish *y)
+{
+    int order = (x->at != NULL) - (y->at != NULL);
+    if (order == 0 && x->at)
+        order = x->except - y->except;
+    for (size_t i = 0; order == 0 && x->at && i < x->at_count && i < y->at_count; i++)
+        order = pythia_text_compare(x->at[i], y->at[i]);
+    return order || !x->at ? order : (x->at_count > y->at_count) - (x->at_count < y->at_count);
+}
+
+static int compare_wishes(const void *a, const void *b)
+{
+    int order = compare_wish_ids(a, b);
+    return order ? order : compare_places(a, b);
+}
+
+static size_t count_text_bytes(const struct pythia_text *texts, size_t count)
 {
     size_t bytes = 0;
-    *types = 0;
+    for (size_t i = 0; texts && i < count; i++)
+        bytes += texts[i].size;
+    return bytes;
+}
+
+/* Everything in one piece of memory: the types and places of all wishes, then the bytes of all
+ * texts. */
+static size_t count_wish_bytes(const struct pythia_control_wish *wishes, size_t count,
+                               size_t *types, size_t *places)
+{
+    size_t bytes = 0;
+    *types = *places = 0;
     for (size_t i = 0; i < count; i++) {
-        bytes += wishes[i].id.size;
-        size_t n = wishes[i].types ? wishes[i].type_count : 0;
-        *types += n;
-        for (size_t t = 0; t < n; t++)
-            bytes += wishes[i].types[t].size;
+        *types += wishes[i].types ? wishes[i].type_count : 0;
+        *places += wishes[i].at ? wishes[i].at_count : 0;
+        bytes += wishes[i].id.size + count_text_bytes(wishes[i].types, wishes[i].type_count) +
+                 count_text_bytes(wishes[i].at, wishes[i].at_count);
     }
     return bytes;
 }
@@ -57,50 +82,68 @@ static void merge_types(struct pythia_control_wish *to, const struct pythia_cont
     to->type_count += more->type_count;
 }
 
-/* Sort types, and leave each one once. */
-static size_t settle_types(struct pythia_text *types, size_t count)
+/* Sort types or places, and leave each one once. */
+static size_t settle_texts(struct pythia_text *texts, size_t count)
 {
     size_t kept = 0;
-    qsort(types, count, sizeof(*types), compare_type_texts);
+    if (count > 1)
+        qsort(texts, count, sizeof(*texts), compare_texts);
     for (size_t i = 0; i < count; i++)
-        if (kept == 0 || !pythia_text_equal(types[kept - 1], types[i]))
-            types[kept++] = types[i];
+        if (kept == 0 || !pythia_text_equal(texts[kept - 1], texts[i]))
+            texts[kept++] = texts[i];
     return kept;
+}
+
+/* The copy of one wish: its texts at *at, its types and places in order in *list. */
+static struct pythia_control_wish copy_wish(const struct pythia_control_wish *from,
+                                            struct pythia_text **list, char **at)
+{
+    struct pythia_control_wish to = {.id = copy_wish_text(at, from->id), .except = from->except};
+    struct pythia_text *next = *list;
+    if (from->at) {
+        to.at = next;
+        for (size_t i = 0; i < from->at_count; i++)
+            next[i] = copy_wish_text(at, from->at[i]);
+        to.at_count = settle_texts(next, from->at_count);
+        next += from->at_count;
+    }
+    if (from->types) {
+        to.types = next;
+        to.type_count = from->type_count;
+        for (size_t i = 0; i < from->type_count; i++)
+            *next++ = copy_wish_text(at, from->types[i]);
+    }
+    *list = next;
+    return to;
 }
 
 int pythia_wishes_copy(const struct pythia_control_wish *wishes, size_t count,
                        struct pythia_wishes *out)
 {
-    size_t types, bytes = count_wish_bytes(wishes, count, &types);
+    size_t types, places, bytes = count_wish_bytes(wishes, count, &types, &places);
     struct pythia_control_wish *copies = pythia_calloc(count + 1, sizeof(*copies));
     /* Types twice: as they come, and where those of wishes for one point are put together. */
-    struct pythia_text *memory = pythia_calloc(1, 2 * types * sizeof(*memory) + bytes + 1);
+    struct pythia_text *memory =
+        pythia_calloc(1, (2 * types + places) * sizeof(*memory) + bytes + 1);
     if (!copies || !memory) {
         pythia_free(copies);
         pythia_free(memory);
         return PYTHIA_ENOMEM;
     }
-    struct pythia_text *type = memory, *room = memory + types;
-    char *at = (char *)(memory + 2 * types);
-    for (size_t i = 0; i < count; i++) {
-        copies[i].id = copy_wish_text(&at, wishes[i].id);
-        if (!wishes[i].types)
-            continue;
-        copies[i].types = type;
-        copies[i].type_count = wishes[i].type_count;
-        for (size_t t = 0; t < wishes[i].type_count; t++)
-            *type++ = copy_wish_text(&at, wishes[i].types[t]);
-    }
+    struct pythia_text *list = memory, *room = memory + types + places;
+    char *at = (char *)(room + types);
+    for (size_t i = 0; i < count; i++)
+        copies[i] = copy_wish(&wishes[i], &list, &at);
     qsort(copies, count, sizeof(*copies), compare_wishes);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         struct pythia_control_wish all = copies[i];
         if (all.types)
             merge_types(&all, &(struct pythia_control_wish){.types = all.types}, room);
-        while (i + 1 < count && pythia_text_equal(copies[i + 1].id, all.id))
+        while (i + 1 < count && compare_wishes(&copies[i + 1], &all) == 0)
             merge_types(&all, &copies[++i], room);
         if (all.types) {
-            all.type_count = settle_types(room, all.type_count);
+            all.type_count = settle_texts(room, all.type_count);
             room += all.type_count;
         }
         copies[kept++] = all;
@@ -120,8 +163,20 @@ size_t pythia_wishes_find(const struct pythia_wishes *w, struct pythia_text id)
 {
     struct pythia_control_wish key = {.id = id};
     const struct pythia_control_wish *found =
-        w->count ? bsearch(&key, w->wishes, w->count, sizeof(key), compare_wishes) : NULL;
-    return found ? (size_t)(found - w->wishes) : PYTHIA_NO_WISH;
+        w->count ? bsearch(&key, w->wishes, w->count, sizeof(key), compare_wish_ids) : NULL;
+    if (!found)
+        return PYTHIA_NO_WISH;
+    while (found > w->wishes && pythia_text_equal(found[-1].id, id))
+        found--;
+    return (size_t)(found - w->wishes);
+}
+
+size_t pythia_wishes_end(const struct pythia_wishes *w, size_t first)
+{
+    size_t end = first;
+    while (end < w->count && pythia_text_equal(w->wishes[end].id, w->wishes[first].id))
+        end++;
+    return end;
 }
 
 bool pythia_wishes_equal(const struct pythia_wishes *a, const struct pythia_wishes *b)
@@ -130,8 +185,7 @@ bool pythia_wishes_equal(const struct pythia_wishes *a, const struct pythia_wish
         return false;
     for (size_t i = 0; i < a->count; i++) {
         const struct pythia_control_wish *x = &a->wishes[i], *y = &b->wishes[i];
-        if (!pythia_text_equal(x->id, y->id) || !x->types != !y->types ||
-            x->type_count != y->type_count)
+        if (compare_wishes(x, y) != 0 || !x->types != !y->types || x->type_count != y->type_count)
             return false;
         for (size_t t = 0; x->types && t < x->type_count; t++)
             if (!pythia_text_equal(x->types[t], y->types[t]))

@@ -4,6 +4,7 @@
 #include "pythia/breakdown_report.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
+#include "read_summaries.h"
 #include "shared/command.h"
 #include "shared/terminal.h"
 
@@ -13,6 +14,7 @@ struct settings {
     int format;
     struct pythia_option_texts parts;
     const char *callpath, *output;
+    bool summaries;
 };
 
 static const struct pythia_option options[] = {
@@ -26,6 +28,9 @@ static const struct pythia_option options[] = {
      offsetof(struct settings, parts),
      "Count spans of trace points that match the pattern as this interval of a call: in_ser, "
      "rdma, handler, in_deser, out_ser or o_cb; may be given several times"},
+    PYTHIA_FLAG("summaries", 0, offsetof(struct settings, summaries),
+                "The files hold sums over calls instead of traces: profiles of SYMBIOSYS or margo "
+                "(.csv) or statistics of margo (.stats.json)"),
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text",
                   offsetof(struct settings, format),
                   "Format of the output; pythia-report(5) describes the JSON"),
@@ -100,16 +105,45 @@ static int write_breakdown(const struct breaking *b)
     return status;
 }
 
+/* Sums have no spans. */
+static int check_breakdown_use(const struct settings *s)
+{
+    const char *with = s->parts.count > 0          ? "--part"
+                       : s->read.skew              ? "--skew"
+                       : s->read.input_format != 0 ? "--input-format"
+                                                   : NULL;
+    if (!s->summaries || !with)
+        return PYTHIA_OK;
+    pythia_log(PYTHIA_LOG_ERROR, "--summaries and %s exclude each other: sums have no spans", with);
+    return PYTHIA_EUSAGE;
+}
+
+static int add_breakdown_summaries(void *context, const struct pythia_call_summary *all,
+                                   size_t count)
+{
+    const struct breaking *b = context;
+    return pythia_breakdown_add_summaries(b->breakdown, all, count);
+}
+
+static int read_breakdown(struct breaking *b)
+{
+    const struct pythia_consumer consumer = {begin_breakdown, add_to_breakdown, b};
+    if (!b->s->summaries)
+        return pythia__reading_run(&b->reading, &consumer);
+    int status = begin_breakdown(b);
+    return status == PYTHIA_OK ? pythia__read_summaries(&b->reading, add_breakdown_summaries, b)
+                               : status;
+}
+
 static int run_breakdown(const void *settings, char *const *operands, int count)
 {
     struct breaking b = {.s = settings};
-    const struct pythia_consumer consumer = {begin_breakdown, add_to_breakdown, &b};
-    if (read_rules(&b) != PYTHIA_OK)
+    if (check_breakdown_use(b.s) != PYTHIA_OK || read_rules(&b) != PYTHIA_OK)
         return PYTHIA__EXIT_USAGE;
     int code;
     int status =
         pythia__reading_begin(&b.reading, &b.s->read, (const char *const *)operands, count);
-    if (status != PYTHIA_OK || (status = pythia__reading_run(&b.reading, &consumer)) != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = read_breakdown(&b)) != PYTHIA_OK)
         goto out;
     status = write_breakdown(&b);
 out:
@@ -138,11 +172,17 @@ const struct pythia__command pythia__cmd_breakdown = {
         "queue; rdma, bulk_transfer; alone or after a dot), or --part does. Where there is no "
         "such span, key-values of the client or server span are used: iv.in_ser, iv.rdma, "
         "iv.handler, iv.in_deser, iv.out_ser, iv.o_cb and iv.t_cb in nanoseconds, or variables of "
-        "SYMBIOSYS (variable.input_serialization_time and so on) in seconds.",
+        "SYMBIOSYS (variable.input_serialization_time and so on) in seconds.\n\n"
+        "With --summaries it reads what programs have summed up themselves, as pythia profile "
+        "--summaries does. Profiles of SYMBIOSYS have the intervals and the pools of the target: "
+        "how many tasks there were as a call arrived, and how many of them could run. What one "
+        "side has measured is the mean of the calls that it counted; sums have no variance.",
     .examples = "# Where does the time of calls go?\n"
                 "pythia breakdown requests.jsonl\n"
                 "# Count spans of a connection pool as waiting in the queue\n"
-                "pythia breakdown --part 'handler=*:pool.wait' requests.jsonl\n",
+                "pythia breakdown --part 'handler=*:pool.wait' requests.jsonl\n"
+                "# The same of the profiles that the processes of SYMBIOSYS wrote\n"
+                "pythia breakdown --summaries profiles/\n",
     .exits = PYTHIA__EXITS_READING,
     .see_also = "pythia-profile(1), pythia-tree(1), pythia-report(5)",
     .options = options,

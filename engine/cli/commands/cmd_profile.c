@@ -119,13 +119,20 @@ static int check_summaries(const struct settings *s)
     return PYTHIA_EUSAGE;
 }
 
+static int add_profile_summaries(void *context, const struct pythia_call_summary *all, size_t count)
+{
+    const struct profiling *p = context;
+    return pythia_profile_add_summaries(p->profile, all, count);
+}
+
 static int read_profile(struct profiling *p)
 {
     const struct pythia_consumer consumer = {restart_profile, add_to_profile, p};
     if (!p->s->summaries)
         return pythia__reading_run(&p->reading, &consumer);
     int status = restart_profile(p);
-    return status == PYTHIA_OK ? pythia__read_summaries(&p->reading, p->profile) : status;
+    return status == PYTHIA_OK ? pythia__read_summaries(&p->reading, add_profile_summaries, p)
+                               : status;
 }
 
 static int run_profile(const void *settings, char *const *operands, int count)
@@ -168,8 +175,8 @@ const struct pythia__command pythia__cmd_profile = {
         "those that traces of the same programs have: client and server of each RPC, below each "
         "other. SYMBIOSYS keeps four RPCs of a callpath, margo two. Time of its own is what calls "
         "below do not take. Sums have no quantiles, and "
-        "those of SYMBIOSYS no variance. What else the files have (sizes, queues, serialization, "
-        "slots of time) is not shown.",
+        "those of SYMBIOSYS no variance. pythia breakdown --summaries shows intervals "
+        "and queues; sizes and slots of time are not shown.",
     .examples =
         "# The ten callpaths with most time\n"
         "pythia profile --top 10 datasets/openstack/contention.jsonl.zst\n"

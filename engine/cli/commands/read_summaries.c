@@ -101,7 +101,10 @@ static void log_summaries(const struct summing *m)
         pythia_log(PYTHIA_LOG_WARNING, "Skipped what cannot be read: count=%" PRIu64, c.refused);
 }
 
-int pythia__read_summaries(struct pythia__reading *reading, struct pythia_profile *profile)
+int pythia__read_summaries(struct pythia__reading *reading,
+                           int (*take)(void *context, const struct pythia_call_summary *all,
+                                       size_t count),
+                           void *context)
 {
     struct summing m = {.reading = reading};
     size_t count;
@@ -113,7 +116,7 @@ int pythia__read_summaries(struct pythia__reading *reading, struct pythia_profil
     if (status != PYTHIA_OK)
         goto out;
     const struct pythia_call_summary *all = pythia_call_summaries_all(m.summaries, &count);
-    status = all ? pythia_profile_add_summaries(profile, all, count) : PYTHIA_ENOMEM;
+    status = all ? take(context, all, count) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         goto out;
     log_summaries(&m);

@@ -406,7 +406,8 @@ const struct pythia__command pythia__cmd_ctl = {
         "decisions: what was opened and closed, and why; as JSON also in which cycle, counted as "
         "in the log and the reports of the same run of pythiad.\n\n"
         "points: every trace point that can be switched, the cost of a hit (measured, or expected "
-        "from the cost of others) and the result of the last order. A trace point is silent if it "
+        "from the cost of others), the result of the last order, and at how many instances it is "
+        "open if not at all of them. A trace point is silent if it "
         "is open and none of the requests that could have hit it did.\n\n"
         "vars: the variables of C programs and their current values.\n\n"
         "open ID..., close ID...: keep trace points open or closed regardless of the search. "
@@ -414,6 +415,16 @@ const struct pythia__command pythia__cmd_ctl = {
         "which stands for the trace points known now that match it and can be switched. With "
         "--type TYPE, they are open only for requests of that type (a name shown by groups, or a "
         "pattern for the types known now).\n\n"
+        "open, close and level also take HOST/SERVICE/PROCESS/FUNCTION, four patterns of which an "
+        "empty or missing one means any. It names the trace points of services that match SERVICE "
+        "whose id without the service, or span name, matches FUNCTION. They are open or closed "
+        "only at instances that match HOST and PROCESS, also at those that start later; at other "
+        "instances the search decides. HOST is compared with the name of the instance up to its "
+        "first colon, PROCESS with its process id and with the whole name. Control planes that "
+        "have one switch for all instances of a service refuse this (all but agents that poll; "
+        "see pythia-control-http(7)). A text with a slash before its first colon is read like "
+        "that, unless it is the id of a trace point. A later order for a trace point replaces "
+        "the earlier one, so name several places in one order.\n\n"
         "level LEVEL [ID...]: bring those trace points, or all, to a level by the same pins: off, "
         "nothing is open; service, entry points and calls between services; function, functions "
         "too, as the search decides; all, everything is open.\n\n"
@@ -434,6 +445,9 @@ const struct pythia__command pythia__cmd_ctl = {
                 "pythia ctl unpin 'store:*'\n"
                 "# Open them only for requests of some types\n"
                 "pythia ctl open 'store:*' --type 'GET /list*'\n"
+                "# Open them only on some hosts, or in one process\n"
+                "pythia ctl open 'db-*/store'\n"
+                "pythia ctl open 'db-1/store/4711/query'\n"
                 "# Of a service, see only who calls it\n"
                 "pythia ctl level service 'store:*'\n"
                 "# Close everything, at once\n"
@@ -441,7 +455,7 @@ const struct pythia__command pythia__cmd_ctl = {
     .words =
         "status groups report watch decisions points vars open close unpin level plan hash off on",
     .exits = "0 done, 1 failed (also: pythiad does not answer, or refuses), 2 wrong usage.",
-    .see_also = "pythiad(8), pythia-report(5)",
+    .see_also = "pythiad(8), pythia-report(5), pythia-control-http(7)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct settings),

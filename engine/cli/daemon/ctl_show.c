@@ -221,6 +221,16 @@ static void show_types(struct pythia_buf *to, const json_t *types)
     }
 }
 
+/* At how many of its instances a point is open, if not at all of them. */
+static void show_instances(struct pythia_buf *to, const json_t *point)
+{
+    json_int_t known = json_integer_value(json_object_get(point, "instances"));
+    json_int_t open = json_integer_value(json_object_get(point, "open_instances"));
+    if (json_is_array(json_object_get(point, "places")) || (open > 0 && open < known))
+        pythia_buf_printf(to, ", at %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " instances",
+                          open, known);
+}
+
 /* The column heads of points. */
 #define POINT_HEADS "state      cost of a hit             hits  trace point  (what came of it)\n"
 
@@ -251,6 +261,8 @@ void pythia__show_points(struct pythia_buf *to, const json_t *points)
         pythia_buf_printf(to, "%s%s", json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
                           json_is_true(json_object_get(p, "quarantined")) ? ", quarantined" : "");
         show_types(to, json_object_get(p, "types"));
+        if (open)
+            show_instances(to, p);
         if (silent)
             pythia_buf_printf(to, ", hit by none of %" JSON_INTEGER_FORMAT " requests",
                               json_integer_value(json_object_get(p, "requests")));

@@ -478,6 +478,7 @@ static int run_replay(const void *settings, char *const *operands, int count)
     r.run = (struct pythia__report_run){.s = &r.s->report,
                                         .vocabulary = r.reading.vocabulary,
                                         .input = &r.reading.result,
+                                        .events = r.s->read.events,
                                         .loop = r.s->closed_loop ? &r.loop : NULL};
     if (status != PYTHIA_OK || (status = check_use(r.s)) != PYTHIA_OK ||
         (status = find_limit_series(&r)) != PYTHIA_OK)
@@ -513,7 +514,9 @@ const struct pythia__command pythia__cmd_replay = {
         "arises, which key-value it correlates with, and which trace points to open next to see "
         "more.\n\n"
         "Each PATH is a file, a folder (all files in it) or - for standard input; gzip and "
-        "Zstandard are unpacked, and formats may be mixed. Records that cannot be read are "
+        "Zstandard are unpacked, and formats may be mixed. A folder that LTTng has written "
+        "requires "
+        "--events. Records that cannot be read are "
         "skipped, counted, and reported with file, line and byte.\n\n"
         "Where a sampler has kept only some of the requests and spans give its probability "
         "(OpenTelemetry's tracestate, ot=th:..., or the attribute sampling.probability), each "

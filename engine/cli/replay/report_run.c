@@ -224,6 +224,7 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
                          : PYTHIA_OK;
     struct pythia_report_source source = {.paths = sorted,
                                           .path_count = count,
+                                          .events = r->events,
                                           .input = r->input,
                                           .vocabulary = r->vocabulary,
                                           .groups = r->groups,

@@ -38,6 +38,7 @@ struct pythia__report_run {
     const struct pythia__report_settings *s;
     struct pythia_vocabulary *vocabulary;
     const struct pythia_pipeline_result *input;
+    const char *events;                             /* rules that it was read by; NULL: none */
     const struct pythia_groups *groups;             /* finished */
     const struct pythia_space *space;               /* NULL: none is known */
     struct pythia_open_points *open;                /* NULL: everything was open */

@@ -95,7 +95,7 @@ struct pythia__read_settings {
     int64_t threads;
     double max_expansion;
     bool no_fold, quiet, skew, no_skew, follow_symlinks;
-    const char *type_attribute, *redact_secret;
+    const char *type_attribute, *redact_secret, *events;
     struct pythia_option_texts left_out, redact, symbols;
 };
 
@@ -113,6 +113,7 @@ struct pythia__reading {
     struct pythia_pipeline_result result;
     size_t problems;                    /* paths that could not be read */
     struct pythia_redaction *redaction; /* owned; NULL: values are kept as they are */
+    struct pythia_lttng_rules *rules;   /* owned; NULL: of events of LTTng there are none */
     struct pythia_symbols *symbols;     /* owned; NULL: places in programs stay as they are */
     struct pythia_skew *skew;           /* clocks, if times are put right; owned; NULL: they stay */
     bool twice; /* what is read now will be read again: the second time tells what was lost */

@@ -10,6 +10,7 @@
 #include "output.h"
 #include "pythia/adapter.h"
 #include "pythia/log.h"
+#include "pythia/lttng_rules.h"
 #include "pythia/redaction.h"
 #include "pythia/secret_file.h"
 #include "pythia/shown_text.h"
@@ -22,6 +23,9 @@ static const struct pythia_option read_options[] = {
     PYTHIA_CHOICE("input-format", 0, "auto" PYTHIA_FORMATS(PYTHIA_FORMAT_CHOICE), "auto",
                   MEMBER(input_format),
                   "Format of the traces; auto detects it from the first bytes of each file"),
+    PYTHIA_TEXT_OPTION("events", 0, "FILE", MEMBER(events),
+                       "Rules by which events of LTTng become spans (pythia-control-lttng(7)): "
+                       "required for folders that LTTng has written"),
     PYTHIA_CHOICE("latency", 0, "completion|client", "completion", MEMBER(latency),
                   "Measure a request until all its work has ended, or only until its client has "
                   "the answer"),
@@ -232,6 +236,17 @@ static int create_symbols(struct pythia__reading *r, const struct pythia__read_s
     return status;
 }
 
+static int read_event_rules(struct pythia__reading *r, const struct pythia__read_settings *s)
+{
+    struct pythia_error why = {0};
+    if (!s->events)
+        return PYTHIA_OK;
+    int status = pythia_lttng_rules_read(s->events, &r->rules, &why);
+    if (status != PYTHIA_OK)
+        pythia_log_error(PYTHIA_LOG_ERROR, &why);
+    return status;
+}
+
 static void report_links(const struct pythia_input *input)
 {
     const char *first;
@@ -289,12 +304,14 @@ int pythia__reading_begin_with(struct pythia__reading *r,
         return status;
     r->pipeline.templates = r->groups.types.templates;
     if ((status = create_redaction(r, settings)) != PYTHIA_OK ||
-        (status = create_symbols(r, settings)) != PYTHIA_OK)
+        (status = create_symbols(r, settings)) != PYTHIA_OK ||
+        (status = read_event_rules(r, settings)) != PYTHIA_OK)
         return status;
     status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, log_input_problem,
                                  r, &r->input);
     if (status != PYTHIA_OK)
         return status;
+    pythia_input_use_rules(r->input, r->rules);
     if (is_missing(paths, count))
         return PYTHIA_EIO;
     report_links(r->input);
@@ -398,6 +415,7 @@ void pythia__reading_end(struct pythia__reading *r)
     pythia_skew_destroy(r->skew);
     pythia_redaction_destroy(r->redaction);
     pythia_symbols_destroy(r->symbols);
+    pythia_lttng_rules_free(r->rules);
     if (r->borrows)
         return;
     pythia_path_templates_destroy(r->groups.types.templates);

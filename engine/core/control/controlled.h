@@ -26,14 +26,15 @@ struct pythia__controlled {
     uint64_t spans_before, requests_before; /* of that, when it was told to open; 0: it was open */
     bool open_by_default, pinned;
     enum pythia_layer layer;
-    uint64_t seen;           /* the look at the inventory that saw it last */
-    uint64_t asked;          /* what the plane was told: 0 closed, 1 open, else open for types */
-    uint64_t asked_version;  /* of the plane, since which it asks for that */
-    uint64_t switched_ns;    /* when that changed; 0: never */
-    uint64_t pending_ns;     /* since when it has not obeyed */
-    uint64_t quarantined_ns; /* until when; 0: it is not */
-    uint64_t confirmed;      /* the version of the plane that it has */
-    uint64_t had;            /* with which it was in force last, asked as it is; 0: not yet */
+    size_t instances, open_at; /* as the plane says */
+    uint64_t seen;             /* the look at the inventory that saw it last */
+    uint64_t asked;            /* what the plane was told: 0 closed, 1 open, else open for types */
+    uint64_t asked_version;    /* of the plane, since which it asks for that */
+    uint64_t switched_ns;      /* when that changed; 0: never */
+    uint64_t pending_ns;       /* since when it has not obeyed */
+    uint64_t quarantined_ns;   /* until when; 0: it is not */
+    uint64_t confirmed;        /* the version of the plane that it has */
+    uint64_t had;              /* with which it was in force last, asked as it is; 0: not yet */
     enum pythia_control_result result;
 };
 

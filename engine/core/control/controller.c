@@ -175,6 +175,8 @@ static int note_point(void *context, const struct pythia_control_point *point)
     known->open_by_default = point->open_by_default;
     known->pinned = point->pinned;
     known->layer = point->layer;
+    known->instances = point->instances;
+    known->open_at = point->open_at;
     return PYTHIA_OK;
 }
 
@@ -194,57 +196,96 @@ static int read_inventory(struct pythia_controller *c, size_t index, uint64_t no
 
 /* ---- what a plane shall be told ---- */
 
-/* A wish in one number, to see whether it changes. */
-static uint64_t wish_number(const struct pythia_control_wish *wish, bool by_type)
+/* All wishes for a point, which are for different instances; none: it is to be closed. */
+struct wished {
+    const struct pythia_control_wish *first;
+    size_t count;
+};
+
+static struct wished wished_in(const struct pythia_wishes *set, struct pythia_text id)
 {
-    if (!wish)
+    size_t at = pythia_wishes_find(set, id);
+    if (at == PYTHIA_NO_WISH)
+        return (struct wished){NULL, 0};
+    return (struct wished){&set->wishes[at], pythia_wishes_end(set, at) - at};
+}
+
+static uint64_t mix_texts(uint64_t number, const struct pythia_text *texts, size_t count)
+{
+    number = pythia_hash_mix(number, texts ? count : SIZE_MAX);
+    for (size_t i = 0; texts && i < count; i++)
+        number = pythia_hash_mix(number, pythia_hash_bytes(texts[i].bytes, texts[i].size));
+    return number;
+}
+
+/* The wishes for a point in one number, to see whether they change. */
+static uint64_t number_wishes(struct wished w, bool by_type)
+{
+    if (w.count == 0)
         return CLOSED;
-    if (!wish->types || !by_type)
+    if (!w.first->at && (!w.first->types || !by_type))
         return OPEN;
-    uint64_t number = wish->type_count;
-    for (size_t i = 0; i < wish->type_count; i++)
-        number =
-            pythia_hash_mix(number, pythia_hash_bytes(wish->types[i].bytes, wish->types[i].size));
+    uint64_t number = 0;
+    for (size_t i = 0; i < w.count; i++) {
+        number = mix_texts(number, by_type ? w.first[i].types : NULL, w.first[i].type_count);
+        number = mix_texts(number, w.first[i].at, w.first[i].at_count);
+        number = pythia_hash_mix(number, w.first[i].except);
+    }
     return number > OPEN ? number : number + 2;
 }
 
-/* The desired state of a point, ignoring how long it has to stay unchanged. NULL: closed. */
-static const struct pythia_control_wish *find_wish(const struct pythia_controller *c,
-                                                   const struct pythia__controlled *p,
-                                                   struct pythia_control_wish *room)
+/* The desired state of a point, ignoring how long it has to stay unchanged. A plane that cannot
+ * tell instances apart is not given wishes for some of them. */
+static struct wished find_wishes(const struct pythia_controller *c,
+                                 const struct pythia__controlled *p,
+                                 struct pythia_control_wish *room)
 {
+    const struct plane *plane = &c->planes[c->table.targets[p->target].plane];
+    struct wished found = wished_in(&c->desired, p->id);
     *room = (struct pythia_control_wish){.id = p->id};
     if (c->off)
-        return NULL;
+        return (struct wished){NULL, 0};
+    if (p->open_by_default && (p->quarantined_ns || c->options.keep_defaults))
+        return (struct wished){room, 1};
     if (p->quarantined_ns)
-        return p->open_by_default ? room : NULL;
-    size_t wish = pythia_wishes_find(&c->desired, p->id);
-    if (wish != PYTHIA_NO_WISH && !(c->options.keep_defaults && p->open_by_default))
-        return &c->desired.wishes[wish];
-    return wish != PYTHIA_NO_WISH || (c->options.keep_defaults && p->open_by_default) ? room : NULL;
+        return (struct wished){NULL, 0};
+    bool for_all = found.count > 0 && !found.first->at;
+    if (!plane->control->ops->by_instance || (for_all && !found.first->types))
+        found.count = for_all;
+    return found;
 }
 
 /* Add to `set` what this point is to be now; the number of it is noted in `asked`. */
-static void add_wish(struct pythia_controller *c, struct plane *plane, struct pythia__controlled *p,
-                     struct pythia_wishes *set, uint64_t *asked, uint64_t now_ns)
+static void add_wishes(struct pythia_controller *c, struct plane *plane,
+                       struct pythia__controlled *p, struct pythia_wishes *set, uint64_t *asked,
+                       uint64_t now_ns)
 {
     struct pythia_control_wish room;
     bool by_type = plane->control->ops->by_type;
-    const struct pythia_control_wish *wish = find_wish(c, p, &room);
-    *asked = wish_number(wish, by_type);
+    struct wished wished = find_wishes(c, p, &room);
+    *asked = number_wishes(wished, by_type);
     if (*asked != p->asked && p->switched_ns && now_ns < p->switched_ns + c->options.hold_ns &&
         !c->off) {
         plane->held = true;
-        size_t old = pythia_wishes_find(&plane->told, p->id);
-        wish = old == PYTHIA_NO_WISH ? NULL : &plane->told.wishes[old];
+        wished = wished_in(&plane->told, p->id);
         *asked = p->asked;
     }
-    if (!wish)
-        return;
-    set->wishes[set->count] = *wish;
-    if (!by_type)
-        set->wishes[set->count].types = NULL;
-    set->count++;
+    for (size_t i = 0; i < wished.count; i++) {
+        set->wishes[set->count] = wished.first[i];
+        if (!by_type)
+            set->wishes[set->count].types = NULL;
+        set->count++;
+    }
+}
+
+static size_t count_most_wishes(const struct pythia_wishes *set)
+{
+    size_t most = 1;
+    for (size_t i = 0, end; i < set->count; i = end) {
+        end = pythia_wishes_end(set, i);
+        most = end - i > most ? end - i : most;
+    }
+    return most;
 }
 
 /* The whole set of a plane; `asked` by point of the table. The texts are borrowed from what there
@@ -253,7 +294,9 @@ static int choose_all(struct pythia_controller *c, size_t index, struct pythia_w
                       uint64_t **asked, uint64_t now_ns)
 {
     struct pythia__controlled_table *t = &c->table;
-    *set = (struct pythia_wishes){.wishes = pythia_calloc(t->count, sizeof(*set->wishes))};
+    size_t most = count_most_wishes(&c->desired), told = count_most_wishes(&c->planes[index].told);
+    most = told > most ? told : most; /* for one point */
+    *set = (struct pythia_wishes){.wishes = pythia_calloc(t->count * most, sizeof(*set->wishes))};
     *asked = pythia_calloc(t->count, sizeof(**asked));
     if (!set->wishes || !*asked) {
         pythia_free(set->wishes);
@@ -263,7 +306,7 @@ static int choose_all(struct pythia_controller *c, size_t index, struct pythia_w
     c->planes[index].held = false;
     for (size_t i = 0; i < t->count; i++)
         if (t->targets[t->points[i].target].plane == index && !t->points[i].pinned)
-            add_wish(c, &c->planes[index], &t->points[i], set, &(*asked)[i], now_ns);
+            add_wishes(c, &c->planes[index], &t->points[i], set, &(*asked)[i], now_ns);
     return PYTHIA_OK;
 }
 
@@ -641,6 +684,7 @@ static struct pythia_controlled describe_point(const struct pythia_controller *c
     const struct plane *plane = &c->planes[target->plane];
     const struct pythia_controller_seen *seen = &p->seen_of;
     struct pythia_control_wish room;
+    struct wished wished = find_wishes(c, p, &room);
     struct pythia_controlled out = {
         .plane = plane->control->ops->name,
         .id = p->id,
@@ -648,7 +692,10 @@ static struct pythia_controlled describe_point(const struct pythia_controller *c
         .price_ns = isnan(p->price_ns) ? seen->price_ns : p->price_ns,
         .price_known = isnan(p->price_ns) ? seen->price_known : PYTHIA_PRICE_MEASURED,
         .hits = p->hits > seen->spans ? p->hits : seen->spans,
-        .wanted = p->pinned ? p->open_by_default : find_wish(c, p, &room) != NULL,
+        .wanted = p->pinned ? p->open_by_default : wished.count > 0,
+        .placed = !p->pinned && wished.count > 0 && wished.first->at,
+        .instances = p->instances,
+        .open_at = p->open_at,
         .pinned = p->pinned,
         .quarantined = p->quarantined_ns != 0,
         .open_by_default = p->open_by_default,
@@ -659,8 +706,10 @@ static struct pythia_controlled describe_point(const struct pythia_controller *c
         out.spans = count_rise(p->spans_before, seen->spans);
         out.requests = count_rise(p->requests_before, seen->requests);
     }
-    out.silent = out.wanted && !out.quarantined && out.result == PYTHIA_CONTROL_APPLIED &&
-                 out.spans == 0 && out.requests >= PYTHIA_SILENT_REQUESTS;
+    /* Which requests could have hit a point that is open at some instances is not known. */
+    out.silent = out.wanted && !out.placed && !out.quarantined &&
+                 out.result == PYTHIA_CONTROL_APPLIED && out.spans == 0 &&
+                 out.requests >= PYTHIA_SILENT_REQUESTS;
     return out;
 }
 
@@ -739,6 +788,20 @@ bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
     return true;
 }
 
+bool pythia_controller_tells_instances(const struct pythia_controller *c, struct pythia_text id)
+{
+    bool any = false;
+    for (size_t i = 0; i < c->table.count; i++) {
+        const struct pythia__controlled *p = &c->table.points[i];
+        if (!pythia_text_equal(p->id, id))
+            continue;
+        any = true;
+        if (!c->planes[c->table.targets[p->target].plane].control->ops->by_instance)
+            return false;
+    }
+    return any;
+}
+
 int pythia_controller_each_plane(const struct pythia_controller *c,
                                  int (*each)(void *context,
                                              const struct pythia_controlled_plane *plane),
@@ -786,7 +849,7 @@ struct pythia_controller_numbers pythia_controller_numbers(const struct pythia_c
         size_t wish = pythia_wishes_find(&c->desired, c->table.points[i].id);
         if (wish != PYTHIA_NO_WISH && !known[wish]) {
             known[wish] = true;
-            n.unknown_wishes--;
+            n.unknown_wishes -= pythia_wishes_end(&c->desired, wish) - wish;
         }
     }
     pythia_free(known);

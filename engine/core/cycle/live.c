@@ -61,7 +61,8 @@ int pythia__live_desire(struct pythia_live *l)
     int status = PYTHIA_ENOMEM;
     if (l->search &&
         (!known || (status = pythia_search_open_points(l->search, &next.open)) != PYTHIA_OK ||
-         (status = pythia_space_skeleton_points(l->space, &next.skeleton)) != PYTHIA_OK)) {
+         (status = pythia_space_skeleton_points(l->space, &next.skeleton)) != PYTHIA_OK ||
+         (status = pythia__live_find_partial(l)) != PYTHIA_OK)) {
         free_points(&next);
         pythia_free(known);
         pythia__live_advance_set(l, PYTHIA__SET_FAILED);
@@ -150,6 +151,9 @@ int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space
     l->taker = taker;
     l->o = *options;
     l->last.leading = SIZE_MAX;
+    l->o.search.instances = l->o.instances.count;
+    l->o.search.prefer = l->o.instances.prefer;
+    l->o.search.instances_context = l->o.instances.context;
     set_defaults(&l->o);
     int status = pythia__live_share_init(l);
     if (status == PYTHIA_OK)
@@ -175,6 +179,7 @@ void pythia_live_destroy(struct pythia_live *l)
     pythia_window_destroy(l->window);
     pythia__evidence_context_free(&l->context);
     pythia_request_variables_destroy(l->variables);
+    pythia_free(l->partial);
     pythia__late_free(&l->late);
     pythia__live_types_free(&l->types);
     pythia_request_types_destroy(l->namer);
@@ -390,6 +395,10 @@ static int take_request(void *context, const struct pythia_trace *finished)
     l->numbers.other_requests += type->other;
     if (type->learnt && (status = pythia__live_learn_again(l, type, whole)) != PYTHIA_OK)
         return status;
+    if (pythia__live_was_elsewhere(l, type, whole)) {
+        l->numbers.elsewhere++;
+        return PYTHIA_OK;
+    }
     if ((status = hide_closed(l, type, whole, &trace)) != 0)
         return status < 0 ? status : PYTHIA_OK;
     status = pythia_critical_path_find(&l->context.path, trace, l->o.groups.latency);
@@ -739,6 +748,12 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
     } else if (paused) {
         pythia__live_advance_set(l, PYTHIA__SET_PAUSED);
     }
+}
+
+int pythia_live_choose_again(struct pythia_live *l)
+{
+    pythia__live_drop_evidence(l);
+    return pythia__live_desire(l);
 }
 
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,

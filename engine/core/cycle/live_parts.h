@@ -97,6 +97,8 @@ struct pythia_live {
     uint64_t late_looked_ns;       /* when types to learn were last looked for */
     enum pythia__live_phase phase;
     enum pythia__set_state set;
+    uint32_t *partial; /* owned: points that are wanted open at one instance only */
+    size_t partial_count, partial_capacity;
     bool paused;              /* by its owner, whatever the phase */
     uint64_t wish;            /* number of the desired set */
     uint64_t apart;           /* requests set apart since the last cycle */
@@ -125,6 +127,13 @@ static inline uint64_t pythia__live_few_to_learn(const struct pythia_live *l)
 {
     return l->o.learn_requests < 5 ? l->o.learn_requests : 5;
 }
+
+/* live_instances.c: note which points are wanted open at one instance only, PYTHIA_OK or
+ * PYTHIA_ENOMEM; and does a request of a type lack such a point because it hit another instance, or
+ * may it? */
+int pythia__live_find_partial(struct pythia_live *l);
+bool pythia__live_was_elsewhere(const struct pythia_live *l, const struct pythia__live_type *type,
+                                const struct pythia_trace *trace);
 
 /* Is a trace point open for requests of all types? A search must have begun. */
 bool pythia__live_opens_for_all(const struct pythia_live *l, uint32_t point);

@@ -91,6 +91,8 @@ struct pythia_search_options pythia__live_share_search(const struct pythia_live 
     how.prices = NULL;
     how.layers = l->share.layers;
     how.history = NULL;
+    how.prefer = NULL;
+    how.instances = NULL; /* members know different ones */
     return how;
 }
 

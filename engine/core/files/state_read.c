@@ -19,6 +19,7 @@ enum query {
     QUERY_SPACE,
     QUERY_OFF,
     QUERY_PIN_TYPE,
+    QUERY_PIN_PLACE,
     QUERY_HISTORY,
     QUERY_DESIRED,
     QUERY_INVENTORY,
@@ -33,13 +34,16 @@ static const char *const queries[QUERY_COUNT] = {
     [QUERY_SPACE] = ("SELECT value FROM note WHERE name = 'space'"),
     [QUERY_OFF] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'off'"),
     [QUERY_PIN_TYPE] = ("SELECT trace_point, request_type FROM pin_type ORDER BY 1, 2"),
+    [QUERY_PIN_PLACE] = ("SELECT trace_point, pin, place FROM pin_place JOIN pin USING(trace_point)"
+                         " ORDER BY 1, 3"),
     [QUERY_HISTORY] = ("SELECT value FROM note WHERE name = 'history'"),
     [QUERY_DESIRED] = ("SELECT trace_point, request_type FROM desired"
                        " LEFT JOIN desired_type USING(trace_point) ORDER BY 1, 2"),
     [QUERY_INVENTORY] = ("SELECT plane, target, trace_point, coalesce(hits, 0) FROM inventory"
                          " ORDER BY 1, 2, 3"),
     [QUERY_PIN] = ("SELECT trace_point, pin FROM pin WHERE trace_point NOT IN"
-                   " (SELECT trace_point FROM pin_type) ORDER BY 1"),
+                   " (SELECT trace_point FROM pin_type UNION SELECT trace_point FROM pin_place)"
+                   " ORDER BY 1"),
     [QUERY_DECISIONS] =
         ("SELECT decided, unix_ns, trace_point, open, request_type, inside, cost_ns, reason,"
          " price_ns, price_known, hits, switch.spans, switch.requests, start_ns"
@@ -183,6 +187,27 @@ int pythia_state_each_pin_type(struct pythia_state *s,
 {
     struct pin_type_taker t = {each, context};
     return each_row(s, queries[QUERY_PIN_TYPE], take_pin_type_row, &t);
+}
+
+struct pin_place_taker {
+    int (*each)(void *context, struct pythia_text id, int pin, struct pythia_text place);
+    void *context;
+};
+
+static int take_pin_place_row(void *context, sqlite3_stmt *row)
+{
+    const struct pin_place_taker *t = context;
+    return t->each(t->context, column_text(row, 0), sqlite3_column_int(row, 1),
+                   column_text(row, 2));
+}
+
+int pythia_state_each_pin_place(struct pythia_state *s,
+                                int (*each)(void *context, struct pythia_text id, int pin,
+                                            struct pythia_text place),
+                                void *context)
+{
+    struct pin_place_taker t = {each, context};
+    return each_row(s, queries[QUERY_PIN_PLACE], take_pin_place_row, &t);
 }
 
 struct history_taker {

@@ -46,7 +46,10 @@ static const char *const schemas[PYTHIA_STATE_SCHEMA] = {
     /* likewise request types that a point of the desired set is for */
     ("CREATE TABLE desired_type(trace_point TEXT NOT NULL"
      " REFERENCES desired(trace_point) ON DELETE CASCADE,"
-     " request_type TEXT NOT NULL, PRIMARY KEY(trace_point, request_type)) WITHOUT ROWID;")};
+     " request_type TEXT NOT NULL, PRIMARY KEY(trace_point, request_type)) WITHOUT ROWID;"),
+    /* places of the instances that a pin is about, "HOST/PROCESS", one a row; none: all */
+    ("CREATE TABLE pin_place(trace_point TEXT NOT NULL REFERENCES pin(trace_point)"
+     " ON DELETE CASCADE, place TEXT NOT NULL, PRIMARY KEY(trace_point, place)) WITHOUT ROWID;")};
 
 int pythia__state_fail(struct pythia_error *e, const char *path, sqlite3 *db)
 {

@@ -338,7 +338,7 @@ int pythia_state_put_off(struct pythia_state *s, bool off)
     return end_with(s, good);
 }
 
-/* The types of the point's last pin go with its row, which is deleted or replaced. */
+/* The types and places of the point's last pin go with its row, which is deleted or replaced. */
 static bool put_pin(struct pythia_state *s, struct pythia_text id, int pin)
 {
     struct row r = begin_insert(s, pin ? "INSERT OR REPLACE INTO pin VALUES(?1,?2)"
@@ -354,18 +354,32 @@ int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin)
     return end_with(s, put_pin(s, id, pin) && good);
 }
 
-int pythia_state_put_pin_for(struct pythia_state *s, struct pythia_text id,
-                             const struct pythia_text *types, size_t count)
+/* A pin and, for each text, a row with it. */
+static int put_pin_with(struct pythia_state *s, struct pythia_text id, int pin,
+                        const char *insert_text, const struct pythia_text *texts, size_t count)
 {
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-    good = put_pin(s, id, 1) && good;
+    good = put_pin(s, id, pin) && good;
     for (size_t i = 0; i < count; i++) {
-        struct row r = begin_insert(s, "INSERT OR REPLACE INTO pin_type VALUES(?1,?2)");
+        struct row r = begin_insert(s, insert_text);
         bind_text(&r, id);
-        bind_text(&r, types[i]);
+        bind_text(&r, texts[i]);
         good = end_insert(&r) && good;
     }
     return end_with(s, good);
+}
+
+int pythia_state_put_pin_for(struct pythia_state *s, struct pythia_text id,
+                             const struct pythia_text *types, size_t count)
+{
+    return put_pin_with(s, id, 1, "INSERT OR REPLACE INTO pin_type VALUES(?1,?2)", types, count);
+}
+
+int pythia_state_put_pin_at(struct pythia_state *s, struct pythia_text id, int pin,
+                            const struct pythia_text *places, size_t count)
+{
+    return put_pin_with(s, id, pin, "INSERT OR REPLACE INTO pin_place VALUES(?1,?2)", places,
+                        count);
 }
 
 int pythia_state_put_history(struct pythia_state *s, const struct pythia_history *h)

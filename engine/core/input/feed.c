@@ -1,9 +1,10 @@
-/* With one thread a decoder's sink is the taker. With more, each worker takes the next piece of the
- * input (pieces.h) and packs the spans it decodes into batches, which the caller's thread unpacks:
+/* Spans belong to shards, by their trace; what takes them is as many takers of a thread each. One
+ * thread decodes and gives each span to its shard at once. Of several threads, each does what there
+ * is to do: it adds a batch of spans to a shard that no other thread is at, or decodes the next
+ * piece of the input (pieces.h) into batches, one for each shard.
  *
- *   worker: piece ─> decoder ─> batch ─┐
- *   worker: piece ─> decoder ─> batch ─┴─> queue ─> caller: unpack ─> taker
- *                                          caller: piece ─> decoder ─> taker, if the queue is empty
+ *   thread: piece ─> decoder ─> batches ─┬─> queue of shard 0 ─┐
+ *   thread: piece ─> decoder ─> batches ─┴─> queue of shard 1 ─┴─> any thread, one a shard: taker
  *
  * The order in which spans arrive is left to chance: nothing that takes them depends on it. What is
  * wrong with the files is logged in their order (file_messages.h). */
@@ -15,12 +16,14 @@
 
 #include "file_messages.h"
 #include "pieces.h"
+#include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/span_batch.h"
 #include "pythia/status.h"
 
-#define BATCH_BYTES ((size_t)256 * 1024)
-#define QUEUE_MAX   16 /* batches that wait */
+#define BATCH_BYTES ((size_t)128 * 1024)
+#define QUEUE_MAX   4 /* batches that wait, for each thread */
+#define AHEAD       2 /* pieces for each thread, between the first and the last that are decoded */
 
 /* ---- one piece ---- */
 
@@ -90,7 +93,8 @@ static int detect_format(struct decoding *d, struct pythia_input_stream *stream,
         return PYTHIA_OK;
     }
     const unsigned long failures = pythia_mem_failures();
-    *format = d->options->format ? d->options->format : pythia_adapter_like(head);
+    bool chosen = d->options->format && !d->piece->of->file->is_events;
+    *format = chosen ? d->options->format : pythia_adapter_like(head);
     if (pythia_mem_failures() != failures)
         return PYTHIA_ENOMEM; /* it may look like nothing only for want of memory */
     if (!*format && named) {
@@ -169,23 +173,29 @@ static void add_totals(struct pythia__feed_totals *to, const struct pythia__feed
 
 /* ---- one thread ---- */
 
+static size_t shard_of(const struct pythia__feed_taker *taker, const struct pythia_trace_id *trace)
+{
+    return taker->count == 1 ? 0 : pythia_hash_mix(trace->high, trace->low) % taker->count;
+}
+
 static int pass_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
                      const struct pythia_span *span)
 {
     struct decoding *d = (struct decoding *)sink;
-    return d->taker.take(d->taker.context, trace, span);
+    return d->taker.take(d->taker.shards[shard_of(&d->taker, trace)], trace, span);
 }
 
 static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia__pieces *pieces,
                       struct decoding *d, _Atomic uint64_t *read_bytes)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < pieces->count; i++) {
+    for (size_t i = 0; i < pieces->count && status == PYTHIA_OK; i++) {
         d->piece = &pieces->list[i];
-        if ((status = decode_piece(d, vocabulary, read_bytes)) != PYTHIA_OK)
-            break;
+        status = decode_piece(d, vocabulary, read_bytes);
     }
     drop_adapter(d);
+    for (size_t i = 0; i < d->taker.count && status == PYTHIA_OK; i++)
+        status = d->taker.finish(d->taker.shards[i]);
     return status;
 }
 
@@ -196,14 +206,24 @@ struct batch {
     struct pythia_span_batch *spans; /* owned */
 };
 
+struct queue {
+    struct batch *first, *last;
+    bool busy, finished; /* busy: a thread adds a batch to the shard */
+};
+
 struct shared {
     uv_mutex_t lock;
     uv_cond_t changed;
-    struct batch *first, *last, *spare; /* the queue, and batches to be filled again */
-    size_t queued, working;
-    int status; /* the first failure: it ends all reading */
+    struct pythia__feed_taker taker;
+    struct queue *queues; /* owned: of each shard */
+    struct batch *spare;  /* batches to be filled again */
+    size_t queued;        /* batches that wait or are being added */
+    size_t filling;       /* threads that may have batches which are not queued */
+    int status;           /* the first failure: it ends all reading */
     const struct pythia__pieces *pieces;
-    size_t next, workers;
+    size_t next;
+    struct worker *workers; /* owned */
+    size_t count;
     struct pythia_vocabulary *vocabulary;
     _Atomic uint64_t *read_bytes;
 };
@@ -211,7 +231,8 @@ struct shared {
 struct worker {
     struct decoding decoding;
     struct shared *shared;
-    struct batch *batch; /* being filled */
+    struct batch **batches; /* owned: being filled, one for each shard; NULL: not begun */
+    bool filling, started;
     uv_thread_t thread;
 };
 
@@ -237,28 +258,70 @@ static struct batch *make_batch(void)
 
 static struct batch *take_spare(struct shared *s)
 {
+    uv_mutex_lock(&s->lock);
     struct batch *batch = s->spare;
+    if (batch)
+        s->spare = batch->next;
+    uv_mutex_unlock(&s->lock);
     if (!batch)
         return make_batch();
-    s->spare = batch->next;
-    pythia_span_batch_clear(batch->spans);
     batch->next = NULL;
     return batch;
 }
 
-/* Put the worker's batch into the queue and get another one. A full queue holds the worker up, so
- * that memory is bounded when the caller is slower than its workers. */
-static int queue_batch(struct worker *w)
+/* The first failure counts. The lock is held. */
+static void note_status(struct shared *s, int status)
+{
+    s->status = s->status == PYTHIA_OK ? status : s->status;
+}
+
+/* Give the first batch of a queue to its shard, if no other thread is at that. False: there is
+ * nothing to do. The lock is held, but not meanwhile. */
+static bool add_first_batch(struct shared *s, size_t number)
+{
+    struct queue *q = &s->queues[number];
+    struct batch *batch = q->busy || s->status != PYTHIA_OK ? NULL : q->first;
+    if (!batch)
+        return false;
+    q->first = batch->next;
+    q->last = q->first ? q->last : NULL;
+    q->busy = true;
+    uv_mutex_unlock(&s->lock);
+    int status = pythia_span_batch_each(batch->spans, s->taker.take, s->taker.shards[number]);
+    pythia_span_batch_clear(batch->spans);
+    uv_mutex_lock(&s->lock);
+    note_status(s, status);
+    q->busy = false;
+    s->queued--;
+    batch->next = s->spare;
+    s->spare = batch;
+    uv_cond_broadcast(&s->changed);
+    return true;
+}
+
+static bool add_batch(struct shared *s)
+{
+    for (size_t i = 0; i < s->taker.count; i++)
+        if (add_first_batch(s, i))
+            return true;
+    return false;
+}
+
+/* Put a batch into the queue of its shard. While there is no place, this thread adds others, so
+ * that memory is bounded when decoding is faster. */
+static int queue_batch(struct worker *w, size_t number)
 {
     struct shared *s = w->shared;
+    struct queue *q = &s->queues[number];
     uv_mutex_lock(&s->lock);
-    while (s->queued >= QUEUE_MAX && s->status == PYTHIA_OK)
-        uv_cond_wait(&s->changed, &s->lock);
-    *(s->last ? &s->last->next : &s->first) = w->batch;
-    s->last = w->batch;
+    while (s->queued >= QUEUE_MAX * s->count && s->status == PYTHIA_OK)
+        if (!add_batch(s))
+            uv_cond_wait(&s->changed, &s->lock);
+    *(q->last ? &q->last->next : &q->first) = w->batches[number];
+    q->last = w->batches[number];
+    w->batches[number] = NULL;
     s->queued++;
-    w->batch = take_spare(s);
-    int status = w->batch ? s->status : PYTHIA_ENOMEM;
+    int status = s->status;
     uv_cond_broadcast(&s->changed);
     uv_mutex_unlock(&s->lock);
     return status;
@@ -268,180 +331,170 @@ static int batch_span(struct pythia_sink *sink, const struct pythia_trace_id *tr
                       const struct pythia_span *span)
 {
     struct worker *w = ((struct decoding *)sink)->worker;
-    int status = pythia_span_batch_add(w->batch->spans, trace, span);
-    return status != PYTHIA_OK || pythia_span_batch_size(w->batch->spans) < BATCH_BYTES
-               ? status
-               : queue_batch(w);
+    size_t shard = shard_of(&w->shared->taker, trace);
+    if (!w->batches[shard] && !(w->batches[shard] = take_spare(w->shared)))
+        return PYTHIA_ENOMEM;
+    struct pythia_span_batch *to = w->batches[shard]->spans;
+    int status = pythia_span_batch_add(to, trace, span);
+    return status != PYTHIA_OK || pythia_span_batch_size(to) < BATCH_BYTES ? status
+                                                                           : queue_batch(w, shard);
 }
 
-/* The next piece for a worker; NULL when there is none, or after a failure. */
-static const struct pythia__piece *next_piece(struct shared *s)
+/* Would a thread be far ahead of one that the system has put to sleep in the middle of a piece? Then
+ * traces whose spans are near each other in the file would look as if they were far apart. The lock
+ * is held. */
+static bool is_far_ahead(const struct shared *s, const struct pythia__piece *piece)
 {
-    uv_mutex_lock(&s->lock);
-    bool more = s->next < s->pieces->count && s->status == PYTHIA_OK;
-    const struct pythia__piece *piece = more ? &s->pieces->list[s->next++] : NULL;
-    uv_mutex_unlock(&s->lock);
-    return piece;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct pythia__piece *other = s->workers[i].decoding.piece;
+        if (other && other->of == piece->of && (size_t)(piece - other) > AHEAD * s->count)
+            return true;
+    }
+    return false;
 }
 
-static int decode_pieces(struct worker *w)
+/* Queue the batches that this thread has begun. False: there are none. The lock is held, but not
+ * meanwhile. */
+static bool queue_rest(struct worker *w)
 {
     struct shared *s = w->shared;
-    while ((w->decoding.piece = next_piece(s))) {
-        int status = decode_piece(&w->decoding, s->vocabulary, s->read_bytes);
-        if (status != PYTHIA_OK)
-            return status;
-    }
-    return pythia_span_batch_count(w->batch->spans) > 0 ? queue_batch(w) : PYTHIA_OK;
+    int status = PYTHIA_OK;
+    if (!w->filling)
+        return false;
+    uv_mutex_unlock(&s->lock);
+    for (size_t i = 0; i < s->taker.count && status == PYTHIA_OK; i++)
+        if (w->batches[i])
+            status = queue_batch(w, i);
+    uv_mutex_lock(&s->lock);
+    note_status(s, status);
+    w->filling = false;
+    s->filling--;
+    uv_cond_broadcast(&s->changed);
+    return true;
 }
 
-/* The first failure counts. The lock is held. */
-static void note_status(struct shared *s, int status)
+/* Decode the next piece. Batches are queued with the last span of a piece, so that no thread holds
+ * them back; but those of small files once they are full, because there would be a batch for a few
+ * spans. False: there is none, or not yet. The lock is held, but not meanwhile. */
+static bool decode_next(struct worker *w)
 {
-    s->status = s->status == PYTHIA_OK ? status : s->status;
+    struct shared *s = w->shared;
+    if (s->next == s->pieces->count || is_far_ahead(s, &s->pieces->list[s->next]))
+        return false;
+    const struct pythia__piece *piece = w->decoding.piece = &s->pieces->list[s->next++];
+    s->filling += !w->filling;
+    w->filling = true;
+    uv_mutex_unlock(&s->lock);
+    int status = decode_piece(&w->decoding, s->vocabulary, s->read_bytes);
+    uv_mutex_lock(&s->lock);
+    note_status(s, status);
+    if (piece->format)
+        (void)queue_rest(w);
+    w->decoding.piece = NULL;
+    return true;
+}
+
+/* Can more batches come? The lock is held. */
+static bool awaits_batches(const struct shared *s)
+{
+    return s->next < s->pieces->count || s->filling > 0 || s->queued > 0;
+}
+
+/* Finish a shard. False: there is none, or not yet. The lock is held, but not meanwhile. */
+static bool finish_next(struct shared *s)
+{
+    size_t i = 0;
+    while (i < s->taker.count && s->queues[i].finished)
+        i++;
+    if (awaits_batches(s) || i == s->taker.count)
+        return false;
+    s->queues[i].finished = true;
+    uv_mutex_unlock(&s->lock);
+    int status = s->taker.finish(s->taker.shards[i]);
+    uv_mutex_lock(&s->lock);
+    note_status(s, status);
+    return true;
 }
 
 static void run_worker(void *argument)
 {
     struct worker *w = argument;
     struct shared *s = w->shared;
-    int status = decode_pieces(w);
-    drop_adapter(&w->decoding);
     uv_mutex_lock(&s->lock);
-    note_status(s, status);
-    s->working--;
-    uv_cond_broadcast(&s->changed);
-    uv_mutex_unlock(&s->lock);
-}
-
-/* A piece for the caller's thread, which has no batch to unpack; NULL if the workers will take all
- * that are left: then there is soon a batch. The lock is held. */
-static const struct pythia__piece *take_piece(struct shared *s)
-{
-    bool many = s->status == PYTHIA_OK && s->pieces->count - s->next > s->workers;
-    return many ? &s->pieces->list[s->next++] : NULL;
-}
-
-/* The first batch of the queue; NULL if there is none. The lock is held. */
-static struct batch *pop_batch(struct shared *s)
-{
-    struct batch *batch = s->first;
-    if (!batch)
-        return NULL;
-    s->first = batch->next;
-    s->last = s->first ? s->last : NULL;
-    s->queued--;
-    uv_cond_broadcast(&s->changed);
-    return batch;
-}
-
-/* Unpack batches, and decode pieces where there are none, until no worker is left. */
-static int drain_batches(struct shared *s, struct decoding *own)
-{
-    uv_mutex_lock(&s->lock);
-    for (;;) {
-        struct batch *batch = pop_batch(s);
-        own->piece = batch ? NULL : take_piece(s);
-        if (!batch && !own->piece && s->working == 0)
-            break;
-        if (!batch && !own->piece) {
-            uv_cond_wait(&s->changed, &s->lock);
+    while (s->status == PYTHIA_OK) {
+        if (add_batch(s) || decode_next(w) || queue_rest(w) || finish_next(s))
             continue;
-        }
-        int status = s->status;
-        uv_mutex_unlock(&s->lock);
-        if (own->piece)
-            status = decode_piece(own, s->vocabulary, s->read_bytes);
-        else if (status == PYTHIA_OK)
-            status = pythia_span_batch_each(batch->spans, own->taker.take, own->taker.context);
-        uv_mutex_lock(&s->lock);
-        note_status(s, status);
-        if (batch) {
-            batch->next = s->spare;
-            s->spare = batch;
-        }
+        if (!awaits_batches(s))
+            break;
+        uv_cond_wait(&s->changed, &s->lock);
     }
-    int status = s->status;
+    uv_cond_broadcast(&s->changed); /* after a failure others may wait */
     uv_mutex_unlock(&s->lock);
-    drop_adapter(own);
-    return status;
+    drop_adapter(&w->decoding);
 }
 
-/* One worker is enough to go on: where no more threads can be made, reading is slower. */
-static int start_workers(struct shared *s, struct worker *workers, size_t count,
-                         const struct decoding *model)
+/* The caller's thread is the first worker, and enough: where no more threads can be made, reading
+ * is slower. */
+static int run_workers(struct shared *s, const struct decoding *model)
 {
-    for (size_t i = 0; i < count; i++) {
+    struct worker *workers = s->workers;
+    for (size_t i = 0; i < s->count; i++) {
         struct worker *w = &workers[i];
         w->decoding = *model;
         w->decoding.sink.span = batch_span;
         w->decoding.sink.counts = &w->decoding.totals.counts;
         w->decoding.worker = w;
         w->shared = s;
-        w->batch = make_batch();
-        if (!w->batch)
+        w->batches = pythia_calloc(s->taker.count, sizeof(struct batch *));
+        if (!w->batches)
             return PYTHIA_ENOMEM;
-        uv_mutex_lock(&s->lock);
-        s->working++;
-        uv_mutex_unlock(&s->lock);
-        if (uv_thread_create(&w->thread, run_worker, w) != 0) {
-            uv_mutex_lock(&s->lock);
-            s->working--;
-            uv_mutex_unlock(&s->lock);
-            destroy_batches(w->batch);
-            w->batch = NULL;
-            return i > 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
-        }
     }
-    return PYTHIA_OK;
+    for (size_t i = 1; i < s->count; i++)
+        workers[i].started = uv_thread_create(&workers[i].thread, run_worker, &workers[i]) == 0;
+    run_worker(&workers[0]);
+    for (size_t i = 1; i < s->count; i++)
+        if (workers[i].started)
+            uv_thread_join(&workers[i].thread);
+    return s->status;
 }
 
-/* Workers that were started are waited for, also after a failure: they use the stack of the
- * caller. */
-static int feed_threads(struct shared *s, struct worker *workers, struct decoding *own,
+static int feed_threads(struct shared *s, const struct decoding *model,
                         struct pythia__feed_totals *totals)
 {
-    const struct decoding model = *own;
-    own->sink.counts = &own->totals.counts;
-    int status = start_workers(s, workers, s->workers, &model);
-    if (status != PYTHIA_OK) {
-        uv_mutex_lock(&s->lock);
-        s->status = status;
-        uv_mutex_unlock(&s->lock);
+    s->workers = pythia_calloc(s->count, sizeof(*s->workers));
+    s->queues = pythia_calloc(s->taker.count, sizeof(*s->queues));
+    int status = s->workers && s->queues ? run_workers(s, model) : PYTHIA_ENOMEM;
+    for (size_t i = 0; s->workers && i < s->count; i++) {
+        struct worker *w = &s->workers[i];
+        add_totals(totals, &w->decoding.totals);
+        for (size_t k = 0; w->batches && k < s->taker.count; k++)
+            destroy_batches(w->batches[k]);
+        pythia_free(w->batches);
     }
-    status = drain_batches(s, own);
-    add_totals(totals, &own->totals);
-    for (size_t i = 0; i < s->workers && workers[i].shared; i++) {
-        if (workers[i].thread)
-            uv_thread_join(&workers[i].thread);
-        add_totals(totals, &workers[i].decoding.totals);
-        destroy_batches(workers[i].batch);
-    }
-    destroy_batches(s->first);
+    for (size_t i = 0; s->queues && i < s->taker.count; i++)
+        destroy_batches(s->queues[i].first);
     destroy_batches(s->spare);
+    pythia_free(s->queues);
+    pythia_free(s->workers);
     return status;
 }
 
-static int feed_pieces(struct shared *s, struct decoding *own, struct pythia__feed_totals *totals)
+static int feed_pieces(struct shared *s, struct decoding *model, struct pythia__feed_totals *totals)
 {
-    if (s->workers == 0) {
-        own->sink.counts = &own->totals.counts;
-        int status = feed_alone(s->vocabulary, s->pieces, own, s->read_bytes);
-        *totals = own->totals;
+    if (s->count <= 1) {
+        model->sink.counts = &model->totals.counts;
+        int status = feed_alone(s->vocabulary, s->pieces, model, s->read_bytes);
+        *totals = model->totals;
         return status;
     }
-    struct worker *pool = pythia_calloc(s->workers, sizeof(*pool));
-    if (!pool || uv_mutex_init(&s->lock) != 0) {
-        pythia_free(pool);
+    if (uv_mutex_init(&s->lock) != 0)
         return PYTHIA_ENOMEM;
-    }
     int status = PYTHIA_ENOMEM;
     if (uv_cond_init(&s->changed) == 0) {
-        status = feed_threads(s, pool, own, totals);
+        status = feed_threads(s, model, totals);
         uv_cond_destroy(&s->changed);
     }
     uv_mutex_destroy(&s->lock);
-    pythia_free(pool);
     return status;
 }
 
@@ -468,11 +521,11 @@ int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input
         status = pythia__file_messages_create(&pieces, &own.messages);
     if (status != PYTHIA_OK)
         goto out;
-    size_t workers = options->threads > 1 ? options->threads - 1 : 0;
-    struct shared s = {.pieces = &pieces,
-                       .workers = workers < pieces.count ? workers : pieces.count,
-                       .vocabulary = vocabulary,
-                       .read_bytes = read_bytes};
+    struct shared s = {
+        .taker = taker, .pieces = &pieces, .vocabulary = vocabulary, .read_bytes = read_bytes};
+    /* More threads than pieces and shards would have nothing to do. */
+    s.count = pieces.count + taker.count;
+    s.count = options->threads < s.count ? options->threads : s.count;
     status = feed_pieces(&s, &own, totals);
 out:
     pythia__file_messages_destroy(own.messages);

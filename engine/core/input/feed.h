@@ -12,10 +12,13 @@ struct pythia__feed_totals {
     size_t files, skipped_files, failed_files, empty_files;
 };
 
-/* Takes each span; on the caller's thread. */
+/* Takes each span. All spans of a trace go to one of the shards, found by its id alone. What is done
+ * with a shard is done by one thread at a time, with several shards by several. */
 struct pythia__feed_taker {
-    int (*take)(void *context, const struct pythia_trace_id *trace, const struct pythia_span *span);
-    void *context;
+    int (*take)(void *shard, const struct pythia_trace_id *trace, const struct pythia_span *span);
+    int (*finish)(void *shard); /* no more spans come; not called after a failure */
+    void *const *shards;        /* borrowed */
+    size_t count;               /* at least 1 */
 };
 
 /* Decode all files of `input`. `read_bytes` counts bytes of files as they are read, for whoever

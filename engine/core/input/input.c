@@ -13,8 +13,10 @@
 #include "decompress.h"
 #include "folder_link.h"
 #include "pythia/buf.h"
+#include "pythia/lttng_events.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "trace_events.h"
 
 #define HEAD_BYTES   ((size_t)64 * 1024)
 #define READ_BYTES   ((size_t)128 * 1024)
@@ -27,7 +29,7 @@ struct pythia_input {
     size_t count, capacity, outward; /* links that led out of their folder */
     char *first_outward;             /* in order of path; owned; NULL: none */
     bool follow;
-    bool *failed; /* owned: of each file */
+    bool *failed, *told; /* owned: of each file */
     void (*problem)(void *context, const struct pythia_error *why);
     void *context;
 };
@@ -57,6 +59,15 @@ static int add_input_file(struct pythia_input *in, const char *path, const struc
     return PYTHIA_OK;
 }
 
+/* The files of a folder of events belong together. */
+static int add_event_folder(struct pythia_input *in, const char *path, bool named)
+{
+    int status = add_input_file(in, path, NULL, named);
+    if (status == PYTHIA_OK)
+        in->files[in->count - 1].again = in->files[in->count - 1].is_events = true;
+    return status;
+}
+
 /* A link to a folder may lead in circles; a link to a file outside of the folder would make us
  * read, and show, what the user who made the link may not read. */
 static int add_link(struct pythia_input *in, const char *top, const char *path)
@@ -82,6 +93,10 @@ static int add_input_folder(struct pythia_input *in, const char *top, const char
     if (!folder) {
         report_problem_path(in, path, depth < FOLDER_DEPTH ? errno : ELOOP);
         return PYTHIA_OK;
+    }
+    if (pythia_lttng_is_trace(path)) {
+        closedir(folder);
+        return add_event_folder(in, path, depth == 0);
     }
     int status = PYTHIA_OK;
     struct pythia_buf name = {0};
@@ -162,12 +177,15 @@ int pythia_input_create(const char *const *paths, size_t count, bool follow,
     }
     sort_files(in);
     in->failed = pythia_calloc(in->count + 1, sizeof(*in->failed));
-    if (!in->failed) {
+    in->told = pythia_calloc(in->count + 1, sizeof(*in->told));
+    if (!in->failed || !in->told) {
         status = PYTHIA_ENOMEM;
         goto out;
     }
-    for (size_t i = 0; i < in->count; i++)
+    for (size_t i = 0; i < in->count; i++) {
         in->files[i].failed = &in->failed[i];
+        in->files[i].told = &in->told[i];
+    }
     *out = in;
     return PYTHIA_OK;
 out:
@@ -184,7 +202,14 @@ void pythia_input_destroy(struct pythia_input *in)
     pythia_free(in->files);
     pythia_free(in->first_outward);
     pythia_free(in->failed);
+    pythia_free(in->told);
     pythia_free(in);
+}
+
+void pythia_input_use_rules(struct pythia_input *in, const struct pythia_lttng_rules *rules)
+{
+    for (size_t i = 0; i < in->count; i++)
+        in->files[i].rules = rules;
 }
 
 size_t pythia_input_outward_links(const struct pythia_input *in, const char **first)
@@ -218,6 +243,7 @@ struct pythia_input_stream {
     uint64_t raw_total;
     double expansion_max;
     _Atomic uint64_t *read_bytes;
+    struct pythia__trace_events *events; /* owned; NULL: it is a file */
     bool partial; /* only a range of the file is read: so many bytes are left of it, and these texts
                      stand around it */
     uint64_t range_left;
@@ -338,7 +364,9 @@ static int stream_read(struct pythia_source *source, void *to, size_t capacity, 
         *got = size;
         return PYTHIA_OK;
     }
-    if (s->partial) {
+    if (s->events) {
+        status = pythia__trace_events_read(s->events, to, capacity, got, e);
+    } else if (s->partial) {
         status = read_range(s, to, capacity, got, e);
     } else if (s->coding != PLAIN) {
         status = decompress_file(s, to, capacity, got, e);
@@ -419,11 +447,28 @@ static int fail_opening(struct pythia_input_stream *s, int status, struct pythia
     return status;
 }
 
+static int open_events(const struct pythia_input_file *file, struct pythia_input_stream **out,
+                       struct pythia_error *e)
+{
+    struct pythia_input_stream *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", file->path);
+    s->source = (struct pythia_source){.name = file->path, .read = stream_read};
+    s->file = -1;
+    int status = pythia__trace_events_open(file, &s->events, e);
+    if (status != PYTHIA_OK)
+        return fail_opening(s, status, e);
+    *out = s;
+    return PYTHIA_OK;
+}
+
 int pythia_input_open(const struct pythia_input_file *file, double expansion_max,
                       _Atomic uint64_t *read_bytes, struct pythia_input_stream **out,
                       struct pythia_error *e)
 {
     struct pythia_input_stream *s = NULL;
+    if (file->is_events)
+        return open_events(file, out, e);
     int status = open_stream(file->path, read_bytes, &s, e);
     if (status != PYTHIA_OK)
         return fail_opening(s, status, e);
@@ -466,6 +511,7 @@ void pythia_input_close(struct pythia_input_stream *s)
     if (s->file > STDERR_FILENO)
         close(s->file);
     pythia__decompressor_free(&s->packed);
+    pythia__trace_events_close(s->events);
     pythia_free(s->head);
     pythia_free(s);
 }

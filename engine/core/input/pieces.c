@@ -11,7 +11,7 @@
  * piece costs some 50 microseconds to begin. */
 #define PIECE_BYTES ((uint64_t)2 * 1024 * 1024)
 #define BLOCK_BYTES ((size_t)64 * 1024)
-#define LOOK_BACK   ((size_t)64) /* bytes of an id and what stands around it, at most */
+#define OVERLAP     ((size_t)512) /* of blocks: bytes of the beginning of a trace, at most */
 
 /* ---- where a file can be divided ---- */
 
@@ -50,8 +50,9 @@ static bool ends_line_document(const struct view *v, size_t at)
 }
 
 /* The first place in a block, after its first byte, where a line of JSON begins; 0: none. */
-static size_t find_line(const struct view *v)
+static size_t find_line(const struct view *v, size_t *gap)
 {
+    *gap = 0;
     const char *at = v->bytes, *end = v->bytes + v->size;
     while ((at = memchr(at, '\n', (size_t)(end - at)))) {
         if (ends_line_document(v, (size_t)(at - v->bytes)))
@@ -61,44 +62,78 @@ static size_t find_line(const struct view *v)
     return 0;
 }
 
-#define TRACE_BEGIN "{\"traceID\":\""
-#define TRACE_SPANS "\",\"spans\":["
-
-/* Does a trace begin here, as Jaeger's API writes it? A span begins alike, but its own id comes
- * second. A string cannot hold this, since its quotes would be escaped. */
-static bool begins_trace(const char *at, const char *end)
+static const char *skip_white_space(const char *at, const char *end)
 {
-    size_t lead = strlen(TRACE_BEGIN), rest = strlen(TRACE_SPANS);
-    if ((size_t)(end - at) < lead + LOOK_BACK || memcmp(at, TRACE_BEGIN, lead) != 0)
-        return false;
-    const char *quote = memchr(at + lead, '"', LOOK_BACK - rest);
-    return quote && memcmp(quote, TRACE_SPANS, rest) == 0;
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
 }
 
-/* The first place in a block where a trace begins after another one and a comma; 0: none. */
-static size_t find_trace(const struct view *v)
+/* The place after some tokens of JSON and the white space between and after them; NULL: they do not
+ * stand there. */
+static const char *skip_tokens(const char *at, const char *end, const char *const *tokens)
 {
+    for (; at && *tokens; tokens++) {
+        size_t size = strlen(*tokens);
+        bool found = (size_t)(end - at) >= size && memcmp(at, *tokens, size) == 0;
+        at = found ? skip_white_space(at + size, end) : NULL;
+    }
+    return at;
+}
+
+/* Does a trace begin here, as Jaeger's API writes it, with white space or without? A span begins
+ * alike, but its own id comes second. A string cannot hold this, since its quotes would be escaped.
+ */
+static bool begins_trace(const char *at, const char *end)
+{
+    static const char *const before_id[] = {"{", "\"traceID\"", ":", NULL};
+    static const char *const after_id[] = {"\"", ",", "\"spans\"", ":", "[", NULL};
+    at = skip_tokens(at, end, before_id);
+    if (!at || at == end || *at != '"')
+        return false;
+    at = memchr(at + 1, '"', (size_t)(end - at - 1));
+    return at && skip_tokens(at, end, after_id);
+}
+
+/* The first place in a block where a trace begins after another one and a comma, which is `*gap`
+ * bytes with the white space around it; 0: none. */
+static size_t find_trace(const struct view *v, size_t *gap)
+{
+    static const char *const comma[] = {",", NULL};
     const char *at = v->bytes, *end = v->bytes + v->size;
     while ((at = memchr(at, '}', (size_t)(end - at)))) {
-        if (end - at > 2 && at[1] == ',' && begins_trace(at + 2, end))
-            return (size_t)(at - v->bytes) + 2;
-        at++;
+        const char *next = skip_tokens(skip_white_space(++at, end), end, comma);
+        if (!next || !begins_trace(next, end))
+            continue;
+        *gap = (size_t)(next - at);
+        return (size_t)(next - v->bytes);
     }
     return 0;
+}
+
+/* Does a document begin with an array of traces? */
+static bool begins_answer(struct pythia_text head)
+{
+    static const char *const before_traces[] = {"{", "\"data\"", ":", "[", NULL};
+    if (head.size == 0)
+        return false;
+    const char *end = head.bytes + head.size,
+               *at = skip_tokens(skip_white_space(head.bytes, end), end, before_traces);
+    return at && begins_trace(at, end);
 }
 
 /* The layout of the documents in a file, and the functions that turn some of them into a
  * document. */
 struct layout {
-    size_t (*find)(const struct view *v); /* NULL: messages with their sizes in front */
+    /* The place in a block where a document begins, and the bytes before it that belong to neither;
+     * NULL: messages with their sizes in front. */
+    size_t (*find)(const struct view *v, size_t *gap);
     struct pythia_text before, after;
-    size_t overlap; /* of the blocks to look at */
-    unsigned gap;   /* bytes between two documents that belong to neither: a comma */
 };
 
-static const struct layout lines = {find_line, {"", 0}, {"", 0}, 4, 0};
-static const struct layout traces = {find_trace, {"{\"data\":[", 9}, {"]}", 2}, 2 * LOOK_BACK, 1};
-static const struct layout frames = {NULL, {"", 0}, {"", 0}, 0, 0};
+static const struct layout lines = {find_line, {"", 0}, {"", 0}};
+static const struct layout traces = {find_trace, {"{\"data\":[", 9}, {"]}", 2}};
+static const struct layout frames = {NULL, {"", 0}, {"", 0}};
 
 static const struct layout *find_layout(const struct pythia_adapter_ops *format,
                                         struct pythia_text head)
@@ -107,8 +142,7 @@ static const struct layout *find_layout(const struct pythia_adapter_ops *format,
     case PYTHIA_DIVISION_FRAMES:
         return head.size > 0 && head.bytes[0] == 0 ? &frames : NULL;
     case PYTHIA_DIVISION_TRACES:
-        if (pythia_text_starts(head, traces.before) &&
-            begins_trace(head.bytes + traces.before.size, head.bytes + head.size))
+        if (begins_answer(head))
             return &traces;
         return pythia_text_starts(head, PYTHIA_TEXT("{")) ? &lines : NULL;
     case PYTHIA_DIVISION_LINES:
@@ -123,17 +157,18 @@ static const struct layout *find_layout(const struct pythia_adapter_ops *format,
 }
 
 /* The first place at or after `from` where the file can be divided; its size if there is none. */
-static uint64_t find_line_break(struct view *v, const struct layout *layout, uint64_t from,
-                                uint64_t size)
+static uint64_t find_document(struct view *v, const struct layout *layout, uint64_t from,
+                              uint64_t size, size_t *gap)
 {
     while (from < size && read_block(v, from)) {
-        size_t found = layout->find(v);
+        size_t found = layout->find(v, gap);
         if (found > 0)
             return from + found;
         if (v->size < BLOCK_BYTES)
             break;
-        from += BLOCK_BYTES - layout->overlap;
+        from += BLOCK_BYTES - OVERLAP;
     }
+    *gap = 0;
     return size;
 }
 
@@ -168,16 +203,17 @@ static int add_ranges(struct pythia__pieces *p, struct view *v, const struct lay
     uint64_t size = of->file->size_bytes, begin = 0;
     int status = PYTHIA_OK;
     while (begin < size) {
-        uint64_t end = layout->find ? find_line_break(v, layout, begin + PIECE_BYTES, size)
+        size_t gap = 0;
+        uint64_t end = layout->find ? find_document(v, layout, begin + PIECE_BYTES, size, &gap)
                                     : find_last_frame(v, begin, size);
         const struct pythia__piece piece = {
             .of = of,
             .format = format,
             .range = {.begin = begin,
-                      .end = end < size ? end - layout->gap : UINT64_MAX,
+                      .end = end < size ? end - gap : UINT64_MAX,
                       .before = begin > 0 ? layout->before : PYTHIA_TEXT(""),
                       .after = end < size ? layout->after : PYTHIA_TEXT("")},
-            .gap = end < size ? layout->gap : 0};
+            .gap = gap};
         if ((status = add_piece(p, &piece)) != PYTHIA_OK)
             return status;
         begin = end;

@@ -19,7 +19,7 @@ struct pythia__piece {
     const struct pythia_adapter_ops *format; /* NULL: of an undivided file, which is to be looked
                                                 at */
     struct pythia_input_range range;         /* unused if it is undivided */
-    unsigned gap;                            /* bytes between it and the next piece */
+    size_t gap;                              /* bytes between it and the next piece */
 };
 
 struct pythia__pieces {

@@ -420,12 +420,19 @@ static int take_pin_type(void *context, struct pythia_text id, struct pythia_tex
     return take_pin(context, id, 1);
 }
 
+static int take_pin_place(void *context, struct pythia_text id, int pin, struct pythia_text place)
+{
+    (void)place;
+    return take_pin(context, id, pin);
+}
+
 /* The pins set by hand, from the state; NULL when out of memory or not readable. */
 static json_t *pins_of(const struct pythia__daemon *d)
 {
     json_t *out = json_object();
     if (out && pythia_state_each_pin(d->engine.state, take_pin, out) == PYTHIA_OK &&
-        pythia_state_each_pin_type(d->engine.state, take_pin_type, out) == PYTHIA_OK)
+        pythia_state_each_pin_type(d->engine.state, take_pin_type, out) == PYTHIA_OK &&
+        pythia_state_each_pin_place(d->engine.state, take_pin_place, out) == PYTHIA_OK)
         return out;
     json_decref(out);
     return NULL;
@@ -452,20 +459,41 @@ static json_t *types_of(const struct pythia__daemon *d, struct pythia_text id)
     return list;
 }
 
+/* The places that a point is pinned at; null: everywhere, or there is no such pin. */
+static json_t *places_of(const struct pythia__daemon *d, struct pythia_text id)
+{
+    size_t pin = pythia_wishes_find(&d->switching.placed, id);
+    if (pin == PYTHIA_NO_WISH)
+        return json_null();
+    const struct pythia_control_wish *wish = &d->switching.placed.wishes[pin];
+    json_t *list = json_array();
+    for (size_t i = 0; i < wish->at_count; i++)
+        json_array_append_new(list, pack_text(wish->at[i]));
+    return list;
+}
+
+/* How many instances are known, or have the point open; null: the plane cannot tell them apart. */
+static json_t *pack_instances(const struct pythia_controlled *p, size_t count)
+{
+    return pythia_control_named(p->plane)->by_instance ? json_integer((json_int_t)count)
+                                                       : json_null();
+}
+
 static int pack_point(void *context, const struct pythia_controlled *p)
 {
     const struct listing *l = context;
     static const char *const results[] = {"pending", "applied", "refused", "lost"};
     json_t *one = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:o, s:b, s:b, s:b, s:s, "
-        "s:o}",
+        "s:o, s:o, s:o, s:o}",
         "plane", p->plane, "trace_point", pack_text(p->id), "target", pack_text(p->target),
         "price_ns", pack_real(p->price_ns), "price_known", pythia_price_known_name(p->price_known),
         "layer", pythia_layer_name(p->layer), "hits", (json_int_t)p->hits, "spans",
         (json_int_t)p->spans, "requests", (json_int_t)p->requests, "wanted", p->wanted, "mute",
         p->silent, "pinned", p->pinned, "pin", pin_of(l, p->id), "quarantined", p->quarantined,
         "open_by_default", p->open_by_default, "switchable", 1, "result", results[p->result],
-        "types", types_of(l->d, p->id));
+        "types", types_of(l->d, p->id), "places", places_of(l->d, p->id), "instances",
+        pack_instances(p, p->instances), "open_instances", pack_instances(p, p->open_at));
     return json_array_append_new(l->list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 

@@ -22,6 +22,7 @@
 #include "sharing.h"
 #include "switching/breaking.h"
 #include "switching/budget.h"
+#include "switching/chosen.h"
 #include "switching/desired.h"
 #include "switching/fixed.h"
 #include "switching/inventory.h"
@@ -433,7 +434,9 @@ static struct pythia_live_options choose_live_options(struct pythia__daemon *d)
         .cycle_min_ns = CYCLE_MIN_NS,
         .learn_requests = (size_t)s->learn_requests,
         .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
-        .learn_all = s->learn == 0};
+        .learn_all = s->learn == 0,
+        .instances = {pythia__chosen_count, pythia__chosen_prefer, pythia__chosen_is,
+                      &d->switching}};
 }
 
 /* The set that was open before a restart stays open until the search has begun: it counts as

@@ -103,6 +103,13 @@ int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
         if (status != PYTHIA_OK)
             return status;
     }
+    if (d->switching.lttng) {
+        if ((status = pythia__lttng_create(d->switching.lttng, &reader)) != PYTHIA_OK)
+            return status;
+        status = pythia__feeds_add(d->feeds, "LTTng", pythia_adapter_named("native"), reader);
+        if (status != PYTHIA_OK)
+            return status;
+    }
     if (d->engine.s.osprofiler) {
         if ((status = pythia__redis_events_create(d->engine.s.osprofiler, &reader, e)) != PYTHIA_OK)
             return status;

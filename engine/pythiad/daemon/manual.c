@@ -29,7 +29,28 @@ static const char before[] =
     "both. A point that records no spans for its types is opened for all types before it is "
     "closed, in case the program assigns requests to other types, or too late. A target that "
     "cannot switch its trace points is searched as if it could: the report is the same, but "
-    "nothing is saved.\n\n"
+    "nothing is saved.\n\n";
+
+static const char at_instances[] =
+    "A trace point may be opened at one instance of its service only, if the service has several "
+    "and an agent that polls in each (*pythia-control-http*(7)): if it alone exceeds *--added-ns*, "
+    "because at 1 of 8 instances it adds an eighth to the average request; or if the requests of a "
+    "type vary on one host only, because at other instances it would record spans that tell "
+    "nothing. It counts as an eighth of a point for *--points-open*; *--max-overhead-pct* counts "
+    "its hits. Other points of that service are then opened there for the type as well.\n\n"
+    "Requests that hit another instance of the service are excluded from the evidence of types "
+    "that "
+    "have such a point: it is closed there, which says nothing about whether they would hit it. "
+    "/metrics counts them (pythia\\_requests\\_elsewhere\\_total), a cycle takes correspondingly "
+    "longer, and the report describes the requests of that instance. A request that calls several "
+    "instances of the service is not evidence either. The spans of the service must have the "
+    "resource attributes _host.name_ and _process.pid_, or a _service.instance.id_ that is the "
+    "name "
+    "of the agent's instance. When the instance is lost, another one takes its place. A search "
+    "that "
+    "members of a Kafka group share opens all points at all instances.\n\n";
+
+static const char learning[] =
     "When a process joins, the cycle loses only the requests in progress until the process has "
     "its set of open points. When a target loses its set, because it was restarted under its "
     "name, its lease ran out, or its plane failed or came back, the cycle starts over: requests "
@@ -93,6 +114,8 @@ static const char taking[] =
     "\tFrom the rings of all programs of its user (*--gate*), or over a socket (*--records*).\n\n"
     "*Static probes*\n"
     "\tOf programs that nobody instrumented, such as PostgreSQL (*--probes*).\n\n"
+    "*LTTng*\n"
+    "\tEvents of programs with LTTng-UST (*--lttng*).\n\n"
     "*Series*\n"
     "\tWritten by collectors, or in the same CSV (Timepoint,Measurement,Label,PID), from a folder "
     "(*--collect*). A file is read when it is complete, its name ends in .csv, or when its writer "
@@ -336,6 +359,8 @@ static const char controlling[] =
     "\tBy their switchboard (*--gate*).\n\n"
     "*Programs with static probes*\n"
     "\tThrough *pythia-probe*(8), see *pythia-control-probe*(7).\n\n"
+    "*Programs with LTTng-UST*\n"
+    "\tThrough *lttng-sessiond*(8) and *lttng-relayd*(8), see *pythia-control-lttng*(7).\n\n"
     "A target returns to its own set if it has not heard from *pythiad* for *--lease-seconds*.\n\n"
     "# CONTROL\n\n"
     "*pythia ctl* controls *pythiad*. The same interface serves a page for browsers, /, with the "
@@ -425,6 +450,7 @@ static const char starting[] =
     "*pythia-ctl*(1), "
     "*pythia-mcp*(1), "
     "*pythia-control-http*(7), "
+    "*pythia-control-lttng*(7), "
     "*pythia-control-osprofiler*(7), "
     "*pythia-control-probe*(7), "
     "*pythia-probe*(8), "
@@ -450,6 +476,8 @@ static void write_redaction_rule(const char *rule, struct pythia_buf *to)
 void pythia__manual_write(struct pythia_buf *to)
 {
     pythia_buf_puts(to, before);
+    pythia_buf_puts(to, at_instances);
+    pythia_buf_puts(to, learning);
     pythia_buf_puts(to, learning_later);
     pythia_buf_puts(to, settings);
     pythia_options_scdoc(pythia__settings_table, to);

@@ -97,6 +97,10 @@ static void write_request_metrics(const struct pythia__daemon *d, struct pythia_
         "Requests excluded from evidence: a switch was in progress, a target joined or lost its "
         "set, or memory was short.",
         n.under_way);
+    write_counter(to, "pythia_requests_elsewhere_total",
+                  "Requests excluded from evidence: they hit an instance where a trace point is "
+                  "closed that is open at another one.",
+                  n.elsewhere);
     write_counter(to, "pythia_requests_hidden_total", "Requests whose root is ignored.",
                   n.hidden_requests);
     write_counter(to, "pythia_requests_other_total", "Requests counted as type (other).",

@@ -88,11 +88,13 @@ static void share_order(struct pythia__daemon *d, json_t *order)
         pythia_log(PYTHIA_LOG_ERROR, "No memory to share an order by hand; give it again");
 }
 
-void pythia__sharing_pin(void *daemon, const struct pythia_text *ids, size_t count, int pin,
-                         const struct pythia_text *types, size_t type_count)
+void pythia__sharing_pin(void *daemon, const struct pythia_text *ids, size_t count,
+                         const struct pythia__pin *pin)
 {
-    share_order(daemon, json_pack("{s:i, s:o, s:o}", "pin", pin, "trace_points",
-                                  pack_texts(ids, count), "types", pack_texts(types, type_count)));
+    share_order(daemon,
+                json_pack("{s:i, s:o, s:o, s:o}", "pin", pin->value, "trace_points",
+                          pack_texts(ids, count), "types", pack_texts(pin->types, pin->type_count),
+                          "places", pack_texts(pin->places, pin->place_count)));
 }
 
 static int set_off_here(struct pythia__daemon *d, bool off, bool *kept)
@@ -127,15 +129,18 @@ static struct pythia_text *list_texts(const json_t *list, size_t *count)
 
 static int obey_pin(struct pythia__daemon *d, const json_t *order)
 {
-    json_int_t pin = json_integer_value(json_object_get(order, "pin"));
-    size_t count = 0, type_count = 0;
+    json_int_t value = json_integer_value(json_object_get(order, "pin"));
+    size_t count = 0, type_count = 0, place_count = 0;
     struct pythia_text *ids = list_texts(json_object_get(order, "trace_points"), &count),
-                       *types = list_texts(json_object_get(order, "types"), &type_count);
-    int status = ids && types ? pythia__switching_pin(&d->switching, ids, count,
-                                                      (pin > 0) - (pin < 0), types, type_count)
-                              : PYTHIA_ENOMEM;
+                       *types = list_texts(json_object_get(order, "types"), &type_count),
+                       *places = list_texts(json_object_get(order, "places"), &place_count);
+    const struct pythia__pin pin = {(value > 0) - (value < 0), types, places, type_count,
+                                    place_count};
+    int status = ids && types && places ? pythia__switching_pin(&d->switching, ids, count, &pin)
+                                        : PYTHIA_ENOMEM;
     pythia_free(ids);
     pythia_free(types);
+    pythia_free(places);
     return status;
 }
 

@@ -19,8 +19,8 @@ void pythia__sharing_free(struct pythia__sharing *s);
 /* Orders by hand hold for all members. Send a pin to the others; switch everything off, or on
  * again, here and at the others (*kept: the state has it), with the status of the control planes;
  * and obey what another member sent. `daemon` is a struct pythia__daemon. */
-void pythia__sharing_pin(void *daemon, const struct pythia_text *ids, size_t count, int pin,
-                         const struct pythia_text *types, size_t type_count);
+void pythia__sharing_pin(void *daemon, const struct pythia_text *ids, size_t count,
+                         const struct pythia__pin *pin);
 int pythia__sharing_set_off(struct pythia__daemon *d, bool off, bool *kept);
 void pythia__sharing_obey(void *daemon, const json_t *order);
 

@@ -81,6 +81,9 @@ int pythia__rings_create(const char *directory, struct pythia__feed_reader **out
 /* The records of the points of the plane "probe". */
 int pythia__probes_create(struct pythia_control *plane, struct pythia__feed_reader **out);
 
+/* The records of the points of the plane "lttng". */
+int pythia__lttng_create(struct pythia_control *plane, struct pythia__feed_reader **out);
+
 /* A connection (taken over). */
 int pythia__connection_create(int socket, struct pythia__feed_reader **out);
 

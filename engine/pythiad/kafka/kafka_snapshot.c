@@ -297,8 +297,9 @@ void pythia__kafka_snapshot_order(struct pythia__kafka_shared *s, const json_t *
     json_array_foreach (json_object_get(order, "trace_points"), i, id)
         if (json_string_length(id) > 0)
             keep_order(s->snapshot.orders, json_string_value(id),
-                       json_pack("{s:O?, s:[O], s:O?}", "pin", json_object_get(order, "pin"),
-                                 "trace_points", id, "types", json_object_get(order, "types")));
+                       json_pack("{s:O?, s:[O], s:O?, s:O?}", "pin", json_object_get(order, "pin"),
+                                 "trace_points", id, "types", json_object_get(order, "types"),
+                                 "places", json_object_get(order, "places")));
 }
 
 bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k)

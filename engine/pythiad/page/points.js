@@ -13,12 +13,17 @@ function isPinned(point) {
     return Boolean(point.pin || point.pinned);
 }
 
+function isOpenAtSome(point) {
+    return Boolean(point.places) || (point.open_instances > 0 && point.open_instances < point.instances);
+}
+
 /** What a point is, in words; the first is its state. */
 export function pointStates(point) {
     return [
         !point.switchable ? "not switchable" : point.wanted ? "open" : "closed",
         isPinned(point) && "pinned", point.quarantined && "quarantined", point.mute && "silent",
         point.switchable && point.result !== "applied" && point.result,
+        point.wanted && isOpenAtSome(point) && `at ${point.open_instances} of ${things(point.instances, "instance")}`,
         point.types && `only for ${point.types.map(shortName).join(", ")}`,
     ].filter(Boolean);
 }

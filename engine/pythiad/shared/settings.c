@@ -215,8 +215,10 @@ const struct pythia_option pythia__settings_table[] = {
                    "Most trace points to open per cycle; 0: none"),
     PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, AT(points_open),
                    "Most trace points open at once beyond the skeleton; 0: no limit"),
-    PYTHIA_REAL("added-ns", 0, "NS", "0", 0, 1e15, AT(added_ns),
-                "Most time that points beyond the skeleton may add to a request; 0: no limit"),
+    PYTHIA_REAL(
+        "added-ns", 0, "NS", "0", 0, 1e15, AT(added_ns),
+        "Most time that points beyond the skeleton may add to a request, on average over all "
+        "instances; 0: no limit"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, AT(price_ns),
                 "Cost of one hit of an open trace point whose cost was not measured"),
     PYTHIA_REAL("max-overhead-pct", 0, "PCT", "0", 0, 100, AT(max_overhead_pct),
@@ -259,6 +261,12 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("kafka", 0, "URL", AT(kafka),
                        "Take OTLP from a topic, as a member of a consumer group: "
                        "kafka://HOST:PORT/TOPIC?group=NAME (see KAFKA)"),
+    PYTHIA_TEXT_OPTION("lttng", 0, "FILE", AT(lttng),
+                       "Open events of programs with LTTng-UST by these rules, in a session of "
+                       "its own, and follow it (pythia-control-lttng(7))"),
+    PYTHIA_TEXT_OPTION("lttng-relay", 0, "HOST[:CONTROL:DATA:LIVE]", AT(lttng_relay),
+                       "Where lttng-relayd listens, with the numbers of its ports (default "
+                       "localhost:5342:5343:5344)"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
                        "Read OSProfiler's traces from Redis, and switch its trace points there"),
     PYTHIA_TEXT_OPTION("probes", 0, "FILE", AT(probes),

@@ -47,6 +47,7 @@ struct pythia__settings {
     const char *expect; /* a file */
     /* switches */
     const char *gate, *osprofiler, *kafka, *probes, *probe_socket, *probe_processes;
+    const char *lttng, *lttng_relay;
     double lease_seconds;
     int latency, strategy, learn;
     bool check_config, insecure, no_fold, observe_only, quiet, verbose;

@@ -1,5 +1,6 @@
 #include "desired.h"
 
+#include "chosen.h"
 #include "pythia/mem.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
@@ -13,12 +14,14 @@ struct open {
     struct pythia_control_wish *kept; /* owned: without what is open to learn something */
     size_t kept_count;
     struct pythia_text types[PYTHIA_LIVE_LATE_MAX]; /* that are learnt */
+    struct pythia_text *places; /* owned; of points that are open at one instance, by trace point */
 };
 
 static void free_open(const struct open *o)
 {
     pythia_free(o->wishes);
     pythia_free(o->kept);
+    pythia_free(o->places);
 }
 
 /* The types are borrowed of the engine, which holds them until the wish has been copied. */
@@ -29,9 +32,16 @@ static void add_open(const struct pythia__switching *w, struct open *o, uint32_t
     struct pythia_control_wish wish = {
         .id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, point)};
     wish.types = pythia_live_limit(w->e->live, point, &wish.type_count);
+    bool partial = pythia_live_part(w->e->live, point) > 1;
+    if (partial) {
+        o->places[point] = pythia__chosen_place(w, point);
+        wish.at = &o->places[point];
+        wish.at_count = o->places[point].size > 0; /* none is chosen: it is closed */
+    }
     if (count == 0 || wish.types) {
         o->wishes[o->count++] = wish;
-        if (!pythia_live_seeks(w->e->live, point))
+        /* After a restart other instances may be there, and at all it would cost too much. */
+        if (!partial && !pythia_live_seeks(w->e->live, point))
             o->kept[o->kept_count++] = wish;
     }
     for (size_t i = 0; i < count; i++) /* the same for every such point */
@@ -41,17 +51,42 @@ static void add_open(const struct pythia__switching *w, struct open *o, uint32_t
             (struct pythia_control_wish){.id = wish.id, .types = o->types, .type_count = count};
 }
 
+/* Pins that hold at some instances only. What the search wants is closed there, or what it does not
+ * want is opened there, unless it costs too much. `first`: of the wishes for the point so far. */
+static void add_placed(const struct pythia__switching *w, struct open *o, uint32_t point,
+                       size_t first)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, point);
+    size_t pin = pythia_wishes_find(&w->placed, id);
+    if (pin == PYTHIA_NO_WISH)
+        return;
+    struct pythia_control_wish wish = w->placed.wishes[pin];
+    for (size_t i = first; i < o->count && wish.except; i++) {
+        /* What is open at one instance only is then open at none, because that may be this one. */
+        bool partial = o->wishes[i].at != NULL;
+        o->wishes[i].at = wish.at;
+        o->wishes[i].at_count = partial ? 0 : wish.at_count;
+        o->wishes[i].except = !partial;
+    }
+    if (!wish.except && !pythia_open_points_has(w->never, point))
+        o->wishes[o->count++] = wish;
+}
+
 /* To be freed in any case, and not to be moved. PYTHIA_OK or PYTHIA_ENOMEM. */
 static int list_desired(const struct pythia__switching *w, struct open *o)
 {
     uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
-    o->wishes = pythia_calloc(2 * (size_t)points + 1, sizeof(*o->wishes));
+    o->wishes = pythia_calloc(3 * (size_t)points + 1, sizeof(*o->wishes));
     o->kept = pythia_calloc((size_t)points + 1, sizeof(*o->kept));
-    if (!o->wishes || !o->kept)
+    o->places = pythia_calloc((size_t)points + 1, sizeof(*o->places));
+    if (!o->wishes || !o->kept || !o->places)
         return PYTHIA_ENOMEM;
-    for (uint32_t point = 0; point < points; point++)
+    for (uint32_t point = 0; point < points; point++) {
+        size_t first = o->count;
         if (pythia_live_is_open(w->e->live, point))
             add_open(w, o, point);
+        add_placed(w, o, point, first);
+    }
     return PYTHIA_OK;
 }
 
@@ -80,7 +115,8 @@ static int limit_passes(struct pythia__switching *w, const struct open *o)
  * are left alone. */
 static bool is_desired_due(const struct pythia__switching *w)
 {
-    return w->wish > 0 || w->version > 0 || pythia_open_points_count(w->always) > 0;
+    return w->wish > 0 || w->version > 0 || pythia_open_points_count(w->always) > 0 ||
+           w->placed.count > 0;
 }
 
 static int write_space(const struct pythia__switching *w, struct pythia_buf *text, uint64_t *learnt)

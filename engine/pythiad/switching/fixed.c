@@ -31,13 +31,21 @@ static bool is_point_fixed(const struct pythia__switching *w, uint32_t tracepoin
     return w->fixed && pythia_open_points_has(w->fixed, tracepoint);
 }
 
+/* Spans of such a point are expected, though the search does not want it open. */
+static bool is_pinned_somewhere(const struct pythia__switching *w, uint32_t point)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, point);
+    return w->placed.count > 0 && pythia_wishes_find(&w->placed, id) != PYTHIA_NO_WISH;
+}
+
 int pythia__fixed_see(struct pythia__switching *w, const struct pythia_trace *trace)
 {
     if (!w->in_force.now || trace->begun_ns < w->in_force.since_unix_ns + STRAY_NS)
         return PYTHIA_OK;
     for (uint32_t i = 0; i < trace->count; i++) {
         uint32_t point = trace->spans[i].tracepoint;
-        if (pythia_live_is_open(w->e->live, point) || !pythia_live_knows(w->e->live, point))
+        if (pythia_live_is_open(w->e->live, point) || !pythia_live_knows(w->e->live, point) ||
+            is_pinned_somewhere(w, point))
             continue;
         if (pythia_reach(&w->strays, &w->stray_capacity, point, sizeof(*w->strays)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;

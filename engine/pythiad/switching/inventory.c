@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "chosen.h"
 #include "desired.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -40,7 +41,7 @@ static int meet_point(void *context, const struct pythia_controlled *p)
 {
     struct inventory *v = context;
     int status = pythia_live_know(v->w->e->live, p->id);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = pythia__chosen_note(v->w, p)) != PYTHIA_OK)
         return status;
     if (pythia_control_named(p->plane)->spans_tell)
         status = pythia_vocabulary_cost_expect(
@@ -128,7 +129,7 @@ int pythia__switching_meet_inventory(struct pythia__switching *w, uint64_t now)
     uint32_t before = pythia_vocabulary_tracepoints(w->e->vocabulary);
     w->met_ns = now; /* also if it fails: the next tick would fail likewise */
     int status = pythia_controller_each(w->controller, meet_point, &v);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK || (status = pythia__chosen_look(w)) != PYTHIA_OK)
         return status;
     w->points_met = n.points;
     uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);

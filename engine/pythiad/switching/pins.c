@@ -2,10 +2,12 @@
 #include "pins.h"
 
 #include "desired.h"
+#include "places.h"
 #include "pythia/status.h"
 
 struct pins {
     struct pythia_open_points *always, *never;
+    struct pythia_wishes placed;
 };
 
 static int take_stored_pin(void *context, struct pythia_text id, int pin)
@@ -76,7 +78,8 @@ static int collect_pins(struct pythia__switching *w, const struct pythia__settin
         (status = add_pin_texts(p->always, &s->always)) != PYTHIA_OK ||
         (status = add_pin_texts(p->never, &s->never)) != PYTHIA_OK ||
         (status = pythia_state_each_pin(w->e->state, take_stored_pin, p)) != PYTHIA_OK ||
-        (status = pythia_state_each_pin_type(w->e->state, take_stored_pin_type, p)) != PYTHIA_OK)
+        (status = pythia_state_each_pin_type(w->e->state, take_stored_pin_type, p)) != PYTHIA_OK ||
+        (status = pythia__places_read(w->e->state, &p->placed)) != PYTHIA_OK)
         return status;
     struct closing closing = {w->e->vocabulary, p->always, p->never};
     if ((status = pythia_overhead_each(w->overhead, add_dropped, &closing)) != PYTHIA_OK)
@@ -97,28 +100,34 @@ int pythia__switching_read_pins(struct pythia__switching *w, const struct pythia
     if (w->e->live &&
         (status = pythia_live_set_pins(w->e->live, p.always, p.never, w->fixed)) != PYTHIA_OK)
         goto out;
-    struct pins former = {w->always, w->never};
+    struct pins former = {w->always, w->never, w->placed};
+    bool placed = former.placed.count > 0 || p.placed.count > 0;
     w->always = p.always;
     w->never = p.never;
+    w->placed = p.placed;
     p = former; /* nothing borrows them any more, once these two have the new ones */
     pythia_overhead_set_kept(w->overhead, w->always, w->fixed);
     pythia_breaker_set_pinned(w->breaker, w->always);
-    /* Before the search desires a set, the pins alone decide what is open. */
-    if (w->e->live && (w->wish == 0 || pythia_live_wish(w->e->live) != w->wish))
+    /* Before the search desires a set, the pins alone decide what is open. It does not know of pins
+     * at some instances. */
+    if (w->e->live && (w->wish == 0 || pythia_live_wish(w->e->live) != w->wish || placed))
         status = pythia__switching_want(w);
 out:
     pythia_open_points_destroy(p.always);
     pythia_open_points_destroy(p.never);
+    pythia_wishes_free(&p.placed);
     return status;
 }
 
 int pythia__switching_pin(struct pythia__switching *w, const struct pythia_text *ids, size_t count,
-                          int pin, const struct pythia_text *types, size_t type_count)
+                          const struct pythia__pin *pin)
 {
     for (size_t i = 0; i < count; i++) {
-        int status = type_count > 0
-                         ? pythia_state_put_pin_for(w->e->state, ids[i], types, type_count)
-                         : pythia_state_put_pin(w->e->state, ids[i], pin);
+        int status = pin->place_count > 0 ? pythia_state_put_pin_at(w->e->state, ids[i], pin->value,
+                                                                    pin->places, pin->place_count)
+                     : pin->type_count > 0 ? pythia_state_put_pin_for(w->e->state, ids[i],
+                                                                      pin->types, pin->type_count)
+                                           : pythia_state_put_pin(w->e->state, ids[i], pin->value);
         if (status != PYTHIA_OK)
             return status;
     }

@@ -8,10 +8,8 @@
  * with the pins as they were. */
 int pythia__switching_read_pins(struct pythia__switching *w, const struct pythia__settings *s);
 
-/* Pin trace points by hand: 1 open, -1 closed, 0 as the search decides; with `types` (type_count 0:
- * none) open for requests of these types only. PYTHIA_OK, or negative with a part of it kept for
- * the next start. */
+/* Pin trace points by hand. PYTHIA_OK, or negative with a part of it kept for the next start. */
 int pythia__switching_pin(struct pythia__switching *w, const struct pythia_text *ids, size_t count,
-                          int pin, const struct pythia_text *types, size_t type_count);
+                          const struct pythia__pin *pin);
 
 #endif

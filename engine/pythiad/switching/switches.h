@@ -8,8 +8,18 @@
 #include "pythia/controller.h"
 #include "pythia/overhead.h"
 #include "pythia/passes.h"
+#include "pythia/wishes.h"
 #include "shared/engine.h"
 #include "span_rate.h"
+
+/* A pin of a trace point by hand: 1 open, -1 closed, 0 as the search decides. Without texts it is
+ * for all request types, and holds at all instances. Only a pin that opens may have types, and then
+ * no places (struct pythia_control_wish in control.h). */
+struct pythia__pin {
+    int value;
+    const struct pythia_text *types, *places;
+    size_t type_count, place_count;
+};
 
 /* Read and written by the files of this folder alone; others read. */
 struct pythia__switching {
@@ -17,12 +27,16 @@ struct pythia__switching {
     struct pythia_controller *controller;
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */
     struct pythia_control *probes; /* the plane "probe", likewise; NULL: there is none */
+    struct pythia_control *lttng;  /* the plane "lttng", likewise */
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
-    struct pythia_open_points *limited;        /* what is wanted open for some types only */
-    struct pythia_prices *prices;              /* as the planes measured them */
-    struct pythia_layers *layers;              /* as the planes say */
-    struct pythia_history *history;            /* of searches before this start */
-    struct pythia_overhead *overhead;          /* what tracing costs, and what is dropped for it */
+    struct pythia_wishes placed; /* pins by hand that hold at some instances only (places.h) */
+    struct pythia_open_points *limited; /* what is wanted open for some types only */
+    struct pythia__chosen *chosen;      /* owned; instances of services, chosen.h */
+    size_t chosen_count, chosen_capacity;
+    struct pythia_prices *prices;     /* as the planes measured them */
+    struct pythia_layers *layers;     /* as the planes say */
+    struct pythia_history *history;   /* of searches before this start */
+    struct pythia_overhead *overhead; /* what tracing costs, and what is dropped for it */
     struct pythia_breaker *breaker;   /* what is closed at once, because it costs too much */
     struct pythia_passes *passes;     /* what came of each trace point */
     struct pythia_open_points *fixed; /* trace points that nothing can switch; NULL: none */
@@ -46,8 +60,8 @@ struct pythia__switching {
     uint64_t seeks_told, reviews_told, renewed_told; /* and for points */
     uint64_t unknown_told; /* trace points that the search space does not know */
     /* Gets each pin by hand, so that others can follow; NULL: nobody does. */
-    void (*share_pin)(void *context, const struct pythia_text *ids, size_t count, int pin,
-                      const struct pythia_text *types, size_t type_count);
+    void (*share_pin)(void *context, const struct pythia_text *ids, size_t count,
+                      const struct pythia__pin *pin);
     void *share_context;
     bool held;         /* what is desired is not passed on yet */
     bool waiting_told; /* and that there are types which wait for one */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "chosen.h"
 #include "desired.h"
 #include "fixed.h"
 #include "inventory.h"
@@ -155,6 +156,9 @@ static int create_plane(const struct pythia__switching *w, struct pythia_control
     status = set_plane_option(ops, settings, "socket", w->e->s.probe_socket, &why);
     if (status != PYTHIA_OK)
         goto out;
+    status = set_plane_option(ops, settings, "relay", w->e->s.lttng_relay, &why);
+    if (status != PYTHIA_OK)
+        goto out;
     status = set_plane_option(ops, settings, "processes", w->e->s.probe_processes, &why);
     if (status != PYTHIA_OK)
         goto out;
@@ -170,7 +174,7 @@ out:
 /* The http plane always exists, because agents may poll at any time; the others need an address. */
 int pythia__switching_create(struct pythia__switching *w, struct pythia_error *e)
 {
-    struct pythia_control *planes[5] = {NULL};
+    struct pythia_control *planes[6] = {NULL};
     struct pythia_controller_options o = {.lease_ns = (uint64_t)(w->e->s.lease_seconds * 1e9),
                                           .version = w->version,
                                           .keep_defaults = true,
@@ -191,6 +195,10 @@ int pythia__switching_create(struct pythia__switching *w, struct pythia_error *e
         (status = create_plane(w, planes, &count, "probe", w->e->s.probes, e)) != PYTHIA_OK)
         goto out;
     w->probes = w->e->s.probes ? planes[count - 1] : NULL;
+    if (w->e->s.lttng &&
+        (status = create_plane(w, planes, &count, "lttng", w->e->s.lttng, e)) != PYTHIA_OK)
+        goto out;
+    w->lttng = w->e->s.lttng ? planes[count - 1] : NULL;
     return pythia_controller_create(planes, count, &o, &w->controller);
 out:
     while (count > 0) {
@@ -205,11 +213,13 @@ void pythia__switching_free(struct pythia__switching *w)
     pythia_controller_destroy(w->controller);
     pythia_open_points_destroy(w->always);
     pythia_open_points_destroy(w->never);
+    pythia_wishes_free(&w->placed);
     pythia_open_points_destroy(w->limited);
     pythia_overhead_destroy(w->overhead);
     pythia_breaker_destroy(w->breaker);
     pythia_passes_destroy(w->passes);
     pythia__fixed_free(w);
+    pythia__chosen_free(w);
     pythia_prices_destroy(w->prices);
     pythia_layers_destroy(w->layers);
     pythia_history_destroy(w->history);

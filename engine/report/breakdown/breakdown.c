@@ -54,8 +54,8 @@ static uint32_t point_of(const struct pythia_trace *trace, uint32_t span)
     return span == PYTHIA_NO_SPAN ? PYTHIA_NONE : trace->spans[span].tracepoint;
 }
 
-static int find_callpath(struct pythia_breakdown *b, const struct pythia__callpath *wanted,
-                         uint32_t *path)
+int pythia__callpath_find(struct pythia_breakdown *b, const struct pythia__callpath *wanted,
+                          uint32_t *path)
 {
     uint64_t hash = hash_points(wanted);
     *path = pythia_hash_table_find(&b->by_points, hash, has_points, b, wanted);
@@ -99,7 +99,7 @@ int pythia_breakdown_add(struct pythia_breakdown *b, const struct pythia_trace *
                                                               : b->path_of_call[calls[i].caller],
                                                 .client = point_of(trace, calls[i].client),
                                                 .server = point_of(trace, calls[i].server)};
-        if (find_callpath(b, &wanted, &b->path_of_call[i]) != PYTHIA_OK)
+        if (pythia__callpath_find(b, &wanted, &b->path_of_call[i]) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         add_call(&b->paths[b->path_of_call[i]], &calls[i], weight);
     }

@@ -6,6 +6,7 @@
 
 #include "document/document.h"
 #include "pythia/breakdown_report.h"
+#include "pythia/call_summary.h"
 #include "pythia/exact_moments.h"
 #include "pythia/hash_table.h"
 
@@ -15,6 +16,9 @@ struct pythia__callpath {
     uint32_t told;           /* bits of the parts that something tells of, in any of the calls */
     struct pythia_exact_moments origin, exec, parts[PYTHIA_CALL_TIMES];
     struct pythia_exact_moments rests[PYTHIA_CALL_PARTS]; /* of origin - part */
+    bool summed; /* all calls have the mean of those that were summed up: they do not vary */
+    uint64_t pool_calls; /* that have looked at the pools; 0: these are not known */
+    struct pythia_pool_sizes runnable, all;
 };
 
 struct pythia_breakdown {
@@ -26,7 +30,13 @@ struct pythia_breakdown {
     uint32_t *path_of_call;             /* of the request at hand */
     size_t call_capacity;
     uint64_t requests, seen; /* those that the seen ones stand for, and these */
+    size_t empty;            /* callpaths that are known from those below them alone */
 };
+
+/* The index of a callpath, which is made if there is none: by its caller, client and server.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__callpath_find(struct pythia_breakdown *b, const struct pythia__callpath *wanted,
+                          uint32_t *path);
 
 /* The share of the variance of the call's time in a part: their covariance over the variance.
  * NaN if the calls do not vary. */

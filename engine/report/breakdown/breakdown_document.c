@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 
 #include "breakdown.h"
@@ -97,6 +98,22 @@ static void add_call_row(struct pythia__doc *d, const struct pythia__callpath *p
     pythia__doc_words(d, p->client == PYTHIA_NONE ? ". The caller is not instrumented." : ".");
 }
 
+static void add_pool(struct pythia__doc *d, const char *before, const struct pythia_pool_sizes *s,
+                     uint64_t calls)
+{
+    pythia__doc_words(d, "%s%.3g (%" PRIu64 " to %" PRIu64 ")", before,
+                      (double)s->sum / (double)calls, s->low, s->high);
+}
+
+static void add_pools(struct pythia__doc *d, const struct pythia__callpath *p)
+{
+    if (p->pool_calls == 0)
+        return;
+    add_pool(d, " Tasks in the pool of the target as a call arrives: ", &p->all, p->pool_calls);
+    add_pool(d, ", of which can run ", &p->runnable, p->pool_calls);
+    pythia__doc_words(d, ".");
+}
+
 static void add_callpath(struct pythia__doc *d, const struct pythia_breakdown *b, uint32_t path)
 {
     const struct pythia__callpath *p = &b->paths[path];
@@ -104,6 +121,7 @@ static void add_callpath(struct pythia__doc *d, const struct pythia_breakdown *b
     pythia__doc_open(d, PYTHIA__DOC_SECTION, PYTHIA_TEXT(""), NULL);
     add_callpath_heading(d, b, path);
     add_call_row(d, p);
+    add_pools(d, p);
     pythia__doc_table(d, columns, sizeof(columns) / sizeof(columns[0]));
     for (int i = 0; i < PYTHIA_CALL_PARTS; i++)
         if (p->told >> i & 1)
@@ -120,7 +138,7 @@ int pythia__breakdown_build(const struct pythia_breakdown *b, const uint32_t *or
     pythia__doc_paragraph(d, PYTHIA__DOC_READ);
     pythia__doc_count(d, (double)b->requests, " request", " requests");
     pythia__doc_words(d, " \xC2\xB7 ");
-    pythia__doc_count(d, (double)b->count, " callpath", " callpaths");
+    pythia__doc_count(d, (double)(b->count - b->empty), " callpath", " callpaths");
     pythia__doc_words(d, " of calls between services");
     if (b->count == 0)
         pythia__doc_words(d,

@@ -68,7 +68,8 @@ static int write_shown(const struct pythia_breakdown *b, const struct pythia_bre
 {
     size_t count = 0;
     for (uint32_t i = 0; i < b->count; i++)
-        if (!view->callpath || fnmatch(view->callpath, o->names[i], 0) == 0)
+        if (b->paths[i].origin.weight > 0 &&
+            (!view->callpath || fnmatch(view->callpath, o->names[i], 0) == 0))
             order[count++] = i;
     pythia_sort_indexes(order, count, scratch, callpath_before, o);
     count = count < view->top ? count : view->top;

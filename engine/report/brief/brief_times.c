@@ -203,6 +203,10 @@ static void add_quoted(struct pythia_buf *to, const char *path)
 /* The paths of the input; nothing if they cannot be read again, or are too many to be shown. */
 static void add_operands(struct pythia_buf *to, const struct pythia_report_source *s)
 {
+    if (s->events) {
+        pythia_buf_puts(to, " --events ");
+        add_quoted(to, s->events);
+    }
     size_t begin = to->size;
     for (size_t i = 0; i < s->path_count; i++) {
         if (strcmp(s->paths[i], "-") == 0) {

@@ -43,7 +43,11 @@ struct pythia_effect;
  * points beyond the skeleton, and beyond those that a pin keeps open. What would exceed a limit is
  * not opened; when a limit is exceeded, because more requests come than before, the points that
  * tell least are closed in the same cycle, for all types. Only requests of types that a point is
- * open for count: opening it for one type costs no more than that type's calls of it. */
+ * open for count: opening it for one type costs no more than that type's calls of it. A point that
+ * alone would exceed added_ns or bytes_per_second is opened at 1 of n instances of its service, if
+ * they can be told apart, and counts as an n-th of a point, of its time and of its bytes. So is one
+ * of a type whose requests vary on one host only (within.h), by the resource attribute host.name,
+ * and one of a service of which the type has another point open like that. */
 struct pythia_budget {
     size_t points_per_cycle; /* switches: a point for two types is two of them */
     size_t points_open;      /* at once, for any type */
@@ -87,6 +91,14 @@ struct pythia_search_options {
     double min_share; /* of the variance within types, below which a type is left alone; 0: .01 */
     size_t patience;  /* cycles after which a problem is given up; 0: 30 */
     size_t problems_per_cycle; /* that are looked at; 0: all. Which of them is said below */
+    /* At how many instances of its service could a trace point be opened each on its own? 0, 1: it
+     * can only be open at all of them. NULL: at none. Asked in each cycle. Not for a search that is
+     * saved. */
+    uint32_t (*instances)(void *context, uint32_t tracepoint);
+    /* Requests vary most on that host: may such a point be opened at the instance there, and are
+     * all others of its service that are open at one? NULL: never. */
+    bool (*prefer)(void *context, uint32_t tracepoint, struct pythia_text host);
+    void *instances_context;
     bool may_widen; /* a point that gives no span in the types that it is open for is first opened
                        for all: a program may take requests for other types than they are, or know
                        that too late */
@@ -126,6 +138,9 @@ struct pythia_problem {
     enum pythia_why why; /* with TOO_FEW, UNKNOWN and GIVEN_UP; with DONE it is PINNED if a
                             cause is only as near as pins let it be seen; else NONE */
     uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
+    bool grown;   /* contexts turned up in the type, and in the last cycle each cause that was found
+                    was looked for anew */
+    bool retried; /* the search began again by itself in the last cycle */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
     uint64_t carried; /* of the requests, those that were evidence of earlier cycles too */
@@ -135,9 +150,6 @@ struct pythia_problem {
     struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
     struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
     size_t cause_count;
-    bool grown;   /* contexts turned up in the type, and in the last cycle each cause that was found
-                    was looked for anew */
-    bool retried; /* the search began again by itself in the last cycle */
     uint64_t retries;  /* times that the search began again by itself, since evidence last made it
                           begin */
     uint64_t retry_in; /* GIVEN_UP: cycles with enough requests until it does so; else 0 */
@@ -157,6 +169,7 @@ struct pythia_problem {
 struct pythia_switch {
     uint32_t tracepoint;
     uint32_t type;  /* for requests of which; PYTHIA_NONE: of all */
+    uint32_t part;  /* opened at 1 of so many instances; 1: at all */
     bool open;      /* or close */
     bool widens;    /* it was open for the type: from now on programs have it open for all */
     size_t problem; /* for which; SIZE_MAX: for none */
@@ -224,6 +237,12 @@ bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint);
 /* Does a request of that type (number of a string) hit a trace point, by the search space? Also
  * true of a type that the search has not met. O(log of points of the type). */
 bool pythia_search_has_point(const struct pythia_search *s, uint32_t type, uint32_t tracepoint);
+
+/* An open point may be open at one instance of its service only: 1 of so many; 1: at all. Requests
+ * that hit another instance say nothing of it, and must not be in the evidence of a type that has
+ * the point open. All such points of one type are of one service, but for those that another type
+ * has open like that already. */
+uint32_t pythia_search_part(const struct pythia_search *s, uint32_t tracepoint);
 
 /* Mean hits of a trace point per request, of the type that hits it most often, by the search
  * space; 0: it is in no type. */

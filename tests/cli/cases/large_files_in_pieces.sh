@@ -75,6 +75,11 @@ def protobuf(trace, spans):
 
 out = sys.stdout.buffer
 text = lambda value, **how: out.write(json.dumps(value, separators=(",", ":"), **how).encode())
+spaces = {"jaeger-spaced": None, "jaeger-pretty": 4}
+if form in spaces:
+    data = [jaeger(trace, spans) for trace, spans in requests()]
+    out.write(json.dumps({"data": data, "total": 0}, indent=spaces[form]).encode())
+    sys.exit()
 if form == "jaeger":
     out.write(b'{"data":[')
 for trace, spans in requests():
@@ -97,7 +102,7 @@ if form == "jaeger":
     out.write(b'],"total":0,"limit":0,"offset":0,"errors":null}\n')
 END
 report() { pythia replay -q --format json "$@" | jq 'del(.input.sources)'; }
-for form in otlp otlp-pretty otlp-proto jaeger jaeger-lines zipkin osprofiler; do
+for form in otlp otlp-pretty otlp-proto jaeger jaeger-spaced jaeger-pretty jaeger-lines zipkin osprofiler; do
     python3 write.py $form $([ $form = otlp-proto ] && echo 18001 || echo 8001) > file
     gzip -1 < file > whole.gz
     report --threads 1 whole.gz > whole

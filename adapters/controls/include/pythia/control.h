@@ -26,14 +26,30 @@ struct pythia_control_point {
     bool open_by_default;      /* what the target goes back to when its lease runs out */
     bool pinned;               /* cannot be switched */
     enum pythia_layer layer;   /* where it lies in its target */
+    size_t instances, open_at; /* of the target that are known, and of them those whose set has the
+                                  point open; both 0 where the plane cannot tell them apart */
 };
 
 /* The desired set. A point may be open for some request types only, where the plane can tell
- * them apart (struct pythia_control_ops.by_type); elsewhere it is open for all. */
+ * them apart (struct pythia_control_ops.by_type); elsewhere it is open for all.
+ *
+ * It may also be open at some instances only. An instance is one process of a target, and a place
+ * names instances by two patterns, "HOST/PROCESS" (instances.h). A desired set says "here but not
+ * there" by a wish with places (`at`): the point is open at instances that one of them has, or with
+ * `except` at all others. Several wishes for one id are allowed, and an instance has a point open
+ * if any of them says so. Places are compared with the name of each instance when its set is made,
+ * so that they also hold for instances that come later.
+ *
+ * A plane that has one switch for all instances of a target cannot do that (by_instance is false).
+ * It must not be given wishes with places; for it such a point is closed, because open everywhere
+ * would cost more than was asked for. */
 struct pythia_control_wish {
     struct pythia_text id;
     const struct pythia_text *types; /* NULL: all */
     size_t type_count;
+    const struct pythia_text *at; /* places; NULL: all instances */
+    size_t at_count;
+    bool except; /* all instances but these */
 };
 
 enum pythia_control_result {
@@ -54,8 +70,9 @@ struct pythia_control_ops {
     const char *help;
     const struct pythia_option *options; /* settings of the plane; ends with {0} */
     size_t settings_size;
-    bool by_type;    /* it can open a point for single request types */
-    bool spans_tell; /* how often a point was passed, and what that costs, is not told by the plane
+    bool by_type;     /* it can open a point for single request types */
+    bool by_instance; /* it can open a point at single instances */
+    bool spans_tell;  /* how often a point was passed, and what that costs, is not told by the plane
                         but by the spans of its targets and what comes with them (vocabulary.h) */
 
     /* `settings` is copied. PYTHIA_OK with *out owned, or negative with the reason in `e`. A plane

@@ -35,6 +35,12 @@ int pythia_control_http_post(struct pythia_control *plane, const char *bytes, si
 int pythia_control_http_remember(struct pythia_control *plane, struct pythia_text service,
                                  struct pythia_text id, uint64_t hits, uint64_t now_ns);
 
+/* Call `each` with the name of each instance of a service that is not lost, in order, until it
+ * returns other than PYTHIA_OK: that is returned. */
+int pythia_control_http_instances(const struct pythia_control *plane, struct pythia_text service,
+                                  int (*each)(void *context, struct pythia_text instance),
+                                  void *context);
+
 /* The largest body that _post takes, in bytes: a server need not read more. */
 size_t pythia_control_http_body_max(const struct pythia_control *plane);
 

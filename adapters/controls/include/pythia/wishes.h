@@ -8,23 +8,27 @@
 
 #define PYTHIA_NO_WISH SIZE_MAX
 
-/* A set of wishes that is kept: copies, in order of id, each id once. One thread at a time. */
+/* A set of wishes that is kept: copies, in order of id, and of one id those for all instances
+ * first; each id once for the same instances. One thread at a time. */
 struct pythia_wishes {
     struct pythia_control_wish *wishes; /* owned */
     size_t count;
     void *memory; /* of their texts */
 };
 
-/* A copy of `wishes`, in order; of two for one id the union. *out is then owned. PYTHIA_OK or
- * PYTHIA_ENOMEM. */
+/* A copy of `wishes`, in order; of two for one id and the same instances the union. *out is then
+ * owned. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_wishes_copy(const struct pythia_control_wish *wishes, size_t count,
                        struct pythia_wishes *out);
 void pythia_wishes_free(struct pythia_wishes *w); /* also makes it empty again */
 
-/* The place of an id, or PYTHIA_NO_WISH. O(log n). */
+/* The first wish for an id, or PYTHIA_NO_WISH. O(log n). */
 size_t pythia_wishes_find(const struct pythia_wishes *w, struct pythia_text id);
 
-/* Are the same points wished for, for the same types? */
+/* One beyond the last wish for the id of wish `first`. */
+size_t pythia_wishes_end(const struct pythia_wishes *w, size_t first);
+
+/* Are the same points wished for, for the same types and instances? */
 bool pythia_wishes_equal(const struct pythia_wishes *a, const struct pythia_wishes *b);
 
 #endif

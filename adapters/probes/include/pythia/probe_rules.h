@@ -39,10 +39,11 @@ struct pythia_probe_key {
     const char *name;
     uint8_t argument; /* 0 for the first; PYTHIA_PROBE_ARGUMENT_NAMED: it is not known yet */
     const char *argument_name; /* of a function's argument, whose number and kind its debug
-                                  information has; NULL: `argument` says */
+                                  information has, or of an event's field; NULL: `argument` says */
     bool done;                 /* of the probe that ends the span */
     bool text;
     bool is_int;      /* 32 bits with a sign; the rest of its register belongs to nobody */
+    bool is_real;     /* a double: of events alone */
     const char *only; /* the text that it must be; NULL: any */
 };
 
@@ -80,6 +81,11 @@ int pythia_probe_rules_read(const char *path, struct pythia_probe_rules *out,
                             struct pythia_error *e);
 int pythia_probe_rules_parse(const char *name, const char *bytes, size_t size,
                              struct pythia_probe_rules *out, struct pythia_error *e);
+
+/* The same of events of a tracer, whose fields are the arguments: programs are not needed, each
+ * argument may have a name, and "real" may be behind it. */
+int pythia_event_rules_read(const char *path, struct pythia_probe_rules *out,
+                            struct pythia_error *e);
 void pythia_probe_rules_free(struct pythia_probe_rules *rules);
 
 #endif

@@ -23,6 +23,11 @@ int pythia_probe_spans_create(const struct pythia_probe_rules *rules,
                               struct pythia_probe_spans **out);
 void pythia_probe_spans_destroy(struct pythia_probe_spans *s); /* s may be NULL */
 
+/* The hits are of a trace that was written elsewhere: `identity` (not 0) stands for it in the ids
+ * of its traces and spans, which are the same whenever it is read, and `host` (copied) is the
+ * machine. Nothing is looked up in /proc. Before the first hit. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_probe_spans_of_trace(struct pythia_probe_spans *s, uint64_t identity, const char *host);
+
 /* Hits with `number` are of the probe that begins (or, `done`, ends) this point of the rules.
  * PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_ELIMIT for a number that cannot be. */
 int pythia_probe_spans_define(struct pythia_probe_spans *s, uint32_t number, size_t point,
@@ -41,13 +46,20 @@ void pythia_probe_spans_open_wait(struct pythia_probe_spans *s, size_t point, bo
 int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_probe_hit *hit,
                            const int64_t *values, const char *texts);
 
+/* Hits were lost between the last one and `until_ns`: requests that are open, or begin until then,
+ * may lack spans, and are marked as such. */
+void pythia_probe_spans_lose(struct pythia_probe_spans *s, uint64_t until_ns);
+
+/* Abandon requests whose last hit was before `time_ns`; UINT64_MAX: all, as no more hits come. */
+void pythia_probe_spans_abandon(struct pythia_probe_spans *s, uint64_t time_ns);
+
 /* Forget processes that are gone, and what is open in threads that are gone, or whose number
  * another thread has now; to be called now and then. */
 void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s);
 
-/* Append the requests that have ended since the last call as frames; `now_ns` is CLOCK_MONOTONIC,
- * and `epoch_ns` what CLOCK_REALTIME is ahead of it. `lost`: hits that were lost before they came
- * here, so far. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Append the requests that have ended since the last call as frames; `now_ns` is the clock of the
+ * hits, and `epoch_ns` what CLOCK_REALTIME is ahead of it. `lost`: hits that were lost before they
+ * came here, so far. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64_t epoch_ns,
                             uint64_t lost, struct pythia_buf *to);
 

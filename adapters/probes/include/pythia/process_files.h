@@ -14,4 +14,8 @@ int pythia_process_files(uint64_t pid,
                          int (*each)(void *context, const char *path, int file, const char *why),
                          void *context, struct pythia_error *e);
 
+/* When a thread (process id << 32 | thread id) began, in ticks of the kernel, by which it differs
+ * from a later one of the same number; 0: it is gone. */
+uint64_t pythia_thread_start_time(uint64_t thread);
+
 #endif

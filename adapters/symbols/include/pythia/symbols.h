@@ -10,7 +10,8 @@
 /* Places in programs, "shop+0x1a2b" as `pythia run` records who has called a function, become
  * "handle_order at server.c:42": by the symbols and the debug information (DWARF) of programs and
  * libraries that are named, or of their debug packages in /usr/lib/debug. Nothing is fetched from
- * the network. Libdw of elfutils reads them; it is loaded when the first place is looked up. */
+ * the network. Libdw of elfutils reads them; it is loaded when the first place is looked up.
+ * Functions of C++ have their demangled names, with the types of their parameters. */
 struct pythia_symbols;
 
 /* `paths` are programs and libraries, or folders, of which all files are taken; each is known by

@@ -93,6 +93,8 @@ struct pythia_controlled {
     uint64_t spans;    /* that came of it since it was opened; 0 while it is closed */
     uint64_t requests; /* that could have passed it meanwhile */
     bool wanted, pinned, quarantined, open_by_default;
+    bool placed;               /* it is wanted at some instances only */
+    size_t instances, open_at; /* as in struct pythia_control_point, as of the last look */
     enum pythia_layer layer;
     bool silent; /* it is open, and of PYTHIA_SILENT_REQUESTS that could have passed it none did */
     enum pythia_control_result result;
@@ -108,6 +110,10 @@ int pythia_controller_each(struct pythia_controller *c,
  * highest. False: no plane has it. O(points). */
 bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
                              struct pythia_controlled *out);
+
+/* Can every plane that has the point of that id open it at single instances? False also if none has
+ * it. O(points). */
+bool pythia_controller_tells_instances(const struct pythia_controller *c, struct pythia_text id);
 
 struct pythia_controlled_plane {
     const char *name;

@@ -7,6 +7,7 @@
 
 #include "pythia/adapter.h"
 #include "pythia/error.h"
+#include "pythia/lttng_rules.h"
 #include "pythia/source.h"
 
 /* The files that a command was given: folders are searched, and each file is opened when its turn
@@ -17,28 +18,35 @@ struct pythia_input_file {
     const char *path;    /* "-" is standard input */
     uint64_t size_bytes; /* 0: not known */
     bool named;          /* by the user, not found in a folder */
-    bool again;          /* it can be read a second time: a regular file */
-    bool *failed;        /* of the input: who reads it notes there that it could not be read, or not
+    bool again;          /* it can be read a second time: a regular file, or events */
+    bool is_events;      /* a folder that LTTng has written */
+    const struct pythia_lttng_rules *rules; /* of events; borrowed; NULL: there are none */
+    bool *failed; /* of the input: who reads it notes there that it could not be read, or not
                             to its end; one thread at a time for each file */
+    bool *told;   /* likewise: what rules have and its events have not was logged */
 };
 
 /* Find the files: a path is a file, a folder (all files in it, and below it, but for hidden ones;
- * no links to folders, no pipes; links to files that are not in or below it only with `follow`), or
- * "-". A path that cannot be read is told by `problem`, which
- * goes on. The files are in order of path, each once. On success *out is owned; PYTHIA_OK or
- * PYTHIA_ENOMEM. */
+ * no links to folders, no pipes; links to files that are not in or below it only with `follow`; a
+ * folder that LTTng has written is one file of its own), or "-". A path that cannot be read is told
+ * by `problem`, which goes on. The files are in order of path, each once. On success *out is owned;
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_input_create(const char *const *paths, size_t count, bool follow,
                         void (*problem)(void *context, const struct pythia_error *why),
                         void *context, struct pythia_input **out);
 void pythia_input_destroy(struct pythia_input *in); /* in may be NULL */
 const struct pythia_input_file *pythia_input_files(const struct pythia_input *in, size_t *count);
 
+/* The rules by which events become spans (pythia/lttng_events.h), for all folders of them; borrowed
+ * as long as the input lives. */
+void pythia_input_use_rules(struct pythia_input *in, const struct pythia_lttng_rules *rules);
+
 /* The number of links to files outside their folder, which were not followed; *first is the
  * first of them, borrowed, NULL if there is none. */
 size_t pythia_input_outward_links(const struct pythia_input *in, const char **first);
 
 /* One file being read: decompressed on the way if its first bytes say gzip or Zstandard, also where
- * each Zstandard frame has its size in 4 bytes in front of it. */
+ * each Zstandard frame has its size in 4 bytes in front of it. Events are read as records. */
 struct pythia_input_stream;
 
 #define PYTHIA_EXPANSION_MAX                                                                       \

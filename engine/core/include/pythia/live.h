@@ -76,6 +76,22 @@ struct pythia_live_shared_options {
     struct pythia_open_points *always, *never; /* pins of these settings; NULL: none; borrowed */
 };
 
+/* What is known of instances by whoever owns the engine; .count NULL: they cannot be told apart. A
+ * point may then be open at one instance of its service only, when at all of them it would exceed
+ * the budget, or when requests vary at that one only (search.h). Requests of a type that has such a
+ * point open are evidence only if all spans of its service in them come from that instance: others
+ * lack the point because it is closed there, and not because they do not hit it. They are counted
+ * (`elsewhere`). A search that is shared opens all points at all instances. */
+struct pythia_live_instances {
+    /* As pythia_search_options.instances. */
+    uint32_t (*count)(void *context, uint32_t tracepoint);
+    /* As pythia_search_options.prefer. Must not call the engine but for what it is asked. */
+    bool (*prefer)(void *context, uint32_t tracepoint, struct pythia_text host);
+    /* Is a resource the instance at which such points of its service are open? */
+    bool (*is_chosen)(void *context, uint32_t resource);
+    void *context;
+};
+
 struct pythia_live_options {
     struct pythia_window_options window;
     struct pythia_groups_options groups;
@@ -92,6 +108,7 @@ struct pythia_live_options {
     size_t learn_requests;   /* of each type, before a type is searched; 0: 50 */
     size_t types_max;        /* that are searched; 0: 1000 */
     struct pythia_live_adder adder; /* .add NULL: none */
+    struct pythia_live_instances instances;
     bool learn_all; /* while the first types are learnt, everything is wanted open */
     struct pythia_live_shared_options shared;
     size_t learn_hourly; /* times in an hour that closed points are opened to learn what turned up,
@@ -191,6 +208,13 @@ uint64_t pythia_live_wish(const struct pythia_live *l);
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint);
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint);
 
+/* At 1 of how many instances a trace point is wanted open; 1: at all. */
+uint32_t pythia_live_part(const struct pythia_live *l, uint32_t tracepoint);
+
+/* Another instance has been chosen: what was gathered is kept apart, and the wish is a new one.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_live_choose_again(struct pythia_live *l);
+
 /* Does a trace point belong to the skeleton of the search space? None does while it is learnt. */
 bool pythia_live_in_skeleton(const struct pythia_live *l, uint32_t tracepoint);
 
@@ -256,6 +280,8 @@ struct pythia_live_numbers {
     uint64_t other_requests;   /* whose type was taken for "(other)" */
     uint64_t carried_requests; /* times that one was evidence of one cycle more, of a rare type */
     uint64_t not_carried;      /* of rare types, for which there was no room */
+    uint64_t elsewhere;        /* requests that hit an instance where a point is closed that is open
+                                  at another one */
     uint64_t hidden_requests;  /* of which nothing was left, because their roots are not wanted */
     uint64_t types, learnt;    /* that are known or being learnt; of them in the search space */
     uint64_t merged_types;     /* that were being learnt when their paths turned out to be those of

@@ -19,7 +19,7 @@
 
 struct pythia_pipeline_options {
     const struct pythia_adapter_ops *format; /* of all files; NULL: found by looking at each */
-    unsigned threads;     /* 1: all on the caller's; n: n - 1 decode, the caller's does the rest */
+    unsigned threads;     /* that decode files and put traces together, the caller's among them */
     double expansion_max; /* see input.h */
     struct pythia_open_points
         *open; /* spans of other trace points are left out; NULL: none are; borrowed */
@@ -38,7 +38,7 @@ struct pythia_pipeline_options {
                              finished; 0: 65536 */
 };
 
-/* The receiver of the traces, on the caller's thread. */
+/* The receiver of the traces, on one thread at a time. */
 struct pythia_consumer {
     /* Called before the first trace, and again each time that all input has to be read once more:
      * forget all. */
@@ -54,9 +54,6 @@ struct pythia_pipeline_result {
     size_t files, skipped_files; /* read; found in folders, and no trace file */
     size_t failed_files;         /* that could not be read, or not to their end */
     size_t empty_files;
-    uint64_t peak_open_spans;
-    bool read_twice; /* spans of some traces were so far apart that all was read again with those
-                        kept open, or path templates had changed */
 };
 
 /* Read all files. What goes wrong is logged, counted and passed over; the traces, and so everything

@@ -20,7 +20,7 @@
  * When the disk is full, or the file cannot be written, the state is degraded: said once, shown
  * by _is_degraded, and recovered from by itself. One thread at a time. */
 struct pythia_state;
-#define PYTHIA_STATE_SCHEMA 5
+#define PYTHIA_STATE_SCHEMA 6
 
 /* Open or make the file, for its user alone; NULL: in memory. Until it is closed, or the process
  * ends, the file is locked: a second process is refused, and told the pid of the first.
@@ -86,15 +86,25 @@ int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin)
 /* A pin that keeps a point open only for requests of some types, `count` of them. */
 int pythia_state_put_pin_for(struct pythia_state *s, struct pythia_text id,
                              const struct pythia_text *types, size_t count);
-/* Visit the pins that are for all types. */
+/* A pin (1 or -1) that holds at some instances only: `places` are those of struct
+ * pythia_control_wish. */
+int pythia_state_put_pin_at(struct pythia_state *s, struct pythia_text id, int pin,
+                            const struct pythia_text *places, size_t count);
+/* Visit the pins that are for all types and instances. */
 int pythia_state_each_pin(struct pythia_state *s,
                           int (*each)(void *context, struct pythia_text id, int pin),
                           void *context);
-/* Visit the others, each once for each of its types. */
+/* Visit those for some types, each once for each of its types. */
 int pythia_state_each_pin_type(struct pythia_state *s,
                                int (*each)(void *context, struct pythia_text id,
                                            struct pythia_text type),
                                void *context);
+
+/* Visit those for some instances, each once for each of its places, in order of id. */
+int pythia_state_each_pin_place(struct pythia_state *s,
+                                int (*each)(void *context, struct pythia_text id, int pin,
+                                            struct pythia_text place),
+                                void *context);
 
 /* The search's history; _get: *out owned, NULL if there is none. */
 int pythia_state_put_history(struct pythia_state *s, const struct pythia_history *h);

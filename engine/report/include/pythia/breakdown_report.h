@@ -6,6 +6,7 @@
 
 #include "pythia/buf.h"
 #include "pythia/call_parts.h"
+#include "pythia/call_summary.h"
 #include "pythia/report.h"
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
@@ -24,6 +25,12 @@ void pythia_breakdown_destroy(struct pythia_breakdown *b); /* b may be NULL */
 
 /* Add the calls of a request. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
 int pythia_breakdown_add(struct pythia_breakdown *b, const struct pythia_trace *trace);
+
+/* Add calls that programs have summed up, both sides of all of them together: an interval has the
+ * mean of the calls on the side that has measured it. Once, and no requests. PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(summaries * depth). */
+int pythia_breakdown_add_summaries(struct pythia_breakdown *b,
+                                   const struct pythia_call_summary *summaries, size_t count);
 
 struct pythia_breakdown_view {
     size_t top;                       /* callpaths that are shown, those with most time first */

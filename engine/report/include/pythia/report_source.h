@@ -33,7 +33,8 @@ struct pythia_report_overhead {
 struct pythia_report_source {
     const char *const *paths; /* what the user named, in order of text */
     size_t path_count;
-    bool live; /* it came as a stream, not from files */
+    const char *events; /* rules that it was read by; NULL: none */
+    bool live;          /* it came as a stream, not from files */
     const struct pythia_pipeline_result *input;
     const struct pythia_vocabulary *vocabulary;
     const struct pythia_groups *groups;

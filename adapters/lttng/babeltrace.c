@@ -1,0 +1,53 @@
+#include "babeltrace.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "pythia/late_library.h"
+#include "pythia/status.h"
+
+struct pythia__babeltrace pythia__bt;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void pythia__babeltrace_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void pythia__babeltrace_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+int pythia__babeltrace_load(struct pythia_error *e)
+{
+    static const struct pythia_late_function functions[] = {
+#define X(name) {"bt_" #name, &pythia__bt.name},
+        PYTHIA__BABELTRACE_FUNCTIONS(X)
+#undef X
+    };
+    static bool loaded;
+    pthread_mutex_lock(&lock);
+    loaded = loaded || pythia_late_load(PYTHIA_BABELTRACE_LIBRARY, false, functions,
+                                        sizeof(functions) / sizeof(functions[0]));
+    pthread_mutex_unlock(&lock);
+    return loaded ? PYTHIA_OK
+                  : pythia_error_set(e, PYTHIA_EIO,
+                                     "traces of LTTng are read by libbabeltrace2: install the "
+                                     "package libbabeltrace2-0");
+}
+
+/* The first cause is where it began; those after it are the callers. */
+int pythia__babeltrace_fail(struct pythia_error *e, int status, const char *what)
+{
+    const bt_error *why = pythia__bt.current_thread_take_error();
+    const char *cause =
+        why && pythia__bt.error_get_cause_count(why) > 0
+            ? pythia__bt.error_cause_get_message(pythia__bt.error_borrow_cause_by_index(why, 0))
+            : "no reason is given";
+    pythia_error_set(e, status, "%s: %s", what, cause);
+    if (why)
+        pythia__bt.error_release(why);
+    return status;
+}
