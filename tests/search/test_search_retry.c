@@ -154,11 +154,10 @@ static void it_begins_again_in_another_process_too(void **state)
     assert_int_equal(pythia_search_load(moved, pythia_buf_text(&saved)), PYTHIA_OK);
     pythia_search_destroy(h.search);
     h.search = moved;
-    for (int i = 0; i < 6; i++) {
-        assert_int_equal(only_problem(&h)->retries, 1);
+    for (uint64_t left = 6; left-- > 0;) {
         cycle(&h, 50);
+        assert_int_equal(only_problem(&h)->retries, left > 0 ? 1 : 2);
     }
-    assert_int_equal(only_problem(&h)->retries, 2);
     assert_int_equal(only_problem(&h)->retry_in, 16);
     pythia_buf_free(&saved);
     end(&h);
