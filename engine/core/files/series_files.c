@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reading/folder_link.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "reading/folder_link.h"
 
 #define READ_BYTES ((size_t)256 * 1024)
 

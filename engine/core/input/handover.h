@@ -23,6 +23,6 @@ int pythia__handover_add(struct pythia__handover *h, struct pythia_buf *batch,
 
 /* Hand over what a batch has. After the last one of all threads, all traces were taken. Returns as
  * above. */
-int pythia__handover_flush(struct pythia__handover *h, struct pythia_buf *batch);
+int pythia__handover_flush(struct pythia__handover *h, struct pythia_buf *traces);
 
 #endif
