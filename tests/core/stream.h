@@ -200,8 +200,14 @@ static inline void stream_send_varied(struct stream *s, uint64_t count)
         stream_request(s, stream_varied(s->number));
 }
 
-/* The same set of open points is in force from now on. */
+/* The set of open points is in force from now on at all who had the one before all along. */
 static inline void stream_applied(struct stream *s)
+{
+    pythia_live_applied(s->live, STREAM_EPOCH + s->now_ms * MS, true);
+}
+
+/* It is in force again, after a target had lost it. */
+static inline void stream_came_back(struct stream *s)
 {
     pythia_live_applied(s->live, STREAM_EPOCH + s->now_ms * MS, false);
 }

@@ -324,7 +324,7 @@ static void a_set_that_is_in_force_again_begins_the_cycle_anew(void **state)
     stream_wait(&s, 3 * SECOND);
     pythia_live_applied(s.live, STREAM_EPOCH, false); /* that is known */
     assert_int_equal(pythia_live_numbers(s.live).under_way, 0);
-    stream_applied(&s);
+    stream_came_back(&s);
     assert_int_equal(pythia_live_numbers(s.live).under_way, 35);
     for (int i = 0; i < 40; i++)
         stream_request(&s, steady(s.number));
@@ -350,7 +350,7 @@ static void when_targets_join_what_was_gathered_stays(void **state)
     stream_wait(&s, 3 * SECOND);
     uint64_t before_ms = s.now_ms;
     stream_wait(&s, 50);
-    pythia_live_applied(s.live, STREAM_EPOCH + s.now_ms * MS, true);
+    stream_applied(&s);
     assert_int_equal(pythia_live_numbers(s.live).under_way, 0);
     stream_write(&s, before_ms, steady(3));
     stream_wait(&s, 300);

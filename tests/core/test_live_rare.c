@@ -236,7 +236,7 @@ static void what_is_kept_ends_with_a_pause_and_with_a_set_that_came_back(void **
     stream_run(&s, 5, quiet);
     assert_true(rare[4].carried > 0);
     stream_wait(&s, 1);
-    stream_applied(&s); /* it had been lost for a while */
+    stream_came_back(&s); /* it had been lost for a while */
     stream_run(&s, 6, quiet);
     assert_int_equal(rare[5].carried, 0);
     stream_end(&s);
