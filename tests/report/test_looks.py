@@ -18,12 +18,12 @@ import browser  # noqa: E402
 import rig  # noqa: E402
 
 OPENSTACK = os.path.join(HERE, "..", "..", "datasets", "openstack")
-CAPTURE = os.path.join(OPENSTACK, "contention.jsonl.zst")
-REPORTS = {
+CAPTURE = "contention.jsonl.zst"
+REPORTS = {  # to be run where the files are: reports name them
     "replay": ("replay", "-q", "--trace-url", "http://jaeger/trace/{trace_id}", CAPTURE),
     "search": ("replay", "-q", "--closed-loop", CAPTURE),
-    "open": ("replay", "-q", "--open", os.path.join(OPENSTACK, "open.txt"), CAPTURE),
-    "compare": ("compare", "-q", os.path.join(OPENSTACK, "baseline.jsonl.zst"), CAPTURE),
+    "open": ("replay", "-q", "--open", "open.txt", CAPTURE),
+    "compare": ("compare", "-q", "baseline.jsonl.zst", CAPTURE),
 }
 COLOURS = {"": "#ddd", "1": "#fff", "2": "#999", "31": "#f66", "32": "#7e7", "33": "#fd6", "36": "#6df"}
 
@@ -33,6 +33,7 @@ def in_terminal(columns, *command):
     pid, terminal = pty.fork()
     if pid == 0:
         environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
+        os.chdir(OPENSTACK)
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
         os.execvpe(command[0], command, {**environment, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"})
     written = b""
@@ -62,7 +63,7 @@ class Looks(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        self.folder = os.environ.get("PYTHIA_SCREENSHOTS") or rig.make_folder(self)
+        self.folder = os.path.abspath(os.environ.get("PYTHIA_SCREENSHOTS") or rig.make_folder(self))
         os.makedirs(self.folder, exist_ok=True)
         self.browser = browser.Browser(self)
 
@@ -72,7 +73,8 @@ class Looks(unittest.TestCase):
     def test_html_is_accessible_and_fits_every_width(self):
         faults = []
         for name, command in REPORTS.items():
-            subprocess.run([rig.program("pythia"), *command, "--format", "html", "-o", f"{self.folder}/{name}.html"], check=True)
+            subprocess.run([rig.program("pythia"), *command, "--format", "html", "-o", f"{self.folder}/{name}.html"], check=True,
+                           cwd=OPENSTACK)
             self.show(name)
             faults += self.browser.look_at(f"{self.folder}/report-{name}", (320, 1280, 3840))
         self.assertEqual(faults, [])
