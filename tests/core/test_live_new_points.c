@@ -380,8 +380,8 @@ static bool is_reviewing(const struct stream *s)
     return numbers(s).reviews > 0;
 }
 
-/* Closed points are about to be opened to look, which searched types do not see; meanwhile a program
- * loses the set, and has it back. */
+/* Closed points are about to be opened to look, which searched types do not see. Meanwhile a
+ * program loses the set, and has it back. */
 static void what_was_gathered_ends_with_a_set_that_came_back_during_that(void **state)
 {
     struct stream s;
