@@ -356,70 +356,6 @@ static void a_known_point_whose_spans_arrive_in_another_type_is_learnt_there(voi
     stream_end(&s);
 }
 
-/* D1 is closed: nothing shows that A hits it, until another release joins. */
-static void after_a_program_joined_known_types_are_learnt_once_more(void **state)
-{
-    struct stream s;
-    begin_with_z(&s, &usual, false);
-    assert_false(stream_is_open(&s, "D1"));
-    s.look = look;
-    run(&s, after_with_z, 400, NULL);
-    assert_int_equal(numbers(&s).reviews, 0);
-    assert_int_equal(cause_of_a, point_of(&s, "C0"));
-    stream_applied(&s);
-    run(&s, after_with_z, 4000, is_renewed);
-    assert_int_equal(numbers(&s).reviews, 1);
-    assert_int_equal(parent_of(&s, "D1"), point_of(&s, "C0"));
-    run(&s, after_with_z, 1000, NULL);
-    assert_int_equal(cause_of_a, point_of(&s, "D1"));
-    stream_end(&s);
-}
-
-static bool is_reviewing(const struct stream *s)
-{
-    return numbers(s).reviews > 0;
-}
-
-/* Closed points are about to be opened to look, which searched types do not see. Meanwhile a
- * program loses the set, and has it back. */
-static void what_was_gathered_ends_with_a_set_that_came_back_during_that(void **state)
-{
-    struct stream s;
-    begin_with_z(&s, &usual, false);
-    target.delay = 1000; /* requests: the change is not in force yet */
-    stream_applied(&s);
-    run(&s, before_with_z, 400, is_reviewing);
-    uint64_t apart = numbers(&s).under_way;
-    size_t cycles = s.cycles;
-    run(&s, before_with_z, 6, NULL);
-    stream_wait(&s, 3 * SECOND);
-    assert_int_equal(numbers(&s).under_way, apart);
-    assert_int_equal(s.cycles, cycles);
-    stream_came_back(&s);
-    assert_true(numbers(&s).under_way >= apart + 6);
-    stream_end(&s);
-}
-
-/* Programs join each minute for two hours. */
-static void that_happens_no_more_often_than_learning(void **state)
-{
-    struct stream s;
-    begin_with_z(&s, &usual, false);
-    uint64_t begun_ms = s.now_ms;
-    for (uint64_t joined_ms = s.now_ms; s.now_ms - begun_ms < 7200 * SECOND; s.cycles = 0) {
-        request(&s, before_with_z(s.number));
-        stream_wait(&s, SECOND);
-        if (s.now_ms - joined_ms < 60 * SECOND)
-            continue;
-        joined_ms = s.now_ms;
-        stream_applied(&s);
-    }
-    assert_in_range(numbers(&s).reviews, 11, 13); /* 6 in an hour */
-    assert_int_equal(numbers(&s).renewed, 0);
-    assert_int_equal(numbers(&s).lessons, 0); /* types that are new need not wait for that */
-    stream_end(&s);
-}
-
 /* The search of A has one cycle, in which only A is open: nothing is found, and it begins again
  * after four more. */
 static void a_type_whose_search_begins_again_is_learnt_once_more(void **state)
@@ -500,9 +436,6 @@ int main(void)
         cmocka_unit_test(without_room_for_its_points_a_type_stays_as_it_is),
         cmocka_unit_test(a_rare_type_is_learnt_in_several_phases),
         cmocka_unit_test(a_known_point_whose_spans_arrive_in_another_type_is_learnt_there),
-        cmocka_unit_test(after_a_program_joined_known_types_are_learnt_once_more),
-        cmocka_unit_test(what_was_gathered_ends_with_a_set_that_came_back_during_that),
-        cmocka_unit_test(that_happens_no_more_often_than_learning),
         cmocka_unit_test(a_type_whose_search_begins_again_is_learnt_once_more),
         cmocka_unit_test(known_points_are_no_news_where_few_may_be_open),
         cmocka_unit_test(what_is_pinned_shut_is_not_sought),

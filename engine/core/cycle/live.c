@@ -723,13 +723,11 @@ void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
     pythia__live_advance_set(l, PYTHIA__SET_APPLIED);
     l->heard_ns = since_ns;
     pythia__late_applied(&l->late, since_ns, l->now_ns);
-    if (was == PYTHIA__SET_IN_FORCE || !joined)
-        pythia__live_review_all(l); /* no change of ours: a target has joined or come back */
-    if (was == PYTHIA__SET_ALIKE && joined)
+    if (was == PYTHIA__SET_ALIKE)
         return; /* searched types saw no change: their evidence stays */
     pythia__live_learn_with_new_points(l);
-    if (was != PYTHIA__SET_CHANGING && !joined)
-        pythia__live_drop_evidence(l); /* a target had lost the set */
+    if (was == PYTHIA__SET_IN_FORCE && !joined)
+        pythia__live_drop_evidence(l);
     l->since_ns = since_ns;
     l->applied_ns = l->now_ns;
 }

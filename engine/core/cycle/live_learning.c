@@ -184,12 +184,6 @@ void pythia__live_note_strays(struct pythia_live *l, struct pythia__live_type *t
     }
 }
 
-void pythia__live_review_all(struct pythia_live *l)
-{
-    if (l->late.o.hourly > 0)
-        pythia__late_review_all(&l->late, pythia_vocabulary_tracepoints(l->vocabulary), l->now_ns);
-}
-
 /* Where nothing was found, its type may have another tree by now. */
 void pythia__live_review_retried(struct pythia_live *l)
 {

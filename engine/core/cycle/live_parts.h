@@ -164,10 +164,9 @@ void pythia__live_learn_with_new_points(struct pythia_live *l);
  * types look the same meanwhile, so that their evidence goes on. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__live_step_late_learning(struct pythia_live *l);
 /* Known types may hit points that their trees lack (types/late_learning.h): a request whose hidden
- * spans may show it; programs that joined or came back; searches that began again. */
+ * spans may show it; searches that began again. */
 void pythia__live_note_strays(struct pythia_live *l, struct pythia__live_type *type,
                               const struct pythia_trace *whole);
-void pythia__live_review_all(struct pythia_live *l);
 void pythia__live_review_retried(struct pythia_live *l);
 /* Another set is desired, in which searched types look the same: their evidence stays. */
 void pythia__live_desire_alike(struct pythia_live *l);

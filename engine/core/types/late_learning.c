@@ -93,12 +93,6 @@ void pythia__late_review(struct pythia__late_learning *l, struct pythia__live_ty
     l->review_ns = l->review_ns == UINT64_MAX ? now_ns : l->review_ns;
 }
 
-void pythia__late_review_all(struct pythia__late_learning *l, uint32_t points, uint64_t now_ns)
-{
-    for (size_t i = 0; i < l->types->count; i++)
-        pythia__late_review(l, &l->types->types[i], points, now_ns);
-}
-
 /* A new release brings new points too, which come first; its agents have reported them by then. */
 static bool is_review_due(const struct pythia__late_learning *l, uint64_t now_ns)
 {

@@ -13,8 +13,9 @@
  * A point that is known from another type is no news: it is closed, and nobody sees a known type
  * begin to hit it. So a known type is reviewed, which is to learn it once more with all points open
  * for it, when there is a reason: spans of a point that its tree lacks arrived in its requests, as
- * the point is open for others; programs joined or came back, which may be another release; or its
- * search found nothing and began again. There are at most as many reviews in an hour as phases. */
+ * the point is open for others; or its search found nothing and began again. Programs that join are
+ * no reason: where their number follows the load, that would open everything again and again. There
+ * are at most as many reviews in an hour as phases. */
 #ifndef PYTHIA_CORE_LATE_LEARNING_H
 #define PYTHIA_CORE_LATE_LEARNING_H
 
@@ -94,9 +95,7 @@ void pythia__late_init(struct pythia__late_learning *l, struct pythia__live_type
 /* Free what a learning phase holds. */
 void pythia__late_free(struct pythia__late_learning *l);
 
-/* Known types may hit other points than before: all of them; or one, with a reason of its own.
- * `points`: that there are. */
-void pythia__late_review_all(struct pythia__late_learning *l, uint32_t points, uint64_t now_ns);
+/* A known type may hit other points than before. `points`: that there are. */
 void pythia__late_review(struct pythia__late_learning *l, struct pythia__live_type *type,
                          uint32_t points, uint64_t now_ns);
 
