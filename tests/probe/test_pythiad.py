@@ -218,7 +218,8 @@ class Libraries(OfOneProgram):
             os.getppid()
         self.target.fire()
         self.assertRegex(self.recorded("profile"), r"  shop:sell +[1-9].*\n  shop:parent +[1-9]")
-        self.assertNotIn("Spans of probes are lost", self.daemon.log)
+        # Of requests that were under way when a point was switched spans may lack their end.
+        self.assertNotRegex(self.daemon.log, "Spans of probes are lost: hits-without-place=[1-9]")
 
 
 if __name__ == "__main__":
