@@ -120,6 +120,9 @@ if child == 0:
     for one in threads: one.start()
     for one in threads: one.join()
     await_list(agent)
+    end = time.monotonic() + 60
+    while len(os.listdir('/proc/self/task')) != 2 and time.monotonic() < end:
+        time.sleep(.01)  # a thread that was joined is still listed for a moment
     os._exit(agent.pid != os.getpid() or len(os.listdir('/proc/self/task')) != 2)
 wait(child)
 '''), ([], []))
