@@ -130,6 +130,10 @@ void pythia__kafka_bodies_take(struct pythia__kafka *k, const rd_kafka_message_t
     char reason[96] = "it is empty";
     if (!p)
         return;
+    /* The client may deliver a message again when a paused partition is resumed. A shared search
+     * also goes back to read messages again. */
+    if (!k->shared && m->offset < p->position)
+        return;
     k->messages++;
     k->bytes += m->len;
     p->messages++;
