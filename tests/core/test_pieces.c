@@ -107,7 +107,7 @@ static void a_document_is_divided_between_traces_in_any_layout(void **state)
         struct pythia__pieces pieces;
         struct pythia_input *input;
         size_t count;
-        char path[] = "pieces.XXXXXX";
+        char path[] = "/tmp/pieces.XXXXXX";
         const char *const paths[] = {path};
         write_document(&layouts[i], &text, path);
         assert_int_equal(pythia_input_create(paths, 1, false, fail_problem, NULL, &input),
