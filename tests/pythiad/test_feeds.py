@@ -281,8 +281,9 @@ class Rings(unittest.TestCase):
         time.sleep(3 if rig.SANITIZER else 1.5)  # spans come on by tens of thousands at once
         return before if daemon.metric("pythia_spans_total") == before else None
 
-    def killed(self, daemon, environment, threads, spans, moment):
-        """Start a program that records as fast as it can and kill it: how many spans there had been."""
+    def killed(self, daemon, environment, threads, spans, moment=None):
+        """Start a program that records as fast as it can, and kill it after some seconds, or when it has recorded all: how many spans
+        there had been."""
         counts = os.path.join(environment["PYTHIA_DIRECTORY"], "..", f"committed-{threads}-{spans}-{moment}")
         program = subprocess.Popen([rig.program("traced_killed"), counts, str(threads), str(spans)], env=environment,
                                    stdout=subprocess.PIPE, text=True, preexec_fn=rig.die_with_parent)
@@ -292,7 +293,7 @@ class Rings(unittest.TestCase):
             with open(counts, "rb") as file:
                 return [int.from_bytes(word, "little") for word in iter(lambda: file.read(8), b"")]
         rig.until(lambda: os.path.exists(counts) and sum(committed()) > 0, 20, lambda: daemon.log)
-        if spans:
+        if moment is None:
             self.assertEqual(program.stdout.readline(), "done\n")
         else:
             time.sleep(moment)
@@ -308,11 +309,12 @@ class Rings(unittest.TestCase):
         return metrics["pythia_spans_total"], metrics['pythia_spans_dropped_total{reason="full_ring"}']
 
     def test_all_that_was_committed_by_killed_programs_is_recovered(self):
-        """At whatever moment, of threads that record: each may have been killed between a span and its count."""
+        """At whatever moment, of threads that record: each may have been killed between a span and its count. Their rings have room for all,
+        whenever pythiad may run."""
         daemon, environment = self.start("--learn-requests=1000000000")
         threads, kills, committed = 3, 10, 0
         for kill in range(kills):
-            committed += self.killed(daemon, dict(environment, PYTHIA_RING_BYTES=str(1 << 26)), threads, 0,
+            committed += self.killed(daemon, dict(environment, PYTHIA_RING_BYTES=str(1 << 28)), threads, 1500000,
                                      .01 + .013 * kill)
             rig.until(lambda: sum(self.count(daemon)) >= committed, 30, lambda: f"{kill}: {self.count(daemon)} of {committed}")
             came, lost = rig.until(lambda: self.settled(daemon) and self.count(daemon), 30)
@@ -340,12 +342,12 @@ class Rings(unittest.TestCase):
     def test_what_a_killed_program_had_no_room_for_is_counted(self):
         """Nobody reads while it runs, and its rings are small: what is recovered and what is lost make all."""
         daemon, environment = self.start("--learn-requests=1000000000")
-        self.killed(daemon, environment, 1, 100, 0)  # its point is known and open
+        self.killed(daemon, environment, 1, 100)  # its point is known and open
         before, lost = rig.until(lambda: self.settled(daemon) and self.count(daemon), 20)
         self.assertEqual((before, lost), (100, 0))
         daemon.signal(signal.SIGSTOP)
         try:
-            committed = self.killed(daemon, dict(environment, PYTHIA_RING_BYTES=str(1 << 16)), 2, 20000, 0)
+            committed = self.killed(daemon, dict(environment, PYTHIA_RING_BYTES=str(1 << 16)), 2, 20000)
         finally:
             daemon.signal(signal.SIGCONT)
         self.assertEqual(committed, 40000)

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import subprocess
+import time
 import unittest
 
 import otlp
@@ -376,6 +377,14 @@ class KafkaSearch(unittest.TestCase):
         for one in members:
             rig.until(lambda: one.get("/v1/status").json["kafka"]["problem"] is None, 30, lambda: one.log)
         self.assertEqual(members[0].stop(), 0)
+
+    def test_a_member_that_nobody_answers_ends_when_it_is_told_to(self):
+        mock = self.begin()
+        member = self.start(mock, space=self.space(rig.make_folder(self)))
+        self.together(member)
+        mock.command("broker", "down")
+        time.sleep(12)  # longer than from one question to brokers to the next: it has asked again
+        self.assertEqual(member.stop(30), 0)
 
     def test_members_with_other_settings_take_no_part_and_say_so(self):
         folder = rig.make_folder(self)

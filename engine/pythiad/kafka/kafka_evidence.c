@@ -136,12 +136,30 @@ static void count_all_partitions(struct pythia__kafka *k)
         kafka.topic_destroy(topic);
 }
 
+/* Ask where the topic of evidence begins, or where it ends (RD_KAFKA_OFFSET_BEGINNING and _END, which
+ * brokers take in place of a time). The call that is made for that, _query_watermark_offsets, does
+ * not heed its time limit in version 2.0.2: where no broker answers, it waits for good. */
+static rd_kafka_resp_err_t ask_offset(struct pythia__kafka *k, rd_kafka_t *client, int64_t which,
+                                      int64_t *offset)
+{
+    rd_kafka_topic_partition_list_t *list = kafka.topic_partition_list_new(1);
+    kafka.topic_partition_list_add(list, k->url.evidence, 0)->offset = which;
+    rd_kafka_resp_err_t error = kafka.offsets_for_times(client, list, ASK_MS);
+    if (!error)
+        error = list->elems[0].err;
+    if (!error && list->elems[0].offset < 0) /* still what was asked: there was no answer */
+        error = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    if (!error)
+        *offset = list->elems[0].offset;
+    kafka.topic_partition_list_destroy(list);
+    return error;
+}
+
 /* One partition, or the order would not be the same for all. */
 static void check_log(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
     const struct rd_kafka_metadata *about = NULL;
-    int64_t low = 0, high = 0;
     char reason[256];
     rd_kafka_resp_err_t error = ask_metadata(s, s->topic, &about);
     if (error) {
@@ -161,11 +179,11 @@ static void check_log(struct pythia__kafka *k)
     kafka.metadata_destroy(about);
     if (s->job_failed)
         return;
-    error = kafka.query_watermark_offsets(s->producer, k->url.evidence, 0, &low, &high, ASK_MS);
+    error = ask_offset(k, s->producer, RD_KAFKA_OFFSET_BEGINNING, &s->low);
+    if (!error)
+        error = ask_offset(k, s->producer, RD_KAFKA_OFFSET_END, &s->high);
     if (error)
         fail_job(s, error, kafka.err2str(error));
-    s->low = low;
-    s->high = high;
 }
 
 /* A producer that failed for good is replaced. */
@@ -224,11 +242,8 @@ void pythia__kafka_evidence_send(uv_work_t *work)
 /* By the client of the topic of traces, which no other thread replaces meanwhile. */
 void pythia__kafka_evidence_ask(struct pythia__kafka *k)
 {
-    int64_t low = -1, high = -1;
-    if (kafka.query_watermark_offsets(k->client, k->url.evidence, 0, &low, &high, ASK_MS) !=
-        RD_KAFKA_RESP_ERR_NO_ERROR)
-        low = -1;
-    k->shared->asked_low = low;
+    k->shared->asked_low = -1;
+    (void)ask_offset(k, k->client, RD_KAFKA_OFFSET_BEGINNING, &k->shared->asked_low);
 }
 
 void pythia__kafka_evidence_close(struct pythia__kafka *k)

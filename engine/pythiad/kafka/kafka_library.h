@@ -44,11 +44,11 @@
     X(metadata)                                                                                    \
     X(metadata_destroy)                                                                            \
     X(new)                                                                                         \
+    X(offsets_for_times)                                                                           \
     X(offsets_store)                                                                               \
     X(pause_partitions)                                                                            \
     X(poll_set_consumer)                                                                           \
     X(produce)                                                                                     \
-    X(query_watermark_offsets)                                                                     \
     X(queue_cb_event_enable)                                                                       \
     X(queue_destroy)                                                                               \
     X(queue_get_consumer)                                                                          \

@@ -1,9 +1,12 @@
 /* The members of the group, as its coordinator knows them. They are asked for now and then on a
- * worker thread: the call waits for brokers. It also shows whether any broker answers: the client
- * says that all are down only if it meets all of them between two attempts to connect, which it may
- * never do when there are several connections. (The client's asynchronous call for it,
+ * worker thread: the call waits for brokers. (The client's asynchronous call for it,
  * DescribeConsumerGroups, blocks the whole client of version 2.0.2 for good when a broker does not
- * support it.) */
+ * support it.)
+ *
+ * The brokers are asked for metadata first, to see whether any answers. The client says that all
+ * are down only if it meets all of them between two attempts to connect, which it may never do when
+ * there are several connections; and the answer about the group does not tell: it can be that
+ * brokers do not support the question, which the client knows without asking them. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -19,8 +22,11 @@
 static void list_group(uv_work_t *work)
 {
     struct pythia__kafka *k = work->data;
-    k->list_error = kafka.list_groups(k->client, k->url.group, &k->groups, ANSWER_MS);
-    if (k->list_error)
+    const struct rd_kafka_metadata *about = NULL;
+    k->answer = kafka.metadata(k->client, 0, NULL, &about, ANSWER_MS);
+    if (!k->answer)
+        kafka.metadata_destroy(about);
+    if (k->answer || kafka.list_groups(k->client, k->url.group, &k->groups, ANSWER_MS))
         k->groups = NULL;
     if (k->shared && !atomic_load(&k->shared->hurries))
         pythia__kafka_evidence_ask(k);
@@ -90,9 +96,9 @@ static json_t *pack_member(const struct pythia__kafka *k,
 
 static void note_answer(struct pythia__kafka *k)
 {
-    bool silent = k->list_error == RD_KAFKA_RESP_ERR__TRANSPORT ||
-                  k->list_error == RD_KAFKA_RESP_ERR__TIMED_OUT ||
-                  k->list_error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+    bool silent = k->answer == RD_KAFKA_RESP_ERR__TRANSPORT ||
+                  k->answer == RD_KAFKA_RESP_ERR__TIMED_OUT ||
+                  k->answer == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
     k->silent = silent ? k->silent + 1 : 0;
     if (k->silent >= SILENT_MAX)
         pythia__kafka_problem(k, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,

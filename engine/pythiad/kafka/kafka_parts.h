@@ -59,8 +59,8 @@ struct pythia__kafka {
     uv_work_t list;                           /* asks for them */
     const struct rd_kafka_group_list *groups; /* the answer; NULL: there was none */
     bool listing;
-    int list_error; /* of librdkafka */
-    int silent;     /* times in a row that no broker answered */
+    int answer; /* of the brokers, when they were last asked: an error of librdkafka, or 0 */
+    int silent; /* times in a row that no broker answered */
     uint64_t listed_ms;
     struct kafka_partition *partitions;
     struct kafka_body *first, **last; /* bodies that wait to be decoded */
