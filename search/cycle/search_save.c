@@ -147,17 +147,23 @@ static int put_keeping(const struct pythia_search *s, const struct pythia__searc
     return PYTHIA_OK;
 }
 
+static bool is_saved_open(const struct pythia_search *s, const struct pythia__search_type *t,
+                          uint32_t point)
+{
+    return pythia__search_was_opened(t, point) && s->part[point] == 1;
+}
+
 static void put_type(const struct pythia_search *s, const struct pythia__search_type *t,
                      struct pythia_buf *out)
 {
     uint64_t open = 0;
     for (uint32_t point = 0; point < s->points; point++)
-        open += pythia__search_was_opened(t, point);
+        open += is_saved_open(s, t, point);
     pythia__saved_put_text(out, pythia_vocabulary_text(pythia_space_vocabulary(s->space), t->name));
     pythia__saved_put_double(out, t->requests);
     pythia__saved_put_number(out, open);
     for (uint32_t point = 0; point < s->points; point++)
-        if (pythia__search_was_opened(t, point))
+        if (is_saved_open(s, t, point))
             put_point(out, point);
 }
 

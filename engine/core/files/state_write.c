@@ -331,6 +331,30 @@ int pythia_state_put_desired(struct pythia_state *s, const struct pythia_control
     return end_with(s, good);
 }
 
+int pythia_state_put_search(struct pythia_state *s, struct pythia_text snapshot,
+                            struct pythia_text verdicts, uint64_t unix_ns)
+{
+    char number[24];
+    if (snapshot.size + verdicts.size > PYTHIA_STATE_SEARCH_MAX)
+        return PYTHIA_ELIMIT;
+    snprintf(number, sizeof(number), "%" PRIu64, unix_ns);
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+                put_note(s, "search", snapshot) && put_note(s, "verdicts", verdicts) &&
+                put_note(s, "search_ns", pythia_text_of(number));
+    return end_with(s, good);
+}
+
+int pythia_state_put_search_aside(struct pythia_state *s)
+{
+    bool good = sqlite3_exec(s->db,
+                             "BEGIN IMMEDIATE;"
+                             "DELETE FROM note WHERE name IN ('search.broken', 'verdicts.broken');"
+                             "UPDATE note SET name = name || '.broken'"
+                             " WHERE name IN ('search', 'verdicts')",
+                             NULL, NULL, NULL) == SQLITE_OK;
+    return end_with(s, good);
+}
+
 int pythia_state_put_off(struct pythia_state *s, bool off)
 {
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&

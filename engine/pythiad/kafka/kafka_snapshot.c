@@ -8,6 +8,7 @@
 
 #include "kafka_shared.h"
 #include "pythia/live_shared.h"
+#include "pythia/live_snapshot.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
 
@@ -127,7 +128,7 @@ static int restore_parts(struct pythia__kafka *k, const json_t *about, struct py
     struct pythia_text verdicts = {rest.bytes, (size_t)size};
     rest.bytes += size;
     rest.size -= (size_t)size;
-    int status = pythia_live_shared_restore(k->live, rest, e);
+    int status = pythia_live_snapshot_restore(k->live, rest, e);
     if (status != PYTHIA_OK || size == 0)
         return status;
     status = k->restore(k->owner, verdicts);
@@ -206,7 +207,7 @@ static void wait_for_snapshot(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     struct kafka_snapshot *sn = &s->snapshot;
     char reason[512];
-    unsigned enough = pythia_live_shared_has_snapshot(k->live) ? AFRESH_LOOKS : 2 * AFRESH_LOOKS;
+    unsigned enough = pythia_live_has_snapshot(k->live) ? AFRESH_LOOKS : 2 * AFRESH_LOOKS;
     snprintf(reason, sizeof(reason),
              "%s begins at offset %" PRId64
              ", and has no snapshot of what the group found before: waits for one, which a "
@@ -226,7 +227,7 @@ static void wait_for_snapshot(struct pythia__kafka *k)
 static void begin_without_snapshot(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
-    if (s->low > 0 && (s->snapshot.ours || pythia_live_shared_has_snapshot(k->live))) {
+    if (s->low > 0 && (s->snapshot.ours || pythia_live_has_snapshot(k->live))) {
         wait_for_snapshot(k);
         return;
     }
@@ -306,7 +307,7 @@ bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k)
 {
     const struct pythia__kafka_shared *s = k->shared;
     const struct kafka_snapshot *sn = &s->snapshot;
-    if (!pythia_live_shared_has_snapshot(k->live))
+    if (!pythia_live_has_snapshot(k->live))
         return false;
     struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
     bool gone = sn->known && sn->offset >= 0 && sn->offset < s->low;
@@ -362,5 +363,5 @@ int pythia__kafka_snapshot_write(struct pythia__kafka *k, bool afresh)
                       (json_int_t)verdicts.size));
     pythia_buf_text_add(&s->message, pythia_buf_text(&verdicts));
     pythia_buf_free(&verdicts);
-    return status == PYTHIA_OK ? pythia_live_shared_save(k->live, &s->message) : status;
+    return status == PYTHIA_OK ? pythia_live_snapshot_save(k->live, &s->message) : status;
 }

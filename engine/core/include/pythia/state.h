@@ -14,7 +14,8 @@
 
 /* The state that survives a restart, in one SQLite file (WAL): decisions with their evidence and
  * effect, the inventory with its prices, the desired set and the search space that it was chosen
- * from, whether everything is off, the search's history and summaries of groups. What is
+ * from, the search itself with its verdicts, whether everything is off, the search's history and
+ * summaries of groups. What is
  * acknowledged is on disk. When the log (FILE-wal) is cut short at any byte, what was committed
  * in the bytes that are left is there, and nothing else; a file that is cut short is put aside.
  * When the disk is full, or the file cannot be written, the state is degraded: said once, shown
@@ -76,6 +77,21 @@ int pythia_state_each_desired(struct pythia_state *s,
 /* The text of that search space, appended to `out`: none if there is none. PYTHIA_OK, PYTHIA_EIO or
  * PYTHIA_ENOMEM. */
 int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out);
+
+/* The search, for the next start to go on with: a snapshot (live_snapshot.h) and the verdicts that
+ * were reached with it (verdict.h), in one transaction, so that they belong together. `unix_ns`:
+ * now. What takes more than PYTHIA_STATE_SEARCH_MAX bytes together is not written: PYTHIA_ELIMIT,
+ * and what was there stays. Else PYTHIA_OK, PYTHIA_EIO or PYTHIA_ENOMEM. */
+#define PYTHIA_STATE_SEARCH_MAX ((size_t)16 * 1024 * 1024)
+int pythia_state_put_search(struct pythia_state *s, struct pythia_text snapshot,
+                            struct pythia_text verdicts, uint64_t unix_ns);
+/* Append both, as they were put: nothing if nothing was. PYTHIA_OK, PYTHIA_EIO or PYTHIA_ENOMEM. */
+int pythia_state_get_search(struct pythia_state *s, struct pythia_buf *snapshot,
+                            struct pythia_buf *verdicts, uint64_t *unix_ns);
+/* It cannot be used, and is put aside for whoever wants to look at it, in the notes
+ * "search.broken" and "verdicts.broken"; what was put aside earlier is gone. PYTHIA_OK or
+ * PYTHIA_EIO. */
+int pythia_state_put_search_aside(struct pythia_state *s);
 
 /* Is everything off, by hand? */
 int pythia_state_put_off(struct pythia_state *s, bool off);
