@@ -19,6 +19,7 @@ enum query {
     QUERY_SPACE,
     QUERY_SEARCH,
     QUERY_VERDICTS,
+    QUERY_INSTANCES,
     QUERY_SEARCH_TIME,
     QUERY_OFF,
     QUERY_PIN_TYPE,
@@ -37,6 +38,7 @@ static const char *const queries[QUERY_COUNT] = {
     [QUERY_SPACE] = ("SELECT value FROM note WHERE name = 'space'"),
     [QUERY_SEARCH] = ("SELECT value FROM note WHERE name = 'search'"),
     [QUERY_VERDICTS] = ("SELECT value FROM note WHERE name = 'verdicts'"),
+    [QUERY_INSTANCES] = ("SELECT value FROM note WHERE name = 'instances'"),
     [QUERY_SEARCH_TIME] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'search_ns'"),
     [QUERY_OFF] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'off'"),
     [QUERY_PIN_TYPE] = ("SELECT trace_point, request_type FROM pin_type ORDER BY 1, 2"),
@@ -121,15 +123,26 @@ int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out)
     return each_row(s, queries[QUERY_SPACE], take_text, out);
 }
 
-int pythia_state_get_search(struct pythia_state *s, struct pythia_buf *snapshot,
-                            struct pythia_buf *verdicts, uint64_t *unix_ns)
+/* The texts lie one after the other, and move while more are added. */
+int pythia_state_get_search(struct pythia_state *s, struct pythia_buf *texts,
+                            struct pythia_state_search *out)
 {
-    *unix_ns = 0;
-    int status = each_row(s, queries[QUERY_SEARCH], take_text, snapshot);
-    if (status != PYTHIA_OK ||
-        (status = each_row(s, queries[QUERY_VERDICTS], take_text, verdicts)) != PYTHIA_OK)
-        return status;
-    return each_row(s, queries[QUERY_SEARCH_TIME], take_unsigned, unix_ns);
+    static const enum query of[] = {QUERY_SEARCH, QUERY_VERDICTS, QUERY_INSTANCES};
+    struct pythia_text *const to[] = {&out->snapshot, &out->verdicts, &out->instances};
+    size_t ends[3], begin = 0;
+    pythia_buf_clear(texts);
+    *out = (struct pythia_state_search){.unix_ns = 0};
+    for (size_t i = 0; i < 3; i++) {
+        int status = each_row(s, queries[of[i]], take_text, texts);
+        if (status != PYTHIA_OK)
+            return status;
+        ends[i] = texts->size;
+    }
+    for (size_t i = 0; i < 3 && texts->bytes; i++) {
+        *to[i] = (struct pythia_text){texts->bytes + begin, ends[i] - begin};
+        begin = ends[i];
+    }
+    return each_row(s, queries[QUERY_SEARCH_TIME], take_unsigned, &out->unix_ns);
 }
 
 static int take_off(void *context, sqlite3_stmt *row)

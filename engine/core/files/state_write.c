@@ -331,15 +331,17 @@ int pythia_state_put_desired(struct pythia_state *s, const struct pythia_control
     return end_with(s, good);
 }
 
-int pythia_state_put_search(struct pythia_state *s, struct pythia_text snapshot,
-                            struct pythia_text verdicts, uint64_t unix_ns)
+int pythia_state_put_search(struct pythia_state *s, const struct pythia_state_search *search)
 {
     char number[24];
-    if (snapshot.size + verdicts.size > PYTHIA_STATE_SEARCH_MAX)
+    if (search->snapshot.size + search->verdicts.size + search->instances.size >
+        PYTHIA_STATE_SEARCH_MAX)
         return PYTHIA_ELIMIT;
-    snprintf(number, sizeof(number), "%" PRIu64, unix_ns);
+    snprintf(number, sizeof(number), "%" PRIu64, search->unix_ns);
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
-                put_note(s, "search", snapshot) && put_note(s, "verdicts", verdicts) &&
+                put_note(s, "search", search->snapshot) &&
+                put_note(s, "verdicts", search->verdicts) &&
+                put_note(s, "instances", search->instances) &&
                 put_note(s, "search_ns", pythia_text_of(number));
     return end_with(s, good);
 }

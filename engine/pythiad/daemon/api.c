@@ -216,7 +216,7 @@ static json_t *pack_status(struct pythia__daemon *d)
         (json_int_t)live.unknown_spans, "limits", limits_of(d), "listens", listeners_of(d), "tls",
         d->tls_key != NULL, "tokens", tokens_of(d), "trace_url", d->engine.s.trace_url, "orders",
         (json_int_t)d->orders, "data_folder", PYTHIA_DATA_FOLDER, "kafka",
-        pythia__kafka_status(d->kafka), "saved_search", pack_saved_search(&d->engine.saved));
+        pythia__kafka_status(d->kafka), "saved_search", pack_saved_search(&d->switching.saved));
     if (!out || !more || json_object_update(out, more) != 0) {
         json_decref(out);
         out = NULL;

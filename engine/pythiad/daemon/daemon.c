@@ -29,6 +29,7 @@
 #include "switching/load.h"
 #include "switching/pins.h"
 #include "switching/restore.h"
+#include "switching/saved_search.h"
 #include "switching/switching.h"
 #include "verdict_log.h"
 
@@ -146,7 +147,7 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     if (!pythia__kafka_is_behind(d->kafka)) /* else it was logged when it was new */
         log_cycle(d, last);
     pythia__reports_hand(d, pythia_live_take_groups(d->engine.live), d->cycles);
-    pythia__saved_search_cycle(&d->engine, c);
+    pythia__saved_search_cycle(&d->switching, c);
     if (!pythia__kafka_is_behind(d->kafka))
         pythia__verdict_log_cycle(d);
     return c->decisions.switch_count > 0 ? pythia__switching_keep_history(&d->switching)
@@ -201,7 +202,7 @@ static void end_draining(struct pythia__daemon *d)
 {
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
         pythia__collecting_stop(d->collecting);
-        pythia__saved_search_stop(&d->engine);
+        pythia__saved_search_stop(&d->switching);
         (void)pythia_live_drain(d->engine.live);
         tell_counts(d);
         uv_close((uv_handle_t *)&d->tick, note_closed);
@@ -258,7 +259,7 @@ static void on_tick(uv_timer_t *timer)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be evaluated: reason=%s",
                    pythia_status_text(status));
     keep_space(d);
-    pythia__saved_search_tick(&d->engine, now);
+    pythia__saved_search_tick(&d->switching, now);
     pythia__span_log_flush(d->span_log);
     pythia__heap_tick(&d->heap, now);
     /* One more round after the last body: its answer has to be sent. */
@@ -472,15 +473,15 @@ static int resume_search(struct pythia__daemon *d, const struct pythia_live_opti
                          bool *goes_on)
 {
     *goes_on = false;
-    d->engine.saved.is_kept = d->engine.s.state && !o->shared.group;
-    if (!d->engine.saved.is_kept || !pythia__saved_search_exists(&d->engine))
+    d->switching.saved.is_kept = d->engine.s.state && !o->shared.group;
+    if (!d->switching.saved.is_kept || !pythia__saved_search_exists(&d->switching))
         return PYTHIA_OK;
     int status = create_live(d, o);
     if (status != PYTHIA_OK)
         return status;
-    *goes_on = pythia__saved_search_restore(&d->engine);
+    *goes_on = pythia__saved_search_restore(&d->switching);
     if (*goes_on) {
-        d->cycle = d->engine.saved.cycle;
+        d->cycle = d->switching.saved.cycle;
     } else {
         pythia_live_destroy(d->engine.live);
         d->engine.live = NULL;

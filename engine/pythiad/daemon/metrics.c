@@ -466,7 +466,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     pythia__budget_metrics(&d->switching, to);
     write_gauge(to, "pythia_state_degraded", "1: the state cannot be written.",
                 pythia_state_is_degraded(d->engine.state));
-    write_saved_search(&d->engine.saved, to);
+    write_saved_search(&d->switching.saved, to);
     write_counter(to, "pythia_reloads_total", "Times the settings were reloaded.", d->reloads);
     write_counter(to, "pythia_reloads_failed_total",
                   "Times reloaded settings had an error and the previous ones were kept.",

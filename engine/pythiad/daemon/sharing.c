@@ -8,6 +8,7 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "switching/pins.h"
+#include "switching/saved_search.h"
 
 static int add_shared_pins(struct pythia_buf *text, const char *name, struct pythia_open_points *to,
                            const struct pythia_option_texts *pins)
@@ -196,5 +197,5 @@ int pythia__sharing_save(const void *daemon, struct pythia_buf *out)
 int pythia__sharing_restore(void *daemon, struct pythia_text saved)
 {
     struct pythia__daemon *d = daemon;
-    return pythia__saved_search_show(&d->engine, saved);
+    return pythia__saved_search_show(&d->switching, saved);
 }

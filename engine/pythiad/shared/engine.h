@@ -8,7 +8,6 @@
 #include "pythia/live.h"
 #include "pythia/state.h"
 #include "reporting.h"
-#include "saved_search.h"
 #include "settings.h"
 
 /* Owned by pythiad's main part (daemon.h), which makes and destroys it; the parts borrow it. */
@@ -21,7 +20,6 @@ struct pythia__engine {
     struct pythia_state *state;
     struct pythia_loop search_log;       /* the last cycles */
     struct pythia__reporting *reporting; /* of it, and of the evidence of the last cycle */
-    struct pythia__saved_search saved;   /* of it, in the state */
     uint64_t started_ns;
 };
 

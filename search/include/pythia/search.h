@@ -273,9 +273,9 @@ struct pythia_cycle pythia_search_stand(const struct pythia_search *s);
 
 /* Append all that a search knows between two cycles to `out`, by the ids of trace points and the
  * names of types: beliefs, findings, what is open for which types, and the number of the cycle. Not
- * with it: the space, the options, and effects. A point that is open at one instance of its service
- * only is saved as closed, because whoever loads it may know others. PYTHIA_OK or PYTHIA_ENOMEM.
- * O(problems * (nodes of their types + durations)). */
+ * with it: the space, the options, effects, and which instance it is at which a point is open that
+ * is open at one only. PYTHIA_OK or PYTHIA_ENOMEM. O(problems * (nodes of their types +
+ * durations)). */
 int pythia_search_save(const struct pythia_search *s, struct pythia_buf *out);
 
 /* Take in what a search with the same options and an equal space had saved, also one of another

@@ -15,10 +15,9 @@
  *                       open for which types, and the number of the cycle; of a shared search also
  *                       its rounds, the layers that its log has, and the evidence that waits
  *   not in a snapshot   the requests of the current cycle, and those of rare types that wait for
- *                       the next one; what opened points explained, until it was measured; points
- *                       that are open at one instance only, because another one may be there then:
- *                       they are closed, and the search opens them again; pins, prices, layers and
- *                       the history, which an engine alone gets from its owner
+ *                       the next one; what opened points explained, until it was measured; which
+ *                       instance it is where a point is open at one only, pins, prices, layers
+ *                       and the history, which an engine alone gets from its owner
  *
  * A snapshot belongs to a group, or to an engine alone (no group), and to the settings of its
  * search as text (struct pythia_live_shared_options). An engine alone that has restored one is

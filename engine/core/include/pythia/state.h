@@ -78,16 +78,22 @@ int pythia_state_each_desired(struct pythia_state *s,
  * PYTHIA_ENOMEM. */
 int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out);
 
-/* The search, for the next start to go on with: a snapshot (live_snapshot.h) and the verdicts that
- * were reached with it (verdict.h), in one transaction, so that they belong together. `unix_ns`:
- * now. What takes more than PYTHIA_STATE_SEARCH_MAX bytes together is not written: PYTHIA_ELIMIT,
- * and what was there stays. Else PYTHIA_OK, PYTHIA_EIO or PYTHIA_ENOMEM. */
+/* The search, for the next start to go on with: a snapshot (live_snapshot.h), the verdicts that were
+ * reached with it (verdict.h), and at which instances points are open that are open at one only
+ * (text of the owner), in one transaction, so that they belong together; and when that was. Texts
+ * are borrowed. */
+struct pythia_state_search {
+    struct pythia_text snapshot, verdicts, instances;
+    uint64_t unix_ns;
+};
 #define PYTHIA_STATE_SEARCH_MAX ((size_t)16 * 1024 * 1024)
-int pythia_state_put_search(struct pythia_state *s, struct pythia_text snapshot,
-                            struct pythia_text verdicts, uint64_t unix_ns);
-/* Append both, as they were put: nothing if nothing was. PYTHIA_OK, PYTHIA_EIO or PYTHIA_ENOMEM. */
-int pythia_state_get_search(struct pythia_state *s, struct pythia_buf *snapshot,
-                            struct pythia_buf *verdicts, uint64_t *unix_ns);
+/* More than PYTHIA_STATE_SEARCH_MAX bytes together are not written: PYTHIA_ELIMIT, and what was
+ * there stays. Else PYTHIA_OK or PYTHIA_EIO. */
+int pythia_state_put_search(struct pythia_state *s, const struct pythia_state_search *search);
+/* What was put, with its texts in `texts`; their sizes are 0 if nothing was. PYTHIA_OK, PYTHIA_EIO
+ * or PYTHIA_ENOMEM. */
+int pythia_state_get_search(struct pythia_state *s, struct pythia_buf *texts,
+                            struct pythia_state_search *out);
 /* It cannot be used, and is put aside for whoever wants to look at it, in the notes
  * "search.broken" and "verdicts.broken"; what was put aside earlier is gone. PYTHIA_OK or
  * PYTHIA_EIO. */
