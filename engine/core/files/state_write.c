@@ -73,7 +73,8 @@ static void bind_real(struct row *r, double number)
 
 static void bind_text(struct row *r, struct pythia_text text)
 {
-    r->bad = r->bad || sqlite3_bind_text64(r->statement, ++r->at, text.bytes, text.size,
+    const char *bytes = text.bytes ? text.bytes : ""; /* NULL would be no text */
+    r->bad = r->bad || sqlite3_bind_text64(r->statement, ++r->at, bytes, text.size,
                                            SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK;
 }
 

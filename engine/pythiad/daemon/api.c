@@ -325,9 +325,12 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
     answer_refusal(x, 400, "format must be one of json, brief, text, markdown and html");
 }
 
-/* A part of the report; empty before the first cycle has ended. */
+/* A part of the report; empty before the first cycle has ended, unless the search goes on from an
+ * earlier start, whose verdicts stand. */
 static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *x, unsigned form)
 {
+    if (d->engine.search_log.verdicts.count > 0)
+        (void)pythia__reports_begin(d); /* without memory there are none yet */
     if (pythia__reporting_has(d->engine.reporting))
         ask_report(d, x, form, 0, JSON_TYPE);
     else
