@@ -290,7 +290,6 @@ static void what_is_open_at_one_instance_stays_so_over_a_restart(void **state)
         struct pythia_buf saved = {0}, texts = {0};
         struct pythia_error e = {0};
         struct pythia_verdicts verdicts = {0};
-        size_t count;
         begin(8, 300, ALL, seed);
         search_on();
         send_requests(800);
@@ -310,8 +309,7 @@ static void what_is_open_at_one_instance_stays_so_over_a_restart(void **state)
         assert_int_equal(
             pythia_verdicts_load(&verdicts, store.s.vocabulary, pythia_buf_text(&texts)),
             PYTHIA_OK);
-        const struct pythia_problem *problems = pythia_live_problems(store.s.live, &count);
-        assert_int_equal(pythia_loop_resume(&store_log, problems, count, &verdicts), PYTHIA_OK);
+        assert_int_equal(pythia_loop_resume(&store_log, store.s.live, &verdicts), PYTHIA_OK);
         stream_applied(&store.s);
         for (int i = 0; i < 8; i++) {
             send_cycle();

@@ -162,8 +162,9 @@ class Restart(unittest.TestCase):
             self.assertIn("work 5", told.stdout)
             self.assertIn(f"since cycle {was[2]}", told.stdout)
             report = pythiad.get("/v1/report").json
-            self.assertEqual([v["state"] for v in report["verdicts"]], ["found"])
-            self.assertEqual(report["verdicts"], pythiad.get("/v1/verdicts").json)
+            self.assertEqual([(v["state"], v["sentence"]) for v in report["verdicts"]],
+                             [(v["state"], v["sentence"]) for v in pythiad.get("/v1/verdicts").json])
+            self.assertIn("work 5", pythiad.ctl("report", "--verbose").stdout)
             status = self.status(pythiad)
             self.assertEqual(status["saved_search"]["restored_cycle"], status["cycle"])
             self.assertIn(f"this start went on from cycle {status['cycle']}", pythiad.ctl("status").stdout)

@@ -426,13 +426,17 @@ out:
 
 /* ---- what it says ---- */
 
-const struct pythia_problem *pythia_live_problems(const struct pythia_live *l, size_t *count)
+const struct pythia_cycle *pythia_live_last(const struct pythia_live *l)
 {
-    *count = l->last.problem_count;
-    return l->last.problems;
+    return &l->last;
 }
 
-uint64_t pythia_live_last_cycle(const struct pythia_live *l)
+void pythia_live_count_points(const struct pythia_live *l, size_t *skeleton, size_t *points)
 {
-    return l->last.number;
+    const struct pythia__unknown_points *u = &l->context.unknown;
+    *skeleton = *points = 0;
+    for (uint32_t point = 0; point < u->known_count; point++) {
+        *points += u->known[point];
+        *skeleton += u->known[point] && pythia_live_in_skeleton(l, point);
+    }
 }

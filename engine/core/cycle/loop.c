@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "pythia/live_snapshot.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -297,15 +298,19 @@ static void *copy_array(const void *array, size_t count, size_t size)
     return copy;
 }
 
-int pythia_loop_resume(struct pythia_loop *l, const struct pythia_problem *problems, size_t count,
+int pythia_loop_resume(struct pythia_loop *l, const struct pythia_live *live,
                        struct pythia_verdicts *verdicts)
 {
-    struct pythia_problem *copy = copy_array(problems, count, sizeof(*problems));
+    const struct pythia_cycle *last = pythia_live_last(live);
+    struct pythia_problem *copy =
+        copy_array(last->problems, last->problem_count, sizeof(*last->problems));
     if (!copy)
         return PYTHIA_ENOMEM;
     pythia_free(l->problems);
     l->problems = copy;
-    l->problem_count = count;
+    l->problem_count = last->problem_count;
+    l->finished = last->finished;
+    pythia_live_count_points(live, &l->skeleton_count, &l->point_count);
     pythia_verdicts_free(&l->verdicts);
     l->verdicts = *verdicts;
     *verdicts = (struct pythia_verdicts){0};

@@ -329,9 +329,8 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
  * earlier start, whose verdicts stand. */
 static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *x, unsigned form)
 {
-    if (d->engine.search_log.verdicts.count > 0)
-        (void)pythia__reports_begin(d); /* without memory there are none yet */
-    if (pythia__reporting_has(d->engine.reporting))
+    bool stands = d->engine.search_log.verdicts.count > 0 && pythia__reports_begin(d) == PYTHIA_OK;
+    if (stands || pythia__reporting_has(d->engine.reporting))
         ask_report(d, x, form, 0, JSON_TYPE);
     else
         answer_control_json(x, 200, json_array());

@@ -146,7 +146,9 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     mark_unswitchable(d, last->closed, last->closed_count);
     if (!pythia__kafka_is_behind(d->kafka)) /* else it was logged when it was new */
         log_cycle(d, last);
-    pythia__reports_hand(d, pythia_live_take_groups(d->engine.live), d->cycles);
+    /* A restart is no reason to test as if nobody had looked before. */
+    pythia__reports_hand(d, pythia_live_take_groups(d->engine.live),
+                         d->switching.saved.restored_cycle + d->cycles);
     pythia__saved_search_cycle(&d->switching, c);
     if (!pythia__kafka_is_behind(d->kafka))
         pythia__verdict_log_cycle(d);

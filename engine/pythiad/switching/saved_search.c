@@ -17,13 +17,11 @@
 int pythia__saved_search_show(struct pythia__switching *w, struct pythia_text verdicts)
 {
     struct pythia_verdicts read = {0};
-    size_t count;
-    const struct pythia_problem *problems = pythia_live_problems(w->e->live, &count);
     int status = verdicts.size > 0 ? pythia_verdicts_load(&read, w->e->vocabulary, verdicts)
                                    : PYTHIA_OK;
     if (status != PYTHIA_OK)
         goto out;
-    status = pythia_loop_resume(&w->e->search_log, problems, count, &read);
+    status = pythia_loop_resume(&w->e->search_log, w->e->live, &read);
 out:
     pythia_verdicts_free(&read);
     return status;
@@ -40,12 +38,10 @@ static size_t count_found(const struct pythia_verdicts *v)
 static void log_restored(const struct pythia__switching *w, uint64_t unix_ns)
 {
     uint64_t now = pythia__unix_ns();
-    size_t types;
-    pythia_live_problems(w->e->live, &types);
     pythia_log(PYTHIA_LOG_INFO,
                "Goes on with the search of the state: cycle=%" PRIu64
                ", request-types=%zu, found=%zu, saved-seconds-ago=%" PRIu64,
-               w->saved.restored_cycle, types, count_found(&w->e->search_log.verdicts),
+               w->saved.restored_cycle, pythia_live_last(w->e->live)->problem_count, count_found(&w->e->search_log.verdicts),
                now > unix_ns ? (now - unix_ns) / SECOND : 0);
 }
 
@@ -101,7 +97,7 @@ bool pythia__saved_search_restore(struct pythia__switching *w)
                    "The verdicts of the state cannot be read; the search finds them again: "
                    "reason=%s",
                    pythia_status_text(shown));
-    w->saved.cycle = w->saved.restored_cycle = pythia_live_last_cycle(w->e->live);
+    w->saved.cycle = w->saved.restored_cycle = pythia_live_last(w->e->live)->number;
     w->saved.bytes = count_bytes(&saved);
     w->saved.unix_ns = saved.unix_ns;
     w->saved.whole = true;
@@ -151,7 +147,7 @@ static void write_search(struct pythia__switching *w)
     s->failures += status != PYTHIA_OK;
     if (status == PYTHIA_OK) {
         s->due = s->told_large = false;
-        s->cycle = pythia_live_last_cycle(w->e->live);
+        s->cycle = pythia_live_last(w->e->live)->number;
         s->unix_ns = saved.unix_ns;
         s->bytes = bytes;
     } else if (status == PYTHIA_ELIMIT) {

@@ -41,7 +41,7 @@ static void add_finding_heading(const struct pythia__parts *p, const struct pyth
     pythia__doc_gap(p->d);
     pythia__doc_heading(p->d, 2, PYTHIA__DOC_PLAIN);
     pythia__doc_words(p->d, "%zu. %s", number, before);
-    pythia__say_type(p, item->type->type);
+    pythia__doc_type_names(p->d, p->s->vocabulary, item->name, item->unsplit, PYTHIA_NONE);
     pythia__say_difference(p->d, p->s, p->items, p->item_count, item);
     pythia__doc_aside(p->d);
     if (isfinite(item->share)) {

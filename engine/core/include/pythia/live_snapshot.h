@@ -2,6 +2,7 @@
 #define PYTHIA_LIVE_SNAPSHOT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "pythia/buf.h"
 #include "pythia/error.h"
@@ -52,11 +53,10 @@ int pythia_live_snapshot_save(const struct pythia_live *l, struct pythia_buf *ou
 int pythia_live_snapshot_restore(struct pythia_live *l, struct pythia_text saved,
                                  struct pythia_error *e);
 
-/* The problems of the search after its last cycle, also of one that was restored: *count of them,
- * borrowed until the next cycle. NULL before the first. */
-const struct pythia_problem *pythia_live_problems(const struct pythia_live *l, size_t *count);
-
-/* The number of the last cycle that was decided; 0: none was. */
-uint64_t pythia_live_last_cycle(const struct pythia_live *l);
+/* What the search said last, also one that was restored: its number (0: nothing yet), problems and
+ * whether it has finished. Borrowed until the next cycle. And how many trace points there are: of
+ * the skeleton, of the search space. */
+const struct pythia_cycle *pythia_live_last(const struct pythia_live *l);
+void pythia_live_count_points(const struct pythia_live *l, size_t *skeleton, size_t *points);
 
 #endif
