@@ -404,12 +404,16 @@ static int stands_as_levels(struct pythia__keys *run, const struct pythia__key *
     if (!(b->p <= a->p) || fmax(b->explained - a->explained,
                                 b->explained_edges - a->explained_edges) < AHEAD)
         return PYTHIA_OK;
-    double *scores = pythia_calloc(run->input->rows, sizeof(*scores));
+    size_t n = run->input->rows;
+    const struct pythia_column *column = &run->input->keys[a->column];
+    double *scores = pythia_calloc(n, sizeof(*scores));
     if (!scores)
         return PYTHIA_ENOMEM;
     score_rows(run, levels, scores);
-    int status =
-        compare_cuts(&run->input->keys[a->column], scores, run->input->rows, &more);
+    int status = compare_cuts(column, scores, n, &more);
+    /* Scores are of ranks, in which values that are fast by the same may be far apart. */
+    if (status == PYTHIA_OK && more < AHEAD && run->clipped.rank > 0)
+        status = compare_cuts(column, run->clipped.q, n, &more);
     *stands = status == PYTHIA_OK && more >= AHEAD;
     pythia_free(scores);
     return status;
