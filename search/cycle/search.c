@@ -491,6 +491,7 @@ static int stage_cycle(struct pythia_search *s, const struct pythia_groups *grou
         (status = pythia__search_meet(s, types, count)) != PYTHIA_OK)
         return status;
     pythia__search_meet_rates(s);
+    pythia__search_note_parts(s);
     /* Before any switch of this cycle. */
     found->spent = pythia__search_spending(s);
     status = inspect_problems(s, groups, hits, hit_count, found);

@@ -102,6 +102,8 @@ static void put_problem(const struct pythia_search *s, const struct pythia_probl
     pythia__saved_put_number(out, p->retry_in);
     pythia__saved_put_double(out, p->variance_share);
     pythia__saved_put_double(out, p->rest);
+    pythia__saved_put_number(out, p->part);
+    put_point(out, p->part > 1 ? p->part_point : PYTHIA_NONE);
     pythia__saved_put_finding(out, &p->top);
     pythia__saved_put_number(out, p->cause_count);
     for (size_t i = 0; i < p->cause_count; i++)
@@ -391,6 +393,10 @@ static struct pythia_problem take_problem(struct pythia__saved *r)
     p.retry_in = pythia__saved_number(r, PYTHIA_RETRY_MOST);
     p.variance_share = pythia__saved_double(r);
     p.rest = pythia__saved_double(r);
+    p.part = (uint32_t)pythia__saved_number(r, UINT32_MAX);
+    p.part_point = take_point_or_none(r);
+    if (p.part > 1 && p.part_point == PYTHIA_NONE)
+        pythia__saved_fail(r, PYTHIA_EFORMAT);
     p.top = pythia__saved_finding(r);
     p.cause_count = (size_t)pythia__saved_number(r, PYTHIA_PROBLEM_CAUSES);
     for (size_t i = 0; i < p.cause_count; i++) {

@@ -176,6 +176,19 @@ static double end(void)
     return cost;
 }
 
+static struct pythia_verdict verdict_now(void)
+{
+    assert_int_equal(store_log.verdicts.count, 1);
+    return store_log.verdicts.list[0];
+}
+
+static void send_cycle(void)
+{
+    size_t cycles = store.s.cycles;
+    while (store.s.cycles == cycles)
+        send_requests(1);
+}
+
 static void a_point_that_is_too_expensive_is_opened_at_one_instance(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -200,6 +213,8 @@ static void it_costs_an_eighth_of_what_it_costs_at_all_instances(void **state)
     end();
     begin(8, 0, ALL, 5);
     search_on();
+    send_cycle();
+    assert_int_equal(verdict_now().part, 1);
     assert_false(store.at_part);
     assert_true(store.found);
     assert_int_equal(pythia_live_numbers(store.s.live).elsewhere, 0);
@@ -270,19 +285,6 @@ static void the_search_goes_on_at_another_instance(void **state)
     end();
 }
 
-static struct pythia_verdict verdict_now(void)
-{
-    assert_int_equal(store_log.verdicts.count, 1);
-    return store_log.verdicts.list[0];
-}
-
-static void send_cycle(void)
-{
-    size_t cycles = store.s.cycles;
-    while (store.s.cycles == cycles)
-        send_requests(1);
-}
-
 /* The owner says where that is; the verdict stands all the while. */
 static void what_is_open_at_one_instance_stays_so_over_a_restart(void **state)
 {
@@ -295,6 +297,10 @@ static void what_is_open_at_one_instance_stays_so_over_a_restart(void **state)
         send_requests(800);
         struct pythia_verdict was = verdict_now();
         assert_int_equal(was.state, PYTHIA_VERDICT_FOUND);
+        assert_int_equal(was.part, 8); /* and so is what it describes */
+        assert_true(pythia_text_starts(
+            pythia_vocabulary_tracepoint_id(store.s.vocabulary, was.part_point),
+            PYTHIA_TEXT("store:C")));
         uint64_t now_ms = store.s.now_ms, number = store.s.number;
         assert_int_equal(pythia_live_snapshot_save(store.s.live, &saved), PYTHIA_OK);
         assert_int_equal(pythia_verdicts_save(&store_log.verdicts, store.s.vocabulary, &texts),
@@ -310,6 +316,7 @@ static void what_is_open_at_one_instance_stays_so_over_a_restart(void **state)
             pythia_verdicts_load(&verdicts, store.s.vocabulary, pythia_buf_text(&texts)),
             PYTHIA_OK);
         assert_int_equal(pythia_loop_resume(&store_log, store.s.live, &verdicts), PYTHIA_OK);
+        assert_int_equal(verdict_now().part, 8);
         stream_applied(&store.s);
         for (int i = 0; i < 8; i++) {
             send_cycle();

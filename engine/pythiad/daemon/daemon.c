@@ -138,6 +138,7 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     int status = pythia_loop_tell(&d->engine.search_log, c, PYTHIA__SEARCH_LOG_MAX,
                                   d->engine.s.memory_hard / PYTHIA__STORY_PART);
     pythia_live_hold(d->engine.live, pythia_loop_bytes(&d->engine.search_log));
+    pythia__chosen_name(&d->switching, &d->engine.search_log.verdicts);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_loop_cycle *last =

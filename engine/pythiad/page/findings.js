@@ -38,6 +38,7 @@ function card({verdict, groups, share}) {
               el("span", {class: `confidence ${verdict.confidence}`}, `${verdict.confidence} confidence`),
               verdict.since_unix_ns && el("span", {}, "found ", ago(verdict.since_unix_ns)),
               el("span", {}, things(verdict.requests, "request"), " in the last cycle")),
+           verdict.instance && el("p", {class: "dim"}, verdict.instance),
            verdict.also && el("p", {class: "dim"}, verdict.also),
            verdict.change && el("p", {class: "dim"}, verdict.change)),
         group && el("div", {class: "drawn"},

@@ -165,6 +165,7 @@ function story(verdict, group) {
         verdict.found.length ? verdict.found.map(finding => el("p", {class: "cause"}, cause(finding))) :
             el("p", {class: "cause"}, verdict.where || verdict.sentence),
         explanation ? el("p", {class: "when"}, when(explanation)) : verdict.why && el("p", {class: "when"}, verdict.why),
+        verdict.instance && el("p", {class: "dim"}, verdict.instance),
         verdict.standing && el("p", {class: "dim"}, verdict.standing),
         verdict.also && el("p", {class: "dim"}, verdict.also), verdict.change && el("p", {class: "dim"}, verdict.change));
 }

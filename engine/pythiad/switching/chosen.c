@@ -276,6 +276,20 @@ int pythia__chosen_look(struct pythia__switching *w)
     return PYTHIA_OK;
 }
 
+void pythia__chosen_name(const struct pythia__switching *w, struct pythia_verdicts *verdicts)
+{
+    for (size_t i = 0; i < verdicts->count; i++) {
+        struct pythia_verdict *v = &verdicts->list[i];
+        const struct pythia__chosen *c = v->part > 1 ? find_chosen_of(w, v->part_point) : NULL;
+        if (v->part < 2 || (c && c->name))
+            v->instance = 0;
+        if (c && c->name) {
+            uint32_t name = pythia_vocabulary_string(w->e->vocabulary, pythia_text_of(c->name));
+            v->instance = name == PYTHIA_NONE ? 0 : name; /* without memory it has no name */
+        }
+    }
+}
+
 /* ---- over a restart ---- */
 
 int pythia__chosen_save(const struct pythia__switching *w, struct pythia_buf *out)

@@ -33,6 +33,9 @@ struct pythia_text pythia__chosen_place(const struct pythia__switching *w, uint3
 /* Choose again where an instance is lost. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__chosen_look(struct pythia__switching *w);
 
+/* Name in each verdict the instance that it is about, if it is about one only. */
+void pythia__chosen_name(const struct pythia__switching *w, struct pythia_verdicts *verdicts);
+
 /* The chosen instances as text, for the next start; and take them up there: each stays chosen, with
  * what is open at it alone, unless it has not reported within 30 s. What is no such text is left
  * out. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -98,6 +98,15 @@ void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item
         pythia__doc_words(b->d, "; few requests for so many values");
 }
 
+void pythia__brief_instance(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    const struct pythia_verdict *v = item->verdict;
+    if (!v && item->group)
+        v = pythia__standing_of(b->s, item->group).verdict;
+    if (v)
+        pythia__say_instance(b->d, b->s, v);
+}
+
 /* ---- the title ---- */
 
 /* The root that most of the time is spent in; PYTHIA_NONE: not known. */

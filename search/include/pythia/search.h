@@ -153,6 +153,9 @@ struct pythia_problem {
                           begin */
     uint64_t retry_in; /* GIVEN_UP: cycles with enough requests until it does so; else 0 */
     double rest;       /* share of the variance that no cause explains; NaN: not known */
+    /* The requests of the last cycle are those that hit 1 of so many instances of a service only,
+     * because a point of it is open there alone; 1: all; 0: there was none yet. */
+    uint32_t part, part_point; /* part_point: that point, if part > 1 */
 };
 
 /* A search that was given up begins again by itself after PYTHIA_RETRY_FIRST cycles with enough

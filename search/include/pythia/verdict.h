@@ -88,6 +88,9 @@ struct pythia_verdict {
                                           0: none did since it was last confirmed */
     uint64_t since, since_unix_ns;     /* the cycle since which it is so; 0: there are no cycles */
     uint64_t looks, requests;          /* cycles since then that had evidence; of the last one */
+    /* The requests of the last cycle are those at 1 of so many instances (struct pythia_problem);
+     * the owner may say which: number of a string, 0: not known. */
+    uint32_t part, part_point, instance;
     uint64_t changes;                  /* times it was another after a place was first found */
     enum pythia_verdict_reason reason; /* of the last change, */
     enum pythia_verdict_state was;     /* and what it was before that, */
