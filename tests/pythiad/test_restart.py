@@ -21,9 +21,9 @@ class Program:
     """A service whose requests pass all of its trace points, in a process that stays when pythiad restarts. Of what is closed there
     are no spans. work 5 takes 0 to 25 ms longer, unless it is gone."""
 
-    def __init__(self, seed=1, slow="work 5", gone=()):
+    def __init__(self, seed=1, slow="work 5", gone=(), instance="1"):
         self.chance, self.slow, self.gone = random.Random(seed), slow, gone
-        self.agent = Agent(None, "shop", [name for name in (*STEPS, *WORKS) if name not in gone])
+        self.agent = Agent(None, "shop", [name for name in (*STEPS, *WORKS) if name not in gone], instance)
         self.open, self.sent = None, 0
 
     def ask(self, pythiad):
@@ -56,8 +56,29 @@ class Program:
         self.ask(pythiad)
         time.sleep(.06)  # what begins now begins after the set is in force
         for _ in range(count):
-            assert pythiad.send(otlp.protobuf(self.request())).status == 200
-            self.sent += 1
+            self.send_one(pythiad)
+
+    def send_one(self, pythiad):
+        assert pythiad.send(otlp.protobuf(self.request(), resource={"service.instance.id": self.agent.instance})).status == 200
+        self.sent += 1
+
+
+class Fleet:
+    """Three such processes, each of which gets a third of the requests."""
+
+    def __init__(self):
+        self.all = [Program(seed, instance=f"shop-{seed}") for seed in (1, 2, 3)]
+
+    def send(self, pythiad, count=30):
+        for program in self.all:
+            program.ask(pythiad)
+        time.sleep(.06)
+        for i in range(count):
+            self.all[i % 3].send_one(pythiad)
+
+    def where(self, name):
+        """The instances at which a point is open."""
+        return [program.agent.instance for program in self.all if program.shows(name)]
 
 
 class Restart(unittest.TestCase):
@@ -174,6 +195,29 @@ class Restart(unittest.TestCase):
         self.assertEqual(self.verdict(pythiad), was)
         self.assertNotIn("Found a cause", pythiad.log)
         self.assertNotIn("Verdict: ", pythiad.log)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+
+    def test_what_is_open_at_one_instance_only_is_so_after_a_restart_and_the_verdict_says_so(self):
+        folder, fleet = rig.make_folder(self), Fleet()
+        pythiad = self.start(folder, "--added-ns=400", "--price-ns=1000")
+        rig.until(lambda: fleet.send(pythiad) or self.cycle(pythiad) >= 2 and self.verdict(pythiad)[1] == ["shop:work 5"], 90,
+                  lambda: pythiad.log[-4000:])
+        self.saved(pythiad)
+        was, where = self.verdict(pythiad), fleet.where("work 5")
+        self.assertEqual(len(where), 1, pythiad.log)
+        said = f"This describes only requests to one of 3 instances of shop, {where[0]}: a trace point is open at that one only."
+        for end in ("", "kill"):
+            if end:
+                pythiad.kill()
+                pythiad = self.start(folder, "--added-ns=400", "--price-ns=1000")
+            self.assertEqual(pythiad.get("/v1/verdicts").json[0]["instance"], said)
+            self.assertIn(said, " ".join(pythiad.ctl("report").stdout.split()))
+            self.assertIn(said, " ".join(pythiad.ctl("report", "--verbose").stdout.split()))
+            self.assertIn(said, pythiad.get("/report").text)
+        at = self.cycle(pythiad)
+        rig.until(lambda: fleet.send(pythiad) or self.cycle(pythiad) >= at + 3, 90, lambda: pythiad.log[-4000:])
+        self.assertEqual(fleet.where("work 5"), where, pythiad.log)
+        self.assertEqual(self.verdict(pythiad), was)
         self.assertEqual(pythiad.stop(), 0, pythiad.log)
 
     def test_a_program_of_another_release_is_not_judged_by_what_was(self):

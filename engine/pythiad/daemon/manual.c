@@ -42,7 +42,7 @@ static const char at_instances[] =
     "that "
     "have such a point: it is closed there, which says nothing about whether they would hit it. "
     "/metrics counts them (pythia\\_requests\\_elsewhere\\_total), a cycle takes correspondingly "
-    "longer, and the report describes the requests of that instance. A request that calls several "
+    "longer, and the report describes the requests of that instance, which it says. A request that calls several "
     "instances of the service is not evidence either. The spans of the service must have the "
     "resource attributes _host.name_ and _process.pid_, or a _service.instance.id_ that is the "
     "name "
