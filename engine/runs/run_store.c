@@ -190,8 +190,9 @@ static int prepare_file(const char *path, bool create, struct pythia_error *e)
     return pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
 }
 
-/* A program that records a run ends with the command that it ran, and somebody waits for it: what it
- * wrote stays in the log, so that it need not wait for the disk. Who reads runs puts it in order. */
+/* A program that records a run ends with the command that it ran, and somebody waits for it: what
+ * it wrote stays in the log, so that it need not wait for the disk. Who reads runs moves it into
+ * the database. */
 static int open_run_database(struct pythia_run_store *s, bool records, struct pythia_error *e)
 {
     if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
