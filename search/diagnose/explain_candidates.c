@@ -1,9 +1,8 @@
 /* The candidates of an explanation: all that is known of a request beside its times, as columns.
  *
- * A key-value is a column of numbers if all its values are numbers, else of levels; of few different
- * numbers it is both. A key of which
- * requests have several values becomes a column for each frequent value. Of trace points the number
- * of hits is a column. Columns that are equal in all requests cannot be told apart by any test, so
+ * A key-value is a column of numbers if all its values are numbers, else of levels; of few
+ * different numbers it is both. A key of which requests have several values becomes a column for
+ * each frequent value. Of trace points the number of hits is a column. Columns that are equal in all requests cannot be told apart by any test, so
  * sorting puts the one first that is easiest to act on, and merging removes copies of the same
  * attribute. Everything is in an order that does not depend on the order of requests. */
 #include <math.h>
@@ -203,8 +202,8 @@ static int compare_candidate_numbers(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* The different numbers of a key in rising order, into `to`; returns how many, of which no more than
- * LEVELS_MAX + 1 are listed. */
+/* The different numbers of a key in rising order, into `to`; returns how many, of which no more
+ * than LEVELS_MAX + 1 are listed. */
 static size_t list_different_numbers(const struct pythia__explainer *x,
                                      const struct pythia__candidate *c, double *to)
 {

@@ -212,8 +212,8 @@ static int take_key(struct pythia__keys *run, const struct pythia_column *column
     return PYTHIA_OK;
 }
 
-/* The basis of a number's levels, if it has some that can be tested: two regressors at least, or they
- * say what the ranks say. */
+/* The basis of a number's levels, if it has some that can be tested: two regressors at least, or
+ * they say what the ranks say. */
 static int take_levels(struct pythia__keys *run, const struct pythia_column *column)
 {
     struct pythia__key *key = &run->keys[run->count - 1];
@@ -362,8 +362,8 @@ static int test_one_way(struct pythia__keys *run, struct pythia__key *key)
     return PYTHIA_OK;
 }
 
-/* How each row stands on the edges that a key has to do with: they are weighed by that, because noise
- * of the others would blur a cut. */
+/* How each row stands on the edges that a key has to do with: they are weighed by that, because
+ * noise of the others would blur a cut. */
 static void score_rows(const struct pythia__keys *run, const struct pythia__key *key,
                        double *scores)
 {
@@ -401,8 +401,8 @@ static int stands_as_levels(struct pythia__keys *run, const struct pythia__key *
     const struct pythia_association_result *a = numbers->result, *b = levels->result;
     double more = 0;
     *stands = false;
-    if (!(b->p <= a->p) || fmax(b->explained - a->explained,
-                                b->explained_edges - a->explained_edges) < AHEAD)
+    if (!(b->p <= a->p) ||
+        fmax(b->explained - a->explained, b->explained_edges - a->explained_edges) < AHEAD)
         return PYTHIA_OK;
     size_t n = run->input->rows;
     const struct pythia_column *column = &run->input->keys[a->column];

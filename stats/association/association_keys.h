@@ -27,7 +27,7 @@ struct pythia__key {
     struct pythia__basis levels; /* of numbers also as levels, while that is tested; or empty */
     bool ranked;                 /* its first regressor are the ranks of numbers */
     bool two_ways;               /* it was tested as numbers and as levels */
-    bool partly; /* tested among the rows that have it, and some do not */
+    bool partly;                 /* tested among the rows that have it, and some do not */
     /* The first variate of the edges, in the basis that the key is asked with. */
     double variate[PYTHIA_ASSOCIATION_EDGES_MAX];
     struct pythia_association_result *result;

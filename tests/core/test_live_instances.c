@@ -298,9 +298,9 @@ static void what_is_open_at_one_instance_stays_so_over_a_restart(void **state)
         struct pythia_verdict was = verdict_now();
         assert_int_equal(was.state, PYTHIA_VERDICT_FOUND);
         assert_int_equal(was.part, 8); /* and so is what it describes */
-        assert_true(pythia_text_starts(
-            pythia_vocabulary_tracepoint_id(store.s.vocabulary, was.part_point),
-            PYTHIA_TEXT("store:C")));
+        assert_true(
+            pythia_text_starts(pythia_vocabulary_tracepoint_id(store.s.vocabulary, was.part_point),
+                               PYTHIA_TEXT("store:C")));
         uint64_t now_ms = store.s.now_ms, number = store.s.number;
         assert_int_equal(pythia_live_snapshot_save(store.s.live, &saved), PYTHIA_OK);
         assert_int_equal(pythia_verdicts_save(&store_log.verdicts, store.s.vocabulary, &texts),
@@ -310,8 +310,8 @@ static void what_is_open_at_one_instance_stays_so_over_a_restart(void **state)
         attach(8, 300, ALL, seed);
         store.s.now_ms = now_ms;
         store.s.number = number;
-        assert_int_equal(
-            pythia_live_snapshot_restore(store.s.live, pythia_buf_text(&saved), &e), PYTHIA_OK);
+        assert_int_equal(pythia_live_snapshot_restore(store.s.live, pythia_buf_text(&saved), &e),
+                         PYTHIA_OK);
         assert_int_equal(
             pythia_verdicts_load(&verdicts, store.s.vocabulary, pythia_buf_text(&texts)),
             PYTHIA_OK);

@@ -456,8 +456,8 @@ static void a_snapshot_that_is_cut_off_is_refused_and_changes_nothing(void **sta
     run_two(&log, 3);
     assert_int_equal(pythia_live_snapshot_save(log.engines[0].live, &snapshot), PYTHIA_OK);
     for (size_t size = 0; size < snapshot.size; size += 1 + snapshot.size / 300)
-        assert_int_equal(pythia_live_snapshot_restore(log.engines[1].live,
-                                                    (struct pythia_text){snapshot.bytes, size}, &e),
+        assert_int_equal(pythia_live_snapshot_restore(
+                             log.engines[1].live, (struct pythia_text){snapshot.bytes, size}, &e),
                          PYTHIA_EFORMAT);
     run_two(&log, 6);
     assert_alike(&log);
@@ -471,10 +471,10 @@ static void a_snapshot_of_another_version_is_refused_by_its_name(void **state)
     struct pythia_error e = {0};
     begin(&log, 1);
     assert_false(pythia_live_has_snapshot(log.engines[0].live));
-    assert_int_equal(pythia_live_snapshot_restore(log.engines[0].live,
-                                                PYTHIA_TEXT("{\"format\":\"pythia.snapshot/9\"}\n"),
-                                                &e),
-                     PYTHIA_EFORMAT);
+    assert_int_equal(
+        pythia_live_snapshot_restore(log.engines[0].live,
+                                     PYTHIA_TEXT("{\"format\":\"pythia.snapshot/9\"}\n"), &e),
+        PYTHIA_EFORMAT);
     assert_string_equal(e.sentence,
                         "it has the format pythia.snapshot/9, and this pythiad reads "
                         "pythia.snapshot/2; run the same version of pythiad everywhere");

@@ -1,9 +1,9 @@
 /* A search that is saved, and restored by an engine that begins, as after a restart: it ends like
  * one that went on all the time, and what is broken, foreign or of other settings is refused. */
+#include "obey.h"
 #include "pythia/closed_loop.h"
 #include "pythia/live_shared.h"
 #include "pythia/live_snapshot.h"
-#include "obey.h"
 
 #define CYCLES 10
 
@@ -79,8 +79,8 @@ static void restore_run(struct run *r, const struct saved *from)
     r->s.number = from->number;
     r->s.now_ms = from->now_ms;
     assert_int_equal(pythia_live_know(r->s.live, PYTHIA_TEXT("pinned")), PYTHIA_OK);
-    assert_int_equal(
-        pythia_live_snapshot_restore(r->s.live, pythia_buf_text(&from->snapshot), &e), PYTHIA_OK);
+    assert_int_equal(pythia_live_snapshot_restore(r->s.live, pythia_buf_text(&from->snapshot), &e),
+                     PYTHIA_OK);
     assert_int_equal(
         pythia_verdicts_load(&verdicts, r->s.vocabulary, pythia_buf_text(&from->verdicts)),
         PYTHIA_OK);
@@ -285,8 +285,7 @@ static void other_settings_are_refused_and_named(void **state)
         {"points=5, seed=1", "it was made with points=3, and now it is points=5"},
         {"points=3, seed=2", "it was made with seed=1, and now it is seed=2"},
         {"points=3", "it was made with seed=1, and now it is no more settings"},
-        {"points=3, seed=1, expect=0",
-         "it was made with no more settings, and now it is expect=0"},
+        {"points=3, seed=1, expect=0", "it was made with no more settings, and now it is expect=0"},
         {NULL, "it was made with points=3, and now it is no more settings"},
     };
     struct pythia_buf text = {0};

@@ -162,9 +162,8 @@ static void show_saved_search(struct pythia_buf *to, const json_t *saved)
         return;
     pythia_buf_puts(to, "  search in the state: ");
     if (cycle > 0)
-        pythia_buf_printf(to,
-                          "cycle %" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT " bytes", cycle,
-                          number_of_member(saved, "bytes"));
+        pythia_buf_printf(to, "cycle %" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT " bytes",
+                          cycle, number_of_member(saved, "bytes"));
     else
         pythia_buf_puts(to, "none yet");
     if (from > 0)

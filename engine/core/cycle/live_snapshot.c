@@ -187,8 +187,8 @@ static int load_search(const struct pythia_live *l, struct pythia_text saved,
     if (status == PYTHIA_OK)
         status = pythia_search_load(*out, saved);
     if (status == PYTHIA_EFORMAT)
-        status = pythia_error_set(e, PYTHIA_EFORMAT,
-                                  "its search is broken, or of another search space");
+        status =
+            pythia_error_set(e, PYTHIA_EFORMAT, "its search is broken, or of another search space");
     if (status != PYTHIA_OK) {
         pythia_search_destroy(*out);
         *out = NULL;
@@ -389,7 +389,7 @@ static int restore_alone(struct pythia_live *l, const json_t *head, struct pythi
 }
 
 int pythia_live_snapshot_restore(struct pythia_live *l, struct pythia_text saved,
-                               struct pythia_error *e)
+                                 struct pythia_error *e)
 {
     struct pythia__live_share *share = &l->share;
     json_t *head = NULL;
@@ -422,21 +422,4 @@ out:
     share->numbers.broken += status == PYTHIA_EFORMAT;
     json_decref(head);
     return status;
-}
-
-/* ---- what it says ---- */
-
-const struct pythia_cycle *pythia_live_last(const struct pythia_live *l)
-{
-    return &l->last;
-}
-
-void pythia_live_count_points(const struct pythia_live *l, size_t *skeleton, size_t *points)
-{
-    const struct pythia__unknown_points *u = &l->context.unknown;
-    *skeleton = *points = 0;
-    for (uint32_t point = 0; point < u->known_count; point++) {
-        *points += u->known[point];
-        *skeleton += u->known[point] && pythia_live_in_skeleton(l, point);
-    }
 }

@@ -296,8 +296,7 @@ int pythia__chosen_save(const struct pythia__switching *w, struct pythia_buf *ou
 {
     json_t *all = json_object();
     for (size_t i = 0; all && i < w->chosen_count; i++) {
-        struct pythia_text service =
-            pythia_vocabulary_text(w->e->vocabulary, w->chosen[i].service);
+        struct pythia_text service = pythia_vocabulary_text(w->e->vocabulary, w->chosen[i].service);
         if (w->chosen[i].name && is_used(w, &w->chosen[i]) &&
             json_object_setn_new(all, service.bytes, service.size,
                                  json_string(w->chosen[i].name)) != 0) {

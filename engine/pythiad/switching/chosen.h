@@ -13,7 +13,8 @@ struct pythia__chosen {
     char *name;        /* owned; the chosen instance; NULL: none */
     char *place;       /* owned; the same as a place (instances.h) */
     uint64_t tried_ns; /* when there was none to choose */
-    uint64_t until_ns; /* it was chosen before this start, and has until then to report; 0: it has */
+    uint64_t
+        until_ns; /* it was chosen before this start, and has until then to report; 0: it has */
 };
 
 /* Struct pythia_live_instances, with the switching as context. Where an agent cannot be told from

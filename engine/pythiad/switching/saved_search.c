@@ -10,15 +10,15 @@
 #define SECOND         UINT64_C(1000000000)
 #define PACE_NS        SECOND
 #define BYTES_A_SECOND 262144
-#define REPORT_NS (10 * SECOND) /* a report that finds the keys of verdicts is waited for as long */
+#define REPORT_NS      (10 * SECOND) /* to wait for a report, which finds the keys of verdicts */
 
 /* ---- going on ---- */
 
 int pythia__saved_search_show(struct pythia__switching *w, struct pythia_text verdicts)
 {
     struct pythia_verdicts read = {0};
-    int status = verdicts.size > 0 ? pythia_verdicts_load(&read, w->e->vocabulary, verdicts)
-                                   : PYTHIA_OK;
+    int status =
+        verdicts.size > 0 ? pythia_verdicts_load(&read, w->e->vocabulary, verdicts) : PYTHIA_OK;
     if (status != PYTHIA_OK)
         goto out;
     status = pythia_loop_resume(&w->e->search_log, w->e->live, &read);
@@ -41,7 +41,8 @@ static void log_restored(const struct pythia__switching *w, uint64_t unix_ns)
     pythia_log(PYTHIA_LOG_INFO,
                "Goes on with the search of the state: cycle=%" PRIu64
                ", request-types=%zu, found=%zu, saved-seconds-ago=%" PRIu64,
-               w->saved.restored_cycle, pythia_live_last(w->e->live)->problem_count, count_found(&w->e->search_log.verdicts),
+               w->saved.restored_cycle, pythia_live_last(w->e->live)->problem_count,
+               count_found(&w->e->search_log.verdicts),
                now > unix_ns ? (now - unix_ns) / SECOND : 0);
 }
 
@@ -56,8 +57,9 @@ static void log_refused(struct pythia__switching *w, int status, const struct py
                    why->sentence, aside ? "search.broken" : "no");
         return;
     }
-    pythia_log(PYTHIA_LOG_WARNING, "The search of the state cannot go on, and a new one begins: "
-                                   "reason=%s",
+    pythia_log(PYTHIA_LOG_WARNING,
+               "The search of the state cannot go on, and a new one begins: "
+               "reason=%s",
                why->sentence[0] ? why->sentence : pythia_status_text(status));
 }
 
@@ -171,7 +173,8 @@ static bool has_enough(const struct pythia__switching *w, const struct pythia_cy
 void pythia__saved_search_cycle(struct pythia__switching *w, const struct pythia_live_cycle *cycle)
 {
     struct pythia__saved_search *s = &w->saved;
-    if (!s->is_kept || !pythia_live_has_snapshot(w->e->live) || pythia_live_numbers(w->e->live).paused)
+    if (!s->is_kept || !pythia_live_has_snapshot(w->e->live) ||
+        pythia_live_numbers(w->e->live).paused)
         return;
     s->whole = has_enough(w, &cycle->decisions);
     if (s->whole && !s->due)

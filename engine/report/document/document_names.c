@@ -168,8 +168,8 @@ void pythia__doc_type(struct pythia__doc *d, const struct pythia_vocabulary *v,
     pythia__doc_type_names(d, v, type->name, type->unsplit, root);
 }
 
-void pythia__doc_type_names(struct pythia__doc *d, const struct pythia_vocabulary *v,
-                            uint32_t name, uint32_t unsplit, uint32_t root)
+void pythia__doc_type_names(struct pythia__doc *d, const struct pythia_vocabulary *v, uint32_t name,
+                            uint32_t unsplit, uint32_t root)
 {
     struct pythia_text full = pythia_vocabulary_text(v, name),
                        rest = pythia_vocabulary_text(v, unsplit), last = rest;

@@ -12,8 +12,9 @@
  * Y for the time on each edge, and many keys, each asked on its own:
  *
  *   encode   numbers as ranks, levels as indicators, numbers that also have levels in both ways;
- *            what is constant or an identifier is kept out (column.h); a key that is `present_only` there is tested among the rows that have it,
- *            and explains at most what lies between these
+ *            what is constant or an identifier is kept out (column.h); a key that is
+ *            `present_only` there is tested among the rows that have it, and explains at most what
+ *            lies between these
  *   test     canonical correlation of the key with the ranks of all edges at once: Wilks' lambda
  *            with Rao's F (cca.h), so that a key that moves time from one edge to another is seen
  *            though the total is not changed; of a key in two ways the p is that of Simes for
@@ -63,11 +64,11 @@ struct pythia_association_result {
     size_t column;                /* its index in the input */
     size_t rank;                  /* from 1; keys of one cluster share it */
     enum pythia_column_skip skip; /* why it was not tested */
-    bool categorical; /* also of numbers, if they stand as levels */
-    size_t present;    /* rows with a value */
-    size_t support;    /* rows that do not have its most common value; see column.h */
-    bool few;          /* these are only a handful (pythia_rests_on_few) */
-    size_t regressors; /* independent ones that stand for the key */
+    bool categorical;             /* also of numbers, if they stand as levels */
+    size_t present;               /* rows with a value */
+    size_t support;               /* rows that do not have its most common value; see column.h */
+    bool few;                     /* these are only a handful (pythia_rests_on_few) */
+    size_t regressors;            /* independent ones that stand for the key */
 
     /* That it has nothing to do with the edges: by Rao's F, or by permutation where there are too
      * few rows for that; by Bartlett's chi squared, as a check; adjusted for the number of keys,
@@ -129,8 +130,8 @@ void pythia_association_destroy(struct pythia_association *a); /* a may be NULL 
  * D. K. Stewart and W. A. Love, "A General Canonical Correlation Index", Psychological Bulletin
  * 70(3), 1968 (redundancy); M. Ezekiel, "Methods of Correlation Analysis", 1930; B. R. Rao,
  * "Partial Canonical Correlations", Trabajos de Estadistica 20, 1969; R. J. Simes, "An Improved
- * Bonferroni Procedure for Multiple Tests of Significance", Biometrika 73(3), 1986; N. Meinshausen and P.
- * Buehlmann, "Stability Selection", Journal of the Royal Statistical Society B 72(4), 2010; J.
+ * Bonferroni Procedure for Multiple Tests of Significance", Biometrika 73(3), 1986; N. Meinshausen
+ * and P. Buehlmann, "Stability Selection", Journal of the Royal Statistical Society B 72(4), 2010; J.
  * Schaefer and K. Strimmer, "A Shrinkage Approach to Large-Scale Covariance Matrix Estimation",
  * Statistical Applications in Genetics and Molecular Biology 4(1), 2005. */
 int pythia_association_run(struct pythia_association *a,

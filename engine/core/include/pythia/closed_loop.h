@@ -131,8 +131,8 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
 
 /* Begin, before the first cycle, where the search of an engine stands that was restored
  * (live_snapshot.h): with its problems, so that what it has found is not told as new, and with the
- * verdicts that were saved with it, which are taken over. PYTHIA_OK, or PYTHIA_ENOMEM with all as it
- * was. */
+ * verdicts that were saved with it, which are taken over. PYTHIA_OK, or PYTHIA_ENOMEM with all as
+ * it was. */
 int pythia_loop_resume(struct pythia_loop *l, const struct pythia_live *live,
                        struct pythia_verdicts *verdicts);
 

@@ -78,8 +78,8 @@ int pythia_state_each_desired(struct pythia_state *s,
  * PYTHIA_ENOMEM. */
 int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out);
 
-/* The search, for the next start to go on with: a snapshot (live_snapshot.h), the verdicts that were
- * reached with it (verdict.h), and at which instances points are open that are open at one only
+/* The search, for the next start to go on with: a snapshot (live_snapshot.h), the verdicts that
+ * were reached with it (verdict.h), and at which instances points are open that are open at one only
  * (text of the owner), in one transaction, so that they belong together; and when that was. Texts
  * are borrowed. */
 struct pythia_state_search {
