@@ -2,9 +2,9 @@
  *
  * A key-value is a column of numbers if all its values are numbers, else of levels; of few
  * different numbers it is both. A key of which requests have several values becomes a column for
- * each frequent value. Of trace points the number of hits is a column. Columns that are equal in all requests cannot be told apart by any test, so
- * sorting puts the one first that is easiest to act on, and merging removes copies of the same
- * attribute. Everything is in an order that does not depend on the order of requests. */
+ * each frequent value. Of trace points the number of hits is a column. Columns that are equal in
+ * all requests cannot be told apart by any test, so sorting puts the one first that is easiest to
+ * act on, and merging removes copies of the same attribute. Everything is in an order that does not depend on the order of requests. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -131,8 +131,8 @@ void pythia_association_destroy(struct pythia_association *a); /* a may be NULL 
  * 70(3), 1968 (redundancy); M. Ezekiel, "Methods of Correlation Analysis", 1930; B. R. Rao,
  * "Partial Canonical Correlations", Trabajos de Estadistica 20, 1969; R. J. Simes, "An Improved
  * Bonferroni Procedure for Multiple Tests of Significance", Biometrika 73(3), 1986; N. Meinshausen
- * and P. Buehlmann, "Stability Selection", Journal of the Royal Statistical Society B 72(4), 2010; J.
- * Schaefer and K. Strimmer, "A Shrinkage Approach to Large-Scale Covariance Matrix Estimation",
+ * and P. Buehlmann, "Stability Selection", Journal of the Royal Statistical Society B 72(4), 2010;
+ * J. Schaefer and K. Strimmer, "A Shrinkage Approach to Large-Scale Covariance Matrix Estimation",
  * Statistical Applications in Genetics and Molecular Biology 4(1), 2005. */
 int pythia_association_run(struct pythia_association *a,
                            const struct pythia_association_input *input);

@@ -79,9 +79,9 @@ int pythia_state_each_desired(struct pythia_state *s,
 int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out);
 
 /* The search, for the next start to go on with: a snapshot (live_snapshot.h), the verdicts that
- * were reached with it (verdict.h), and at which instances points are open that are open at one only
- * (text of the owner), in one transaction, so that they belong together; and when that was. Texts
- * are borrowed. */
+ * were reached with it (verdict.h), and at which instances points are open that are open at one
+ * only (text of the owner), in one transaction, so that they belong together; and when that was.
+ * Texts are borrowed. */
 struct pythia_state_search {
     struct pythia_text snapshot, verdicts, instances;
     uint64_t unix_ns;
