@@ -4,7 +4,8 @@
  * different numbers it is both. A key of which requests have several values becomes a column for
  * each frequent value. Of trace points the number of hits is a column. Columns that are equal in
  * all requests cannot be told apart by any test, so sorting puts the one first that is easiest to
- * act on, and merging removes copies of the same attribute. Everything is in an order that does not depend on the order of requests. */
+ * act on, and merging removes copies of the same attribute. Everything is in an order that does not
+ * depend on the order of requests. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
