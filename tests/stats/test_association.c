@@ -704,7 +704,8 @@ static struct pythia_association_input three_numbers(const double first[3], doub
     for (size_t i = 0; i < 30; i++) {
         numbers[0][i] = (const double[]){10, 50, 100}[i % 3];
         levels[0][i] = (uint32_t)(i % 3);
-        durations[i] = 1e6 * (first[i % 3] + step * (double)(i / 3));
+        size_t row = i / 3; /* of its number */
+        durations[i] = 1e6 * (first[i % 3] + step * (double)row);
     }
     return in;
 }

@@ -56,7 +56,8 @@ struct pythia_state_knower {
 };
 
 /* When pythiad was started whose cycles are added from now on (Unix epoch, ns): their numbers,
- * which the log and the report have too, begin with 1 at each start. 0: not known. */
+ * which the log and the report have too, begin with 1 at each start, or go on with those of the
+ * search that it goes on with. 0: not known. */
 void pythia_state_set_start(struct pythia_state *s, uint64_t unix_ns);
 
 /* A cycle and its decisions, in one transaction; without groups, decisions that are of no cycle. */
