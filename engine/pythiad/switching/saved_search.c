@@ -186,7 +186,10 @@ void pythia__saved_search_tick(struct pythia__switching *w, uint64_t now)
 {
     const struct pythia__saved_search *s = &w->saved;
     bool reports = pythia__reporting_is_busy(w->e->reporting) && now - s->due_ns < REPORT_NS;
-    if (s->due && s->whole && now >= s->next_ns && !reports)
+    /* While the state cannot be written, others try again (pythia__switching_mend): that is less
+     * work than to make all of this for nothing. */
+    if (s->due && s->whole && now >= s->next_ns && !reports &&
+        !pythia_state_is_degraded(w->e->state))
         write_search(w);
 }
 
