@@ -39,6 +39,11 @@ const TYPE_HEADER = 'pythia-request-type';
 const VERSION = 'pythia-gate-node 0.1.0'; // as in package.json
 const INTERNAL = 0, SERVER = 1, CONSUMER = 4; // SpanKind
 const PATCHED = Symbol.for('pythia.gate.patched');
+// What belongs to a span or a tracer is a property of it: a WeakMap of all spans cost more than the rest of the gate (command
+// "cost" of tests/agents/program.js).
+const PASS = Symbol('pythia.pass'); // of an open span
+const REQUEST = Symbol('pythia.request'); // of a span, open or closed
+const KNOWN = Symbol('pythia.known'); // of a tracer
 
 const POINTS_MAX = 5000; // of one service in this process; more run by the default rule
 const NAMES_MAX = 5000; // of one tracer, before their identifiers are replaced
@@ -93,7 +98,7 @@ const NO_CONTEXT = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags
 class ClosedSpan {
   constructor(context, request) {
     this._context = context;
-    this._request = request;
+    this[REQUEST] = request;
   }
   spanContext() {
     return this._context;
@@ -230,8 +235,11 @@ class Request {
 /** The switch of the spans of one kind that begin with one name. Some are given another name later (an HTTP server knows
  * its route only then): they arrive as other points, which have no other switch than this. */
 class Gate {
-  constructor(point) {
+  constructor(known, point) {
+    this.known = known;
     this.point = point; // null: there was no room for it
+    this.inner = new Pass(this, false); // of all spans that are not timed and keep the name with which they start
+    this.entry = new Pass(this, true);
     this.aliases = new Map(); // point -> spans that became it
     this.passes = 0; // while it was open
     this.table = undefined; // for which the next two hold
@@ -257,6 +265,16 @@ class Gate {
     const ids = this.point && table.openFor.size ? [this.point.id, ...[...this.aliases.keys()].map(({ id }) => id)] : [];
     if (ids.some((id) => table.open.has(id)) || !ids.some((id) => table.openFor.has(id))) return undefined;
     return ids.flatMap((id) => table.openFor.get(id) ?? []);
+  }
+}
+
+/** A pass of an open point: the gate, and the point as which the span counts. */
+class Pass {
+  constructor(gate, isEntry, startNs) {
+    this.gate = gate;
+    this.point = gate.point;
+    this.isEntry = isEntry;
+    this.startNs = startNs; // what the start took; undefined: the pass is not timed
   }
 }
 
@@ -478,7 +496,6 @@ function suppressed(run) {
 
 let settings;
 const agents = new Map(); // by service
-const tracers = new WeakMap(); // Tracer -> what is known of it
 
 function agentOf(service, tracer) {
   let agent = agents.get(service);
@@ -507,7 +524,7 @@ function lookUp(tracer) {
   if (!service) return undefined;
   const scope = tracer.instrumentationScope?.name ?? tracer.instrumentationLibrary?.name ?? '';
   const known = knownOf(agentOf(sound(service), tracer), sound(scope));
-  tracers.set(tracer, known);
+  Object.defineProperty(tracer, KNOWN, { value: known, configurable: true });
   return known;
 }
 
@@ -519,7 +536,7 @@ function gateOf(known, name, kind) {
     const id = pointId(known.agent.service, known.scope, name);
     gate = known.ids.get(`${kind}:${id}`); // names that differ in nothing but an identifier
     if (gate === undefined) {
-      gate = new Gate(known.agent.point(id) ?? null);
+      gate = new Gate(known, known.agent.point(id) ?? null);
       if (gate.point) known.ids.set(`${kind}:${id}`, gate);
     }
     gates.set(name, gate);
@@ -531,36 +548,19 @@ function isValid(context) {
   return context !== undefined && context.traceId !== NO_CONTEXT.traceId && context.spanId !== NO_CONTEXT.spanId;
 }
 
-/** What becomes of a start: a span that is closed, or the gate that it passes, and whether to time it. */
-function decide(tracer, name, options, context) {
-  const known = tracers.get(tracer) ?? lookUp(tracer);
-  const within = context ?? globalThis[API]?.context?.active();
-  if (known === undefined || within?.getValue(SUPPRESSED) === true) return {};
-  const above = options?.root ? undefined : within?.getValue(SPAN);
-  const aboveContext = above?.spanContext();
-  const kind = options?.kind;
-  // What is below a closed point is no entry point, even if no open span is above.
-  const isEntry = kind === SERVER || kind === CONSUMER ||
-    (!(above instanceof ClosedSpan) && (!isValid(aboveContext) || aboveContext.isRemote === true));
-  const request = requestOf(known, within, above, aboveContext);
+/** What becomes of the start of a span: a ClosedSpan, or the shared Pass of the gate that it goes through. */
+function decide(known, name, kind, isEntry, request, above, context) {
   const gate = gateOf(known, name, kind ?? 0);
   const { table } = known.agent;
   const { point } = gate;
-  if (point === null) return { closed: isEntry && table.fallback !== 'none' ? undefined : close(aboveContext, request) };
-  const open = gate.isOpen(table, isEntry) && (isEntry || gate.types === undefined || isOf(request, gate.types, within));
+  if (point === null) return isEntry && table.fallback !== 'none' ? undefined : close(above, request);
+  const open = gate.isOpen(table, isEntry) && (isEntry || gate.types === undefined || isOf(request, gate.types, context));
   if (open || gate.aliases.size === 0) { // else nobody knows as which it would arrive
     point.hits++;
     if (isEntry) point.entries++;
   }
-  if (!open) return { closed: close(aboveContext, request) };
-  return new Pass(gate, isEntry, request, known);
-}
-
-/** The request that a span is of: that of the span above, or one that begins with it. */
-function requestOf(known, within, above, aboveContext) {
-  const request = above instanceof ClosedSpan ? above._request : above?.[PASS]?.request;
-  if (request !== undefined) return request;
-  return new Request(known, within?.getValue(TYPE), !isValid(aboveContext));
+  if (!open) return close(above, request);
+  return isEntry ? gate.entry : gate.inner;
 }
 
 /** May it be of a type in one of these sets? */
@@ -570,39 +570,8 @@ function isOf(request, types, context) {
 }
 
 function close(above, request) {
-  return new ClosedSpan(isValid(above) ? above : NO_CONTEXT, request);
-}
-
-// A span has its pass as a property: a WeakMap of all spans cost more than the rest of the gate (command "cost" of
-// tests/agents/program.js).
-const PASS = Symbol('pythia.pass');
-
-/** A pass of an open point: the gate, and the point as which the span counts. */
-class Pass {
-  constructor(gate, isEntry, request, known) {
-    this.gate = gate;
-    this.point = gate.point;
-    this.isEntry = isEntry;
-    this.request = request;
-    this.known = known;
-  }
-}
-
-/** A pass of an open point with a watch: its start, and its end, are what it costs the program. */
-function startTimed(start, tracer, parameters) {
-  const begin = process.hrtime.bigint();
-  const span = Reflect.apply(start, tracer, parameters);
-  const cost = process.hrtime.bigint() - begin;
-  const end = span?.end;
-  if (typeof end !== 'function') return span;
-  span.end = function (...rest) {
-    span.end = end; // without the property the object would be slower from then on
-    const from = process.hrtime.bigint();
-    const result = Reflect.apply(end, this, rest);
-    this[PASS]?.point.cost(Number(cost + process.hrtime.bigint() - from));
-    return result;
-  };
-  return span;
+  const context = above?.spanContext();
+  return new ClosedSpan(isValid(context) ? context : NO_CONTEXT, request);
 }
 
 /** What a pass of a closed point costs, in ns, by the code that programs run: of a point that is never reported, whose id
@@ -610,8 +579,8 @@ function startTimed(start, tracer, parameters) {
 function measureClosed(agent, prototype) {
   const tracer = Object.create(prototype);
   const known = knownOf(agent, '');
-  known.gates[INTERNAL].set('closed', new Gate(new Point('')));
-  tracers.set(tracer, known);
+  known.gates[INTERNAL].set('closed', new Gate(known, new Point('')));
+  tracer[KNOWN] = known;
   const above = new ClosedSpan(NO_CONTEXT, new Request(known, undefined, true));
   const context = { getValue: (key) => (key === SPAN ? above : undefined) };
   let best = Infinity;
@@ -624,53 +593,102 @@ function measureClosed(agent, prototype) {
 }
 
 function gated(start) {
-  return function startSpan(...parameters) {
-    let found;
+  return function startSpan(name, options, context) {
+    let within = context, request, found;
     try {
-      found = decide(this, parameters[0], parameters[1], parameters[2]);
+      const known = this[KNOWN] ?? lookUp(this);
+      within ??= globalThis[API]?.context?.active();
+      if (known !== undefined && within?.getValue(SUPPRESSED) !== true) {
+        const above = options?.root ? undefined : within?.getValue(SPAN);
+        const kind = options?.kind;
+        request = above?.[REQUEST];
+        // Below a span that came through here nothing is an entry point, even if that one is closed and no open span is above.
+        let isEntry = kind === SERVER || kind === CONSUMER;
+        if (request === undefined) {
+          const { begins, isRemote } = placeOf(above);
+          isEntry ||= begins || isRemote;
+          request = new Request(known, within?.getValue(TYPE), begins);
+        }
+        found = decide(known, name, kind, isEntry, request, above, within);
+      }
     } catch {
-      found = {}; // better a span too many than a program that fails
+      found = undefined; // better a span too many than a program that fails
     }
-    if (found.closed !== undefined) return found.closed;
-    if (found.gate === undefined) return Reflect.apply(start, this, parameters);
-    const isTimed = found.gate.passes++ % SAMPLE === 0;
-    const span = isTimed ? startTimed(start, this, parameters) : Reflect.apply(start, this, parameters);
-    notePass(span, found);
-    return span;
+    if (found instanceof ClosedSpan) return found;
+    const given = context === undefined ? within : context; // so that the SDK does not look for it again
+    if (found === undefined) return start.call(this, name, options, given);
+    const { gate } = found;
+    if (gate.passes++ % SAMPLE !== 0) return notePass(start.call(this, name, options, given), found, request);
+    const begin = now();
+    const span = start.call(this, name, options, given);
+    return notePass(span, new Pass(gate, found.isEntry, 1e6 * (now() - begin)), request);
   };
 }
 
-/** Remember as what a span counts, and watch updateName of the SDK's class of spans. */
-function notePass(span, pass) {
+/** Does a request begin below this span, and is it one of another process? */
+function placeOf(above) {
+  const context = above?.spanContext();
+  return { begins: !isValid(context), isRemote: context?.isRemote === true };
+}
+
+let lastPrototype; // of a span whose class is watched
+
+/** Remember as what a span counts; returns the span. */
+function notePass(span, pass, request) {
   try {
-    pass.request.span ??= span;
+    request.span ??= span;
     span[PASS] = pass;
+    span[REQUEST] = request;
     const prototype = Object.getPrototypeOf(span);
-    if (Object.hasOwn(prototype, PATCHED) || typeof prototype.updateName !== 'function') return;
-    const { updateName } = prototype;
-    Object.defineProperty(prototype, PATCHED, { value: true });
-    prototype.updateName = function (...rest) {
-      try {
-        rename(this, rest[0]);
-      } catch {
-        // The name changes all the same.
-      }
-      return Reflect.apply(updateName, this, rest);
-    };
+    if (prototype !== lastPrototype) watchSpans(prototype);
   } catch {
     // It runs as it would without us.
   }
+  return span;
+}
+
+/** Watch updateName and end of one of the SDK's classes of spans. */
+function watchSpans(prototype) {
+  lastPrototype = prototype;
+  if (Object.hasOwn(prototype, PATCHED) || typeof prototype.updateName !== 'function') return;
+  const { updateName, end } = prototype;
+  Object.defineProperty(prototype, PATCHED, { value: true });
+  prototype.updateName = function (...rest) {
+    try {
+      rename(this, rest[0]);
+    } catch {
+      // The name changes all the same.
+    }
+    return Reflect.apply(updateName, this, rest);
+  };
+  if (typeof end === 'function') {
+    prototype.end = function (time) {
+      const startNs = this[PASS]?.startNs;
+      return startNs === undefined ? end.call(this, time) : endTimed(this, startNs, end, time);
+    };
+  }
+}
+
+/** End a span whose pass is timed: its start and its end are what it costs the program. */
+function endTimed(span, startNs, end, time) {
+  const pass = span[PASS];
+  pass.startNs = undefined; // a span may be ended twice
+  const begin = now();
+  const result = end.call(span, time);
+  pass.point.cost(startNs + 1e6 * (now() - begin));
+  return result;
 }
 
 /** A span arrives as another point than it began as: it counts there, and that point has the switch of its gate. */
 function rename(span, name) {
-  const pass = span[PASS];
+  let pass = span[PASS];
   if (pass === undefined || typeof name !== 'string') return;
-  const { gate, known } = pass;
-  if (pass.request.span === span && text(span.attributes?.['http.route'])) // it is named after it when it ends
+  const { gate, gate: { known } } = pass;
+  if (span[REQUEST].span === span && text(span.attributes?.['http.route'])) // it is named after it when it ends
     known.agent.routes.add(span.attributes['http.route']);
   const point = known.agent.point(pointId(known.agent.service, known.scope, name));
   if (!point || point === pass.point || (!gate.aliases.has(point) && gate.aliases.size >= ALIASES_MAX)) return;
+  if (pass === gate.inner || pass === gate.entry) pass = span[PASS] = new Pass(gate, pass.isEntry);
   count(pass, -1);
   pass.point.left++;
   pass.point = point;
@@ -747,8 +765,7 @@ function watchPropagator(propagator) {
 
 /** The type as a header, while a point of any service is open for some types only. */
 function typeToTell(context) {
-  const span = context.getValue(SPAN);
-  const request = span instanceof ClosedSpan ? span._request : span?.[PASS]?.request;
+  const request = context.getValue(SPAN)?.[REQUEST];
   if (request?.known.agent.table.typeKey === undefined) return undefined;
   const type = request.type(context);
   const encoded = type === undefined ? undefined : encodeURIComponent(type);
@@ -791,14 +808,17 @@ function readSettings(env) {
 
 function install() {
   settings = readSettings(process.env);
-  let api = globalThis[API];
-  watchApi(api);
+  if (globalThis[API] !== undefined) {
+    watchApi(globalThis[API]);
+    return;
+  }
   Object.defineProperty(globalThis, API, {
     configurable: true,
     enumerable: true,
-    get: () => api,
-    set: (value) => {
-      api = value;
+    get: () => undefined,
+    // Every call of the API reads it, faster where it has no accessor.
+    set: (api) => {
+      Object.defineProperty(globalThis, API, { value: api, configurable: true, enumerable: true, writable: true });
       watchApi(api);
     },
   });
