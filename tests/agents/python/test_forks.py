@@ -23,7 +23,7 @@ from pythia_gate.agent import Agent
 from pythia_gate.settings import read_settings
 
 def make_agent():
-    return Agent('shop', read_settings(os.environ), lambda: None)
+    return Agent('shop', 'here', read_settings(os.environ), lambda: None)
 
 def await_list(agent):
     end = time.monotonic() + 60

@@ -281,13 +281,13 @@ class Pass {
 // ---- asking and telling, for one service of this process ----
 
 class Agent {
-  constructor(service, settings, measureClosed) {
+  constructor(service, host, settings, measureClosed) {
     this.service = service;
     this.settings = settings;
     this.measureClosed = measureClosed;
     this.closedNs = undefined; // what a pass of a closed point costs
     this.measured = -Infinity;
-    this.instance = `${hostname().slice(0, 60)}:${process.pid}:${randomBytes(4).toString('hex')}`;
+    this.instance = `${host}:${process.pid}:${randomBytes(4).toString('hex')}`;
     this.table = DEFAULT;
     this.points = new Map();
     this.routes = new Routes();
@@ -501,10 +501,15 @@ function agentOf(service, tracer) {
   let agent = agents.get(service);
   if (agent === undefined) {
     const prototype = Object.getPrototypeOf(tracer);
-    agents.set(service, (agent = new Agent(service, settings, (of) => measureClosed(of, prototype))));
+    const host = attributeOf(tracer._resource ?? tracer.resource, 'host.name');
+    agents.set(service, (agent = new Agent(service, hostOr(host), settings, (of) => measureClosed(of, prototype))));
   }
   return agent;
 }
+
+/** A host as an instance can be named by it: what spans say, if it has no colon
+ * and no slash, and else what the system says. */
+const hostOr = (host) => (/^[!-.0-9;-~]{1,100}$/.test(host ?? '') ? host : hostname().slice(0, 64));
 
 /** What the switches know of a tracer of a scope. */
 const knownOf = (agent, scope) => ({ agent, scope, gates: [0, 1, 2, 3, 4].map(() => new Map()), ids: new Map() });
@@ -512,16 +517,42 @@ const knownOf = (agent, scope) => ({ agent, scope, gates: [0, 1, 2, 3, 4].map(()
 /** service.name of a tracer's resource; undefined while it is not known. */
 function serviceOf(tracer) {
   if (settings.service) return settings.service;
-  const resource = tracer._resource ?? tracer.resource;
-  for (const [key, value] of resource?.getRawAttributes?.() ?? resource?._rawAttributes ?? [])
-    if (key === 'service.name' && value != null) return typeof value === 'string' ? value : undefined;
-  const name = resource?.asyncAttributesPending ? undefined : resource?.attributes?.['service.name'];
-  return typeof name === 'string' ? name : undefined;
+  return attributeOf(tracer._resource ?? tracer.resource, 'service.name');
+}
+
+/** A text of a resource; undefined: there is none, or it is not known yet. */
+function attributeOf(resource, key) {
+  for (const [name, value] of resource?.getRawAttributes?.() ?? resource?._rawAttributes ?? [])
+    if (name === key && value != null) return typeof value === 'string' ? value : undefined;
+  const value = resource?.asyncAttributesPending ? undefined : resource?.attributes?.[key];
+  return typeof value === 'string' ? value : undefined;
+}
+
+const named = new WeakMap(); // resource -> the same with host and process; exporters group spans by the object
+
+/** Spans say on which host and in which process they were made, by which pythiad knows the instance. What the program's
+ * resource says itself stays. */
+function nameResource(tracer) {
+  const key = tracer._resource === undefined ? 'resource' : '_resource';
+  const resource = tracer[key];
+  try {
+    if (!named.has(resource)) {
+      const Resource = resource.constructor;
+      const attributes = { 'host.name': hostname(), 'process.pid': process.pid };
+      const own = new Resource(typeof resource.getRawAttributes === 'function' ? { attributes } : attributes);
+      const merged = own.merge(resource);
+      named.set(resource, merged).set(merged, merged);
+    }
+    tracer[key] = named.get(resource);
+  } catch {
+    // Its spans say what the program says.
+  }
 }
 
 function lookUp(tracer) {
   const service = serviceOf(tracer);
   if (!service) return undefined;
+  nameResource(tracer);
   const scope = tracer.instrumentationScope?.name ?? tracer.instrumentationLibrary?.name ?? '';
   const known = knownOf(agentOf(sound(service), tracer), sound(scope));
   Object.defineProperty(tracer, KNOWN, { value: known, configurable: true });
