@@ -25,6 +25,7 @@
 const { request: httpRequest, Agent: HttpAgent } = require('node:http');
 const { stat, readFileSync, writeSync } = require('node:fs');
 const { hostname } = require('node:os');
+const { lookup } = require('node:dns');
 const { randomBytes } = require('node:crypto');
 const { LIST_MAX, readList, inSlices } = require('./pythia-gate-list.js');
 const now = performance.now.bind(performance);
@@ -55,6 +56,7 @@ const TYPE_MAX = 1024; // bytes of the header
 const CHUNKS_MAX = 4000; // of an answer: a server that sends it byte by byte costs as much as a large one
 const INFORMATION_MAX = 8; // answers 1xx before the answer
 const TIMEOUT_MS = 2000;
+const CONNECT_MS = 1000; // a program that is done cannot end while a connection is being made
 const BACKOFF_MAX_MS = 2000;
 // From one poll to the next pass .55 to .75 of the time that the list names: a switch shall be in force within that time,
 // and in a program that is busy the answer and the report take up to 50 ms of it.
@@ -433,7 +435,7 @@ class Agent {
   ask(method, query, headers, body) {
     const { url, token } = this.settings;
     return suppressed(() => new Promise((resolve, reject) => {
-      const request = httpRequest({ method, host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port || 80,
+      const request = httpRequest({ method, lookup: lookUpOnce, host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port || 80,
         path: `${url.pathname.replace(/\/$/, '')}/v1/trace-points${query}`, agent: this.connections,
         headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }),
           ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) } });
@@ -450,7 +452,11 @@ class Agent {
         clearTimeout(timer);
         resolve(answer);
       }));
-      request.on('socket', (socket) => socket.unref()); // a program that is done ends
+      request.on('socket', (socket) => {
+        socket.unref(); // a program that is done ends
+        if (socket.connecting)
+          later(() => socket.connecting && request.destroy(new Error('no connection')), CONNECT_MS).unref();
+      });
       request.on('error', fail);
       request.on('close', () => fail(new Error('half an answer'))); // without effect after a whole one
       request.end(body);
@@ -479,6 +485,22 @@ function tell(sentence) {
   } catch {
     // Nobody reads it, or not now. The program runs on.
   }
+}
+
+let isLookingUp = false;
+
+/** Look up a name unless that is under way: a look-up that takes a minute holds one of the few threads of Node.js, in which
+ * those of the program have to wait. */
+function lookUpOnce(host, options, done) {
+  if (isLookingUp) {
+    process.nextTick(done, new Error('the name is not known yet'));
+    return;
+  }
+  isLookingUp = true;
+  lookup(host, options, (...answer) => {
+    isLookingUp = false;
+    done(...answer);
+  });
 }
 
 function exists(file) {
