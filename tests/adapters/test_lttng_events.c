@@ -314,7 +314,8 @@ static void a_request_without_its_end_is_counted(void **state)
     collect_trace(&c, &n);
     assert_int_equal(c.count, 0);
     assert_int_equal(n.abandoned, 2);
-    assert_int_equal(c.counts.dropped[PYTHIA_DROP_FULL_RING], 2);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_ABANDONED], 2);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_FULL_RING], 0);
     collection_close(&c);
 }
 
