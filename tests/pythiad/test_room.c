@@ -70,21 +70,39 @@ static void a_body_as_large_as_all_the_room_fits(void **state)
     forget(&r, &other);
 }
 
-/* What is announced is more than there is: only what comes has a place. */
-static void without_room_ahead_a_body_has_room_for_what_comes(void **state)
+/* What is announced is more than there is. */
+static void without_room_for_all_a_body_has_room_for_less(void **state)
 {
     struct pythia__room r = {.max = 3000};
     struct body a = {0}, b = {0};
     assert_true(receive(&r, &a, 2000, 2000));
+    assert_true(receive(&r, &b, 100, 2000)); /* 1600 would be ahead, 850 is */
+    assert_int_equal(r.used, 2850);
+    assert_true(receive(&r, &b, 800, 2000));
+    assert_int_equal(r.used, 2000 + 900);
     assert_true(receive(&r, &b, 100, 2000));
-    assert_int_equal(r.used, 2100);
-    assert_true(receive(&r, &b, 900, 2000));
     assert_false(receive(&r, &b, 1, 2000));
     assert_int_equal(r.used, 3000);
     assert_int_equal(b.bytes.size, 1000);
     forget(&r, &a);
     forget(&r, &b);
     assert_int_equal(r.used, 0);
+}
+
+/* Each growth may copy all of it. */
+static void a_body_that_is_longer_than_announced_grows_in_few_steps(void **state)
+{
+    struct pythia__room r = {.max = 1 << 24};
+    struct body b = {0};
+    size_t steps = 0, before = 0;
+    for (int i = 0; i < 2000; i++) {
+        assert_true(receive(&r, &b, 2048, 1));
+        steps += b.bytes.capacity != before;
+        before = b.bytes.capacity;
+    }
+    assert_true(steps < 15);
+    assert_true(r.used < 2 * b.bytes.size + 1);
+    forget(&r, &b);
 }
 
 static void a_body_without_memory_takes_no_room(void **state)
@@ -115,7 +133,8 @@ int main(void)
         cmocka_unit_test(a_body_has_what_it_announces_and_no_more),
         cmocka_unit_test(whoever_announces_much_has_not_much),
         cmocka_unit_test(a_body_as_large_as_all_the_room_fits),
-        cmocka_unit_test(without_room_ahead_a_body_has_room_for_what_comes),
+        cmocka_unit_test(without_room_for_all_a_body_has_room_for_less),
+        cmocka_unit_test(a_body_that_is_longer_than_announced_grows_in_few_steps),
         cmocka_unit_test(a_body_without_memory_takes_no_room),
         cmocka_unit_test(no_room_is_no_limit),
     };

@@ -22,14 +22,18 @@ static bool try_to_grow(struct pythia__room *r, struct pythia_buf *b, size_t *ta
     return true;
 }
 
+/* Where there is little room, a body grows by less, but by an eighth as long as that is there: each
+ * growth may copy it. A body that is longer than announced grows as one whose length is unknown. */
 bool pythia__room_reserve(struct pythia__room *r, struct pythia_buf *b, size_t *taken, size_t size,
                           size_t all)
 {
-    size_t need = b->size + size;
-    size_t ahead = all ? PYTHIA__ROOM_AHEAD * need : 2 * need;
+    size_t need = b->size + size, ahead = all >= need ? PYTHIA__ROOM_AHEAD * need : 2 * need;
     if (b->failed || need < b->capacity)
         return true;
-    if (all && ahead > all)
+    if (all >= need && ahead > all)
         ahead = all;
-    return (ahead > need && try_to_grow(r, b, taken, ahead)) || try_to_grow(r, b, taken, need);
+    for (; ahead > need + need / 8; ahead = need + (ahead - need) / 2)
+        if (try_to_grow(r, b, taken, ahead))
+            return true;
+    return try_to_grow(r, b, taken, ahead == all ? all : need) || try_to_grow(r, b, taken, need);
 }
