@@ -136,9 +136,9 @@ static void count_all_partitions(struct pythia__kafka *k)
         kafka.topic_destroy(topic);
 }
 
-/* Ask where the topic of evidence begins, or where it ends (RD_KAFKA_OFFSET_BEGINNING and _END, which
- * brokers take in place of a time). The call that is made for that, _query_watermark_offsets, does
- * not heed its time limit in version 2.0.2: where no broker answers, it waits for good. */
+/* Ask where the topic of evidence begins, or where it ends (RD_KAFKA_OFFSET_BEGINNING and _END,
+ * which brokers take in place of a time). The call that is made for that, _query_watermark_offsets,
+ * does not heed its time limit in version 2.0.2: where no broker answers, it waits for good. */
 static rd_kafka_resp_err_t ask_offset(struct pythia__kafka *k, rd_kafka_t *client, int64_t which,
                                       int64_t *offset)
 {
