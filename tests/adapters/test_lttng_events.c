@@ -319,8 +319,8 @@ static void a_request_without_its_end_is_counted(void **state)
     collection_close(&c);
 }
 
-/* Events are enabled or disabled until 110: the request of thread 8 is under way then, that of thread
- * 9 begins later. Neither has an end when nobody reads any further. */
+/* Events are enabled or disabled until 110: the request of thread 8 is under way then, that of
+ * thread 9 begins later. Neither has an end when nobody reads any further. */
 static void requests_that_a_switch_cuts_off_have_that_reason(void **state)
 {
     struct collection c;

@@ -1,10 +1,10 @@
 /* Losses that a traced program reports: because a ring was full or there was none, in the header of
  * a frame; for another reason, in a record. It counts them itself, in memory that it shares with
- * the reader, so that a stray write, or malice, can put any number there. A loss costs its program an atomic addition, which takes longer than a
- * nanosecond on every machine: a count cannot have gone up by more than nanoseconds have passed
- * since the last frame of its stream, and before the first one by more than the machine has run.
- * The reader takes the count a little after it has looked at the clock; slack is for what it was
- * held up in between. */
+ * the reader, so that a stray write, or malice, can put any number there. A loss costs its program
+ * an atomic addition, which takes longer than a nanosecond on every machine: a count cannot have
+ * gone up by more than nanoseconds have passed since the last frame of its stream, and before the
+ * first one by more than the machine has run. The reader takes the count a little after it has
+ * looked at the clock; slack is for what it was held up in between. */
 #include <inttypes.h>
 
 #include "native.h"

@@ -38,7 +38,8 @@ void pythia_lttng_events_close(struct pythia_lttng_events *r); /* r may be NULL 
 int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *to, bool *more,
                              struct pythia_error *e);
 
-/* Events are being enabled or disabled until `until_ns` of the epoch: as pythia_probe_spans_switch. */
+/* Events are being enabled or disabled until `until_ns` of the epoch: see
+ * pythia_probe_spans_switch. */
 void pythia_lttng_events_switch(struct pythia_lttng_events *r, uint64_t until_ns);
 
 /* Read no further: requests that are open have no end, and are counted in a last frame, which is

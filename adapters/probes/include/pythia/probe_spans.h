@@ -64,8 +64,8 @@ void pythia_probe_spans_abandon(struct pythia_probe_spans *s, uint64_t time_ns);
 void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s);
 
 /* Append the requests that have ended since the last call as frames, and how many spans were
- * dropped for which reason; `now_ns` is the clock of the hits, and `epoch_ns` what CLOCK_REALTIME is
- * ahead of it. `lost`: hits that were lost before they came here, so far. PYTHIA_OK or
+ * dropped for which reason; `now_ns` is the clock of the hits, and `epoch_ns` what CLOCK_REALTIME
+ * is ahead of it. `lost`: hits that were lost before they came here, so far. PYTHIA_OK or
  * PYTHIA_ENOMEM. */
 int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64_t epoch_ns,
                             uint64_t lost, struct pythia_buf *to);
