@@ -333,9 +333,10 @@ static void add_message_bytes(struct pythia__grpc_call *call, const uint8_t *byt
     size_t most = call->server->o.message_max;
     for (; call->prefix_size < PYTHIA__GRPC_PREFIX && size > 0; size--)
         call->prefix[call->prefix_size++] = *bytes++;
+    if (size == 0)
+        return;
     size_t all = message_size(call) < most ? message_size(call) : most;
-    if (!call->no_room.begun && size > 0 &&
-        !pythia__room_reserve(room, &call->body, &call->room, size, all))
+    if (!call->no_room.begun && !pythia__room_reserve(room, &call->body, &call->room, size, all))
         lose_room(call);
     if (!call->no_room.begun) {
         pythia_buf_add(&call->body, bytes, size);
