@@ -9,13 +9,14 @@
 #include "pythia/place.h"
 #include "pythia/status.h"
 
-/* No experiment has chosen these four: pythia evaluate scores what the search finds, and a verdict
+/* No experiment has chosen these five: pythia evaluate scores what the search finds, and a verdict
  * is made of that. LARGE and SEEN are the limits of the search (search_look.h), so that a verdict
  * does not contradict it. */
 #define LARGE     .5  /* lower bound of a share that is sure after one cycle */
 #define SEEN      .03 /* lower bound of a share that is reported as "also seen" */
 #define AHEAD     .1  /* by which a share has to be larger than that of the place before */
 #define KEY_AHEAD .1  /* part of the variance by which another key has to explain more */
+#define SPREAD    2.  /* times what a place accounts for: a key that explains more acts elsewhere */
 
 const char *pythia_verdict_state_name(enum pythia_verdict_state state)
 {
@@ -473,6 +474,12 @@ int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagn
         }
     }
     return PYTHIA_OK;
+}
+
+bool pythia_verdict_is_spread(const struct pythia_verdict *v)
+{
+    return v->found_count > 0 && v->key && v->explained >= LARGE &&
+           v->explained > SPREAD * v->found[0].finding.high;
 }
 
 void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from)

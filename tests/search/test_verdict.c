@@ -399,6 +399,25 @@ static void two_cycles_in_a_row_take_another_key(void **state)
     (void)state;
 }
 
+/* A host that is slow in all it does: each step has a seventh of the variance. */
+static void a_key_may_act_in_many_places(void **state)
+{
+    struct pythia_verdicts v = {0};
+    const struct {
+        double share, explained;
+        bool spread;
+    } cases[] = {{.15, .95, true}, {.15, .45, false}, {.45, .95, false}, {.3, .7, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        take(&v, 1, with_cause(finding(7, cases[i].share, .04)));
+        assert_false(pythia_verdict_is_spread(&v.list[0]));
+        v.list[0].key = pythia_strndup("host.name", 9);
+        v.list[0].explained = cases[i].explained;
+        assert_int_equal(pythia_verdict_is_spread(&v.list[0]), cases[i].spread);
+        pythia_verdicts_free(&v);
+    }
+    (void)state;
+}
+
 /* Of the types that the search knows, and of those behind them that come and go. */
 static void verdicts_are_of_types_and_not_of_places_in_a_list(void **state)
 {
@@ -454,6 +473,7 @@ int main(void)
         cmocka_unit_test(confidence_grows_with_the_share_and_with_cycles),
         cmocka_unit_test(keys_of_a_copy_are_taken_over_where_the_place_is_the_same),
         cmocka_unit_test(two_cycles_in_a_row_take_another_key),
+        cmocka_unit_test(a_key_may_act_in_many_places),
         cmocka_unit_test(verdicts_are_of_types_and_not_of_places_in_a_list),
         cmocka_unit_test(without_memory_nothing_leaks),
     };

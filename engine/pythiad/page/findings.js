@@ -3,7 +3,7 @@ import {histogram, icicle} from "./charts.js";
 import {el} from "./dom.js";
 import {ago, count, duration, name, percent, serviceOf, shortName, things} from "./format.js";
 import {explanationOf, isVerdictInRange, rankVerdicts} from "./model.js";
-import {cause, heading, nothingMatches, ranges, when} from "./pieces.js";
+import {causes, heading, nothingMatches, ranges, when} from "./pieces.js";
 import {linkTo, matches} from "./state.js";
 
 const OTHERS = {
@@ -32,7 +32,7 @@ function card({verdict, groups, share}) {
         el("div", {class: "told"},
            el("p", {class: "eyebrow"}, serviceOf(title) && [serviceOf(title), " · "], `${percent(share)} of all latency variance`),
            el("h2", {id: `title-${title}`}, el("a", {href: link, title}, shortName(title))),
-           verdict.found.map(finding => el("p", {class: "cause"}, cause(finding))),
+           causes(verdict),
            explanation ? el("p", {class: "when"}, when(explanation)) : verdict.why && el("p", {class: "when"}, verdict.why),
            el("p", {class: "meta"},
               el("span", {class: `confidence ${verdict.confidence}`}, `${verdict.confidence} confidence`),

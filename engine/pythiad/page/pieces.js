@@ -10,13 +10,19 @@ export function heading(title, ...below) {
 }
 
 /** "lock_row accounts for 99 % of the latency variance (95–100 %)", "kernel.poll in lock__wait accounts for …" */
-export function cause(finding) {
+function cause(finding) {
     const place = placeOf(finding), {host} = finding.edge;
     return [place.words === "between" ? ["The time between ", name(place.from), " and ", name(place.to)] :
         [place.words ? `${place.words[0].toUpperCase()}${place.words.slice(1)} ` : "", name(place.point)],
         host ? [" in ", name(host)] : "",
         " accounts for ", el("strong", {class: "share"}, percent(finding.share)), " of the latency variance ",
         el("span", {class: "interval", title: "95 % confidence interval"}, `(${shareRange(finding)})`)];
+}
+
+/** A paragraph for each place that a verdict found; its sentence where no single place stands out. */
+export function causes(verdict) {
+    return verdict.found.length && !verdict.spread ? verdict.found.map(finding => el("p", {class: "cause"}, cause(finding))) :
+        el("p", {class: "cause"}, verdict.where || verdict.sentence);
 }
 
 /** The key that the verdict names, and the mean with it and without. */

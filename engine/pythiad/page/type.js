@@ -3,7 +3,7 @@ import {compareValues, distribution, histogram, icicle, isInBin, largestDifferen
 import {el} from "./dom.js";
 import {clock, count, duration, name, percent, serviceOf, shortName, things, value} from "./format.js";
 import {explanationOf, groupsOf} from "./model.js";
-import {cause, choice, heading, when} from "./pieces.js";
+import {causes, choice, heading, when} from "./pieces.js";
 import {linkTo, linkWith, matches} from "./state.js";
 
 const KEYS_SHOWN = 8, REQUESTS_SHOWN = 100;
@@ -162,8 +162,7 @@ function groupTitle(group, i) {
 function story(verdict, group) {
     const explanation = explanationOf(verdict, group);
     return el("div", {class: "story", "data-key": "story"},
-        verdict.found.length ? verdict.found.map(finding => el("p", {class: "cause"}, cause(finding))) :
-            el("p", {class: "cause"}, verdict.where || verdict.sentence),
+        causes(verdict),
         explanation ? el("p", {class: "when"}, when(explanation)) : verdict.why && el("p", {class: "when"}, verdict.why),
         verdict.standing && el("p", {class: "dim"}, verdict.standing),
         verdict.also && el("p", {class: "dim"}, verdict.also), verdict.change && el("p", {class: "dim"}, verdict.change));

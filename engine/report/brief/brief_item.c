@@ -199,6 +199,16 @@ bool pythia__has_place(const struct pythia__item *item)
             pythia__stands_out(g, pythia__best_edge(&g->ranking)));
 }
 
+static void add_no_place(const struct pythia__brief *b, const struct pythia_group *g, bool whole)
+{
+    pythia__doc_words(b->d, "no single place");
+    if (!whole || g->inclusive == PYTHIA_CCT_ROOT)
+        return;
+    pythia__doc_words(b->d, "; more than half lies below ");
+    pythia__doc_point(b->d, names_of(b),
+                      pythia_cct_tracepoint(pythia_groups_cct(b->s->groups), g->inclusive));
+}
+
 static void add_group_cause(const struct pythia__brief *b, const struct pythia_group *g, bool whole)
 {
     const struct pythia_cct *cct = pythia_groups_cct(b->s->groups);
@@ -213,11 +223,8 @@ static void add_group_cause(const struct pythia__brief *b, const struct pythia_g
     } else if (pythia__stands_out(g, e)) {
         struct pythia_place place = pythia_place_of(cct, e->edge);
         add_place(b, &place, e->share.share, e->share.low, e->share.high);
-    } else if (whole && g->inclusive != PYTHIA_CCT_ROOT) {
-        pythia__doc_words(b->d, "no single place; more than half lies below ");
-        pythia__doc_point(b->d, names_of(b), pythia_cct_tracepoint(cct, g->inclusive));
     } else {
-        pythia__doc_words(b->d, "no single place");
+        add_no_place(b, g, whole);
     }
 }
 
@@ -231,6 +238,8 @@ bool pythia__brief_cause(const struct pythia__brief *b, const struct pythia__ite
     } else if (item->kind == PYTHIA__ITEM_PATHS) {
         pythia__doc_percent(b->d, item->type->between_share);
         pythia__doc_words(b->d, " of its variance lies between requests that take different paths");
+    } else if (item->verdict && item->group && pythia_verdict_is_spread(item->verdict)) {
+        add_no_place(b, item->group, whole);
     } else if (item->verdict && item->verdict->found_count > 0) {
         add_found(b, item->verdict, whole);
     } else if (item->group) {

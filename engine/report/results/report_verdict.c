@@ -131,6 +131,7 @@ static json_t *make_verdict(struct pythia__report_writer *rw, const struct pythi
                      found ? json_string(pythia_confidence_name(v->confidence)) : json_null());
     pythia__json_set(w, out, "standing", make_standing(rw, v));
     pythia__json_set(w, out, "found", make_verdict_places(w, v));
+    pythia__json_set(w, out, "spread", json_boolean(pythia_verdict_is_spread(v)));
     pythia__json_set(w, out, "also_seen", make_also_seen(w, v));
     pythia__json_set(w, out, "also", make_also(rw, v));
     pythia__json_set(w, out, "explanation", make_verdict_explanation(w, v));

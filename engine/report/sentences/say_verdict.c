@@ -56,14 +56,28 @@ static void say_share(struct pythia__doc *d, const struct pythia_finding *f, con
     pythia__doc_words(d, "%s (%.0f to %.0f %%)", of, 100 * fmax(f->low, 0), 100 * fmin(f->high, 1));
 }
 
+static void say_spread(struct pythia__doc *d, const struct pythia_report_source *s,
+                       const struct pythia_group *g)
+{
+    pythia__doc_words(d, "No single place stands out");
+    if (g && g->inclusive != PYTHIA_CCT_ROOT) {
+        pythia__doc_words(d, "; more than half of the latency variance lies below ");
+        pythia__doc_point(d, s->vocabulary,
+                          pythia_cct_tracepoint(pythia_groups_cct(s->groups), g->inclusive));
+    }
+    pythia__doc_words(d, ". ");
+}
+
 /* "A accounts for 77 % of the latency variance (75 to 79 %), and B for 20 % (12 to 28 %)." */
-static void say_verdict_found(struct pythia__doc *d, const struct pythia_vocabulary *names,
+static void say_verdict_found(struct pythia__doc *d, const struct pythia_report_source *s,
                               const struct pythia_verdict *v)
 {
+    if (pythia_verdict_is_spread(v))
+        say_spread(d, s, pythia__group_of(s, v));
     for (size_t i = 0; i < v->found_count; i++) {
         bool last = i + 1 == v->found_count;
         pythia__doc_words(d, i == 0 ? "" : last ? ", and " : ", ");
-        pythia__doc_place(d, names, &v->found[i].finding.place, i == 0);
+        pythia__doc_place(d, s->vocabulary, &v->found[i].finding.place, i == 0);
         pythia__doc_words(d, i == 0 ? " accounts for " : " for ");
         say_share(d, &v->found[i].finding, i == 0 ? " of the latency variance" : "");
     }
@@ -77,7 +91,7 @@ void pythia__say_verdict_where(struct pythia__doc *d, const struct pythia_report
     struct pythia_buf why = {0};
     switch (v->state) {
     case PYTHIA_VERDICT_FOUND:
-        say_verdict_found(d, s->vocabulary, v);
+        say_verdict_found(d, s, v);
         break;
     case PYTHIA_VERDICT_SEARCHING:
         pythia__doc_words(d, "Nothing found yet; the search continues.");

@@ -118,6 +118,10 @@ void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle);
 int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                             const struct pythia_groups *g);
 
+/* Does the key explain more than twice what the first place accounts for? Then the requests do not
+ * differ in that place but in many: those that a slow host served, for example, in each step. */
+bool pythia_verdict_is_spread(const struct pythia_verdict *v);
+
 /* Take over the keys that another thread found in a copy of these verdicts, for verdicts whose
  * first place is still the same. */
 void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from);
