@@ -290,7 +290,7 @@ class Kernel(OfOneTarget):
 
         def sleep():
             """The events of one sleep. The kernel runs no program of a trace point on a processor that runs one already: of 4500
-            sleeps beside a build it left out 95 wake-ups, and counted them as recursion_misses (fdinfo of the program)."""
+            sleeps beside a build 95 had no wake-up, and recursion_misses of its program (in fdinfo) was 137, of all threads."""
             self.target.fire("pause")
             hits = client.hits()
             self.assertEqual({hit[1] for hit in hits}, {self.target.process.pid})
