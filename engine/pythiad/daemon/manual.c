@@ -45,10 +45,9 @@ static const char at_instances[] =
     "longer, and the report describes the requests of that instance. A request that calls several "
     "instances of the service is not evidence either. The spans of the service must have the "
     "resource attributes _host.name_ and _process.pid_, or a _service.instance.id_ that is the "
-    "name "
-    "of the agent's instance. When the instance is lost, another one takes its place. A search "
-    "that "
-    "members of a Kafka group share opens all points at all instances.\n\n";
+    "name of the agent's instance; Pythia's agents add the first two where they are missing. "
+    "When the instance is lost, another one takes its place. A search that members of a Kafka "
+    "group share opens all points at all instances.\n\n";
 
 static const char learning[] =
     "When a process joins, the cycle loses only the requests in progress until the process has "
