@@ -210,7 +210,7 @@ class Libraries(OfOneProgram):
         done = threading.Event()
 
         def work(): # requests are under way while their probes are attached, one after the other
-            while not done.is_set():
+            while not done.wait(.005): # the rings hold what comes in a second
                 self.target.fire()
         worker = threading.Thread(target=work)
         worker.start()
