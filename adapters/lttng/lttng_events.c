@@ -536,6 +536,12 @@ static int step(struct pythia_lttng_events *r)
     return r->failed;
 }
 
+static int take_spans(struct pythia_lttng_events *r, struct pythia_buf *to)
+{
+    uint64_t lost = r->numbers.discarded_events + r->numbers.discarded_packets;
+    return pythia_probe_spans_take(r->spans, r->last_ns, 0, lost, to);
+}
+
 int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *to, bool *more,
                              struct pythia_error *e)
 {
@@ -543,8 +549,7 @@ int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *t
     size_t begin = to->size;
     for (int i = 0; i < READ_STEPS && status == PYTHIA_OK && to->size - begin < READ_BYTES; i++) {
         status = step(r);
-        uint64_t lost = r->numbers.discarded_events + r->numbers.discarded_packets;
-        if (pythia_probe_spans_take(r->spans, r->last_ns, 0, lost, to) != PYTHIA_OK)
+        if (take_spans(r, to) != PYTHIA_OK)
             return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     }
     if (r->last_ns - r->idle_ns > IDLE_NS) {
@@ -555,6 +560,17 @@ int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *t
     if (r->failed != PYTHIA_OK)
         *e = r->why;
     return r->failed;
+}
+
+void pythia_lttng_events_switch(struct pythia_lttng_events *r, uint64_t until_ns)
+{
+    pythia_probe_spans_switch(r->spans, until_ns);
+}
+
+int pythia_lttng_events_end(struct pythia_lttng_events *r, struct pythia_buf *to)
+{
+    end_trace(r);
+    return take_spans(r, to);
 }
 
 bool pythia_lttng_events_has_ended(const struct pythia_lttng_events *r)
@@ -569,5 +585,7 @@ struct pythia_lttng_numbers pythia_lttng_events_numbers(const struct pythia_lttn
     numbers.outside = n.outside;
     numbers.unmatched = n.unmatched;
     numbers.abandoned = n.abandoned;
+    numbers.oversize = n.oversize;
+    numbers.crowded = n.crowded;
     return numbers;
 }

@@ -21,6 +21,8 @@
 #define PROCESSES_MAX 64                   /* in which requests began; no one asks for so many */
 #define REQUEST_BYTES ((size_t)256 * 1024) /* records of a request; a larger one is abandoned */
 #define NUMBERS_MAX   (1u << 20) /* a helper gives one more for each time that it attaches */
+#define REASONS       (PYTHIA_DROPPED_OVERSIZE + 1)
+#define FINISHED_MAX  (PYTHIA_PAYLOAD_BYTES - REASONS * sizeof(struct pythia_record_dropped))
 
 struct definition {
     uint32_t point;        /* index + 1; 0: not defined */
@@ -41,7 +43,8 @@ struct thread {
     struct pythia__kernel_time kernel;
     uint64_t last_ns; /* its last hit */
     uint32_t spans;
-    bool lossy; /* hits of its request may be missing */
+    bool lossy;    /* hits of its request may be missing */
+    bool switched; /* probes were switched during its request */
     struct pythia_buf records;
 };
 
@@ -59,7 +62,9 @@ struct pythia_probe_spans {
     uint32_t kernel_events;              /* that are reported: bits */
     uint32_t waits[PYTHIA_KERNEL_WAITS]; /* the point that is open for it: index + 1; 0: none is */
     uint64_t lossy_ns;                   /* requests that begin until then may lack hits */
+    uint64_t switched_ns;                /* until when probes are being switched */
     uint64_t lost_told;                  /* in frames */
+    uint64_t dropped_told[REASONS];      /* in records */
     char *host;                          /* owned: of a trace; NULL: it is this machine */
     bool begun;                          /* the definitions were written */
     struct pythia_probe_numbers numbers;
@@ -188,10 +193,24 @@ static void remove_thread(struct pythia_probe_spans *s, struct thread *t)
     s->thread_count = last;
 }
 
+/* A request without an end. */
 static void abandon_request(struct pythia_probe_spans *s, struct thread *t)
 {
-    s->numbers.abandoned += t->spans;
+    *(t->switched ? &s->numbers.switched : &s->numbers.abandoned) += t->spans;
     remove_thread(s, t);
+}
+
+static void drop_oversize(struct pythia_probe_spans *s, struct thread *t)
+{
+    s->numbers.oversize += t->spans;
+    remove_thread(s, t);
+}
+
+void pythia_probe_spans_switch(struct pythia_probe_spans *s, uint64_t until_ns)
+{
+    for (size_t i = 0; i < s->thread_count; i++)
+        s->threads[i].switched = true;
+    s->switched_ns = until_ns;
 }
 
 void pythia_probe_spans_lose(struct pythia_probe_spans *s, uint64_t until_ns)
@@ -452,11 +471,12 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, uint32_t p
         return full ? PYTHIA_OK : PYTHIA_ENOMEM;
     }
     if (t->records.size > REQUEST_BYTES) {
-        abandon_request(s, t);
+        drop_oversize(s, t);
         return PYTHIA_OK;
     }
     t->last_ns = hit->time_ns;
     t->lossy |= hit->time_ns <= s->lossy_ns;
+    t->switched |= hit->time_ns <= s->switched_ns;
     if (t->pairs.depth == 0)
         begin_trace(s, t, &s->rules->points[point], hit, values, texts);
     t->open[t->pairs.depth] = number_span(s);
@@ -471,13 +491,14 @@ static int begin_span(struct pythia_probe_spans *s, struct thread *t, uint32_t p
 static int finish_request(struct pythia_probe_spans *s, struct thread *t)
 {
     int status = pythia_buf_status(&t->records);
-    if (status == PYTHIA_OK && s->finished.size + t->records.size <= PYTHIA_PAYLOAD_BYTES) {
+    if (status == PYTHIA_OK && s->finished.size + t->records.size <= FINISHED_MAX) {
         pythia_buf_text_add(&s->finished, pythia_buf_text(&t->records));
         s->numbers.spans += t->spans;
-        remove_thread(s, t);
-        return pythia_buf_status(&s->finished);
+        status = pythia_buf_status(&s->finished);
+    } else {
+        s->numbers.crowded += t->spans;
     }
-    abandon_request(s, t);
+    remove_thread(s, t);
     return status;
 }
 
@@ -511,9 +532,12 @@ static int take_hit(struct pythia_probe_spans *s, uint32_t point, bool done,
         return begin_span(s, NULL, point, hit, values, texts);
     case PYTHIA__PAIR_BEGIN:
         return begin_span(s, t, point, hit, values, texts);
-    case PYTHIA__PAIR_DEEP:
+    case PYTHIA__PAIR_DEEP: /* or ends are missing, because of a switch */
         assert(t);
-        abandon_request(s, t);
+        if (t->switched)
+            abandon_request(s, t);
+        else
+            drop_oversize(s, t);
         return PYTHIA_OK;
     case PYTHIA__PAIR_END:
         assert(t);
@@ -576,7 +600,7 @@ static int add_kernel(struct pythia_probe_spans *s, enum pythia_kernel_event eve
     pythia__kernel_time_add(&t->kernel, event, hit->time_ns, hit->values > 0 ? values[0] : 0);
     int status = pythia_buf_status(&t->records);
     if (t->records.size > REQUEST_BYTES)
-        abandon_request(s, t);
+        drop_oversize(s, t);
     return status;
 }
 
@@ -648,6 +672,24 @@ static int add_definitions(const struct pythia_probe_spans *s, struct pythia_fra
     return status;
 }
 
+/* Say how many spans were dropped since the last time, for each reason. */
+static void add_dropped(struct pythia_probe_spans *s)
+{
+    const uint64_t dropped[REASONS] = {
+        [PYTHIA_DROPPED_SWITCHED] = s->numbers.switched,
+        [PYTHIA_DROPPED_ABANDONED] = s->numbers.abandoned,
+        [PYTHIA_DROPPED_OVERSIZE] = s->numbers.oversize,
+    };
+    for (uint32_t reason = 0; reason < REASONS; reason++) {
+        const struct pythia_record_dropped record = {
+            .head = {.kind = PYTHIA_RECORD_DROPPED, .number = reason},
+            .spans = dropped[reason] - s->dropped_told[reason]};
+        if (record.spans > 0)
+            add_record(&s->finished, &record, sizeof(record), PYTHIA_TEXT(""), PYTHIA_TEXT(""));
+        s->dropped_told[reason] = dropped[reason];
+    }
+}
+
 int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64_t epoch_ns,
                             uint64_t lost, struct pythia_buf *to)
 {
@@ -656,7 +698,8 @@ int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64
                                 .epoch_ns = epoch_ns,
                                 .ns_per_tick = 1,
                                 .flags = PYTHIA_FRAME_LAST};
-    lost += s->numbers.abandoned;
+    lost += s->numbers.crowded;
+    add_dropped(s);
     if (s->finished.size == 0 && lost == s->lost_told)
         return PYTHIA_OK;
     if (!s->begun && add_definitions(s, &head, to) != PYTHIA_OK)

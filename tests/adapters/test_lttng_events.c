@@ -314,8 +314,37 @@ static void a_request_without_its_end_is_counted(void **state)
     collect_trace(&c, &n);
     assert_int_equal(c.count, 0);
     assert_int_equal(n.abandoned, 2);
-    assert_int_equal(c.counts.dropped[PYTHIA_DROP_FULL_RING], 2);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_ABANDONED], 2);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_FULL_RING], 0);
     collection_close(&c);
+}
+
+/* Events are enabled or disabled until 110: the request of thread 8 is under way then, that of
+ * thread 9 begins later. Neither has an end when nobody reads any further. */
+static void requests_that_a_switch_cuts_off_have_that_reason(void **state)
+{
+    struct collection c;
+    struct pythia_buf frames = {0};
+    struct pythia_lttng_events *r = NULL;
+    struct pythia_error e = {0};
+    bool more = true;
+    add_begin(100, 8, 4711, "tea");
+    add_wait(120, 8, .25, 2);
+    add_begin(130, 9, 1, "rice");
+    write_stream(METADATA, 150);
+    assert_int_equal(pythia_lttng_events_open(folder, rules, true, &r, &e), PYTHIA_OK);
+    pythia_lttng_events_switch(r, 1000000110);
+    while (more)
+        assert_int_equal(pythia_lttng_events_read(r, &frames, &more, &e), PYTHIA_OK);
+    assert_int_equal(pythia_lttng_events_end(r, &frames), PYTHIA_OK);
+    pythia_lttng_events_close(r);
+    collection_open(&c);
+    collect_bytes(&c, "native", pythia_buf_text(&frames), 0);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_SWITCHED], 2);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_ABANDONED], 1);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_FULL_RING], 0);
+    collection_close(&c);
+    pythia_buf_free(&frames);
 }
 
 /* ---- what cannot be read ---- */
@@ -448,6 +477,7 @@ int main(void)
         TEST(requests_that_discarded_events_may_be_of_are_marked),
         TEST(packets_that_are_missing_are_counted),
         TEST(a_request_without_its_end_is_counted),
+        TEST(requests_that_a_switch_cuts_off_have_that_reason),
         TEST(without_threads_it_is_said_which_contexts_to_add),
         TEST(what_stands_before_a_broken_event_is_read),
         TEST(a_file_that_is_cut_is_named),

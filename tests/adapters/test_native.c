@@ -585,9 +585,68 @@ static void wild_losses_are_counted_as_claims(void **state)
     pythia_buf_free(&bytes);
 }
 
+static void add_dropped(struct pythia_buf *to, uint32_t reason, uint64_t spans)
+{
+    const struct pythia_record_dropped record = {
+        .head = {.bytes = sizeof(record), .kind = PYTHIA_RECORD_DROPPED, .number = reason},
+        .spans = spans};
+    pythia_buf_add(to, &record, sizeof(record));
+}
+
+/* One a nanosecond, and the slack, for all records of a frame together. */
+static void spans_that_were_dropped_are_counted_by_reason_and_believed_within_bounds(void **state)
+{
+    struct pythia_buf bytes = {0}, payload = {0};
+    uint64_t position = 0;
+    struct collection c;
+    collection_open(&c);
+    anchor_ns = SECOND;
+    add_dropped(&payload, PYTHIA_DROPPED_SWITCHED, SECOND);
+    add_dropped(&payload, PYTHIA_DROPPED_ABANDONED, SLACK - 2);
+    add_dropped(&payload, PYTHIA_DROPPED_OVERSIZE, 2);
+    add_dropped(&payload, PYTHIA_DROPPED_OVERSIZE, 1);
+    add_frame(&bytes, &payload, 1, &position);
+    anchor_ns = 2 * SECOND;
+    add_dropped(&payload, PYTHIA_DROPPED_SWITCHED, UINT64_MAX);
+    add_dropped(&payload, PYTHIA_DROPPED_ABANDONED, 1);
+    add_dropped(&payload, 0, 1);
+    add_dropped(&payload, 4, 1); /* of a later version */
+    add_frame(&bytes, &payload, 1, &position);
+    anchor_ns = 0;
+    decode(&c, &bytes, 0);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_SWITCHED], SECOND);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_ABANDONED], SLACK - 2);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_OVERSIZE], 2);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_LOSS_COUNT], 3);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_NOT_A_TRACE], 2);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_FULL_RING], 0);
+    collection_close(&c);
+    pythia_buf_free(&payload);
+    pythia_buf_free(&bytes);
+}
+
+static void a_count_of_dropped_spans_that_is_too_short_is_reported(void **state)
+{
+    struct pythia_buf bytes = {0}, payload = {0};
+    const struct pythia_record record = {
+        .bytes = 8, .kind = PYTHIA_RECORD_DROPPED, .number = PYTHIA_DROPPED_SWITCHED};
+    uint64_t position = 0;
+    struct collection c;
+    collection_open(&c);
+    pythia_buf_add(&payload, &record, sizeof(record));
+    add_frame(&bytes, &payload, 1, &position);
+    decode(&c, &bytes, 0);
+    assert_problems(&c, "1:128: a count of dropped spans that is too short\n");
+    collection_close(&c);
+    pythia_buf_free(&payload);
+    pythia_buf_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spans_that_were_dropped_are_counted_by_reason_and_believed_within_bounds),
+        cmocka_unit_test(a_count_of_dropped_spans_that_is_too_short_is_reported),
         cmocka_unit_test(more_open_spans_than_are_held_come_in_parts),
         cmocka_unit_test(more_key_values_than_are_held_are_given_on),
         cmocka_unit_test(long_texts_are_cut_and_still_differ),

@@ -156,7 +156,7 @@ static void a_request_point_inside_of_another_request_is_a_part_of_it(void **sta
     expect("shop:buy 1011+1 in shop:sell\nshop:sell 1010+3 in -\n");
 }
 
-static void too_deep_and_too_large_requests_are_abandoned(void **state)
+static void too_deep_and_too_large_requests_are_dropped_for_that_reason(void **state)
 {
     hit(1, 1, 0);
     for (uint64_t i = 0; i < 40; i++)
@@ -169,6 +169,9 @@ static void too_deep_and_too_large_requests_are_abandoned(void **state)
     }
     hit(9000, 1, 1);
     expect("");
+    struct pythia_probe_numbers n = pythia_probe_spans_numbers(spans);
+    assert_true(n.oversize > 32 + 1000); /* 32 spans in each other, and 256 KiB */
+    assert_int_equal(n.abandoned, 0);
     hit(9001, 1, 0);
     hit(9002, 1, 1);
     expect("shop:sell 10001+1 in -\n");
@@ -489,7 +492,7 @@ static void a_wait_whose_reason_is_not_known_is_left_out(void **state)
 }
 
 /* Half a request is none: 2700 waits fit, of 96 bytes each. */
-static void a_request_with_too_many_waits_is_abandoned_and_counted(void **state)
+static void a_request_with_too_many_waits_is_dropped_and_counted(void **state)
 {
     begin_with_waits();
     pythia_probe_spans_open_wait(spans, FUTEX, true);
@@ -498,7 +501,8 @@ static void a_request_with_too_many_waits_is_abandoned_and_counted(void **state)
         wait_in(10 + 20 * i, 202, 1);
     hit(90000, 1, 1);
     expect("");
-    assert_true(pythia_probe_spans_numbers(spans).abandoned > 2000);
+    assert_true(pythia_probe_spans_numbers(spans).oversize > 2000);
+    assert_int_equal(pythia_probe_spans_numbers(spans).abandoned, 0);
     assert_int_equal(pythia_probe_spans_numbers(spans).spans, 0);
 }
 
@@ -650,6 +654,88 @@ static void requests_without_a_hit_for_long_are_abandoned(void **state)
     assert_int_equal(pythia_probe_spans_numbers(spans).abandoned, 1);
 }
 
+/* The counts of a reader of what was taken so far. */
+static struct pythia_counts count_taken(void)
+{
+    struct collection c;
+    assert_int_equal(pythia_probe_spans_take(spans, 1000, 1000, 0, &frames), PYTHIA_OK);
+    collection_open(&c);
+    collect_bytes(&c, "native", pythia_buf_text(&frames), 0);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_int_equal(c.problems.size, 0);
+    struct pythia_counts counts = c.counts;
+    collection_close(&c);
+    return counts;
+}
+
+/* Probes are switched from before 20 to 50. The requests of threads 1 to 3 are under way then, and
+ * that of thread 4 begins later. */
+static void a_request_that_a_switch_cuts_off_is_no_loss(void **state)
+{
+    hit(10, 1, 0);
+    hit(11, 1, 2); /* two spans */
+    pythia_probe_spans_switch(spans, UINT64_MAX);
+    hit(20, 2, 0);
+    hit(30, 2, 0); /* anew: the end of the first was not reported */
+    hit(31, 2, 1); /* of the second it was */
+    pythia_probe_spans_switch(spans, 50);
+    hit(50, 3, 0);
+    hit(51, 4, 0);
+    pythia_probe_spans_abandon(spans, UINT64_MAX);
+    struct pythia_counts n = count_taken();
+    assert_int_equal(n.dropped[PYTHIA_DROP_SWITCHED], 2 + 1 + 1);
+    assert_int_equal(n.dropped[PYTHIA_DROP_ABANDONED], 1);
+    assert_int_equal(n.dropped[PYTHIA_DROP_FULL_RING], 0);
+    assert_int_equal(pythia_probe_spans_numbers(spans).spans, 1);
+}
+
+/* Begins whose ends are not reported yet are spans in each other without an end. */
+static void spans_that_pile_up_during_a_switch_are_no_loss(void **state)
+{
+    pythia_probe_spans_switch(spans, UINT64_MAX);
+    hit(1, 1, 0);
+    for (uint64_t i = 0; i < 32; i++)
+        hit(2 + i, 1, 2);
+    struct pythia_counts n = count_taken();
+    assert_int_equal(n.dropped[PYTHIA_DROP_SWITCHED], 32);
+    assert_int_equal(n.dropped[PYTHIA_DROP_OVERSIZE], 0);
+}
+
+/* Each reason is told once, and only that which no frame had place for is a full ring. */
+static void what_is_dropped_has_its_reason(void **state)
+{
+    hit(1, 1, 0);
+    hit(2, 1, 0);
+    hit(3, 1, 1);
+    hit(4, 1, 0);
+    for (uint64_t i = 0; i < 32; i++)
+        hit(5 + i, 1, 2);
+    for (int i = 0; i < 2; i++) {
+        struct pythia_counts n = count_taken();
+        assert_int_equal(n.dropped[PYTHIA_DROP_ABANDONED], 1);
+        assert_int_equal(n.dropped[PYTHIA_DROP_OVERSIZE], 32);
+        assert_int_equal(n.dropped[PYTHIA_DROP_SWITCHED], 0);
+        assert_int_equal(n.dropped[PYTHIA_DROP_FULL_RING], 0);
+    }
+}
+
+/* A frame has 4 MiB; a request of 1000 spans, of 208 bytes each, about 208 KB. */
+static void requests_that_no_frame_has_place_for_count_as_a_full_ring(void **state)
+{
+    for (uint64_t request = 0; request < 40; request++) {
+        hit(10000 * request, 1, 0);
+        for (uint64_t i = 1; i < 1000; i++) {
+            hit(10000 * request + i, 1, 2);
+            hit(10000 * request + i, 1, 3);
+        }
+        hit(10000 * request + 2000, 1, 1);
+    }
+    struct pythia_counts n = count_taken();
+    assert_int_equal(pythia_probe_spans_numbers(spans).spans, 20 * 1000);
+    assert_int_equal(n.dropped[PYTHIA_DROP_FULL_RING], 20 * 1000);
+    assert_int_equal(n.dropped[PYTHIA_DROP_OVERSIZE] + n.dropped[PYTHIA_DROP_ABANDONED], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -659,12 +745,16 @@ int main(void)
         WITH_RULES(what_is_open_when_its_parent_ends_has_failed),
         WITH_RULES(a_request_that_begins_anew_was_abandoned),
         WITH_RULES(a_request_point_inside_of_another_request_is_a_part_of_it),
-        WITH_RULES(too_deep_and_too_large_requests_are_abandoned),
+        WITH_RULES(too_deep_and_too_large_requests_are_dropped_for_that_reason),
         WITH_RULES(a_thread_that_is_gone_is_forgotten),
         WITH_RULES(many_threads_are_told_apart),
         WITH_RULES(requests_that_lost_hits_may_be_of_are_marked),
         WITH_RULES(losses_are_told_without_a_request),
         WITH_RULES(requests_without_a_hit_for_long_are_abandoned),
+        WITH_RULES(a_request_that_a_switch_cuts_off_is_no_loss),
+        WITH_RULES(spans_that_pile_up_during_a_switch_are_no_loss),
+        WITH_RULES(what_is_dropped_has_its_reason),
+        WITH_RULES(requests_that_no_frame_has_place_for_count_as_a_full_ring),
         WITH_RULES(arguments_become_key_values),
         WITH_RULES(a_text_that_was_not_read_is_left_out),
         cmocka_unit_test_teardown(requests_that_differ_in_values_are_of_one_type, end),
@@ -674,7 +764,7 @@ int main(void)
         WITH_RULES(a_wait_is_a_child_of_the_span_that_is_open),
         WITH_RULES(a_wait_is_recorded_while_its_point_is_open),
         WITH_RULES(a_wait_whose_reason_is_not_known_is_left_out),
-        WITH_RULES(a_request_with_too_many_waits_is_abandoned_and_counted),
+        WITH_RULES(a_request_with_too_many_waits_is_dropped_and_counted),
         WITH_RULES(keys_of_events_that_were_not_reported_all_the_time_are_left_out),
         WITH_RULES(an_event_whose_other_half_was_lost_is_passed_over),
         WITH_RULES(only_hits_with_the_right_text_are_of_a_point),

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../adapters/elf_notes.h"
@@ -19,6 +20,7 @@
 #include "pythia/control_probe.h"
 #include "pythia/probe_hit.h"
 #include "pythia/probe_rings.h"
+#include "pythia/records.h"
 #include "pythia/status.h"
 
 static char folder[] = "/tmp/control_probe.XXXXXX", program[64], library[64], rules[64],
@@ -339,6 +341,99 @@ static void the_feed_has_the_hits_of_what_is_open(void **state)
     begin(state);
 }
 
+/* Spans that the frames count as dropped for a reason. */
+static uint64_t count_dropped(const struct pythia_buf *frames, uint32_t reason)
+{
+    uint64_t count = 0;
+    for (size_t at = 0; at < frames->size;) {
+        struct pythia_frame frame;
+        memcpy(&frame, frames->bytes + at, sizeof(frame));
+        at += sizeof(frame);
+        for (size_t end = at + frame.payload_bytes; at < end;) {
+            struct pythia_record_dropped record;
+            memcpy(&record, frames->bytes + at, sizeof(record));
+            if (record.head.kind == PYTHIA_RECORD_DROPPED && record.head.number == reason)
+                count += record.spans;
+            at += record.head.bytes;
+        }
+    }
+    return count;
+}
+
+static void read_twice(struct pythia_probe_feed *feed, struct pythia_buf *frames)
+{
+    struct pythia_error e = {0};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pythia_probe_feed_read(feed, frames, &e), PYTHIA_OK);
+}
+
+/* A hit of a thread that lives. */
+static void add_own_hit(uint64_t time_ns, uint32_t number)
+{
+    add_hit_of((uint64_t)getpid() << 32 | (uint64_t)getpid(), time_ns, number);
+}
+
+static uint64_t read_monotonic(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The first request has no end, because the probe that ends it is not attached yet. The second is
+ * under way then, too, but ends. The third begins when all is done, and was left. The fourth is
+ * under way when pythiad switches all probes off. */
+static void requests_that_a_switch_cuts_off_are_told_from_those_that_were_left(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_error e = {0};
+    struct pythia_probe_feed *feed = pythia_control_probe_feed(plane);
+    connect_plane();
+    assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
+    serve("enter 0", "sell__start", "attached 1");
+    expect_observed("shop shop:sell pending 0\nshop shop:slow applied 7\n");
+    add_own_hit(10, 1);
+    add_own_hit(20, 1);
+    read_twice(feed, &frames);
+    assert_int_equal(count_dropped(&frames, PYTHIA_DROPPED_SWITCHED), 1);
+    serve("leave 0", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    add_own_hit(30, 2);
+    add_own_hit(read_monotonic(), 1);
+    add_own_hit(read_monotonic(), 1);
+    read_twice(feed, &frames);
+    assert_int_equal(count_dropped(&frames, PYTHIA_DROPPED_SWITCHED), 1);
+    assert_int_equal(count_dropped(&frames, PYTHIA_DROPPED_ABANDONED), 1);
+    assert_int_equal(plane->ops->off(plane, true, now_ns, &e), PYTHIA_OK);
+    read_twice(feed, &frames);
+    assert_int_equal(count_dropped(&frames, PYTHIA_DROPPED_SWITCHED), 2);
+    assert_int_equal(count_dropped(&frames, PYTHIA_DROPPED_ABANDONED), 1);
+    pythia_probe_feed_release(feed);
+    pythia_buf_free(&frames);
+}
+
+/* pythia-probe ends, and with it all probes. */
+static void requests_that_lose_their_helper_have_no_end(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_probe_feed *feed = pythia_control_probe_feed(plane);
+    connect_plane();
+    assert_int_equal(plane_apply(plane, "shop:sell", 7, now_ns), PYTHIA_OK);
+    serve("enter 0", "sell__start", "attached 1");
+    serve("leave 0", "sell__done", "attached 2");
+    expect_observed("shop shop:sell applied 7\nshop shop:slow applied 7\n");
+    read_twice(feed, &frames); /* it has the rings */
+    add_own_hit(read_monotonic(), 1);
+    close(helper);
+    expect_observed("shop shop:sell lost 0\nshop shop:slow applied 7\n");
+    read_twice(feed, &frames);
+    assert_int_equal(count_dropped(&frames, PYTHIA_DROPPED_ABANDONED), 1);
+    assert_int_equal(count_dropped(&frames, PYTHIA_DROPPED_SWITCHED), 0);
+    pythia_probe_feed_release(feed);
+    pythia_buf_free(&frames);
+    helper = dup(listener);
+}
+
 /* ---- processes ---- */
 
 #define APPLIED "shop shop:sell applied 7\nshop shop:wait applied 7\n"
@@ -648,6 +743,8 @@ int main(void)
         WITH_PLANE(probes_are_lost_with_their_helper_and_come_back),
         WITH_PLANE(off_closes_everything_at_once),
         WITH_PLANE(the_feed_has_the_hits_of_what_is_open),
+        WITH_PLANE(requests_that_a_switch_cuts_off_are_told_from_those_that_were_left),
+        WITH_PLANE(requests_that_lose_their_helper_have_no_end),
         WITHOUT_PLANE(probes_of_a_library_are_in_the_processes_that_have_requests),
         WITHOUT_PLANE(a_process_that_ends_meanwhile_is_no_refusal),
         WITHOUT_PLANE(probes_of_a_library_are_everywhere_if_requests_are_in_many_processes),

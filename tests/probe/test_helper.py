@@ -289,7 +289,8 @@ class Kernel(OfOneTarget):
         names, all_kinds = {number: name for name, number in self.EVENTS.items()}, set()
 
         def sleep():
-            """The events of one sleep. Now and then the kernel leaves out the event of a wake-up on another processor."""
+            """The events of one sleep. The kernel runs no program of a trace point on a processor that runs one already: of 4500
+            sleeps beside a build 95 had no wake-up, and recursion_misses of its program (in fdinfo) was 137, of all threads."""
             self.target.fire("pause")
             hits = client.hits()
             self.assertEqual({hit[1] for hit in hits}, {self.target.process.pid})

@@ -11,8 +11,8 @@ static void names_are_fixed_and_in_their_order(void **state)
         "cycle",    "skew",       "clamped",   "negative",  "several_parents",
         "encoding", "clock_step", "sampling",  "clock_base"};
     static const char *const drops[] = {
-        "broken_record", "stop_without_start", "late",      "not_a_trace", "oversize",
-        "shed",          "full_ring",          "cut_text",  "attribute",   "event",
+        "broken_record", "stop_without_start", "late",      "not_a_trace", "oversize",  "shed",
+        "full_ring",     "switched",           "abandoned", "cut_text",    "attribute", "event",
         "link",          "redacted",           "loss_count"};
     assert_int_equal(PYTHIA_REPAIRS, sizeof(repairs) / sizeof(repairs[0]));
     assert_int_equal(PYTHIA_DROPS, sizeof(drops) / sizeof(drops[0]));

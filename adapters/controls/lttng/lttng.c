@@ -248,6 +248,7 @@ static void tell_unknown(struct lttng *l, uint64_t now_ns)
 
 static void switch_events(struct lttng *l)
 {
+    bool switching = false;
     for (size_t i = 0; i < 2 * count_points(l) && l->session.handle; i++) {
         struct event *event = &l->work[i];
         struct pythia_error why = {0};
@@ -255,6 +256,9 @@ static void switch_events(struct lttng *l)
         if (event->wanted == event->enabled)
             continue;
         pythia_lttng_rules_event(l->rules, i / 2, i % 2, name);
+        if (!switching)
+            pythia__lttng_feed_switch(l->feed, true);
+        switching = true;
         bool done =
             pythia__lttng_session_switch(&l->session, name, event->wanted, &why) == PYTHIA_OK;
         if (done)
@@ -264,6 +268,8 @@ static void switch_events(struct lttng *l)
                        why.sentence);
         event->refused = !done;
     }
+    if (switching)
+        pythia__lttng_feed_switch(l->feed, false);
 }
 
 /* One pass: what is wanted is brought about, as far as it can be. */
@@ -271,6 +277,8 @@ static void reconcile(struct lttng *l, bool off)
 {
     uint64_t now_ns = read_clock();
     if (off) {
+        if (l->session.handle)
+            pythia__lttng_feed_switch(l->feed, true);
         end_session(l);
         return;
     }

@@ -24,16 +24,18 @@ struct pythia_lttng_feed {
     uint64_t number;  /* of that session */
     uint64_t read_ns; /* when it was last read; 0: never */
     bool lost;
+    bool switched;        /* since the reader last asked */
+    uint64_t switched_ns; /* until when, of the epoch; UINT64_MAX: a switch is under way */
     char why[320];
     /* of the thread that reads */
     struct pythia_lttng_events *reader; /* of the session `current`; NULL: it is not followed */
-    uint64_t current, tried_ns, lost_told;
+    uint64_t current, tried_ns, lost_told, abandoned_told;
 };
 
-static uint64_t read_clock(void)
+static uint64_t read_clock(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
@@ -84,9 +86,18 @@ int pythia__lttng_feed_follow(struct pythia_lttng_feed *f, uint64_t number, cons
     f->number = number;
     f->read_ns = 0;
     f->lost = false;
+    f->switched = f->switched && !copy;
     f->why[0] = '\0';
     pthread_mutex_unlock(&f->lock);
     return PYTHIA_OK;
+}
+
+void pythia__lttng_feed_switch(struct pythia_lttng_feed *f, bool switching)
+{
+    pthread_mutex_lock(&f->lock);
+    f->switched = true;
+    f->switched_ns = switching ? UINT64_MAX : read_clock(CLOCK_REALTIME);
+    pthread_mutex_unlock(&f->lock);
 }
 
 enum pythia__lttng_feed_state pythia__lttng_feed_look(struct pythia_lttng_feed *f, uint64_t number,
@@ -115,45 +126,71 @@ static void note_result(struct pythia_lttng_feed *f, uint64_t number,
         f->lost = f->read_ns != 0;
         snprintf(f->why, sizeof(f->why), "%s", why->sentence);
     } else if (f->number == number) {
-        f->read_ns = read_clock();
+        f->read_ns = read_clock(CLOCK_MONOTONIC);
     }
     pthread_mutex_unlock(&f->lock);
 }
 
-/* Log losses when they have doubled. */
+/* Log losses when they have doubled. Requests that a switch has cut off are none. */
 static void log_losses(struct pythia_lttng_feed *f)
 {
     struct pythia_lttng_numbers n = pythia_lttng_events_numbers(f->reader);
-    uint64_t lost = n.discarded_events + n.discarded_packets + n.abandoned;
-    if (lost <= 2 * f->lost_told)
-        return;
-    f->lost_told = lost;
-    pythia_log(PYTHIA_LOG_WARNING,
-               "Spans of LTTng are lost: events-discarded=%" PRIu64 ", packets-discarded=%" PRIu64
-               ", in-requests-without-end=%" PRIu64 ", ends-without-begin=%" PRIu64
-               ", outside-of-requests=%" PRIu64 ", events=%" PRIu64,
-               n.discarded_events, n.discarded_packets, n.abandoned, n.unmatched, n.outside,
-               n.events);
+    uint64_t lost = n.discarded_events + n.discarded_packets + n.crowded + n.oversize;
+    if (lost > 2 * f->lost_told) {
+        f->lost_told = lost;
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Spans of LTTng are lost: events-discarded=%" PRIu64
+                   ", packets-discarded=%" PRIu64 ", spans-without-place=%" PRIu64
+                   ", in-requests-too-large=%" PRIu64 ", ends-without-begin=%" PRIu64
+                   ", outside-of-requests=%" PRIu64 ", events=%" PRIu64,
+                   n.discarded_events, n.discarded_packets, n.crowded, n.oversize, n.unmatched,
+                   n.outside, n.events);
+    }
+    if (n.abandoned > 2 * f->abandoned_told) {
+        f->abandoned_told = n.abandoned;
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Requests that LTTng records have no end (their program, thread or session has "
+                   "ended, or an error has left them): spans=%" PRIu64 ", events=%" PRIu64,
+                   n.abandoned, n.events);
+    }
 }
 
 static void close_reader(struct pythia_lttng_feed *f)
 {
     pythia_lttng_events_close(f->reader);
     f->reader = NULL;
-    f->lost_told = 0;
+    f->lost_told = f->abandoned_told = 0;
 }
 
-/* Begin to follow what is to be followed. */
-static void open_reader(struct pythia_lttng_feed *f, struct pythia_error *why)
+/* Events come some time after they were recorded: the reader compares their times with that of the
+ * switch. */
+static void note_switches(struct pythia_lttng_feed *f)
 {
-    uint64_t now_ns = read_clock();
+    if (!f->reader)
+        return;
+    pthread_mutex_lock(&f->lock);
+    bool switched = f->switched;
+    uint64_t until_ns = f->switched_ns;
+    f->switched = until_ns == UINT64_MAX;
+    pthread_mutex_unlock(&f->lock);
+    if (switched)
+        pythia_lttng_events_switch(f->reader, until_ns);
+}
+
+/* Follow what is to be followed, and no longer what is not. */
+static int open_reader(struct pythia_lttng_feed *f, struct pythia_buf *to, struct pythia_error *why)
+{
+    uint64_t now_ns = read_clock(CLOCK_MONOTONIC);
+    int status = PYTHIA_OK;
     pthread_mutex_lock(&f->lock);
     uint64_t number = f->number;
     bool lost = f->lost;
     char *url = f->url && number ? pythia_strndup(f->url, strlen(f->url)) : NULL;
     pthread_mutex_unlock(&f->lock);
-    if (f->reader && (number != f->current || !url))
+    if (f->reader && (number != f->current || !url)) {
+        status = pythia_lttng_events_end(f->reader, to);
         close_reader(f);
+    }
     bool is_new = number != f->current;
     f->current = number;
     if (url && !f->reader && !lost && (is_new || now_ns - f->tried_ns >= TRY_NS)) {
@@ -162,6 +199,7 @@ static void open_reader(struct pythia_lttng_feed *f, struct pythia_error *why)
             note_result(f, number, why);
     }
     pythia_free(url);
+    return why->status == PYTHIA_ENOMEM ? PYTHIA_ENOMEM : status;
 }
 
 int pythia_lttng_feed_read(struct pythia_lttng_feed *f, struct pythia_buf *to,
@@ -169,11 +207,14 @@ int pythia_lttng_feed_read(struct pythia_lttng_feed *f, struct pythia_buf *to,
 {
     struct pythia_error why = {0};
     bool more = true;
-    open_reader(f, &why);
+    note_switches(f);
+    int status = open_reader(f, to, &why);
+    if (status != PYTHIA_OK)
+        return pythia_error_set(e, status, "out of memory");
     if (!f->reader)
-        return why.status == PYTHIA_ENOMEM ? pythia_error_set(e, PYTHIA_ENOMEM, "out of memory")
-                                           : PYTHIA_OK;
-    int status = pythia_lttng_events_read(f->reader, to, &more, &why);
+        return PYTHIA_OK;
+    note_switches(f); /* one that was opened just now has heard of none */
+    status = pythia_lttng_events_read(f->reader, to, &more, &why);
     log_losses(f);
     if (status == PYTHIA_OK && pythia_lttng_events_has_ended(f->reader))
         pythia_error_set(&why, PYTHIA_EIO, "the session has ended");

@@ -17,6 +17,9 @@ struct pythia_lttng_feed *pythia__lttng_feed_share(struct pythia_lttng_feed *f);
 /* Follow the session with this number, which rises; "": none. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__lttng_feed_follow(struct pythia_lttng_feed *f, uint64_t number, const char *url);
 
+/* Events are being enabled or disabled from now on, or no more. */
+void pythia__lttng_feed_switch(struct pythia_lttng_feed *f, bool switching);
+
 enum pythia__lttng_feed_state {
     PYTHIA__LTTNG_FEED_TRIES,   /* it is not followed yet */
     PYTHIA__LTTNG_FEED_FOLLOWS, /* as of the last second */

@@ -97,6 +97,8 @@ struct probe {
     int socket;   /* -1: not connected */
     bool greeted; /* the prices are known, and rings were given */
     bool off, tried, told;
+    bool switching; /* the feed was told that probes are being switched */
+    bool unsent;    /* a switch has not gone out yet */
     struct pythia_probe_process named[FEW_PROCESSES]; /* by the user; none: those with requests */
     size_t named_count;
     bool everywhere; /* requests were in more than a few processes */
@@ -369,7 +371,7 @@ static void close_connection(struct probe *p)
         return;
     close(p->socket);
     p->socket = -1;
-    p->greeted = false;
+    p->greeted = p->switching = false;
     pythia__probe_feed_rings(p->feed, NULL, 0);
     for (size_t i = 0; i < p->rules->point_count; i++) {
         p->points[i].told = false;
@@ -632,11 +634,21 @@ static bool send_message(struct probe *p, size_t point, const struct end *end,
     return send(p->socket, text, (size_t)size, MSG_NOSIGNAL) == size;
 }
 
+/* Tell the feed that probes are being switched, before the first of them is. */
+static void begin_switch(struct probe *p)
+{
+    if (!p->switching)
+        p->switching = pythia__probe_feed_switch(p->feed, true) == PYTHIA_OK;
+}
+
 /* Ask for what an instance is not yet; what does not go out now is asked for the next time. */
 static void send_instance(struct probe *p, size_t point, const struct end *end,
                           struct instance *instance, bool wanted, bool renew)
 {
     enum end_state state = instance->state;
+    bool is_switch = state == (wanted ? END_CLOSED : END_OPEN);
+    if (is_switch)
+        begin_switch(p);
     if (wanted && state == END_CLOSED && send_message(p, point, end, instance, false))
         instance->state = END_OPENING;
     else if (!wanted && state == END_OPEN && send_message(p, point, end, instance, true))
@@ -645,6 +657,7 @@ static void send_instance(struct probe *p, size_t point, const struct end *end,
         (void)send_message(p, point, end, instance, false);
     else if (!wanted && state == END_REFUSED)
         instance->state = END_CLOSED;
+    p->unsent |= is_switch && instance->state == state;
 }
 
 /* Is the probe still to be closed in a process? Before it is, it must not be opened in all of them:
@@ -669,6 +682,7 @@ static bool is_event_wanted(const struct probe *p, unsigned event)
 
 static void send_wanted(struct probe *p, bool renew)
 {
+    p->unsent = false;
     for (size_t i = 0; p->greeted && i < p->rules->point_count; i++)
         for (size_t k = 0; k < p->points[i].end_count; k++) {
             struct end *end = &p->points[i].ends[k];
@@ -699,6 +713,29 @@ static int tell_waits(struct probe *p)
     return status;
 }
 
+static bool is_being_switched(const struct end *end)
+{
+    bool is = false;
+    for (size_t n = 0; n < end->instance_count; n++)
+        is |= end->instances[n].state == END_OPENING || end->instances[n].state == END_CLOSING;
+    return is;
+}
+
+/* Tell the feed that probes are no longer being switched, once each was answered. */
+static void end_switch(struct probe *p)
+{
+    bool under_way = p->unsent;
+    if (!p->switching)
+        return;
+    for (size_t i = 0; i < p->rules->point_count; i++)
+        for (size_t k = 0; k < p->points[i].end_count; k++)
+            under_way |= is_being_switched(&p->points[i].ends[k]);
+    for (unsigned i = 0; i < PYTHIA_KERNEL_EVENTS; i++)
+        under_way |= is_being_switched(&p->kernel[i]);
+    if (!under_way)
+        p->switching = pythia__probe_feed_switch(p->feed, false) != PYTHIA_OK;
+}
+
 static int exchange_messages(struct probe *p, uint64_t now_ns)
 {
     int status = PYTHIA_OK;
@@ -711,6 +748,7 @@ static int exchange_messages(struct probe *p, uint64_t now_ns)
     if (p->greeted)
         follow_processes(p);
     send_wanted(p, renew);
+    end_switch(p);
     return status < 0 ? status : tell_waits(p);
 }
 
@@ -812,6 +850,8 @@ static int switch_off_probes(struct pythia_control *c, bool off, uint64_t now_ns
     struct probe *p = (struct probe *)c;
     (void)e;
     p->off = off;
+    if (off && p->socket >= 0)
+        begin_switch(p);
     if (off)
         close_connection(p);
     else

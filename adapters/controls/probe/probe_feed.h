@@ -29,6 +29,9 @@ int pythia__probe_feed_define_kernel(struct pythia_probe_feed *f, enum pythia_ke
  * above. */
 int pythia__probe_feed_open_wait(struct pythia_probe_feed *f, size_t point, bool open);
 
+/* Probes are being switched from now on, or no more. As above. */
+int pythia__probe_feed_switch(struct pythia_probe_feed *f, bool switching);
+
 /* Processes in which requests began and that still ran about a second ago: up to `max` of them (and
  * 16) into `out`. Returns how many there are. */
 size_t pythia__probe_feed_processes(struct pythia_probe_feed *f, struct pythia_probe_process *out,

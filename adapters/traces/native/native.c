@@ -442,6 +442,8 @@ static int read_native_record(struct pythia__native *n, struct pythia_text recor
         return read_value_record(n, record);
     case PYTHIA_RECORD_COST:
         return pythia__native_cost(n, record);
+    case PYTHIA_RECORD_DROPPED:
+        return pythia__native_dropped(n, record);
     default: /* of a later version */
         n->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
         return PYTHIA_OK;

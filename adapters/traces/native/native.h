@@ -3,7 +3,7 @@
  *   frames.c        where frames begin and end
  *   definitions.c   which processes, trace points and variables there are, and what points cost
  *   open_spans.c    the spans that are held
- *   losses.c        what the traced program could not record
+ *   losses.c        what the traced program could not record, and why
  *   native.c        spans and their key-values, frames in their order */
 #ifndef PYTHIA_NATIVE_NATIVE_H
 #define PYTHIA_NATIVE_NATIVE_H
@@ -52,7 +52,8 @@ struct pythia__native {
     struct pythia__frames *frames;
     const struct pythia_frame *frame;
     uint32_t process;
-    uint64_t offset; /* of the current record, in the source */
+    uint64_t droppable; /* spans that its records of kind DROPPED may claim */
+    uint64_t offset;    /* of the current record, in the source */
 };
 
 /* Something could not be read; decoding goes on. Returns PYTHIA_OK. */
@@ -73,6 +74,10 @@ int pythia__native_process(struct pythia__native *n, struct pythia_text record);
 int pythia__native_point(struct pythia__native *n, struct pythia_text record);
 int pythia__native_variable(struct pythia__native *n, struct pythia_text record);
 int pythia__native_cost(struct pythia__native *n, struct pythia_text record);
+
+/* A record of spans that were dropped: PYTHIA_OK, also after a report. Its count is bounded as that
+ * of losses. */
+int pythia__native_dropped(struct pythia__native *n, struct pythia_text record);
 
 /* Count what was lost, as the header of the current frame tells it, unless that cannot be: it comes
  * out of memory that the traced program writes. */

@@ -355,9 +355,9 @@ void pythia__reading_tell_losses(const struct pythia__reading *r)
                        pythia_repair_help((enum pythia_repair)i));
     for (size_t i = 0; i < PYTHIA_DROPS; i++)
         if (in->counts.dropped[i])
-            pythia_log(PYTHIA_LOG_WARNING, "Dropped %s: count=%" PRIu64 " (%s)",
-                       pythia_drop_name((enum pythia_drop)i), in->counts.dropped[i],
-                       pythia_drop_help((enum pythia_drop)i));
+            pythia_log(i == PYTHIA_DROP_SWITCHED ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
+                       "Dropped %s: count=%" PRIu64 " (%s)", pythia_drop_name((enum pythia_drop)i),
+                       in->counts.dropped[i], pythia_drop_help((enum pythia_drop)i));
     if (in->skipped_files)
         pythia_log(PYTHIA_LOG_INFO, "Skipped files that hold no traces: count=%zu",
                    in->skipped_files);

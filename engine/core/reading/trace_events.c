@@ -60,14 +60,15 @@ int pythia__trace_events_read(struct pythia__trace_events *t, void *to, size_t c
 static void tell_numbers(const struct pythia__trace_events *t)
 {
     struct pythia_lttng_numbers n = pythia_lttng_events_numbers(t->reader);
-    uint64_t lost = n.discarded_events + n.discarded_packets + n.unmatched + n.abandoned;
+    uint64_t lost = n.discarded_events + n.discarded_packets + n.unmatched + n.abandoned +
+                    n.oversize + n.crowded;
     pythia_log(lost ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO,
                "Read %" PRIu64 " events: trace=%s, of-no-rule=%" PRIu64
                ", outside-of-requests=%" PRIu64 ", ends-without-begin=%" PRIu64
-               ", spans-in-requests-without-end=%" PRIu64 ", events-discarded-by-LTTng=%" PRIu64
-               ", packets-discarded-by-LTTng=%" PRIu64,
+               ", spans-in-requests-without-end=%" PRIu64 ", spans-in-requests-too-large=%" PRIu64
+               ", events-discarded-by-LTTng=%" PRIu64 ", packets-discarded-by-LTTng=%" PRIu64,
                n.events, t->file->path, n.other, n.outside, n.unmatched, n.abandoned,
-               n.discarded_events, n.discarded_packets);
+               n.oversize + n.crowded, n.discarded_events, n.discarded_packets);
 }
 
 void pythia__trace_events_close(struct pythia__trace_events *t)

@@ -8,7 +8,6 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define ROOM_AHEAD      16                                   /* times as much as has come */
 #define HEADER_LIST_END (4 * PYTHIA__GRPC_HEADER_LIST_BYTES) /* such a list ends its connection */
 #define PLAIN_BYTES     ((size_t)64 * 1024) /* of a request that is no call, until it is answered */
 #define HEADER_BYTES    32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
@@ -221,7 +220,7 @@ static void handle_call(struct pythia__grpc_call *call)
                     "the message is packed, and no grpc-encoding says how", 0);
         return;
     }
-    if (!pythia_buf_reserve(&call->body, 1)) { /* an empty message has bytes, too */
+    if (size == 0 && !pythia_buf_reserve(&call->body, 1)) { /* an empty message has bytes, too */
         refuse_for_now(call, "out of memory");
         return;
     }
@@ -317,26 +316,6 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     return 0;
 }
 
-/* Bytes of a call: its prefix, and the message. Room for the message is made at once, as its length
- * is known, but for no more than several times what has come: anyone can announce much. */
-static void add_message_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size_t size)
-{
-    for (; call->prefix_size < PYTHIA__GRPC_PREFIX && size > 0; size--)
-        call->prefix[call->prefix_size++] = *bytes++;
-    if (call->server->o.room && call->no_room.begun) {
-        if (call->prefix[0] != 0)
-            call->no_room.count = NULL; /* packed */
-        pythia__room_forget(call->server->o.room, &call->no_room, (const char *)bytes, size);
-        return;
-    }
-    size_t come = call->body.size + size, most = call->server->o.message_max;
-    size_t all = message_size(call) < most ? message_size(call) : most;
-    all = all < ROOM_AHEAD * come ? all : ROOM_AHEAD * come;
-    all = all > come ? all : come;
-    if (size > 0 && pythia_buf_reserve(&call->body, all - call->body.size))
-        pythia_buf_add(&call->body, bytes, size);
-}
-
 /* There is no room for more of it: what comes is read to its end, so that its spans are counted. */
 static void lose_room(struct pythia__grpc_call *call)
 {
@@ -345,6 +324,27 @@ static void lose_room(struct pythia__grpc_call *call)
     pythia__room_forget(room, &call->no_room, call->body.bytes, call->body.size);
     pythia_buf_free(&call->body);
     pythia__grpc_leave_room(call);
+}
+
+/* Bytes of a call: its prefix, and the message. */
+static void add_message_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size_t size)
+{
+    struct pythia__room *room = call->server->o.room;
+    size_t most = call->server->o.message_max;
+    for (; call->prefix_size < PYTHIA__GRPC_PREFIX && size > 0; size--)
+        call->prefix[call->prefix_size++] = *bytes++;
+    if (size == 0)
+        return;
+    size_t all = message_size(call) < most ? message_size(call) : most;
+    if (!call->no_room.begun && !pythia__room_reserve(room, &call->body, &call->room, size, all))
+        lose_room(call);
+    if (!call->no_room.begun) {
+        pythia_buf_add(&call->body, bytes, size);
+        return;
+    }
+    if (call->prefix[0] != 0)
+        call->no_room.count = NULL; /* packed */
+    pythia__room_forget(room, &call->no_room, (const char *)bytes, size);
 }
 
 static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, const uint8_t *bytes,
@@ -366,10 +366,6 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
                     "the message is larger than is taken here", 0);
         return 0;
     }
-    struct pythia__room *room = call->server->o.room;
-    if (room && !call->no_room.begun && !pythia__room_take(room, size))
-        lose_room(call);
-    call->room += room && !call->no_room.begun ? size : 0;
     add_message_bytes(call, bytes, size);
     if (pythia_buf_status(&call->body) != PYTHIA_OK)
         refuse_for_now(call, "too much at once: try again later");

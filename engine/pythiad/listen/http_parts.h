@@ -31,7 +31,8 @@ struct pythia__http_exchange {
     unsigned status;
     bool suspended, handled, too_large, paused;
     struct pythia__refused_body no_room;
-    size_t room; /* that the body has */
+    size_t announced; /* bytes of the body, by its sender; 0: unknown */
+    size_t room;      /* that the body has */
     struct {
         char name[64], value[192];
     } headers[8];

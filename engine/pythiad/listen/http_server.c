@@ -373,6 +373,7 @@ static unsigned check_request(struct pythia__http_exchange *x, const char *metho
     const char *length = pythia__http_header(x, "Content-Length");
     unsigned long long size = length ? strtoull(length, NULL, 10) : 0;
     x->too_large = size > x->route->body_max;
+    x->announced = x->too_large ? 0 : (size_t)size;
     x->server->numbers.too_large += x->too_large;
     *why = "the body is larger than is taken here\n";
     return size > PASS_BYTES && x->too_large ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
@@ -450,9 +451,7 @@ static void take_body(struct pythia__http_exchange *x, const char *bytes, size_t
         return;
     x->too_large = x->body.size + size > x->route->body_max;
     x->server->numbers.too_large += x->too_large;
-    bool has_room = !x->too_large && (!room || pythia__room_take(room, size));
-    if (has_room) {
-        x->room += room ? size : 0;
+    if (!x->too_large && pythia__room_reserve(room, &x->body, &x->room, size, x->announced)) {
         pythia_buf_add(&x->body, bytes, size);
         return;
     }
@@ -574,7 +573,11 @@ const char *pythia__http_body(const struct pythia__http_exchange *x, size_t *siz
 
 char *pythia__http_take_body(struct pythia__http_exchange *x, size_t *size)
 {
-    char *bytes = x->body.bytes;
+    /* One whose size was not announced has grown ahead of it. */
+    char *less = x->body.capacity > x->body.size + 1
+                     ? pythia_realloc(x->body.bytes, x->body.size + 1, 1)
+                     : NULL;
+    char *bytes = less ? less : x->body.bytes;
     *size = x->body.size;
     x->body = (struct pythia_buf){0};
     leave_room(x);

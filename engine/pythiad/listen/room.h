@@ -1,5 +1,5 @@
 /* Memory for bodies, which all listeners share: one that is being received, waits or is being
- * decoded has its place in it. On the loop's thread. */
+ * decoded has its place in it, with all that its buffer has allocated. On the loop's thread. */
 #ifndef PYTHIA_PYTHIAD_ROOM_H
 #define PYTHIA_PYTHIAD_ROOM_H
 
@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/buf.h"
 #include "pythia/span_count.h"
+
+#define PYTHIA__ROOM_AHEAD 16 /* times as much as has come is allocated at most */
 
 /* Public, by value. */
 struct pythia__room {
@@ -35,6 +38,14 @@ static inline void pythia__room_give(struct pythia__room *r, size_t size)
 {
     r->used -= size;
 }
+
+/* Let the buffer of a body that is being received hold `size` more bytes. If it has to grow, it
+ * grows to `all`, which its sender has announced (0: nothing), but to no more than several times
+ * what has come, because anyone can announce much; or, if there is no room for so much, by less,
+ * and at least by `size`. *taken is the room that it has; `r` NULL: no limit. False if there is no
+ * room; without memory the buffer is marked as failed. */
+bool pythia__room_reserve(struct pythia__room *r, struct pythia_buf *b, size_t *taken, size_t size,
+                          size_t all);
 
 static inline void pythia__room_refuse(struct pythia__room *r, size_t size)
 {

@@ -38,15 +38,23 @@ void pythia_lttng_events_close(struct pythia_lttng_events *r); /* r may be NULL 
 int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *to, bool *more,
                              struct pythia_error *e);
 
+/* Events are being enabled or disabled until `until_ns` of the epoch: see
+ * pythia_probe_spans_switch. */
+void pythia_lttng_events_switch(struct pythia_lttng_events *r, uint64_t until_ns);
+
+/* Read no further: requests that are open have no end, and are counted in a last frame, which is
+ * appended to `to`. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_lttng_events_end(struct pythia_lttng_events *r, struct pythia_buf *to);
+
 /* Will no event come any more: are all of a folder read, or is the session over? */
 bool pythia_lttng_events_has_ended(const struct pythia_lttng_events *r);
 
 struct pythia_lttng_numbers {
-    uint64_t events;                        /* that were read */
-    uint64_t other;                         /* that no rule names */
-    uint64_t discarded_events;              /* that LTTng had no place for */
-    uint64_t discarded_packets;             /* that it has overwritten, or that are missing */
-    uint64_t outside, unmatched, abandoned; /* of rules: as in probe_spans.h */
+    uint64_t events;            /* that were read */
+    uint64_t other;             /* that no rule names */
+    uint64_t discarded_events;  /* that LTTng had no place for */
+    uint64_t discarded_packets; /* that it has overwritten, or that are missing */
+    uint64_t outside, unmatched, abandoned, oversize, crowded; /* as in probe_spans.h */
 };
 struct pythia_lttng_numbers pythia_lttng_events_numbers(const struct pythia_lttng_events *r);
 

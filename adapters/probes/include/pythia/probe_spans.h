@@ -11,7 +11,8 @@
 /* Hits become spans, by rules: the first probe of a point begins a span of its thread, the second
  * ends it. A request is recorded once it has ended, whole. What was open inside of a span that ends
  * (an error has left it without its second probe) ends with it, and is marked as failed; a request
- * that begins anew in its thread was abandoned, and nothing of it is recorded. Of what the kernel
+ * that begins anew in its thread was abandoned, and nothing of it is recorded but how many spans it
+ * had, with the reason. Of what the kernel
  * did in a span, of which rules ask for keys, the spans inside of it have their part, too. Keys are
  * left out if an event that they need was not reported for the whole request. The result is
  * records of pythia-records(5), so that recordings of it are read as any other. One thread at a
@@ -50,6 +51,11 @@ int pythia_probe_spans_add(struct pythia_probe_spans *s, const struct pythia_pro
  * may lack spans, and are marked as such. */
 void pythia_probe_spans_lose(struct pythia_probe_spans *s, uint64_t until_ns);
 
+/* Probes are being switched until `until_ns`, on the clock of the hits; UINT64_MAX: it is not known
+ * yet until when. Requests that are open, or begin until then, may lack their end for that reason:
+ * if they have none, their spans count as switched. */
+void pythia_probe_spans_switch(struct pythia_probe_spans *s, uint64_t until_ns);
+
 /* Abandon requests whose last hit was before `time_ns`; UINT64_MAX: all, as no more hits come. */
 void pythia_probe_spans_abandon(struct pythia_probe_spans *s, uint64_t time_ns);
 
@@ -57,9 +63,10 @@ void pythia_probe_spans_abandon(struct pythia_probe_spans *s, uint64_t time_ns);
  * another thread has now; to be called now and then. */
 void pythia_probe_spans_forget_dead(struct pythia_probe_spans *s);
 
-/* Append the requests that have ended since the last call as frames; `now_ns` is the clock of the
- * hits, and `epoch_ns` what CLOCK_REALTIME is ahead of it. `lost`: hits that were lost before they
- * came here, so far. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Append the requests that have ended since the last call as frames, and how many spans were
+ * dropped for which reason; `now_ns` is the clock of the hits, and `epoch_ns` what CLOCK_REALTIME
+ * is ahead of it. `lost`: hits that were lost before they came here, so far. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
 int pythia_probe_spans_take(struct pythia_probe_spans *s, uint64_t now_ns, int64_t epoch_ns,
                             uint64_t lost, struct pythia_buf *to);
 
@@ -78,7 +85,10 @@ struct pythia_probe_numbers {
     uint64_t spans;     /* that were recorded */
     uint64_t outside;   /* hits outside of any request */
     uint64_t unmatched; /* hits that end what is not open */
-    uint64_t abandoned; /* spans of requests that did not end, or were too large */
+    uint64_t switched;  /* spans of requests without an end during which probes were switched */
+    uint64_t abandoned; /* spans of other requests without an end */
+    uint64_t oversize;  /* spans of requests that were too large */
+    uint64_t crowded;   /* spans of requests that ended when others filled a frame */
 };
 struct pythia_probe_numbers pythia_probe_spans_numbers(const struct pythia_probe_spans *s);
 

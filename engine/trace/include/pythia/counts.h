@@ -28,9 +28,14 @@
     X(STOP_WITHOUT_START, "stop_without_start", "the end of a span whose start is missing")        \
     X(LATE, "late", "came after its trace was finished")                                           \
     X(NOT_A_TRACE, "not_a_trace", "a record of another kind")                                      \
-    X(OVERSIZE, "oversize", "came after its trace had reached the largest size")                   \
+    X(OVERSIZE, "oversize",                                                                        \
+      "came after its trace, or its request in the traced program, had reached the largest size")  \
     X(SHED, "shed", "its whole trace was left out because memory was short")                       \
     X(FULL_RING, "full_ring", "not recorded in the traced program: its ring was full")             \
+    X(SWITCHED, "switched",                                                                        \
+      "trace points were switched during its request, whose end was not seen")                     \
+    X(ABANDONED, "abandoned",                                                                      \
+      "its request has no end: its program, thread or session ended, or an error left it")         \
     X(CUT_TEXT, "cut_text", "the rest of a text that its source truncated")                        \
     X(ATTRIBUTE, "attribute", "a key-value beyond the limit per span")                             \
     X(EVENT, "event", "an event beyond the limit per span")                                        \

@@ -69,6 +69,7 @@ enum pythia_record_kind {
     PYTHIA_RECORD_ANNOTATION = 18,
     PYTHIA_RECORD_VALUE = 19,
     PYTHIA_RECORD_COST = 20,
+    PYTHIA_RECORD_DROPPED = 21,
 };
 
 /* The beginning of each record. A reader passes over kinds that it does not know. */
@@ -169,6 +170,21 @@ struct pythia_record_value {
 struct pythia_record_cost {
     struct pythia_record head; /* number: the point */
     uint64_t ticks;            /* 8 */
+};
+
+/* Why spans are not recorded though there was room for them. */
+enum pythia_dropped_reason {
+    PYTHIA_DROPPED_SWITCHED = 1,  /* trace points were switched during their request, which has no
+                                     end */
+    PYTHIA_DROPPED_ABANDONED = 2, /* their request has no end: its program, its thread or the
+                                     session ended, or an error left it */
+    PYTHIA_DROPPED_OVERSIZE = 3,  /* their request is too large */
+};
+
+/* Spans that were dropped since the last such record, for a reason other than a full ring. */
+struct pythia_record_dropped {
+    struct pythia_record head; /* number: enum pythia_dropped_reason */
+    uint64_t spans;            /* 8 */
 };
 
 #endif
