@@ -1,0 +1,25 @@
+/* Loaded into pythiad before the C library (LD_PRELOAD): a name below ".hangs.test" is looked up for
+ * good, as it is by a server of names that is gone, many times over. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <netdb.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int look_up(const char *node, const char *service, const struct addrinfo *hints,
+                    struct addrinfo **res);
+__attribute__((visibility("default"))) look_up getaddrinfo;
+
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                struct addrinfo **res)
+{
+    union {
+        void *object;
+        look_up *function;
+    } next = {.object = dlsym(RTLD_NEXT, "getaddrinfo")};
+    static const char end[] = ".hangs.test";
+    size_t size = node ? strlen(node) : 0;
+    while (size >= sizeof(end) && strcmp(node + size - (sizeof(end) - 1), end) == 0)
+        pause();
+    return next.function(node, service, hints, res);
+}
