@@ -365,11 +365,19 @@ static void read_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m, 
     pythia__kafka_log_tell_clocks(k);
 }
 
-static void note_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head)
+/* One that nobody can read does not take the place of the last one. */
+static void note_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head,
+                          struct pythia_text rest)
 {
     struct pythia__kafka_shared *s = k->shared;
+    struct pythia_error e = {0};
     bool own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
-    pythia__kafka_snapshot_note(k, m->offset);
+    if (pythia__kafka_snapshot_check(head, rest, &e) == PYTHIA_OK) {
+        pythia__kafka_snapshot_note(k, m->offset);
+    } else {
+        pythia__kafka_log_skip(k, m->offset, e.sentence);
+        s->skipped++;
+    }
     if (own && json_integer_value(json_object_get(head, "number")) == s->number)
         s->awaited = false;
 }
@@ -387,7 +395,7 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
         s->skipped++;
     } else if (json_object_get(head, "snapshot")) {
         if (!pythia__kafka_snapshot_afresh(k, m, head))
-            note_snapshot(k, m, head);
+            note_snapshot(k, m, head, rest);
     } else if (take_place(k, head)) {
         s->last_is_own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
         read_evidence(k, m, head, rest);

@@ -95,6 +95,10 @@ int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
 bool pythia_live_shared_has_snapshot(const struct pythia_live *l);
 int pythia_live_shared_save(const struct pythia_live *l, struct pythia_buf *out);
 
+/* Is it a snapshot that engines of this version may read? Only its first line is looked at.
+ * PYTHIA_OK, or PYTHIA_EFORMAT with the reason in `e`. */
+int pythia_live_shared_check(struct pythia_text saved, struct pythia_error *e);
+
 /* Stand where the engine stood that saved this, and then read the messages that came after it. What
  * was known of the search before is forgotten, as is evidence that was gathered. PYTHIA_OK;
  * PYTHIA_EFORMAT for a snapshot that is broken or another group's, with the reason in `e`: all is
