@@ -25,7 +25,8 @@
 #define READ_STEPS 256                  /* of a graph, of at most 15 messages each */
 #define HEAD_BYTES 4096                 /* of each file, for the identity of a trace */
 #define IDLE_NS    UINT64_C(600000000000)
-#define NAMES_MAX  8 /* of events, in a message */
+#define NAMES_MAX  8               /* of events, in a message */
+#define TIME_MAX   (INT64_MAX / 2) /* ns: of records, which events become */
 
 struct pythia_lttng_events {
     const struct pythia_lttng_rules *rules;
@@ -211,7 +212,7 @@ static void take_event(struct pythia_lttng_events *r, const bt_message *message)
     }
     if (pythia__bt.clock_snapshot_get_ns_from_origin(
             pythia__bt.message_event_borrow_default_clock_snapshot_const(message), &time_ns) != 0 ||
-        time_ns < 0) {
+        time_ns < 0 || time_ns > TIME_MAX) {
         fail(r, PYTHIA_EFORMAT, "an event has a time that is out of range");
         return;
     }
@@ -235,7 +236,8 @@ static void take_event(struct pythia_lttng_events *r, const bt_message *message)
 static void lose(struct pythia_lttng_events *r, const bt_clock_snapshot *end)
 {
     int64_t until_ns = 0;
-    if (end && (pythia__bt.clock_snapshot_get_ns_from_origin(end, &until_ns) != 0 || until_ns < 0))
+    if (end && (pythia__bt.clock_snapshot_get_ns_from_origin(end, &until_ns) != 0 || until_ns < 0 ||
+                until_ns > TIME_MAX))
         until_ns = 0;
     r->last_ns = (uint64_t)until_ns > r->last_ns ? (uint64_t)until_ns : r->last_ns;
     pythia_probe_spans_lose(r->spans, (uint64_t)until_ns);
@@ -421,12 +423,14 @@ static int open_events(const char *where, bool is_live, const struct pythia_lttn
         return pythia_error_set(e, status, "out of memory");
     }
     pythia__babeltrace_lock();
+    pythia__babeltrace_reads(r->where);
     status = find_plugins(r, e);
     if (status == PYTHIA_OK && !build_graph(r))
         status = pythia__babeltrace_fail(e, is_live ? PYTHIA_EIO : PYTHIA_EFORMAT,
                                          is_live ? "the relay daemon cannot be followed"
                                                  : "the trace cannot be read (was it copied "
                                                    "whole, after 'lttng stop'?)");
+    pythia__babeltrace_reads(NULL);
     pythia__babeltrace_unlock();
     if (status != PYTHIA_OK)
         pythia_lttng_events_close(r);
@@ -518,22 +522,22 @@ static void end_trace(struct pythia_lttng_events *r)
 /* One step of the graph. 1: there is nothing more for now. */
 static int step(struct pythia_lttng_events *r)
 {
-    switch (pythia__bt.graph_run_once(r->graph)) {
-    case BT_GRAPH_RUN_ONCE_STATUS_OK:
-        break;
-    case BT_GRAPH_RUN_ONCE_STATUS_AGAIN:
-        return 1;
-    case BT_GRAPH_RUN_ONCE_STATUS_END:
-        end_trace(r);
-        return 1;
-    default:
-        r->failed = pythia__babeltrace_fail(&r->why, r->is_live ? PYTHIA_EIO : PYTHIA_EFORMAT,
-                                            r->is_live ? "the session can no longer be followed"
-                                                       : "the trace cannot be read further");
+    const int status = r->is_live ? PYTHIA_EIO : PYTHIA_EFORMAT;
+    const char *what =
+        r->is_live ? "the session can no longer be followed" : "the trace cannot be read further";
+    pythia__babeltrace_reads(r->where);
+    bt_graph_run_once_status run = pythia__bt.graph_run_once(r->graph);
+    pythia__babeltrace_reads(NULL);
+    struct pythia_error why = {0};
+    int failed = run < 0 ? pythia__babeltrace_fail(&why, status, what)
+                         : pythia__babeltrace_check(&why, status, what);
+    if (r->failed == PYTHIA_OK && failed != PYTHIA_OK) {
+        r->failed = failed;
+        r->why = why;
     }
-    if (r->failed != PYTHIA_OK)
+    if (r->failed != PYTHIA_OK || run == BT_GRAPH_RUN_ONCE_STATUS_END)
         end_trace(r);
-    return r->failed;
+    return r->failed != PYTHIA_OK ? r->failed : run != BT_GRAPH_RUN_ONCE_STATUS_OK ? 1 : PYTHIA_OK;
 }
 
 int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *to, bool *more,
