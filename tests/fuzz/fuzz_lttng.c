@@ -1,8 +1,8 @@
 /* A stream of the Common Trace Format, as somebody may have written it: whatever is in it, it is read
  * to its end, or refused with a reason; and the records that its events become can be read again
  * without a fault. The input is the stream; its metadata is given, with fields of all kinds, because
- * libbabeltrace2 2.0.4 ends the process itself at some broken metadata (SECURITY.md), and no packet
- * is of 2^63 bits, at which it does so, too. */
+ * libbabeltrace2 2.0.4 ends the process itself at some broken metadata (SECURITY.md). It does so, too,
+ * at packets of 2^63 bits, and goes on for good at those of none, so that there are none of either. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,9 +149,9 @@ static bool has_impossible_packet(const uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at + 40 <= size;) {
         uint64_t content = read_number(bytes + at + 24), packet = read_number(bytes + at + 32);
-        if (content > INT64_MAX || packet > INT64_MAX)
+        if (content > INT64_MAX || packet > INT64_MAX || packet < 8)
             return true;
-        if (packet < 8 || packet / 8 > size)
+        if (packet / 8 > size)
             return false;
         at += (size_t)(packet / 8);
     }
