@@ -4,6 +4,7 @@
 #include "pythia/lttng_events.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ int pythia_lttng_events_load(struct pythia_error *e)
 /* ---- which trace it is ---- */
 
 /* A metadata file is packets, each with this number in the byte order of the machine that wrote it,
- * or a text. */
+ * or a text. One that cannot be read counts: why not is said when the trace is opened. */
 bool pythia_lttng_is_trace(const char *folder)
 {
     static const unsigned char packet[][4] = {{0x57, 0x1d, 0xd1, 0x75}, {0x75, 0xd1, 0x1d, 0x57}};
@@ -61,36 +62,47 @@ bool pythia_lttng_is_trace(const char *folder)
     char head[sizeof(text) - 1] = "";
     pythia_buf_printf(&path, "%s/metadata", folder);
     int file = path.bytes ? open(path.bytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-    bool is = file >= 0 && read(file, head, sizeof(head)) == (ssize_t)sizeof(head) &&
-              (memcmp(head, packet[0], 4) == 0 || memcmp(head, packet[1], 4) == 0 ||
-               memcmp(head, text, sizeof(head)) == 0);
+    ssize_t size = file >= 0 ? read(file, head, sizeof(head)) : 0;
+    bool is = (size < 0 && errno != EISDIR && errno != EAGAIN) ||
+              (size == (ssize_t)sizeof(head) &&
+               (memcmp(head, packet[0], 4) == 0 || memcmp(head, packet[1], 4) == 0 ||
+                memcmp(head, text, sizeof(head)) == 0));
     if (file >= 0)
         close(file);
     pythia_buf_free(&path);
     return is;
 }
 
+static int fail_file(struct pythia_error *e, const char *name, int number)
+{
+    return pythia_error_set(e, PYTHIA_EIO, "%s cannot be read: %s", name, strerror(number));
+}
+
 /* Add name, size and beginning of a file to a hash. Chunks of one session have the same metadata,
  * and often files of the same name and size. */
-static uint64_t hash_file(uint64_t hash, const char *folder, const char *name)
+static int hash_file(uint64_t *hash, const char *folder, const char *name, struct pythia_error *e)
 {
     char head[HEAD_BYTES];
     struct pythia_buf path = {0};
     struct stat about = {0};
+    int status = PYTHIA_OK;
     pythia_buf_printf(&path, "%s/%s", folder, name);
-    int file = path.bytes ? open(path.bytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-    ssize_t size = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode)
-                       ? read(file, head, sizeof(head))
-                       : -1;
-    if (size >= 0) {
-        hash = pythia_hash_mix(hash, pythia_hash_bytes(name, strlen(name)));
-        hash = pythia_hash_mix(hash, (uint64_t)about.st_size);
-        hash = pythia_hash_mix(hash, pythia_hash_bytes(head, (size_t)size));
+    if (!path.bytes)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    int file = open(path.bytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool is_file = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode);
+    ssize_t size = is_file ? read(file, head, sizeof(head)) : 0;
+    if (file < 0 || size < 0) {
+        status = fail_file(e, name, errno);
+    } else if (is_file) {
+        *hash = pythia_hash_mix(*hash, pythia_hash_bytes(name, strlen(name)));
+        *hash = pythia_hash_mix(*hash, (uint64_t)about.st_size);
+        *hash = pythia_hash_mix(*hash, pythia_hash_bytes(head, (size_t)size));
     }
     if (file >= 0)
         close(file);
     pythia_buf_free(&path);
-    return hash;
+    return status;
 }
 
 /* libbabeltrace2 opens whatever is there: a link could lead to files of others, and a pipe would
@@ -119,14 +131,17 @@ static int identify_trace(const char *folder, uint64_t *identity, struct pythia_
     struct dirent **entries;
     uint64_t hash = 0;
     int count = scandir(folder, &entries, NULL, alphasort), status = PYTHIA_OK;
+    if (count < 0)
+        return pythia_error_set(e, errno == ENOMEM ? PYTHIA_ENOMEM : PYTHIA_EIO,
+                                "cannot be read: %s", strerror(errno));
     for (int i = 0; i < count; i++) {
         if (status == PYTHIA_OK)
             status = check_entry(folder, entries[i]->d_name, e);
-        hash = hash_file(hash, folder, entries[i]->d_name);
+        if (status == PYTHIA_OK)
+            status = hash_file(&hash, folder, entries[i]->d_name, e);
         free(entries[i]);
     }
-    if (count >= 0)
-        free(entries);
+    free(entries);
     *identity = hash | 1;
     return status;
 }
@@ -442,7 +457,7 @@ static int open_events(const char *where, bool is_live, const struct pythia_lttn
 int pythia_lttng_events_open(const char *folder, const struct pythia_lttng_rules *rules, bool quiet,
                              struct pythia_lttng_events **out, struct pythia_error *e)
 {
-    uint64_t identity;
+    uint64_t identity = 0;
     int status = identify_trace(folder, &identity, e);
     if (status != PYTHIA_OK || (status = open_events(folder, false, rules, out, e)) != PYTHIA_OK)
         return status;
