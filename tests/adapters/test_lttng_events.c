@@ -396,14 +396,14 @@ static void set_content_bits(uint64_t bits)
         stream.bytes[24 + i] = (char)(bits >> 8 * i);
 }
 
-/* The muxer says so only after it has given the events before the broken one. */
+/* The muxer says so only after it has given the events before the broken one, and loses 640 bytes. */
 static void an_event_that_is_cut_ends_the_reading_and_not_the_process(void **state)
 {
     add_begin(100, 8, 1, "tea");
     add_end(110, 8, 0);
     events.size -= 2;
     write_stream(METADATA, 150);
-    expect_failure("the trace cannot be read further: ", 0);
+    IGNORE_LEAKS(expect_failure("the trace cannot be read further: ", 0));
 }
 
 /* libbabeltrace2 2.0.4 takes the size for a negative number, and ends the process. */
