@@ -23,7 +23,8 @@ struct follow {
     ino_t inode;
 };
 
-/* Of a pipe neither this nor a read waits for a program that writes: nobody could end the thread. */
+/* If it is a pipe, neither this nor a read waits for a program that writes: nobody could end the
+ * thread. */
 static int open_again(struct follow *f)
 {
     struct stat about;
