@@ -396,7 +396,7 @@ static void set_content_bits(uint64_t bits)
         stream.bytes[24 + i] = (char)(bits >> 8 * i);
 }
 
-/* The muxer says so only after it has given the events before the broken one, and loses 640 bytes. */
+/* The muxer gives the events before the broken one first. It loses 640 bytes. */
 static void an_event_that_is_cut_ends_the_reading_and_not_the_process(void **state)
 {
     add_begin(100, 8, 1, "tea");

@@ -26,8 +26,8 @@ static atomic_ulong made;
 static unsigned long fails;
 
 /* In want of memory libseccomp 2.5.4 never returns from some of its functions; libgfortran, which
- * OpenBLAS brings, ends the program itself while it is loaded; and so does GLib, which libbabeltrace2
- * brings, always. */
+ * OpenBLAS brings, ends the program itself while it is loaded; and so does GLib, which
+ * libbabeltrace2 brings, always. */
 static bool is_excepted(const void *caller)
 {
     static const char *const libraries[] = {"libseccomp", "libgfortran", "libglib"};

@@ -1,8 +1,9 @@
-/* A stream of the Common Trace Format, as somebody may have written it: whatever is in it, it is read
- * to its end, or refused with a reason; and the records that its events become can be read again
- * without a fault. The input is the stream; its metadata is given, with fields of all kinds, because
- * libbabeltrace2 2.0.4 ends the process itself at some broken metadata (SECURITY.md). It does so, too,
- * at packets of 2^63 bits, and goes on for good at those of none, so that there are none of either. */
+/* A stream of the Common Trace Format, as somebody may have written it: whatever is in it, it is
+ * read to its end, or refused with a reason; and the records that its events become can be read
+ * again without a fault. The input is the stream; its metadata is given, with fields of all kinds,
+ * because libbabeltrace2 2.0.4 ends the process itself at some broken metadata (SECURITY.md). It
+ * does so, too, at packets of 2^63 bits, and goes on for good at those of none, so that there are
+ * none of either. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* C11's threads by those of POSIX, loaded (LD_PRELOAD) where the thread sanitizer is: that of GCC 12
- * knows only the latter, and ends the process in a thread that was made by thrd_create(), as
+/* C11's threads by those of POSIX, loaded (LD_PRELOAD) where the thread sanitizer is: that of GCC
+ * 12 knows only the latter, and ends the process in a thread that was made by thrd_create(), as
  * librdkafka makes its own. In glibc both are the same structures. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Loaded into pythiad before the C library (LD_PRELOAD): a name that ends with ".hangs.test" is looked
- * up for good. A server of names that does not answer takes minutes. */
+/* Loaded into pythiad before the C library (LD_PRELOAD): a name that ends with ".hangs.test" is
+ * looked up for good. A server of names that does not answer takes minutes. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <netdb.h>
