@@ -6,20 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef int look_up(const char *node, const char *service, const struct addrinfo *hints,
-                    struct addrinfo **res);
+typedef int look_up(const char *name, const char *service, const struct addrinfo *req,
+                    struct addrinfo **pai);
 __attribute__((visibility("default"))) look_up getaddrinfo;
 
-int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
-                struct addrinfo **res)
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *req,
+                struct addrinfo **pai)
 {
     union {
         void *object;
         look_up *function;
     } next = {.object = dlsym(RTLD_NEXT, "getaddrinfo")};
     static const char end[] = ".hangs.test";
-    size_t size = node ? strlen(node) : 0;
-    while (size >= sizeof(end) && strcmp(node + size - (sizeof(end) - 1), end) == 0)
+    size_t size = name ? strlen(name) : 0;
+    while (size >= sizeof(end) && strcmp(name + size - (sizeof(end) - 1), end) == 0)
         pause();
-    return next.function(node, service, hints, res);
+    return next.function(name, service, req, pai);
 }

@@ -365,19 +365,12 @@ static void read_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m, 
     pythia__kafka_log_tell_clocks(k);
 }
 
-/* One that nobody can read does not take the place of the last one. */
-static void note_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head,
+static void meet_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head,
                           struct pythia_text rest)
 {
     struct pythia__kafka_shared *s = k->shared;
-    struct pythia_error e = {0};
     bool own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
-    if (pythia__kafka_snapshot_check(head, rest, &e) == PYTHIA_OK) {
-        pythia__kafka_snapshot_note(k, m->offset);
-    } else {
-        pythia__kafka_log_skip(k, m->offset, e.sentence);
-        s->skipped++;
-    }
+    pythia__kafka_snapshot_meet(k, m->offset, head, rest);
     if (own && json_integer_value(json_object_get(head, "number")) == s->number)
         s->awaited = false;
 }
@@ -395,7 +388,7 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
         s->skipped++;
     } else if (json_object_get(head, "snapshot")) {
         if (!pythia__kafka_snapshot_afresh(k, m, head))
-            note_snapshot(k, m, head, rest);
+            meet_snapshot(k, m, head, rest);
     } else if (take_place(k, head)) {
         s->last_is_own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
         read_evidence(k, m, head, rest);

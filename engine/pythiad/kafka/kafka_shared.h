@@ -156,10 +156,11 @@ void pythia__kafka_snapshot_end(struct pythia__kafka *k);
  * begun with. */
 bool pythia__kafka_snapshot_afresh(struct pythia__kafka *k, const rd_kafka_message_t *m,
                                    const json_t *head);
-/* Can what follows the head of a snapshot be one, as far as its first line says? A message of the
- * topic is a snapshot; an order holds from now on. */
-int pythia__kafka_snapshot_check(const json_t *head, struct pythia_text rest,
-                                 struct pythia_error *e);
+/* A message of a snapshot was met while following, whose `rest` follows the head: one that
+ * nobody can read is logged, and does not take the place of the last one. The topic has a snapshot
+ * there; an order holds from now on. */
+void pythia__kafka_snapshot_meet(struct pythia__kafka *k, int64_t offset, const json_t *head,
+                                 struct pythia_text rest);
 void pythia__kafka_snapshot_note(struct pythia__kafka *k, int64_t offset);
 void pythia__kafka_snapshot_order(struct pythia__kafka_shared *s, const json_t *order);
 /* Should this member write one? Write it into s->message. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -144,12 +144,20 @@ static int split_parts(const json_t *about, struct pythia_text *rest, struct pyt
     return PYTHIA_OK;
 }
 
-int pythia__kafka_snapshot_check(const json_t *head, struct pythia_text rest,
-                                 struct pythia_error *e)
+void pythia__kafka_snapshot_meet(struct pythia__kafka *k, int64_t offset, const json_t *head,
+                                 struct pythia_text rest)
 {
     struct pythia_text verdicts;
-    int status = split_parts(json_object_get(head, "snapshot"), &rest, &verdicts, e);
-    return status == PYTHIA_OK ? pythia_live_shared_check(rest, e) : status;
+    struct pythia_error e = {0};
+    int status = split_parts(json_object_get(head, "snapshot"), &rest, &verdicts, &e);
+    if (status == PYTHIA_OK)
+        status = pythia_live_shared_check(rest, &e);
+    if (status == PYTHIA_OK) {
+        pythia__kafka_snapshot_note(k, offset);
+    } else if (!is_passed(&k->shared->snapshot, offset)) {
+        pythia__kafka_log_skip(k, offset, e.sentence);
+        k->shared->skipped++;
+    }
 }
 
 /* Verdicts that cannot be read are as if there were none: the search is there, and finds them
@@ -297,7 +305,10 @@ bool pythia__kafka_snapshot_afresh(struct pythia__kafka *k, const rd_kafka_messa
     if (!json_is_true(json_object_get(about, "afresh")) || !is_undisturbed(position, 0, s->met))
         return false;
     find_message(&s->snapshot, m, true, position);
-    return begin_with_snapshot(k);
+    bool begun = begin_with_snapshot(k);
+    if (!begun)
+        pass_over(&s->snapshot);
+    return begun;
 }
 
 /* ---- writing one ---- */
