@@ -668,7 +668,8 @@ void pythia__kafka_shared_turn(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     if (!s || k->stopping || s->state == KAFKA_SHARED_FAILED)
         return;
-    bool broken = s->state == KAFKA_SHARED_BEGINNING || s->job_fatal;
+    /* What a job has to say is read when it has ended. */
+    bool broken = !s->working && (s->state == KAFKA_SHARED_BEGINNING || s->job_fatal);
     if (s->has_afresh && !s->working) {
         s->has_afresh = false;
         s->sends_snapshot = true;
