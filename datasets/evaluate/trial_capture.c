@@ -126,6 +126,10 @@ int pythia__capture_explain(const struct pythia__hunt *h, struct pythia_trial_ou
     for (size_t i = 0; i < h->world->options.cause_count; i++) {
         struct pythia_planted p;
         pythia_workflow_planted(h->world->workflow, i, h->number - 1, &p);
+        if (!(p.strength > 0)) { /* any key that is named is a wrong one */
+            out->wrong = out->named = x && x->found_count > 0;
+            continue;
+        }
         out->keys++;
         out->keys_first += is_right(h, d, &p, x);
     }

@@ -12,7 +12,11 @@
     }
 #define ONE_SLEEP            .cause_count = 1, .causes = {SLEEP}
 #define ONE(kind, parameter) .cause_count = 1, .causes = {{PYTHIA_PLANTED_##kind, parameter, .3, 0}}
-#define REQUESTS             50
+#define NOTHING                                                                                    \
+    {                                                                                              \
+        PYTHIA_PLANTED_MIDDLE, 0, 0, 0                                                             \
+    }
+#define REQUESTS 50
 
 /* Calls vary independently by half of their mean. With 100 calls and a spread of .5 they add up to
  * a variance of .5^2 exp(.5^2) / 100 squared mean durations, and a sleep in 30 % of requests has
@@ -122,6 +126,11 @@ static const struct pythia_trial_problem problems[] = {
     {"rare-edge", "a cause, and a call that 2 of 200 requests make, for most of the variance",
      PYTHIA_WORKFLOW_BUSHY, 100, 200, .captured = true, .cause_count = 2,
      .causes = {SLEEP, {PYTHIA_PLANTED_RARE, .01, 10, 0}}},
+    {"middle-value", "one of ten shards is slow, in the middle of their numbers; the key shard",
+     PYTHIA_WORKFLOW_BUSHY, 100, 200, .captured = true, ONE(MIDDLE, 0)},
+    {"null-values", "a load that varies, and 8 keys of ten numbers each that mean nothing",
+     PYTHIA_WORKFLOW_BUSHY, 100, 200, .captured = true, .load = .2, .cause_count = 8,
+     .causes = {NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING}},
 };
 
 const struct pythia_trial_problem *pythia_trial_problems(size_t *count)

@@ -28,6 +28,7 @@ static const struct kind {
     [PYTHIA_PLANTED_DIFFERENCE] = {"difference", "arrived_count", 0, 0, 1},
     [PYTHIA_PLANTED_REPLICA] = {"replica", NULL, 0, 0, PYTHIA__PLACES},
     [PYTHIA_PLANTED_RARE] = {"rare", NULL, 0.01, 1, 1},
+    [PYTHIA_PLANTED_MIDDLE] = {"middle", "shard", 0, 0, 1},
 };
 
 /* The own time of a node with fewer gaps is not spread over many segments. */
@@ -39,6 +40,9 @@ static const double lock_parts[PYTHIA__PLACES] = {0.7, 0.2, 0.1};
 
 static const char *const plans[] = {"premium", "basic", "free", "team", "trial"};
 static const char *const cache_values[] = {"miss", "hit"};
+
+#define SHARDS     10
+#define SLOW_SHARD 4
 
 const char *pythia_planted_name(enum pythia_planted_kind kind)
 {
@@ -419,6 +423,12 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
         else
             w->left_out[w->left_out_count++] = nodes[0];
         break;
+    case PYTHIA_PLANTED_MIDDLE: {
+        int64_t shard = (int64_t)(SHARDS * u);
+        add_cause_time(d, nodes[0], shard == SLOW_SHARD ? size_ns : 0, 0, 0);
+        pythia_attributes_integer(root, key, shard);
+        break;
+    }
     case PYTHIA_PLANTED_KINDS:
         break;
     }

@@ -491,6 +491,7 @@ static int stage_cycle(struct pythia_search *s, const struct pythia_groups *grou
         (status = pythia__search_meet(s, types, count)) != PYTHIA_OK)
         return status;
     pythia__search_meet_rates(s);
+    pythia__search_note_parts(s);
     /* Before any switch of this cycle. */
     found->spent = pythia__search_spending(s);
     status = inspect_problems(s, groups, hits, hit_count, found);
@@ -528,19 +529,26 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     }
     pythia__search_commit(s);
     /* The plan for the next cycle is computed after the last switch. */
-    *out = (struct pythia_cycle){.number = s->cycle,
-                                 .switches = s->switches,
-                                 .switch_count = s->switch_count,
-                                 .problems = s->problems,
-                                 .problem_count = s->problem_count,
-                                 .leading = found.leading,
-                                 .waiting = found.waiting,
-                                 .spent = found.spent,
-                                 .planned = pythia__search_spending(s),
-                                 .finished = true};
+    *out = pythia_search_stand(s);
+    out->switches = s->switches;
+    out->switch_count = s->switch_count;
+    out->leading = found.leading;
+    out->waiting = found.waiting;
+    out->spent = found.spent;
     out->effects = pythia__search_take_told(s, &out->effect_count);
-    out->open_count = out->planned.points;
-    for (size_t i = 0; i < s->problem_count; i++)
-        out->finished = out->finished && !is_search_pending(s, i);
     return PYTHIA_OK;
+}
+
+struct pythia_cycle pythia_search_stand(const struct pythia_search *s)
+{
+    struct pythia_cycle out = {.number = s->cycle,
+                               .problems = s->problems,
+                               .problem_count = s->problem_count,
+                               .leading = SIZE_MAX,
+                               .planned = pythia__search_spending(s),
+                               .finished = true};
+    out.open_count = out.planned.points;
+    for (size_t i = 0; i < s->problem_count; i++)
+        out.finished = out.finished && !is_search_pending(s, i);
+    return out;
 }

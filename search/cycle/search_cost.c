@@ -154,6 +154,18 @@ static uint32_t find_most_parts(const struct pythia_search *s, const struct pyth
     return most;
 }
 
+void pythia__search_note_parts(struct pythia_search *s)
+{
+    for (size_t i = 0; i < s->problem_count; i++) {
+        struct pythia_problem *p = &s->problems[i];
+        const struct pythia__search_type *t = pythia__search_type_at(s, i);
+        if (p->requests == 0)
+            continue;
+        p->part_point = t ? find_partial(s, t) : PYTHIA_NONE;
+        p->part = p->part_point == PYTHIA_NONE ? 1 : s->part[p->part_point];
+    }
+}
+
 /* ---- what open points cost ---- */
 
 /* Requests per second of each type; requests of a rare type came in several cycles. */

@@ -228,6 +228,9 @@ bool pythia__search_may_part(const struct pythia_search *s, const struct pythia_
                              uint32_t point);
 /* How many instances there are is asked of whoever knows it. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_count_instances(struct pythia_search *s);
+/* Note of each problem that has requests in this cycle at which part of its instances they were
+ * seen; before the switches of the cycle. */
+void pythia__search_note_parts(struct pythia_search *s);
 /* ns that a point adds to a request of a type that hits it at an instance where it is open. */
 double pythia__search_full_cost(const struct pythia_search *s, const struct pythia__search_type *t,
                                 uint32_t point);

@@ -15,7 +15,7 @@
 #include "search_parts.h"
 #include "search_text.h"
 
-#define FORMAT "pythia.search/3 "
+#define FORMAT "pythia.search/4 "
 
 /* ---- the order of nodes ---- */
 
@@ -102,6 +102,8 @@ static void put_problem(const struct pythia_search *s, const struct pythia_probl
     pythia__saved_put_number(out, p->retry_in);
     pythia__saved_put_double(out, p->variance_share);
     pythia__saved_put_double(out, p->rest);
+    pythia__saved_put_number(out, p->part);
+    put_point(out, p->part > 1 ? p->part_point : PYTHIA_NONE);
     pythia__saved_put_finding(out, &p->top);
     pythia__saved_put_number(out, p->cause_count);
     for (size_t i = 0; i < p->cause_count; i++)
@@ -161,6 +163,20 @@ static void put_type(const struct pythia_search *s, const struct pythia__search_
             put_point(out, point);
 }
 
+/* The points that are open at one instance only, and at one of how many. */
+static void put_parts(const struct pythia_search *s, struct pythia_buf *out)
+{
+    uint64_t parted = 0;
+    for (uint32_t point = 0; point < s->points; point++)
+        parted += s->part[point] > 1;
+    pythia__saved_put_number(out, parted);
+    for (uint32_t point = 0; point < s->points; point++)
+        if (s->part[point] > 1) {
+            put_point(out, point);
+            pythia__saved_put_number(out, s->part[point]);
+        }
+}
+
 void pythia__saved_put_points(const struct pythia_vocabulary *v, uint32_t points,
                               struct pythia_buf *out)
 {
@@ -182,6 +198,7 @@ int pythia_search_save(const struct pythia_search *s, struct pythia_buf *out)
     for (uint32_t point = 0; point < s->points; point++)
         if (s->wide[point])
             put_point(out, point);
+    put_parts(s, out);
     pythia__saved_put_number(out, s->type_count);
     for (size_t i = 0; i < s->type_count; i++)
         put_type(s, &s->types[i], out);
@@ -376,6 +393,10 @@ static struct pythia_problem take_problem(struct pythia__saved *r)
     p.retry_in = pythia__saved_number(r, PYTHIA_RETRY_MOST);
     p.variance_share = pythia__saved_double(r);
     p.rest = pythia__saved_double(r);
+    p.part = (uint32_t)pythia__saved_number(r, UINT32_MAX);
+    p.part_point = take_point_or_none(r);
+    if (p.part > 1 && p.part_point == PYTHIA_NONE)
+        pythia__saved_fail(r, PYTHIA_EFORMAT);
     p.top = pythia__saved_finding(r);
     p.cause_count = (size_t)pythia__saved_number(r, PYTHIA_PROBLEM_CAUSES);
     for (size_t i = 0; i < p.cause_count; i++) {
@@ -526,6 +547,23 @@ static void take_one_problem(struct pythia__saved *r)
     take_keeping(r, p.unsplit, &s->keeping[s->problem_count - 1]);
 }
 
+/* Before what is open, which sums up costs by them. */
+static void take_parts(struct pythia__saved *r)
+{
+    size_t count = pythia__saved_count(r);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t point = take_point(r);
+        uint64_t part = pythia__saved_number(r, UINT32_MAX);
+        /* Nothing could be open at one instance where they cannot be told apart. */
+        if (part < 2 || !r->s->o.instances)
+            pythia__saved_fail(r, PYTHIA_EFORMAT);
+        if (r->status != PYTHIA_OK)
+            return;
+        r->s->part[point] = (uint32_t)part;
+        r->s->parted = true;
+    }
+}
+
 static void take_search(struct pythia__saved *r)
 {
     r->s->cycle = pythia__saved_number(r, UINT64_MAX);
@@ -537,6 +575,7 @@ static void take_search(struct pythia__saved *r)
             return;
         r->s->wide[point] = true;
     }
+    take_parts(r);
     count = pythia__saved_count(r);
     for (size_t i = 0; i < count && r->status == PYTHIA_OK; i++)
         take_type(r);

@@ -149,7 +149,7 @@ static int add_explanation(const struct pythia__explainer *x,
     const struct pythia__candidate *c = &x->candidates[r->column];
     struct pythia_explanation *found = &out->found[out->found_count];
     *found = (struct pythia_explanation){.name = pythia__candidate_name(x, c),
-                                         .kind = c->kind,
+                                         .kind = r->categorical ? PYTHIA_KEY_CATEGORICAL : c->kind,
                                          .tracepoint = c->tracepoint,
                                          .result = *r,
                                          .low = NAN,
@@ -167,7 +167,7 @@ static int add_explanation(const struct pythia__explainer *x,
     if ((r->split.levels && !found->slow_levels) || (!isnan(r->split.share) && !found->split))
         return PYTHIA_ENOMEM;
     size_t once = 0;
-    for (size_t i = 0; i < x->n && c->kind != PYTHIA_KEY_CATEGORICAL; i++) {
+    for (size_t i = 0; i < x->n && found->kind != PYTHIA_KEY_CATEGORICAL; i++) {
         found->low = fmin(found->low, c->numbers[i]); /* NaN gives way to a number */
         found->high = fmax(found->high, c->numbers[i]);
         once += c->numbers[i] == 1;

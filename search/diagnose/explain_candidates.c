@@ -1,12 +1,14 @@
 /* The candidates of an explanation: all that is known of a request beside its times, as columns.
  *
- * A key-value is a column of numbers if all its values are numbers, else of levels. A key of which
- * requests have several values becomes a column for each frequent value. Of trace points the number
- * of hits is a column. Columns that are equal in all requests cannot be told apart by any test, so
- * sorting puts the one first that is easiest to act on, and merging removes copies of the same
- * attribute. Everything is in an order that does not depend on the order of requests. */
+ * A key-value is a column of numbers if all its values are numbers, else of levels; of few
+ * different numbers it is both. A key of which requests have several values becomes a column for
+ * each frequent value. Of trace points the number of hits is a column. Columns that are equal in
+ * all requests cannot be told apart by any test, so sorting puts the one first that is easiest to
+ * act on, and merging removes copies of the same attribute. Everything is in an order that does not
+ * depend on the order of requests. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,6 +18,10 @@
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
+
+/* A key of no more different numbers is also tested as levels. At 512 rows (explain.c) each of so
+ * many has 25 on average. */
+#define LEVELS_MAX 20
 
 /* ---- names ---- */
 
@@ -137,14 +143,19 @@ static bool value_text_precedes(const void *context, uint32_t a, uint32_t b)
     return pythia_text_compare(order->texts[a], order->texts[b]) < 0;
 }
 
+/* Without bytes when out of memory. */
+static struct pythia_text spell_number(struct pythia__explainer *x, double number)
+{
+    char *room = pythia_arena_alloc(&x->spelt, 32);
+    int size = room ? snprintf(room, 32, "%.15g", number) : 0;
+    return (struct pythia_text){room, (size_t)size};
+}
+
 static struct pythia_text spell_row_value(struct pythia__explainer *x,
                                           const struct pythia_row_value *v)
 {
-    if (v->size != PYTHIA_ROW_NUMBER)
-        return (struct pythia_text){v->text, v->size};
-    char *room = pythia_arena_alloc(&x->spelt, 32);
-    int size = room ? snprintf(room, 32, "%.15g", v->number) : 0;
-    return (struct pythia_text){room, (size_t)size};
+    return v->size == PYTHIA_ROW_NUMBER ? spell_number(x, v->number)
+                                        : (struct pythia_text){v->text, v->size};
 }
 
 static int make_levels(struct pythia__explainer *x, struct pythia__candidate *c)
@@ -183,6 +194,59 @@ static int make_levels(struct pythia__explainer *x, struct pythia__candidate *c)
 out:
     pythia_free(texts);
     pythia_free(order);
+    return status;
+}
+
+static int compare_candidate_numbers(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The different numbers of a key in rising order, into `to`; returns how many, of which no more
+ * than LEVELS_MAX + 1 are listed. */
+static size_t list_different_numbers(const struct pythia__explainer *x,
+                                     const struct pythia__candidate *c, double *to)
+{
+    size_t present = 0, different = 0;
+    for (size_t i = 0; i < x->n; i++)
+        if (isfinite(c->numbers[i]))
+            to[present++] = c->numbers[i];
+    qsort(to, present, sizeof(*to), compare_candidate_numbers);
+    for (size_t i = 0; i < present && different <= LEVELS_MAX; i++)
+        if (different == 0 || to[i] != to[different - 1])
+            to[different++] = to[i];
+    return different;
+}
+
+/* Give a key of few different numbers its levels, too: a value in the middle that is slow, or every
+ * second one, is no matter of more or less. Two numbers are parted as well by a cut. */
+static int add_number_levels(struct pythia__explainer *x, struct pythia__candidate *c)
+{
+    double *different = pythia_calloc(x->n + 1, sizeof(*different));
+    if (!different)
+        return PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
+    size_t count = list_different_numbers(x, c, different);
+    if (count < 3 || count > LEVELS_MAX)
+        goto out;
+    c->levels = pythia_calloc(x->n, sizeof(*c->levels));
+    c->texts = pythia_calloc(count, sizeof(*c->texts));
+    status = c->levels && c->texts ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t k = 0; k < count && status == PYTHIA_OK; k++) {
+        c->texts[k] = spell_number(x, different[k]);
+        status = c->texts[k].bytes ? PYTHIA_OK : PYTHIA_ENOMEM;
+    }
+    for (size_t i = 0; i < x->n && status == PYTHIA_OK; i++) {
+        const double *found = isfinite(c->numbers[i])
+                                  ? bsearch(&c->numbers[i], different, count, sizeof(*different),
+                                            compare_candidate_numbers)
+                                  : NULL;
+        c->levels[i] = found ? (uint32_t)(found - different) : PYTHIA_COLUMN_MISSING;
+    }
+    c->level_count = (uint32_t)count;
+out:
+    pythia_free(different);
     return status;
 }
 
@@ -505,6 +569,10 @@ int pythia__candidates_find(struct pythia__explainer *x)
     if (status != PYTHIA_OK)
         return status;
     merge_candidates(x);
+    for (size_t i = 0; i < x->count; i++)
+        if (x->candidates[i].kind == PYTHIA_KEY_NUMERIC &&
+            (status = add_number_levels(x, &x->candidates[i])) != PYTHIA_OK)
+            return status;
     return PYTHIA_OK;
 }
 

@@ -31,14 +31,14 @@ static double mean_of_present(const double *numbers, size_t n)
 static void add_survivor(struct survivors *s, const struct pythia_association_input *asked,
                          const struct pythia_association_result *r, size_t found)
 {
-    const struct pythia_column *column = &asked->keys[r->column];
+    const struct pythia_column column = pythia_association_column(asked, r);
     double *to = s->numbers + s->count * asked->rows;
-    double mean = column->categorical ? 0 : mean_of_present(column->numbers, asked->rows);
+    double mean = column.categorical ? 0 : mean_of_present(column.numbers, asked->rows);
     for (size_t i = 0; i < asked->rows; i++) {
-        if (column->categorical)
-            to[i] = pythia_split_side(&r->split, column, i) == 1;
+        if (column.categorical)
+            to[i] = pythia_split_side(&r->split, &column, i) == 1;
         else
-            to[i] = isfinite(column->numbers[i]) ? column->numbers[i] : mean;
+            to[i] = isfinite(column.numbers[i]) ? column.numbers[i] : mean;
     }
     s->single_share = fmax(s->single_share, r->omega_squared); /* NaN gives way */
     s->found[s->count++] = found;

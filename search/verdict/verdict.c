@@ -309,8 +309,11 @@ static void update_verdict(struct pythia_verdict *v, uint64_t cycle, uint64_t un
     v->state = judge_verdict_state(v, p, first);
     v->searched = p->state == PYTHIA_PROBLEM_SEARCHING;
     v->why = p->why;
-    if (p->requests > 0)
+    if (p->requests > 0) {
         v->requests = p->requests;
+        v->part = p->part;
+        v->part_point = p->part_point;
+    }
     /* A look that confirms the verdict raises its confidence; one that changes it begins the
      * count again. */
     if (!first && !has_changed(&before, v)) {

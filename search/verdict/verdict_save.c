@@ -7,7 +7,7 @@
 #include "pythia/status.h"
 #include "pythia/verdict.h"
 
-#define FORMAT "pythia.verdicts/2 "
+#define FORMAT "pythia.verdicts/3 "
 
 static void put_places(const struct pythia_verdict_place *places, size_t count,
                        struct pythia_buf *out)
@@ -46,6 +46,9 @@ int pythia_verdicts_save(const struct pythia_verdicts *v,
         pythia__saved_put_double(out, one->explained);
         pythia__saved_put_double(out, one->q);
         pythia__saved_put_finding(out, &one->was_found);
+        pythia__saved_put_number(out, one->part);
+        pythia__saved_put_number(out, one->part > 1 ? one->part_point + UINT64_C(1) : 0);
+        pythia__saved_put_text(out, pythia_vocabulary_text(vocabulary, one->instance));
     }
     return pythia_buf_status(out);
 }
@@ -100,6 +103,12 @@ static void take_verdict(struct pythia__saved *r, struct pythia_verdict *one)
     one->explained = pythia__saved_double(r);
     one->q = pythia__saved_double(r);
     one->was_found = pythia__saved_finding(r);
+    one->part = (uint32_t)pythia__saved_number(r, UINT32_MAX);
+    uint64_t point = pythia__saved_number(r, r->point_count);
+    one->part_point = point > 0 ? r->points[point - 1] : PYTHIA_NONE;
+    if (one->part > 1 && point == 0)
+        pythia__saved_fail(r, PYTHIA_EFORMAT);
+    one->instance = pythia__saved_string(r);
 }
 
 int pythia_verdicts_load(struct pythia_verdicts *v, struct pythia_vocabulary *vocabulary,

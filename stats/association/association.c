@@ -16,6 +16,7 @@
 
 #define FEW_ROWS     5   /* rows to a variable: with fewer, correlations are shrunk */
 #define PERMUTATIONS 999 /* for a key without degrees of freedom, if the input asks for none */
+#define AHEAD        .1  /* of the variance, by which levels have to explain more than numbers */
 
 struct pythia_association {
     struct pythia_association_result *results; /* count, best first */
@@ -211,6 +212,31 @@ static int take_key(struct pythia__keys *run, const struct pythia_column *column
     return PYTHIA_OK;
 }
 
+/* The basis of a number's levels, if it has some that can be tested: two regressors at least, or
+ * they say what the ranks say. */
+static int take_levels(struct pythia__keys *run, const struct pythia_column *column)
+{
+    struct pythia__key *key = &run->keys[run->count - 1];
+    struct pythia_column levels = *column;
+    struct pythia_column_code code = {0};
+    levels.categorical = true;
+    int status = pythia_column_encode(&levels, run->input->rows, NULL, &code);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia__matrix m = {code.values, run->input->rows, code.columns, 1, run->input->rows};
+    if (code.skip != PYTHIA_COLUMN_USED || code.columns < 2)
+        goto out;
+    status = pythia__basis_init(&key->levels, run->input->rows, code.columns);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia__basis_fit(&key->levels, &m, &run->confounders);
+    if (code.columns > run->widest)
+        run->widest = code.columns;
+out:
+    pythia_column_code_clear(&code);
+    return status;
+}
+
 /* Encode the keys that are to be tested, and give all results what is known before. */
 static int take_keys(struct pythia__keys *run, const double *places,
                      struct pythia_association_result *results)
@@ -234,6 +260,9 @@ static int take_keys(struct pythia__keys *run, const double *places,
         r->few = pythia_rests_on_few(code.support, in->rows);
         if (r->skip == PYTHIA_COLUMN_USED)
             status = take_key(run, column, &code, r);
+        bool both = r->skip == PYTHIA_COLUMN_USED && !column->categorical && column->levels;
+        if (status == PYTHIA_OK && both)
+            status = take_levels(run, column);
         pythia_column_code_clear(&code);
         if (status != PYTHIA_OK)
             return status;
@@ -284,8 +313,8 @@ static void set_variate(struct pythia__keys *run, struct pythia__key *key)
         key->variate[i] *= -1;
 }
 
-/* Test one key. */
-static int test_key(struct pythia__keys *run, struct pythia__key *key)
+/* Test one key in one way. */
+static int test_one_way(struct pythia__keys *run, struct pythia__key *key)
 {
     struct pythia_association_result *r = key->result;
     const struct pythia__basis *x = &key->x, *y = &run->y;
@@ -331,6 +360,108 @@ static int test_key(struct pythia__keys *run, struct pythia__key *key)
             return status;
     }
     return PYTHIA_OK;
+}
+
+/* How each row stands on the edges that a key has to do with: they are weighed by that, because
+ * noise of the others would blur a cut. */
+static void score_rows(const struct pythia__keys *run, const struct pythia__key *key,
+                       double *scores)
+{
+    const struct pythia__basis *y = pythia__key_y(run, key);
+    for (size_t i = 0; i < run->input->rows; i++) {
+        scores[i] = 0;
+        for (size_t j = 0; j < y->rank; j++)
+            scores[i] += y->q[i * y->rank + j] * key->variate[j];
+    }
+}
+
+/* How much more of the variance of `scores` lies between the best set of levels and the others than
+ * between numbers above and below a cut. */
+static int compare_cuts(const struct pythia_column *column, const double *scores, size_t n,
+                        double *more)
+{
+    struct pythia_column levels = *column;
+    struct pythia_split by_numbers = {0}, by_levels = {0};
+    levels.categorical = true;
+    int status = pythia_split_find(column, scores, n, &by_numbers);
+    if (status == PYTHIA_OK)
+        status = pythia_split_find(&levels, scores, n, &by_levels);
+    if (status == PYTHIA_OK)
+        *more = fmax(by_levels.share, 0) - fmax(by_numbers.share, 0); /* NaN gives way */
+    pythia_split_clear(&by_numbers);
+    pythia_split_clear(&by_levels);
+    return status;
+}
+
+/* Does a key stand as levels rather than as numbers? They have to say more, and what they say must
+ * not be said by a cut nearly as well, which is what a reader expects of numbers. */
+static int stands_as_levels(struct pythia__keys *run, const struct pythia__key *numbers,
+                            const struct pythia__key *levels, bool *stands)
+{
+    const struct pythia_association_result *a = numbers->result, *b = levels->result;
+    double more = 0;
+    *stands = false;
+    if (!(b->p <= a->p) ||
+        fmax(b->explained - a->explained, b->explained_edges - a->explained_edges) < AHEAD)
+        return PYTHIA_OK;
+    size_t n = run->input->rows;
+    const struct pythia_column *column = &run->input->keys[a->column];
+    double *scores = pythia_calloc(n, sizeof(*scores));
+    if (!scores)
+        return PYTHIA_ENOMEM;
+    score_rows(run, levels, scores);
+    int status = compare_cuts(column, scores, n, &more);
+    /* Scores are of ranks, in which values that are fast by the same may be far apart. */
+    if (status == PYTHIA_OK && more < AHEAD && run->clipped.rank > 0)
+        status = compare_cuts(column, run->clipped.q, n, &more);
+    *stands = status == PYTHIA_OK && more >= AHEAD;
+    pythia_free(scores);
+    return status;
+}
+
+/* The p of two tests of one hypothesis, by Simes; of one that was not made, that of the other. */
+static double join_p(double a, double b)
+{
+    return isnan(a) || isnan(b) ? fmin(a, b) : fmin(2 * fmin(a, b), fmax(a, b));
+}
+
+/* Test a number also as levels, and let the key stand in the way that says more. */
+static int test_both_ways(struct pythia__keys *run, struct pythia__key *key)
+{
+    struct pythia_association_result *r = key->result, of_levels = *r;
+    struct pythia__key levels = {
+        .x = key->levels, .partly = key->partly, .two_ways = true, .result = &of_levels};
+    bool stands = false;
+    key->levels = (struct pythia__basis){0};
+    key->two_ways = true;
+    of_levels.categorical = true;
+    of_levels.regressors = levels.x.rank;
+    int status = test_one_way(run, key);
+    if (status != PYTHIA_OK)
+        goto out;
+    status = test_one_way(run, &levels);
+    if (status != PYTHIA_OK)
+        goto out;
+    double p = join_p(r->p, of_levels.p);
+    status = stands_as_levels(run, key, &levels, &stands);
+    if (stands) {
+        struct pythia__key numbers = *key;
+        *key = levels;
+        levels = numbers; /* is freed */
+        *r = of_levels;
+        key->result = r;
+    }
+    r->p = p;
+out:
+    pythia__basis_free(&levels.x);
+    pythia__basis_free(&levels.shrunk_x);
+    pythia__basis_free(&levels.shrunk_y);
+    return status;
+}
+
+static int test_key(struct pythia__keys *run, struct pythia__key *key)
+{
+    return key->levels.rank > 0 ? test_both_ways(run, key) : test_one_way(run, key);
 }
 
 /* Find the q values, and which of them are significant. The threshold is the p that the procedure
@@ -476,22 +607,15 @@ static int split_keys(struct pythia__keys *run, const double *total)
     int status = PYTHIA_OK;
     for (size_t k = 0; k < run->count; k++) {
         struct pythia_association_result *r = run->keys[k].result;
-        const struct pythia__basis *y = pythia__key_y(run, &run->keys[k]);
-        const struct pythia_column *column = &run->input->keys[r->column];
+        const struct pythia_column column = pythia_association_column(run->input, r);
         if (!r->significant)
             continue;
-        /* The variate weighs the edges by what they have to do with the key; noise of the others
-         * would blur the cut in the total. */
-        for (size_t i = 0; i < n; i++) {
-            scores[i] = 0;
-            for (size_t j = 0; j < y->rank; j++)
-                scores[i] += y->q[i * y->rank + j] * run->keys[k].variate[j];
-        }
-        status = pythia_split_find(column, scores, n, &r->split);
+        score_rows(run, &run->keys[k], scores);
+        status = pythia_split_find(&column, scores, n, &r->split);
         if (status != PYTHIA_OK)
             goto out;
         if (!isnan(r->split.share))
-            compare_split_groups(&r->split, column, total, clipped, n, r);
+            compare_split_groups(&r->split, &column, total, clipped, n, r);
     }
 out:
     pythia_free(clipped);
@@ -537,6 +661,7 @@ static void free_run(struct pythia__keys *run)
 {
     for (size_t k = 0; k < run->count; k++) {
         pythia__basis_free(&run->keys[k].x);
+        pythia__basis_free(&run->keys[k].levels);
         pythia__basis_free(&run->keys[k].shrunk_x);
         pythia__basis_free(&run->keys[k].shrunk_y);
     }

@@ -197,6 +197,10 @@ int pythia__keys_confirm(struct pythia__keys *run, struct pythia__key **order, s
                                                 &order[k]->result->p_permutation);
         if (status != PYTHIA_OK)
             return status;
+        /* Numbers stand as levels because these fitted better: that is the better of two tests. */
+        bool better_of_two = order[k]->two_ways && order[k]->result->categorical;
+        if (better_of_two)
+            order[k]->result->p_permutation = fmin(1, 2 * order[k]->result->p_permutation);
     }
     for (size_t k = 0; k < count && in->halves > 0; k++)
         order[k]->result->stability = 0;

@@ -24,8 +24,10 @@ struct pythia__room {
 struct pythia__key {
     struct pythia__basis x;                  /* of its regressors, without the confounders */
     struct pythia__basis shrunk_x, shrunk_y; /* whose cosines are shrunk; empty with enough rows */
-    bool ranked;                             /* its first regressor are the ranks of numbers */
-    bool partly; /* tested among the rows that have it, and some do not */
+    struct pythia__basis levels; /* of numbers also as levels, while that is tested; or empty */
+    bool ranked;                 /* its first regressor are the ranks of numbers */
+    bool two_ways;               /* it was tested as numbers and as levels */
+    bool partly;                 /* tested among the rows that have it, and some do not */
     /* The first variate of the edges, in the basis that the key is asked with. */
     double variate[PYTHIA_ASSOCIATION_EDGES_MAX];
     struct pythia_association_result *result;

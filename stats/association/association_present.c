@@ -75,7 +75,7 @@ int pythia__keys_p_where_present(struct pythia__keys *run, const struct pythia__
 {
     static const struct pythia__basis none;
     const struct pythia_association_input *in = run->input;
-    const struct pythia_column *column = &in->keys[key->result->column];
+    const struct pythia_column column = pythia_association_column(in, key->result);
     struct pythia__basis x = {0}, y = {0}, without = {0};
     others = others ? others : &none;
     size_t n = in->rows, rows = key->result->present, taken = run->confounders.rank + others->rank;
@@ -90,7 +90,7 @@ int pythia__keys_p_where_present(struct pythia__keys *run, const struct pythia__
     int status = marks && scratch ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         goto out;
-    mark_present(column, n, marks);
+    mark_present(&column, n, marks);
     struct pythia__matrix durations = {in->durations, n, in->edges, 1, n},
                           numbers = {marks, n, 1, 1, n}, levels = matrix_of(&key->x);
     status = fit_others(&run->confounders, others, marks, rows, scratch, &without);
@@ -99,8 +99,8 @@ int pythia__keys_p_where_present(struct pythia__keys *run, const struct pythia__
     status = fit_present(&durations, marks, rows, true, &without, scratch, &y);
     if (status != PYTHIA_OK)
         goto out;
-    status = fit_present(column->categorical ? &levels : &numbers, marks, rows,
-                         !column->categorical, &without, scratch, &x);
+    status = fit_present(column.categorical ? &levels : &numbers, marks, rows, !column.categorical,
+                         &without, scratch, &x);
     if (status != PYTHIA_OK)
         goto out;
     if (x.rank > 0 && y.rank > 0)

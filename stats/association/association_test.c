@@ -5,6 +5,14 @@
 #include "pythia/cca.h"
 #include "pythia/status.h"
 
+struct pythia_column pythia_association_column(const struct pythia_association_input *input,
+                                               const struct pythia_association_result *result)
+{
+    struct pythia_column column = input->keys[result->column];
+    column.categorical = result->categorical;
+    return column;
+}
+
 const struct pythia__basis *pythia__key_x(const struct pythia__key *key)
 {
     return key->shrunk_x.q ? &key->shrunk_x : &key->x;

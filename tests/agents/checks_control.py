@@ -2,6 +2,7 @@
 """What an agent asks, confirms and reports; when a list holds and when it no longer does; types of requests."""
 import os
 import re
+import socket
 import time
 
 from agent_program import shape
@@ -206,6 +207,42 @@ def a_service_may_be_named_in_the_environment(suite):
     assert shape(spans_of(suite, program, chain('a', 'b'))[0]) == 'a b<a'
 
 
+def places(spans):
+    return {(span['host'], span['pid']) for span in spans}
+
+
+def host_and_pid(instance):
+    host, pid, _ = instance.split(':')
+    return host, int(pid)
+
+
+@check
+def spans_name_the_host_and_the_process_of_the_instance(suite):
+    program = suite.start()
+    suite.set(open=ids('b'))
+    spans, _ = spans_of(suite, program, chain('a', 'b'))
+    here = socket.gethostname(), program.child.pid
+    assert places(spans) == {here}, f'{places(spans)}, not {here}'
+    assert [host_and_pid(one) for one in suite.server.instances] == [here], suite.server.instances
+    spans, _ = spans_of(suite, program, chain('a'), service='other')
+    assert places(spans) == {here} and spans[0]['service'] == 'other', spans
+
+
+@check
+def what_a_program_says_of_its_host_and_process_stays(suite):
+    for given, host in (('shop-7.example', 'shop-7.example'), ('[2001:db8::7]', socket.gethostname())):
+        program = suite.start(OTEL_RESOURCE_ATTRIBUTES=f'host.name={given},process.pid=seven')
+        suite.await_polls()
+        spans, _ = spans_of(suite, program, chain('a'))
+        assert places(spans) == {(given, 'seven')}, spans
+        instance = [*suite.server.instances][-1]
+        assert host_and_pid(instance) == (host, program.child.pid), f'{given}: {instance}, whose host has no colon'
+        assert program.end() == 0
+    program = suite.start(OTEL_RESOURCE_ATTRIBUTES='host.name=shop-7')
+    spans, _ = spans_of(suite, program, chain('a'))
+    assert places(spans) == {('shop-7', program.child.pid)}, spans
+
+
 @check
 def a_child_that_was_forked_is_an_instance_of_its_own(suite):
     program = suite.start()
@@ -216,6 +253,7 @@ def a_child_that_was_forked_is_an_instance_of_its_own(suite):
     assert answer['status'] == 0, answer
     assert shape(program.spans) == 'a a a b<a b<a b<a', shape(program.spans)
     assert len(suite.server.instances) == 2, suite.server.instances
+    assert places(program.spans) == {host_and_pid([*suite.server.instances][-1])}, 'spans of the child name the child'
     spans, _ = spans_of(suite, program, chain('a', 'b'))
     assert shape(spans) == 'a b<a', shape(spans)
     child = [one for one in suite.server.instances][-1]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Servers that are slow, broken or malicious, and numbers that nobody expects: the program must not notice."""
+import socket
 import time
 
 from agent_program import shape
 from checks_spans import chain, check, ids, spans_of
+from fake_pythiad import head
 
 RETRIES_MAX = 30  # in three seconds with polls of 20 ms: without back-off there are 150
 
@@ -55,6 +57,57 @@ def answers_that_are_no_http_change_nothing(suite):
                 b'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n',
                 b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffff\r\nx'):
         survive(suite, program, 'raw', raw)
+
+
+@check
+def lists_with_another_status_change_nothing(suite):
+    program = suite.start()
+    suite.server.lease_ms = 600000
+    body = b'{"lease_ms":600000,"poll_ms":20,"open":[],"default":"none"}'
+    for status in (500, 401, 404, 206, 299):
+        survive(suite, program, 'raw', head(status, len(body), 'ETag: "0123456789abcdef"') + body)
+
+
+@check
+def reports_that_are_never_answered_hold_no_list_up(suite):
+    program = suite.start()
+    suite.set(open=[])
+    spans_of(suite, program, chain('a', 'b'))
+    with suite.server.lock:
+        suite.server.post_status = 0
+        posts = suite.server.posts
+    suite.server.want('shop', open=ids('b'))
+    begun = time.monotonic()
+    suite.until(lambda: in_force(suite, program) == 'a b<a', 'the list')
+    suite.server.until(lambda: suite.server.posts > posts, 'a report', 60)
+    suite.server.want('shop', open=[])
+    suite.until(lambda: in_force(suite, program) == 'a', 'the next list')
+    suite.within('two lists are in force', 1e3 * (time.monotonic() - begun), 8400)
+    with suite.server.lock:
+        suite.server.post_status = 200
+    suite.set(open=ids('b'))
+    assert in_force(suite, program) == 'a b<a'
+
+
+@check
+def a_server_that_cannot_be_reached_stops_nobody(suite):
+    with socket.create_server(('127.0.0.1', 0), backlog=0) as listener:
+        waiting = [socket.socket() for _ in range(4)]  # they fill the queue of connections that nobody accepts
+        try:
+            for one in waiting:
+                one.setblocking(False)
+                one.connect_ex(listener.getsockname())
+            for url in (f'http://127.0.0.1:{listener.getsockname()[1]}', 'http://pythiad.invalid:4318'):
+                program = suite.start(PYTHIA_URL=url)
+                late_ms = suite.do(program, 'pause', ms=1000)['late_ms']
+                assert in_force(suite, program) == 'a', url
+                begun = time.monotonic()
+                assert program.end() == 0, program.errors
+                suite.within(f'the program ends while {url} cannot be reached', 1e3 * (time.monotonic() - begun), 2000)
+                suite.within('one of its threads waits at most', late_ms, 50)
+        finally:
+            for one in waiting:
+                one.close()
 
 
 @check

@@ -12,6 +12,8 @@ It counts what it is asked and keeps what it is told. `mode` is what it does wit
     raw      sends `raw` as it is
     body     answers 200 with `raw` as the body
     refuse   answers 503
+
+`post_status` is what it answers to a report; 0: it takes reports and never answers.
 """
 import hashlib
 import json
@@ -178,7 +180,7 @@ class FakePythiad:
         with self.lock:
             self.posts += 1
             status = self.post_status
-            if status == 200:
+            if status in (200, 0):
                 report = json.loads(request.body)
                 self.reports.append((report, len(request.body)))
                 del self.reports[:-200]
@@ -187,8 +189,11 @@ class FakePythiad:
                 for point in report.get('points', []):
                     self.note_point(point)
             self.lock.notify_all()
-        connection.sendall(head(status, 2) + b'{}')
-        return True
+        while status == self.post_status == 0 and not has_ended(connection):
+            threading.Event().wait(.05)
+        if status:
+            connection.sendall(head(status, 2) + b'{}')
+        return status != 0
 
     def note_point(self, point):
         known = self.points.setdefault(point['id'], {'hits': 0})

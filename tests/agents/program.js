@@ -30,7 +30,8 @@ const exporter = {
   export(spans, done) {
     for (const span of spans) {
       if (/^(?:names|cost)/.test(span.instrumentationScope.name)) continue;
-      write({ span: { service: span.resource.attributes['service.name'], scope: span.instrumentationScope.name,
+      const { attributes: place } = span.resource;
+      write({ span: { service: place['service.name'], host: place['host.name'] ?? null, pid: place['process.pid'] ?? null, scope: span.instrumentationScope.name,
         name: span.name, trace: span.spanContext().traceId, id: span.spanContext().spanId,
         parent: span.parentSpanContext?.spanId ?? '', kind: KINDS[span.kind], attributes: span.attributes,
         links: span.links.map(({ context }) => ({ trace: context.traceId, id: context.spanId })),
@@ -46,7 +47,9 @@ const providers = new Map();
 function providerOf(service) {
   let provider = providers.get(service);
   if (provider === undefined) {
-    provider = new NodeTracerProvider({ resource: resourceFromAttributes({ 'service.name': service }),
+    const given = (process.env.OTEL_RESOURCE_ATTRIBUTES ?? '').split(',').filter(Boolean).map((pair) => pair.split('='));
+    const resource = resourceFromAttributes({ ...Object.fromEntries(given), 'service.name': service });
+    provider = new NodeTracerProvider({ resource,
       spanProcessors: [new SimpleSpanProcessor(exporter)] });
     if (providers.size === 0) provider.register();
     providers.set(service, provider);

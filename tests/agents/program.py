@@ -35,7 +35,8 @@ def texts(context):
 
 
 def describe_export(span):
-    return {'service': span.resource.attributes['service.name'], 'scope': span.instrumentation_scope.name, 'name': span.name,
+    place = span.resource.attributes
+    return {'service': place['service.name'], 'host': place.get('host.name'), 'pid': place.get('process.pid'), 'scope': span.instrumentation_scope.name, 'name': span.name,
             **texts(span.context), 'parent': f'{span.parent.span_id:016x}' if span.parent else '',
             'kind': span.kind.name.lower(), 'attributes': dict(span.attributes),
             'links': [texts(link.context) for link in span.links], 'events': [event.name for event in span.events],

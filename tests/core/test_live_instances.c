@@ -1,5 +1,7 @@
 /* Points that would cost too much at all instances are opened at one of them. A request goes to one
  * of 8 instances of the store, which makes 8 calls; the time of one of these differs. */
+#include "pythia/closed_loop.h"
+#include "pythia/live_snapshot.h"
 #include "pythia/random.h"
 #include "stream.h"
 
@@ -103,8 +105,11 @@ static void send_requests(int count)
     }
 }
 
+static struct pythia_loop store_log; /* what the owner logs */
+
 static void look(struct stream *s, const struct pythia_live_cycle *cycle)
 {
+    assert_int_equal(pythia_loop_tell(&store_log, cycle, 100, 1 << 20), PYTHIA_OK);
     char slow[16];
     snprintf(slow, sizeof(slow), "store:C%d", store.slow);
     for (size_t i = 0; i < cycle->decisions.switch_count; i++) {
@@ -131,7 +136,7 @@ static void look(struct stream *s, const struct pythia_live_cycle *cycle)
     store.mixed += cycle->requests > 0 && cycle->spans % cycle->requests != 0;
 }
 
-static void begin(unsigned instances, double added_ns, int slow_host, uint64_t seed)
+static void attach(unsigned instances, double added_ns, int slow_host, uint64_t seed)
 {
     struct pythia_live_options o = usual;
     memset(&store, 0, sizeof(store));
@@ -147,6 +152,11 @@ static void begin(unsigned instances, double added_ns, int slow_host, uint64_t s
     stream_begin(&store.s);
     store.s.look = look;
     stream_attach(&store.s, NULL, &o);
+}
+
+static void begin(unsigned instances, double added_ns, int slow_host, uint64_t seed)
+{
+    attach(instances, added_ns, slow_host, seed);
     send_requests(100);
     assert_true(pythia_live_wish(store.s.live) > 0);
 }
@@ -162,7 +172,21 @@ static double end(void)
 {
     double cost = PRICE_NS * (double)store.hits / (double)store.requests;
     stream_end(&store.s);
+    pythia_loop_free(&store_log);
     return cost;
+}
+
+static struct pythia_verdict verdict_now(void)
+{
+    assert_int_equal(store_log.verdicts.count, 1);
+    return store_log.verdicts.list[0];
+}
+
+static void send_cycle(void)
+{
+    size_t cycles = store.s.cycles;
+    while (store.s.cycles == cycles)
+        send_requests(1);
 }
 
 static void a_point_that_is_too_expensive_is_opened_at_one_instance(void **state)
@@ -189,6 +213,8 @@ static void it_costs_an_eighth_of_what_it_costs_at_all_instances(void **state)
     end();
     begin(8, 0, ALL, 5);
     search_on();
+    send_cycle();
+    assert_int_equal(verdict_now().part, 1);
     assert_false(store.at_part);
     assert_true(store.found);
     assert_int_equal(pythia_live_numbers(store.s.live).elsewhere, 0);
@@ -259,6 +285,72 @@ static void the_search_goes_on_at_another_instance(void **state)
     end();
 }
 
+/* The owner says where that is; the verdict stands all the while. */
+static void what_is_open_at_one_instance_stays_so_over_a_restart(void **state)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct pythia_buf saved = {0}, texts = {0};
+        struct pythia_error e = {0};
+        struct pythia_verdicts verdicts = {0};
+        begin(8, 300, ALL, seed);
+        search_on();
+        send_requests(800);
+        struct pythia_verdict was = verdict_now();
+        assert_int_equal(was.state, PYTHIA_VERDICT_FOUND);
+        assert_int_equal(was.part, 8); /* and so is what it describes */
+        assert_true(
+            pythia_text_starts(pythia_vocabulary_tracepoint_id(store.s.vocabulary, was.part_point),
+                               PYTHIA_TEXT("store:C")));
+        uint64_t now_ms = store.s.now_ms, number = store.s.number;
+        assert_int_equal(pythia_live_snapshot_save(store.s.live, &saved), PYTHIA_OK);
+        assert_int_equal(pythia_verdicts_save(&store_log.verdicts, store.s.vocabulary, &texts),
+                         PYTHIA_OK);
+        end();
+
+        attach(8, 300, ALL, seed);
+        store.s.now_ms = now_ms;
+        store.s.number = number;
+        assert_int_equal(pythia_live_snapshot_restore(store.s.live, pythia_buf_text(&saved), &e),
+                         PYTHIA_OK);
+        assert_int_equal(
+            pythia_verdicts_load(&verdicts, store.s.vocabulary, pythia_buf_text(&texts)),
+            PYTHIA_OK);
+        assert_int_equal(pythia_loop_resume(&store_log, store.s.live, &verdicts), PYTHIA_OK);
+        assert_int_equal(verdict_now().part, 8);
+        stream_applied(&store.s);
+        for (int i = 0; i < 8; i++) {
+            send_cycle();
+            assert_int_equal(verdict_now().state, PYTHIA_VERDICT_FOUND);
+        }
+        assert_true(store.found);
+        assert_int_equal(verdict_now().since, was.since);
+        assert_int_equal(verdict_now().changes, was.changes);
+        assert_int_equal(store.mixed, 0);
+        assert_true(pythia_live_numbers(store.s.live).elsewhere > 0);
+        end();
+        pythia_buf_free(&saved);
+        pythia_buf_free(&texts);
+    }
+}
+
+/* Without instances to tell apart, nothing could be open at one of them. */
+static void a_search_with_instances_is_refused_where_there_are_none(void **state)
+{
+    struct pythia_buf saved = {0};
+    struct pythia_error e = {0};
+    struct stream plain;
+    begin(8, 300, ALL, 3);
+    search_on();
+    assert_int_equal(pythia_live_snapshot_save(store.s.live, &saved), PYTHIA_OK);
+    end();
+    stream_begin(&plain);
+    stream_attach(&plain, NULL, &usual);
+    assert_int_equal(pythia_live_snapshot_restore(plain.live, pythia_buf_text(&saved), &e),
+                     PYTHIA_EFORMAT);
+    stream_end(&plain);
+    pythia_buf_free(&saved);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +360,8 @@ int main(void)
         cmocka_unit_test(where_all_hosts_vary_none_is_preferred),
         cmocka_unit_test(where_instances_cannot_be_told_apart_it_stays_closed),
         cmocka_unit_test(the_search_goes_on_at_another_instance),
+        cmocka_unit_test(what_is_open_at_one_instance_stays_so_over_a_restart),
+        cmocka_unit_test(a_search_with_instances_is_refused_where_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Requests whose roots are named "GET" and say nothing but their path, as of a server without
  * routes: one route with thousands of tenants is one type, and is learnt and searched as such. */
 #include "pythia/attributes.h"
+#include "pythia/live_snapshot.h"
 #include "stream.h"
 
 #define TENANTS  10000
@@ -157,12 +158,41 @@ static void with_a_space_no_tenant_is_a_type_for_a_while(void **state)
     pythia_space_destroy(space);
 }
 
+/* So does a search that was saved: an engine that goes on with it makes no type of a tenant that it
+ * has not met. */
+static void with_a_restored_search_no_tenant_is_a_type(void **state)
+{
+    struct stream s, next;
+    struct pythia_buf saved = {0};
+    struct pythia_error e = {0};
+    stream_begin(&s);
+    stream_attach(&s, NULL, &usual);
+    send(&s, 400);
+    assert_true(pythia_live_has_snapshot(s.live) && knows_type(&s, ORDERS));
+    assert_int_equal(pythia_live_snapshot_save(s.live, &saved), PYTHIA_OK);
+    stream_end(&s);
+
+    stream_begin(&next);
+    stream_attach(&next, NULL, &usual);
+    assert_int_equal(pythia_live_snapshot_restore(next.live, pythia_buf_text(&saved), &e),
+                     PYTHIA_OK);
+    uint64_t types = pythia_live_numbers(next.live).types;
+    get(&next, "/tenants/ada/orders", 10);
+    get(&next, "/tenants/bob/orders", 10);
+    assert_int_equal(pythia_live_drain(next.live), PYTHIA_OK);
+    assert_int_equal(pythia_live_numbers(next.live).types, types);
+    assert_int_equal(pythia_live_numbers(next.live).merged_types, 0);
+    stream_end(&next);
+    pythia_buf_free(&saved);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_thousand_paths_of_one_route_are_one_type),
         cmocka_unit_test(types_that_were_searched_already_get_no_more_requests),
         cmocka_unit_test(with_a_space_no_tenant_is_a_type_for_a_while),
+        cmocka_unit_test(with_a_restored_search_no_tenant_is_a_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

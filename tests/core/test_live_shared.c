@@ -2,6 +2,7 @@
  * */
 #include "pythia/buf.h"
 #include "pythia/live_shared.h"
+#include "pythia/live_snapshot.h"
 #include "pythia/space_file.h"
 #include "stream.h"
 
@@ -281,7 +282,7 @@ static void join_from_snapshot(struct log *log, size_t i, struct pythia_text sna
             pythia_vocabulary_string(log->engines[i].vocabulary, pythia_text_of(name));
         (void)pythia_vocabulary_tracepoint(log->engines[i].vocabulary, 0, 0, number);
     }
-    assert_int_equal(pythia_live_shared_restore(log->engines[i].live, snapshot, &e), PYTHIA_OK);
+    assert_int_equal(pythia_live_snapshot_restore(log->engines[i].live, snapshot, &e), PYTHIA_OK);
     log->read[i] = log->count;
     stream_applied(&log->engines[i]);
 }
@@ -301,8 +302,8 @@ static void an_engine_that_begins_with_a_snapshot_goes_on_as_the_others(void **s
             pythia_live_shared_take(log.engines[1].live, log.names[1], &log.messages[log.count++]),
             PYTHIA_OK);
         read_log(&log);
-        assert_true(pythia_live_shared_has_snapshot(log.engines[0].live));
-        assert_int_equal(pythia_live_shared_save(log.engines[0].live, &snapshot), PYTHIA_OK);
+        assert_true(pythia_live_has_snapshot(log.engines[0].live));
+        assert_int_equal(pythia_live_snapshot_save(log.engines[0].live, &snapshot), PYTHIA_OK);
         join_from_snapshot(&log, 2, pythia_buf_text(&snapshot));
         assert_true(numbers(&log, 2).waiting_requests > 0);
         uint64_t before = numbers(&log, 0).rounds;
@@ -352,10 +353,10 @@ static void engines_go_down_the_same_layers_whoever_knows_them(void **state)
         if (rounds == 1) { /* one that begins with a snapshot knows them too */
             struct pythia_buf saved = {0};
             struct pythia_error e = {0};
-            assert_int_equal(pythia_live_shared_save(log.engines[1].live, &saved), PYTHIA_OK);
+            assert_int_equal(pythia_live_snapshot_save(log.engines[1].live, &saved), PYTHIA_OK);
             join(&log, 2, &usual);
             assert_int_equal(
-                pythia_live_shared_restore(log.engines[2].live, pythia_buf_text(&saved), &e),
+                pythia_live_snapshot_restore(log.engines[2].live, pythia_buf_text(&saved), &e),
                 PYTHIA_OK);
             stream_applied(&log.engines[2]);
             log.read[2] = log.count;
@@ -381,10 +382,10 @@ static void begin_afresh(struct log *log, size_t from)
 {
     struct pythia_buf saved = {0};
     struct pythia_error e = {0};
-    assert_int_equal(pythia_live_shared_save(log->engines[from].live, &saved), PYTHIA_OK);
+    assert_int_equal(pythia_live_snapshot_save(log->engines[from].live, &saved), PYTHIA_OK);
     for (size_t i = 0; i < log->engine_count; i++) {
         assert_int_equal(
-            pythia_live_shared_restore(log->engines[i].live, pythia_buf_text(&saved), &e),
+            pythia_live_snapshot_restore(log->engines[i].live, pythia_buf_text(&saved), &e),
             PYTHIA_OK);
         stream_applied(&log->engines[i]);
     }
@@ -428,8 +429,8 @@ static void a_search_that_had_not_begun_begins_afresh_with_nothing(void **state)
     }
     assert_int_equal(read_message(&log, 0, pythia_buf_text(&log.messages[0])), PYTHIA_OK);
     lose_log(&log);
-    assert_false(pythia_live_shared_has_snapshot(log.engines[1].live));
-    assert_int_equal(pythia_live_shared_save(log.engines[1].live, &saved), PYTHIA_OK);
+    assert_false(pythia_live_has_snapshot(log.engines[1].live));
+    assert_int_equal(pythia_live_snapshot_save(log.engines[1].live, &saved), PYTHIA_OK);
     begin_afresh(&log, 1);
     /* What the first knew of before counts no more: it would begin by itself with that. */
     for (size_t sent = log.count; log.count == sent; send_due(&log))
@@ -440,7 +441,7 @@ static void a_search_that_had_not_begun_begins_afresh_with_nothing(void **state)
     run(&log, 6);
     assert_alike(&log);
     /* One whose search has begun by then cannot go on with nothing. */
-    assert_int_equal(pythia_live_shared_restore(log.engines[0].live, pythia_buf_text(&saved), &e),
+    assert_int_equal(pythia_live_snapshot_restore(log.engines[0].live, pythia_buf_text(&saved), &e),
                      PYTHIA_EUSAGE);
     pythia_buf_free(&saved);
     end(&log);
@@ -453,10 +454,10 @@ static void a_snapshot_that_is_cut_off_is_refused_and_changes_nothing(void **sta
     struct pythia_error e = {0};
     begin(&log, 2);
     run_two(&log, 3);
-    assert_int_equal(pythia_live_shared_save(log.engines[0].live, &snapshot), PYTHIA_OK);
+    assert_int_equal(pythia_live_snapshot_save(log.engines[0].live, &snapshot), PYTHIA_OK);
     for (size_t size = 0; size < snapshot.size; size += 1 + snapshot.size / 300)
-        assert_int_equal(pythia_live_shared_restore(log.engines[1].live,
-                                                    (struct pythia_text){snapshot.bytes, size}, &e),
+        assert_int_equal(pythia_live_snapshot_restore(
+                             log.engines[1].live, (struct pythia_text){snapshot.bytes, size}, &e),
                          PYTHIA_EFORMAT);
     run_two(&log, 6);
     assert_alike(&log);
@@ -469,11 +470,11 @@ static void a_snapshot_of_another_version_is_refused_by_its_name(void **state)
     struct log log;
     struct pythia_error e = {0};
     begin(&log, 1);
-    assert_false(pythia_live_shared_has_snapshot(log.engines[0].live));
-    assert_int_equal(pythia_live_shared_restore(log.engines[0].live,
-                                                PYTHIA_TEXT("{\"format\":\"pythia.snapshot/9\"}\n"),
-                                                &e),
-                     PYTHIA_EFORMAT);
+    assert_false(pythia_live_has_snapshot(log.engines[0].live));
+    assert_int_equal(
+        pythia_live_snapshot_restore(log.engines[0].live,
+                                     PYTHIA_TEXT("{\"format\":\"pythia.snapshot/9\"}\n"), &e),
+        PYTHIA_EFORMAT);
     assert_string_equal(e.sentence,
                         "it has the format pythia.snapshot/9, and this pythiad reads "
                         "pythia.snapshot/2; run the same version of pythiad everywhere");

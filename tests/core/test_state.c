@@ -114,6 +114,58 @@ static void what_is_put_down_is_there_again(void **state)
 
 /* ---- schemas ---- */
 
+static void assert_search(struct pythia_state *s, const char *snapshot, const char *verdicts,
+                          const char *instances, uint64_t unix_ns)
+{
+    struct pythia_buf texts = {0};
+    struct pythia_state_search found;
+    assert_int_equal(pythia_state_get_search(s, &texts, &found), PYTHIA_OK);
+    assert_true(pythia_text_equal(found.snapshot, pythia_text_of(snapshot)));
+    assert_true(pythia_text_equal(found.verdicts, pythia_text_of(verdicts)));
+    assert_true(pythia_text_equal(found.instances, pythia_text_of(instances)));
+    assert_true(found.unix_ns == unix_ns);
+    pythia_buf_free(&texts);
+}
+
+static void a_search_is_there_as_it_was_put_or_set_aside(void **state)
+{
+    const struct pythia_state_search first = {PYTHIA_TEXT("{}\nsearch"), PYTHIA_TEXT("verdicts"),
+                                              PYTHIA_TEXT("{\"s\":\"i\"}"), 5},
+                                     second = {PYTHIA_TEXT("other"), {NULL, 0}, {NULL, 0}, 6};
+    struct place place;
+    make_place(&place);
+    struct pythia_state *s = opened(place.state);
+    assert_search(s, "", "", "", 0);
+    assert_int_equal(pythia_state_put_search(s, &first), PYTHIA_OK);
+    pythia_state_close(s);
+    s = opened(place.state);
+    assert_search(s, "{}\nsearch", "verdicts", "{\"s\":\"i\"}", 5);
+
+    /* What is too large changes nothing; the limit itself is not too large. */
+    char *large = pythia_calloc(PYTHIA_STATE_SEARCH_MAX + 1, 1);
+    assert_non_null(large);
+    memset(large, 'x', PYTHIA_STATE_SEARCH_MAX);
+    struct pythia_state_search big = {{large, PYTHIA_STATE_SEARCH_MAX}, PYTHIA_TEXT("y"), {0}, 7};
+    assert_int_equal(pythia_state_put_search(s, &big), PYTHIA_ELIMIT);
+    assert_search(s, "{}\nsearch", "verdicts", "{\"s\":\"i\"}", 5);
+    assert_false(pythia_state_is_degraded(s));
+    big.verdicts.size = 0;
+    assert_int_equal(pythia_state_put_search(s, &big), PYTHIA_OK);
+    assert_search(s, large, "", "", 7);
+    pythia_free(large);
+
+    assert_int_equal(pythia_state_put_search(s, &second), PYTHIA_OK);
+    assert_search(s, "other", "", "", 6);
+    for (int i = 0; i < 2; i++) { /* the second time there is nothing to put aside */
+        assert_int_equal(pythia_state_put_search_aside(s), PYTHIA_OK);
+        assert_search(s, "", "", "", 6);
+    }
+    assert_int_equal(pythia_state_put_search(s, &first), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_search_aside(s), PYTHIA_OK);
+    pythia_state_close(s);
+    remove_place(&place);
+}
+
 static void execute(const char *path, const char *query)
 {
     sqlite3 *db;
@@ -832,6 +884,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_put_down_is_there_again),
+        cmocka_unit_test(a_search_is_there_as_it_was_put_or_set_aside),
         cmocka_unit_test(decisions_tell_their_cycle_and_its_start),
         cmocka_unit_test(the_state_of_each_schema_keeps_what_it_held),
         cmocka_unit_test(a_newer_schema_is_read_and_not_written),

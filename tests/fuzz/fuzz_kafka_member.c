@@ -8,6 +8,7 @@
 #include "fuzz.h"
 #include "kafka/kafka_shared.h"
 #include "pythia/live_shared.h"
+#include "pythia/live_snapshot.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -197,7 +198,7 @@ static void check_member(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     for (size_t i = 0; i < s->stand_count; i++)
         MUST(pythia__kafka_log_find_stand(s, s->stands[i].partition) == &s->stands[i]);
-    if (!pythia_live_shared_has_snapshot(k->live))
+    if (!pythia_live_has_snapshot(k->live))
         return;
     MUST(pythia__kafka_snapshot_write(k, false) == PYTHIA_OK);
     MUST(s->message.size > 0);

@@ -6,6 +6,7 @@
 #include "fuzz.h"
 #include "pythia/buf.h"
 #include "pythia/live_shared.h"
+#include "pythia/live_snapshot.h"
 #include "pythia/status.h"
 
 static int ignore_cycle(void *context, const struct pythia_live_cycle *cycle)
@@ -46,7 +47,7 @@ static void read_one(struct member *m, struct pythia_text message)
     struct pythia_error why = {0};
     bool snapshot = pythia_text_starts(message, PYTHIA_TEXT("{\"format\":\"pythia.snapshot"));
     int status =
-        (snapshot ? pythia_live_shared_restore : pythia_live_shared_read)(m->live, message, &why);
+        (snapshot ? pythia_live_snapshot_restore : pythia_live_shared_read)(m->live, message, &why);
     MUST(status == PYTHIA_OK || status == PYTHIA_EFORMAT);
     MUST(status == PYTHIA_OK || why.sentence[0]);
 }
@@ -57,14 +58,14 @@ static void check_snapshot(const struct member *m)
     struct pythia_buf once = {0}, twice = {0};
     struct pythia_error why = {0};
     struct member other;
-    if (!pythia_live_shared_has_snapshot(m->live))
+    if (!pythia_live_has_snapshot(m->live))
         return;
     begin_member(&other);
-    MUST(pythia_live_shared_save(m->live, &once) == PYTHIA_OK);
-    MUST(pythia_live_shared_restore(other.live, pythia_buf_text(&once), &why) == PYTHIA_OK);
+    MUST(pythia_live_snapshot_save(m->live, &once) == PYTHIA_OK);
+    MUST(pythia_live_snapshot_restore(other.live, pythia_buf_text(&once), &why) == PYTHIA_OK);
     MUST(pythia_live_shared_numbers(other.live).rounds ==
          pythia_live_shared_numbers(m->live).rounds);
-    MUST(pythia_live_shared_save(other.live, &twice) == PYTHIA_OK);
+    MUST(pythia_live_snapshot_save(other.live, &twice) == PYTHIA_OK);
     MUST(once.size > 0 && twice.size > 0);
     end_member(&other);
     pythia_buf_free(&once);

@@ -427,6 +427,24 @@ static void a_number_grows_with_what_it_adds(void **state)
     keyed_end(&k);
 }
 
+/* A tenth of the requests has the slow shard, and so has each other one. */
+static void one_shard_in_the_middle_is_slow(void **state)
+{
+    enum { N = 400 };
+    struct keyed k;
+    size_t counts[10] = {0};
+    keyed_draw(&k, PYTHIA_PLANTED_MIDDLE, 0, N);
+    assert_string_equal(text_of(&k, k.planted.key), "shard");
+    for (size_t i = 0; i < N; i++) {
+        assert_true(k.numbers[i] >= 0 && k.numbers[i] <= 9);
+        counts[(size_t)k.numbers[i]]++;
+        assert_int_equal(is_added(k.added[i]), k.numbers[i] == 4);
+    }
+    for (size_t shard = 0; shard < 10; shard++)
+        assert_true(fabs((double)counts[shard] / N - .1) < 4 * sqrt(.1 * .9 / N));
+    keyed_end(&k);
+}
+
 static void a_difference_is_of_two_keys(void **state)
 {
     enum { N = 400 };
@@ -645,7 +663,7 @@ static void causes_that_cannot_be_are_told(void **state)
         {{PYTHIA_PLANTED_REPLICA, 0, 0.3, 0},
          3,
          "replica needs more hosts than the 3 that serve a request"},
-        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 14"},
+        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 15"},
     };
     struct pythia_vocabulary *v;
     assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
@@ -677,6 +695,7 @@ int main(void)
         cmocka_unit_test(the_bad_host_is_where_requests_are_slow),
         cmocka_unit_test(a_bad_host_is_one_of_three_of_a_request),
         cmocka_unit_test(a_rare_call_is_made_by_few),
+        cmocka_unit_test(one_shard_in_the_middle_is_slow),
         cmocka_unit_test(a_number_grows_with_what_it_adds),
         cmocka_unit_test(a_difference_is_of_two_keys),
         cmocka_unit_test(one_category_is_slow),

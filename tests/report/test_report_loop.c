@@ -444,6 +444,40 @@ static void a_verdict_says_why_its_search_began_again(void **state)
     end(&b);
 }
 
+static void assert_instance(struct bench *b, uint32_t part, const char *instance,
+                            const char *wanted)
+{
+    const struct pythia_report_source source = {.vocabulary = b->vocabulary, .loop = &b->loop};
+    uint32_t pay =
+        pythia_vocabulary_tracepoint(b->vocabulary, string(b, "shop"), 0, string(b, "pay"));
+    const struct pythia_verdict v = {
+        .part = part, .part_point = pay, .instance = string(b, instance)};
+    struct pythia__doc d;
+    struct pythia_buf text = {0};
+    pythia__doc_begin(&d);
+    pythia__doc_paragraph(&d, PYTHIA__DOC_TEXT);
+    pythia__say_instance(&d, &source, &v);
+    pythia__doc_plain(&d.last->line, &text);
+    assert_string_equal(text.bytes ? text.bytes : "", wanted);
+    pythia_buf_free(&text);
+    pythia__doc_free(&d);
+}
+
+static void a_verdict_says_if_it_is_about_one_instance_only(void **state)
+{
+    struct bench b;
+    begin(&b);
+    assert_instance(&b, 0, "", "");
+    assert_instance(&b, 1, "web-1:7:1", "");
+    assert_instance(&b, 8, "",
+                    "This describes only requests to one of 8 instances of shop: a trace point is "
+                    "open at that one only.");
+    assert_instance(&b, 2, "web-1:7:1",
+                    "This describes only requests to one of 2 instances of shop, web-1:7:1: a "
+                    "trace point is open at that one only.");
+    end(&b);
+}
+
 static void each_failed_allocation_is_told(void **state)
 {
     long failures = 0;
@@ -482,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_place_below_the_application_says_what_it_works_for),
         cmocka_unit_test(a_search_that_begins_again_says_how_often_and_when),
         cmocka_unit_test(a_verdict_says_why_its_search_began_again),
+        cmocka_unit_test(a_verdict_says_if_it_is_about_one_instance_only),
         cmocka_unit_test(each_failed_allocation_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -306,6 +306,50 @@ static void a_binary_variable_splits_by_its_value(void **state)
     }
 }
 
+/* A value in the middle, several that are no range, and the largest, which a cut says; 21 different
+ * numbers are too many to be levels. */
+static void a_number_whose_middle_is_slow_is_named_by_its_values(void **state)
+{
+    static const struct {
+        int values, slow, also;
+        const char *split;
+        enum pythia_key_kind kind;
+    } cases[] = {{3, 1, 1, "is in {50}", PYTHIA_KEY_CATEGORICAL},
+                 {10, 2, 7, "is in {100, 350}", PYTHIA_KEY_CATEGORICAL},
+                 {10, 9, 9, "is >= 425", PYTHIA_KEY_NUMERIC}};
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct requests r;
+        struct pythia_random random;
+        requests_begin_folded(&r);
+        pythia_random_init(&random, 11);
+        for (int i = 0; i < 300; i++) {
+            int value = (int)pythia_random_below(&random, (uint64_t)cases[c].values);
+            bool slow = value == cases[c].slow || value == cases[c].also;
+            requests_add(&r, "A(batch=%d,other=%d){1000 B{%.0f} 1000}", 50 * value,
+                         (int)pythia_random_below(&random, 100),
+                         1e6 * ((slow ? 30 : 10) + pythia_random_normal(&random)));
+        }
+        struct explained e = explain(&r);
+        const struct pythia_explanation *x = &e.x.found[0];
+        assert_int_equal(e.x.found_count, 1);
+        assert_string_equal(x->name, "batch");
+        assert_string_equal(x->split, cases[c].split);
+        assert_int_equal(x->kind, cases[c].kind);
+        assert_int_equal(x->slow_level_count, x->kind == PYTHIA_KEY_CATEGORICAL
+                                                  ? 1 + (cases[c].slow != cases[c].also)
+                                                  : 0);
+        assert_true(x->result.confirmed && x->result.split_share > .9);
+        assert_true(x->kind == PYTHIA_KEY_NUMERIC || x->result.explained > .9);
+        assert_rel_equal(x->result.high_total - x->result.low_total, 20e6, .05);
+        /* The profile shows them in the order of numbers. */
+        assert_int_equal(x->profile_bins, cases[c].values);
+        assert_string_equal(x->profile[0].label, "0");
+        assert_string_equal(x->profile[2].label, "100");
+        assert_defined(&e);
+        end(&e, &r);
+    }
+}
+
 /* 40 requests with 300 keys, and 9 edges that all vary: with fewer than 5 requests to a variable
  * what is found is said with little confidence. */
 static void more_keys_than_requests_is_low_confidence(void **state)
@@ -858,6 +902,7 @@ int main(void)
         cmocka_unit_test(the_queue_is_named_first_among_20_distractors),
         cmocka_unit_test(bad_columns_do_no_harm_and_the_bad_host_is_named),
         cmocka_unit_test(a_binary_variable_splits_by_its_value),
+        cmocka_unit_test(a_number_whose_middle_is_slow_is_named_by_its_values),
         cmocka_unit_test(more_keys_than_requests_is_low_confidence),
         cmocka_unit_test(keys_of_later_requests_and_annotations_are_used),
         cmocka_unit_test(the_rounds_of_a_loop_are_a_key),

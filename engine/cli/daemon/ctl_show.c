@@ -153,6 +153,24 @@ static void show_kafka(struct pythia_buf *to, const json_t *kafka)
         show_kafka_member(to, member);
 }
 
+/* What the next start goes on with; nothing without a state. */
+static void show_saved_search(struct pythia_buf *to, const json_t *saved)
+{
+    json_int_t cycle = number_of_member(saved, "cycle"),
+               from = number_of_member(saved, "restored_cycle");
+    if (!json_is_object(saved))
+        return;
+    pythia_buf_puts(to, "  search in the state: ");
+    if (cycle > 0)
+        pythia_buf_printf(to, "cycle %" JSON_INTEGER_FORMAT ", %" JSON_INTEGER_FORMAT " bytes",
+                          cycle, number_of_member(saved, "bytes"));
+    else
+        pythia_buf_puts(to, "none yet");
+    if (from > 0)
+        pythia_buf_printf(to, "; this start went on from cycle %" JSON_INTEGER_FORMAT, from);
+    pythia_buf_putc(to, '\n');
+}
+
 /* A missing member is shown as 0: an older pythiad does not send all of them. */
 void pythia__show_status(struct pythia_buf *to, const json_t *s)
 {
@@ -200,6 +218,7 @@ void pythia__show_status(struct pythia_buf *to, const json_t *s)
         pythia_buf_putc(to, '\n');
     }
     show_kafka(to, json_object_get(s, "kafka"));
+    show_saved_search(to, json_object_get(s, "saved_search"));
     show_limits(to, json_object_get(s, "limits"));
 }
 

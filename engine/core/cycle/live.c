@@ -493,11 +493,7 @@ int pythia__live_report(struct pythia_live *l, const struct pythia__live_stage *
                                       .end_ns = e->end_ns};
     double all = estimate_spans(l, e->groups);
     cycle.spans_saved = all > (double)e->spans ? (uint64_t)(all - (double)e->spans + .5) : 0;
-    for (uint32_t point = 0; point < u->known_count; point++) {
-        cycle.point_count += u->known[point];
-        cycle.skeleton_count +=
-            u->known[point] && l->search && pythia_search_in_skeleton(l->search, point);
-    }
+    pythia_live_count_points(l, &cycle.skeleton_count, &cycle.point_count);
     l->numbers.cycles++;
     l->numbers.requests += e->requests;
     l->apart = 0;

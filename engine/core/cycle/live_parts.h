@@ -10,6 +10,7 @@
 #include "pythia/buf.h"
 #include "pythia/live.h"
 #include "pythia/live_shared.h"
+#include "pythia/live_snapshot.h"
 #include "pythia/request_variables.h"
 #include "types/late_learning.h"
 #include "types/live_types.h"
@@ -42,10 +43,11 @@ struct pythia__live_part {
 struct pythia__live_share {
     struct pythia_layers *layers; /* owned: those of the log, which are the same at all engines */
     bool on;
-    char *group, *settings; /* owned */
-    char *log_settings;     /* owned: of the first message; NULL: none was read */
-    uint64_t own, all;      /* parts of the requests that this engine sees, and that are */
-    uint64_t set;           /* searches begun and rounds that switched, so far */
+    char *group;        /* owned; NULL: the engine is alone */
+    char *settings;     /* owned; of an engine alone those of what it saves (live_snapshot.h) */
+    char *log_settings; /* owned: of the first message; NULL: none was read */
+    uint64_t own, all;  /* parts of the requests that this engine sees, and that are */
+    uint64_t set;       /* searches begun and rounds that switched, so far */
     struct pythia_open_points *always, *never; /* borrowed: pins that all members have */
     bool complete, learning_over;              /* the evidence of the stage; the first types */
     bool offered;                              /* types were sent that began no search yet */

@@ -156,3 +156,18 @@ struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
     n.unknown_spans = l->context.unknown.total;
     return n;
 }
+
+const struct pythia_cycle *pythia_live_last(const struct pythia_live *l)
+{
+    return &l->last;
+}
+
+void pythia_live_count_points(const struct pythia_live *l, size_t *skeleton, size_t *points)
+{
+    const struct pythia__unknown_points *u = &l->context.unknown;
+    *skeleton = *points = 0;
+    for (uint32_t point = 0; point < u->known_count; point++) {
+        *points += u->known[point];
+        *skeleton += u->known[point] && pythia_live_in_skeleton(l, point);
+    }
+}

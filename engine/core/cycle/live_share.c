@@ -1,4 +1,5 @@
-/* The state that a shared search keeps of its engine: made, freed, and copied from options. */
+/* What an engine keeps for a shared search, and the settings that its search can be restored with:
+ * made, freed, and copied from options. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,6 +8,11 @@
 #include "pythia/mem.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+
+static char *copy_text(const char *text)
+{
+    return pythia_strndup(text, strlen(text));
+}
 
 /* Engines with different spaces cannot make one search: the space is one of the settings. */
 static int add_space(const struct pythia_live *l, struct pythia_buf *settings)
@@ -26,8 +32,10 @@ int pythia__live_share_init(struct pythia_live *l)
     struct pythia__live_share *share = &l->share;
     struct pythia_buf settings = {0};
     int status = PYTHIA_OK;
-    if (!o->group)
-        return PYTHIA_OK;
+    if (!o->group) { /* alone: a space that the owner has may grow, and is no setting */
+        share->settings = copy_text(o->settings ? o->settings : "");
+        return share->settings ? PYTHIA_OK : PYTHIA_ENOMEM;
+    }
     share->on = true;
     share->own = share->all = 1;
     share->set = l->space != NULL; /* its search begins at once */
@@ -40,10 +48,8 @@ int pythia__live_share_init(struct pythia_live *l)
         status = pythia_buf_status(&settings);
     if (status == PYTHIA_OK)
         status = pythia_layers_create(l->vocabulary, &share->layers);
-    share->group = pythia_strndup(o->group, strlen(o->group));
-    share->settings = status == PYTHIA_OK
-                          ? pythia_strndup(settings.bytes ? settings.bytes : "", settings.size)
-                          : NULL;
+    share->group = copy_text(o->group);
+    share->settings = status == PYTHIA_OK ? copy_text(settings.bytes ? settings.bytes : "") : NULL;
     pythia_buf_free(&settings);
     return share->group && share->settings ? status : PYTHIA_ENOMEM;
 }

@@ -1,7 +1,9 @@
-/* All that a shared search is between two messages of its log, so that an engine that begins needs
- * no message before that. It is a line of JSON, then the search (search_save.c), then the files of
- * evidence that wait for their round; the line has the sizes of what follows. Whatever an engine
- * knows beside it, such as the requests that it gathers, is its own. */
+/* A snapshot is a line of JSON, then the search (search_save.c), then the files of evidence that
+ * wait for their round, of which an engine alone has none; the line has the sizes of what follows.
+ * An engine alone is one of no group: "group" is empty. Whatever an engine knows beside it, such as
+ * the requests that it gathers, is its own. */
+#include "pythia/live_snapshot.h"
+
 #include <string.h>
 
 #include "live_parts.h"
@@ -27,27 +29,41 @@ static json_t *pack_parts(const struct pythia__live_share *share)
     return parts;
 }
 
+static const char *group_name(const struct pythia__live_share *share)
+{
+    return share->group ? share->group : "";
+}
+
+/* Are all trace points either in the search space, or known to be hit by no type? Otherwise they
+ * are sought once more after a restore: which of them had turned up is not saved. */
+static bool has_sought_all(const struct pythia_live *l)
+{
+    return l->late.sought >= pythia_vocabulary_tracepoints(l->vocabulary);
+}
+
 static json_t *pack_snapshot(const struct pythia_live *l, const struct pythia_buf *space,
                              const struct pythia_buf *search)
 {
     const struct pythia__live_share *share = &l->share;
     const struct pythia_live_shared_numbers *n = &share->numbers;
-    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:o, s:o}", "format",
-                     FORMAT, "group", share->group, "settings",
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:I, s:o, s:o}",
+                     "format", FORMAT, "group", group_name(share), "settings",
                      share->log_settings ? share->log_settings : share->settings, "set",
                      (json_int_t)share->set, "cycle", (json_int_t)l->last.number, "rounds",
                      (json_int_t)n->rounds, "requests", (json_int_t)n->requests, "late_requests",
-                     (json_int_t)n->late_requests, "members", (json_int_t)n->members, "space",
-                     space->bytes ? space->bytes : "", "search", (json_int_t)search->size, "parts",
-                     pack_parts(share), "layers", pythia__live_pack_layers(l, true));
+                     (json_int_t)n->late_requests, "members", (json_int_t)n->members, "sought",
+                     has_sought_all(l), "space", space->bytes ? space->bytes : "", "search",
+                     (json_int_t)search->size, "parts", pack_parts(share), "layers",
+                     pythia__live_pack_layers(l, true));
 }
 
-bool pythia_live_shared_has_snapshot(const struct pythia_live *l)
+bool pythia_live_has_snapshot(const struct pythia_live *l)
 {
-    return l->share.on && l->search && l->share.log_settings && !l->share.differs;
+    const struct pythia__live_share *share = &l->share;
+    return l->search && (!share->on || (share->log_settings && !share->differs));
 }
 
-int pythia_live_shared_save(const struct pythia_live *l, struct pythia_buf *out)
+int pythia_live_snapshot_save(const struct pythia_live *l, struct pythia_buf *out)
 {
     struct pythia_buf space = {0}, search = {0};
     json_t *head = NULL;
@@ -116,7 +132,7 @@ static int read_snapshot_head(struct pythia_text *text, json_t **head, struct py
     return PYTHIA_OK;
 }
 
-int pythia_live_shared_check(struct pythia_text saved, struct pythia_error *e)
+int pythia_live_snapshot_check(struct pythia_text saved, struct pythia_error *e)
 {
     json_t *head = NULL;
     int status = read_snapshot_head(&saved, &head, e);
@@ -164,18 +180,23 @@ static int read_parts(const struct pythia_live *l, const json_t *list, struct py
     return from.size == 0 ? PYTHIA_OK : refuse_snapshot(e, NULL);
 }
 
-/* A search of its own for what was saved, in the space that there is now. */
+/* A search of its own for what was saved, in the space that there is now. `layers`: of a shared
+ * one. */
 static int load_search(const struct pythia_live *l, struct pythia_text saved,
                        struct pythia_layers *layers, struct pythia_search **out,
                        struct pythia_error *e)
 {
-    struct pythia_search_options how = pythia__live_share_search(l);
-    how.layers = layers;
+    struct pythia_search_options how = l->o.search;
+    if (l->share.on) {
+        how = pythia__live_share_search(l);
+        how.layers = layers;
+    }
     int status = pythia_search_create(l->space, &how, out);
     if (status == PYTHIA_OK)
         status = pythia_search_load(*out, saved);
     if (status == PYTHIA_EFORMAT)
-        status = refuse_snapshot(e, NULL);
+        status =
+            pythia_error_set(e, PYTHIA_EFORMAT, "its search is broken, or of another search space");
     if (status != PYTHIA_OK) {
         pythia_search_destroy(*out);
         *out = NULL;
@@ -209,6 +230,7 @@ static int replace_search(struct pythia_live *l, struct pythia_search *search)
     pythia_search_destroy(l->search);
     l->search = search;
     pythia__live_drop_evidence(l);
+    l->last = pythia_search_stand(search);
     int status = alike ? PYTHIA_OK : pythia__live_desire(l);
     if (begins)
         l->phase = pythia__live_phase_next(l->phase, PYTHIA__LIVE_SEARCH_BEGUN);
@@ -218,7 +240,6 @@ static int replace_search(struct pythia_live *l, struct pythia_search *search)
 static void take_numbers(struct pythia_live *l, const json_t *head)
 {
     struct pythia__live_share *share = &l->share;
-    l->last = (struct pythia_cycle){.number = whole_number(head, "cycle"), .leading = SIZE_MAX};
     share->set = whole_number(head, "set");
     share->numbers.rounds = whole_number(head, "rounds");
     share->numbers.requests = whole_number(head, "requests");
@@ -261,13 +282,24 @@ static int restore_nothing(struct pythia_live *l, const json_t *head, struct pyt
     pythia__live_share_clear(&l->share);
     pythia__live_share_clear_offers(&l->share);
     take_numbers(l, head);
+    l->last = (struct pythia_cycle){.number = whole_number(head, "cycle"), .leading = SIZE_MAX};
     pythia_live_shared_forget(l);
     return PYTHIA_OK;
 }
 
-/* Types that were added for a snapshot which is refused afterwards do no harm: the search that
- * there is takes them in. */
-static int restore_search(struct pythia_live *l, const json_t *head, struct pythia_text rest,
+/* The types of the saved space, and which segments of their paths are variables. Where the engine
+ * began without a space, requests would otherwise get types of their own until that is learnt. */
+static int adopt_saved_types(struct pythia_live *l, const json_t *head, size_t *moved,
+                             struct pythia_error *e)
+{
+    const char *space = json_string_value(json_object_get(head, "space"));
+    int status = pythia__live_adopt_types(l, "snapshot", space, moved, e);
+    return status == PYTHIA_OK ? pythia_space_teach_paths(l->space, l->templates) : status;
+}
+
+/* A search of a group. Types that were added for a snapshot which is refused afterwards do no harm:
+ * the search that there is takes them in. */
+static int restore_shared(struct pythia_live *l, const json_t *head, struct pythia_text rest,
                           struct pythia_error *e)
 {
     struct pythia__live_share waiting = {0};
@@ -285,8 +317,7 @@ static int restore_search(struct pythia_live *l, const json_t *head, struct pyth
     status = read_layers(l, head, &layers, e);
     if (status != PYTHIA_OK)
         goto out;
-    status = pythia__live_adopt_types(l, "snapshot",
-                                      json_string_value(json_object_get(head, "space")), &moved, e);
+    status = adopt_saved_types(l, head, &moved, e);
     if (status == PYTHIA_OK)
         status = load_search(l, saved, layers, &search, e);
     if (status != PYTHIA_OK) {
@@ -312,8 +343,61 @@ out:
     return status;
 }
 
-int pythia_live_shared_restore(struct pythia_live *l, struct pythia_text saved,
-                               struct pythia_error *e)
+/* ---- an engine alone ---- */
+
+/* The first setting of which the two lists ("NAME=VALUE, …") say something else: its text in each
+ * list, for a person. False: there is none. */
+static bool find_other_setting(const char *saved, const char *now, struct pythia_text *was,
+                               struct pythia_text *is)
+{
+    while (*saved || *now) {
+        *was = (struct pythia_text){saved, strcspn(saved, ",")};
+        *is = (struct pythia_text){now, strcspn(now, ",")};
+        if (!pythia_text_equal(*was, *is)) {
+            *was = was->size ? *was : PYTHIA_TEXT("no more settings");
+            *is = is->size ? *is : PYTHIA_TEXT("no more settings");
+            return true;
+        }
+        saved += was->size;
+        now += is->size;
+        saved += strspn(saved, ", ");
+        now += strspn(now, ", ");
+    }
+    return false;
+}
+
+static int compare_settings(const struct pythia_live *l, const char *saved, struct pythia_error *e)
+{
+    struct pythia_text was, is;
+    if (!find_other_setting(saved, l->share.settings, &was, &is))
+        return PYTHIA_OK;
+    return pythia_error_set(e, PYTHIA_EUSAGE, "it was made with %.*s, and now it is %.*s",
+                            (int)was.size, was.bytes, (int)is.size, is.bytes);
+}
+
+/* All that is read is of this engine's own file, but that may have been cut or changed. */
+static int restore_alone(struct pythia_live *l, const json_t *head, struct pythia_text rest,
+                         struct pythia_error *e)
+{
+    struct pythia_search *search = NULL;
+    struct pythia_text saved;
+    size_t moved = 0;
+    int status = compare_settings(l, json_string_value(json_object_get(head, "settings")), e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (!cut_off(&rest, whole_number(head, "search"), &saved) || saved.size == 0 || rest.size > 0)
+        return refuse_snapshot(e, NULL);
+    if ((status = adopt_saved_types(l, head, &moved, e)) != PYTHIA_OK ||
+        (status = load_search(l, saved, NULL, &search, e)) != PYTHIA_OK ||
+        (status = replace_search(l, search)) != PYTHIA_OK)
+        return status;
+    if (json_is_true(json_object_get(head, "sought")))
+        l->late.sought = pythia_vocabulary_tracepoints(l->vocabulary);
+    return PYTHIA_OK;
+}
+
+int pythia_live_snapshot_restore(struct pythia_live *l, struct pythia_text saved,
+                                 struct pythia_error *e)
 {
     struct pythia__live_share *share = &l->share;
     json_t *head = NULL;
@@ -321,13 +405,17 @@ int pythia_live_shared_restore(struct pythia_live *l, struct pythia_text saved,
     if (status != PYTHIA_OK)
         goto out;
     const char *settings = json_string_value(json_object_get(head, "settings"));
-    if (strcmp(json_string_value(json_object_get(head, "group")), share->group) != 0) {
+    if (strcmp(json_string_value(json_object_get(head, "group")), group_name(share)) != 0) {
         status = pythia_error_set(e, PYTHIA_EFORMAT, "it is of another group");
+        goto out;
+    }
+    if (!share->on) {
+        status = restore_alone(l, head, saved, e);
         goto out;
     }
     /* A search with other settings is not ours, but says so. */
     if (strcmp(settings, share->settings) == 0)
-        status = restore_search(l, head, saved, e);
+        status = restore_shared(l, head, saved, e);
     if (status != PYTHIA_OK)
         goto out;
     char *copy = pythia_strndup(settings, strlen(settings));

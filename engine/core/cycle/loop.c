@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "pythia/live_snapshot.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -288,8 +289,6 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
     return PYTHIA_OK;
 }
 
-/* ---- copies ---- */
-
 /* Copy `count` elements. NULL only when out of memory, also if there are none. */
 static void *copy_array(const void *array, size_t count, size_t size)
 {
@@ -298,6 +297,27 @@ static void *copy_array(const void *array, size_t count, size_t size)
         memcpy(copy, array, count * size);
     return copy;
 }
+
+int pythia_loop_resume(struct pythia_loop *l, const struct pythia_live *live,
+                       struct pythia_verdicts *verdicts)
+{
+    const struct pythia_cycle *last = pythia_live_last(live);
+    struct pythia_problem *copy =
+        copy_array(last->problems, last->problem_count, sizeof(*last->problems));
+    if (!copy)
+        return PYTHIA_ENOMEM;
+    pythia_free(l->problems);
+    l->problems = copy;
+    l->problem_count = last->problem_count;
+    l->finished = last->finished;
+    pythia_live_count_points(live, &l->skeleton_count, &l->point_count);
+    pythia_verdicts_free(&l->verdicts);
+    l->verdicts = *verdicts;
+    *verdicts = (struct pythia_verdicts){0};
+    return PYTHIA_OK;
+}
+
+/* ---- copies ---- */
 
 static int copy_switches(const struct pythia_loop_switch *list, size_t count,
                          struct pythia_loop_switch **out, size_t *copied)

@@ -17,6 +17,10 @@
 enum query {
     QUERY_VERSION,
     QUERY_SPACE,
+    QUERY_SEARCH,
+    QUERY_VERDICTS,
+    QUERY_INSTANCES,
+    QUERY_SEARCH_TIME,
     QUERY_OFF,
     QUERY_PIN_TYPE,
     QUERY_PIN_PLACE,
@@ -32,6 +36,10 @@ enum query {
 static const char *const queries[QUERY_COUNT] = {
     [QUERY_VERSION] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'version'"),
     [QUERY_SPACE] = ("SELECT value FROM note WHERE name = 'space'"),
+    [QUERY_SEARCH] = ("SELECT value FROM note WHERE name = 'search'"),
+    [QUERY_VERDICTS] = ("SELECT value FROM note WHERE name = 'verdicts'"),
+    [QUERY_INSTANCES] = ("SELECT value FROM note WHERE name = 'instances'"),
+    [QUERY_SEARCH_TIME] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'search_ns'"),
     [QUERY_OFF] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'off'"),
     [QUERY_PIN_TYPE] = ("SELECT trace_point, request_type FROM pin_type ORDER BY 1, 2"),
     [QUERY_PIN_PLACE] = ("SELECT trace_point, pin, place FROM pin_place JOIN pin USING(trace_point)"
@@ -85,7 +93,7 @@ static int take_desired(void *context, sqlite3_stmt *row)
     return t->each(t->context, column_text(row, 0), for_all ? NULL : &type);
 }
 
-static int take_version(void *context, sqlite3_stmt *row)
+static int take_unsigned(void *context, sqlite3_stmt *row)
 {
     *(uint64_t *)context = (uint64_t)sqlite3_column_int64(row, 0);
     return PYTHIA_OK;
@@ -98,13 +106,13 @@ int pythia_state_each_desired(struct pythia_state *s,
 {
     struct desired_taker t = {each, context};
     *version = 0;
-    int status = each_row(s, queries[QUERY_VERSION], take_version, version);
+    int status = each_row(s, queries[QUERY_VERSION], take_unsigned, version);
     if (status != PYTHIA_OK)
         return status;
     return each_row(s, queries[QUERY_DESIRED], take_desired, &t);
 }
 
-static int take_space(void *context, sqlite3_stmt *row)
+static int take_text(void *context, sqlite3_stmt *row)
 {
     pythia_buf_text_add(context, column_text(row, 0));
     return pythia_buf_status(context);
@@ -112,7 +120,29 @@ static int take_space(void *context, sqlite3_stmt *row)
 
 int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out)
 {
-    return each_row(s, queries[QUERY_SPACE], take_space, out);
+    return each_row(s, queries[QUERY_SPACE], take_text, out);
+}
+
+/* The texts lie one after the other, and move while more are added. */
+int pythia_state_get_search(struct pythia_state *s, struct pythia_buf *texts,
+                            struct pythia_state_search *out)
+{
+    static const enum query of[] = {QUERY_SEARCH, QUERY_VERDICTS, QUERY_INSTANCES};
+    struct pythia_text *const to[] = {&out->snapshot, &out->verdicts, &out->instances};
+    size_t ends[3], begin = 0;
+    pythia_buf_clear(texts);
+    *out = (struct pythia_state_search){.unix_ns = 0};
+    for (size_t i = 0; i < 3; i++) {
+        int status = each_row(s, queries[of[i]], take_text, texts);
+        if (status != PYTHIA_OK)
+            return status;
+        ends[i] = texts->size;
+    }
+    for (size_t i = 0; i < 3 && texts->bytes; i++) {
+        *to[i] = (struct pythia_text){texts->bytes + begin, ends[i] - begin};
+        begin = ends[i];
+    }
+    return each_row(s, queries[QUERY_SEARCH_TIME], take_unsigned, &out->unix_ns);
 }
 
 static int take_off(void *context, sqlite3_stmt *row)

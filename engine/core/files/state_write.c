@@ -73,7 +73,8 @@ static void bind_real(struct row *r, double number)
 
 static void bind_text(struct row *r, struct pythia_text text)
 {
-    r->bad = r->bad || sqlite3_bind_text64(r->statement, ++r->at, text.bytes, text.size,
+    const char *bytes = text.bytes ? text.bytes : ""; /* NULL would be no text */
+    r->bad = r->bad || sqlite3_bind_text64(r->statement, ++r->at, bytes, text.size,
                                            SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK;
 }
 
@@ -328,6 +329,32 @@ int pythia_state_put_desired(struct pythia_state *s, const struct pythia_control
     snprintf(number, sizeof(number), "%" PRIu64, version);
     good = good && put_note(s, "version", pythia_text_of(number)) &&
            (!space || put_note(s, "space", *space));
+    return end_with(s, good);
+}
+
+int pythia_state_put_search(struct pythia_state *s, const struct pythia_state_search *search)
+{
+    char number[24];
+    if (search->snapshot.size + search->verdicts.size + search->instances.size >
+        PYTHIA_STATE_SEARCH_MAX)
+        return PYTHIA_ELIMIT;
+    snprintf(number, sizeof(number), "%" PRIu64, search->unix_ns);
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+                put_note(s, "search", search->snapshot) &&
+                put_note(s, "verdicts", search->verdicts) &&
+                put_note(s, "instances", search->instances) &&
+                put_note(s, "search_ns", pythia_text_of(number));
+    return end_with(s, good);
+}
+
+int pythia_state_put_search_aside(struct pythia_state *s)
+{
+    bool good = sqlite3_exec(s->db,
+                             "BEGIN IMMEDIATE;"
+                             "DELETE FROM note WHERE name IN ('search.broken', 'verdicts.broken');"
+                             "UPDATE note SET name = name || '.broken'"
+                             " WHERE name IN ('search', 'verdicts')",
+                             NULL, NULL, NULL) == SQLITE_OK;
     return end_with(s, good);
 }
 

@@ -170,6 +170,16 @@ static json_t *tokens_of(const struct pythia__daemon *d)
     return out;
 }
 
+/* null: the search is in no state, or the group has it. */
+static json_t *pack_saved_search(const struct pythia__saved_search *s)
+{
+    if (!s->is_kept)
+        return json_null();
+    return json_pack("{s:I, s:I, s:I, s:I}", "restored_cycle", (json_int_t)s->restored_cycle,
+                     "cycle", (json_int_t)s->cycle, "unix_ns", (json_int_t)s->unix_ns, "bytes",
+                     (json_int_t)s->bytes);
+}
+
 /* Two objects are merged, because json_pack with all members in one format could not be read. */
 static json_t *pack_status(struct pythia__daemon *d)
 {
@@ -195,7 +205,7 @@ static json_t *pack_status(struct pythia__daemon *d)
         "degraded", pythia_state_is_degraded(d->engine.state), "planes", plane_list(d));
     json_t *more = json_pack(
         "{s:b, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, "
-        "s:o, s:s?, s:I, s:s, s:o}",
+        "s:o, s:s?, s:I, s:s, s:o, s:o}",
         "learning", live.learning, "cycle", (json_int_t)d->cycle, "mute", (json_int_t)c.silent,
         "teaching", live.teaching, "lessons", (json_int_t)live.lessons, "types_waiting",
         (json_int_t)live.types_waiting, "problems_waiting",
@@ -206,7 +216,7 @@ static json_t *pack_status(struct pythia__daemon *d)
         (json_int_t)live.unknown_spans, "limits", limits_of(d), "listens", listeners_of(d), "tls",
         d->tls_key != NULL, "tokens", tokens_of(d), "trace_url", d->engine.s.trace_url, "orders",
         (json_int_t)d->orders, "data_folder", PYTHIA_DATA_FOLDER, "kafka",
-        pythia__kafka_status(d->kafka));
+        pythia__kafka_status(d->kafka), "saved_search", pack_saved_search(&d->switching.saved));
     if (!out || !more || json_object_update(out, more) != 0) {
         json_decref(out);
         out = NULL;
@@ -315,10 +325,12 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
     answer_refusal(x, 400, "format must be one of json, brief, text, markdown and html");
 }
 
-/* A part of the report; empty before the first cycle has ended. */
+/* A part of the report; empty before the first cycle has ended, unless the search goes on from an
+ * earlier start, whose verdicts stand. */
 static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *x, unsigned form)
 {
-    if (pythia__reporting_has(d->engine.reporting))
+    bool stands = d->engine.search_log.verdicts.count > 0 && pythia__reports_begin(d) == PYTHIA_OK;
+    if (stands || pythia__reporting_has(d->engine.reporting))
         ask_report(d, x, form, 0, JSON_TYPE);
     else
         answer_control_json(x, 200, json_array());

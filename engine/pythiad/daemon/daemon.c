@@ -29,6 +29,7 @@
 #include "switching/load.h"
 #include "switching/pins.h"
 #include "switching/restore.h"
+#include "switching/saved_search.h"
 #include "switching/switching.h"
 #include "verdict_log.h"
 
@@ -137,6 +138,7 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     int status = pythia_loop_tell(&d->engine.search_log, c, PYTHIA__SEARCH_LOG_MAX,
                                   d->engine.s.memory_hard / PYTHIA__STORY_PART);
     pythia_live_hold(d->engine.live, pythia_loop_bytes(&d->engine.search_log));
+    pythia__chosen_name(&d->switching, &d->engine.search_log.verdicts);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_loop_cycle *last =
@@ -145,7 +147,10 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     mark_unswitchable(d, last->closed, last->closed_count);
     if (!pythia__kafka_is_behind(d->kafka)) /* else it was logged when it was new */
         log_cycle(d, last);
-    pythia__reports_hand(d, pythia_live_take_groups(d->engine.live), d->cycles);
+    /* A restart is no reason to test as if nobody had looked before. */
+    pythia__reports_hand(d, pythia_live_take_groups(d->engine.live),
+                         d->switching.saved.restored_cycle + d->cycles);
+    pythia__saved_search_cycle(&d->switching, c);
     if (!pythia__kafka_is_behind(d->kafka))
         pythia__verdict_log_cycle(d);
     return c->decisions.switch_count > 0 ? pythia__switching_keep_history(&d->switching)
@@ -200,6 +205,7 @@ static void end_draining(struct pythia__daemon *d)
 {
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
         pythia__collecting_stop(d->collecting);
+        pythia__saved_search_stop(&d->switching);
         (void)pythia_live_drain(d->engine.live);
         tell_counts(d);
         uv_close((uv_handle_t *)&d->tick, note_closed);
@@ -256,6 +262,7 @@ static void on_tick(uv_timer_t *timer)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be evaluated: reason=%s",
                    pythia_status_text(status));
     keep_space(d);
+    pythia__saved_search_tick(&d->switching, now);
     pythia__span_log_flush(d->span_log);
     pythia__heap_tick(&d->heap, now);
     /* One more round after the last body: its answer has to be sent. */
@@ -439,12 +446,69 @@ static struct pythia_live_options choose_live_options(struct pythia__daemon *d)
                       &d->switching}};
 }
 
-/* The set that was open before a restart stays open until the search has begun: it counts as
- * pinned only while the engine is created. */
+static int create_live(struct pythia__daemon *d, const struct pythia_live_options *o)
+{
+    return pythia_live_create(d->engine.vocabulary, d->engine.space, o,
+                              (struct pythia_live_taker){on_cycle, d}, &d->engine.live);
+}
+
+/* Without a search to go on with, the set that was open before a restart stays open until a new
+ * search has begun: it counts as pinned only while the engine is created. */
+static int begin_search(struct pythia__daemon *d, struct pythia_live_options *o)
+{
+    struct pythia_open_points *open = NULL;
+    /* A shared search stands where its group does, not where the state does. */
+    int status = o->shared.group ? PYTHIA_OK : pythia__restore_search(&d->switching, &open);
+    if (status != PYTHIA_OK)
+        return status;
+    if (open)
+        o->search.always = open;
+    status = create_live(d, o);
+    if (status == PYTHIA_OK && open) /* from now on it is for the search to close the others */
+        status = pythia_live_set_pins(d->engine.live, d->switching.always, d->switching.never,
+                                      d->switching.fixed);
+    pythia_open_points_destroy(open);
+    return status;
+}
+
+/* Go on with the search of the state; *goes_on is false if there is none that can. */
+static int resume_search(struct pythia__daemon *d, const struct pythia_live_options *o,
+                         bool *goes_on)
+{
+    *goes_on = false;
+    d->switching.saved.is_kept = d->engine.s.state && !o->shared.group;
+    if (!d->switching.saved.is_kept || !pythia__saved_search_exists(&d->switching))
+        return PYTHIA_OK;
+    int status = create_live(d, o);
+    if (status != PYTHIA_OK)
+        return status;
+    *goes_on = pythia__saved_search_restore(&d->switching);
+    if (*goes_on) {
+        d->cycle = d->switching.saved.cycle;
+    } else {
+        pythia_live_destroy(d->engine.live);
+        d->engine.live = NULL;
+    }
+    return PYTHIA_OK;
+}
+
+/* The search space of the file, if there is one. */
+static int read_space(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const char *path = d->engine.s.space;
+    pythia_space_destroy(d->engine.space);
+    d->engine.space = NULL;
+    if (!path || d->writes_space)
+        return PYTHIA_OK;
+    int status = pythia_space_create(d->engine.vocabulary, &d->engine.space);
+    return status == PYTHIA_OK ? pythia_space_file_read(path, d->engine.space, e) : status;
+}
+
 static int make_live(struct pythia__daemon *d, struct pythia_error *e)
 {
     const struct pythia__settings *s = &d->engine.s;
     struct pythia_live_options o = choose_live_options(d);
+    bool goes_on;
     int status = pythia__sharing_read(d, d->sharing, e);
     if (status != PYTHIA_OK)
         return status;
@@ -456,28 +520,16 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         (status = pythia_expectation_file_read(s->expect, &d->expectations, e)) != PYTHIA_OK)
         return status;
     d->writes_space = s->space && access(s->space, F_OK) != 0;
-    if (s->space && !d->writes_space &&
-        ((status = pythia_space_create(d->engine.vocabulary, &d->engine.space)) != PYTHIA_OK ||
-         (status = pythia_space_file_read(s->space, d->engine.space, e)) != PYTHIA_OK))
+    if ((status = read_space(d, e)) != PYTHIA_OK ||
+        (status = resume_search(d, &o, &goes_on)) != PYTHIA_OK)
         return status;
-    struct pythia_open_points *open = NULL;
-    /* A shared search stands where its group does, not where the state does. */
-    if (!o.shared.group && (status = pythia__restore_search(&d->switching, &open)) != PYTHIA_OK)
+    /* A search that was refused may have added its types to the space. */
+    if (!goes_on &&
+        ((status = read_space(d, e)) != PYTHIA_OK || (status = begin_search(d, &o)) != PYTHIA_OK))
         return status;
-    if (open)
-        o.search.always = open;
-    status = pythia_live_create(d->engine.vocabulary, d->engine.space, &o,
-                                (struct pythia_live_taker){on_cycle, d}, &d->engine.live);
-    if (status != PYTHIA_OK)
-        goto out;
     pythia_live_watch(d->engine.live, count_request_hits, d);
     pythia_live_watch_spans(d->engine.live, on_arrival, d);
-    if (open) /* from now on it is for the search to close the others */
-        status = pythia_live_set_pins(d->engine.live, d->switching.always, d->switching.never,
-                                      d->switching.fixed);
-out:
-    pythia_open_points_destroy(open);
-    return status;
+    return PYTHIA_OK;
 }
 
 /* An address that cannot be had is the usual reason why a start fails: name the setting for it. */

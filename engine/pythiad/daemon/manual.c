@@ -42,13 +42,13 @@ static const char at_instances[] =
     "that "
     "have such a point: it is closed there, which says nothing about whether they would hit it. "
     "/metrics counts them (pythia\\_requests\\_elsewhere\\_total), a cycle takes correspondingly "
-    "longer, and the report describes the requests of that instance. A request that calls several "
+    "longer, and the report describes the requests of that instance, which it says. A request that "
+    "calls several "
     "instances of the service is not evidence either. The spans of the service must have the "
     "resource attributes _host.name_ and _process.pid_, or a _service.instance.id_ that is the "
-    "name "
-    "of the agent's instance. When the instance is lost, another one takes its place. A search "
-    "that "
-    "members of a Kafka group share opens all points at all instances.\n\n";
+    "name of the agent's instance; Pythia's agents add the first two where they are missing. "
+    "When the instance is lost, another one takes its place. A search that members of a Kafka "
+    "group share opens all points at all instances.\n\n";
 
 static const char learning[] =
     "When a process joins, the cycle loses only the requests in progress until the process has "
@@ -384,14 +384,36 @@ static const char controlling[] =
     "(streamable HTTP, with JSON as answers), and has the tools of *pythia-mcp*(1), each with the "
     "role of its route; tools that change something are offered only to the role control.\n\n";
 
-static const char starting[] =
+static const char restarting[] =
     "# RESTARTING\n\n"
     "With *--state*, *pythiad* continues where it stopped, even after a crash: the desired set is "
     "restored at once, with a version that keeps rising; pins, *pythia ctl off*, the search space "
-    "(unless *--space* names an existing file) and the history of earlier searches are kept. "
-    "Evidence from requests is gathered again: the search looks at the next cycle with the points "
-    "that are open, and closes the ones that it no longer needs. To start from scratch, stop "
-    "*pythiad* and remove the file.\n\n"
+    "(unless *--space* names an existing file) and the history of earlier searches are kept. To "
+    "start from scratch, stop *pythiad* and remove the file.\n\n"
+    "The search goes on, too: its verdicts are shown from the first moment, with the cycle since "
+    "which each holds, and cycles are numbered on. It knows what it had excluded, and opens only "
+    "what it would have opened without the restart. The state gets the search after each cycle "
+    "with enough requests, at most once a second and 256 KiB a second on average, and when "
+    "*pythiad* stops; a crash loses what came after that, and the cycle in progress is always "
+    "lost. "
+    "Gathered again are the requests of that cycle and of rare types. What was open at one "
+    "instance "
+    "only stays open there, if the instance reports within 30 s. A later release of *pythiad* goes "
+    "on with the search of an "
+    "earlier one. If the traced programs changed meanwhile, nothing else happens than if they "
+    "change while *pythiad* runs: new trace points are learnt, and a place that no longer varies "
+    "is refuted by the next cycles.\n\n"
+    "With other settings of the search (*--strategy*, *--points*, *--points-open*, *--added-ns*, "
+    "*--price-ns*, *--alpha*, *--min-requests*, *--min-cov*, *--patience*, "
+    "*--problems-per-cycle*, *--seed*, *--latency*, *--no-fold*, *--request-type-attribute*, or "
+    "another content of *--expect*) a new search begins, and the log names the setting. A search "
+    "that cannot be read never prevents a start: the log says why, it is put aside in the file "
+    "(table _note_, _search.broken_), and a new one begins. One larger than 16 MiB is not written; "
+    "the log says so. *pythia ctl status* and _pythia\\_search\\_saved\\_bytes_ show its size. "
+    "Without *--state* nothing is kept, and members of a Kafka group that share a search take it "
+    "from their topic instead.\n\n";
+
+static const char starting[] =
     "Only one *pythiad* can use the file at a time: a second one exits, and reports the pid of "
     "the first. A file that is not a database, or is a database of another program, is refused "
     "and left unchanged; one that is damaged, or gone while its log _FILE_-wal is there, becomes "
@@ -496,5 +518,6 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia_buf_puts(to, controlling);
     pythia_buf_puts(to, forwarding);
     pythia_buf_puts(to, notifying);
+    pythia_buf_puts(to, restarting);
     pythia_buf_puts(to, starting);
 }

@@ -435,6 +435,17 @@ static void write_notifications(const struct pythia__daemon *d, struct pythia_bu
                           pythia__notify_loss_name((enum pythia__notify_loss)i), n.lost[i]);
 }
 
+static void write_saved_search(const struct pythia__saved_search *s, struct pythia_buf *to)
+{
+    write_counter(to, "pythia_search_saves_total", "Times that the state got the search.",
+                  s->writes);
+    write_counter(to, "pythia_search_saves_failed_total",
+                  "Times that it did not, because it is too large or cannot be written.",
+                  s->failures);
+    write_gauge(to, "pythia_search_saved_bytes", "Bytes of the search in the state.",
+                (double)s->bytes);
+}
+
 void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct rusage usage;
@@ -455,6 +466,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     pythia__budget_metrics(&d->switching, to);
     write_gauge(to, "pythia_state_degraded", "1: the state cannot be written.",
                 pythia_state_is_degraded(d->engine.state));
+    write_saved_search(&d->switching.saved, to);
     write_counter(to, "pythia_reloads_total", "Times the settings were reloaded.", d->reloads);
     write_counter(to, "pythia_reloads_failed_total",
                   "Times reloaded settings had an error and the previous ones were kept.",

@@ -8,6 +8,7 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "switching/pins.h"
+#include "switching/saved_search.h"
 
 static int add_shared_pins(struct pythia_buf *text, const char *name, struct pythia_open_points *to,
                            const struct pythia_option_texts *pins)
@@ -31,19 +32,46 @@ static int add_expectations(struct pythia_buf *text, const char *path, struct py
     return status;
 }
 
-/* All that a decision follows from beside the evidence, and the version, which may decide in
- * another way. */
+/* A setting that is one of some words. */
+static void add_word(struct pythia_buf *text, const char *name, int value)
+{
+    const char *word = pythia__setting(name)->choices;
+    while (value-- > 0)
+        word += strcspn(word, "|") + 1;
+    pythia_buf_printf(text, "%s=%.*s, ", name, (int)strcspn(word, "|"), word);
+}
+
+/* All that a decision follows from beside the evidence, under the names of the settings. */
 static void add_numbers(struct pythia_buf *text, const struct pythia__settings *s)
 {
+    add_word(text, "strategy", s->strategy);
+    add_word(text, "latency", s->latency);
     pythia_buf_printf(text,
-                      "pythiad=%s, strategy=%d, points=%" PRId64 ", points-open=%" PRId64
+                      "points=%" PRId64 ", points-open=%" PRId64
                       ", added-ns=%.17g, price-ns=%.17g, alpha=%.17g, min-requests=%" PRId64
                       ", min-cov=%.17g, patience=%" PRId64 ", problems-per-cycle=%" PRId64
-                      ", seed=%" PRId64 ", latency=%d, fold=%d, type-attribute=%s",
-                      PYTHIA_VERSION, s->strategy, s->points, s->points_open, s->added_ns,
-                      s->price_ns, s->alpha, s->min_requests, s->min_cov, s->patience,
-                      s->problems_per_cycle, s->seed, s->latency, !s->no_fold,
-                      s->type_attribute ? s->type_attribute : "");
+                      ", seed=%" PRId64 ", no-fold=%s, request-type-attribute=%s",
+                      s->points, s->points_open, s->added_ns, s->price_ns, s->alpha,
+                      s->min_requests, s->min_cov, s->patience, s->problems_per_cycle, s->seed,
+                      s->no_fold ? "yes" : "no", s->type_attribute ? s->type_attribute : "");
+}
+
+/* Members decide alike if they have the same version, too, and the same pins. A pythiad that is
+ * alone goes on with the search of an earlier version, and its pins may change at any time. */
+static int add_of_group(const struct pythia__daemon *d, struct pythia__sharing *out)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    int status;
+    if ((status = pythia_open_points_create(d->engine.vocabulary, &out->always)) != PYTHIA_OK ||
+        (status = pythia_open_points_create(d->engine.vocabulary, &out->never)) != PYTHIA_OK)
+        return status;
+    pythia_buf_printf(&out->settings, "pythiad=%s", PYTHIA_VERSION);
+    if ((status = add_shared_pins(&out->settings, "always", out->always, &s->always)) !=
+            PYTHIA_OK ||
+        (status = add_shared_pins(&out->settings, "never", out->never, &s->never)) != PYTHIA_OK)
+        return status;
+    pythia_buf_puts(&out->settings, ", ");
+    return PYTHIA_OK;
 }
 
 int pythia__sharing_read(const struct pythia__daemon *d, struct pythia__sharing *out,
@@ -51,15 +79,12 @@ int pythia__sharing_read(const struct pythia__daemon *d, struct pythia__sharing 
 {
     const struct pythia__settings *s = &d->engine.s;
     int status = s->kafka ? pythia__kafka_shared_group(s->kafka, &out->group, e) : PYTHIA_OK;
-    if (status != PYTHIA_OK || !out->group)
+    if (status != PYTHIA_OK)
+        return status;
+    if (out->group && (status = add_of_group(d, out)) != PYTHIA_OK)
         return status;
     add_numbers(&out->settings, s);
-    if ((status = pythia_open_points_create(d->engine.vocabulary, &out->always)) != PYTHIA_OK ||
-        (status = pythia_open_points_create(d->engine.vocabulary, &out->never)) != PYTHIA_OK ||
-        (status = add_shared_pins(&out->settings, "always", out->always, &s->always)) !=
-            PYTHIA_OK ||
-        (status = add_shared_pins(&out->settings, "never", out->never, &s->never)) != PYTHIA_OK ||
-        (status = add_expectations(&out->settings, s->expect, e)) != PYTHIA_OK)
+    if ((status = add_expectations(&out->settings, s->expect, e)) != PYTHIA_OK)
         return status;
     return pythia_buf_status(&out->settings);
 }
@@ -172,13 +197,5 @@ int pythia__sharing_save(const void *daemon, struct pythia_buf *out)
 int pythia__sharing_restore(void *daemon, struct pythia_text saved)
 {
     struct pythia__daemon *d = daemon;
-    struct pythia_verdicts verdicts = {0};
-    int status = pythia_verdicts_load(&verdicts, d->engine.vocabulary, saved);
-    if (status != PYTHIA_OK) {
-        pythia_verdicts_free(&verdicts);
-        return status;
-    }
-    pythia_verdicts_free(&d->engine.search_log.verdicts);
-    d->engine.search_log.verdicts = verdicts;
-    return PYTHIA_OK;
+    return pythia__saved_search_show(&d->switching, saved);
 }

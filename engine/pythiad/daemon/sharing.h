@@ -1,14 +1,15 @@
-/* A search that members of a Kafka group share: what the engine has to know of the settings. */
+/* What the engine has to know of the settings for a search that members of a Kafka group share, or
+ * that is saved in the state: with others it is another search. */
 #ifndef PYTHIA_PYTHIAD_SHARING_H
 #define PYTHIA_PYTHIAD_SHARING_H
 
 #include "daemon.h"
 
-/* Owned until the engine is gone; {0}: the search is not shared. */
+/* Owned until the engine is gone. */
 struct pythia__sharing {
-    char *group;
+    char *group; /* NULL: the search is not shared */
     struct pythia_buf settings;
-    struct pythia_open_points *always, *never; /* pins of the settings */
+    struct pythia_open_points *always, *never; /* pins of the settings; NULL without a group */
 };
 
 /* Fill in *out, to be freed in any case. PYTHIA_OK, or negative with the reason in `e`. */

@@ -8,6 +8,7 @@
 
 #include "kafka_shared.h"
 #include "pythia/live_shared.h"
+#include "pythia/live_snapshot.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
 
@@ -151,7 +152,7 @@ void pythia__kafka_snapshot_meet(struct pythia__kafka *k, int64_t offset, const 
     struct pythia_error e = {0};
     int status = split_parts(json_object_get(head, "snapshot"), &rest, &verdicts, &e);
     if (status == PYTHIA_OK)
-        status = pythia_live_shared_check(rest, &e);
+        status = pythia_live_snapshot_check(rest, &e);
     if (status == PYTHIA_OK) {
         pythia__kafka_snapshot_note(k, offset);
     } else if (!is_passed(&k->shared->snapshot, offset)) {
@@ -168,7 +169,7 @@ static int restore_parts(struct pythia__kafka *k, const json_t *about, struct py
     struct pythia_text verdicts = {0};
     int status = split_parts(about, &rest, &verdicts, e);
     if (status == PYTHIA_OK)
-        status = pythia_live_shared_restore(k->live, rest, e);
+        status = pythia_live_snapshot_restore(k->live, rest, e);
     if (status != PYTHIA_OK || verdicts.size == 0)
         return status;
     status = k->restore(k->owner, verdicts);
@@ -249,7 +250,7 @@ static void wait_for_snapshot(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     struct kafka_snapshot *sn = &s->snapshot;
     char reason[512];
-    unsigned enough = pythia_live_shared_has_snapshot(k->live) ? AFRESH_LOOKS : 2 * AFRESH_LOOKS;
+    unsigned enough = pythia_live_has_snapshot(k->live) ? AFRESH_LOOKS : 2 * AFRESH_LOOKS;
     snprintf(reason, sizeof(reason),
              "%s begins at offset %" PRId64
              ", and has no snapshot of what the group found before: waits for one, which a "
@@ -269,7 +270,7 @@ static void wait_for_snapshot(struct pythia__kafka *k)
 static void begin_without_snapshot(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
-    if (s->low > 0 && (s->snapshot.ours || pythia_live_shared_has_snapshot(k->live))) {
+    if (s->low > 0 && (s->snapshot.ours || pythia_live_has_snapshot(k->live))) {
         wait_for_snapshot(k);
         return;
     }
@@ -354,7 +355,7 @@ bool pythia__kafka_snapshot_is_due(const struct pythia__kafka *k)
 {
     const struct pythia__kafka_shared *s = k->shared;
     const struct kafka_snapshot *sn = &s->snapshot;
-    if (!pythia_live_shared_has_snapshot(k->live))
+    if (!pythia_live_has_snapshot(k->live))
         return false;
     struct pythia_live_shared_numbers n = pythia_live_shared_numbers(k->live);
     bool gone = sn->known && sn->offset >= 0 && sn->offset < s->low;
@@ -410,5 +411,5 @@ int pythia__kafka_snapshot_write(struct pythia__kafka *k, bool afresh)
                       (json_int_t)verdicts.size));
     pythia_buf_text_add(&s->message, pythia_buf_text(&verdicts));
     pythia_buf_free(&verdicts);
-    return status == PYTHIA_OK ? pythia_live_shared_save(k->live, &s->message) : status;
+    return status == PYTHIA_OK ? pythia_live_snapshot_save(k->live, &s->message) : status;
 }

@@ -164,6 +164,7 @@ function story(verdict, group) {
     return el("div", {class: "story", "data-key": "story"},
         causes(verdict),
         explanation ? el("p", {class: "when"}, when(explanation)) : verdict.why && el("p", {class: "when"}, verdict.why),
+        verdict.instance && el("p", {class: "dim"}, verdict.instance),
         verdict.standing && el("p", {class: "dim"}, verdict.standing),
         verdict.also && el("p", {class: "dim"}, verdict.also), verdict.change && el("p", {class: "dim"}, verdict.change));
 }

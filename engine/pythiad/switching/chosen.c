@@ -1,7 +1,10 @@
 #include "chosen.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <jansson.h>
 
 #include "pythia/attributes.h"
 #include "pythia/control_http.h"
@@ -10,7 +13,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define AGAIN_NS UINT64_C(10000000000) /* between attempts to choose: resources become known */
+#define AGAIN_NS  UINT64_C(10000000000) /* between attempts to choose: resources become known */
+#define RETURN_NS UINT64_C(30000000000) /* in which an instance reports after a start of pythiad */
 
 static struct pythia__chosen *find_chosen(const struct pythia__switching *w, uint32_t service)
 {
@@ -18,6 +22,20 @@ static struct pythia__chosen *find_chosen(const struct pythia__switching *w, uin
         if (w->chosen[i].service == service)
             return &w->chosen[i];
     return NULL;
+}
+
+/* The service as one that may have instances. NULL when out of memory. */
+static struct pythia__chosen *meet_service(struct pythia__switching *w, uint32_t service)
+{
+    struct pythia__chosen *c = find_chosen(w, service);
+    if (c)
+        return c;
+    if (pythia_grow(&w->chosen, &w->chosen_capacity, w->chosen_count, sizeof(*w->chosen)) !=
+        PYTHIA_OK)
+        return NULL;
+    c = &w->chosen[w->chosen_count++];
+    *c = (struct pythia__chosen){.service = service};
+    return c;
 }
 
 static struct pythia__chosen *find_chosen_of(const struct pythia__switching *w, uint32_t tracepoint)
@@ -29,16 +47,11 @@ static struct pythia__chosen *find_chosen_of(const struct pythia__switching *w, 
 int pythia__chosen_note(struct pythia__switching *w, const struct pythia_controlled *point)
 {
     uint32_t service = pythia_vocabulary_string_find(w->e->vocabulary, point->target);
-    struct pythia__chosen *c = service == PYTHIA_NONE ? NULL : find_chosen(w, service);
     if (service == PYTHIA_NONE)
         return PYTHIA_OK;
-    if (!c) {
-        if (pythia_grow(&w->chosen, &w->chosen_capacity, w->chosen_count, sizeof(*w->chosen)) !=
-            PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        c = &w->chosen[w->chosen_count++];
-        *c = (struct pythia__chosen){.service = service};
-    }
+    struct pythia__chosen *c = meet_service(w, service);
+    if (!c)
+        return PYTHIA_ENOMEM;
     if (pythia_control_named(point->plane)->by_instance)
         c->instances = point->instances;
     else
@@ -167,6 +180,7 @@ static int choose_instance(struct pythia__switching *w, struct pythia__chosen *c
     if (host.size > 0 && all.count != 1)
         return PYTHIA_OK;
     forget_chosen(c);
+    c->until_ns = 0;
     c->tried_ns = pythia__engine_now(w->e);
     if (all.best.size == 0)
         return PYTHIA_OK;
@@ -244,6 +258,8 @@ int pythia__chosen_look(struct pythia__switching *w)
         struct pythia_text service = pythia_vocabulary_text(w->e->vocabulary, c->service);
         (void)pythia_control_http_instances(w->agents, service, compare_with_chosen, &still);
         if (still.there)
+            c->until_ns = 0;
+        if (still.there || pythia__engine_now(w->e) < c->until_ns)
             continue;
         bool used = is_used(w, c);
         int status = choose_instance(w, c, PYTHIA_TEXT(""));
@@ -258,6 +274,73 @@ int pythia__chosen_look(struct pythia__switching *w)
             return status;
     }
     return PYTHIA_OK;
+}
+
+void pythia__chosen_name(const struct pythia__switching *w, struct pythia_verdicts *verdicts)
+{
+    for (size_t i = 0; i < verdicts->count; i++) {
+        struct pythia_verdict *v = &verdicts->list[i];
+        const struct pythia__chosen *c = v->part > 1 ? find_chosen_of(w, v->part_point) : NULL;
+        if (v->part < 2 || (c && c->name))
+            v->instance = 0;
+        if (c && c->name) {
+            uint32_t name = pythia_vocabulary_string(w->e->vocabulary, pythia_text_of(c->name));
+            v->instance = name == PYTHIA_NONE ? 0 : name; /* without memory it has no name */
+        }
+    }
+}
+
+/* ---- over a restart ---- */
+
+int pythia__chosen_save(const struct pythia__switching *w, struct pythia_buf *out)
+{
+    json_t *all = json_object();
+    for (size_t i = 0; all && i < w->chosen_count; i++) {
+        struct pythia_text service = pythia_vocabulary_text(w->e->vocabulary, w->chosen[i].service);
+        if (w->chosen[i].name && is_used(w, &w->chosen[i]) &&
+            json_object_setn_new(all, service.bytes, service.size,
+                                 json_string(w->chosen[i].name)) != 0) {
+            json_decref(all);
+            return PYTHIA_ENOMEM;
+        }
+    }
+    char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+    json_decref(all);
+    if (!text)
+        return PYTHIA_ENOMEM;
+    pythia_buf_puts(out, text);
+    free(text);
+    return pythia_buf_status(out);
+}
+
+static int restore_chosen(struct pythia__switching *w, const char *service, const json_t *name)
+{
+    uint32_t number = pythia_vocabulary_string(w->e->vocabulary, pythia_text_of(service));
+    struct pythia__chosen *c = number == PYTHIA_NONE ? NULL : meet_service(w, number);
+    if (!c)
+        return PYTHIA_ENOMEM;
+    if (c->name || json_string_length(name) == 0)
+        return PYTHIA_OK;
+    struct pythia_text text = {json_string_value(name), json_string_length(name)};
+    c->name = pythia_strndup(text.bytes, text.size);
+    c->place = make_place(text);
+    c->until_ns = pythia__engine_now(w->e) + RETURN_NS;
+    if (c->name && c->place)
+        return PYTHIA_OK;
+    forget_chosen(c);
+    return PYTHIA_ENOMEM;
+}
+
+int pythia__chosen_restore(struct pythia__switching *w, struct pythia_text saved)
+{
+    json_t *all = saved.size > 0 ? json_loadb(saved.bytes, saved.size, 0, NULL) : NULL, *name;
+    const char *service;
+    int status = PYTHIA_OK;
+    json_object_foreach (all, service, name)
+        if ((status = restore_chosen(w, service, name)) != PYTHIA_OK)
+            break;
+    json_decref(all);
+    return status;
 }
 
 void pythia__chosen_free(struct pythia__switching *w)

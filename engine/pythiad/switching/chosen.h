@@ -13,6 +13,8 @@ struct pythia__chosen {
     char *name;        /* owned; the chosen instance; NULL: none */
     char *place;       /* owned; the same as a place (instances.h) */
     uint64_t tried_ns; /* when there was none to choose */
+    uint64_t
+        until_ns; /* it was chosen before this start, and has until then to report; 0: it has */
 };
 
 /* Struct pythia_live_instances, with the switching as context. Where an agent cannot be told from
@@ -31,6 +33,15 @@ struct pythia_text pythia__chosen_place(const struct pythia__switching *w, uint3
 
 /* Choose again where an instance is lost. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__chosen_look(struct pythia__switching *w);
+
+/* Name in each verdict the instance that it is about, if it is about one only. */
+void pythia__chosen_name(const struct pythia__switching *w, struct pythia_verdicts *verdicts);
+
+/* The chosen instances as text, for the next start; and take them up there: each stays chosen, with
+ * what is open at it alone, unless it has not reported within 30 s. What is no such text is left
+ * out. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__chosen_save(const struct pythia__switching *w, struct pythia_buf *out);
+int pythia__chosen_restore(struct pythia__switching *w, struct pythia_text saved);
 
 void pythia__chosen_free(struct pythia__switching *w);
 

@@ -1,6 +1,7 @@
-/* The state that a restart continues with: the search space,
- * what was open beyond its skeleton, the version of that set, and whether all is off. What requests
- * told is learnt anew, within a cycle; the search closes what it does not need any more. */
+/* The state that a restart continues with: the version of the desired set, and whether all is off;
+ * and where it has no search to go on with (saved_search.h) the search space and what was open
+ * beyond its skeleton. Then the evidence of requests is gathered anew, within a cycle, and the
+ * search closes what it does not need any more. */
 #ifndef PYTHIA_PYTHIAD_RESTORE_H
 #define PYTHIA_PYTHIAD_RESTORE_H
 

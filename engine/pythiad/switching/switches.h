@@ -21,6 +21,20 @@ struct pythia__pin {
     size_t type_count, place_count;
 };
 
+/* What the state has of the search: saved_search.h. */
+struct pythia__saved_search {
+    bool is_kept;            /* there is a state, and the search is not shared */
+    bool due;                /* cycles have ended since the last write */
+    bool whole;              /* the last cycle had enough requests of some type */
+    bool told_large;         /* in the log: it is larger than the state takes */
+    uint64_t due_ns;         /* since when it is due */
+    uint64_t next_ns;        /* no write before that */
+    uint64_t restored_cycle; /* the cycle that this start went on from; 0: it began anew */
+    uint64_t cycle, unix_ns; /* that the state has, and when that was written; 0: nothing yet */
+    uint64_t bytes;          /* of it */
+    uint64_t writes, failures;
+};
+
 /* Read and written by the files of this folder alone; others read. */
 struct pythia__switching {
     struct pythia__engine *e; /* borrowed */
@@ -33,9 +47,10 @@ struct pythia__switching {
     struct pythia_open_points *limited; /* what is wanted open for some types only */
     struct pythia__chosen *chosen;      /* owned; instances of services, chosen.h */
     size_t chosen_count, chosen_capacity;
-    struct pythia_prices *prices;     /* as the planes measured them */
-    struct pythia_layers *layers;     /* as the planes say */
-    struct pythia_history *history;   /* of searches before this start */
+    struct pythia_prices *prices;   /* as the planes measured them */
+    struct pythia_layers *layers;   /* as the planes say */
+    struct pythia_history *history; /* of searches before this start */
+    struct pythia__saved_search saved;
     struct pythia_overhead *overhead; /* what tracing costs, and what is dropped for it */
     struct pythia_breaker *breaker;   /* what is closed at once, because it costs too much */
     struct pythia_passes *passes;     /* what came of each trace point */

@@ -39,6 +39,8 @@ void pythia__brief_title(const struct pythia__brief *b, const struct pythia__ite
 bool pythia__brief_cause(const struct pythia__brief *b, const struct pythia__item *item,
                          bool whole);
 bool pythia__brief_when(const struct pythia__brief *b, const struct pythia__item *item, bool whole);
+/* At which instance alone its requests were seen; nothing if at all. */
+void pythia__brief_instance(const struct pythia__brief *b, const struct pythia__item *item);
 void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item *item);
 /* Percentiles with a histogram, and the table of where the time goes. */
 void pythia__brief_times(const struct pythia__brief *b, const struct pythia__item *item);

@@ -98,6 +98,15 @@ void pythia__brief_sure(const struct pythia__brief *b, const struct pythia__item
         pythia__doc_words(b->d, "; few requests for so many values");
 }
 
+void pythia__brief_instance(const struct pythia__brief *b, const struct pythia__item *item)
+{
+    const struct pythia_verdict *v = item->verdict;
+    if (!v && item->group)
+        v = pythia__standing_of(b->s, item->group).verdict;
+    if (v)
+        pythia__say_instance(b->d, b->s, v);
+}
+
 /* ---- the title ---- */
 
 /* The root that most of the time is spent in; PYTHIA_NONE: not known. */
@@ -135,7 +144,7 @@ static bool is_named_by(const struct pythia__brief *b, const struct pythia__item
                         uint32_t root)
 {
     return root != PYTHIA_NONE &&
-           pythia_text_contains(pythia_vocabulary_text(names_of(b), item->type->type->unsplit),
+           pythia_text_contains(pythia_vocabulary_text(names_of(b), item->unsplit),
                                 pythia_vocabulary_tracepoint_pattern(names_of(b), root));
 }
 
@@ -143,7 +152,7 @@ void pythia__brief_title(const struct pythia__brief *b, const struct pythia__ite
 {
     uint32_t root = main_root(b, largest_group(b, item));
     struct pythia_text service = pythia__point_service(names_of(b), root);
-    pythia__doc_type(b->d, names_of(b), item->type->type, root);
+    pythia__doc_type_names(b->d, names_of(b), item->name, item->unsplit, root);
     if (whole && service.size > 0 && is_named_by(b, item, root)) {
         pythia__doc_words(b->d, "  (");
         pythia__doc_text(b->d, PYTHIA__DOC_WORDS, service);

@@ -165,8 +165,14 @@ static void add_root(struct pythia_buf *to, const struct pythia_vocabulary *v,
 void pythia__doc_type(struct pythia__doc *d, const struct pythia_vocabulary *v,
                       const struct pythia_type *type, uint32_t root)
 {
-    struct pythia_text full = pythia_vocabulary_text(v, type->name),
-                       rest = pythia_vocabulary_text(v, type->unsplit), last = rest;
+    pythia__doc_type_names(d, v, type->name, type->unsplit, root);
+}
+
+void pythia__doc_type_names(struct pythia__doc *d, const struct pythia_vocabulary *v, uint32_t name,
+                            uint32_t unsplit, uint32_t root)
+{
+    struct pythia_text full = pythia_vocabulary_text(v, name),
+                       rest = pythia_vocabulary_text(v, unsplit), last = rest;
     struct pythia_text part =
         full.size > rest.size ? text_from_position(full, full.bytes + rest.size) : TEXT_NONE;
     struct pythia_buf shortest = {0}, longer = {0};

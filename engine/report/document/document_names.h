@@ -21,6 +21,8 @@ struct pythia_text pythia__point_service(const struct pythia_vocabulary *v, uint
 
 /* A request type by one of its roots, by all of them, or in full. `root` is the root that matters
  * most; PYTHIA_NONE: the last. */
+void pythia__doc_type_names(struct pythia__doc *d, const struct pythia_vocabulary *v, uint32_t name,
+                            uint32_t unsplit, uint32_t root);
 void pythia__doc_type(struct pythia__doc *d, const struct pythia_vocabulary *v,
                       const struct pythia_type *type, uint32_t root);
 

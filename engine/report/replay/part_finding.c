@@ -41,7 +41,7 @@ static void add_finding_heading(const struct pythia__parts *p, const struct pyth
     pythia__doc_gap(p->d);
     pythia__doc_heading(p->d, 2, PYTHIA__DOC_PLAIN);
     pythia__doc_words(p->d, "%zu. %s", number, before);
-    pythia__say_type(p, item->type->type);
+    pythia__doc_type_names(p->d, p->s->vocabulary, item->name, item->unsplit, PYTHIA_NONE);
     pythia__say_difference(p->d, p->s, p->items, p->item_count, item);
     pythia__doc_aside(p->d);
     if (isfinite(item->share)) {
@@ -55,6 +55,8 @@ static void add_notes(const struct pythia__parts *p, const struct pythia_verdict
 {
     if (!v)
         return;
+    pythia__doc_entry(p->d, "of", PYTHIA__DOC_REMARK);
+    pythia__say_instance(p->d, p->s, v);
     pythia__doc_entry(p->d, "sure", PYTHIA__DOC_REMARK);
     pythia__say_standing(p->d, v);
     pythia__doc_entry(p->d, "also", PYTHIA__DOC_REMARK);

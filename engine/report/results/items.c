@@ -19,8 +19,13 @@ static struct pythia__item *add_collected(struct collection *c, enum pythia__ite
 {
     if (pythia_grow(&c->items, &c->capacity, c->count, sizeof(*c->items)) != PYTHIA_OK)
         return NULL;
-    c->items[c->count] = (struct pythia__item){.kind = kind, .type = type, .share = share};
-    return &c->items[c->count++];
+    struct pythia__item *item = &c->items[c->count++];
+    *item = (struct pythia__item){.kind = kind, .type = type, .share = share};
+    if (type) {
+        item->name = type->type->name;
+        item->unsplit = type->type->unsplit;
+    }
+    return item;
 }
 
 static const struct pythia_type_result *find_item_type(const struct pythia_diagnosis *d,
@@ -100,7 +105,7 @@ static int add_verdicts(struct collection *c)
         bool held = v->state == PYTHIA_VERDICT_FOUND && v->since > 0 && v->found_count > 0,
              ended = v->state == PYTHIA_VERDICT_NOTHING && p &&
                      p->state == PYTHIA_PROBLEM_GIVEN_UP && p->why != PYTHIA_WHY_NONE;
-        if (!type || has_item(c, v) || !(held || ended))
+        if (has_item(c, v) || !(held || ended))
             continue;
         struct pythia__item *item = add_collected(c, held ? PYTHIA__ITEM_HELD : PYTHIA__ITEM_ENDED,
                                                   type, p ? p->variance_share : NAN);
@@ -108,6 +113,10 @@ static int add_verdicts(struct collection *c)
             return PYTHIA_ENOMEM;
         item->verdict = v;
         item->problem = p;
+        if (!type) {
+            item->name = v->type;
+            item->unsplit = p ? p->unsplit : v->type;
+        }
     }
     return PYTHIA_OK;
 }

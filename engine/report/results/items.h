@@ -17,8 +17,10 @@ enum pythia__item_kind {
 
 struct pythia__item {
     enum pythia__item_kind kind;
-    const struct pythia_type_result *type;
-    const struct pythia_group *group; /* NULL of PATHS, HELD and ENDED */
+    uint32_t name, unsplit;                /* of the request type: numbers of strings */
+    const struct pythia_type_result *type; /* NULL of HELD and ENDED if the last cycle had none of
+                                              it, as right after a restart */
+    const struct pythia_group *group;      /* NULL of PATHS, HELD and ENDED */
     const struct pythia_verdict *verdict;
     const struct pythia_problem *problem;
     double share; /* of the variance of all requests; NaN: not known */

@@ -48,6 +48,13 @@ static json_t *make_change_sentence(struct pythia__report_writer *w, const struc
     return pythia__json_said(w);
 }
 
+static json_t *make_instance_sentence(struct pythia__report_writer *w,
+                                      const struct pythia_verdict *v)
+{
+    pythia__say_instance(pythia__json_say(w), w->s, v);
+    return pythia__json_said(w);
+}
+
 json_t *pythia__json_group_finding(struct pythia__report_writer *rw, const struct pythia_group *g)
 {
     struct pythia__json *w = &rw->json;
@@ -63,6 +70,7 @@ json_t *pythia__json_group_finding(struct pythia__report_writer *rw, const struc
     pythia__json_set(w, out, "standing", make_standing(rw, v));
     pythia__json_set(w, out, "also", make_also(rw, v));
     pythia__json_set(w, out, "change", make_change_sentence(rw, v));
+    pythia__json_set(w, out, "instance", make_instance_sentence(rw, v));
     pythia__json_set(w, out, "found", make_verdict_places(w, v));
     pythia__json_set(w, out, "also_seen", make_also_seen(w, v));
     pythia__json_set(w, out, "explanation", make_verdict_explanation(w, v));
@@ -137,6 +145,7 @@ static json_t *make_verdict(struct pythia__report_writer *rw, const struct pythi
     pythia__json_set(w, out, "explanation", make_verdict_explanation(w, v));
     pythia__json_set(w, out, "group", g ? pythia__json_group_id(g->id) : json_null());
     pythia__json_set(w, out, "requests", pythia__json_count(v->requests));
+    pythia__json_set(w, out, "instance", make_instance_sentence(rw, v));
     if (rw->s->loop)
         set_change(rw, out, v);
     return out;

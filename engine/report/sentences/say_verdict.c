@@ -184,6 +184,23 @@ void pythia__say_also(struct pythia__doc *d, const struct pythia_report_source *
     pythia__doc_words(d, v->also_count > 0 ? "." : "");
 }
 
+void pythia__say_instance(struct pythia__doc *d, const struct pythia_report_source *s,
+                          const struct pythia_verdict *v)
+{
+    struct pythia_text service, name = pythia_vocabulary_text(s->vocabulary, v->instance);
+    if (v->part < 2)
+        return;
+    service = pythia__point_service(s->vocabulary, v->part_point);
+    pythia__doc_words(d, "This describes only requests to one of %u instances of ",
+                      (unsigned)v->part);
+    pythia__doc_text(d, PYTHIA__DOC_WORDS, service);
+    if (name.size > 0) {
+        pythia__doc_words(d, ", ");
+        pythia__doc_text(d, PYTHIA__DOC_WORDS, name);
+    }
+    pythia__doc_words(d, ": a trace point is open at that one only.");
+}
+
 void pythia__say_change(struct pythia__doc *d, const struct pythia_report_source *s,
                         const struct pythia_verdict *v)
 {

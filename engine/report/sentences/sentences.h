@@ -107,6 +107,9 @@ void pythia__say_verdict_why(struct pythia__doc *d, const struct pythia_report_s
 void pythia__say_standing(struct pythia__doc *d, const struct pythia_verdict *v);
 void pythia__say_also(struct pythia__doc *d, const struct pythia_report_source *s,
                       const struct pythia_verdict *v);
+/* Nothing where requests to all instances are described. */
+void pythia__say_instance(struct pythia__doc *d, const struct pythia_report_source *s,
+                          const struct pythia_verdict *v);
 void pythia__say_change(struct pythia__doc *d, const struct pythia_report_source *s,
                         const struct pythia_verdict *v);
 /* As above for a group, from its verdict or its own finding. */

@@ -92,8 +92,7 @@ struct pythia_search_options {
     size_t patience;  /* cycles after which a problem is given up; 0: 30 */
     size_t problems_per_cycle; /* that are looked at; 0: all. Which of them is said below */
     /* At how many instances of its service could a trace point be opened each on its own? 0, 1: it
-     * can only be open at all of them. NULL: at none. Asked in each cycle. Not for a search that is
-     * saved. */
+     * can only be open at all of them. NULL: at none. Asked in each cycle. */
     uint32_t (*instances)(void *context, uint32_t tracepoint);
     /* Requests vary most on that host: may such a point be opened at the instance there, and are
      * all others of its service that are open at one? NULL: never. */
@@ -154,6 +153,9 @@ struct pythia_problem {
                           begin */
     uint64_t retry_in; /* GIVEN_UP: cycles with enough requests until it does so; else 0 */
     double rest;       /* share of the variance that no cause explains; NaN: not known */
+    /* The requests of the last cycle are those that hit 1 of so many instances of a service only,
+     * because a point of it is open there alone; 1: all; 0: there was none yet. */
+    uint32_t part, part_point; /* part_point: that point, if part > 1 */
 };
 
 /* A search that was given up begins again by itself after PYTHIA_RETRY_FIRST cycles with enough
@@ -268,10 +270,15 @@ void pythia_search_set_seconds(struct pythia_search *s, double seconds);
 int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
                         const uint64_t *hits, size_t hit_count, struct pythia_cycle *out);
 
+/* What a search says between two cycles, without the switches and effects of the last one; also of
+ * one that was loaded. Borrowed until the next cycle. O(points + problems). */
+struct pythia_cycle pythia_search_stand(const struct pythia_search *s);
+
 /* Append all that a search knows between two cycles to `out`, by the ids of trace points and the
  * names of types: beliefs, findings, what is open for which types, and the number of the cycle. Not
- * with it: the space, the options, and effects. PYTHIA_OK or PYTHIA_ENOMEM. O(problems * (nodes of
- * their types + durations)). */
+ * with it: the space, the options, effects, and which instance it is at which a point is open that
+ * is open at one only. PYTHIA_OK or PYTHIA_ENOMEM. O(problems * (nodes of their types +
+ * durations)). */
 int pythia_search_save(const struct pythia_search *s, struct pythia_buf *out);
 
 /* Take in what a search with the same options and an equal space had saved, also one of another

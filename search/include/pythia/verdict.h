@@ -81,13 +81,16 @@ struct pythia_verdict {
     size_t also_count;
     bool searched; /* the search of what else there is goes on */
     enum pythia_why why;
-    uint64_t group;                    /* id of the group of requests that shows it; 0: not known */
-    char *key;                         /* owned: the key that explains it; NULL: none is known */
-    double explained, q;               /* by the key: part of the variance; NaN without */
-    uint64_t key_doubt;                /* the cycle, as since + looks, that spoke against the key;
+    uint64_t group;                /* id of the group of requests that shows it; 0: not known */
+    char *key;                     /* owned: the key that explains it; NULL: none is known */
+    double explained, q;           /* by the key: part of the variance; NaN without */
+    uint64_t key_doubt;            /* the cycle, as since + looks, that spoke against the key;
                                           0: none did since it was last confirmed */
-    uint64_t since, since_unix_ns;     /* the cycle since which it is so; 0: there are no cycles */
-    uint64_t looks, requests;          /* cycles since then that had evidence; of the last one */
+    uint64_t since, since_unix_ns; /* the cycle since which it is so; 0: there are no cycles */
+    uint64_t looks, requests;      /* cycles since then that had evidence; of the last one */
+    /* The requests of the last cycle are those at 1 of so many instances (struct pythia_problem);
+     * the owner may say which: number of a string, 0: not known. */
+    uint32_t part, part_point, instance;
     uint64_t changes;                  /* times it was another after a place was first found */
     enum pythia_verdict_reason reason; /* of the last change, */
     enum pythia_verdict_state was;     /* and what it was before that, */

@@ -11,13 +11,16 @@
 /* Which key goes with the way the time of like requests is spent? One row a request, one column of
  * Y for the time on each edge, and many keys, each asked on its own:
  *
- *   encode   numbers as ranks, levels as indicators; what is constant or an identifier is kept out
- *            (column.h); a key that is `present_only` there is tested among the rows that have it,
- *            and explains at most what lies between these
+ *   encode   numbers as ranks, levels as indicators, numbers that also have levels in both ways;
+ *            what is constant or an identifier is kept out (column.h); a key that is
+ *            `present_only` there is tested among the rows that have it, and explains at most what
+ *            lies between these
  *   test     canonical correlation of the key with the ranks of all edges at once: Wilks' lambda
  *            with Rao's F (cca.h), so that a key that moves time from one edge to another is seen
- *            though the total is not changed; false discoveries are held at alpha over the keys
- *            (Benjamini and Hochberg)
+ *            though the total is not changed; of a key in two ways the p is that of Simes for
+ *            both; false discoveries are held at alpha over the keys (Benjamini and Hochberg)
+ *   choose   numbers stand as levels if no cut between them parts the requests nearly as well as
+ *            the best set of values: a value in the middle that is slow, or several of them
  *   rank     significant keys by the part of the total's variance that they account for, adjusted
  *            for chance; where that is the same (none, if time only moves between edges), by the
  *            part of the edges' variance; keys that rest on a handful of rows come last
@@ -61,11 +64,11 @@ struct pythia_association_result {
     size_t column;                /* its index in the input */
     size_t rank;                  /* from 1; keys of one cluster share it */
     enum pythia_column_skip skip; /* why it was not tested */
-    bool categorical;
-    size_t present;    /* rows with a value */
-    size_t support;    /* rows that do not have its most common value; see column.h */
-    bool few;          /* these are only a handful (pythia_rests_on_few) */
-    size_t regressors; /* independent ones that stand for the key */
+    bool categorical;             /* also of numbers, if they stand as levels */
+    size_t present;               /* rows with a value */
+    size_t support;               /* rows that do not have its most common value; see column.h */
+    bool few;                     /* these are only a handful (pythia_rests_on_few) */
+    size_t regressors;            /* independent ones that stand for the key */
 
     /* That it has nothing to do with the edges: by Rao's F, or by permutation where there are too
      * few rows for that; by Bartlett's chi squared, as a check; adjusted for the number of keys,
@@ -126,12 +129,17 @@ void pythia_association_destroy(struct pythia_association *a); /* a may be NULL 
  * "Controlling the False Discovery Rate", Journal of the Royal Statistical Society B 57(1), 1995;
  * D. K. Stewart and W. A. Love, "A General Canonical Correlation Index", Psychological Bulletin
  * 70(3), 1968 (redundancy); M. Ezekiel, "Methods of Correlation Analysis", 1930; B. R. Rao,
- * "Partial Canonical Correlations", Trabajos de Estadistica 20, 1969; N. Meinshausen and P.
- * Buehlmann, "Stability Selection", Journal of the Royal Statistical Society B 72(4), 2010; J.
- * Schaefer and K. Strimmer, "A Shrinkage Approach to Large-Scale Covariance Matrix Estimation",
+ * "Partial Canonical Correlations", Trabajos de Estadistica 20, 1969; R. J. Simes, "An Improved
+ * Bonferroni Procedure for Multiple Tests of Significance", Biometrika 73(3), 1986; N. Meinshausen
+ * and P. Buehlmann, "Stability Selection", Journal of the Royal Statistical Society B 72(4), 2010;
+ * J. Schaefer and K. Strimmer, "A Shrinkage Approach to Large-Scale Covariance Matrix Estimation",
  * Statistical Applications in Genetics and Molecular Biology 4(1), 2005. */
 int pythia_association_run(struct pythia_association *a,
                            const struct pythia_association_input *input);
+
+/* A column of the input in the way that it stands in a result: numbers as levels, if they do. */
+struct pythia_column pythia_association_column(const struct pythia_association_input *input,
+                                               const struct pythia_association_result *result);
 
 /* The results, one for each column, best first, borrowed until the next run or the end of the
  * object; *count is 0 before the first run. Order: significant keys that stand on their own, by

@@ -11,8 +11,10 @@
 #define PYTHIA_COLUMN_MISSING UINT32_MAX
 
 struct pythia_column {
-    const double *numbers;  /* unless categorical: one for each row, NaN: missing */
-    const uint32_t *levels; /* one for each row, below level_count, or PYTHIA_COLUMN_MISSING */
+    const double *numbers; /* unless categorical: one for each row, NaN: missing */
+    /* One for each row, below level_count, or PYTHIA_COLUMN_MISSING. Numbers may have them too: the
+     * same values as levels, because there are few of them. NULL: they have none. */
+    const uint32_t *levels;
     uint32_t level_count;
     bool categorical;
     bool looks_like_id; /* the caller's judgement of the key's name; counts for numbers only */

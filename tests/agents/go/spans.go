@@ -57,7 +57,10 @@ func (exporter) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) er
 func (exporter) Shutdown(context.Context) error { return nil }
 
 func describeSpan(span sdktrace.ReadOnlySpan, scope string) result {
-	name, _ := span.Resource().Set().Value("service.name")
+	place := span.Resource().Set()
+	name, _ := place.Value("service.name")
+	host, _ := place.Value("host.name")
+	pid, _ := place.Value("process.pid")
 	attributes, links, events, parent := result{}, []link{}, []string{}, ""
 	for _, one := range span.Attributes() {
 		attributes[string(one.Key)] = one.Value.AsInterface()
@@ -72,7 +75,7 @@ func describeSpan(span sdktrace.ReadOnlySpan, scope string) result {
 		parent = span.Parent().SpanID().String()
 	}
 	status := map[codes.Code]string{codes.Unset: "unset", codes.Ok: "ok", codes.Error: "error"}[span.Status().Code]
-	return result{"service": name.AsString(), "scope": scope, "name": span.Name(), "trace": span.SpanContext().TraceID().String(),
+	return result{"service": name.AsString(), "host": host.AsInterface(), "pid": pid.AsInterface(), "scope": scope, "name": span.Name(), "trace": span.SpanContext().TraceID().String(),
 		"id": span.SpanContext().SpanID().String(), "parent": parent, "kind": span.SpanKind().String(), "attributes": attributes,
 		"links": links, "events": events, "status": status, "state": span.SpanContext().TraceState().String()}
 }

@@ -3,6 +3,7 @@
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
 import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
@@ -61,8 +62,15 @@ public final class Program {
     }
 
     private static OpenTelemetrySdk makeSdk(String service) {
+        AttributesBuilder own = Attributes.builder();
+        for (String pair : System.getenv().getOrDefault("OTEL_RESOURCE_ATTRIBUTES", "").split(",")) {
+            int at = pair.indexOf('=');
+            if (at > 0) {
+                own.put(pair.substring(0, at), pair.substring(at + 1));
+            }
+        }
         Resource resource = Resource.getDefault().merge(
-            Resource.create(Attributes.builder().put("service.name", service).build()));
+            Resource.create(own.put("service.name", service).build()));
         SdkTracerProvider provider = SdkTracerProvider.builder().setResource(resource).setSampler(sampler())
             .addSpanProcessor(SimpleSpanProcessor.create(new StdoutExporter())).build();
         provider.get("web"); // the agent knows of an SDK by its tracers

@@ -38,11 +38,11 @@ final class StdoutExporter implements SpanExporter {
         for (EventData event : span.getEvents()) {
             events.add(event.getName());
         }
-        span.getResource().getAttributes().forEach((key, value) -> {
-            if (key.getKey().equals("service.name")) {
-                out.put("service", value);
-            }
-        });
+        Map<String, Object> place = new LinkedHashMap<>();
+        span.getResource().getAttributes().forEach((key, value) -> place.put(key.getKey(), value));
+        out.put("service", place.get("service.name"));
+        out.put("host", place.get("host.name"));
+        out.put("pid", place.get("process.pid"));
         out.put("scope", scope);
         out.put("name", span.getName());
         out.put("trace", span.getTraceId());

@@ -23,7 +23,7 @@ from pythia_gate.agent import Agent
 from pythia_gate.settings import read_settings
 
 def make_agent():
-    return Agent('shop', read_settings(os.environ), lambda: None)
+    return Agent('shop', 'here', read_settings(os.environ), lambda: None)
 
 def await_list(agent):
     end = time.monotonic() + 60
@@ -103,6 +103,33 @@ os.kill(os.getpid(), 9)
             program.stdin.close()  # the child ends with it
             program.wait()
             program.stdout.close()
+
+    def test_a_daemon_that_closes_all_descriptors_has_their_numbers_for_itself(self):
+        """Pairs of sockets take the numbers at once, while the agent rests and while it awaits an answer."""
+        for self.server.mode in ('serve', 'hang'):
+            self.assertEqual(self.run_program('''
+import socket
+agent = make_agent()
+while agent.link.socket is None:
+    time.sleep(.01)
+number = agent.link.socket.fileno()
+os.closerange(3, 64)
+pairs = [socket.socketpair() for _ in range(8)]
+assert number in [end.fileno() for pair in pairs for end in pair]
+for pair in pairs:
+    pair[0].send(b'mine')
+time.sleep(3)
+for pair in pairs:
+    pair[0].setblocking(False)
+    pair[1].setblocking(False)
+    assert pair[1].recv(100) == b'mine', 'the agent has read what was sent to the program'
+    for end in pair:
+        try:
+            raise AssertionError(f'the agent has written to a socket of the program, or closed it: {end.recv(100)}')
+        except BlockingIOError:
+            pass
+'''), ([], []))
+        self.assertEqual(len(self.server.instances), 1, 'it asked while the server answered')
 
     def test_a_fork_without_hooks_is_noticed_by_one_thread_of_many(self):
         """As uWSGI forks: the process goes on without PyOS_AfterFork_Child()."""

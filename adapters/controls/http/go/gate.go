@@ -17,6 +17,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"pythia/gate/internal/agent"
@@ -48,9 +49,13 @@ func Wrap(provider trace.TracerProvider) trace.TracerProvider {
 	if _, isGated := provider.(interface{ PythiaAgent() string }); isGated {
 		return provider
 	}
-	a := agent.For(serviceOf(provider))
+	own, place := resourceOf(provider)
+	a := agent.For(serviceOf(own), agent.HostOf(own.Set()))
 	if a == nil {
 		return provider
+	}
+	if named, err := resource.Merge(resource.NewSchemaless(agent.Place()...), own); err == nil && place != nil {
+		atomic.StorePointer(place, unsafe.Pointer(named)) // other goroutines may start spans
 	}
 	return &Provider{inner: provider, agent: a}
 }
@@ -88,27 +93,27 @@ func (p *Provider) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// serviceOf finds the name of a provider's service; "": there is none. The SDK does not export the
-// resource of a provider before there are spans, so that its field is read.
-func serviceOf(provider trace.TracerProvider) string {
-	if found := resourceOf(provider); found != nil {
-		if name, ok := found.Set().Value("service.name"); ok && name.Type() == attribute.STRING {
-			return name.AsString()
-		}
+// serviceOf finds the name of a service; "": there is none.
+func serviceOf(own *resource.Resource) string {
+	if name, ok := own.Set().Value("service.name"); ok && name.Type() == attribute.STRING {
+		return name.AsString()
 	}
 	return agent.ServiceOr("")
 }
 
-func resourceOf(provider trace.TracerProvider) *resource.Resource {
+// resourceOf finds the resource of a provider, and the field that has it; nil: there is none. The
+// SDK does not export the resource of a provider before there are spans.
+func resourceOf(provider trace.TracerProvider) (*resource.Resource, *unsafe.Pointer) {
 	value := reflect.ValueOf(provider)
 	if value.Kind() != reflect.Pointer || value.Elem().Kind() != reflect.Struct {
-		return nil
+		return nil, nil
 	}
 	field := value.Elem().FieldByName("resource")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[*resource.Resource]() {
-		return nil
+		return nil, nil
 	}
-	return (*resource.Resource)(unsafe.Pointer(field.Pointer()))
+	place := (*unsafe.Pointer)(unsafe.Pointer(field.UnsafeAddr()))
+	return (*resource.Resource)(atomic.LoadPointer(place)), place
 }
 
 // Propagator sends the type of a request to the services that are called, and takes it from those

@@ -281,15 +281,15 @@ func TestALineSaysWhySpansCannotBeSwitched(t *testing.T) {
 func TestTheServiceIsThatOfTheResource(t *testing.T) {
 	t.Setenv("OTEL_SERVICE_NAME", "")
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "a=b, service.name = depot ")
-	if name := serviceOf(noop.NewTracerProvider()); name != "depot" {
+	if name := serviceFor(noop.NewTracerProvider()); name != "depot" {
 		t.Error(name)
 	}
 	t.Setenv("OTEL_SERVICE_NAME", "cart")
-	if name := serviceOf(noop.NewTracerProvider()); name != "cart" {
+	if name := serviceFor(noop.NewTracerProvider()); name != "cart" {
 		t.Error(name)
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "shop"))))
-	if name := serviceOf(provider); name != "shop" {
+	if name := serviceFor(provider); name != "shop" {
 		t.Error("the SDK keeps its resource elsewhere: " + name)
 	}
 }
@@ -297,21 +297,26 @@ func TestTheServiceIsThatOfTheResource(t *testing.T) {
 // Providers of one service share an agent, which ends with the last of them.
 func TestShutdownEndsTheAsking(t *testing.T) {
 	s := open(t, openInner)
-	second := agent.For("shop")
+	second := agent.For("shop", "")
 	if err := s.TracerProvider.(*Provider).ForceFlush(context.Background()); err != nil {
 		t.Error(err)
 	}
 	s.TracerProvider.(*Provider).Shutdown(context.Background())
 	s.TracerProvider.(*Provider).Shutdown(context.Background())
-	if third := agent.For("shop"); third != second {
+	if third := agent.For("shop", ""); third != second {
 		t.Error("the agent ended with the first")
 	} else {
 		third.Release()
 	}
 	second.Release()
-	if fourth := agent.For("shop"); fourth == second {
+	if fourth := agent.For("shop", ""); fourth == second {
 		t.Error("the agent never ended")
 	} else {
 		fourth.Release()
 	}
+}
+
+func serviceFor(provider trace.TracerProvider) string {
+	own, _ := resourceOf(provider)
+	return serviceOf(own)
 }

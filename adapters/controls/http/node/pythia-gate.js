@@ -25,6 +25,7 @@
 const { request: httpRequest, Agent: HttpAgent } = require('node:http');
 const { stat, readFileSync, writeSync } = require('node:fs');
 const { hostname } = require('node:os');
+const { lookup } = require('node:dns');
 const { randomBytes } = require('node:crypto');
 const { LIST_MAX, readList, inSlices } = require('./pythia-gate-list.js');
 const now = performance.now.bind(performance);
@@ -39,6 +40,11 @@ const TYPE_HEADER = 'pythia-request-type';
 const VERSION = 'pythia-gate-node 0.1.0'; // as in package.json
 const INTERNAL = 0, SERVER = 1, CONSUMER = 4; // SpanKind
 const PATCHED = Symbol.for('pythia.gate.patched');
+// What belongs to a span or a tracer is a property of it: a WeakMap of all spans cost more than the rest of the gate (command
+// "cost" of tests/agents/program.js).
+const PASS = Symbol('pythia.pass'); // of an open span
+const REQUEST = Symbol('pythia.request'); // of a span, open or closed
+const KNOWN = Symbol('pythia.known'); // of a tracer
 
 const POINTS_MAX = 5000; // of one service in this process; more run by the default rule
 const NAMES_MAX = 5000; // of one tracer, before their identifiers are replaced
@@ -50,6 +56,7 @@ const TYPE_MAX = 1024; // bytes of the header
 const CHUNKS_MAX = 4000; // of an answer: a server that sends it byte by byte costs as much as a large one
 const INFORMATION_MAX = 8; // answers 1xx before the answer
 const TIMEOUT_MS = 2000;
+const CONNECT_MS = 1000; // a program that is done cannot end while a connection is being made
 const BACKOFF_MAX_MS = 2000;
 // From one poll to the next pass .55 to .75 of the time that the list names: a switch shall be in force within that time,
 // and in a program that is busy the answer and the report take up to 50 ms of it.
@@ -93,7 +100,7 @@ const NO_CONTEXT = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags
 class ClosedSpan {
   constructor(context, request) {
     this._context = context;
-    this._request = request;
+    this[REQUEST] = request;
   }
   spanContext() {
     return this._context;
@@ -230,8 +237,11 @@ class Request {
 /** The switch of the spans of one kind that begin with one name. Some are given another name later (an HTTP server knows
  * its route only then): they arrive as other points, which have no other switch than this. */
 class Gate {
-  constructor(point) {
+  constructor(known, point) {
+    this.known = known;
     this.point = point; // null: there was no room for it
+    this.inner = new Pass(this, false); // of all spans that are not timed and keep the name with which they start
+    this.entry = new Pass(this, true);
     this.aliases = new Map(); // point -> spans that became it
     this.passes = 0; // while it was open
     this.table = undefined; // for which the next two hold
@@ -260,16 +270,26 @@ class Gate {
   }
 }
 
+/** A pass of an open point: the gate, and the point as which the span counts. */
+class Pass {
+  constructor(gate, isEntry, startNs) {
+    this.gate = gate;
+    this.point = gate.point;
+    this.isEntry = isEntry;
+    this.startNs = startNs; // what the start took; undefined: the pass is not timed
+  }
+}
+
 // ---- asking and telling, for one service of this process ----
 
 class Agent {
-  constructor(service, settings, measureClosed) {
+  constructor(service, host, settings, measureClosed) {
     this.service = service;
     this.settings = settings;
     this.measureClosed = measureClosed;
     this.closedNs = undefined; // what a pass of a closed point costs
     this.measured = -Infinity;
-    this.instance = `${hostname().slice(0, 60)}:${process.pid}:${randomBytes(4).toString('hex')}`;
+    this.instance = `${host}:${process.pid}:${randomBytes(4).toString('hex')}`;
     this.table = DEFAULT;
     this.points = new Map();
     this.routes = new Routes();
@@ -415,7 +435,7 @@ class Agent {
   ask(method, query, headers, body) {
     const { url, token } = this.settings;
     return suppressed(() => new Promise((resolve, reject) => {
-      const request = httpRequest({ method, host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port || 80,
+      const request = httpRequest({ method, lookup: lookUpOnce, host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port || 80,
         path: `${url.pathname.replace(/\/$/, '')}/v1/trace-points${query}`, agent: this.connections,
         headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }),
           ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) } });
@@ -432,7 +452,11 @@ class Agent {
         clearTimeout(timer);
         resolve(answer);
       }));
-      request.on('socket', (socket) => socket.unref()); // a program that is done ends
+      request.on('socket', (socket) => {
+        socket.unref(); // a program that is done ends
+        if (socket.connecting)
+          later(() => socket.connecting && request.destroy(new Error('no connection')), CONNECT_MS).unref();
+      });
       request.on('error', fail);
       request.on('close', () => fail(new Error('half an answer'))); // without effect after a whole one
       request.end(body);
@@ -463,6 +487,22 @@ function tell(sentence) {
   }
 }
 
+let isLookingUp = false;
+
+/** Look up a name unless that is under way: a look-up that takes a minute holds one of the few threads of Node.js, in which
+ * those of the program have to wait. */
+function lookUpOnce(host, options, done) {
+  if (isLookingUp) {
+    process.nextTick(done, new Error('the name is not known yet'));
+    return;
+  }
+  isLookingUp = true;
+  lookup(host, options, (...answer) => {
+    isLookingUp = false;
+    done(...answer);
+  });
+}
+
 function exists(file) {
   return new Promise((resolve) => (file ? stat(file, (why) => resolve(!why)) : resolve(false)));
 }
@@ -478,16 +518,20 @@ function suppressed(run) {
 
 let settings;
 const agents = new Map(); // by service
-const tracers = new WeakMap(); // Tracer -> what is known of it
 
 function agentOf(service, tracer) {
   let agent = agents.get(service);
   if (agent === undefined) {
     const prototype = Object.getPrototypeOf(tracer);
-    agents.set(service, (agent = new Agent(service, settings, (of) => measureClosed(of, prototype))));
+    const host = attributeOf(tracer._resource ?? tracer.resource, 'host.name');
+    agents.set(service, (agent = new Agent(service, hostOr(host), settings, (of) => measureClosed(of, prototype))));
   }
   return agent;
 }
+
+/** A host as an instance can be named by it: what spans say, if it has no colon
+ * and no slash, and else what the system says. */
+const hostOr = (host) => (/^[!-.0-9;-~]{1,100}$/.test(host ?? '') ? host : hostname().slice(0, 64));
 
 /** What the switches know of a tracer of a scope. */
 const knownOf = (agent, scope) => ({ agent, scope, gates: [0, 1, 2, 3, 4].map(() => new Map()), ids: new Map() });
@@ -495,19 +539,45 @@ const knownOf = (agent, scope) => ({ agent, scope, gates: [0, 1, 2, 3, 4].map(()
 /** service.name of a tracer's resource; undefined while it is not known. */
 function serviceOf(tracer) {
   if (settings.service) return settings.service;
-  const resource = tracer._resource ?? tracer.resource;
-  for (const [key, value] of resource?.getRawAttributes?.() ?? resource?._rawAttributes ?? [])
-    if (key === 'service.name' && value != null) return typeof value === 'string' ? value : undefined;
-  const name = resource?.asyncAttributesPending ? undefined : resource?.attributes?.['service.name'];
-  return typeof name === 'string' ? name : undefined;
+  return attributeOf(tracer._resource ?? tracer.resource, 'service.name');
+}
+
+/** A text of a resource; undefined: there is none, or it is not known yet. */
+function attributeOf(resource, key) {
+  for (const [name, value] of resource?.getRawAttributes?.() ?? resource?._rawAttributes ?? [])
+    if (name === key && value != null) return typeof value === 'string' ? value : undefined;
+  const value = resource?.asyncAttributesPending ? undefined : resource?.attributes?.[key];
+  return typeof value === 'string' ? value : undefined;
+}
+
+const named = new WeakMap(); // resource -> the same with host and process; exporters group spans by the object
+
+/** Spans say on which host and in which process they were made, by which pythiad knows the instance. What the program's
+ * resource says itself stays. */
+function nameResource(tracer) {
+  const key = tracer._resource === undefined ? 'resource' : '_resource';
+  const resource = tracer[key];
+  try {
+    if (!named.has(resource)) {
+      const Resource = resource.constructor;
+      const attributes = { 'host.name': hostname(), 'process.pid': process.pid };
+      const own = new Resource(typeof resource.getRawAttributes === 'function' ? { attributes } : attributes);
+      const merged = own.merge(resource);
+      named.set(resource, merged).set(merged, merged);
+    }
+    tracer[key] = named.get(resource);
+  } catch {
+    // Its spans say what the program says.
+  }
 }
 
 function lookUp(tracer) {
   const service = serviceOf(tracer);
   if (!service) return undefined;
+  nameResource(tracer);
   const scope = tracer.instrumentationScope?.name ?? tracer.instrumentationLibrary?.name ?? '';
   const known = knownOf(agentOf(sound(service), tracer), sound(scope));
-  tracers.set(tracer, known);
+  Object.defineProperty(tracer, KNOWN, { value: known, configurable: true });
   return known;
 }
 
@@ -519,7 +589,7 @@ function gateOf(known, name, kind) {
     const id = pointId(known.agent.service, known.scope, name);
     gate = known.ids.get(`${kind}:${id}`); // names that differ in nothing but an identifier
     if (gate === undefined) {
-      gate = new Gate(known.agent.point(id) ?? null);
+      gate = new Gate(known, known.agent.point(id) ?? null);
       if (gate.point) known.ids.set(`${kind}:${id}`, gate);
     }
     gates.set(name, gate);
@@ -531,36 +601,19 @@ function isValid(context) {
   return context !== undefined && context.traceId !== NO_CONTEXT.traceId && context.spanId !== NO_CONTEXT.spanId;
 }
 
-/** What becomes of a start: a span that is closed, or the gate that it passes, and whether to time it. */
-function decide(tracer, name, options, context) {
-  const known = tracers.get(tracer) ?? lookUp(tracer);
-  const within = context ?? globalThis[API]?.context?.active();
-  if (known === undefined || within?.getValue(SUPPRESSED) === true) return {};
-  const above = options?.root ? undefined : within?.getValue(SPAN);
-  const aboveContext = above?.spanContext();
-  const kind = options?.kind;
-  // What is below a closed point is no entry point, even if no open span is above.
-  const isEntry = kind === SERVER || kind === CONSUMER ||
-    (!(above instanceof ClosedSpan) && (!isValid(aboveContext) || aboveContext.isRemote === true));
-  const request = requestOf(known, within, above, aboveContext);
+/** What becomes of the start of a span: a ClosedSpan, or the shared Pass of the gate that it goes through. */
+function decide(known, name, kind, isEntry, request, above, context) {
   const gate = gateOf(known, name, kind ?? 0);
   const { table } = known.agent;
   const { point } = gate;
-  if (point === null) return { closed: isEntry && table.fallback !== 'none' ? undefined : close(aboveContext, request) };
-  const open = gate.isOpen(table, isEntry) && (isEntry || gate.types === undefined || isOf(request, gate.types, within));
+  if (point === null) return isEntry && table.fallback !== 'none' ? undefined : close(above, request);
+  const open = gate.isOpen(table, isEntry) && (isEntry || gate.types === undefined || isOf(request, gate.types, context));
   if (open || gate.aliases.size === 0) { // else nobody knows as which it would arrive
     point.hits++;
     if (isEntry) point.entries++;
   }
-  if (!open) return { closed: close(aboveContext, request) };
-  return new Pass(gate, isEntry, request, known);
-}
-
-/** The request that a span is of: that of the span above, or one that begins with it. */
-function requestOf(known, within, above, aboveContext) {
-  const request = above instanceof ClosedSpan ? above._request : above?.[PASS]?.request;
-  if (request !== undefined) return request;
-  return new Request(known, within?.getValue(TYPE), !isValid(aboveContext));
+  if (!open) return close(above, request);
+  return isEntry ? gate.entry : gate.inner;
 }
 
 /** May it be of a type in one of these sets? */
@@ -570,39 +623,8 @@ function isOf(request, types, context) {
 }
 
 function close(above, request) {
-  return new ClosedSpan(isValid(above) ? above : NO_CONTEXT, request);
-}
-
-// A span has its pass as a property: a WeakMap of all spans cost more than the rest of the gate (command "cost" of
-// tests/agents/program.js).
-const PASS = Symbol('pythia.pass');
-
-/** A pass of an open point: the gate, and the point as which the span counts. */
-class Pass {
-  constructor(gate, isEntry, request, known) {
-    this.gate = gate;
-    this.point = gate.point;
-    this.isEntry = isEntry;
-    this.request = request;
-    this.known = known;
-  }
-}
-
-/** A pass of an open point with a watch: its start, and its end, are what it costs the program. */
-function startTimed(start, tracer, parameters) {
-  const begin = process.hrtime.bigint();
-  const span = Reflect.apply(start, tracer, parameters);
-  const cost = process.hrtime.bigint() - begin;
-  const end = span?.end;
-  if (typeof end !== 'function') return span;
-  span.end = function (...rest) {
-    span.end = end; // without the property the object would be slower from then on
-    const from = process.hrtime.bigint();
-    const result = Reflect.apply(end, this, rest);
-    this[PASS]?.point.cost(Number(cost + process.hrtime.bigint() - from));
-    return result;
-  };
-  return span;
+  const context = above?.spanContext();
+  return new ClosedSpan(isValid(context) ? context : NO_CONTEXT, request);
 }
 
 /** What a pass of a closed point costs, in ns, by the code that programs run: of a point that is never reported, whose id
@@ -610,8 +632,8 @@ function startTimed(start, tracer, parameters) {
 function measureClosed(agent, prototype) {
   const tracer = Object.create(prototype);
   const known = knownOf(agent, '');
-  known.gates[INTERNAL].set('closed', new Gate(new Point('')));
-  tracers.set(tracer, known);
+  known.gates[INTERNAL].set('closed', new Gate(known, new Point('')));
+  tracer[KNOWN] = known;
   const above = new ClosedSpan(NO_CONTEXT, new Request(known, undefined, true));
   const context = { getValue: (key) => (key === SPAN ? above : undefined) };
   let best = Infinity;
@@ -624,53 +646,102 @@ function measureClosed(agent, prototype) {
 }
 
 function gated(start) {
-  return function startSpan(...parameters) {
-    let found;
+  return function startSpan(name, options, context) {
+    let within = context, request, found;
     try {
-      found = decide(this, parameters[0], parameters[1], parameters[2]);
+      const known = this[KNOWN] ?? lookUp(this);
+      within ??= globalThis[API]?.context?.active();
+      if (known !== undefined && within?.getValue(SUPPRESSED) !== true) {
+        const above = options?.root ? undefined : within?.getValue(SPAN);
+        const kind = options?.kind;
+        request = above?.[REQUEST];
+        // Below a span that came through here nothing is an entry point, even if that one is closed and no open span is above.
+        let isEntry = kind === SERVER || kind === CONSUMER;
+        if (request === undefined) {
+          const { begins, isRemote } = placeOf(above);
+          isEntry ||= begins || isRemote;
+          request = new Request(known, within?.getValue(TYPE), begins);
+        }
+        found = decide(known, name, kind, isEntry, request, above, within);
+      }
     } catch {
-      found = {}; // better a span too many than a program that fails
+      found = undefined; // better a span too many than a program that fails
     }
-    if (found.closed !== undefined) return found.closed;
-    if (found.gate === undefined) return Reflect.apply(start, this, parameters);
-    const isTimed = found.gate.passes++ % SAMPLE === 0;
-    const span = isTimed ? startTimed(start, this, parameters) : Reflect.apply(start, this, parameters);
-    notePass(span, found);
-    return span;
+    if (found instanceof ClosedSpan) return found;
+    const given = context === undefined ? within : context; // so that the SDK does not look for it again
+    if (found === undefined) return start.call(this, name, options, given);
+    const { gate } = found;
+    if (gate.passes++ % SAMPLE !== 0) return notePass(start.call(this, name, options, given), found, request);
+    const begin = now();
+    const span = start.call(this, name, options, given);
+    return notePass(span, new Pass(gate, found.isEntry, 1e6 * (now() - begin)), request);
   };
 }
 
-/** Remember as what a span counts, and watch updateName of the SDK's class of spans. */
-function notePass(span, pass) {
+/** Does a request begin below this span, and is it one of another process? */
+function placeOf(above) {
+  const context = above?.spanContext();
+  return { begins: !isValid(context), isRemote: context?.isRemote === true };
+}
+
+let lastPrototype; // of a span whose class is watched
+
+/** Remember as what a span counts; returns the span. */
+function notePass(span, pass, request) {
   try {
-    pass.request.span ??= span;
+    request.span ??= span;
     span[PASS] = pass;
+    span[REQUEST] = request;
     const prototype = Object.getPrototypeOf(span);
-    if (Object.hasOwn(prototype, PATCHED) || typeof prototype.updateName !== 'function') return;
-    const { updateName } = prototype;
-    Object.defineProperty(prototype, PATCHED, { value: true });
-    prototype.updateName = function (...rest) {
-      try {
-        rename(this, rest[0]);
-      } catch {
-        // The name changes all the same.
-      }
-      return Reflect.apply(updateName, this, rest);
-    };
+    if (prototype !== lastPrototype) watchSpans(prototype);
   } catch {
     // It runs as it would without us.
   }
+  return span;
+}
+
+/** Watch updateName and end of one of the SDK's classes of spans. */
+function watchSpans(prototype) {
+  lastPrototype = prototype;
+  if (Object.hasOwn(prototype, PATCHED) || typeof prototype.updateName !== 'function') return;
+  const { updateName, end } = prototype;
+  Object.defineProperty(prototype, PATCHED, { value: true });
+  prototype.updateName = function (...rest) {
+    try {
+      rename(this, rest[0]);
+    } catch {
+      // The name changes all the same.
+    }
+    return Reflect.apply(updateName, this, rest);
+  };
+  if (typeof end === 'function') {
+    prototype.end = function (time) {
+      const startNs = this[PASS]?.startNs;
+      return startNs === undefined ? end.call(this, time) : endTimed(this, startNs, end, time);
+    };
+  }
+}
+
+/** End a span whose pass is timed: its start and its end are what it costs the program. */
+function endTimed(span, startNs, end, time) {
+  const pass = span[PASS];
+  pass.startNs = undefined; // a span may be ended twice
+  const begin = now();
+  const result = end.call(span, time);
+  pass.point.cost(startNs + 1e6 * (now() - begin));
+  return result;
 }
 
 /** A span arrives as another point than it began as: it counts there, and that point has the switch of its gate. */
 function rename(span, name) {
-  const pass = span[PASS];
+  let pass = span[PASS];
   if (pass === undefined || typeof name !== 'string') return;
-  const { gate, known } = pass;
-  if (pass.request.span === span && text(span.attributes?.['http.route'])) // it is named after it when it ends
+  const { gate, gate: { known } } = pass;
+  if (span[REQUEST].span === span && text(span.attributes?.['http.route'])) // it is named after it when it ends
     known.agent.routes.add(span.attributes['http.route']);
   const point = known.agent.point(pointId(known.agent.service, known.scope, name));
   if (!point || point === pass.point || (!gate.aliases.has(point) && gate.aliases.size >= ALIASES_MAX)) return;
+  if (pass === gate.inner || pass === gate.entry) pass = span[PASS] = new Pass(gate, pass.isEntry);
   count(pass, -1);
   pass.point.left++;
   pass.point = point;
@@ -747,8 +818,7 @@ function watchPropagator(propagator) {
 
 /** The type as a header, while a point of any service is open for some types only. */
 function typeToTell(context) {
-  const span = context.getValue(SPAN);
-  const request = span instanceof ClosedSpan ? span._request : span?.[PASS]?.request;
+  const request = context.getValue(SPAN)?.[REQUEST];
   if (request?.known.agent.table.typeKey === undefined) return undefined;
   const type = request.type(context);
   const encoded = type === undefined ? undefined : encodeURIComponent(type);
@@ -791,14 +861,17 @@ function readSettings(env) {
 
 function install() {
   settings = readSettings(process.env);
-  let api = globalThis[API];
-  watchApi(api);
+  if (globalThis[API] !== undefined) {
+    watchApi(globalThis[API]);
+    return;
+  }
   Object.defineProperty(globalThis, API, {
     configurable: true,
     enumerable: true,
-    get: () => api,
-    set: (value) => {
-      api = value;
+    get: () => undefined,
+    // Every call of the API reads it, faster where it has no accessor.
+    set: (api) => {
+      Object.defineProperty(globalThis, API, { value: api, configurable: true, enumerable: true, writable: true });
       watchApi(api);
     },
   });

@@ -60,7 +60,8 @@ struct pythia_score {
     /* Of the trials, where something is planted (else 0 of 0): the first named place is right, one
      * of the first three is, all causes are found. */
     struct pythia_proportion first, three, all;
-    struct pythia_proportion wrong; /* trials that name a place where nothing is planted */
+    struct pythia_proportion wrong; /* trials that name a place where nothing is planted, or, where
+                                       no cause has a strength, a key */
     struct pythia_proportion keys;  /* of the causes found that a key goes with: it is the first
                                        explanation */
     struct pythia_spread localised; /* cycles until all causes are found; a trial in which they are

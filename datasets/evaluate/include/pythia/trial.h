@@ -13,7 +13,7 @@
 /* A trial: one search, by one strategy, for causes that were planted in a generated workflow, and
  * how near it came to the truth. Whatever is not the clock's depends on the settings alone. */
 
-#define PYTHIA_TRIAL_CAUSES 3 /* of one problem */
+#define PYTHIA_TRIAL_CAUSES PYTHIA_WORKFLOW_CAUSES
 
 /* A problem: the planted causes and their workflow, a row of a table. A member of 0 is as
  * pythia_workflow_options has it by default. */

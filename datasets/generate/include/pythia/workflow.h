@@ -69,6 +69,9 @@ enum pythia_planted_kind {
      * node, and what it calls: that takes .5 to 1.5 size. No cause after it in the list may be
      * below it */
     PYTHIA_PLANTED_RARE,
+    /* size, for one of the values 0 to 9 of the key shard, which requests have equally often: 4, in
+     * the middle. With strength 0 the key means nothing */
+    PYTHIA_PLANTED_MIDDLE,
     PYTHIA_PLANTED_KINDS
 };
 

@@ -8,11 +8,11 @@ const { registerInstrumentations } = require('@opentelemetry/instrumentation');
 const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http');
 const { ExpressInstrumentation } = require('@opentelemetry/instrumentation-express');
 const { NetInstrumentation } = require('@opentelemetry/instrumentation-net');
-const { resourceFromAttributes } = require('@opentelemetry/resources');
+const { detectResources, envDetector, resourceFromAttributes } = require('@opentelemetry/resources');
 
 const provider = new NodeTracerProvider({
-  resource: resourceFromAttributes({ 'service.name': process.env.OTEL_SERVICE_NAME,
-    'service.instance.id': `${process.env.OTEL_SERVICE_NAME}-${process.pid}` }),
+  resource: detectResources({ detectors: [envDetector] }).merge(resourceFromAttributes({ // OTEL_RESOURCE_ATTRIBUTES
+    'service.name': process.env.OTEL_SERVICE_NAME, 'service.instance.id': `${process.env.OTEL_SERVICE_NAME}-${process.pid}` })),
   spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
 });
 provider.register();

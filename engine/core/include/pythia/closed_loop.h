@@ -129,6 +129,13 @@ int pythia_loop_copy(const struct pythia_loop *l, struct pythia_loop *out);
 int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max,
                      uint64_t bytes_max);
 
+/* Begin, before the first cycle, where the search of an engine stands that was restored
+ * (live_snapshot.h): with its problems, so that what it has found is not told as new, and with the
+ * verdicts that were saved with it, which are taken over. PYTHIA_OK, or PYTHIA_ENOMEM with all as
+ * it was. */
+int pythia_loop_resume(struct pythia_loop *l, const struct pythia_live *live,
+                       struct pythia_verdicts *verdicts);
+
 /* Bytes that it takes: of its cycles, and of the problems and verdicts of all types. O(cycles). */
 uint64_t pythia_loop_bytes(const struct pythia_loop *l);
 

@@ -68,11 +68,12 @@ struct pythia_live_adder {
     void *context;
 };
 
-/* A search that is shared (live_shared.h). `group` NULL: it is not. */
+/* A search that is shared (live_shared.h). `group` NULL: it is not; then the settings are only
+ * those of what is saved of it (live_snapshot.h), and NULL is as none. */
 struct pythia_live_shared_options {
     const char *group; /* copied */
-    const char
-        *settings; /* copied: what decides what the search does, as text, without the space */
+    /* Copied: what decides what the search does, as text without the space: "NAME=VALUE, …". */
+    const char *settings;
     struct pythia_open_points *always, *never; /* pins of these settings; NULL: none; borrowed */
 };
 

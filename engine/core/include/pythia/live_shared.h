@@ -47,7 +47,10 @@
  * an engine alone; whoever wants a pin everywhere gives it to all. Effects of opened points are not
  * measured, and a type of which a round has too few requests is not carried to the next one. The
  * settings of a search are those of the log's first message: an engine with others takes no
- * part. */
+ * part.
+ *
+ * An engine that begins, or has missed messages, takes over the search of another one: see
+ * live_snapshot.h. */
 
 struct pythia_live_shared_numbers {
     uint64_t set, rounds;      /* of the log: sets of open points, rounds that were decided */
@@ -85,27 +88,6 @@ void pythia_live_shared_forget(struct pythia_live *l);
  * anew. O(size), and a decision when it completes a round. */
 int pythia_live_shared_read(struct pythia_live *l, struct pythia_text message,
                             struct pythia_error *e);
-
-/* All that the search is now, for an engine that begins: its space, beliefs, and evidence that
- * waits. Before it has begun (_has_snapshot is false) that is nothing. Append it; PYTHIA_OK or
- * PYTHIA_ENOMEM. O(space + problems + what waits).
- *
- * When all engines have missed messages of the log, none knows the whole search. It goes on when
- * one of them saves what it has, and all of them, itself included, restore that. */
-bool pythia_live_shared_has_snapshot(const struct pythia_live *l);
-int pythia_live_shared_save(const struct pythia_live *l, struct pythia_buf *out);
-
-/* Is it a snapshot that engines of this version may read? Only its first line is looked at.
- * PYTHIA_OK, or PYTHIA_EFORMAT with the reason in `e`. */
-int pythia_live_shared_check(struct pythia_text saved, struct pythia_error *e);
-
-/* Stand where the engine stood that saved this, and then read the messages that came after it. What
- * was known of the search before is forgotten, as is evidence that was gathered. PYTHIA_OK;
- * PYTHIA_EFORMAT for a snapshot that is broken or another group's, with the reason in `e`: all is
- * as it was; any other, as for one of a search that has not begun when ours has: the engine has to
- * begin anew. One with other settings than ours is not taken over (_numbers: differs). */
-int pythia_live_shared_restore(struct pythia_live *l, struct pythia_text saved,
-                               struct pythia_error *e);
 
 struct pythia_live_shared_numbers pythia_live_shared_numbers(const struct pythia_live *l);
 

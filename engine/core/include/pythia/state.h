@@ -14,7 +14,8 @@
 
 /* The state that survives a restart, in one SQLite file (WAL): decisions with their evidence and
  * effect, the inventory with its prices, the desired set and the search space that it was chosen
- * from, whether everything is off, the search's history and summaries of groups. What is
+ * from, the search itself with its verdicts, whether everything is off, the search's history and
+ * summaries of groups. What is
  * acknowledged is on disk. When the log (FILE-wal) is cut short at any byte, what was committed
  * in the bytes that are left is there, and nothing else; a file that is cut short is put aside.
  * When the disk is full, or the file cannot be written, the state is degraded: said once, shown
@@ -55,7 +56,8 @@ struct pythia_state_knower {
 };
 
 /* When pythiad was started whose cycles are added from now on (Unix epoch, ns): their numbers,
- * which the log and the report have too, begin with 1 at each start. 0: not known. */
+ * which the log and the report have too, begin with 1 at each start, or go on with those of the
+ * search that it goes on with. 0: not known. */
 void pythia_state_set_start(struct pythia_state *s, uint64_t unix_ns);
 
 /* A cycle and its decisions, in one transaction; without groups, decisions that are of no cycle. */
@@ -76,6 +78,27 @@ int pythia_state_each_desired(struct pythia_state *s,
 /* The text of that search space, appended to `out`: none if there is none. PYTHIA_OK, PYTHIA_EIO or
  * PYTHIA_ENOMEM. */
 int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out);
+
+/* The search, for the next start to go on with: a snapshot (live_snapshot.h), the verdicts that
+ * were reached with it (verdict.h), and at which instances points are open that are open at one
+ * only (text of the owner), in one transaction, so that they belong together; and when that was.
+ * Texts are borrowed. */
+struct pythia_state_search {
+    struct pythia_text snapshot, verdicts, instances;
+    uint64_t unix_ns;
+};
+#define PYTHIA_STATE_SEARCH_MAX ((size_t)16 * 1024 * 1024)
+/* More than PYTHIA_STATE_SEARCH_MAX bytes together are not written: PYTHIA_ELIMIT, and what was
+ * there stays. Else PYTHIA_OK or PYTHIA_EIO. */
+int pythia_state_put_search(struct pythia_state *s, const struct pythia_state_search *search);
+/* What was put, with its texts in `texts`; their sizes are 0 if nothing was. PYTHIA_OK, PYTHIA_EIO
+ * or PYTHIA_ENOMEM. */
+int pythia_state_get_search(struct pythia_state *s, struct pythia_buf *texts,
+                            struct pythia_state_search *out);
+/* It cannot be used, and is put aside for whoever wants to look at it, in the notes
+ * "search.broken" and "verdicts.broken"; what was put aside earlier is gone. PYTHIA_OK or
+ * PYTHIA_EIO. */
+int pythia_state_put_search_aside(struct pythia_state *s);
 
 /* Is everything off, by hand? */
 int pythia_state_put_off(struct pythia_state *s, bool off);

@@ -299,3 +299,24 @@ test('the program is not held up by large lists', { skip: !process.env.PYTHIA_TI
     assert.strictEqual(missed, '', what);
   }
 });
+
+test('a look-up of the name that is never answered is not asked again', async () => {
+  const child = spawn(process.execPath, ['-e', `
+    let lookUps = 0;
+    require('node:dns').lookup = () => lookUps++;
+    require(${JSON.stringify(path.join(__dirname, '../pythia-gate.js'))});
+    const { BasicTracerProvider } = require('@opentelemetry/sdk-trace-base');
+    require('@opentelemetry/api').trace.setGlobalTracerProvider(new BasicTracerProvider());
+    const { agents } = require(${JSON.stringify(path.join(__dirname, '../pythia-gate.js'))});
+    const ticks = setInterval(() => {
+      if (agents.get('child').failures < 3) return;
+      clearInterval(ticks);
+      console.log(lookUps);
+    }, 5);`], { stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, PYTHIA_URL: 'http://pythiad.example:4318', PYTHIA_SERVICE: 'child',
+      NODE_PATH: path.join(__dirname, '../node_modules') } });
+  let text = '';
+  child.stdout.on('data', (bytes) => (text += bytes));
+  await new Promise((resolve) => child.on('close', resolve));
+  assert.strictEqual(text, '1\n');
+});

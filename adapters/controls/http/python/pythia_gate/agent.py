@@ -7,7 +7,6 @@ import re
 import sys
 import time
 import urllib.parse
-import _socket
 
 from . import native
 from .ids import is_sound_id
@@ -50,11 +49,12 @@ class Point:
 class Agent:
     """`table` is what is in force; everything else is its thread's."""
 
-    def __init__(self, service, settings, measure_closed):
-        self.service, self.settings, self.measure_closed = service, settings, measure_closed
+    def __init__(self, service, host, settings, measure_closed):
+        self.service, self.host, self.settings, self.measure_closed = service, host, settings, measure_closed
         self.points, self.table, self.lease_until = {}, DEFAULT, 0.0
         self.scopes = {}  # for those who ask it what is open
         self.on_types = None  # is called while types are asked for
+        self.on_process = None  # is called in the child of a fork
         self.pid, self.begun, self.etag, self.link = None, {}, '', None
         if not native.is_uwsgi():
             self.begin()
@@ -76,8 +76,9 @@ class Agent:
         self.begun = {self.pid: None}
         if self.link is not None:
             self.link.close()  # in a child: the server has to see when the parent is gone
-        host = _socket.gethostname()[:60]
-        self.instance = f'{host}:{os.getpid()}:{random.SystemRandom().getrandbits(32):08x}'
+        if self.on_process:
+            self.on_process()
+        self.instance = f'{self.host}:{os.getpid()}:{random.SystemRandom().getrandbits(32):08x}'
         self.etag, self.poll_s, self.lease_s, self.failures, self.busy_s = '', .25, 30, 0, 0
         self.reported = self.quiet_until = -1e9
         self.closed_ns, self.measured = None, -1e9

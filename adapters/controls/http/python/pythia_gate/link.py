@@ -2,8 +2,12 @@
 """As much HTTP/1.1 as it takes to ask pythiad, on a bare socket, because programs have http.client and urllib instrumented.
 
 An answer has to be complete within TIMEOUT_S, whatever comes in the meantime, and below ANSWER_MAX. While it is awaited
-`tick` is called at least every TICK_S: leases end, and the off file counts, also while a server hangs."""
+`tick` is called at least every TICK_S: leases end, and the off file counts, also while a server hangs.
+
+A program that becomes a daemon closes all its file descriptors, and what it opens next has their numbers. So before a
+descriptor is used or closed it is compared with what was opened; one that belongs to the program by now is left alone."""
 import _socket
+import os
 import time
 
 from . import native
@@ -23,12 +27,16 @@ class Link:
     def __init__(self, settings, tick):
         self.settings, self.tick = settings, tick
         self.socket, self.buffer, self.addresses, self.resolving = None, bytearray(), None, False
+        self.identity = None  # of the socket's file
 
     def close(self):
         self.buffer = bytearray()
         connection, self.socket = self.socket, None
         if connection is not None:
-            connection.close()
+            if identify(connection) == self.identity:
+                connection.close()
+            else:
+                connection.detach()
 
     # ---- connections ----
 
@@ -57,7 +65,9 @@ class Link:
         why = None
         for family, kind, protocol, _, address in self.addresses:
             self.close()
-            self.socket = connection = _socket.socket(family, kind, protocol)  # a child that is forked meanwhile has to close it
+            connection = _socket.socket(family, kind, protocol)
+            self.identity = identify(connection)
+            self.socket = connection  # a child that is forked meanwhile has to close it
             try:
                 connection.settimeout(max(.01, deadline - time.monotonic()))
                 connection.connect(address)
@@ -108,6 +118,8 @@ class Link:
         left = deadline - time.monotonic()
         if left <= 0:
             raise LinkError('no answer in time')
+        if identify(self.socket) != self.identity:
+            raise LinkError('the program has closed the connection')
         self.socket.settimeout(min(left, TICK_S))
 
     def send(self, request, deadline):
@@ -193,6 +205,15 @@ class Link:
         body = bytes(memoryview(self.buffer)[:size])
         del self.buffer[:size]
         return body
+
+
+def identify(connection):
+    """Return what its descriptor stands for; None: it is closed."""
+    try:
+        file = os.fstat(connection.fileno())
+    except OSError:
+        return None
+    return file.st_dev, file.st_ino
 
 
 def length_of(text, base):

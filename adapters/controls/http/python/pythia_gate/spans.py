@@ -15,6 +15,7 @@ from opentelemetry.trace.propagation import _SPAN_KEY
 from .agent import Agent, Point
 from .ids import point_id, sound
 from .requests import Request, TypeHeader
+from .resources import follow_process, host_of, name_resource
 from .sampling import ask_sampler, is_inherited
 
 INTERNAL, SERVER, CONSUMER = SpanKind.INTERNAL, SpanKind.SERVER, SpanKind.CONSUMER
@@ -328,6 +329,7 @@ def look_up(tracer):
     service = _settings.service or tracer.resource.attributes.get('service.name')
     if not isinstance(service, str) or not service:
         return None
+    tracer.resource = name_resource(tracer.resource)
     agent = agent_of(sound(service), tracer)
     if agent is None:
         return None
@@ -353,11 +355,24 @@ def _gate_init(init):
     return look_up_at_once
 
 
+def _gate_set_resource(set_resource):
+    """Wrap the method by which a provider gives its tracers the resource of a process that was forked."""
+
+    def set_named(self, resource):
+        set_resource(self, resource)
+        try:
+            self.resource = name_resource(resource)
+        except Exception:
+            pass  # its spans say what the program says
+    set_named.__wrapped__ = set_resource
+    return set_named
+
+
 def agent_of(service, tracer):
     agent = _agents.get(service)
     if agent is None and len(_agents) < SERVICES_MAX:
-        agent = Agent(service, _settings, lambda: measure_closed(agent, type(tracer)))
-        agent.on_types = _header.install
+        agent = Agent(service, host_of(tracer.resource), _settings, lambda: measure_closed(agent, type(tracer)))
+        agent.on_types, agent.on_process = _header.install, follow_process
         agent = _agents.setdefault(service, agent)
     return agent
 
@@ -411,6 +426,8 @@ def patch(module, settings):
     tracers._pythia_known = None
     module.Span.update_name = _gate_rename(module.Span.update_name)
     tracers.__init__ = _gate_init(tracers.__init__)
+    if hasattr(tracers, '_set_resource'):
+        tracers._set_resource = _gate_set_resource(tracers._set_resource)
     tracers.start_span = _gate_start(start_span)
     if set(_parameters(start_as_current)) == set(_CURRENT):
         tracers.start_as_current_span = CurrentGate(start_span, start_as_current).method()

@@ -97,9 +97,9 @@ func ServiceOr(service string) string {
 // IsOff is true if the environment says that nothing shall be done.
 func IsOff() bool { return os.Getenv("PYTHIA_GATE") == "0" }
 
-// For gives the agent of a service, which asks from now on, until Release was called as often. nil:
-// there is none, and a line on stderr says why.
-func For(service string) *Agent {
+// For gives the agent of a service on a host, which asks from now on, until Release was called as
+// often. nil: there is none, and a line on stderr says why.
+func For(service, host string) *Agent {
 	if named := os.Getenv("PYTHIA_SERVICE"); named != "" {
 		service = named
 	}
@@ -113,7 +113,7 @@ func For(service string) *Agent {
 	a := agents[service]
 	if a == nil {
 		var err error
-		if a, err = newAgent(service); err != nil {
+		if a, err = newAgent(service, host); err != nil {
 			complain(err.Error())
 			return nil
 		}
@@ -135,7 +135,7 @@ func (a *Agent) Release() {
 	}
 }
 
-func newAgent(service string) (*Agent, error) {
+func newAgent(service, host string) (*Agent, error) {
 	address := os.Getenv("PYTHIA_URL")
 	if address == "" {
 		address = "http://127.0.0.1:4318"
@@ -154,8 +154,7 @@ func newAgent(service string) (*Agent, error) {
 	if !isSet {
 		offFile = "/run/pythia/off"
 	}
-	host, _ := os.Hostname()
-	instance := fmt.Sprintf("%.60s:%d:%08x", sound(host), os.Getpid(), rand.Uint32())
+	instance := fmt.Sprintf("%s:%d:%08x", hostOr(host), os.Getpid(), rand.Uint32())
 	a := &Agent{service: service, instance: instance, offFile: offFile, poll: 250 * time.Millisecond,
 		leaseFor: 30 * time.Second, points: map[string]*point{}, gates: map[gateKey]*gate{}, stop: make(chan struct{}),
 		client: client{base: base, token: strings.TrimSpace(string(token))},

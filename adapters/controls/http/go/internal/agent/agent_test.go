@@ -80,7 +80,7 @@ func TestAnETagIsSixteenDigitsBetweenQuotes(t *testing.T) {
 }
 
 func newTestAgent(t *testing.T) *Agent {
-	a, err := newAgent("shop")
+	a, err := newAgent("shop", "")
 	if err != nil {
 		t.Fatal(err)
 	}

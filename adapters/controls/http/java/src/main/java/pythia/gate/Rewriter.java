@@ -30,7 +30,8 @@ import org.objectweb.asm.MethodVisitor;
  *
  *     SdkTracer         its constructor tells that there is a tracer
  *     SdkSpanBuilder    startSpan() asks; what it was is pythia$start()
- *     SdkSpan           has a hit; endInternal() and updateName() tell; the first was pythia$end()
+ *     SdkSpan           has a hit; endInternal() and updateName() tell; the first was pythia$end();
+ *                       its resource also names the host and the process
  *     OpenTelemetrySdk  getPropagators() gives propagators that send the type of a request too
  *
  * A class that lacks what is needed is refused with an IllegalStateException, and stays as it is.
@@ -40,6 +41,7 @@ final class Rewriter {
     private static final String GATE = TRACE + "PythiaGate";
     private static final String TRACER = TRACE + "SdkTracer", BUILDER = TRACE + "SdkSpanBuilder";
     private static final String SPAN = TRACE + "SdkSpan";
+    private static final String RESOURCE = "Lio/opentelemetry/sdk/resources/Resource;";
     private static final String SDK = "io/opentelemetry/sdk/OpenTelemetrySdk";
     private static final List<String> KNOWN = Arrays.asList(TRACER, BUILDER, SPAN, SDK);
     private static final String API = "io/opentelemetry/api/";
@@ -145,6 +147,9 @@ final class Rewriter {
                 rewritten++;
                 return new TellTracer(out);
             }
+            if (name.equals(SPAN) && method.equals("<init>")) {
+                return new NamePlace(out);
+            }
             if (name.equals(SPAN) && is(method, descriptor, "updateName", "(Ljava/lang/String;)L" + TRACE
                 + "ReadWriteSpan;")) {
                 rewritten++;
@@ -248,6 +253,22 @@ final class Rewriter {
                 super.visitMethodInsn(INVOKESTATIC, GATE, "begin", "(" + state + ")V", false);
             }
             super.visitInsn(opcode);
+        }
+    }
+
+    /** An SDK whose spans have no such field names what the program does. */
+    private static final class NamePlace extends MethodVisitor {
+        NamePlace(MethodVisitor out) {
+            super(ASM9, out);
+        }
+
+        @Override
+        public void visitFieldInsn(int opcode, String owner, String field, String descriptor) {
+            if (opcode == PUTFIELD && field.equals("resource") && descriptor.equals(RESOURCE)) {
+                super.visitMethodInsn(INVOKESTATIC, GATE, "named", "(" + RESOURCE + ")" + RESOURCE,
+                    false);
+            }
+            super.visitFieldInsn(opcode, owner, field, descriptor);
         }
     }
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 package pythia.gate.agent;
 
-import java.io.File;
 import java.io.IOException;
 import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
@@ -68,12 +65,12 @@ public final class Agent {
     private long measuredNs = reportedNs - MEASURE_NS;
     private boolean isUnconfirmed;
 
-    public Agent(String service, Settings settings, Program program) {
+    public Agent(String service, String host, Settings settings, Program program) {
         this.service = service;
         this.settings = settings;
         this.program = program;
         link = new Link(settings);
-        instance = findHost() + ":" + findPid() + ":"
+        instance = host + ":" + Place.PID + ":"
             + String.format("%08x", (int) System.nanoTime() ^ ThreadLocalRandom.current().nextInt());
         query = "?service=" + escape(service) + "&instance=" + escape(instance);
     }
@@ -100,28 +97,6 @@ public final class Agent {
     /** Return a new switch; of no point if id is null, which is counted nowhere. */
     public Switch newSwitch(String id) {
         return new Switch(id == null ? null : point(id));
-    }
-
-    // ---- the process ----
-
-    private static String findHost() {
-        String host = "java";
-        try {
-            host = new String(Files.readAllBytes(new File("/proc/sys/kernel/hostname").toPath()),
-                StandardCharsets.UTF_8).trim();
-        } catch (IOException | RuntimeException why) {
-            // the number that follows tells instances apart
-        }
-        return host.substring(0, Math.min(60, host.length()));
-    }
-
-    /** ManagementFactory knows it too, but needs 50 ms to load. */
-    private static String findPid() {
-        try {
-            return new File("/proc/self").getCanonicalFile().getName();
-        } catch (IOException | RuntimeException why) {
-            return "0";
-        }
     }
 
     private static String escape(String text) {

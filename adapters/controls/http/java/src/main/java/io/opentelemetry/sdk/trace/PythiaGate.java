@@ -9,8 +9,10 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.ContextPropagators;
 import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
+import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.data.LinkData;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import pythia.gate.agent.Agent;
 import pythia.gate.agent.Complaint;
 import pythia.gate.agent.Ids;
+import pythia.gate.agent.Place;
 import pythia.gate.agent.Point;
 import pythia.gate.agent.Settings;
 import pythia.gate.agent.Switch;
@@ -36,7 +39,10 @@ public final class PythiaGate {
     private static final int SERVICES_MAX = 32; // of this copy of the SDK: each has two threads
     private static final int RECENT_MAX = 5000; // names
     private static final int MEASURED_HITS = 500, MEASURED_ROUNDS = 4;
+    private static final int RESOURCES_MAX = 32; // of SDKs
     private static final AttributeKey<String> SERVICE = AttributeKey.stringKey("service.name");
+    private static final AttributeKey<String> HOST = AttributeKey.stringKey("host.name");
+    private static final AttributeKey<Long> PID = AttributeKey.longKey("process.pid");
 
     /** What is known of one tracer provider. */
     private static final class Sdk implements Agent.Program {
@@ -204,6 +210,39 @@ public final class PythiaGate {
 
     // ---- called by SdkSpan ----
 
+    /** Resources of programs, each followed by the one that its spans have instead. */
+    private static volatile Resource[] resources = {};
+
+    /**
+     * Return a resource that also names the host and the process, because pythiad knows the instance of
+     * an agent by that. What the program's resource says itself stays. The same one is returned each
+     * time, because exporters group spans by it.
+     */
+    public static Resource named(Resource program) {
+        Resource[] known = resources;
+        for (int i = 0; i < known.length; i += 2) {
+            if (known[i] == program) {
+                return known[i + 1];
+            }
+        }
+        boolean isKnown = Place.HOST != null && Place.PID != 0;
+        return isBroken || !isKnown || program == null ? program : addNamed(program);
+    }
+
+    private static synchronized Resource addNamed(Resource program) {
+        Resource[] known = resources.length < 2 * RESOURCES_MAX ? resources : new Resource[0];
+        Resource[] next = Arrays.copyOf(known, known.length + 2);
+        next[known.length] = program;
+        try {
+            next[known.length + 1] = Resource.create(Attributes.of(HOST, Place.HOST, PID, Place.PID))
+                .merge(program);
+        } catch (Throwable why) {
+            next[known.length + 1] = program;
+        }
+        resources = next;
+        return next[known.length + 1];
+    }
+
     /** The compiler does not know what the class becomes by being rewritten. */
     static PythiaSpan rewritten(SdkSpan span) {
         return (PythiaSpan) (Object) span;
@@ -347,7 +386,8 @@ public final class PythiaGate {
     }
 
     private static void startAgent(Sdk sdk, String service, TracerSharedState state) {
-        sdk.agent = new Agent(service, settings, sdk);
+        String host = Place.hostOr(state.getResource().getAttribute(HOST));
+        sdk.agent = new Agent(service, host, settings, sdk);
         sdk.states = new ArrayList<>();
         sdk.states.add(state);
         AGENTS.put(service, sdk);
