@@ -96,7 +96,17 @@ int pythia__babeltrace_load(struct pythia_error *e);
 void pythia__babeltrace_lock(void);
 void pythia__babeltrace_unlock(void);
 
+/* What this thread reads, a folder or a URL (borrowed); NULL: nothing any more. The library ends
+ * the process where it finds what it does not expect, for 2.0.4 a packet of 2^63 bits: then it is
+ * said which trace that was. */
+void pythia__babeltrace_reads(const char *where);
+
 /* Set an error from what went wrong last in this thread, and forget that. Returns `status`. */
 int pythia__babeltrace_fail(struct pythia_error *e, int status, const char *what);
+
+/* Has anything gone wrong in this thread, although the last call says that nothing has? The muxer
+ * of 2.0.4 gives the messages before a broken one, and then so; any further call ends the process.
+ * PYTHIA_OK, or as above. */
+int pythia__babeltrace_check(struct pythia_error *e, int status, const char *what);
 
 #endif

@@ -4,6 +4,7 @@
 #include "pythia/lttng_events.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@
 #define READ_STEPS 256                  /* of a graph, of at most 15 messages each */
 #define HEAD_BYTES 4096                 /* of each file, for the identity of a trace */
 #define IDLE_NS    UINT64_C(600000000000)
-#define NAMES_MAX  8 /* of events, in a message */
+#define NAMES_MAX  8               /* of events, in a message */
+#define TIME_MAX   (INT64_MAX / 2) /* ns: of records, which events become */
 
 struct pythia_lttng_events {
     const struct pythia_lttng_rules *rules;
@@ -51,7 +53,7 @@ int pythia_lttng_events_load(struct pythia_error *e)
 /* ---- which trace it is ---- */
 
 /* A metadata file is packets, each with this number in the byte order of the machine that wrote it,
- * or a text. */
+ * or a text. One that cannot be read counts: why not is said when the trace is opened. */
 bool pythia_lttng_is_trace(const char *folder)
 {
     static const unsigned char packet[][4] = {{0x57, 0x1d, 0xd1, 0x75}, {0x75, 0xd1, 0x1d, 0x57}};
@@ -60,36 +62,47 @@ bool pythia_lttng_is_trace(const char *folder)
     char head[sizeof(text) - 1] = "";
     pythia_buf_printf(&path, "%s/metadata", folder);
     int file = path.bytes ? open(path.bytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-    bool is = file >= 0 && read(file, head, sizeof(head)) == (ssize_t)sizeof(head) &&
-              (memcmp(head, packet[0], 4) == 0 || memcmp(head, packet[1], 4) == 0 ||
-               memcmp(head, text, sizeof(head)) == 0);
+    ssize_t size = file >= 0 ? read(file, head, sizeof(head)) : 0;
+    bool is = (size < 0 && errno != EISDIR && errno != EAGAIN) ||
+              (size == (ssize_t)sizeof(head) &&
+               (memcmp(head, packet[0], 4) == 0 || memcmp(head, packet[1], 4) == 0 ||
+                memcmp(head, text, sizeof(head)) == 0));
     if (file >= 0)
         close(file);
     pythia_buf_free(&path);
     return is;
 }
 
+static int fail_file(struct pythia_error *e, const char *name, int number)
+{
+    return pythia_error_set(e, PYTHIA_EIO, "%s cannot be read: %s", name, strerror(number));
+}
+
 /* Add name, size and beginning of a file to a hash. Chunks of one session have the same metadata,
  * and often files of the same name and size. */
-static uint64_t hash_file(uint64_t hash, const char *folder, const char *name)
+static int hash_file(uint64_t *hash, const char *folder, const char *name, struct pythia_error *e)
 {
     char head[HEAD_BYTES];
     struct pythia_buf path = {0};
     struct stat about = {0};
+    int status = PYTHIA_OK;
     pythia_buf_printf(&path, "%s/%s", folder, name);
-    int file = path.bytes ? open(path.bytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-    ssize_t size = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode)
-                       ? read(file, head, sizeof(head))
-                       : -1;
-    if (size >= 0) {
-        hash = pythia_hash_mix(hash, pythia_hash_bytes(name, strlen(name)));
-        hash = pythia_hash_mix(hash, (uint64_t)about.st_size);
-        hash = pythia_hash_mix(hash, pythia_hash_bytes(head, (size_t)size));
+    if (!path.bytes)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    int file = open(path.bytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool is_file = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode);
+    ssize_t size = is_file ? read(file, head, sizeof(head)) : 0;
+    if (file < 0 || size < 0) {
+        status = fail_file(e, name, errno);
+    } else if (is_file) {
+        *hash = pythia_hash_mix(*hash, pythia_hash_bytes(name, strlen(name)));
+        *hash = pythia_hash_mix(*hash, (uint64_t)about.st_size);
+        *hash = pythia_hash_mix(*hash, pythia_hash_bytes(head, (size_t)size));
     }
     if (file >= 0)
         close(file);
     pythia_buf_free(&path);
-    return hash;
+    return status;
 }
 
 /* libbabeltrace2 opens whatever is there: a link could lead to files of others, and a pipe would
@@ -118,14 +131,17 @@ static int identify_trace(const char *folder, uint64_t *identity, struct pythia_
     struct dirent **entries;
     uint64_t hash = 0;
     int count = scandir(folder, &entries, NULL, alphasort), status = PYTHIA_OK;
+    if (count < 0)
+        return pythia_error_set(e, errno == ENOMEM ? PYTHIA_ENOMEM : PYTHIA_EIO,
+                                "cannot be read: %s", strerror(errno));
     for (int i = 0; i < count; i++) {
         if (status == PYTHIA_OK)
             status = check_entry(folder, entries[i]->d_name, e);
-        hash = hash_file(hash, folder, entries[i]->d_name);
+        if (status == PYTHIA_OK)
+            status = hash_file(&hash, folder, entries[i]->d_name, e);
         free(entries[i]);
     }
-    if (count >= 0)
-        free(entries);
+    free(entries);
     *identity = hash | 1;
     return status;
 }
@@ -211,7 +227,7 @@ static void take_event(struct pythia_lttng_events *r, const bt_message *message)
     }
     if (pythia__bt.clock_snapshot_get_ns_from_origin(
             pythia__bt.message_event_borrow_default_clock_snapshot_const(message), &time_ns) != 0 ||
-        time_ns < 0) {
+        time_ns < 0 || time_ns > TIME_MAX) {
         fail(r, PYTHIA_EFORMAT, "an event has a time that is out of range");
         return;
     }
@@ -235,7 +251,8 @@ static void take_event(struct pythia_lttng_events *r, const bt_message *message)
 static void lose(struct pythia_lttng_events *r, const bt_clock_snapshot *end)
 {
     int64_t until_ns = 0;
-    if (end && (pythia__bt.clock_snapshot_get_ns_from_origin(end, &until_ns) != 0 || until_ns < 0))
+    if (end && (pythia__bt.clock_snapshot_get_ns_from_origin(end, &until_ns) != 0 || until_ns < 0 ||
+                until_ns > TIME_MAX))
         until_ns = 0;
     r->last_ns = (uint64_t)until_ns > r->last_ns ? (uint64_t)until_ns : r->last_ns;
     pythia_probe_spans_lose(r->spans, (uint64_t)until_ns);
@@ -421,12 +438,14 @@ static int open_events(const char *where, bool is_live, const struct pythia_lttn
         return pythia_error_set(e, status, "out of memory");
     }
     pythia__babeltrace_lock();
+    pythia__babeltrace_reads(r->where);
     status = find_plugins(r, e);
     if (status == PYTHIA_OK && !build_graph(r))
         status = pythia__babeltrace_fail(e, is_live ? PYTHIA_EIO : PYTHIA_EFORMAT,
                                          is_live ? "the relay daemon cannot be followed"
                                                  : "the trace cannot be read (was it copied "
                                                    "whole, after 'lttng stop'?)");
+    pythia__babeltrace_reads(NULL);
     pythia__babeltrace_unlock();
     if (status != PYTHIA_OK)
         pythia_lttng_events_close(r);
@@ -438,7 +457,7 @@ static int open_events(const char *where, bool is_live, const struct pythia_lttn
 int pythia_lttng_events_open(const char *folder, const struct pythia_lttng_rules *rules, bool quiet,
                              struct pythia_lttng_events **out, struct pythia_error *e)
 {
-    uint64_t identity;
+    uint64_t identity = 0;
     int status = identify_trace(folder, &identity, e);
     if (status != PYTHIA_OK || (status = open_events(folder, false, rules, out, e)) != PYTHIA_OK)
         return status;
@@ -518,22 +537,22 @@ static void end_trace(struct pythia_lttng_events *r)
 /* One step of the graph. 1: there is nothing more for now. */
 static int step(struct pythia_lttng_events *r)
 {
-    switch (pythia__bt.graph_run_once(r->graph)) {
-    case BT_GRAPH_RUN_ONCE_STATUS_OK:
-        break;
-    case BT_GRAPH_RUN_ONCE_STATUS_AGAIN:
-        return 1;
-    case BT_GRAPH_RUN_ONCE_STATUS_END:
-        end_trace(r);
-        return 1;
-    default:
-        r->failed = pythia__babeltrace_fail(&r->why, r->is_live ? PYTHIA_EIO : PYTHIA_EFORMAT,
-                                            r->is_live ? "the session can no longer be followed"
-                                                       : "the trace cannot be read further");
+    const int status = r->is_live ? PYTHIA_EIO : PYTHIA_EFORMAT;
+    const char *what =
+        r->is_live ? "the session can no longer be followed" : "the trace cannot be read further";
+    pythia__babeltrace_reads(r->where);
+    bt_graph_run_once_status run = pythia__bt.graph_run_once(r->graph);
+    pythia__babeltrace_reads(NULL);
+    struct pythia_error why = {0};
+    int failed = run < 0 ? pythia__babeltrace_fail(&why, status, what)
+                         : pythia__babeltrace_check(&why, status, what);
+    if (r->failed == PYTHIA_OK && failed != PYTHIA_OK) {
+        r->failed = failed;
+        r->why = why;
     }
-    if (r->failed != PYTHIA_OK)
+    if (r->failed != PYTHIA_OK || run == BT_GRAPH_RUN_ONCE_STATUS_END)
         end_trace(r);
-    return r->failed;
+    return r->failed != PYTHIA_OK ? r->failed : run != BT_GRAPH_RUN_ONCE_STATUS_OK ? 1 : PYTHIA_OK;
 }
 
 static int take_spans(struct pythia_lttng_events *r, struct pythia_buf *to)

@@ -353,6 +353,8 @@ static int include_file(struct reader *r, const yaml_node_t *node)
         inner.file = path.bytes;
         status = read_file(&inner);
     }
+    if (status != PYTHIA_OK && !r->e->source[0])
+        pythia_error_place(r->e, r->file, node->start_mark.line + 1, 0);
     pythia_buf_free(&path);
     return status;
 }

@@ -69,6 +69,8 @@ static void set_request(CURL *easy, const struct pythia_web_request *r, struct t
     curl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl.easy_setopt(easy, CURLOPT_NOPROXY, "*");
     curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* Without this a request waits, also after its time is up, until a name has been looked up. */
+    curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(r->timeout_s * 1000));
     curl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body_bytes);
     curl.easy_setopt(easy, CURLOPT_WRITEDATA, taking);

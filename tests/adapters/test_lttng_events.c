@@ -1,4 +1,7 @@
 /* Traces that are written here, and the spans that the decoder of records makes of them. */
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "check.h"
 #include "collect.h"
 #include "ctf.h"
@@ -403,6 +406,72 @@ static void broken_metadata_is_refused(void **state)
     IGNORE_LEAKS(expect_failure("the trace cannot be read (", 0));
 }
 
+/* Records hold times up to 146 years after the epoch. */
+static void a_time_that_records_cannot_hold_is_refused(void **state)
+{
+    const uint64_t late_ns = UINT64_C(1) << 62;
+    add_begin(100, 8, 1, "tea");
+    add_end(110, 8, 0);
+    add_begin(late_ns, 8, 2, "tea");
+    add_end(late_ns + 10, 8, 0);
+    write_stream(METADATA, late_ns + 20);
+    expect_failure("an event has a time that is out of range", 1);
+}
+
+/* The size of the content of the only packet. */
+static void set_content_bits(uint64_t bits)
+{
+    for (unsigned i = 0; i < 8; i++)
+        stream.bytes[24 + i] = (char)(bits >> 8 * i);
+}
+
+/* The muxer gives the events before the broken one first. It loses 640 bytes. */
+static void an_event_that_is_cut_ends_the_reading_and_not_the_process(void **state)
+{
+    add_begin(100, 8, 1, "tea");
+    add_end(110, 8, 0);
+    events.size -= 2;
+    write_stream(METADATA, 150);
+    IGNORE_LEAKS(expect_failure("the trace cannot be read further: ", 0));
+}
+
+/* libbabeltrace2 2.0.4 takes the size for a negative number, and ends the process. */
+static void a_trace_that_ends_the_process_is_named(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_lttng_numbers n = {0};
+    struct pythia_error e = {0};
+    char said[512] = "", expected[64];
+    int ends[2], how = 0;
+    add_begin(100, 8, 1, "tea");
+    ctf_packet(&stream, &events, 100, 150, 0, 0);
+    set_content_bits(UINT64_MAX - 7);
+    write_trace(METADATA);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        _exit(read_trace(&frames, &n, &e) == PYTHIA_EFORMAT ? 0 : 1);
+    }
+    close(ends[1]);
+    for (size_t size = 0; size < sizeof(said) - 1;) {
+        ssize_t got = read(ends[0], said + size, sizeof(said) - 1 - size);
+        if (got <= 0)
+            break;
+        size += (size_t)got;
+    }
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    if (WIFEXITED(how)) { /* a library without that fault refuses the trace */
+        assert_int_equal(WEXITSTATUS(how), 0);
+        return;
+    }
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT);
+    snprintf(expected, sizeof(expected), "pythia: error: %s: libbabeltrace2 ends", folder);
+    if (!strstr(said, expected))
+        fail_msg("'%s' does not have '%s'", said, expected);
+}
+
 static void a_stream_without_a_clock_is_refused(void **state)
 {
     ctf_put(&stream, 0xc1fc1fc1, 4);
@@ -482,6 +551,9 @@ int main(void)
         TEST(what_stands_before_a_broken_event_is_read),
         TEST(a_file_that_is_cut_is_named),
         TEST(broken_metadata_is_refused),
+        TEST(a_time_that_records_cannot_hold_is_refused),
+        TEST(an_event_that_is_cut_ends_the_reading_and_not_the_process),
+        TEST(a_trace_that_ends_the_process_is_named),
         TEST(a_stream_without_a_clock_is_refused),
         TEST(a_folder_is_a_trace_by_the_beginning_of_its_metadata),
         TEST(a_link_among_the_files_is_refused),

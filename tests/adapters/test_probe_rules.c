@@ -138,6 +138,8 @@ static void the_points_of_included_files_are_added(void **state)
     unlink(inner);
     assert_int_equal(pythia_probe_rules_read(outer, &rules, &e), PYTHIA_EIO);
     assert_non_null(strstr(e.sentence, "inner: No such file"));
+    assert_string_equal(e.source, outer);
+    assert_int_equal(e.line, 4);
     unlink(outer);
     rmdir(folder);
 }

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -146,6 +147,49 @@ static void lines_of_threads_do_not_mix(void **state)
         assert_int_equal(seen[i], 100);
 }
 
+/* The pipe is full: a line more would wait for good. */
+static void fill_pipe(int end)
+{
+    static const char bytes[4096];
+    assert_int_equal(fcntl(end, F_SETFL, O_NONBLOCK), 0);
+    while (write(end, bytes, sizeof(bytes)) > 0)
+        continue;
+    assert_int_equal(fcntl(end, F_SETFL, 0), 0);
+}
+
+static void empty_pipe(int end)
+{
+    static char bytes[1 << 20];
+    assert_int_equal(fcntl(end, F_SETFL, O_NONBLOCK), 0);
+    while (read(end, bytes, sizeof(bytes)) > 0)
+        continue;
+}
+
+/* Last, because it cannot be taken back. */
+static void a_daemon_leaves_lines_out_that_nobody_reads_and_counts_them(void **state)
+{
+    static const char expected[] = "pythia: warning: Left lines of the log out, because nobody "
+                                   "read it: lines=3\npythia: four\npythia: five\n";
+    char got[256] = "";
+    assert_int_equal(pipe(ends), 0);
+    saved = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    pythia_log_never_wait();
+    fill_pipe(STDERR_FILENO);
+    pythia_log(PYTHIA_LOG_INFO, "one");
+    pythia_log(PYTHIA_LOG_ERROR, "two");
+    pythia_log(PYTHIA_LOG_INFO, "three");
+    empty_pipe(ends[0]);
+    pythia_log(PYTHIA_LOG_INFO, "four");
+    pythia_log(PYTHIA_LOG_INFO, "five");
+    give_back_stderr();
+    ssize_t size = read(ends[0], got, sizeof(got) - 1);
+    close(ends[0]);
+    assert_int_equal(size, sizeof(expected) - 1);
+    assert_string_equal(got, expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +200,7 @@ int main(void)
         cmocka_unit_test_setup(a_long_name_of_the_program_is_cut_too, setup),
         cmocka_unit_test_setup(nobody_listening_is_no_error, setup),
         cmocka_unit_test_setup(lines_of_threads_do_not_mix, setup),
+        cmocka_unit_test_setup(a_daemon_leaves_lines_out_that_nobody_reads_and_counts_them, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Members of a consumer group that make one search together, by a topic of evidence, with the mock brokers of librdkafka."""
+import json
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -293,6 +295,53 @@ class KafkaSearch(unittest.TestCase):
                      r"pythia.snapshot/7, and this pythiad reads pythia.snapshot/2; run the same version of pythiad everywhere")
         later.logged("Begins with a snapshot of the search: topic=pythia.evidence, offset=1, rounds=1")
         self.until(lambda: self.search(later)["rounds"] == 1, later)
+
+    def send_snapshot(self, mock, about):
+        """A snapshot that nobody can read; its offset."""
+        path = os.path.join(mock.folder, "unreadable")
+        with open(path, "w", encoding="ascii") as to:
+            to.write(json.dumps({"format": "pythia.part/1", "group": "pythia", "name": "n", "snapshot": about}) +
+                     '\n{"format":"pythia.snapshot/7"}\n')
+        return int(mock.command("send", EVIDENCE, 0, "key", path))
+
+    def is_skipped_once(self, member, offset):
+        member.logged(f"Skipped a message that is no evidence: .*offset={offset}, reason=it has the format pythia.snapshot/7", 30)
+        self.until(lambda: member.metric("pythia_kafka_search_following") == 1, member)
+        self.assertEqual(len(re.findall(f"Skipped a message .*offset={offset},", member.log)), 1, member.log)
+
+    def test_a_broken_snapshot_that_is_all_there_is_is_passed_over_once(self):
+        mock = self.begin()
+        self.assertEqual(self.send_snapshot(mock, {"position": 0}), 0)
+        member = self.start(mock, "--observe-only")
+        self.is_skipped_once(member, 0)
+        self.together(member)
+
+    def test_a_broken_message_that_begins_the_search_afresh_stops_nobody(self):
+        mock = self.begin()
+        member = self.start(mock, "--observe-only", space=self.space(rig.make_folder(self)))
+        self.together(member)
+        self.send(mock, make_requests(REQUESTS, 1))
+        self.rounds(1, REQUESTS, member)
+        self.snapshot(-1, member)
+        position = self.search(member)["position"]
+        offset = self.send_snapshot(mock, {"position": position, "afresh": True})
+        self.is_skipped_once(member, offset)
+        self.send(mock, make_requests(REQUESTS, 2))
+        self.rounds(2, 2 * REQUESTS, member)
+
+    def test_a_snapshot_that_comes_after_a_broken_one_is_begun_with(self):
+        mock = self.begin()
+        space = self.space(rig.make_folder(self))
+        first = self.start(mock, "--observe-only", space=space)
+        self.together(first)
+        self.send(mock, make_requests(REQUESTS, 1))
+        self.rounds(1, REQUESTS, first)
+        self.snapshot(-1, first)
+        last = self.forget(mock, first)
+        offset = self.send_snapshot(mock, {"position": last + 1})
+        later = self.start(mock, "--observe-only", space=space)
+        later.logged("Begins with a snapshot of the search: .*rounds=1", 60)
+        self.assertLessEqual(len(re.findall(f"Skipped a message .*offset={offset},", later.log)), 1, later.log)
 
     def test_a_member_that_joins_during_a_cycle_takes_no_evidence_away(self):
         folder = rig.make_folder(self)

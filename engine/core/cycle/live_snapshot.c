@@ -132,6 +132,14 @@ static int read_snapshot_head(struct pythia_text *text, json_t **head, struct py
     return PYTHIA_OK;
 }
 
+int pythia_live_snapshot_check(struct pythia_text saved, struct pythia_error *e)
+{
+    json_t *head = NULL;
+    int status = read_snapshot_head(&saved, &head, e);
+    json_decref(head);
+    return status;
+}
+
 /* The first bytes of what follows; false: there are not so many. */
 static bool cut_off(struct pythia_text *from, uint64_t size, struct pythia_text *out)
 {

@@ -2,6 +2,7 @@
  * requests differ. */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,42 +53,62 @@ static void on_watchdog(uv_timer_t *timer)
 
 /* ---- signals ---- */
 
+/* The process ends although it still waits for something: a call of a library may never return, on
+ * the loop's thread or on another, which exit() would wait for. So SIGALRM ends it, and not a timer
+ * of the loop. What it has written is whole at any moment. */
+#define STOP_S 5  /* after it was told to: for the input that has arrived */
+#define END_S  10 /* after that: for threads that send, and to free memory */
+
 struct program {
     struct pythia__daemon *daemon;
-    uv_signal_t term, interrupt, hangup;
-    uv_timer_t watchdog, deadline;
-    bool late;
+    uv_async_t stop;
+    uv_signal_t hangup;
+    uv_timer_t watchdog;
 };
+
+static uv_async_t *volatile on_signal_wakes; /* a handler gets nothing but the signal's number */
+static const char *volatile too_late;        /* what has not been done in time */
+
+/* Only what is safe in a handler. Nobody may be reading the log. */
+static void end_at_once(int number)
+{
+    const char *text = too_late;
+    struct pollfd log = {.fd = STDERR_FILENO, .events = POLLOUT};
+    (void)number;
+    if (poll(&log, 1, 0) != 1 || write(STDERR_FILENO, text, strlen(text)) < 0)
+        _exit(EXIT_FAILED);
+    _exit(EXIT_FAILED);
+}
+
+static void begin_stop(int number)
+{
+    (void)number;
+    alarm(STOP_S);
+    uv_async_send(on_signal_wakes);
+}
+
+static void handle_signal(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigaction(number, &action, NULL);
+}
 
 static void close_handles(struct program *p)
 {
-    uv_handle_t *const handles[] = {(uv_handle_t *)&p->term, (uv_handle_t *)&p->interrupt,
-                                    (uv_handle_t *)&p->hangup, (uv_handle_t *)&p->watchdog};
-    for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
-        if (!uv_is_closing(handles[i]))
-            uv_close(handles[i], NULL);
     signal(SIGTERM, SIG_IGN); /* it ends by itself, within the deadline */
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
+    uv_close((uv_handle_t *)&p->stop, NULL);
+    uv_close((uv_handle_t *)&p->hangup, NULL);
+    uv_close((uv_handle_t *)&p->watchdog, NULL);
 }
 
-static void on_deadline(uv_timer_t *timer)
+static void on_stop(uv_async_t *async)
 {
-    struct program *p = timer->data;
-    pythia_log(PYTHIA_LOG_ERROR, "Stopped before all input was processed: it took too long");
-    p->late = true;
-    uv_stop(timer->loop);
-}
-
-static void on_stop(uv_signal_t *signal, int number)
-{
-    struct program *p = signal->data;
-    (void)number;
+    struct program *p = async->data;
     notify_manager("STOPPING=1");
     pythia__daemon_drain(p->daemon);
     close_handles(p);
-    uv_timer_start(&p->deadline, on_deadline, 5000, 0);
-    uv_unref((uv_handle_t *)&p->deadline);
 }
 
 static void on_hangup(uv_signal_t *signal, int number)
@@ -104,14 +125,15 @@ static void on_hangup(uv_signal_t *signal, int number)
 static void handle_signals(struct program *p, uv_loop_t *loop)
 {
     signal(SIGPIPE, SIG_IGN);
-    uv_signal_init(loop, &p->term);
-    uv_signal_init(loop, &p->interrupt);
+    uv_async_init(loop, &p->stop, on_stop);
     uv_signal_init(loop, &p->hangup);
     uv_timer_init(loop, &p->watchdog);
-    uv_timer_init(loop, &p->deadline);
-    p->term.data = p->interrupt.data = p->hangup.data = p->deadline.data = p;
-    uv_signal_start(&p->term, on_stop, SIGTERM);
-    uv_signal_start(&p->interrupt, on_stop, SIGINT);
+    p->stop.data = p->hangup.data = p;
+    on_signal_wakes = &p->stop;
+    too_late = "pythiad: error: Stopped before all input was processed: it took too long\n";
+    handle_signal(SIGALRM, end_at_once);
+    handle_signal(SIGTERM, begin_stop);
+    handle_signal(SIGINT, begin_stop);
     uv_signal_start(&p->hangup, on_hangup, SIGHUP);
     const char *period = getenv("WATCHDOG_USEC");
     uint64_t ms = period ? strtoull(period, NULL, 10) / 2000 : 0;
@@ -192,8 +214,6 @@ static int report_failure(const struct pythia_error *e, int status)
     return usage ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* After the deadline nothing is freed: threads may still work on it, and the process ends
- * anyway. */
 static int run_daemon(struct pythia__settings *settings, struct pythia_config *config, int argc,
                       char **argv)
 {
@@ -214,14 +234,12 @@ static int run_daemon(struct pythia__settings *settings, struct pythia_config *c
     pythia__daemon_tell_addresses(p.daemon);
     notify_manager("READY=1");
     uv_run(&loop, UV_RUN_DEFAULT);
-    if (!p.late) {
-        uv_close((uv_handle_t *)&p.deadline, NULL);
-        uv_run(&loop, UV_RUN_DEFAULT);
-        uv_loop_close(&loop);
-        pythia__daemon_destroy(p.daemon);
-    }
+    too_late = "pythiad: error: Stopped, although a thread still waits for an answer\n";
+    alarm(END_S);
+    uv_loop_close(&loop);
+    pythia__daemon_destroy(p.daemon);
     pythia_log(PYTHIA_LOG_INFO, "Stopped");
-    return p.late ? EXIT_FAILED : EXIT_DONE;
+    return EXIT_DONE;
 }
 
 /* pythia_free with the type that jansson wants. */
@@ -237,6 +255,7 @@ int main(int argc, char **argv)
     struct pythia_error why = {0};
     struct pythia_buf text = {0};
     pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
+    pythia_log_never_wait();
     pythia__heap_setup();
     json_set_alloc_funcs(pythia_malloc, free_daemon_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */

@@ -23,10 +23,12 @@ struct follow {
     ino_t inode;
 };
 
+/* If it is a pipe, neither this nor a read waits for a program that writes: nobody could end the
+ * thread. */
 static int open_again(struct follow *f)
 {
     struct stat about;
-    int file = open(f->path, O_RDONLY | O_CLOEXEC);
+    int file = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0 || fstat(file, &about) != 0) {
         if (file >= 0)
             close(file);
@@ -45,7 +47,7 @@ static int open_again(struct follow *f)
 static void check_for_more(struct follow *f)
 {
     struct stat open_one, named_one;
-    if (fstat(f->file, &open_one) == 0 && open_one.st_size < f->at) {
+    if (fstat(f->file, &open_one) == 0 && S_ISREG(open_one.st_mode) && open_one.st_size < f->at) {
         pythia_log(PYTHIA_LOG_WARNING,
                    "A file was truncated; reading it from the beginning: file=%s", f->path);
         f->at = 0;

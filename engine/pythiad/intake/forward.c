@@ -16,6 +16,7 @@
 #define ANSWER_MAX  ((size_t)64 * 1024) /* of which nothing is read but the status */
 #define PAUSE_MIN_S .1
 #define PAUSE_MAX_S 30.
+#define END_S       3. /* for what waits when pythiad ends */
 
 struct body {
     struct body *next;
@@ -34,7 +35,7 @@ struct pythia__forward {
     atomic_bool given_up; /* stopping, and the collector does not take what waits */
     bool warned;          /* of the present failure */
     struct pythia__forward_numbers numbers;
-    size_t thread_count;
+    size_t thread_count, running;
     uv_thread_t threads[THREADS];
 };
 
@@ -147,6 +148,8 @@ static void run_forwarding(void *context)
             f->last = &f->first;
         send_on(f, link, b);
     }
+    f->running--;
+    uv_cond_broadcast(&f->changed);
     uv_mutex_unlock(&f->lock);
     pythia_web_link_destroy(link);
 }
@@ -173,6 +176,9 @@ int pythia__forward_create(const struct pythia__forward_options *options,
     while (f->thread_count < THREADS &&
            uv_thread_create(&f->threads[f->thread_count], run_forwarding, f) == 0)
         f->thread_count++;
+    uv_mutex_lock(&f->lock);
+    f->running = f->thread_count; /* none ends before _destroy */
+    uv_mutex_unlock(&f->lock);
     if (f->thread_count == THREADS) {
         *out = f;
         return PYTHIA_OK;
@@ -181,14 +187,25 @@ int pythia__forward_create(const struct pythia__forward_options *options,
     return pythia_error_set(e, PYTHIA_EIO, "no thread to send on");
 }
 
+/* A collector that takes connections and does not answer must not hold the end up. */
+static void stop_forwarding(struct pythia__forward *f)
+{
+    uint64_t end = uv_hrtime() + (uint64_t)(END_S * 1e9);
+    uv_mutex_lock(&f->lock);
+    f->stopping = true;
+    uv_cond_broadcast(&f->changed);
+    for (uint64_t now; f->running > 0 && (now = uv_hrtime()) < end;)
+        uv_cond_timedwait(&f->changed, &f->lock, end - now);
+    atomic_store(&f->given_up, true);
+    uv_cond_broadcast(&f->changed);
+    uv_mutex_unlock(&f->lock);
+}
+
 void pythia__forward_destroy(struct pythia__forward *f)
 {
     if (!f)
         return;
-    uv_mutex_lock(&f->lock);
-    f->stopping = true;
-    uv_cond_broadcast(&f->changed);
-    uv_mutex_unlock(&f->lock);
+    stop_forwarding(f);
     for (size_t i = 0; i < f->thread_count; i++)
         uv_thread_join(&f->threads[i]);
     if (f->numbers.stopped > 0)

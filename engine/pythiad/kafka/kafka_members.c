@@ -116,7 +116,9 @@ static void take_group(uv_work_t *work, int cancelled)
     note_answer(k);
     json_decref(k->members);
     k->members = NULL;
-    if (k->shared && k->shared->asked_low > k->shared->low)
+    /* A job that looks at the topic sets it on its own thread. */
+    bool is_set = k->shared && k->shared->working && !k->shared->sending;
+    if (k->shared && !is_set && k->shared->asked_low > k->shared->low)
         k->shared->low = k->shared->asked_low;
     if (!k->groups)
         return;

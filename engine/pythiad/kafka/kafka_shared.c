@@ -365,11 +365,12 @@ static void read_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m, 
     pythia__kafka_log_tell_clocks(k);
 }
 
-static void note_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head)
+static void meet_snapshot(struct pythia__kafka *k, const rd_kafka_message_t *m, const json_t *head,
+                          struct pythia_text rest)
 {
     struct pythia__kafka_shared *s = k->shared;
     bool own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
-    pythia__kafka_snapshot_note(k, m->offset);
+    pythia__kafka_snapshot_meet(k, m->offset, head, rest);
     if (own && json_integer_value(json_object_get(head, "number")) == s->number)
         s->awaited = false;
 }
@@ -387,7 +388,7 @@ static void take_evidence(struct pythia__kafka *k, const rd_kafka_message_t *m)
         s->skipped++;
     } else if (json_object_get(head, "snapshot")) {
         if (!pythia__kafka_snapshot_afresh(k, m, head))
-            note_snapshot(k, m, head);
+            meet_snapshot(k, m, head, rest);
     } else if (take_place(k, head)) {
         s->last_is_own = strcmp(json_string_value(json_object_get(head, "name")), s->name) == 0;
         read_evidence(k, m, head, rest);
@@ -667,7 +668,8 @@ void pythia__kafka_shared_turn(struct pythia__kafka *k)
     struct pythia__kafka_shared *s = k->shared;
     if (!s || k->stopping || s->state == KAFKA_SHARED_FAILED)
         return;
-    bool broken = s->state == KAFKA_SHARED_BEGINNING || s->job_fatal;
+    /* What a job has to say is read when it has ended. */
+    bool broken = !s->working && (s->state == KAFKA_SHARED_BEGINNING || s->job_fatal);
     if (s->has_afresh && !s->working) {
         s->has_afresh = false;
         s->sends_snapshot = true;

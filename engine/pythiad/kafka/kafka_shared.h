@@ -84,10 +84,12 @@ struct kafka_snapshot {
     /* While it is looked for: */
     struct pythia_buf found;        /* the message; empty: none */
     int64_t found_offset, position; /* of it; where to read on with it */
-    int64_t from, before; /* the search looks from there on, at messages before that one */
-    bool ours;            /* the topic has messages of this group */
-    int64_t last;         /* offset of the last of them that was met; -1: none */
-    bool afresh;          /* it, or what was begun with, is no usual snapshot */
+    int64_t from;                   /* the search looks from there on … */
+    int64_t before, after; /* … at messages before or after those, if any have been `passed` … */
+    bool passed;           /* … that cannot be used */
+    bool ours;             /* the topic has messages of this group */
+    int64_t last;          /* offset of the last of them that was met; -1: none */
+    bool afresh;           /* it, or what was begun with, is no usual snapshot */
     /* While there is none: where the topic ended, and at how many looks in a row it did there. */
     int64_t still;
     unsigned looks;
@@ -154,7 +156,11 @@ void pythia__kafka_snapshot_end(struct pythia__kafka *k);
  * begun with. */
 bool pythia__kafka_snapshot_afresh(struct pythia__kafka *k, const rd_kafka_message_t *m,
                                    const json_t *head);
-/* A message of the topic is a snapshot; an order holds from now on. */
+/* A message of a snapshot was met while following, whose `rest` follows the head: one that
+ * nobody can read is logged, and does not take the place of the last one. The topic has a snapshot
+ * there; an order holds from now on. */
+void pythia__kafka_snapshot_meet(struct pythia__kafka *k, int64_t offset, const json_t *head,
+                                 struct pythia_text rest);
 void pythia__kafka_snapshot_note(struct pythia__kafka *k, int64_t offset);
 void pythia__kafka_snapshot_order(struct pythia__kafka_shared *s, const json_t *order);
 /* Should this member write one? Write it into s->message. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -59,6 +59,20 @@ static bool is_undisturbed(int64_t position, int64_t from, int64_t last)
     return position >= from && last < position;
 }
 
+/* Is it one that cannot be used, or between two of them? What comes after all of them counts: a
+ * member may wait for it. */
+static bool is_passed(const struct kafka_snapshot *sn, int64_t offset)
+{
+    return sn->passed && offset >= sn->before && offset <= sn->after;
+}
+
+static void pass_over(struct kafka_snapshot *sn)
+{
+    sn->before = sn->found_offset;
+    sn->after = sn->passed && sn->after > sn->found_offset ? sn->after : sn->found_offset;
+    sn->passed = true;
+}
+
 static void find_message(struct kafka_snapshot *sn, const rd_kafka_message_t *m, bool afresh,
                          int64_t position)
 {
@@ -82,7 +96,7 @@ void pythia__kafka_snapshot_take(struct pythia__kafka *k, const rd_kafka_message
     sn->ours = sn->ours || head;
     /* What came after its position has to be in the topic still. */
     if (json_is_integer(position) && json_integer_value(position) >= s->low &&
-        json_integer_value(position) <= m->offset && (!sn->before || m->offset < sn->before) &&
+        json_integer_value(position) <= m->offset && !is_passed(sn, m->offset) &&
         (!afresh || is_undisturbed(json_integer_value(position), sn->from, sn->last)))
         find_message(sn, m, afresh, json_integer_value(position));
     sn->last = head ? m->offset : sn->last;
@@ -101,6 +115,7 @@ static int take_stands(struct pythia__kafka_shared *s, json_t *stands)
             pythia__kafka_log_stand(s, (int32_t)strtol(partition, NULL, 10));
         if (!stand)
             return PYTHIA_ENOMEM;
+        json_decref(stand->ids); /* a number may be written in two ways */
         stand->offset = json_integer_value(json_object_get(known, "offset"));
         stand->ids = json_incref(json_object_get(known, "done"));
     }
@@ -117,19 +132,45 @@ static void take_orders(struct pythia__kafka *k, const json_t *orders)
     }
 }
 
+/* The verdicts come first. */
+static int split_parts(const json_t *about, struct pythia_text *rest, struct pythia_text *verdicts,
+                       struct pythia_error *e)
+{
+    json_int_t size = json_integer_value(json_object_get(about, "verdicts"));
+    if (size < 0 || (uint64_t)size > rest->size)
+        return pythia_error_set(e, PYTHIA_EFORMAT, "it ends before its verdicts do");
+    *verdicts = (struct pythia_text){rest->bytes, (size_t)size};
+    rest->bytes += size;
+    rest->size -= (size_t)size;
+    return PYTHIA_OK;
+}
+
+void pythia__kafka_snapshot_meet(struct pythia__kafka *k, int64_t offset, const json_t *head,
+                                 struct pythia_text rest)
+{
+    struct pythia_text verdicts;
+    struct pythia_error e = {0};
+    int status = split_parts(json_object_get(head, "snapshot"), &rest, &verdicts, &e);
+    if (status == PYTHIA_OK)
+        status = pythia_live_snapshot_check(rest, &e);
+    if (status == PYTHIA_OK) {
+        pythia__kafka_snapshot_note(k, offset);
+    } else if (!is_passed(&k->shared->snapshot, offset)) {
+        pythia__kafka_log_skip(k, offset, e.sentence);
+        k->shared->skipped++;
+    }
+}
+
 /* Verdicts that cannot be read are as if there were none: the search is there, and finds them
  * again. */
 static int restore_parts(struct pythia__kafka *k, const json_t *about, struct pythia_text rest,
                          struct pythia_error *e)
 {
-    json_int_t size = json_integer_value(json_object_get(about, "verdicts"));
-    if (size < 0 || (uint64_t)size > rest.size)
-        return pythia_error_set(e, PYTHIA_EFORMAT, "it ends before its verdicts do");
-    struct pythia_text verdicts = {rest.bytes, (size_t)size};
-    rest.bytes += size;
-    rest.size -= (size_t)size;
-    int status = pythia_live_snapshot_restore(k->live, rest, e);
-    if (status != PYTHIA_OK || size == 0)
+    struct pythia_text verdicts = {0};
+    int status = split_parts(about, &rest, &verdicts, e);
+    if (status == PYTHIA_OK)
+        status = pythia_live_snapshot_restore(k->live, rest, e);
+    if (status != PYTHIA_OK || verdicts.size == 0)
         return status;
     status = k->restore(k->owner, verdicts);
     return status == PYTHIA_EFORMAT ? PYTHIA_OK : status;
@@ -174,7 +215,8 @@ static void log_begin(const struct pythia__kafka *k)
                    k->url.evidence, sn->found_offset, sn->rounds);
 }
 
-static void begin_with_snapshot(struct pythia__kafka *k)
+/* False: it cannot be used, which is logged, and nothing has changed. */
+static bool begin_with_snapshot(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
     struct kafka_snapshot *sn = &s->snapshot;
@@ -182,12 +224,12 @@ static void begin_with_snapshot(struct pythia__kafka *k)
     bool afresh = sn->afresh;
     int status = restore_snapshot(k, &e);
     pythia_buf_free(&sn->found);
-    if (status == PYTHIA_EFORMAT) { /* one before it may do */
+    if (status == PYTHIA_EFORMAT) {
         pythia__kafka_log_skip(k, sn->found_offset, e.sentence);
         s->skipped++;
-        sn->before = sn->found_offset;
-        pythia__kafka_snapshot_look(k);
-    } else if (status != PYTHIA_OK) {
+        return false;
+    }
+    if (status != PYTHIA_OK) {
         pythia__kafka_log_fail(k, e.sentence[0] ? e.sentence : pythia_status_text(status));
     } else {
         sn->afresh = afresh;
@@ -197,6 +239,7 @@ static void begin_with_snapshot(struct pythia__kafka *k)
         pythia__kafka_log_follow(k);
         pythia__kafka_log_tell_settings(k);
     }
+    return true;
 }
 
 /* A member that has not missed anything writes a snapshot within 10 s, and looks are RETRY_MS
@@ -243,9 +286,12 @@ static void begin_without_snapshot(struct pythia__kafka *k)
 void pythia__kafka_snapshot_end(struct pythia__kafka *k)
 {
     struct pythia__kafka_shared *s = k->shared;
-    if (s->snapshot.found.size > 0)
-        begin_with_snapshot(k);
-    else if (s->snapshot.from > s->low)
+    if (s->snapshot.found.size > 0) {
+        if (!begin_with_snapshot(k)) { /* one before it may do */
+            pass_over(&s->snapshot);
+            pythia__kafka_snapshot_look(k);
+        }
+    } else if (s->snapshot.from > s->low)
         look_from(k, (s->high - s->snapshot.from) * LOOK_MORE);
     else
         begin_without_snapshot(k);
@@ -260,8 +306,10 @@ bool pythia__kafka_snapshot_afresh(struct pythia__kafka *k, const rd_kafka_messa
     if (!json_is_true(json_object_get(about, "afresh")) || !is_undisturbed(position, 0, s->met))
         return false;
     find_message(&s->snapshot, m, true, position);
-    begin_with_snapshot(k);
-    return true;
+    bool begun = begin_with_snapshot(k);
+    if (!begun)
+        pass_over(&s->snapshot);
+    return begun;
 }
 
 /* ---- writing one ---- */

@@ -15,6 +15,11 @@ enum pythia_log_level {
  * line. Not thread-safe: call it at the start of main. `program` is borrowed for good. */
 void pythia_log_setup(const char *program, enum pythia_log_level level);
 
+/* From now on leave a line out where writing it would wait, because nobody reads the pipe or the
+ * socket that stderr is: a daemon must go on. The next line that is written comes after one that
+ * says how many were left out. Not thread-safe: call it at the start of main. */
+void pythia_log_never_wait(void);
+
 /* Write one line to stderr if the level is written. Any thread. */
 void pythia_log(enum pythia_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

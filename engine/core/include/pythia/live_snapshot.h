@@ -38,6 +38,10 @@ bool pythia_live_has_snapshot(const struct pythia_live *l);
  * one of them saves what it has, and all of them, itself included, restore that. */
 int pythia_live_snapshot_save(const struct pythia_live *l, struct pythia_buf *out);
 
+/* Is it a snapshot that engines of this version may read? Only its first line is looked at.
+ * PYTHIA_OK, or PYTHIA_EFORMAT with the reason in `e`. */
+int pythia_live_snapshot_check(struct pythia_text saved, struct pythia_error *e);
+
 /* Stand where the engine stood that saved this. What was known of the search before is forgotten,
  * as is evidence that was gathered. The types that this engine knows already must be as they were
  * in the saved space.
