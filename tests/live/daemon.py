@@ -2,6 +2,7 @@
 """pythiad as a person runs it, with its control interface by `pythia ctl`; and what its recordings hold."""
 import json
 import os
+import random
 import socket
 import subprocess
 import threading
@@ -18,15 +19,15 @@ def free_port():
 
 
 def free_ports(count):
-    """The first of so many in a row."""
+    """The first of so many in a row, below those that the system gives to connections in the meantime."""
     while True:
-        first = free_port()
+        first = random.randrange(20000, 32000)
         try:
             for port in range(first, first + count):
                 socket.create_server(('127.0.0.1', port)).close()
+            return first
         except OSError:
-            continue
-        return first
+            pass
 
 
 class Pythiad:
