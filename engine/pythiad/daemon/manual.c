@@ -434,7 +434,7 @@ static const char starting[] =
     "*SIGTERM*, *SIGINT*\n"
     "\tProcess the input that has already arrived, end the cycle, and exit. If that takes more "
     "than "
-    "5 s, because something never answers, *pythiad* says so and exits with status 1; what it has "
+    "20 s, because something never answers, *pythiad* says so and exits with status 1; what it has "
     "to send elsewhere (*--forward*) gets 3 s of its own.\n\n"
     "# EXIT STATUS\n\n"
     "0 done, 1 failed, 2 wrong usage (also: wrong settings).\n\n"

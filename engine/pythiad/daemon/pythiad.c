@@ -56,8 +56,8 @@ static void on_watchdog(uv_timer_t *timer)
 /* The process ends although it still waits for something: a call of a library may never return, on
  * the loop's thread or on another, which exit() would wait for. So SIGALRM ends it, and not a timer
  * of the loop. What it has written is whole at any moment. */
-#define STOP_S 5  /* after it was told to: for the input that has arrived */
-#define END_S  10 /* after that: for threads that send, and to free memory */
+#define STOP_S 20 /* after it was told to: for the input that has arrived, on a busy machine */
+#define END_S  8  /* after that: for threads that send, and to free memory */
 
 struct program {
     struct pythia__daemon *daemon;
