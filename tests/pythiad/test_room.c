@@ -70,6 +70,23 @@ static void a_body_as_large_as_all_the_room_fits(void **state)
     forget(&r, &other);
 }
 
+/* Many connections that announce much and send little: who has a small body finds room. */
+static void what_is_ahead_leaves_room_for_others(void **state)
+{
+    struct pythia__room r = {.max = 64 << 20};
+    struct body floods[200] = {0}, b = {0};
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < 200; i++)
+            assert_true(receive(&r, &floods[i], 65536, 1 << 30));
+    assert_true(r.used >= (size_t)200 * 2 * 65536);
+    assert_true(receive(&r, &b, 65536, 65536));
+    assert_int_equal(b.bytes.capacity, 65537);
+    forget(&r, &b);
+    for (int i = 0; i < 200; i++)
+        forget(&r, &floods[i]);
+    assert_int_equal(r.used, 0);
+}
+
 /* What is announced is more than there is. */
 static void without_room_for_all_a_body_has_room_for_less(void **state)
 {
@@ -133,6 +150,7 @@ int main(void)
         cmocka_unit_test(a_body_has_what_it_announces_and_no_more),
         cmocka_unit_test(whoever_announces_much_has_not_much),
         cmocka_unit_test(a_body_as_large_as_all_the_room_fits),
+        cmocka_unit_test(what_is_ahead_leaves_room_for_others),
         cmocka_unit_test(without_room_for_all_a_body_has_room_for_less),
         cmocka_unit_test(a_body_that_is_longer_than_announced_grows_in_few_steps),
         cmocka_unit_test(a_body_without_memory_takes_no_room),
