@@ -42,8 +42,8 @@ static inline void pythia__room_give(struct pythia__room *r, size_t size)
 /* Let the buffer of a body that is being received hold `size` more bytes. If it has to grow, it
  * grows to `all`, which its sender has announced (0: nothing), but to no more than several times
  * what has come, nor by more than a part of what is free, because anyone can announce much; or, if
- * there is no room for so much, by less, and at least by `size`. *taken is the room that it has; `r`
- * NULL: no limit. False if there is no room; without memory the buffer is marked as failed. */
+ * there is no room for so much, by less, and at least by `size`. *taken is the room that it has;
+ * `r` NULL: no limit. False if there is no room; without memory the buffer is marked as failed. */
 bool pythia__room_reserve(struct pythia__room *r, struct pythia_buf *b, size_t *taken, size_t size,
                           size_t all);
 
