@@ -190,17 +190,13 @@ static int prepare_file(const char *path, bool create, struct pythia_error *e)
     return pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
 }
 
-/* A program that records a run ends with the command that it ran, and somebody waits for it: what
- * it wrote stays in the log, so that it need not wait for the disk. Who reads runs moves it into
- * the database. */
-static int open_run_database(struct pythia_run_store *s, bool records, struct pythia_error *e)
+static int open_run_database(struct pythia_run_store *s, struct pythia_error *e)
 {
     if (sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
         SQLITE_OK)
         return s->db ? pythia__run_store_fail(s, e)
                      : pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     sqlite3_busy_timeout(s->db, BUSY_MS);
-    (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, (int)records, NULL);
     int status = check_owner(s, e);
     if (status != PYTHIA_OK)
         return status;
@@ -227,7 +223,7 @@ int pythia_run_store_open(const char *path, bool create, struct pythia_run_store
     if (!s)
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     memcpy(s->path, path, strlen(path) + 1);
-    status = open_run_database(s, create, e);
+    status = open_run_database(s, e);
     if (status != PYTHIA_OK) {
         pythia_run_store_close(s);
         return status;

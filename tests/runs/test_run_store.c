@@ -209,26 +209,6 @@ static void only_the_owner_may_read_the_file(void **state)
     pythia_run_store_close(s);
 }
 
-/* Who records a run must not wait for the disk at its end: what it wrote stays in the log. */
-static void the_log_is_put_in_order_by_who_reads(void **state)
-{
-    struct stat about;
-    char wal[400];
-    snprintf(wal, sizeof(wal), "%s-wal", path);
-    struct pythia_run_store *s = open_store();
-    add_run(s, 1, NULL);
-    pythia_run_store_close(s);
-    assert_int_equal(stat(wal, &about), 0);
-    assert_true(about.st_size > 0);
-    assert_int_equal(pythia_run_store_open(path, false, &s, NULL), PYTHIA_OK);
-    struct pythia_run_filter all = {0};
-    struct seen seen = {0};
-    assert_int_equal(pythia_run_store_each(s, &all, ~0u, note_id, &seen, NULL), PYTHIA_OK);
-    assert_int_equal(seen.count, 1);
-    pythia_run_store_close(s);
-    assert_int_not_equal(stat(wal, &about), 0);
-}
-
 static void write_sql(const char *statements)
 {
     sqlite3 *db = NULL;
@@ -362,7 +342,6 @@ int main(void)
         TEST(a_run_is_read_as_it_was_written),
         TEST(filters_choose_runs_in_the_order_of_their_start),
         TEST(only_the_owner_may_read_the_file),
-        TEST(the_log_is_put_in_order_by_who_reads),
         TEST(a_database_of_another_program_is_left_alone),
         TEST(a_file_of_an_older_pythia_is_migrated),
         TEST(a_file_of_a_newer_pythia_is_refused),

@@ -14,11 +14,9 @@ struct pythia_run_store;
 
 #define PYTHIA_RUN_SCHEMA 2 /* of the file; an older one is migrated when it is opened to write */
 
-/* Open the file to read; or, if `create` is set, to record runs, and make it first if there is
- * none: then _close does not wait for the disk, and what was written stays in the write-ahead log.
- * On success *out is owned by the caller. Returns PYTHIA_OK, or with the reason in `e`: PYTHIA_EIO
- * if it cannot be opened, PYTHIA_EFORMAT if it is no file of runs, is damaged, or is of a newer
- * Pythia, PYTHIA_ENOMEM. */
+/* Open the file, and make it first if there is none and `create` is set. On success *out is owned
+ * by the caller. Returns PYTHIA_OK, or with the reason in `e`: PYTHIA_EIO if it cannot be opened,
+ * PYTHIA_EFORMAT if it is no file of runs, is damaged, or is of a newer Pythia, PYTHIA_ENOMEM. */
 int pythia_run_store_open(const char *path, bool create, struct pythia_run_store **out,
                           struct pythia_error *e);
 void pythia_run_store_close(struct pythia_run_store *s); /* s may be NULL */
