@@ -1,5 +1,6 @@
 #include "state_case.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,4 +122,22 @@ void tell(struct pythia_state *s, char out[256])
     int at = snprintf(out, 256, "%llu %s", (unsigned long long)version, d.all);
     for (int i = 0; i < POINTS; i++)
         at += snprintf(out + at, 256 - (size_t)at, " %d", p.pin[i]);
+}
+
+int take_pin_place(void *context, struct pythia_text id, int pin, struct pythia_text place)
+{
+    struct pythia_buf *all = context;
+    pythia_buf_text_add(all, id);
+    pythia_buf_printf(all, " %d ", pin);
+    pythia_buf_text_add(all, place);
+    pythia_buf_puts(all, "; ");
+    return pythia_buf_status(all);
+}
+
+void execute(const char *path, const char *query)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, query, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
 }

@@ -45,4 +45,10 @@ int decide(struct pythia_state *s, int n);
 /* All that decisions leave behind, as a text. */
 void tell(struct pythia_state *s, char out[256]);
 
+/* For pythia_state_each_pin_place: `context` is a struct pythia_buf, which gets a text. */
+int take_pin_place(void *context, struct pythia_text id, int pin, struct pythia_text place);
+
+/* Statements on a state that nobody has open. */
+void execute(const char *path, const char *query);
+
 #endif

@@ -153,14 +153,6 @@ static void say_all(struct pythia_state *s, struct pythia_buf *out)
     pythia_free(decisions);
 }
 
-static void execute(const char *path, const char *query)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, query, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
 /* A table of a text that needs a page of its own, which comes last. Otherwise it would be of an
  * index, which SQLite's quick check does not read. */
 static const char last_page[] =

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "fuzz_member.h"
 #include "kafka/kafka_shared.h"
 #include "pythia/live_shared.h"
 #include "pythia/live_snapshot.h"
@@ -152,20 +153,6 @@ static int restore(void *context, struct pythia_text saved)
     o->verdicts = verdicts;
     return PYTHIA_OK;
 }
-
-static int ignore_cycle(void *context, const struct pythia_live_cycle *cycle)
-{
-    (void)context, (void)cycle;
-    return PYTHIA_OK;
-}
-
-static const struct pythia_live_options options = {
-    .groups = {.fold = true},
-    .search = {.budget = {.points_per_cycle = 3}, .price_ns = 1000, .seed = 1},
-    .cycle_requests = 80,
-    .learn_requests = 10,
-    .shared = {.group = "g", .settings = "s"},
-};
 
 /* ---- a member ---- */
 

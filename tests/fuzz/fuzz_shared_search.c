@@ -4,24 +4,11 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "fuzz_member.h"
 #include "pythia/buf.h"
 #include "pythia/live_shared.h"
 #include "pythia/live_snapshot.h"
 #include "pythia/status.h"
-
-static int ignore_cycle(void *context, const struct pythia_live_cycle *cycle)
-{
-    (void)context, (void)cycle;
-    return PYTHIA_OK;
-}
-
-static const struct pythia_live_options options = {
-    .groups = {.fold = true},
-    .search = {.budget = {.points_per_cycle = 3}, .price_ns = 1000, .seed = 1},
-    .cycle_requests = 80,
-    .learn_requests = 10,
-    .shared = {.group = "g", .settings = "s"},
-};
 
 struct member {
     struct pythia_vocabulary *vocabulary;

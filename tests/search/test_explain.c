@@ -1,51 +1,4 @@
-#include "pythia/explain.h"
-#include "requests.h"
-
-/* What explains the differences within a set of one type. */
-struct explained {
-    const struct pythia_row **rows;
-    size_t count;
-    const struct pythia_cct *cct;
-    struct pythia_ranking ranking;
-    struct pythia_explanations x;
-};
-
-static void rank_all(struct requests *r, struct explained *e)
-{
-    size_t types;
-    const struct pythia_type *type = requests_finish(r, &types);
-    struct pythia_rank_options options = {.level = .95, .alpha = .05};
-    assert_int_equal(types, 1);
-    e->cct = pythia_groups_cct(r->groups);
-    e->rows = requests_rows(type, &e->count);
-    assert_int_equal(pythia_rank(e->rows, e->count, e->cct, &options, &e->ranking), PYTHIA_OK);
-}
-
-static struct explained explain(struct requests *r)
-{
-    struct explained e;
-    rank_all(r, &e);
-    int status =
-        pythia_explain(e.rows, &e.ranking, pythia_groups_keys(r->groups), e.cct, .05, 1, 0, &e.x);
-    assert_int_equal(status, PYTHIA_OK);
-    return e;
-}
-
-static void end(struct explained *e, struct requests *r)
-{
-    pythia_explanations_free(&e->x);
-    pythia_ranking_free(&e->ranking);
-    free(e->rows);
-    requests_end(r);
-}
-
-static const struct pythia_explanation *found(const struct explained *e, const char *name)
-{
-    for (size_t i = 0; i < e->x.found_count; i++)
-        if (strcmp(e->x.found[i].name, name) == 0)
-            return &e->x.found[i];
-    return NULL;
-}
+#include "explain_case.h"
 
 static const char *skipped(const struct explained *e, const char *name)
 {
@@ -694,85 +647,6 @@ static void splits_by_absence_and_by_many_levels_are_said(void **state)
     end(&e, &r);
 }
 
-static void assert_bin(const struct pythia_explanation *x, size_t bin, const char *label,
-                       size_t requests, double mean)
-{
-    assert_string_equal(x->profile[bin].label, label);
-    assert_int_equal(x->profile[bin].requests, requests);
-    assert_rel_equal(x->profile[bin].mean_ns, mean, 1e-12);
-}
-
-/* 130 numbers, twice each: bins of 26 requests and what has the same value as the last of them. */
-static void a_profile_of_numbers_has_ranges_of_as_many_requests(void **state)
-{
-    struct requests r;
-    requests_begin_folded(&r);
-    for (int i = 0; i < 260; i++)
-        requests_add(&r, "A(rows=%d){%d}", i / 2 * 10, 1000 + i / 2 * 10);
-    struct explained e = explain(&r);
-    const struct pythia_explanation *x = found(&e, "rows");
-    assert_non_null(x);
-    assert_int_equal(x->profile_bins, 10);
-    assert_bin(x, 0, "0 to 120", 26, 1060);
-    assert_bin(x, 9, "1170 to 1290", 26, 2230);
-    end(&e, &r);
-}
-
-/* One value has most of the requests, so that there are fewer bins; the last one takes the rest. */
-static void equal_values_are_never_parted(void **state)
-{
-    struct requests r;
-    requests_begin_folded(&r);
-    size_t total = 0;
-    for (int i = 0; i < 150; i++)
-        requests_add(&r, "A(rows=%d){%d}", i < 100 ? 5 : i, 1000 + (i < 100 ? 5 : i));
-    struct explained e = explain(&r);
-    const struct pythia_explanation *x = found(&e, "rows");
-    assert_non_null(x);
-    assert_bin(x, 0, "5", 100, 1005);
-    assert_bin(x, 1, "100 to 114", 15, 1107);
-    for (size_t b = 0; b < x->profile_bins; b++)
-        total += x->profile[b].requests;
-    assert_int_equal(total, 150);
-    end(&e, &r);
-}
-
-static void a_profile_of_levels_has_the_most_frequent_ones_first(void **state)
-{
-    struct requests r;
-    requests_begin_folded(&r);
-    for (int i = 0; i < 90; i++) { /* 40 of a, 30 without, 20 of b */
-        if (i < 40)
-            requests_add(&r, "A(host=a){%d}", 1000 + i % 2);
-        else if (i < 60)
-            requests_add(&r, "A(host=b){%d}", 3000 + i % 2);
-        else
-            requests_add(&r, "A{%d}", 2000 + i % 2);
-    }
-    struct explained e = explain(&r);
-    const struct pythia_explanation *x = found(&e, "host");
-    assert_non_null(x);
-    assert_int_equal(x->profile_bins, 3);
-    assert_bin(x, 0, "a", 40, 1000.5);
-    assert_bin(x, 1, "(none)", 30, 2000.5);
-    assert_bin(x, 2, "b", 20, 3000.5);
-    end(&e, &r);
-
-    requests_begin_folded(&r);
-    for (int level = 0; level < 12; level++) /* 12 levels of 30, 29, 28, … requests */
-        for (int i = 0; i < 30 - level; i++)
-            requests_add(&r, "A(host=h%02d){%d}", level, 1000 + 100 * level + i % 2);
-    e = explain(&r);
-    x = found(&e, "host");
-    assert_non_null(x);
-    assert_int_equal(x->profile_bins, PYTHIA_PROFILE_BINS);
-    assert_bin(x, 0, "h00", 30, 1000.5);
-    assert_string_equal(x->profile[8].label, "h08");
-    assert_string_equal(x->profile[9].label, "(others)");
-    assert_int_equal(x->profile[9].requests, 21 + 20 + 19);
-    end(&e, &r);
-}
-
 /* ---- how much is asked ---- */
 
 static void at_most_512_requests_and_8_edges_are_asked(void **state)
@@ -915,9 +789,6 @@ int main(void)
         cmocka_unit_test(names_of_identifiers_are_known_by_their_last_part),
         cmocka_unit_test(what_is_skipped_is_listed_with_the_reason_in_order_of_name),
         cmocka_unit_test(splits_by_absence_and_by_many_levels_are_said),
-        cmocka_unit_test(a_profile_of_numbers_has_ranges_of_as_many_requests),
-        cmocka_unit_test(equal_values_are_never_parted),
-        cmocka_unit_test(a_profile_of_levels_has_the_most_frequent_ones_first),
         cmocka_unit_test(at_most_512_requests_and_8_edges_are_asked),
         cmocka_unit_test(the_edges_asked_are_those_of_the_share_whatever_ranks_them),
         cmocka_unit_test(nothing_is_asked_without_keys_or_with_hardly_a_request),

@@ -1,0 +1,107 @@
+/* Numbers of few values, which are also tested as levels. */
+#include "association_case.h"
+
+/* Ten rows of each of three numbers, which also have levels, and one edge without ties: the rows of
+ * each number take so long by themselves, from `first` on, and follow each other at `step`. */
+static struct pythia_association_input three_numbers(const double first[3], double step)
+{
+    struct pythia_association_input in = noise(30, 1, 1);
+    in.edges = 1;
+    keys[0].level_count = 3;
+    for (size_t i = 0; i < 30; i++) {
+        numbers[0][i] = (const double[]){10, 50, 100}[i % 3];
+        levels[0][i] = (uint32_t)(i % 3);
+        size_t row = i / 3; /* of its number */
+        durations[i] = 1e6 * (first[i % 3] + step * (double)row);
+    }
+    return in;
+}
+
+/* The ranks of the edge are 1, 3 to 19 for 10, 21 to 30 for 50, and 2, 4 to 20 for 100, with means
+ * 10, 25.5 and 11: between the numbers lie 10 (5.5^2 + 10^2 + 4.5^2) = 1505 of (30^3 - 30) / 12 =
+ * 2247.5 squares, and along a line of the ranks of the numbers 100^2 / 2000 = 5. F of two
+ * regressors has a p in closed form, (1 - R^2)^(27 / 2); that of the line is larger, so that the p
+ * of Simes is twice that. */
+static void a_slow_value_in_the_middle_stands_as_a_level(void **state)
+{
+    struct pythia_association_input in = three_numbers((const double[]){1, 1001, 1.5}, 1);
+    struct pythia_association *a = created();
+    const struct pythia_association_result *x = asked(a, &in);
+    double of_levels = pow(1 - 1505 / 2247.5, 13.5);
+    assert_true(x->significant && x->categorical);
+    assert_rel_equal(x->p, 2 * of_levels, 1e-9);
+    assert_rel_equal(x->q, x->p, 1e-12); /* there is no other key */
+    assert_int_equal(x->regressors, 2);
+    assert_int_equal(x->split.level_count, 1);
+    assert_int_equal(x->split.levels[0], 1);
+    assert_true(isnan(x->split.cut));
+    assert_int_equal(x->split.high_rows, 10);
+    assert_true(x->explained > .9);
+    assert_rel_equal(x->p_permutation, 2 * .001, 1e-9); /* the better of two ways */
+    const struct pythia_column column = pythia_association_column(&in, x);
+    assert_true(column.categorical);
+    assert_int_equal(pythia_split_side(&x->split, &column, 1), 1);
+    assert_int_equal(pythia_split_side(&x->split, &column, 2), 0);
+
+    keys[0].levels = NULL; /* what only a line is looked for in */
+    x = asked(a, &in);
+    assert_false(x->categorical);
+    assert_true(x->p > .5 && x->explained < .1);
+
+    /* The others differ by little, but no row of one from no row of the other: by ranks alone 50 is
+     * no further from 100 than that is from 10. */
+    in = three_numbers((const double[]){1, 1001, 11}, 1);
+    x = asked(a, &in);
+    assert_true(x->significant && x->categorical && x->explained > .9);
+    pythia_association_destroy(a);
+}
+
+/* A rise, and a step behind which all is slow, are what a cut says: "is >= 100". */
+static void what_a_cut_says_as_well_stands_as_a_number(void **state)
+{
+    static const struct {
+        double first[3], cut;
+    } cases[] = {{{1, 101, 201}, 75}, {{1, 1.5, 1001}, 75}, {{1001, 1.5, 1}, 30}};
+    struct pythia_association *a = created();
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct pythia_association_input in = three_numbers(cases[c].first, 1);
+        const struct pythia_association_result *x = asked(a, &in);
+        assert_true(x->significant && !x->categorical);
+        assert_null(x->split.levels);
+        assert_true(x->split.cut == cases[c].cut || (c == 0 && x->split.cut == 30));
+        assert_true(x->p_permutation <= .001);
+    }
+    pythia_association_destroy(a);
+}
+
+/* Two tests of a key are not two chances: of 15 keys of ten numbers that have nothing to do with it
+ * something is discovered in at most 5 % of the samples. */
+static void nothing_is_discovered_by_asking_in_two_ways(void **state)
+{
+    enum { SAMPLES = 500, N = 150 };
+    size_t any = 0;
+    struct pythia_association *a = created();
+    for (size_t s = 0; s < SAMPLES; s++) {
+        struct pythia_association_input in = noise(N, 15, 5000 + s);
+        in.confirmed = 0;
+        for (size_t k = 0; k < 15; k++) {
+            keys[k].level_count = 10;
+            for (size_t i = 0; i < N; i++)
+                numbers[k][i] = levels[k][i] = (uint32_t)pythia_random_below(&r, 10);
+        }
+        any += asked(a, &in)->significant;
+    }
+    assert_true((double)any / SAMPLES <= 0.05 + 3 * sqrt(0.05 * 0.95 / SAMPLES));
+    assert_true(any > 0);
+    pythia_association_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_value_in_the_middle_stands_as_a_level),
+        cmocka_unit_test(what_a_cut_says_as_well_stands_as_a_number),
+        cmocka_unit_test(nothing_is_discovered_by_asking_in_two_ways),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
