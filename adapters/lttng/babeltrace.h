@@ -89,17 +89,8 @@ struct pythia__babeltrace {
 };
 extern struct pythia__babeltrace pythia__bt;
 
-/* Load it, once; for several threads at once. PYTHIA_OK, or PYTHIA_EIO with what to install. */
+/* Load it, once. One thread at a time, here and below. PYTHIA_OK, or PYTHIA_EIO with what to install. */
 int pythia__babeltrace_load(struct pythia_error *e);
-
-/* Plugins and graphs are made and destroyed under this lock, since plugins share lists. */
-void pythia__babeltrace_lock(void);
-void pythia__babeltrace_unlock(void);
-
-/* What this thread reads, a folder or a URL (borrowed); NULL: nothing any more. The library ends
- * the process where it finds what it does not expect, for 2.0.4 a packet of 2^63 bits: then it is
- * said which trace that was. */
-void pythia__babeltrace_reads(const char *where);
 
 /* Set an error from what went wrong last in this thread, and forget that. Returns `status`. */
 int pythia__babeltrace_fail(struct pythia_error *e, int status, const char *what);

@@ -1,48 +1,45 @@
-/* A graph of libbabeltrace2: the source of a folder or of a relay daemon, a muxer that puts the
- * events of all streams in order of time, and a sink here. Events go as hits into the machinery of
- * probes (probe_spans.h), which makes requests of them. */
+/* The side of the process that wants the events: a child reads them (reader_child.h), and what it does
+ * not survive is an error like any other. Nothing that the child writes is trusted; its frames are read
+ * by the decoder of records, as those of any recording. */
+#define _GNU_SOURCE
 #include "pythia/lttng_events.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "babeltrace.h"
-#include "event_fields.h"
-#include "pythia/hash.h"
-#include "pythia/log.h"
 #include "pythia/mem.h"
-#include "pythia/probe_spans.h"
 #include "pythia/status.h"
+#include "reader_child.h"
 
-#define READ_BYTES ((size_t)256 * 1024) /* of frames, after which a call returns */
-#define READ_STEPS 256                  /* of a graph, of at most 15 messages each */
-#define HEAD_BYTES 4096                 /* of each file, for the identity of a trace */
-#define IDLE_NS    UINT64_C(600000000000)
-#define NAMES_MAX  8               /* of events, in a message */
-#define TIME_MAX   (INT64_MAX / 2) /* ns: of records, which events become */
+#define PIPE_BYTES (1024 * 1024) /* so that the two processes seldom wait for each other */
+#define READ_BYTES ((size_t)256 * 1024)
+#define TICK_MS    100                  /* between looks at a child that gives nothing */
+#define END_NS     UINT64_C(2000000000) /* for a child that was told to end */
+#define GAP_NS     UINT64_C(1000000000) /* between two looks: this process was stopped */
+#define SECOND_NS  UINT64_C(1000000000)
+#define BUSY_NS    (10 * SECOND_NS) /* of processor time without an event */
+#define SILENT_NS  (60 * SECOND_NS) /* without an event, or word that there is none yet */
 
 struct pythia_lttng_events {
-    const struct pythia_lttng_rules *rules;
-    struct pythia_probe_spans *spans;
-    bt_graph *graph;
-    const bt_plugin *plugins[2];
-    bt_message_iterator *messages;
-    char *where; /* owned: a folder, or a URL */
-    bool is_live, quiet, ended, begun;
-    uint64_t identity, last_ns, idle_ns;
-    uint16_t *told; /* owned: keys of each event that were reported as missing */
-    bool *met;      /* owned: events that the trace has */
-    int failed;     /* in the sink, with the reason in `why` */
-    struct pythia_error why;
-    struct pythia_lttng_numbers numbers;
+    struct pythia__event_source source; /* `where` is owned, with its texts */
+    struct pythia__reader_words *words; /* mapped */
+    pid_t child;                        /* 0: it was not begun yet, or has ended */
+    int from;                           /* the pipe; -1: likewise */
+    struct pythia_buf held;             /* bytes that have come, and were not given away */
+    uint64_t came, given;               /* bytes, of all that there were */
+    uint64_t beats, beat_ns, beat_busy_ns, asked_ns;
+    uint64_t busy_max_ns, silent_max_ns;
+    bool begun, ended;
+    struct pythia_error why; /* once it has ended; status PYTHIA_OK: all was read */
 };
 
 int pythia_lttng_events_load(struct pythia_error *e)
@@ -50,7 +47,7 @@ int pythia_lttng_events_load(struct pythia_error *e)
     return pythia__babeltrace_load(e);
 }
 
-/* ---- which trace it is ---- */
+/* ---- which folder is a trace ---- */
 
 /* A metadata file is packets, each with this number in the byte order of the machine that wrote it,
  * or a text. One that cannot be read counts: why not is said when the trace is opened. */
@@ -73,523 +70,228 @@ bool pythia_lttng_is_trace(const char *folder)
     return is;
 }
 
-static int fail_file(struct pythia_error *e, const char *name, int number)
-{
-    return pythia_error_set(e, PYTHIA_EIO, "%s cannot be read: %s", name, strerror(number));
-}
-
-/* Add name, size and beginning of a file to a hash. Chunks of one session have the same metadata,
- * and often files of the same name and size. */
-static int hash_file(uint64_t *hash, const char *folder, const char *name, struct pythia_error *e)
-{
-    char head[HEAD_BYTES];
-    struct pythia_buf path = {0};
-    struct stat about = {0};
-    int status = PYTHIA_OK;
-    pythia_buf_printf(&path, "%s/%s", folder, name);
-    if (!path.bytes)
-        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
-    int file = open(path.bytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    bool is_file = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode);
-    ssize_t size = is_file ? read(file, head, sizeof(head)) : 0;
-    if (file < 0 || size < 0) {
-        status = fail_file(e, name, errno);
-    } else if (is_file) {
-        *hash = pythia_hash_mix(*hash, pythia_hash_bytes(name, strlen(name)));
-        *hash = pythia_hash_mix(*hash, (uint64_t)about.st_size);
-        *hash = pythia_hash_mix(*hash, pythia_hash_bytes(head, (size_t)size));
-    }
-    if (file >= 0)
-        close(file);
-    pythia_buf_free(&path);
-    return status;
-}
-
-/* libbabeltrace2 opens whatever is there: a link could lead to files of others, and a pipe would
- * hold it up. */
-static int check_entry(const char *folder, const char *name, struct pythia_error *e)
-{
-    struct pythia_buf path = {0};
-    struct stat about;
-    if (name[0] == '.')
-        return PYTHIA_OK;
-    pythia_buf_printf(&path, "%s/%s", folder, name);
-    if (!path.bytes)
-        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
-    bool is_good =
-        lstat(path.bytes, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
-    pythia_buf_free(&path);
-    return is_good ? PYTHIA_OK
-                   : pythia_error_set(e, PYTHIA_EFORMAT,
-                                      "has %s, which is neither a file nor a folder, and nothing "
-                                      "that LTTng writes",
-                                      name);
-}
-
-static int identify_trace(const char *folder, uint64_t *identity, struct pythia_error *e)
-{
-    struct dirent **entries;
-    uint64_t hash = 0;
-    int count = scandir(folder, &entries, NULL, alphasort), status = PYTHIA_OK;
-    if (count < 0)
-        return pythia_error_set(e, errno == ENOMEM ? PYTHIA_ENOMEM : PYTHIA_EIO,
-                                "cannot be read: %s", strerror(errno));
-    for (int i = 0; i < count; i++) {
-        if (status == PYTHIA_OK)
-            status = check_entry(folder, entries[i]->d_name, e);
-        if (status == PYTHIA_OK)
-            status = hash_file(&hash, folder, entries[i]->d_name, e);
-        free(entries[i]);
-    }
-    free(entries);
-    *identity = hash | 1;
-    return status;
-}
-
-/* ---- messages ---- */
-
-static void fail(struct pythia_lttng_events *r, int status, const char *sentence)
-{
-    if (r->failed == PYTHIA_OK)
-        r->failed = pythia_error_set(&r->why, status, "%s", sentence);
-}
-
-/* The machine is in the environment of the trace. */
-static int begin_trace(struct pythia_lttng_events *r, const bt_trace *trace)
-{
-    const bt_value *value =
-        pythia__bt.trace_borrow_environment_entry_value_by_name_const(trace, "hostname");
-    bool is_text = value && pythia__bt.value_get_type(value) == BT_VALUE_TYPE_STRING;
-    r->begun = true;
-    return pythia_probe_spans_of_trace(r->spans, r->identity,
-                                       is_text ? pythia__bt.value_string_get(value) : "");
-}
-
-static void note_events(struct pythia_lttng_events *r, const bt_stream_class *class)
-{
-    uint64_t count = pythia__bt.stream_class_get_event_class_count(class);
-    for (uint64_t i = 0; i < count; i++) {
-        const bt_event_class *event =
-            pythia__bt.stream_class_borrow_event_class_by_index_const(class, i);
-        const char *name = pythia__bt.event_class_get_name(event);
-        bool done;
-        size_t point = name ? pythia_lttng_rules_find(r->rules, name, &done) : SIZE_MAX;
-        if (point != SIZE_MAX)
-            r->met[2 * point + done] = true;
-    }
-}
-
-static void begin_stream(struct pythia_lttng_events *r, const bt_stream *stream)
-{
-    const bt_stream_class *class = pythia__bt.stream_borrow_class_const(stream);
-    if (!r->begun && begin_trace(r, pythia__bt.stream_borrow_trace_const(stream)) != PYTHIA_OK)
-        fail(r, PYTHIA_ENOMEM, "out of memory");
-    if (!pythia__bt.stream_class_borrow_default_clock_class_const(class))
-        fail(r, PYTHIA_EFORMAT, "a stream has no clock, so that its events have no times");
-    note_events(r, class);
-}
-
-static void tell_bad_keys(struct pythia_lttng_events *r, size_t point, bool done,
-                          const struct pythia__event_values *values)
-{
-    const struct pythia_probe_point *p = &pythia_lttng_rules_of(r->rules)->points[point];
-    char event[PYTHIA_LTTNG_EVENT_BYTES];
-    uint16_t fresh = (uint16_t)(values->bad & ~r->told[2 * point + done]);
-    pythia_lttng_rules_event(r->rules, point, done, event);
-    r->told[2 * point + done] |= fresh;
-    for (unsigned k = 0; k < values->count; k++)
-        if (!r->quiet && (fresh >> k & 1))
-            pythia_log(PYTHIA_LOG_WARNING,
-                       "A key of an event is left out: trace=%s, event=%s, key=%s, reason=%s",
-                       r->where, event, p->keys[k].name, values->why[k]);
-}
-
-static void take_event(struct pythia_lttng_events *r, const bt_message *message)
-{
-    const bt_event *event = pythia__bt.message_event_borrow_event_const(message);
-    const char *name = pythia__bt.event_class_get_name(pythia__bt.event_borrow_class_const(event));
-    int64_t time_ns, pid, tid;
-    bool done;
-    size_t point = name ? pythia_lttng_rules_find(r->rules, name, &done) : SIZE_MAX;
-    r->numbers.events++;
-    if (point == SIZE_MAX) {
-        r->numbers.other++;
-        return;
-    }
-    const bt_field *context = pythia__bt.event_borrow_common_context_field_const(event);
-    if (!pythia__event_fields_integer(context, "vpid", &pid) ||
-        !pythia__event_fields_integer(context, "vtid", &tid)) {
-        fail(r, PYTHIA_EFORMAT,
-             "events lack the contexts vpid and vtid, so that their threads are not known: record "
-             "again, with 'lttng add-context --userspace --type=vpid --type=vtid' before "
-             "'lttng start'");
-        return;
-    }
-    if (pythia__bt.clock_snapshot_get_ns_from_origin(
-            pythia__bt.message_event_borrow_default_clock_snapshot_const(message), &time_ns) != 0 ||
-        time_ns < 0 || time_ns > TIME_MAX) {
-        fail(r, PYTHIA_EFORMAT, "an event has a time that is out of range");
-        return;
-    }
-    struct pythia__event_values values;
-    pythia__event_fields_read(r->rules, point, done,
-                              pythia__bt.event_borrow_payload_field_const(event), &values);
-    if (values.bad & ~r->told[2 * point + done])
-        tell_bad_keys(r, point, done, &values);
-    r->last_ns = (uint64_t)time_ns > r->last_ns ? (uint64_t)time_ns : r->last_ns;
-    const struct pythia_probe_hit hit = {.time_ns = (uint64_t)time_ns,
-                                         .thread = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid,
-                                         .number = (uint32_t)(2 * point + done),
-                                         .texts = values.texts,
-                                         .values = values.count};
-    if (pythia_probe_spans_add(r->spans, &hit, values.values, values.bytes) != PYTHIA_OK)
-        fail(r, PYTHIA_ENOMEM, "out of memory");
-}
-
-/* Events are missing until `end`; NULL: it is not known until when, and only what is open now is
- * marked. */
-static void lose(struct pythia_lttng_events *r, const bt_clock_snapshot *end)
-{
-    int64_t until_ns = 0;
-    if (end && (pythia__bt.clock_snapshot_get_ns_from_origin(end, &until_ns) != 0 || until_ns < 0 ||
-                until_ns > TIME_MAX))
-        until_ns = 0;
-    r->last_ns = (uint64_t)until_ns > r->last_ns ? (uint64_t)until_ns : r->last_ns;
-    pythia_probe_spans_lose(r->spans, (uint64_t)until_ns);
-}
-
-static void take_discarded_events(struct pythia_lttng_events *r, const bt_message *message)
-{
-    const bt_stream_class *class = pythia__bt.stream_borrow_class_const(
-        pythia__bt.message_discarded_events_borrow_stream_const(message));
-    uint64_t count = 1;
-    if (pythia__bt.message_discarded_events_get_count(message, &count) !=
-        BT_PROPERTY_AVAILABILITY_AVAILABLE)
-        count = 1;
-    r->numbers.discarded_events += count;
-    lose(r,
-         pythia__bt.stream_class_discarded_events_have_default_clock_snapshots(class)
-             ? pythia__bt.message_discarded_events_borrow_end_default_clock_snapshot_const(message)
-             : NULL);
-}
-
-static void take_discarded_packets(struct pythia_lttng_events *r, const bt_message *message)
-{
-    const bt_stream_class *class = pythia__bt.stream_borrow_class_const(
-        pythia__bt.message_discarded_packets_borrow_stream_const(message));
-    uint64_t count = 1;
-    if (pythia__bt.message_discarded_packets_get_count(message, &count) !=
-        BT_PROPERTY_AVAILABILITY_AVAILABLE)
-        count = 1;
-    r->numbers.discarded_packets += count;
-    lose(r,
-         pythia__bt.stream_class_discarded_packets_have_default_clock_snapshots(class)
-             ? pythia__bt.message_discarded_packets_borrow_end_default_clock_snapshot_const(message)
-             : NULL);
-}
-
-static void take_message(struct pythia_lttng_events *r, const bt_message *message)
-{
-    switch (pythia__bt.message_get_type(message)) {
-    case BT_MESSAGE_TYPE_STREAM_BEGINNING:
-        begin_stream(r, pythia__bt.message_stream_beginning_borrow_stream_const(message));
-        break;
-    case BT_MESSAGE_TYPE_EVENT:
-        take_event(r, message);
-        break;
-    case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-        take_discarded_events(r, message);
-        break;
-    case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-        take_discarded_packets(r, message);
-        break;
-    default:
-        break;
-    }
-}
-
-static bt_graph_simple_sink_component_initialize_func_status keep_iterator(bt_message_iterator *it,
-                                                                           void *context)
-{
-    struct pythia_lttng_events *r = context;
-    pythia__bt.message_iterator_get_ref(it);
-    r->messages = it;
-    return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
-}
-
-static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator *it,
-                                                                  void *context)
-{
-    struct pythia_lttng_events *r = context;
-    bt_message_array_const messages;
-    uint64_t count = 0;
-    switch (pythia__bt.message_iterator_next(it, &messages, &count)) {
-    case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
-        break;
-    case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
-        return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
-    case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
-        return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_AGAIN;
-    default:
-        return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        if (r->failed == PYTHIA_OK)
-            take_message(r, messages[i]);
-        pythia__bt.message_put_ref(messages[i]);
-    }
-    return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
-}
-
-/* ---- the graph ---- */
-
-static int find_plugins(struct pythia_lttng_events *r, struct pythia_error *e)
-{
-    static const char *const names[2] = {"ctf", "utils"};
-    for (int i = 0; i < 2; i++)
-        if (pythia__bt.plugin_find(names[i], BT_FALSE, BT_FALSE, BT_TRUE, BT_FALSE, BT_FALSE,
-                                   &r->plugins[i]) != BT_PLUGIN_FIND_STATUS_OK)
-            return pythia__babeltrace_fail(
-                e, PYTHIA_EIO,
-                "libbabeltrace2 has no plugin to read traces (is the package "
-                "libbabeltrace2-0 whole?)");
-    return PYTHIA_OK;
-}
-
-/* Parameters of a source: where it reads, and of a relay daemon, to wait for the session. NULL:
- * there is no memory. */
-static bt_value *make_parameters(const struct pythia_lttng_events *r)
-{
-    bt_value *parameters = pythia__bt.value_map_create(), *inputs = NULL;
-    if (!parameters ||
-        pythia__bt.value_map_insert_empty_array_entry(parameters, "inputs", &inputs) != 0 ||
-        pythia__bt.value_array_append_string_element(inputs, r->where) != 0 ||
-        (r->is_live && pythia__bt.value_map_insert_string_entry(
-                           parameters, "session-not-found-action", "fail") != 0)) {
-        pythia__bt.value_put_ref(parameters);
-        return NULL;
-    }
-    return parameters;
-}
-
-/* Each stream of a folder has a port; the muxer gets one more for each that is connected. */
-static bool connect_ports(const struct pythia_lttng_events *r, const bt_component_source *source,
-                          const bt_component_filter *muxer, const bt_component_sink *sink)
-{
-    uint64_t count = pythia__bt.component_source_get_output_port_count(source);
-    for (uint64_t i = 0; i < count; i++)
-        if (pythia__bt.graph_connect_ports(
-                r->graph, pythia__bt.component_source_borrow_output_port_by_index_const(source, i),
-                pythia__bt.component_filter_borrow_input_port_by_index_const(muxer, i), NULL) != 0)
-            return false;
-    return pythia__bt.graph_connect_ports(
-               r->graph, pythia__bt.component_filter_borrow_output_port_by_index_const(muxer, 0),
-               pythia__bt.component_sink_borrow_input_port_by_index_const(sink, 0), NULL) == 0;
-}
-
-/* A graph that is not whole is destroyed with its reader. */
-static bool build_graph(struct pythia_lttng_events *r)
-{
-    const bt_component_class_source *reads =
-        pythia__bt.plugin_borrow_source_component_class_by_name_const(
-            r->plugins[0], r->is_live ? "lttng-live" : "fs");
-    const bt_component_class_filter *sorts =
-        pythia__bt.plugin_borrow_filter_component_class_by_name_const(r->plugins[1], "muxer");
-    const bt_component_source *source = NULL;
-    const bt_component_filter *muxer = NULL;
-    const bt_component_sink *sink = NULL;
-    bt_value *parameters = make_parameters(r);
-    r->graph = pythia__bt.graph_create(0);
-    bool built = reads && sorts && parameters && r->graph &&
-                 pythia__bt.graph_add_source_component(r->graph, reads, "source", parameters,
-                                                       BT_LOGGING_LEVEL_NONE, &source) == 0 &&
-                 pythia__bt.graph_add_filter_component(r->graph, sorts, "muxer", NULL,
-                                                       BT_LOGGING_LEVEL_NONE, &muxer) == 0 &&
-                 pythia__bt.graph_add_simple_sink_component(r->graph, "sink", keep_iterator,
-                                                            consume, NULL, r, &sink) == 0 &&
-                 connect_ports(r, source, muxer, sink);
-    if (parameters)
-        pythia__bt.value_put_ref(parameters);
-    return built;
-}
-
-static int open_events(const char *where, bool is_live, const struct pythia_lttng_rules *rules,
-                       struct pythia_lttng_events **out, struct pythia_error *e)
-{
-    const struct pythia_probe_rules *of = pythia_lttng_rules_of(rules);
-    int status = pythia__babeltrace_load(e);
-    if (status != PYTHIA_OK)
-        return status;
-    struct pythia_lttng_events *r = pythia_calloc(1, sizeof(*r));
-    if (!r)
-        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
-    r->rules = rules;
-    r->is_live = is_live;
-    r->where = pythia_strndup(where, strlen(where));
-    r->told = pythia_calloc(2 * of->point_count, sizeof(*r->told));
-    r->met = pythia_calloc(2 * of->point_count, sizeof(*r->met));
-    status =
-        r->where && r->told && r->met ? pythia_probe_spans_create(of, &r->spans) : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < 2 * of->point_count && status == PYTHIA_OK; i++)
-        if (pythia_lttng_rules_has_events(rules, i / 2))
-            status = pythia_probe_spans_define(r->spans, (uint32_t)i, i / 2, i % 2);
-    if (status != PYTHIA_OK) {
-        pythia_lttng_events_close(r);
-        return pythia_error_set(e, status, "out of memory");
-    }
-    pythia__babeltrace_lock();
-    pythia__babeltrace_reads(r->where);
-    status = find_plugins(r, e);
-    if (status == PYTHIA_OK && !build_graph(r))
-        status = pythia__babeltrace_fail(e, is_live ? PYTHIA_EIO : PYTHIA_EFORMAT,
-                                         is_live ? "the relay daemon cannot be followed"
-                                                 : "the trace cannot be read (was it copied "
-                                                   "whole, after 'lttng stop'?)");
-    pythia__babeltrace_reads(NULL);
-    pythia__babeltrace_unlock();
-    if (status != PYTHIA_OK)
-        pythia_lttng_events_close(r);
-    else
-        *out = r;
-    return status;
-}
-
-int pythia_lttng_events_open(const char *folder, const struct pythia_lttng_rules *rules, bool quiet,
-                             struct pythia_lttng_events **out, struct pythia_error *e)
-{
-    uint64_t identity = 0;
-    int status = identify_trace(folder, &identity, e);
-    if (status != PYTHIA_OK || (status = open_events(folder, false, rules, out, e)) != PYTHIA_OK)
-        return status;
-    (*out)->identity = identity;
-    (*out)->quiet = quiet;
-    return PYTHIA_OK;
-}
-
-/* A session is followed once: its spans need ids that no other reader gives. */
-int pythia_lttng_events_follow(const char *url, const struct pythia_lttng_rules *rules,
-                               struct pythia_lttng_events **out, struct pythia_error *e)
+static uint64_t read_reader_clock(clockid_t clock)
 {
     struct timespec now;
-    int status = open_events(url, true, rules, out, e);
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (status == PYTHIA_OK)
-        (*out)->identity =
-            pythia_hash_mix(pythia_hash_mix(pythia_hash_seed(), (uint64_t)getpid()),
-                            (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) |
-            1;
-    return status;
+    return clock_gettime(clock, &now) == 0
+               ? (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec
+               : 0;
 }
 
-void pythia_lttng_events_close(struct pythia_lttng_events *r)
+/* ---- the child ---- */
+
+static int start_child(struct pythia_lttng_events *r)
 {
-    if (!r)
-        return;
-    pythia__babeltrace_lock();
-    if (r->messages)
-        pythia__bt.message_iterator_put_ref(r->messages);
-    if (r->graph)
-        pythia__bt.graph_put_ref(r->graph);
-    for (int i = 0; i < 2; i++)
-        if (r->plugins[i])
-            pythia__bt.plugin_put_ref(r->plugins[i]);
-    pythia__babeltrace_unlock();
-    pythia_probe_spans_destroy(r->spans);
-    pythia_free(r->where);
-    pythia_free(r->told);
-    pythia_free(r->met);
-    pythia_free(r);
+    int ends[2];
+    pid_t parent = getpid();
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return pythia_error_set(&r->why, PYTHIA_EIO, "no pipe can be made: %s", strerror(errno));
+    (void)fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    r->child = fork();
+    int number = errno;
+    if (r->child == 0)
+        pythia__reader_child_run(&r->source, r->words, ends[1], parent);
+    close(ends[1]);
+    if (r->child > 0) {
+        r->from = ends[0];
+        return PYTHIA_OK;
+    }
+    close(ends[0]);
+    r->child = 0;
+    return pythia_error_set(&r->why, PYTHIA_EIO, "no process can be made that reads: %s",
+                            strerror(number));
 }
 
-/* ---- reading ---- */
-
-/* Say which events of the rules a folder does not have: a name may be wrong. */
-static void tell_unmet(const struct pythia_lttng_events *r)
+/* End it, whatever it does. Returns how it has ended, as waitpid says it. */
+static int end_child(struct pythia_lttng_events *r)
 {
-    struct pythia_buf names = {0};
-    size_t unmet = 0;
-    for (size_t i = 0; i < 2 * pythia_lttng_rules_of(r->rules)->point_count; i++) {
-        char name[PYTHIA_LTTNG_EVENT_BYTES];
-        if (r->met[i] || !pythia_lttng_rules_has_events(r->rules, i / 2))
+    int how = 0;
+    if (r->from >= 0)
+        close(r->from);
+    r->from = -1;
+    if (r->child > 0) {
+        kill(r->child, SIGKILL); /* one that has ended already keeps its status */
+        while (waitpid(r->child, &how, 0) < 0 && errno == EINTR)
             continue;
-        pythia_lttng_rules_event(r->rules, i / 2, i % 2, name);
-        if (unmet++ < NAMES_MAX)
-            pythia_buf_printf(&names, "%s%s", unmet > 1 ? " " : "", name);
     }
-    if (unmet > 0)
-        pythia_log(PYTHIA_LOG_WARNING,
-                   "A trace does not have all events of the rules (were they enabled, and are the "
-                   "names right? 'babeltrace2 TRACE' shows them): trace=%s, missing=%zu, "
-                   "events=%s%s",
-                   r->where, unmet, names.bytes ? names.bytes : "",
-                   unmet > NAMES_MAX ? " ..." : "");
-    pythia_buf_free(&names);
+    r->child = 0;
+    return how;
 }
 
-static void end_trace(struct pythia_lttng_events *r)
+static int fail_reading(struct pythia_lttng_events *r, const char *what)
 {
+    return pythia_error_set(
+        &r->why, PYTHIA_EFORMAT, "%s: %s", what,
+        r->source.is_live
+            ? "use a relay daemon that you trust, of the version of its session daemon"
+            : "leave the trace out, or record it again");
+}
+
+/* The pipe has ended. What the child says itself comes first: it may end by a signal after that. */
+static void take_end(struct pythia_lttng_events *r)
+{
+    char what[160];
+    int how = end_child(r);
     r->ended = true;
-    pythia_probe_spans_abandon(r->spans, UINT64_MAX);
-    if (!r->is_live && !r->quiet)
-        tell_unmet(r);
-}
-
-/* One step of the graph. 1: there is nothing more for now. */
-static int step(struct pythia_lttng_events *r)
-{
-    const int status = r->is_live ? PYTHIA_EIO : PYTHIA_EFORMAT;
-    const char *what =
-        r->is_live ? "the session can no longer be followed" : "the trace cannot be read further";
-    pythia__babeltrace_reads(r->where);
-    bt_graph_run_once_status run = pythia__bt.graph_run_once(r->graph);
-    pythia__babeltrace_reads(NULL);
-    struct pythia_error why = {0};
-    int failed = run < 0 ? pythia__babeltrace_fail(&why, status, what)
-                         : pythia__babeltrace_check(&why, status, what);
-    if (r->failed == PYTHIA_OK && failed != PYTHIA_OK) {
-        r->failed = failed;
-        r->why = why;
+    if (r->why.status)
+        return;
+    if (atomic_load(&r->words->finished)) {
+        struct pythia_error why = r->words->why;
+        why.sentence[sizeof(why.sentence) - 1] = '\0';
+        bool is_known = why.status == PYTHIA_ENOMEM || why.status == PYTHIA_EIO;
+        if (why.status != PYTHIA_OK)
+            pythia_error_set(&r->why, is_known ? why.status : PYTHIA_EFORMAT, "%s", why.sentence);
+        return;
     }
-    if (r->failed != PYTHIA_OK || run == BT_GRAPH_RUN_ONCE_STATUS_END)
-        end_trace(r);
-    return r->failed != PYTHIA_OK ? r->failed : run != BT_GRAPH_RUN_ONCE_STATUS_OK ? 1 : PYTHIA_OK;
+    const char *name = WIFSIGNALED(how) ? sigabbrev_np(WTERMSIG(how)) : NULL;
+    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL)
+        pythia_error_set(&r->why, r->source.is_live ? PYTHIA_EIO : PYTHIA_EFORMAT,
+                         "the process that reads it was killed: read it again, with more memory if "
+                         "there was none left");
+    else {
+        snprintf(what, sizeof(what),
+                 "libbabeltrace2 does not survive it, because it is broken (signal %s)",
+                 name ? name : "none");
+        fail_reading(r, what);
+    }
 }
 
-static int take_spans(struct pythia_lttng_events *r, struct pythia_buf *to)
+/* The child got on, as far as it is known here. */
+static void note_progress(struct pythia_lttng_events *r, uint64_t now_ns)
 {
-    uint64_t lost = r->numbers.discarded_events + r->numbers.discarded_packets;
-    return pythia_probe_spans_take(r->spans, r->last_ns, 0, lost, to);
+    clockid_t clock;
+    r->beats = atomic_load(&r->words->beats);
+    r->beat_ns = r->asked_ns = now_ns;
+    if (clock_getcpuclockid(r->child, &clock) == 0)
+        r->beat_busy_ns = read_reader_clock(clock);
+}
+
+/* Has the child come to nothing for too long? If this process was stopped, so was the child. */
+static bool is_stuck(struct pythia_lttng_events *r)
+{
+    clockid_t clock;
+    uint64_t now_ns = read_reader_clock(CLOCK_MONOTONIC), busy_ns = 0;
+    bool was_away = now_ns - r->asked_ns > GAP_NS;
+    r->asked_ns = now_ns;
+    if (was_away || atomic_load(&r->words->beats) != r->beats) {
+        note_progress(r, now_ns);
+        return false;
+    }
+    if (clock_getcpuclockid(r->child, &clock) == 0)
+        busy_ns = read_reader_clock(clock);
+    if (busy_ns > r->beat_busy_ns + r->busy_max_ns)
+        return fail_reading(r, "libbabeltrace2 reads on and on without coming to an event, because "
+                               "it is broken") != PYTHIA_OK;
+    if (now_ns - r->beat_ns > r->silent_max_ns)
+        return pythia_error_set(&r->why, PYTHIA_EIO,
+                                r->source.is_live
+                                    ? "the relay daemon does not answer, or the process that asks "
+                                      "it was stopped"
+                                    : "the process that reads it gets no further: was it stopped, "
+                                      "or does the disk not answer?") != PYTHIA_OK;
+    return false;
+}
+
+static void begin_reading(struct pythia_lttng_events *r)
+{
+    r->begun = true;
+    r->ended = start_child(r) != PYTHIA_OK;
+    note_progress(r, read_reader_clock(CLOCK_MONOTONIC));
+}
+
+/* ---- what comes of it ---- */
+
+/* Take what is in the pipe. */
+static int receive_bytes(struct pythia_lttng_events *r)
+{
+    char *at = pythia_buf_reserve(&r->held, READ_BYTES);
+    ssize_t size = at ? read(r->from, at, READ_BYTES) : -1;
+    if (!at)
+        return PYTHIA_ENOMEM;
+    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR))
+        take_end(r);
+    if (size > 0) {
+        r->held.size += (size_t)size;
+        r->came += (uint64_t)size;
+    }
+    return PYTHIA_OK;
+}
+
+/* Give away whole frames, and what must become one: the rest of a frame that a child has begun never
+ * comes if it ends. */
+static int give_frames(struct pythia_lttng_events *r, struct pythia_buf *to)
+{
+    uint64_t begun = atomic_load(&r->words->begun), whole = atomic_load(&r->words->whole);
+    uint64_t sure = r->came <= whole || r->came == begun ? r->came : whole;
+    size_t size = sure > r->given ? (size_t)(sure - r->given) : 0;
+    if (size > r->held.size)
+        size = r->held.size;
+    if (size == 0)
+        return PYTHIA_OK;
+    pythia_buf_add(to, r->held.bytes, size);
+    r->given += size;
+    r->held.size -= size;
+    memmove(r->held.bytes, r->held.bytes + size, r->held.size);
+    return pythia_buf_status(to);
+}
+
+/* Wait until something has come, for so long. */
+static int wait_for_bytes(struct pythia_lttng_events *r, int wait_ms)
+{
+    struct pollfd from = {.fd = r->from, .events = POLLIN};
+    int ready = poll(&from, 1, wait_ms);
+    if (ready > 0) {
+        note_progress(r, read_reader_clock(CLOCK_MONOTONIC));
+        return receive_bytes(r);
+    }
+    if (is_stuck(r))
+        take_end(r);
+    return PYTHIA_OK;
 }
 
 int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *to, bool *more,
                              struct pythia_error *e)
 {
-    int status = r->ended ? 1 : PYTHIA_OK;
     size_t begin = to->size;
-    for (int i = 0; i < READ_STEPS && status == PYTHIA_OK && to->size - begin < READ_BYTES; i++) {
-        status = step(r);
-        if (take_spans(r, to) != PYTHIA_OK)
-            return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    int status = PYTHIA_OK;
+    if (!r->begun)
+        begin_reading(r);
+    for (int turn = 0; !r->ended && to->size == begin && status == PYTHIA_OK; turn++) {
+        if (r->source.is_live && turn > 1)
+            break;
+        status = wait_for_bytes(r, r->source.is_live ? 0 : TICK_MS);
+        if (status == PYTHIA_OK)
+            status = give_frames(r, to);
     }
-    if (r->last_ns - r->idle_ns > IDLE_NS) {
-        pythia_probe_spans_abandon(r->spans, r->last_ns - IDLE_NS);
-        r->idle_ns = r->last_ns;
-    }
-    *more = status == PYTHIA_OK;
-    if (r->failed != PYTHIA_OK)
+    if (status != PYTHIA_OK)
+        return pythia_error_set(e, status, "out of memory");
+    *more = !r->ended && (!r->source.is_live || to->size > begin);
+    if (r->ended && r->why.status)
         *e = r->why;
-    return r->failed;
+    return r->ended ? r->why.status : PYTHIA_OK;
 }
 
 void pythia_lttng_events_switch(struct pythia_lttng_events *r, uint64_t until_ns)
 {
-    pythia_probe_spans_switch(r->spans, until_ns);
+    atomic_store(&r->words->switched_ns, until_ns);
+    atomic_fetch_add(&r->words->switches, 1);
 }
 
 int pythia_lttng_events_end(struct pythia_lttng_events *r, struct pythia_buf *to)
 {
-    end_trace(r);
-    return take_spans(r, to);
+    uint64_t until_ns = read_reader_clock(CLOCK_MONOTONIC) + END_NS;
+    int status = PYTHIA_OK;
+    atomic_store(&r->words->end, true);
+    while (r->begun && !r->ended && status == PYTHIA_OK &&
+           read_reader_clock(CLOCK_MONOTONIC) < until_ns) {
+        status = wait_for_bytes(r, TICK_MS);
+        if (status == PYTHIA_OK)
+            status = give_frames(r, to);
+    }
+    (void)end_child(r);
+    r->ended = true;
+    return status;
 }
 
 bool pythia_lttng_events_has_ended(const struct pythia_lttng_events *r)
@@ -597,14 +299,95 @@ bool pythia_lttng_events_has_ended(const struct pythia_lttng_events *r)
     return r->ended;
 }
 
+uint64_t pythia_lttng_events_beats(const struct pythia_lttng_events *r)
+{
+    return atomic_load(&r->words->beats);
+}
+
 struct pythia_lttng_numbers pythia_lttng_events_numbers(const struct pythia_lttng_events *r)
 {
-    struct pythia_probe_numbers n = pythia_probe_spans_numbers(r->spans);
-    struct pythia_lttng_numbers numbers = r->numbers;
-    numbers.outside = n.outside;
-    numbers.unmatched = n.unmatched;
-    numbers.abandoned = n.abandoned;
-    numbers.oversize = n.oversize;
-    numbers.crowded = n.crowded;
+    struct pythia_lttng_numbers numbers;
+    uint64_t each[PYTHIA__READER_NUMBERS];
+    for (size_t i = 0; i < PYTHIA__READER_NUMBERS; i++)
+        each[i] = atomic_load_explicit(&r->words->numbers[i], memory_order_relaxed);
+    memcpy(&numbers, each, sizeof(numbers));
     return numbers;
+}
+
+/* ---- making and ending it ---- */
+
+static int copy_source(const struct pythia__event_source *source, struct pythia__event_source *copy)
+{
+    const char **where = pythia_calloc(source->count, sizeof(*where));
+    *copy = *source;
+    copy->where = where;
+    copy->count = where ? source->count : 0;
+    for (size_t i = 0; i < copy->count; i++)
+        if (!(where[i] = pythia_strndup(source->where[i], strlen(source->where[i]))))
+            return PYTHIA_ENOMEM;
+    return where ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+static int make_events(const struct pythia__event_source *source, struct pythia_lttng_events **out,
+                       struct pythia_error *e)
+{
+    struct pythia_lttng_events *r = pythia_calloc(1, sizeof(*r));
+    void *words =
+        r ? mmap(NULL, sizeof(*r->words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
+          : MAP_FAILED;
+    if (!r || words == MAP_FAILED) {
+        pythia_free(r);
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    }
+    r->words = words;
+    r->from = -1;
+    r->busy_max_ns = BUSY_NS;
+    r->silent_max_ns = SILENT_NS;
+    if (copy_source(source, &r->source) != PYTHIA_OK) {
+        pythia_lttng_events_close(r);
+        return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    }
+    *out = r;
+    return PYTHIA_OK;
+}
+
+int pythia_lttng_events_open(const char *const *folders, size_t count,
+                             const struct pythia_lttng_rules *rules, bool quiet,
+                             struct pythia_lttng_events **out, struct pythia_error *e)
+{
+    const struct pythia__event_source source = {
+        .where = folders, .count = count, .rules = rules, .quiet = quiet};
+    return make_events(&source, out, e);
+}
+
+int pythia_lttng_events_follow(const char *url, const struct pythia_lttng_rules *rules,
+                               struct pythia_lttng_events **out, struct pythia_error *e)
+{
+    const struct pythia__event_source source = {
+        .where = &url, .count = 1, .rules = rules, .is_live = true};
+    return make_events(&source, out, e);
+}
+
+void pythia__lttng_events_limit(struct pythia_lttng_events *r, uint64_t busy_ns, uint64_t silent_ns)
+{
+    r->busy_max_ns = busy_ns;
+    r->silent_max_ns = silent_ns;
+}
+
+pid_t pythia__lttng_events_child(const struct pythia_lttng_events *r)
+{
+    return r->child;
+}
+
+void pythia_lttng_events_close(struct pythia_lttng_events *r)
+{
+    if (!r)
+        return;
+    (void)end_child(r);
+    munmap(r->words, sizeof(*r->words));
+    pythia_buf_free(&r->held);
+    for (size_t i = 0; i < r->source.count; i++)
+        pythia_free(r->source.where[i]);
+    pythia_free(r->source.where);
+    pythia_free(r);
 }

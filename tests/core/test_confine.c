@@ -2,12 +2,15 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +28,7 @@ typedef int attempt(void);
 #define NO_SECCOMP  200 /* what the kernel cannot do is not tried */
 #define NO_LANDLOCK 201
 
-static int try_confined(attempt *what, bool about_files)
+static int try_confined(attempt *what, bool about_files, unsigned may)
 {
     int status;
     pid_t child = fork();
@@ -33,7 +36,7 @@ static int try_confined(attempt *what, bool about_files)
     if (child == 0) {
         const char *const outputs[] = {NULL, "-", output, "/nowhere/at/all"};
         struct pythia_confinement held;
-        if (pythia_confine(outputs, 4, &held) != PYTHIA_OK)
+        if (pythia_confine(outputs, 4, may, &held) != PYTHIA_OK)
             _exit(202);
         if (about_files ? !held.files : !held.calls)
             _exit(about_files ? NO_LANDLOCK : NO_SECCOMP);
@@ -44,12 +47,17 @@ static int try_confined(attempt *what, bool about_files)
     return WEXITSTATUS(status);
 }
 
-static void expect(attempt *what, bool about_files, int expected)
+static void expect_with(attempt *what, bool about_files, unsigned may, int expected)
 {
-    int got = try_confined(what, about_files);
+    int got = try_confined(what, about_files, may);
     if (got == NO_SECCOMP || got == NO_LANDLOCK)
         skip(); /* this kernel has it not */
     assert_int_equal(got, expected);
+}
+
+static void expect(attempt *what, bool about_files, int expected)
+{
+    expect_with(what, about_files, 0, expected);
 }
 
 static int result(int returned)
@@ -86,6 +94,21 @@ static int end_parent(void)
     return result(kill(getppid(), 0));
 }
 
+/* A folder of /proc stands for its process, too. */
+static int end_parent_by_folder(void)
+{
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/%d", (int)getppid());
+    int folder_of_it = open(path, O_RDONLY | O_DIRECTORY);
+    return folder_of_it < 0 ? errno
+                            : result((int)syscall(SYS_pidfd_send_signal, folder_of_it, 0, NULL, 0));
+}
+
+static int end_thread_of_parent(void)
+{
+    return result((int)syscall(SYS_tgkill, getppid(), getppid(), 0));
+}
+
 static void no_network_and_no_programs(void **state)
 {
     expect(open_internet, false, EPERM);
@@ -93,6 +116,7 @@ static void no_network_and_no_programs(void **state)
     expect(pair_sockets, false, EPERM);
     expect(run_program, false, EPERM);
     expect(end_parent, false, EPERM);
+    expect(end_parent_by_folder, false, EPERM);
 }
 
 #ifndef PYTHIA_SANITIZED /* they make processes */
@@ -114,8 +138,56 @@ static void no_processes(void **state)
 {
     expect(make_process, false, EPERM);
     expect(run_by_shell, false, EPERM);
+    expect(end_thread_of_parent, false, EPERM);
 }
 #endif
+
+static int end_a_child(void)
+{
+    int how;
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    if (child < 0 || kill(child, SIGKILL) != 0 || waitpid(child, &how, 0) != child)
+        return errno;
+    return WIFSIGNALED(how) ? 0 : 1;
+}
+
+static int open_internet_in_a_child(void)
+{
+    int how;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(open_internet());
+    return waitpid(child, &how, 0) == child && WIFEXITED(how) ? WEXITSTATUS(how) : 1;
+}
+
+static void who_may_fork_has_confined_children_and_may_end_them(void **state)
+{
+    expect_with(end_a_child, false, PYTHIA_CONFINE_MAY_FORK, 0);
+    expect_with(open_internet_in_a_child, false, PYTHIA_CONFINE_MAY_FORK, EPERM);
+    expect_with(run_program, false, PYTHIA_CONFINE_MAY_FORK, EPERM);
+    expect_with(open_internet, false, PYTHIA_CONFINE_MAY_FORK, EPERM);
+}
+
+static int serve_internet(void)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int server = socket(AF_INET, SOCK_STREAM, 0);
+    return server < 0 ? 1 : result(bind(server, (const struct sockaddr *)&any, sizeof(any)));
+}
+
+static void who_may_connect_may_do_nothing_else(void **state)
+{
+    expect_with(open_internet, false, PYTHIA_CONFINE_MAY_CONNECT, 0);
+    expect_with(serve_internet, false, PYTHIA_CONFINE_MAY_CONNECT, EPERM);
+    expect_with(run_program, false, PYTHIA_CONFINE_MAY_CONNECT, EPERM);
+    expect_with(end_parent, false, PYTHIA_CONFINE_MAY_CONNECT, EPERM);
+#ifndef PYTHIA_SANITIZED
+    expect_with(make_process, false, PYTHIA_CONFINE_MAY_CONNECT, EPERM);
+#endif
+}
 
 static void *open_socket(void *seen)
 {
@@ -228,7 +300,7 @@ static void without_memory_it_says_so(void **state)
         const char *const outputs[] = {output};
         struct pythia_confinement held;
         pythia_mem_fail_after(0);
-        int got = pythia_confine(outputs, 1, &held);
+        int got = pythia_confine(outputs, 1, 0, &held);
         _exit(got == PYTHIA_ENOMEM || !held.files ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -266,6 +338,8 @@ int main(void)
 #ifndef PYTHIA_SANITIZED
         cmocka_unit_test(no_processes),
 #endif
+        cmocka_unit_test(who_may_fork_has_confined_children_and_may_end_them),
+        cmocka_unit_test(who_may_connect_may_do_nothing_else),
         cmocka_unit_test(threads_are_made_and_confined),
         cmocka_unit_test(no_files_but_the_output),
         cmocka_unit_test(outputs_are_written_and_files_are_read),

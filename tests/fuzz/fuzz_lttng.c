@@ -1,6 +1,7 @@
 /* A stream of the Common Trace Format, as somebody may have written it: whatever is in it, it is
  * read to its end, or refused with a reason; and the records that its events become can be read
- * again without a fault. The input is the stream; its metadata is given, with fields of all kinds,
+ * again without a fault. It is read in this process, and not in a child as programs do it, so that
+ * the fuzzer sees what is run. The input is the stream; its metadata is given, with fields of all kinds,
  * because libbabeltrace2 2.0.4 ends the process itself at some broken metadata (SECURITY.md). It
  * does so, too, at packets of 2^63 bits, and goes on for good at those of none, so that there are
  * none of either. */
@@ -9,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event_reader.h"
 #include "fuzz.h"
 #include "pythia/adapter.h"
-#include "pythia/lttng_events.h"
 #include "pythia/status.h"
 
 static const char text[] =
@@ -162,7 +163,7 @@ static bool has_impossible_packet(const uint8_t *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct pythia_lttng_events *reader = NULL;
+    struct pythia__event_reader *reader = NULL;
     struct pythia_buf frames = {0};
     struct pythia_error e = {0};
     bool more = true;
@@ -170,13 +171,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (has_impossible_packet(bytes, size))
         return 0;
     write_file("stream", bytes, size);
-    int status = pythia_lttng_events_open(folder, rules, true, &reader, &e);
+    const char *const where[] = {folder};
+    const struct pythia__event_source source = {
+        .where = where, .count = 1, .rules = rules, .quiet = true};
+    int status = pythia__event_reader_open(&source, &reader, &e);
     while (status == PYTHIA_OK && more)
-        status = pythia_lttng_events_read(reader, &frames, &more, &e);
+        status = pythia__event_reader_read(reader, &frames, &more, &e);
     MUST(status == PYTHIA_OK || (status == PYTHIA_EFORMAT && e.sentence[0]));
     if (reader)
         decode(&frames);
-    pythia_lttng_events_close(reader);
+    pythia__event_reader_close(reader);
     pythia_buf_free(&frames);
     return 0;
 }

@@ -393,6 +393,42 @@ class Systemd(unittest.TestCase):
             if told != b"WATCHDOG=1":
                 return told
 
+    def test_a_manager_that_does_not_read_holds_nothing_up(self):
+        """Its queue is full before the start, and again before the settings are read anew."""
+        path = os.path.join(rig.make_folder(self), "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as here:
+            here.bind(path)
+            here.settimeout(rig.patience(5))
+            self.fill(path)
+            pythiad = rig.Pythiad(self, config="connections: 5\n", env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"})
+            self.assertEqual(pythiad.get("/healthz").status, 200)
+            self.assertEqual(self.after_the_filling(here), b"READY=1")
+            self.fill(path)
+            pythiad.signal(signal.SIGHUP)
+            pythiad.logged("Read the settings again")
+            self.assertEqual(pythiad.get("/healthz").status, 200)
+            self.assertRegex(self.after_the_filling(here), rb"^RELOADING=1\n")
+            self.assertEqual(self.next(here), b"READY=1")
+            self.fill(path)
+            pythiad.signal(signal.SIGTERM)
+            self.assertEqual(pythiad.wait(10), 0)
+
+    @staticmethod
+    def fill(path):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as full:
+            full.setblocking(False)
+            try:
+                while True:
+                    full.sendto(b"full", path)
+            except BlockingIOError:
+                pass
+
+    def after_the_filling(self, here):
+        while True:
+            told = self.next(here)
+            if told != b"full":
+                return told
+
     def test_the_watchdog_notices_a_loop_that_hangs(self):
         path = os.path.join(rig.make_folder(self), "notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as here:

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "board.h"
-#include "guard.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/wishes.h"
+#include "shared/guard.h"
 #include "shared/planes.h"
 
 #define OPEN_NS UINT64_C(1000000000) /* between looks whether the switchboard is still the one */
@@ -46,7 +46,7 @@ static void destroy_gate(struct pythia_control *c)
     struct gate *g = (struct gate *)c;
     if (!g)
         return;
-    pythia__guard_leave(g->guard);
+    pythia__guard_leave(g->guard, false);
     pythia__board_close(&g->board);
     pythia_wishes_free(&g->wishes);
     pythia_free(g->directory);
@@ -87,14 +87,33 @@ static int create_gate(const void *settings, struct pythia_control **out, struct
     return PYTHIA_OK;
 }
 
+/* Put back what is open by default, if nobody else has taken over. A guard whose number is not there
+ * any more leaves the switches alone. */
+static void put_gate_back(void *context)
+{
+    const struct gate *g = context;
+    struct pythia__board board = {0};
+    struct pythia_switchboard_point point;
+    uint32_t index = 0;
+    if (pythia__board_open(&board, g->directory, false, NULL) != PYTHIA_OK)
+        return;
+    if (pythia__board_is_claimed(&board, g->owner))
+        while (pythia__board_next(&board, &index, &point) == 0)
+            pythia__board_set(
+                &board, &point,
+                pythia__board_fits(g->defaults, (struct pythia_text){point.id, point.id_bytes})
+                    ? PYTHIA_SWITCHES_ALL
+                    : 0);
+    pythia__board_close(&board);
+}
+
 /* A lease is set before anything is applied. The guard is forked now, while there is little to
  * copy. */
 static void set_gate_lease(struct pythia_control *c, uint64_t lease_ns)
 {
     struct gate *g = (struct gate *)c;
     g->lease_ns = lease_ns;
-    if (!g->guard &&
-        pythia__guard_start(g->directory, g->defaults, g->owner, &g->guard) != PYTHIA_OK)
+    if (!g->guard && pythia__guard_start(put_gate_back, g, &g->guard) != PYTHIA_OK)
         g->guard = NULL; /* _apply tries again, and says so */
 }
 

@@ -23,11 +23,13 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/wishes.h"
+#include "shared/guard.h"
 #include "shared/planes.h"
 
-#define PASS_NS   UINT64_C(250000000)  /* between looks at what LTTng has */
-#define RETRY_NS  UINT64_C(1000000000) /* between sessions that cannot be had */
-#define FOLLOW_NS UINT64_C(5000000000) /* in which a new session must be followed */
+#define PASS_NS      UINT64_C(250000000)   /* between looks at what LTTng has */
+#define RETRY_NS     UINT64_C(1000000000)  /* between sessions that cannot be had */
+#define PAUSE_MAX_NS UINT64_C(60000000000) /* between sessions that cannot be read */
+#define FOLLOW_NS    UINT64_C(5000000000)  /* in which a new session must be followed */
 #define ABSENT_NS                                                                                  \
     UINT64_C(30000000000) /* after which events that no program has are offered no more */
 #define UNKNOWN_NS                                                                                 \
@@ -63,18 +65,23 @@ struct lttng {
     char **ids; /* "SERVICE:NAME" of each point; owned */
     struct pythia_wishes wishes;
     uint64_t version;
+    struct pythia__guard *guard;           /* NULL: not needed yet, or it could not be had */
+    char prefix[PYTHIA__LTTNG_NAME_BYTES]; /* of our sessions: the guard destroys them */
+    uint64_t lease_ns;
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* under the lock */
-    struct event *events; /* owned: two of each point */
-    uint64_t wish, seen;  /* number of the last change, and of that which the thread acted upon */
-    bool off, stopping, stopped, up; /* up: there is a session, and it is followed */
+    struct event *events;   /* owned: two of each point */
+    uint64_t wish, seen;    /* number of the last change, and of that which the thread acted upon */
+    uint64_t until_ns;      /* when the lease ends; 0: there is none yet */
+    bool off, stopping, up; /* up: there is a session, and it is followed */
     /* of the thread */
     struct event *work; /* owned: as the thread has them */
     struct pythia__lttng_session session;
     uint64_t number, tried_ns, opened_ns, first_ns, pass_ns;
+    uint64_t pause_ns; /* before the next session; 0: the last one could be read */
     bool cleaned, followed, unknown_told;
     char told[2][320]; /* the last troubles that were logged; "": there is none */
 };
@@ -137,7 +144,8 @@ static void begin_session(struct lttng *l, uint64_t now_ns)
 {
     struct pythia_error why = {0};
     struct pythia_buf url = {0};
-    if (l->session.handle || (l->tried_ns && now_ns - l->tried_ns < RETRY_NS))
+    uint64_t pause_ns = l->pause_ns > RETRY_NS ? l->pause_ns : RETRY_NS;
+    if (l->session.handle || (l->tried_ns && now_ns - l->tried_ns < pause_ns))
         return;
     l->tried_ns = now_ns;
     if (!clean_sessions(l))
@@ -153,6 +161,16 @@ static void begin_session(struct lttng *l, uint64_t now_ns)
     pythia_buf_free(&url);
 }
 
+/* What comes of a session cannot be read, and that of the next may be as bad: it is begun later each
+ * time. */
+static void begin_pause(struct lttng *l, uint64_t now_ns)
+{
+    l->pause_ns = l->pause_ns ? 2 * l->pause_ns : RETRY_NS;
+    if (l->pause_ns > PAUSE_MAX_NS)
+        l->pause_ns = PAUSE_MAX_NS;
+    l->tried_ns = now_ns;
+}
+
 /* Is the session followed? One that is not for some seconds, or no more, is replaced. */
 static bool is_followed(struct lttng *l, uint64_t now_ns)
 {
@@ -164,13 +182,18 @@ static bool is_followed(struct lttng *l, uint64_t now_ns)
     if (follows && !l->followed)
         pythia_log(PYTHIA_LOG_INFO, "Follows a session of LTTng: session=%s, relay=%s:%u",
                    l->session.name, l->relay.host, l->relay.live);
+    if (follows && now_ns - l->opened_ns > PAUSE_MAX_NS)
+        l->pause_ns = 0;
     if (follows)
         l->told[0][0] = l->told[1][0] = '\0';
     else if (state == PYTHIA__LTTNG_FEED_HANGS)
         tell_trouble(l, "the relay daemon does not answer");
-    else if (state == PYTHIA__LTTNG_FEED_LOST || now_ns - l->opened_ns > FOLLOW_NS) {
+    else if (state == PYTHIA__LTTNG_FEED_BROKEN || state == PYTHIA__LTTNG_FEED_LOST ||
+             now_ns - l->opened_ns > FOLLOW_NS) {
         tell_trouble(l, why);
         end_session(l);
+        if (state == PYTHIA__LTTNG_FEED_BROKEN)
+            begin_pause(l, now_ns);
     }
     l->followed = follows;
     return follows;
@@ -291,11 +314,12 @@ static void reconcile(struct lttng *l, bool off)
     switch_events(l);
 }
 
-/* Take over what is wanted; the rest of an event is the thread's. */
+/* Take over what is wanted, which is nothing without a lease; the rest of an event is the thread's. */
 static void take_wanted(struct lttng *l)
 {
+    bool is_leased = read_clock() < l->until_ns;
     for (size_t i = 0; i < 2 * count_points(l); i++)
-        l->work[i].wanted = l->events[i].wanted;
+        l->work[i].wanted = is_leased && l->events[i].wanted;
 }
 
 static void give_result(struct lttng *l, uint64_t wish, bool up)
@@ -359,6 +383,7 @@ static void free_lttng(struct lttng *l)
 static void destroy_lttng(struct pythia_control *c)
 {
     struct lttng *l = (struct lttng *)c;
+    bool is_stuck = false;
     if (!l)
         return;
     if (l->has_thread) {
@@ -369,10 +394,12 @@ static void destroy_lttng(struct pythia_control *c)
         pthread_mutex_unlock(&l->lock);
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += (time_t)(END_NS / 1000000000);
-        if (pthread_timedjoin_np(l->thread, NULL, &until) != 0) {
+        is_stuck = pthread_timedjoin_np(l->thread, NULL, &until) != 0;
+        pythia__guard_leave(l->guard, !is_stuck);
+        if (is_stuck) {
             pythia_log(PYTHIA_LOG_WARNING,
                        "The session daemon of LTTng does not answer, so that a session may be left "
-                       "behind: session=%s",
+                       "behind until the lease ends: session=%s",
                        l->session.name);
             pthread_detach(l->thread);
             return;
@@ -414,6 +441,8 @@ static struct lttng *allocate_lttng(void)
     if (!l)
         return NULL;
     l->control.ops = &pythia__control_lttng;
+    l->lease_ns = PYTHIA_CONTROL_LEASE_NS;
+    pythia__lttng_session_prefix(l->prefix);
     pthread_mutex_init(&l->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -470,12 +499,25 @@ static bool is_offered(const struct lttng *l, size_t point, uint64_t now_ns)
            now_ns < events[1].there_ns + ABSENT_NS;
 }
 
-/* The sessions of LTTng have no lease: a pythiad that begins destroys those of one that was killed.
- */
+/* In the guard's process. Of liblttng-ctl it may have a connection that is no longer there, at which
+ * the first call fails. */
+static void destroy_own_sessions(void *context)
+{
+    const struct lttng *l = context;
+    struct pythia_error why = {0};
+    for (int i = 0; i < 2; i++)
+        if (pythia__lttng_sessions_destroy(l->prefix, &why) == PYTHIA_OK)
+            return;
+}
+
+/* The sessions of LTTng have no lease, so that a guard ends ours. It is forked now, while there is
+ * little to copy. */
 static void set_lttng_lease(struct pythia_control *c, uint64_t lease_ns)
 {
-    (void)c;
-    (void)lease_ns;
+    struct lttng *l = (struct lttng *)c;
+    l->lease_ns = lease_ns;
+    if (!l->guard && pythia__guard_start(destroy_own_sessions, l, &l->guard) != PYTHIA_OK)
+        l->guard = NULL; /* apply tries again, and says so */
 }
 
 /* The price of an event is not known: it depends on its fields, and is that of two of them. */
@@ -507,13 +549,18 @@ static int apply_lttng(struct pythia_control *c, const struct pythia_control_wis
     struct lttng *l = (struct lttng *)c;
     struct pythia_wishes copy;
     (void)now_ns;
+    set_lttng_lease(c, l->lease_ns);
+    if (!l->guard)
+        return pythia_error_set(e, PYTHIA_EIO, "there is nobody to watch the lease: fork failed");
     if (pythia_wishes_copy(wishes, count, &copy) != PYTHIA_OK)
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     pythia_wishes_free(&l->wishes);
     l->wishes = copy;
     l->version = version;
+    pythia__guard_renew(l->guard, l->lease_ns);
     pthread_mutex_lock(&l->lock);
-    bool changed = false;
+    bool changed = read_clock() >= l->until_ns;
+    l->until_ns = read_clock() + l->lease_ns;
     for (size_t i = 0; i < count_points(l); i++) {
         bool wanted = pythia_lttng_rules_has_events(l->rules, i) &&
                       pythia_wishes_find(&l->wishes, pythia_text_of(l->ids[i])) != PYTHIA_NO_WISH;

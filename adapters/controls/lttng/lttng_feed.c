@@ -23,13 +23,13 @@ struct pythia_lttng_feed {
     char *url;        /* owned; NULL: nothing is to be followed */
     uint64_t number;  /* of that session */
     uint64_t read_ns; /* when it was last read; 0: never */
-    bool lost;
+    bool lost, broken;
     bool switched;        /* since the reader last asked */
     uint64_t switched_ns; /* until when, of the epoch; UINT64_MAX: a switch is under way */
     char why[320];
     /* of the thread that reads */
     struct pythia_lttng_events *reader; /* of the session `current`; NULL: it is not followed */
-    uint64_t current, tried_ns, lost_told, abandoned_told;
+    uint64_t current, tried_ns, beats, lost_told, abandoned_told;
 };
 
 static uint64_t read_clock(clockid_t clock)
@@ -85,7 +85,7 @@ int pythia__lttng_feed_follow(struct pythia_lttng_feed *f, uint64_t number, cons
     f->url = copy;
     f->number = number;
     f->read_ns = 0;
-    f->lost = false;
+    f->lost = f->broken = false;
     f->switched = f->switched && !copy;
     f->why[0] = '\0';
     pthread_mutex_unlock(&f->lock);
@@ -106,7 +106,9 @@ enum pythia__lttng_feed_state pythia__lttng_feed_look(struct pythia_lttng_feed *
     enum pythia__lttng_feed_state state = PYTHIA__LTTNG_FEED_TRIES;
     pthread_mutex_lock(&f->lock);
     snprintf(why, 320, "%s", f->number == number && f->why[0] ? f->why : "nobody reads it");
-    if (f->number == number && f->lost)
+    if (f->number == number && f->broken)
+        state = PYTHIA__LTTNG_FEED_BROKEN;
+    else if (f->number == number && f->lost)
         state = PYTHIA__LTTNG_FEED_LOST;
     else if (f->number == number && f->read_ns)
         state =
@@ -124,6 +126,7 @@ static void note_result(struct pythia_lttng_feed *f, uint64_t number,
     pthread_mutex_lock(&f->lock);
     if (f->number == number && why) {
         f->lost = f->read_ns != 0;
+        f->broken = why->status == PYTHIA_EFORMAT;
         snprintf(f->why, sizeof(f->why), "%s", why->sentence);
     } else if (f->number == number) {
         f->read_ns = read_clock(CLOCK_MONOTONIC);
@@ -159,7 +162,7 @@ static void close_reader(struct pythia_lttng_feed *f)
 {
     pythia_lttng_events_close(f->reader);
     f->reader = NULL;
-    f->lost_told = f->abandoned_told = 0;
+    f->beats = f->lost_told = f->abandoned_told = 0;
 }
 
 /* Events come some time after they were recorded: the reader compares their times with that of the
@@ -184,7 +187,7 @@ static int open_reader(struct pythia_lttng_feed *f, struct pythia_buf *to, struc
     int status = PYTHIA_OK;
     pthread_mutex_lock(&f->lock);
     uint64_t number = f->number;
-    bool lost = f->lost;
+    bool lost = f->lost || f->broken;
     char *url = f->url && number ? pythia_strndup(f->url, strlen(f->url)) : NULL;
     pthread_mutex_unlock(&f->lock);
     if (f->reader && (number != f->current || !url)) {
@@ -218,7 +221,10 @@ int pythia_lttng_feed_read(struct pythia_lttng_feed *f, struct pythia_buf *to,
     log_losses(f);
     if (status == PYTHIA_OK && pythia_lttng_events_has_ended(f->reader))
         pythia_error_set(&why, PYTHIA_EIO, "the session has ended");
-    note_result(f, f->current, why.status ? &why : NULL);
+    uint64_t beats = pythia_lttng_events_beats(f->reader);
+    if (why.status || beats != f->beats)
+        note_result(f, f->current, why.status ? &why : NULL);
+    f->beats = beats;
     if (why.status)
         close_reader(f);
     if (status == PYTHIA_ENOMEM)

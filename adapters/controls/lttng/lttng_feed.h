@@ -25,9 +25,11 @@ enum pythia__lttng_feed_state {
     PYTHIA__LTTNG_FEED_FOLLOWS, /* as of the last second */
     PYTHIA__LTTNG_FEED_HANGS,   /* the relay daemon has not answered for longer than that */
     PYTHIA__LTTNG_FEED_LOST,    /* it was followed, and cannot be any more */
+    PYTHIA__LTTNG_FEED_BROKEN,  /* what comes of it cannot be read, and another one may be as bad */
 };
 
-/* The state of the session with this number, and for LOST and TRIES why it is not followed. */
+/* The state of the session with this number, and for LOST, BROKEN and TRIES why it is not followed.
+ */
 enum pythia__lttng_feed_state pythia__lttng_feed_look(struct pythia_lttng_feed *f, uint64_t number,
                                                       uint64_t now_ns, char why[320]);
 

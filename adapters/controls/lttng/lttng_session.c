@@ -62,9 +62,11 @@ int pythia__lttng_relay_parse(const char *text, struct pythia__lttng_relay *out,
 
 /* ---- sessions ---- */
 
-static uint64_t read_own_start(void)
+void pythia__lttng_session_prefix(char out[PYTHIA__LTTNG_NAME_BYTES])
 {
-    return pythia_thread_start_time((uint64_t)getpid() << 32 | (uint64_t)getpid());
+    uint64_t own = (uint64_t)getpid() << 32 | (uint64_t)getpid();
+    snprintf(out, PYTHIA__LTTNG_NAME_BYTES, PREFIX "%ld-%" PRIu64 "-", (long)getpid(),
+             pythia_thread_start_time(own));
 }
 
 /* Is it a session of a pythiad that does not run? */
@@ -86,7 +88,8 @@ static bool is_stale(const char *name)
     return pythia_thread_start_time(numbers[0] << 32 | numbers[0]) != numbers[1];
 }
 
-int pythia__lttng_sessions_clean(size_t *count, struct pythia_error *e)
+/* `prefix` NULL: those of pythiads that run no more. */
+static int destroy_sessions(const char *prefix, size_t *count, struct pythia_error *e)
 {
     struct lttng_session *sessions = NULL;
     int found = pythia__lttng.list_sessions(&sessions);
@@ -96,11 +99,23 @@ int pythia__lttng_sessions_clean(size_t *count, struct pythia_error *e)
                     "the sessions of LTTng cannot be listed (does lttng-sessiond run, of "
                     "this user, or of root with this user in the group tracing?)");
     for (int i = 0; i < found; i++)
-        if (is_stale(sessions[i].name) &&
+        if ((prefix ? strncmp(sessions[i].name, prefix, strlen(prefix)) == 0
+                    : is_stale(sessions[i].name)) &&
             pythia__lttng.destroy_session_no_wait(sessions[i].name) == 0)
             ++*count;
     free(sessions);
     return PYTHIA_OK;
+}
+
+int pythia__lttng_sessions_clean(size_t *count, struct pythia_error *e)
+{
+    return destroy_sessions(NULL, count, e);
+}
+
+int pythia__lttng_sessions_destroy(const char *prefix, struct pythia_error *e)
+{
+    size_t count;
+    return destroy_sessions(prefix, &count, e);
 }
 
 static int create_session(const struct pythia__lttng_relay *relay, const char *name,
@@ -153,8 +168,9 @@ int pythia__lttng_session_open(const struct pythia__lttng_relay *relay, uint64_t
                                struct pythia__lttng_session *out, struct pythia_error *e)
 {
     struct pythia__lttng_session s = {.handle = NULL};
-    snprintf(s.name, sizeof(s.name), PREFIX "%ld-%" PRIu64 "-%" PRIu64, (long)getpid(),
-             read_own_start(), number);
+    pythia__lttng_session_prefix(s.name);
+    size_t size = strlen(s.name);
+    snprintf(s.name + size, sizeof(s.name) - size, "%" PRIu64, number);
     int status = create_session(relay, s.name, e);
     if (status != PYTHIA_OK)
         return status;

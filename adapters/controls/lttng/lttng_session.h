@@ -18,15 +18,23 @@ struct pythia__lttng_relay {
 int pythia__lttng_relay_parse(const char *text, struct pythia__lttng_relay *out,
                               struct pythia_error *e);
 
+#define PYTHIA__LTTNG_NAME_BYTES 128 /* of a session */
+
 struct lttng_handle;
 struct pythia__lttng_session {
-    struct lttng_handle *handle; /* owned; NULL: there is no session */
-    char name[128];              /* "pythia-PID-START-NUMBER" */
+    struct lttng_handle *handle;         /* owned; NULL: there is no session */
+    char name[PYTHIA__LTTNG_NAME_BYTES]; /* "pythia-PID-START-NUMBER" */
 };
+
+/* What the names of all sessions of this process begin with: "pythia-PID-START-". */
+void pythia__lttng_session_prefix(char out[PYTHIA__LTTNG_NAME_BYTES]);
 
 /* Destroy the sessions of pythiads that run no more. *count of them. PYTHIA_OK, or PYTHIA_EIO: the
  * session daemon does not answer. */
 int pythia__lttng_sessions_clean(size_t *count, struct pythia_error *e);
+
+/* Destroy all sessions whose names begin so. PYTHIA_OK or PYTHIA_EIO, as above. */
+int pythia__lttng_sessions_destroy(const char *prefix, struct pythia_error *e);
 
 /* Create a session with a channel, the contexts vpid and vtid, and no event, and start it. `number`
  * tells those of one process apart. */

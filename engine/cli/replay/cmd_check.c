@@ -96,7 +96,7 @@ static int run_check(const void *settings, char *const *operands, int count)
     const char *const *paths = (const char *const *)operands + 1;
     const char *const outputs[] = {c.s->report.output};
     struct pythia_confinement held;
-    int status = pythia_confine(outputs, 1, &held);
+    int status = pythia_confine(outputs, 1, c.s->read.events ? PYTHIA_CONFINE_MAY_FORK : 0, &held);
     if (status != PYTHIA_OK)
         return pythia__fail(status);
     status = pythia__reading_begin(&c.reading, &c.s->read, paths, count - 1);

@@ -135,7 +135,7 @@ static int run_merge(const void *settings, char *const *operands, int count)
     const char *const outputs[] = {x.s->evidence ? x.s->evidence : x.s->report.output};
     struct pythia_confinement held;
     pythia_log_setup("pythia", x.s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
-    int status = pythia_confine(outputs, 1, &held);
+    int status = pythia_confine(outputs, 1, 0, &held);
     if (status != PYTHIA_OK || (status = merge_evidence_files(&x, (const char *const *)operands,
                                                               (size_t)count)) != PYTHIA_OK)
         goto out;

@@ -398,7 +398,7 @@ static int confine_reading(const struct settings *s)
         pythia_redaction_hashes(s->read.redact.texts, s->read.redact.count))
         (void)pythia_secret_read(s->read.redact_secret, &secret, &why);
     struct pythia_confinement held;
-    int status = pythia_confine(outputs, 2, &held);
+    int status = pythia_confine(outputs, 2, s->read.events ? PYTHIA_CONFINE_MAY_FORK : 0, &held);
     if (status == PYTHIA_OK && !held.calls)
         pythia_log(PYTHIA_LOG_INFO, "This kernel has no seccomp: network access is not blocked");
     return status;

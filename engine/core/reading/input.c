@@ -16,6 +16,7 @@
 #include "pythia/lttng_events.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "trace_chunks.h"
 #include "trace_events.h"
 
 #define HEAD_BYTES   ((size_t)64 * 1024)
@@ -182,6 +183,8 @@ int pythia_input_create(const char *const *paths, size_t count, bool follow,
         status = PYTHIA_ENOMEM;
         goto out;
     }
+    if ((status = pythia__trace_chunks_join(in->files, &in->count)) != PYTHIA_OK)
+        goto out;
     for (size_t i = 0; i < in->count; i++) {
         in->files[i].failed = &in->failed[i];
         in->files[i].told = &in->told[i];
@@ -197,8 +200,12 @@ void pythia_input_destroy(struct pythia_input *in)
 {
     if (!in)
         return;
-    for (size_t i = 0; i < in->count; i++)
+    for (size_t i = 0; i < in->count; i++) {
+        for (size_t k = 1; k < in->files[i].chunk_count; k++)
+            pythia_free(in->files[i].chunks[k]);
+        pythia_free(in->files[i].chunks);
         pythia_free(in->files[i].path);
+    }
     pythia_free(in->files);
     pythia_free(in->first_outward);
     pythia_free(in->failed);

@@ -28,27 +28,86 @@ extern char **environ;
 
 /* ---- what systemd is told: sd_notify(3), whose protocol is a datagram ---- */
 
-static void notify_manager(const char *text)
+#define UNSENT_MAX 4
+#define AGAIN_MS   100 /* between attempts to send what the manager had no place for */
+
+/* What the manager has no place for waits here, in order: it may have stopped reading, and the loop
+ * must not wait for it. */
+struct manager {
+    uv_timer_t again, watchdog;
+    char unsent[UNSENT_MAX][64];
+    size_t count;
+};
+
+/* False: the manager has no place for it now. */
+static bool send_to_manager(const char *text)
 {
     const char *path = getenv("NOTIFY_SOCKET");
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     if (!path || !*path || strlen(path) >= sizeof(name.sun_path))
-        return;
+        return true;
     memcpy(name.sun_path, path, strlen(path));
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
     if (path[0] == '@')
         name.sun_path[0] = '\0';
-    int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s < 0)
-        return;
-    (void)sendto(s, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&name, size);
+        return true;
+    ssize_t sent = sendto(s, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&name, size);
+    bool is_full = sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
     close(s);
+    return !is_full;
 }
 
+static void send_unsent(struct manager *m)
+{
+    size_t sent = 0;
+    while (sent < m->count && send_to_manager(m->unsent[sent]))
+        sent++;
+    m->count -= sent;
+    memmove(m->unsent[0], m->unsent[sent], m->count * sizeof(m->unsent[0]));
+    if (m->count == 0)
+        uv_timer_stop(&m->again);
+}
+
+static void on_again(uv_timer_t *timer)
+{
+    send_unsent(timer->data);
+}
+
+/* Of more than there is place for here, the oldest is out of date. */
+static void notify_manager(struct manager *m, const char *text)
+{
+    if (m->count == UNSENT_MAX)
+        memmove(m->unsent[0], m->unsent[1], --m->count * sizeof(m->unsent[0]));
+    snprintf(m->unsent[m->count++], sizeof(m->unsent[0]), "%s", text);
+    send_unsent(m);
+    if (m->count > 0 && !uv_is_closing((uv_handle_t *)&m->again))
+        uv_timer_start(&m->again, on_again, AGAIN_MS, AGAIN_MS);
+}
+
+/* The next one is as good as this. */
 static void on_watchdog(uv_timer_t *timer)
 {
     (void)timer;
-    notify_manager("WATCHDOG=1");
+    (void)send_to_manager("WATCHDOG=1");
+}
+
+static void begin_manager(struct manager *m, uv_loop_t *loop)
+{
+    const char *period = getenv("WATCHDOG_USEC");
+    uint64_t ms = period ? strtoull(period, NULL, 10) / 2000 : 0;
+    uv_timer_init(loop, &m->again);
+    uv_timer_init(loop, &m->watchdog);
+    m->again.data = m;
+    if (ms > 0)
+        uv_timer_start(&m->watchdog, on_watchdog, ms, ms);
+}
+
+static void end_manager(struct manager *m)
+{
+    uv_close((uv_handle_t *)&m->again, NULL);
+    uv_close((uv_handle_t *)&m->watchdog, NULL);
 }
 
 /* ---- signals ---- */
@@ -63,7 +122,7 @@ struct program {
     struct pythia__daemon *daemon;
     uv_async_t stop;
     uv_signal_t hangup;
-    uv_timer_t watchdog;
+    struct manager manager;
 };
 
 static uv_async_t *volatile on_signal_wakes; /* a handler gets nothing but the signal's number */
@@ -100,13 +159,13 @@ static void close_handles(struct program *p)
     signal(SIGHUP, SIG_IGN);
     uv_close((uv_handle_t *)&p->stop, NULL);
     uv_close((uv_handle_t *)&p->hangup, NULL);
-    uv_close((uv_handle_t *)&p->watchdog, NULL);
+    end_manager(&p->manager);
 }
 
 static void on_stop(uv_async_t *async)
 {
     struct program *p = async->data;
-    notify_manager("STOPPING=1");
+    notify_manager(&p->manager, "STOPPING=1");
     pythia__daemon_drain(p->daemon);
     close_handles(p);
 }
@@ -117,9 +176,9 @@ static void on_hangup(uv_signal_t *signal, int number)
     char text[64];
     (void)number;
     snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, uv_hrtime() / 1000);
-    notify_manager(text);
+    notify_manager(&p->manager, text);
     pythia__daemon_reload(p->daemon);
-    notify_manager("READY=1");
+    notify_manager(&p->manager, "READY=1");
 }
 
 static void handle_signals(struct program *p, uv_loop_t *loop)
@@ -127,7 +186,7 @@ static void handle_signals(struct program *p, uv_loop_t *loop)
     signal(SIGPIPE, SIG_IGN);
     uv_async_init(loop, &p->stop, on_stop);
     uv_signal_init(loop, &p->hangup);
-    uv_timer_init(loop, &p->watchdog);
+    begin_manager(&p->manager, loop);
     p->stop.data = p->hangup.data = p;
     on_signal_wakes = &p->stop;
     too_late = "pythiad: error: Stopped before all input was processed: it took too long\n";
@@ -135,10 +194,6 @@ static void handle_signals(struct program *p, uv_loop_t *loop)
     handle_signal(SIGTERM, begin_stop);
     handle_signal(SIGINT, begin_stop);
     uv_signal_start(&p->hangup, on_hangup, SIGHUP);
-    const char *period = getenv("WATCHDOG_USEC");
-    uint64_t ms = period ? strtoull(period, NULL, 10) / 2000 : 0;
-    if (ms > 0)
-        uv_timer_start(&p->watchdog, on_watchdog, ms, ms);
 }
 
 /* ---- the program ---- */
@@ -232,7 +287,7 @@ static int run_daemon(struct pythia__settings *settings, struct pythia_config *c
     p.daemon->environment = environ;
     handle_signals(&p, &loop);
     pythia__daemon_tell_addresses(p.daemon);
-    notify_manager("READY=1");
+    notify_manager(&p.manager, "READY=1");
     uv_run(&loop, UV_RUN_DEFAULT);
     too_late = "pythiad: error: Stopped, although a thread still waits for an answer\n";
     alarm(END_S);

@@ -9,21 +9,26 @@
 
 /* Events of LTTng become spans by rules: those of a trace in files (Common Trace Format 1.8, a
  * folder with "metadata" and a file for each stream), or of a session that is being recorded, from
- * its relay daemon. libbabeltrace2 reads them; it is loaded when it is first needed. The thread of
- * an event is in the contexts vpid and vtid. One thread at a time for each reader. */
+ * its relay daemon. The thread of an event is in the contexts vpid and vtid. libbabeltrace2 reads
+ * them, in a child that is forked at the first read, and that can do nothing but this: version 2.0.4
+ * aborts at some broken traces, and has no end at others, and then it is a failure here. Whoever is
+ * confined must have PYTHIA_CONFINE_MAY_FORK (pythia/confine.h). One thread at a time for each
+ * reader. */
 struct pythia_lttng_events;
 
-/* Load libbabeltrace2 now, for who needs to know whether it is there. PYTHIA_OK, or PYTHIA_EIO with
- * what to install. */
+/* Load libbabeltrace2 now, for who needs to know whether it is there. Not for several threads at once.
+ * PYTHIA_OK, or PYTHIA_EIO with what to install. */
 int pythia_lttng_events_load(struct pythia_error *e);
 
 /* Is the folder a trace of the Common Trace Format, by the first bytes of its metadata? */
 bool pythia_lttng_is_trace(const char *folder);
 
-/* Read a folder. Equal folders give equal bytes. `rules` are borrowed until _close. What rules have
- * and the trace has not is logged, unless `quiet`. PYTHIA_OK with *out owned, or negative with the
- * reason in `e`. */
-int pythia_lttng_events_open(const char *folder, const struct pythia_lttng_rules *rules, bool quiet,
+/* Read folders of one trace, the chunks of a session that was rotated, as one; often it is one folder.
+ * Their names are copied. Equal folders give equal bytes. `rules` are borrowed until _close. What rules
+ * have and the trace has not is logged, unless `quiet`. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM
+ * with the reason in `e`: what is wrong with the folders is said by the first read. */
+int pythia_lttng_events_open(const char *const *folders, size_t count,
+                             const struct pythia_lttng_rules *rules, bool quiet,
                              struct pythia_lttng_events **out, struct pythia_error *e);
 
 /* Follow a session: "net://RELAY:PORT/host/HOST/SESSION". As above. */
@@ -31,10 +36,13 @@ int pythia_lttng_events_follow(const char *url, const struct pythia_lttng_rules 
                                struct pythia_lttng_events **out, struct pythia_error *e);
 void pythia_lttng_events_close(struct pythia_lttng_events *r); /* r may be NULL */
 
-/* Append frames of pythia-records(5) to `to`: of the requests that have ended in some thousand
- * more events, often none. *more: there may be more at once; without it, of a session that is
- * followed, later, and of a folder no more. Negative with the reason in `e`, again at each call:
- * the trace cannot be read further; what was appended is good. */
+/* Append bytes of frames of pythia-records(5) to `to`: of a folder some, and of a session those that
+ * are there. *more: there may be more at once; without it, of a session that is followed, later,
+ * and of a folder no more. Negative with the reason in `e`, again at each call: the trace cannot be
+ * read further; what was appended is good, and ends with a frame. PYTHIA_EFORMAT: it is broken, among
+ * others so that libbabeltrace2 does not survive it; 10 s of processor time without an event are
+ * such a case, and 60 s without any word of the child (PYTHIA_EIO). A folder's read waits, a
+ * session's does not. */
 int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *to, bool *more,
                              struct pythia_error *e);
 
@@ -49,6 +57,10 @@ int pythia_lttng_events_end(struct pythia_lttng_events *r, struct pythia_buf *to
 /* Will no event come any more: are all of a folder read, or is the session over? */
 bool pythia_lttng_events_has_ended(const struct pythia_lttng_events *r);
 
+/* Rises while the reader gets on, also if there are no events. */
+uint64_t pythia_lttng_events_beats(const struct pythia_lttng_events *r);
+
+/* They are the child's, and may be anything if it was taken over by what it has read. */
 struct pythia_lttng_numbers {
     uint64_t events;            /* that were read */
     uint64_t other;             /* that no rule names */

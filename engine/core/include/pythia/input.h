@@ -19,7 +19,11 @@ struct pythia_input_file {
     uint64_t size_bytes; /* 0: not known */
     bool named;          /* by the user, not found in a folder */
     bool again;          /* it can be read a second time: a regular file, or events */
-    bool is_events;      /* a folder that LTTng has written */
+    bool is_events;      /* a folder that LTTng has written, … */
+    const char *
+        *chunks; /* … or several: those of a session that was rotated, of which `path` is the
+                            first; NULL: there is only that */
+    size_t chunk_count;
     const struct pythia_lttng_rules *rules; /* of events; borrowed; NULL: there are none */
     bool *failed; /* of the input: who reads it notes there that it could not be read, or not
                             to its end; one thread at a time for each file */
@@ -28,7 +32,8 @@ struct pythia_input_file {
 
 /* Find the files: a path is a file, a folder (all files in it, and below it, but for hidden ones;
  * no links to folders, no pipes; links to files that are not in or below it only with `follow`; a
- * folder that LTTng has written is one file of its own), or "-". A path that cannot be read is told
+ * folder that LTTng has written is one file of its own, with the other chunks of its session that are
+ * among these paths), or "-". A path that cannot be read is told
  * by `problem`, which goes on. The files are in order of path, each once. On success *out is owned;
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_input_create(const char *const *paths, size_t count, bool follow,

@@ -79,14 +79,18 @@ out:
 
 /* ---- calls ---- */
 
+/* The network, as a client of it. */
+static const int forbidden_network[] = {SCMP_SYS(socket),  SCMP_SYS(connect),  SCMP_SYS(sendto),
+                                        SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg), SCMP_SYS(recvfrom),
+                                        SCMP_SYS(recvmsg), SCMP_SYS(recvmmsg)};
+
 static const int forbidden[] = {
-    /* the network, and other processes by it */
-    SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen),
-    SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(sendmmsg),
-    SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(recvmmsg), SCMP_SYS(io_uring_setup),
-    SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
-    /* programs, and other processes */
-    SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(kill), SCMP_SYS(process_vm_readv),
+    /* the network, as a server of it, and by other ways */
+    SCMP_SYS(socketpair), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
+    SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
+    /* programs, and other processes; a signal is sent by a folder of /proc as well as by a number */
+    SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(pidfd_send_signal), SCMP_SYS(tkill),
+    SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo), SCMP_SYS(process_vm_readv),
     SCMP_SYS(process_vm_writev), SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_getfd), SCMP_SYS(setns),
     SCMP_SYS(unshare),
     /* the system */
@@ -100,16 +104,19 @@ static const int forbidden[] = {
     SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(mknod), SCMP_SYS(mknodat), SCMP_SYS(mkdir),
     SCMP_SYS(mkdirat), SCMP_SYS(truncate)};
 
-/* Threads are made, processes are not. clone3 has its flags in memory, where no filter sees them:
+/* Threads are made and get signals, processes are not and do not. clone3 has its flags in memory, where no filter sees them:
  * the C library takes clone where clone3 is not there. A leak checker stops its own process from a
  * process beside it, so that sanitized programs may do both. */
 static bool forbid_processes(scmp_filter_ctx filter)
 {
+    if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(kill), 0) != 0)
+        return false;
 #ifdef PYTHIA_SANITIZED
-    (void)filter;
     return true;
 #else
-    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ptrace), 0) == 0 &&
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1,
+                            SCMP_A0_64(SCMP_CMP_NE, (uint64_t)getpid())) == 0 &&
+           seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ptrace), 0) == 0 &&
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fork), 0) == 0 &&
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(vfork), 0) == 0 &&
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
@@ -118,24 +125,36 @@ static bool forbid_processes(scmp_filter_ctx filter)
 #endif
 }
 
-static int confine_calls(bool *holds)
+static bool forbid_calls(scmp_filter_ctx filter, const int *calls, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++)
+        good = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0) == 0;
+    return good;
+}
+
+static int confine_calls(unsigned may, bool *holds)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     if (!filter)
         return PYTHIA_ENOMEM;
-    bool good = forbid_processes(filter);
-    for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]) && good; i++)
-        good = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), forbidden[i], 0) == 0;
+    bool good = forbid_calls(filter, forbidden, sizeof(forbidden) / sizeof(forbidden[0]));
+    if (good && !(may & PYTHIA_CONFINE_MAY_CONNECT))
+        good = forbid_calls(filter, forbidden_network,
+                            sizeof(forbidden_network) / sizeof(forbidden_network[0]));
+    if (good && !(may & PYTHIA_CONFINE_MAY_FORK))
+        good = forbid_processes(filter);
     *holds = good && seccomp_load(filter) == 0;
     seccomp_release(filter);
     return PYTHIA_OK;
 }
 
-int pythia_confine(const char *const *outputs, size_t count, struct pythia_confinement *out)
+int pythia_confine(const char *const *outputs, size_t count, unsigned may,
+                   struct pythia_confinement *out)
 {
     *out = (struct pythia_confinement){0};
     int status = confine_files(outputs, count, &out->files);
     if (status != PYTHIA_OK)
         return status;
-    return confine_calls(&out->calls);
+    return confine_calls(may, &out->calls);
 }

@@ -1,17 +1,15 @@
 #define _GNU_SOURCE
-#include "guard.h"
+#include "shared/guard.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "board.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -26,8 +24,8 @@ struct words {
 
 struct pythia__guard {
     struct words *words; /* mapped */
-    char *directory, *defaults;
-    uint64_t owner;
+    void (*put_back)(void *context);
+    void *context; /* borrowed */
     pid_t process;
 };
 
@@ -46,24 +44,6 @@ static void note_signal(int number)
 {
     (void)number;
     asked_to_end = 1;
-}
-
-/* Put back what is open by default, if nobody else has taken over. */
-static void put_back(const struct pythia__guard *g)
-{
-    struct pythia__board board = {0};
-    struct pythia_switchboard_point point;
-    uint32_t index = 0;
-    if (pythia__board_open(&board, g->directory, false, NULL) != PYTHIA_OK)
-        return;
-    if (pythia__board_is_claimed(&board, g->owner))
-        while (pythia__board_next(&board, &index, &point) == 0)
-            pythia__board_set(
-                &board, &point,
-                pythia__board_fits(g->defaults, (struct pythia_text){point.id, point.id_bytes})
-                    ? PYTHIA_SWITCHES_ALL
-                    : 0);
-    pythia__board_close(&board);
 }
 
 /* Nothing that was the daemon's is kept: its sockets must be free for the next one. */
@@ -93,7 +73,7 @@ static _Noreturn void watch_parent(const struct pythia__guard *g, pid_t parent)
         bool orphan = getppid() != parent || atomic_load(&g->words->left);
         bool due = deadline != 0 && deadline != served;
         if (due && (now >= deadline || asked_to_end)) {
-            put_back(g);
+            g->put_back(g->context);
             served = deadline;
             due = false;
         }
@@ -119,30 +99,20 @@ static void free_guard(struct pythia__guard *g)
 {
     if (g->words)
         munmap(g->words, sizeof(*g->words));
-    pythia_free(g->directory);
-    pythia_free(g->defaults);
     pythia_free(g);
 }
 
-static char *copy_guard_text(const char *text)
-{
-    return pythia_strndup(text, strlen(text));
-}
-
-int pythia__guard_start(const char *directory, const char *defaults, uint64_t owner,
-                        struct pythia__guard **out)
+int pythia__guard_start(void (*put_back)(void *context), void *context, struct pythia__guard **out)
 {
     struct pythia__guard *g = pythia_calloc(1, sizeof(*g));
     if (!g)
         return PYTHIA_ENOMEM;
-    g->owner = owner;
-    g->defaults = copy_guard_text(defaults);
-    g->directory = directory ? copy_guard_text(directory) : NULL;
+    g->put_back = put_back;
+    g->context = context;
     void *words =
         mmap(NULL, sizeof(*g->words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     g->words = words == MAP_FAILED ? NULL : words;
-    int status =
-        g->defaults && g->words && (g->directory || !directory) ? start_guard(g) : PYTHIA_ENOMEM;
+    int status = g->words ? start_guard(g) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK) {
         free_guard(g);
         return status;
@@ -159,12 +129,12 @@ void pythia__guard_renew(struct pythia__guard *g, uint64_t lease_ns)
     start_guard(g);
 }
 
-void pythia__guard_leave(struct pythia__guard *g)
+void pythia__guard_leave(struct pythia__guard *g, bool is_done)
 {
     if (!g)
         return;
     atomic_store(&g->words->left, 1);
-    if (atomic_load(&g->words->deadline_ns) == 0 && g->process > 0) {
+    if ((is_done || atomic_load(&g->words->deadline_ns) == 0) && g->process > 0) {
         kill(g->process, SIGKILL);
         waitpid(g->process, NULL, 0);
     }

@@ -17,10 +17,18 @@ struct pythia_confinement {
     bool files; /* Landlock holds; false on a kernel without it (before 5.13) */
 };
 
+/* What stays allowed all the same. */
+enum {
+    PYTHIA_CONFINE_MAY_FORK = 1, /* make processes, which are confined as this one is, and end them:
+                                    for traces that are read in a process of their own */
+    PYTHIA_CONFINE_MAY_CONNECT = 2, /* be a client of the network */
+};
+
 /* `outputs` are `count` paths that are written later: the file itself if it is there, and files in
  * its folder, as outputs are written beside their place; NULL and "-" are passed over. One that
  * cannot be found is left out, and is told when it is opened. It holds for good. A kernel that
- * cannot do one of the two does the other. PYTHIA_OK, or PYTHIA_ENOMEM. */
-int pythia_confine(const char *const *outputs, size_t count, struct pythia_confinement *out);
+ * cannot do one of the two does the other. `may`: see above; 0: nothing. PYTHIA_OK, or PYTHIA_ENOMEM. */
+int pythia_confine(const char *const *outputs, size_t count, unsigned may,
+                   struct pythia_confinement *out);
 
 #endif

@@ -1,0 +1,323 @@
+/* The process that reads a trace of LTTng aborts, goes on without end, is killed or stopped, or loses its
+ * parent. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "collect.h"
+#include "ctf.h"
+#include "pythia/lttng_events.h"
+#include "reader_child.h"
+
+#define METADATA                                                                                   \
+    CTF_HEAD CTF_STREAM(CTF_THREAD) CTF_EVENT(0, "shop:begin", "") CTF_EVENT(1, "shop:end", "")
+#define MANY     100000 /* requests, whose records no pipe holds */
+#define FAR_NS   UINT64_C(600000000000)
+#define SHORT_NS UINT64_C(200000000)
+
+static char folder[] = "/tmp/lttng_child.XXXXXX";
+static struct pythia_lttng_rules *rules;
+static struct pythia_buf events, stream;
+
+static int begin(void **state)
+{
+    struct pythia_error e = {0};
+    char path[128];
+    snprintf(folder, sizeof(folder), "/tmp/lttng_child.XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/rules", folder);
+    ctf_write(folder, "rules",
+              PYTHIA_TEXT("service: shop\nprovider: shop\npoints:\n"
+                          "  sell: {start: begin, done: end, request: true}\n"));
+    assert_int_equal(pythia_lttng_rules_read(path, &rules, &e), PYTHIA_OK);
+    assert_int_equal(unlink(path), 0);
+    return 0;
+}
+
+static int end(void **state)
+{
+    static const char *const names[] = {"metadata", "stream"};
+    for (int i = 0; i < 2; i++) {
+        char path[128];
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+    pythia_lttng_rules_free(rules);
+    pythia_buf_free(&events);
+    pythia_buf_free(&stream);
+    return 0;
+}
+
+static void add_request(uint64_t time_ns)
+{
+    ctf_event(&events, 0, time_ns, 7, 8);
+    ctf_event(&events, 1, time_ns + 5, 7, 8);
+}
+
+/* A number in the header of the packet that begins at this byte. */
+static void set_number(size_t packet, size_t at, uint64_t value)
+{
+    for (unsigned i = 0; i < 8; i++)
+        stream.bytes[packet + at + i] = (char)(value >> 8 * i);
+}
+
+static void write_trace(void)
+{
+    ctf_write(folder, "metadata", PYTHIA_TEXT(METADATA));
+    ctf_write(folder, "stream", pythia_buf_text(&stream));
+}
+
+static void write_many(void)
+{
+    for (uint64_t i = 0; i < MANY; i++)
+        add_request(100 + 10 * i);
+    ctf_packet(&stream, &events, 100, 100 + 10 * (uint64_t)MANY, 0, 0);
+    write_trace();
+}
+
+static struct pythia_lttng_events *open_trace(uint64_t busy_ns, uint64_t silent_ns)
+{
+    const char *const where[] = {folder};
+    struct pythia_lttng_events *r = NULL;
+    struct pythia_error e = {0};
+    assert_int_equal(pythia_lttng_events_open(where, 1, rules, true, &r, &e), PYTHIA_OK);
+    pythia__lttng_events_limit(r, busy_ns, silent_ns);
+    return r;
+}
+
+/* Read to the end. Returns the status of it. */
+static int read_rest(struct pythia_lttng_events *r, struct pythia_buf *frames,
+                     struct pythia_error *e)
+{
+    bool more = true;
+    int status = PYTHIA_OK;
+    while (status == PYTHIA_OK && more)
+        status = pythia_lttng_events_read(r, frames, &more, e);
+    return status;
+}
+
+/* How many spans the decoder of records makes of it, to which nothing is broken. */
+static size_t count_spans(struct pythia_buf *frames)
+{
+    struct collection c;
+    collection_open(&c);
+    collect_bytes(&c, "native", pythia_buf_text(frames), 0);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_string_equal(c.problems.bytes ? c.problems.bytes : "", "");
+    size_t count = c.count;
+    collection_close(&c);
+    pythia_buf_free(frames);
+    return count;
+}
+
+static void expect_text(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' does not have '%s'", text, part);
+}
+
+static void no_child_is_left(void)
+{
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+/* ---- broken traces ---- */
+
+/* libbabeltrace2 2.0.4 takes the size of the content for a negative number, and aborts. One without
+ * that fault refuses the trace. */
+static void a_trace_at_which_the_library_aborts_is_an_error(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_error e = {0};
+    add_request(100);
+    ctf_packet(&stream, &events, 100, 150, 0, 0);
+    set_number(0, 24, UINT64_MAX - 7);
+    write_trace();
+    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+    assert_int_equal(read_rest(r, &frames, &e), PYTHIA_EFORMAT);
+    pythia_lttng_events_close(r);
+    if (!strstr(e.sentence, "the trace cannot be read"))
+        expect_text(e.sentence, "libbabeltrace2 does not survive it, because it is broken (signal "
+                                "ABRT): leave the trace out");
+    assert_int_equal(count_spans(&frames), 0);
+    no_child_is_left();
+}
+
+/* It reads a packet of no bits again and again, and takes memory each time. */
+static void a_trace_at_which_the_library_goes_on_without_end_is_an_error(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_error e = {0};
+    add_request(100);
+    ctf_packet(&stream, &events, 100, 150, 0, 0);
+    size_t second = stream.size;
+    add_request(200);
+    ctf_packet(&stream, &events, 200, 250, 1, 0);
+    set_number(second, 24, 0);
+    set_number(second, 32, 0);
+    write_trace();
+    struct pythia_lttng_events *r = open_trace(SHORT_NS, FAR_NS);
+    assert_int_equal(read_rest(r, &frames, &e), PYTHIA_EFORMAT);
+    pythia_lttng_events_close(r);
+    if (!strstr(e.sentence, "the trace cannot be read"))
+        expect_text(e.sentence, "libbabeltrace2 reads on and on without coming to an event");
+    (void)count_spans(&frames);
+    no_child_is_left();
+}
+
+/* ---- a child that something is done to ---- */
+
+/* The first bytes, after which the child waits for place in the pipe. */
+static void read_first(struct pythia_lttng_events *r, struct pythia_buf *frames)
+{
+    struct pythia_error e = {0};
+    bool more = true;
+    assert_int_equal(pythia_lttng_events_read(r, frames, &more, &e), PYTHIA_OK);
+    assert_true(frames->size > 0 && more && pythia__lttng_events_child(r) > 0);
+}
+
+static void what_a_killed_child_has_read_is_kept(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_error e = {0};
+    write_many();
+    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+    read_first(r, &frames);
+    assert_int_equal(kill(pythia__lttng_events_child(r), SIGKILL), 0);
+    assert_int_equal(read_rest(r, &frames, &e), PYTHIA_EFORMAT);
+    expect_text(e.sentence, "the process that reads it was killed");
+    assert_int_equal(pythia__lttng_events_child(r), 0);
+    assert_true(pythia_lttng_events_has_ended(r));
+    pythia_lttng_events_close(r);
+    size_t count = count_spans(&frames);
+    assert_true(count > 0 && count < MANY);
+    no_child_is_left();
+}
+
+static void a_child_that_was_stopped_is_given_up(void **state)
+{
+    struct pythia_buf frames = {0};
+    struct pythia_error e = {0};
+    write_many();
+    struct pythia_lttng_events *r = open_trace(FAR_NS, SHORT_NS);
+    read_first(r, &frames);
+    assert_int_equal(kill(pythia__lttng_events_child(r), SIGSTOP), 0);
+    assert_int_equal(read_rest(r, &frames, &e), PYTHIA_EIO);
+    expect_text(e.sentence, "the process that reads it gets no further: was it stopped");
+    pythia_lttng_events_close(r);
+    size_t count = count_spans(&frames);
+    assert_true(count > 0 && count < MANY);
+    no_child_is_left();
+}
+
+static size_t count_descriptors(void)
+{
+    size_t count = 0;
+    DIR *open_ones = opendir("/proc/self/fd");
+    assert_non_null(open_ones);
+    while (readdir(open_ones))
+        count++;
+    closedir(open_ones);
+    return count;
+}
+
+static void neither_descriptors_nor_children_are_left(void **state)
+{
+    size_t before = count_descriptors();
+    write_many();
+    for (int i = 0; i < 3; i++) {
+        struct pythia_buf frames = {0};
+        struct pythia_error e = {0};
+        struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+        if (i > 0)
+            read_first(r, &frames);
+        if (i > 1)
+            assert_int_equal(read_rest(r, &frames, &e), PYTHIA_OK);
+        pythia_lttng_events_close(r);
+        pythia_buf_free(&frames);
+    }
+    assert_int_equal(count_descriptors(), before);
+    no_child_is_left();
+}
+
+/* A socket of a daemon would stay bound, and a pipe open, for as long as the child runs. */
+static void the_child_holds_no_file_of_its_parent_open(void **state)
+{
+    struct pythia_buf frames = {0};
+    int ends[2];
+    char byte;
+    write_many();
+    assert_int_equal(pipe(ends), 0);
+    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+    read_first(r, &frames);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+    pythia_lttng_events_close(r);
+    pythia_buf_free(&frames);
+}
+
+static void the_child_is_confined(void **state)
+{
+    struct pythia_buf frames = {0};
+    char path[64], line[128];
+    int held = 0;
+    write_many();
+    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+    read_first(r, &frames);
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pythia__lttng_events_child(r));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file))
+        held += strcmp(line, "Seccomp:\t2\n") == 0 || strcmp(line, "NoNewPrivs:\t1\n") == 0;
+    (void)fclose(file);
+    assert_int_equal(held, 2);
+    pythia_lttng_events_close(r);
+    pythia_buf_free(&frames);
+}
+
+/* It ends at the pipe, and is then a child of ours. */
+static void a_child_ends_with_its_parent(void **state)
+{
+    struct pythia_buf frames = {0};
+    pid_t reader = 0;
+    int ends[2], how;
+    write_many();
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+    assert_int_equal(pipe(ends), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
+        read_first(r, &frames);
+        reader = pythia__lttng_events_child(r);
+        _exit(write(ends[1], &reader, sizeof(reader)) == sizeof(reader) ? 0 : 1);
+    }
+    assert_int_equal(read(ends[0], &reader, sizeof(reader)), sizeof(reader));
+    assert_int_equal(waitpid(parent, &how, 0), parent);
+    assert_int_equal(waitpid(reader, &how, 0), reader);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(a_trace_at_which_the_library_aborts_is_an_error),
+        TEST(a_trace_at_which_the_library_goes_on_without_end_is_an_error),
+        TEST(what_a_killed_child_has_read_is_kept),
+        TEST(a_child_that_was_stopped_is_given_up),
+        TEST(neither_descriptors_nor_children_are_left),
+        TEST(the_child_holds_no_file_of_its_parent_open),
+        TEST(the_child_is_confined),
+        TEST(a_child_ends_with_its_parent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
