@@ -100,9 +100,9 @@ class Rig:
         return [part.split("</name>")[0] for part in text.partition("<sessions>")[2].split("<name>")[1:]]
 
     def enabled(self, session):
-        """Events that are enabled in a session."""
-        text = self.lttng("list", "--userspace", "--channel=pythia", session) or ""
-        return {line.split()[0] for line in text.splitlines() if line.rstrip().endswith("[enabled]") and
+        """Events that are enabled in a session; None: LTTng does not say."""
+        text = self.lttng("list", "--userspace", "--channel=pythia", session)
+        return text if text is None else {line.split()[0] for line in text.splitlines() if line.rstrip().endswith("[enabled]") and
                 line.split()[0].startswith("shop:")}
 
     @staticmethod

@@ -411,6 +411,8 @@ const struct pythia__command pythia__cmd_ctl = {
         "is open and none of the requests that could have hit it did.\n\n"
         "vars: the variables of C programs and their current values.\n\n"
         "open ID..., close ID...: keep trace points open or closed regardless of the search. "
+        "The entry points of services, and calls between services, stay open all the same once the "
+        "search has begun, because without them no request would be seen; off closes them, too. "
         "unpin ID...: return them to the search. Each ID is an id or a pattern with *, ? and [, "
         "which stands for the trace points known now that match it and can be switched. With "
         "--type TYPE, they are open only for requests of that type (a name shown by groups, or a "

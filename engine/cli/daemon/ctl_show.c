@@ -428,6 +428,15 @@ void pythia__show_done(struct pythia_buf *to, const json_t *answer)
             to, "%" JSON_INTEGER_FORMAT " trace point%s, desired set %" JSON_INTEGER_FORMAT "\n",
             points, points == 1 ? "" : "s",
             json_integer_value(json_object_get(answer, "desired_version")));
+        const json_t *obeyed = json_object_get(answer, "obeyed");
+        if (obeyed && json_integer_value(obeyed) < points)
+            pythia_buf_printf(to,
+                              "%" JSON_INTEGER_FORMAT
+                              " of them %s not as ordered: entry points stay "
+                              "open while the search runs, and what costs too much stays closed "
+                              "(pythia ctl points shows each)\n",
+                              points - json_integer_value(obeyed),
+                              points - json_integer_value(obeyed) == 1 ? "is" : "are");
     }
 }
 

@@ -252,8 +252,9 @@ const struct pythia_option pythia__settings_table[] = {
           "Keep these trace points open: an id, or a pattern with * and ? (may be given several "
           "times)"),
     TEXTS("never", "ID|PATTERN", AT(never),
-          "Never open these trace points; syntax as for "
-          "--always"),
+          "Never open these trace points, but for entry points of services once the search has "
+          "begun; "
+          "syntax as for --always"),
     PYTHIA_TEXT_OPTION(
         "gate", 0, "FOLDER", AT(gate),
         "Switch the trace points of C programs by their switchboards in this folder, and receive "
