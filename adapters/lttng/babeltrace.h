@@ -89,7 +89,8 @@ struct pythia__babeltrace {
 };
 extern struct pythia__babeltrace pythia__bt;
 
-/* Load it, once. One thread at a time, here and below. PYTHIA_OK, or PYTHIA_EIO with what to install. */
+/* Load it, once. One thread at a time, here and below. PYTHIA_OK, or PYTHIA_EIO with what to
+ * install. */
 int pythia__babeltrace_load(struct pythia_error *e);
 
 /* Set an error from what went wrong last in this thread, and forget that. Returns `status`. */

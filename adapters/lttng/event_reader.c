@@ -30,6 +30,11 @@
 #define NAMES_MAX  8               /* of events, in a message */
 #define TIME_MAX   (INT64_MAX / 2) /* ns: of records, which events become */
 
+/* Neighbours in one thread, of which the closest show the price of an event; what is further apart
+ * has done something else in between. */
+#define GAPS       1000
+#define GAP_MAX_NS 2000
+
 struct pythia__event_reader {
     const struct pythia_lttng_rules *rules; /* borrowed */
     struct pythia_probe_spans *spans;
@@ -39,6 +44,10 @@ struct pythia__event_reader {
     struct pythia__event_source source;
     bool ended, begun;
     uint64_t identity, last_ns, idle_ns;
+    struct {
+        uint64_t thread, time_ns; /* of the last event */
+        uint64_t closest_ns, count;
+    } gaps;
     uint16_t *told; /* owned: keys of each event that were reported as missing */
     bool *met;      /* owned: events that the trace has */
     int failed;     /* in the sink, with the reason in `why` */
@@ -190,6 +199,25 @@ static void tell_bad_keys(struct pythia__event_reader *r, size_t point, bool don
                        r->source.where[0], event, p->keys[k].name, values->why[k]);
 }
 
+/* An event that follows another one of its thread at once is as far from it as one of them costs:
+ * the rest of the first, and the beginning of the second. Few do, so that the smallest distance
+ * counts. */
+static void note_gap(struct pythia__event_reader *r, uint64_t thread, uint64_t time_ns)
+{
+    bool follows = thread == r->gaps.thread && time_ns > r->gaps.time_ns;
+    uint64_t gap_ns = time_ns - r->gaps.time_ns;
+    r->gaps.thread = thread;
+    r->gaps.time_ns = time_ns;
+    if (!follows)
+        return;
+    if (r->gaps.count == 0 || gap_ns < r->gaps.closest_ns)
+        r->gaps.closest_ns = gap_ns;
+    if (++r->gaps.count < GAPS)
+        return;
+    r->numbers.event_ns = r->gaps.closest_ns <= GAP_MAX_NS ? r->gaps.closest_ns : 0;
+    r->gaps.count = 0;
+}
+
 static void take_event(struct pythia__event_reader *r, const bt_message *message)
 {
     const bt_event *event = pythia__bt.message_event_borrow_event_const(message);
@@ -217,6 +245,8 @@ static void take_event(struct pythia__event_reader *r, const bt_message *message
         fail(r, PYTHIA_EFORMAT, "an event has a time that is out of range");
         return;
     }
+    const uint64_t thread = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+    note_gap(r, thread, (uint64_t)time_ns);
     struct pythia__event_values values;
     pythia__event_fields_read(r->rules, point, done,
                               pythia__bt.event_borrow_payload_field_const(event), &values);
@@ -224,7 +254,7 @@ static void take_event(struct pythia__event_reader *r, const bt_message *message
         tell_bad_keys(r, point, done, &values);
     r->last_ns = (uint64_t)time_ns > r->last_ns ? (uint64_t)time_ns : r->last_ns;
     const struct pythia_probe_hit hit = {.time_ns = (uint64_t)time_ns,
-                                         .thread = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid,
+                                         .thread = thread,
                                          .number = (uint32_t)(2 * point + done),
                                          .texts = values.texts,
                                          .values = values.count};

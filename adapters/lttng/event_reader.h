@@ -1,5 +1,5 @@
-/* Events of LTTng become spans in this process. What libbabeltrace2 does with a broken trace, to abort
- * among it, it does to the caller: programs read by pythia/lttng_events.h instead. */
+/* Events of LTTng become spans in this process. What libbabeltrace2 does with a broken trace, to
+ * abort among it, it does to the caller: programs read by pythia/lttng_events.h instead. */
 #ifndef PYTHIA_LTTNG_EVENT_READER_H
 #define PYTHIA_LTTNG_EVENT_READER_H
 

@@ -1,6 +1,6 @@
-/* The side of the process that wants the events: a child reads them (reader_child.h), and what it does
- * not survive is an error like any other. Nothing that the child writes is trusted; its frames are read
- * by the decoder of records, as those of any recording. */
+/* The side of the process that wants the events: a child reads them (reader_child.h), and what it
+ * does not survive is an error like any other. Nothing that the child writes is trusted; its frames
+ * are read by the decoder of records, as those of any recording. */
 #define _GNU_SOURCE
 #include "pythia/lttng_events.h"
 
@@ -218,8 +218,8 @@ static int receive_bytes(struct pythia_lttng_events *r)
     return PYTHIA_OK;
 }
 
-/* Give away whole frames, and what must become one: the rest of a frame that a child has begun never
- * comes if it ends. */
+/* Give away whole frames, and what must become one: the rest of a frame that a child has begun
+ * never comes if it ends. */
 static int give_frames(struct pythia_lttng_events *r, struct pythia_buf *to)
 {
     uint64_t begun = atomic_load(&r->words->begun), whole = atomic_load(&r->words->whole);

@@ -19,8 +19,8 @@
 
 /* ---- what the process gives up ---- */
 
-/* The parent's files and sockets are not held open, and a signal to all of its group is not for this
- * process, which ends with the pipe. What a library prints must not reach a socket. */
+/* The parent's files and sockets are not held open, and a signal to all of its group is not for
+ * this process, which ends with the pipe. What a library prints must not reach a socket. */
 static void detach_reader(int to)
 {
     static const int ignored[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP};

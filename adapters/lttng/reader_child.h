@@ -1,5 +1,5 @@
-/* The process in which libbabeltrace2 reads: version 2.0.4 of it aborts at some broken traces, and goes
- * on without end at others. It makes records of the events, and hands them over by a pipe. */
+/* The process in which libbabeltrace2 reads: version 2.0.4 of it aborts at some broken traces, and
+ * goes on without end at others. It makes records of the events, and hands them over by a pipe. */
 #ifndef PYTHIA_LTTNG_READER_CHILD_H
 #define PYTHIA_LTTNG_READER_CHILD_H
 
@@ -10,8 +10,8 @@
 
 #define PYTHIA__READER_NUMBERS (sizeof(struct pythia_lttng_numbers) / sizeof(uint64_t))
 
-/* Memory that both processes have. What the child writes here is not trusted: it reads what strangers
- * have written. */
+/* Memory that both processes have. What the child writes here is not trusted: it reads what
+ * strangers have written. */
 struct pythia__reader_words {
     /* by the child */
     _Atomic uint64_t beats; /* rises with each event, and each time that none is there yet */
@@ -27,13 +27,13 @@ struct pythia__reader_words {
 };
 
 /* Read the source into the pipe `to` until it has ended, it is told to end, or nobody has the other
- * end of the pipe. Called after fork, in the child of `parent`; other descriptors are closed, and the
- * process is confined (pythia/confine.h). */
+ * end of the pipe. Called after fork, in the child of `parent`; other descriptors are closed, and
+ * the process is confined (pythia/confine.h). */
 _Noreturn void pythia__reader_child_run(const struct pythia__event_source *source,
                                         struct pythia__reader_words *words, int to, pid_t parent);
 
-/* For tests: after how long a child that comes to nothing is given up, and which process it is (0: none).
- */
+/* For tests: after how long a child that comes to nothing is given up, and which process it is (0:
+ * none). */
 void pythia__lttng_events_limit(struct pythia_lttng_events *r, uint64_t busy_ns,
                                 uint64_t silent_ns);
 pid_t pythia__lttng_events_child(const struct pythia_lttng_events *r);

@@ -88,7 +88,8 @@ static const int forbidden[] = {
     /* the network, as a server of it, and by other ways */
     SCMP_SYS(socketpair), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
     SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
-    /* programs, and other processes; a signal is sent by a folder of /proc as well as by a number */
+    /* programs, and other processes; a signal is sent by a folder of /proc as well as by a number
+     * */
     SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(pidfd_send_signal), SCMP_SYS(tkill),
     SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo), SCMP_SYS(process_vm_readv),
     SCMP_SYS(process_vm_writev), SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_getfd), SCMP_SYS(setns),
@@ -104,9 +105,9 @@ static const int forbidden[] = {
     SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(mknod), SCMP_SYS(mknodat), SCMP_SYS(mkdir),
     SCMP_SYS(mkdirat), SCMP_SYS(truncate)};
 
-/* Threads are made and get signals, processes are not and do not. clone3 has its flags in memory, where no filter sees them:
- * the C library takes clone where clone3 is not there. A leak checker stops its own process from a
- * process beside it, so that sanitized programs may do both. */
+/* Threads are made and get signals, processes are not and do not. clone3 has its flags in memory,
+ * where no filter sees them: the C library takes clone where clone3 is not there. A leak checker
+ * stops its own process from a process beside it, so that sanitized programs may do both. */
 static bool forbid_processes(scmp_filter_ctx filter)
 {
     if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(kill), 0) != 0)

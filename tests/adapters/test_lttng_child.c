@@ -1,5 +1,5 @@
-/* The process that reads a trace of LTTng aborts, goes on without end, is killed or stopped, or loses its
- * parent. */
+/* The process that reads a trace of LTTng aborts, goes on without end, is killed or stopped, or
+ * loses its parent. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -205,8 +205,9 @@ static void a_child_that_was_stopped_is_given_up(void **state)
     struct pythia_buf frames = {0};
     struct pythia_error e = {0};
     write_many();
-    struct pythia_lttng_events *r = open_trace(FAR_NS, SHORT_NS);
+    struct pythia_lttng_events *r = open_trace(FAR_NS, FAR_NS);
     read_first(r, &frames);
+    pythia__lttng_events_limit(r, FAR_NS, SHORT_NS);
     assert_int_equal(kill(pythia__lttng_events_child(r), SIGSTOP), 0);
     assert_int_equal(read_rest(r, &frames, &e), PYTHIA_EIO);
     expect_text(e.sentence, "the process that reads it gets no further: was it stopped");

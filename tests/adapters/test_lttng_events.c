@@ -175,6 +175,34 @@ static void fields_are_key_values_of_their_kind(void **state)
     collection_close(&c);
 }
 
+/* Each request of thread 8 has its end 900 ns after its begin, and the next one begins 120 ns after
+ * that. An event of thread 9 that is 5 ns before one of thread 8 says nothing. Where all are far
+ * apart, what happens between them is not known. */
+static void the_price_of_an_event_is_that_of_neighbours_in_a_thread(void **state)
+{
+    struct collection c;
+    struct pythia_lttng_numbers n;
+    for (uint64_t i = 0; i < 600; i++) {
+        add_begin(10000 + 1020 * i, 8, i, "tea");
+        if (i % 100 == 50)
+            ctf_event(&events, WAITED, 10895 + 1020 * i, 7, 9);
+        add_end(10900 + 1020 * i, 8, 0);
+    }
+    write_stream(METADATA, 1000000);
+    collect_trace(&c, &n);
+    assert_int_equal(n.event_ns, 120);
+    collection_close(&c);
+    pythia_buf_clear(&stream);
+    for (uint64_t i = 0; i < 600; i++) {
+        add_begin(10000 + 5000 * i, 8, i, "tea");
+        add_end(12500 + 5000 * i, 8, 0);
+    }
+    write_stream(METADATA, 4000000);
+    collect_trace(&c, &n);
+    assert_int_equal(n.event_ns, 0);
+    collection_close(&c);
+}
+
 /* Of keys whose field is not there, or of another kind, nothing is made up. */
 static void keys_without_their_field_are_left_out(void **state)
 {
@@ -475,6 +503,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(events_of_a_thread_become_spans_by_rules),
         TEST(fields_are_key_values_of_their_kind),
+        TEST(the_price_of_an_event_is_that_of_neighbours_in_a_thread),
         TEST(keys_without_their_field_are_left_out),
         TEST(long_texts_are_cut),
         TEST(a_folder_gives_the_same_bytes_whenever_it_is_read),

@@ -3,8 +3,11 @@
  *
  *     in_force  from the call that applies a set until the plane says that it is in force
  *     first     from that call to the first hit in the program
- *     arrives   from the end of the span of that hit to its arrival here */
+ *     arrives   from the end of the span of that hit to its arrival here
+ *
+ * and event_ns: the price of an event, as the plane has measured it. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +123,29 @@ static double apply(bool with_pack)
     return (double)(clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e6;
 }
 
+static int take_price(void *context, const struct pythia_control_point *point)
+{
+    *(double *)context = point->price_ns / 2;
+    return PYTHIA_OK;
+}
+
+/* With both points open: the end of the one is next to that of the other. */
+static double find_price(void)
+{
+    uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+    double event_ns = NAN;
+    apply(true);
+    while (isnan(event_ns) && clock_ns(CLOCK_MONOTONIC) < until_ns) {
+        read_feed();
+        wait_us(1000);
+        if (b.plane->ops->inventory(b.plane, take_price, &event_ns) != PYTHIA_OK)
+            die("no inventory");
+    }
+    if (isnan(event_ns))
+        die("the price of an event is not measured");
+    return event_ns;
+}
+
 static int count_point(void *context, const struct pythia_control_point *point)
 {
     (void)point;
@@ -190,7 +216,7 @@ int main(int count, char **arguments)
         arrives[i] = (double)b.arrived_ns / 1e6;
         apply(false);
     }
-    printf("{\"switches\": %d, ", number);
+    printf("{\"switches\": %d, \"event_ns\": %.0f, ", number, find_price());
     print_times("in_force_ms", in_force, number, ", ");
     print_times("first_ms", first, number, ", ");
     print_times("arrives_ms", arrives, number, "}\n");

@@ -1,10 +1,10 @@
 /* A stream of the Common Trace Format, as somebody may have written it: whatever is in it, it is
  * read to its end, or refused with a reason; and the records that its events become can be read
  * again without a fault. It is read in this process, and not in a child as programs do it, so that
- * the fuzzer sees what is run. The input is the stream; its metadata is given, with fields of all kinds,
- * because libbabeltrace2 2.0.4 ends the process itself at some broken metadata (SECURITY.md). It
- * does so, too, at packets of 2^63 bits, and goes on for good at those of none, so that there are
- * none of either. */
+ * the fuzzer sees what is run. The input is the stream; its metadata is given, with fields of all
+ * kinds, because libbabeltrace2 2.0.4 ends the process itself at some broken metadata
+ * (SECURITY.md). It does so, too, at packets of 2^63 bits, and goes on for good at those of none,
+ * so that there are none of either. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -87,8 +87,8 @@ static int create_gate(const void *settings, struct pythia_control **out, struct
     return PYTHIA_OK;
 }
 
-/* Put back what is open by default, if nobody else has taken over. A guard whose number is not there
- * any more leaves the switches alone. */
+/* Put back what is open by default, if nobody else has taken over. A guard whose number is not
+ * there any more leaves the switches alone. */
 static void put_gate_back(void *context)
 {
     const struct gate *g = context;

@@ -9,7 +9,6 @@
  * followed. What is not as it should be is done again. The thread also waits for the session
  * daemon, which the plane's callers must not. */
 #define _GNU_SOURCE
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -161,8 +160,8 @@ static void begin_session(struct lttng *l, uint64_t now_ns)
     pythia_buf_free(&url);
 }
 
-/* What comes of a session cannot be read, and that of the next may be as bad: it is begun later each
- * time. */
+/* What comes of a session cannot be read, and that of the next may be as bad: it is begun later
+ * each time. */
 static void begin_pause(struct lttng *l, uint64_t now_ns)
 {
     l->pause_ns = l->pause_ns ? 2 * l->pause_ns : RETRY_NS;
@@ -314,7 +313,8 @@ static void reconcile(struct lttng *l, bool off)
     switch_events(l);
 }
 
-/* Take over what is wanted, which is nothing without a lease; the rest of an event is the thread's. */
+/* Take over what is wanted, which is nothing without a lease; the rest of an event is the thread's.
+ * */
 static void take_wanted(struct lttng *l)
 {
     bool is_leased = read_clock() < l->until_ns;
@@ -499,8 +499,8 @@ static bool is_offered(const struct lttng *l, size_t point, uint64_t now_ns)
            now_ns < events[1].there_ns + ABSENT_NS;
 }
 
-/* In the guard's process. Of liblttng-ctl it may have a connection that is no longer there, at which
- * the first call fails. */
+/* In the guard's process. Of liblttng-ctl it may have a connection that is no longer there, at
+ * which the first call fails. */
 static void destroy_own_sessions(void *context)
 {
     const struct lttng *l = context;
@@ -520,7 +520,7 @@ static void set_lttng_lease(struct pythia_control *c, uint64_t lease_ns)
         l->guard = NULL; /* apply tries again, and says so */
 }
 
-/* The price of an event is not known: it depends on its fields, and is that of two of them. */
+/* A hit of a point is two events. What they cost is measured where they follow each other. */
 static int list_events(struct pythia_control *c,
                        int (*each)(void *context, const struct pythia_control_point *point),
                        void *context)
@@ -528,11 +528,12 @@ static int list_events(struct pythia_control *c,
     struct lttng *l = (struct lttng *)c;
     const struct pythia_probe_rules *rules = pythia_lttng_rules_of(l->rules);
     uint64_t now_ns = read_clock();
+    double price_ns = 2 * pythia__lttng_feed_price(l->feed);
     int status = PYTHIA_OK;
     for (size_t i = 0; i < rules->point_count && status >= 0; i++) {
         const struct pythia_control_point out = {.id = pythia_text_of(l->ids[i]),
                                                  .target = pythia_text_of(rules->service),
-                                                 .price_ns = NAN,
+                                                 .price_ns = price_ns,
                                                  .layer = rules->points[i].layer};
         pthread_mutex_lock(&l->lock);
         bool offered = is_offered(l, i, now_ns);

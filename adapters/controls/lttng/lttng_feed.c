@@ -1,6 +1,7 @@
 #include "lttng/lttng_feed.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct pythia_lttng_feed {
     bool switched;        /* since the reader last asked */
     uint64_t switched_ns; /* until when, of the epoch; UINT64_MAX: a switch is under way */
     char why[320];
+    double price_ns; /* of an event; NaN: not known */
     /* of the thread that reads */
     struct pythia_lttng_events *reader; /* of the session `current`; NULL: it is not followed */
     uint64_t current, tried_ns, beats, lost_told, abandoned_told;
@@ -47,6 +49,7 @@ int pythia__lttng_feed_create(struct pythia_lttng_rules *rules, struct pythia_lt
         return PYTHIA_ENOMEM;
     }
     f->rules = rules;
+    f->price_ns = NAN;
     atomic_init(&f->users, 1);
     pthread_mutex_init(&f->lock, NULL);
     *out = f;
@@ -100,6 +103,14 @@ void pythia__lttng_feed_switch(struct pythia_lttng_feed *f, bool switching)
     pthread_mutex_unlock(&f->lock);
 }
 
+double pythia__lttng_feed_price(struct pythia_lttng_feed *f)
+{
+    pthread_mutex_lock(&f->lock);
+    double price_ns = f->price_ns;
+    pthread_mutex_unlock(&f->lock);
+    return price_ns;
+}
+
 enum pythia__lttng_feed_state pythia__lttng_feed_look(struct pythia_lttng_feed *f, uint64_t number,
                                                       uint64_t now_ns, char why[320])
 {
@@ -131,6 +142,16 @@ static void note_result(struct pythia_lttng_feed *f, uint64_t number,
     } else if (f->number == number) {
         f->read_ns = read_clock(CLOCK_MONOTONIC);
     }
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* A price that is another one makes the search count anew: it changes by a fifth, or not at all. */
+static void note_price(struct pythia_lttng_feed *f)
+{
+    double price_ns = (double)pythia_lttng_events_numbers(f->reader).event_ns;
+    pthread_mutex_lock(&f->lock);
+    if (price_ns > 0 && !(fabs(price_ns - f->price_ns) <= .2 * f->price_ns))
+        f->price_ns = price_ns;
     pthread_mutex_unlock(&f->lock);
 }
 
@@ -219,6 +240,7 @@ int pythia_lttng_feed_read(struct pythia_lttng_feed *f, struct pythia_buf *to,
     note_switches(f); /* one that was opened just now has heard of none */
     status = pythia_lttng_events_read(f->reader, to, &more, &why);
     log_losses(f);
+    note_price(f);
     if (status == PYTHIA_OK && pythia_lttng_events_has_ended(f->reader))
         pythia_error_set(&why, PYTHIA_EIO, "the session has ended");
     uint64_t beats = pythia_lttng_events_beats(f->reader);

@@ -20,6 +20,9 @@ int pythia__lttng_feed_follow(struct pythia_lttng_feed *f, uint64_t number, cons
 /* Events are being enabled or disabled from now on, or no more. */
 void pythia__lttng_feed_switch(struct pythia_lttng_feed *f, bool switching);
 
+/* What an event costs a program, in ns, as it was last measured; NaN: it was not. */
+double pythia__lttng_feed_price(struct pythia_lttng_feed *f);
+
 enum pythia__lttng_feed_state {
     PYTHIA__LTTNG_FEED_TRIES,   /* it is not followed yet */
     PYTHIA__LTTNG_FEED_FOLLOWS, /* as of the last second */

@@ -10,23 +10,24 @@
 /* Events of LTTng become spans by rules: those of a trace in files (Common Trace Format 1.8, a
  * folder with "metadata" and a file for each stream), or of a session that is being recorded, from
  * its relay daemon. The thread of an event is in the contexts vpid and vtid. libbabeltrace2 reads
- * them, in a child that is forked at the first read, and that can do nothing but this: version 2.0.4
- * aborts at some broken traces, and has no end at others, and then it is a failure here. Whoever is
- * confined must have PYTHIA_CONFINE_MAY_FORK (pythia/confine.h). One thread at a time for each
- * reader. */
+ * them, in a child that is forked at the first read, and that can do nothing but this: version
+ * 2.0.4 aborts at some broken traces, and has no end at others, and then it is a failure here.
+ * Whoever is confined must have PYTHIA_CONFINE_MAY_FORK (pythia/confine.h). One thread at a time
+ * for each reader. */
 struct pythia_lttng_events;
 
-/* Load libbabeltrace2 now, for who needs to know whether it is there. Not for several threads at once.
- * PYTHIA_OK, or PYTHIA_EIO with what to install. */
+/* Load libbabeltrace2 now, for who needs to know whether it is there. Not for several threads at
+ * once. PYTHIA_OK, or PYTHIA_EIO with what to install. */
 int pythia_lttng_events_load(struct pythia_error *e);
 
 /* Is the folder a trace of the Common Trace Format, by the first bytes of its metadata? */
 bool pythia_lttng_is_trace(const char *folder);
 
-/* Read folders of one trace, the chunks of a session that was rotated, as one; often it is one folder.
- * Their names are copied. Equal folders give equal bytes. `rules` are borrowed until _close. What rules
- * have and the trace has not is logged, unless `quiet`. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM
- * with the reason in `e`: what is wrong with the folders is said by the first read. */
+/* Read folders of one trace, the chunks of a session that was rotated, as one; often it is one
+ * folder. Their names are copied. Equal folders give equal bytes. `rules` are borrowed until
+ * _close. What rules have and the trace has not is logged, unless `quiet`. PYTHIA_OK with *out
+ * owned, or PYTHIA_ENOMEM with the reason in `e`: what is wrong with the folders is said by the
+ * first read. */
 int pythia_lttng_events_open(const char *const *folders, size_t count,
                              const struct pythia_lttng_rules *rules, bool quiet,
                              struct pythia_lttng_events **out, struct pythia_error *e);
@@ -36,13 +37,13 @@ int pythia_lttng_events_follow(const char *url, const struct pythia_lttng_rules 
                                struct pythia_lttng_events **out, struct pythia_error *e);
 void pythia_lttng_events_close(struct pythia_lttng_events *r); /* r may be NULL */
 
-/* Append bytes of frames of pythia-records(5) to `to`: of a folder some, and of a session those that
- * are there. *more: there may be more at once; without it, of a session that is followed, later,
- * and of a folder no more. Negative with the reason in `e`, again at each call: the trace cannot be
- * read further; what was appended is good, and ends with a frame. PYTHIA_EFORMAT: it is broken, among
- * others so that libbabeltrace2 does not survive it; 10 s of processor time without an event are
- * such a case, and 60 s without any word of the child (PYTHIA_EIO). A folder's read waits, a
- * session's does not. */
+/* Append bytes of frames of pythia-records(5) to `to`: of a folder some, and of a session those
+ * that are there. *more: there may be more at once; without it, of a session that is followed,
+ * later, and of a folder no more. Negative with the reason in `e`, again at each call: the trace
+ * cannot be read further; what was appended is good, and ends with a frame. PYTHIA_EFORMAT: it is
+ * broken, among others so that libbabeltrace2 does not survive it; 10 s of processor time without
+ * an event are such a case, and 60 s without any word of the child (PYTHIA_EIO). A folder's read
+ * waits, a session's does not. */
 int pythia_lttng_events_read(struct pythia_lttng_events *r, struct pythia_buf *to, bool *more,
                              struct pythia_error *e);
 
@@ -67,6 +68,9 @@ struct pythia_lttng_numbers {
     uint64_t discarded_events;  /* that LTTng had no place for */
     uint64_t discarded_packets; /* that it has overwritten, or that are missing */
     uint64_t outside, unmatched, abandoned, oversize, crowded; /* as in probe_spans.h */
+    /* What an event costs its program, as the smallest time between two events that follow each
+     * other in one thread, of the last 1000 such; 0: it is not known, or too long to be that. */
+    uint64_t event_ns;
 };
 struct pythia_lttng_numbers pythia_lttng_events_numbers(const struct pythia_lttng_events *r);
 

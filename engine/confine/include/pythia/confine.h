@@ -27,7 +27,8 @@ enum {
 /* `outputs` are `count` paths that are written later: the file itself if it is there, and files in
  * its folder, as outputs are written beside their place; NULL and "-" are passed over. One that
  * cannot be found is left out, and is told when it is opened. It holds for good. A kernel that
- * cannot do one of the two does the other. `may`: see above; 0: nothing. PYTHIA_OK, or PYTHIA_ENOMEM. */
+ * cannot do one of the two does the other. `may`: see above; 0: nothing. PYTHIA_OK, or
+ * PYTHIA_ENOMEM. */
 int pythia_confine(const char *const *outputs, size_t count, unsigned may,
                    struct pythia_confinement *out);
 
