@@ -88,8 +88,7 @@ static const int forbidden[] = {
     /* the network, as a server of it, and by other ways */
     SCMP_SYS(socketpair), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
     SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
-    /* programs, and other processes; a signal is sent by a folder of /proc as well as by a number
-     * */
+    /* programs, and other processes; a folder of /proc stands for one as its number does */
     SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(pidfd_send_signal), SCMP_SYS(tkill),
     SCMP_SYS(rt_sigqueueinfo), SCMP_SYS(rt_tgsigqueueinfo), SCMP_SYS(process_vm_readv),
     SCMP_SYS(process_vm_writev), SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_getfd), SCMP_SYS(setns),

@@ -551,6 +551,29 @@ static void a_second_one_is_refused_and_told_the_pid_of_the_first(void **state)
     remove_place(&place);
 }
 
+/* The lock of a hard link would be another one, and so would SQLite's log. */
+static void a_file_with_two_names_is_refused(void **state)
+{
+    struct place place;
+    char other[128];
+    make_place(&place);
+    snprintf(other, sizeof(other), "%s/other.db", place.folder);
+    pythia_state_close(opened(place.state));
+    assert_int_equal(link(place.state, other), 0);
+    const char *const names[] = {place.state, other};
+    for (size_t i = 0; i < 2; i++) {
+        struct pythia_state *untouched = NULL;
+        struct pythia_error e = {0};
+        assert_int_equal(pythia_state_open(names[i], &untouched, &e), PYTHIA_EIO);
+        assert_null(untouched);
+        assert_string_equal(e.source, names[i]);
+        assert_non_null(strstr(e.sentence, "has 2 names (hard links)"));
+    }
+    assert_int_equal(unlink(other), 0);
+    pythia_state_close(opened(place.state));
+    remove_place(&place);
+}
+
 static void a_path_that_cannot_be_is_told(void **state)
 {
     struct pythia_error e = {0};
@@ -758,6 +781,7 @@ int main(void)
         cmocka_unit_test(a_damaged_database_is_put_aside),
         cmocka_unit_test(only_its_user_may_read_it),
         cmocka_unit_test(a_second_one_is_refused_and_told_the_pid_of_the_first),
+        cmocka_unit_test(a_file_with_two_names_is_refused),
         cmocka_unit_test(a_path_that_cannot_be_is_told),
         cmocka_unit_test(each_failed_allocation),
         cmocka_unit_test(degraded_and_recovered),

@@ -313,8 +313,7 @@ static void reconcile(struct lttng *l, bool off)
     switch_events(l);
 }
 
-/* Take over what is wanted, which is nothing without a lease; the rest of an event is the thread's.
- * */
+/* Take over what is wanted: nothing without a lease. The rest of an event is the thread's. */
 static void take_wanted(struct lttng *l)
 {
     bool is_leased = read_clock() < l->until_ns;

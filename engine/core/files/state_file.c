@@ -137,6 +137,14 @@ int pythia__state_file_prepare(const char *path, struct pythia_error *e)
                                 "is not a database, and was left alone; choose another file with "
                                 "--state");
     }
+    /* The lock and SQLite's log go by its name: under another one it would be written by two. */
+    if (about.st_nlink > 1) {
+        pythia_error_place(e, path, 0, 0);
+        return pythia_error_set(e, PYTHIA_EIO,
+                                "has %lu names (hard links), and two pythiads would damage it; "
+                                "remove the others, or use a copy of it",
+                                (unsigned long)about.st_nlink);
+    }
     if (about.st_mode & 077)
         pythia_log(PYTHIA_LOG_WARNING,
                    "Other users can read the state; chmod 600 prevents that: file=%s", path);

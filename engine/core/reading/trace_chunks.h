@@ -7,8 +7,7 @@
 #include "pythia/input.h"
 
 /* Join the chunks of each session: the first of them in order of path has the others, and these are
- * no longer files of their own. PYTHIA_OK, or PYTHIA_ENOMEM with all files as they were or joined.
- * */
+ * no longer files of their own. PYTHIA_OK, or PYTHIA_ENOMEM with some of them joined. */
 int pythia__trace_chunks_join(struct pythia_input_file *files, size_t *count);
 
 #endif

@@ -34,8 +34,8 @@ struct pythia_input_file {
  * no links to folders, no pipes; links to files that are not in or below it only with `follow`; a
  * folder that LTTng has written is one file of its own, with the other chunks of its session that
  * are among these paths), or "-". A path that cannot be read is told by `problem`, which goes on.
- * The files are in order of path, each once. On success *out is owned; PYTHIA_OK or PYTHIA_ENOMEM.
- * */
+ * The files are in order of path, each once. On success *out is owned. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
 int pythia_input_create(const char *const *paths, size_t count, bool follow,
                         void (*problem)(void *context, const struct pythia_error *why),
                         void *context, struct pythia_input **out);
