@@ -32,6 +32,7 @@
 struct pythia_lttng_events {
     struct pythia__event_source source; /* `where` is owned, with its texts */
     struct pythia__reader_words *words; /* mapped */
+    int words_file;                     /* of a session: their memory; else -1 */
     pid_t child;                        /* 0: it was not begun yet, or has ended */
     int from;                           /* the pipe; -1: likewise */
     struct pythia_buf held;             /* bytes that have come, and were not given away */
@@ -90,6 +91,8 @@ static int start_child(struct pythia_lttng_events *r)
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     r->child = fork();
     int number = errno;
+    if (r->child == 0 && r->source.is_live)
+        pythia__reader_child_exec(&r->source, r->words, r->words_file, ends[1], parent);
     if (r->child == 0)
         pythia__reader_child_run(&r->source, r->words, ends[1], parent);
     close(ends[1]);
@@ -332,14 +335,20 @@ static int make_events(const struct pythia__event_source *source, struct pythia_
                        struct pythia_error *e)
 {
     struct pythia_lttng_events *r = pythia_calloc(1, sizeof(*r));
-    void *words =
-        r ? mmap(NULL, sizeof(*r->words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
-          : MAP_FAILED;
-    if (!r || words == MAP_FAILED) {
+    int file = source->is_live ? memfd_create("pythia-lttng", MFD_CLOEXEC) : -1;
+    bool has_file = file >= 0 && ftruncate(file, sizeof(*r->words)) == 0;
+    void *words = !r || has_file != source->is_live
+                      ? MAP_FAILED
+                      : mmap(NULL, sizeof(*r->words), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | (has_file ? 0 : MAP_ANONYMOUS), file, 0);
+    if (words == MAP_FAILED) {
+        if (file >= 0)
+            close(file);
         pythia_free(r);
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     }
     r->words = words;
+    r->words_file = file;
     r->from = -1;
     r->busy_max_ns = BUSY_NS;
     r->silent_max_ns = SILENT_NS;
@@ -385,6 +394,8 @@ void pythia_lttng_events_close(struct pythia_lttng_events *r)
         return;
     (void)end_child(r);
     munmap(r->words, sizeof(*r->words));
+    if (r->words_file >= 0)
+        close(r->words_file);
     pythia_buf_free(&r->held);
     for (size_t i = 0; i < r->source.count; i++)
         pythia_free(r->source.where[i]);

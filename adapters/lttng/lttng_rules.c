@@ -11,6 +11,7 @@
 
 struct pythia_lttng_rules {
     struct pythia_probe_rules rules;
+    char *path;                                                 /* owned */
     struct pythia_lttng_field (*fields)[PYTHIA_PROBE_KEYS_MAX]; /* by point; owned */
     struct pythia_hash_table by_event; /* 2 * point, and 1 more for the event that ends it */
 };
@@ -72,7 +73,8 @@ int pythia_lttng_rules_read(const char *path, struct pythia_lttng_rules **out,
         return status;
     }
     r->fields = pythia_calloc(r->rules.point_count, sizeof(*r->fields));
-    status = r->fields ? take_fields(r) : PYTHIA_ENOMEM;
+    r->path = pythia_strndup(path, strlen(path));
+    status = r->fields && r->path ? take_fields(r) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK) {
         pythia_lttng_rules_free(r);
         return pythia_error_set(e, status, "out of memory");
@@ -88,7 +90,13 @@ void pythia_lttng_rules_free(struct pythia_lttng_rules *r)
     pythia_hash_table_free(&r->by_event);
     pythia_probe_rules_free(&r->rules);
     pythia_free(r->fields);
+    pythia_free(r->path);
     pythia_free(r);
+}
+
+const char *pythia_lttng_rules_path(const struct pythia_lttng_rules *r)
+{
+    return r->path;
 }
 
 const struct pythia_probe_rules *pythia_lttng_rules_of(const struct pythia_lttng_rules *r)

@@ -32,6 +32,13 @@ struct pythia__reader_words {
 _Noreturn void pythia__reader_child_run(const struct pythia__event_source *source,
                                         struct pythia__reader_words *words, int to, pid_t parent);
 
+/* The same for a session, which may be read for months, and by way of the network: the process
+ * becomes the program anew (pythia_lttng_reader_main), so that it has nothing of what its parent
+ * has in memory. `file`: the memory of the words. */
+_Noreturn void pythia__reader_child_exec(const struct pythia__event_source *source,
+                                         struct pythia__reader_words *words, int file, int to,
+                                         pid_t parent);
+
 /* For tests: after how long a child that comes to nothing is given up, and which process it is (0:
  * none). */
 void pythia__lttng_events_limit(struct pythia_lttng_events *r, uint64_t busy_ns,

@@ -17,6 +17,7 @@
 #include "pythia/control.h"
 #include "pythia/control_lttng.h"
 #include "pythia/counts.h"
+#include "pythia/lttng_events.h"
 #include "pythia/status.h"
 
 #define MOST    1000
@@ -194,6 +195,7 @@ static void print_times(const char *name, double *times, int count, const char *
 
 int main(int count, char **arguments)
 {
+    pythia_lttng_reader_main(count, arguments);
     static double in_force[MOST], first[MOST], arrives[MOST];
     long given = count > 3 ? strtol(arguments[3], NULL, 10) : 0;
     int number = given > MOST ? 0 : (int)given;

@@ -19,6 +19,7 @@
 #include "daemon.h"
 #include "manual.h"
 #include "pythia/log.h"
+#include "pythia/lttng_events.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -309,6 +310,7 @@ int main(int argc, char **argv)
     struct pythia_config *config = NULL;
     struct pythia_error why = {0};
     struct pythia_buf text = {0};
+    pythia_lttng_reader_main(argc, argv);
     pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
     pythia_log_never_wait();
     pythia__heap_setup();

@@ -20,6 +20,11 @@ struct pythia_lttng_events;
  * once. PYTHIA_OK, or PYTHIA_EIO with what to install. */
 int pythia_lttng_events_load(struct pythia_error *e);
 
+/* To be called first in the main of programs that follow sessions: where the process was started to
+ * read one for such a program, it reads, and does not return. */
+#define PYTHIA_LTTNG_READER_WORD "--lttng-reader" /* its first argument */
+void pythia_lttng_reader_main(int argc, char **argv);
+
 /* Is the folder a trace of the Common Trace Format, by the first bytes of its metadata? */
 bool pythia_lttng_is_trace(const char *folder);
 
@@ -32,7 +37,8 @@ int pythia_lttng_events_open(const char *const *folders, size_t count,
                              const struct pythia_lttng_rules *rules, bool quiet,
                              struct pythia_lttng_events **out, struct pythia_error *e);
 
-/* Follow a session: "net://RELAY:PORT/host/HOST/SESSION". As above. */
+/* Follow a session: "net://RELAY:PORT/host/HOST/SESSION". As above; but its child is this program
+ * anew, which reads the file of the rules again (pythia_lttng_reader_main). */
 int pythia_lttng_events_follow(const char *url, const struct pythia_lttng_rules *rules,
                                struct pythia_lttng_events **out, struct pythia_error *e);
 void pythia_lttng_events_close(struct pythia_lttng_events *r); /* r may be NULL */

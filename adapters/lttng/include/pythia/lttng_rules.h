@@ -23,6 +23,9 @@ int pythia_lttng_rules_read(const char *path, struct pythia_lttng_rules **out,
                             struct pythia_error *e);
 void pythia_lttng_rules_free(struct pythia_lttng_rules *r); /* r may be NULL */
 
+/* The file that they were read from; borrowed. */
+const char *pythia_lttng_rules_path(const struct pythia_lttng_rules *r);
+
 /* Borrowed; the arguments of keys are their slots. */
 const struct pythia_probe_rules *pythia_lttng_rules_of(const struct pythia_lttng_rules *r);
 
