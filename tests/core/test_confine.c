@@ -104,11 +104,6 @@ static int end_parent_by_folder(void)
                             : result((int)syscall(SYS_pidfd_send_signal, folder_of_it, 0, NULL, 0));
 }
 
-static int end_thread_of_parent(void)
-{
-    return result((int)syscall(SYS_tgkill, getppid(), getppid(), 0));
-}
-
 static void no_network_and_no_programs(void **state)
 {
     expect(open_internet, false, EPERM);
@@ -132,6 +127,11 @@ static int run_by_shell(void)
 {
     FILE *pipe = popen("true", "r"); /* NOLINT(cert-env33-c): it must fail */
     return pipe ? 0 : EPERM;         /* the C library says that there is no memory */
+}
+
+static int end_thread_of_parent(void)
+{
+    return result((int)syscall(SYS_tgkill, getppid(), getppid(), 0));
 }
 
 static void no_processes(void **state)
