@@ -200,14 +200,16 @@ class Redis:
 class Table:
     """What a list says. Never changed: another list is another table."""
 
-    def __init__(self, default='skeleton', open=(), open_for=None, closed=()):
+    def __init__(self, default='skeleton', open=(), open_for=None, closed=(), types=()):
         self.default = default
         self.open = frozenset(open)
         self.closed = frozenset(closed)
         # A type is named by the points of its roots, with " + " between them.
         self.open_for = {point: [frozenset(name.split(' + ')) for name in names]
                          for point, names in (open_for or {}).items()}
-        self.roots = frozenset().union(*(roots for types in self.open_for.values() for roots in types))
+        # A point may be open for a type in another service only, which then learns the roots from this one.
+        self.roots = frozenset().union(*(roots for of in self.open_for.values() for roots in of),
+                                       *(name.split(' + ') for name in types))
 
     def is_open(self, point, is_entry, roots):
         if point in self.open:
@@ -235,7 +237,8 @@ def parse_table(text):
     if not isinstance(open_for, dict):
         raise ValueError('is no object')
     table = Table('none' if value.get('default') == 'none' else 'skeleton', texts(value.get('open', [])),
-                  {point: texts(names) for point, names in open_for.items()}, texts(value.get('closed', [])))
+                  {point: texts(names) for point, names in open_for.items()}, texts(value.get('closed', [])),
+                  texts(value.get('types', [])))
     lease, poll = value.get('lease_ms', 30000), value.get('poll_ms', 200)
     return table, min(max(float(lease), 100), 86400000) / 1000, min(max(float(poll), 10), 60000) / 1000
 
@@ -379,7 +382,7 @@ class Agent:
             table = self.table = DEFAULT
         id = self.id_of(name, info)
         base = profiler.get_base_id()
-        if table.open_for and profiler.get_id() == base and id in table.roots:
+        if table.roots and profiler.get_id() == base and id in table.roots:
             self.add_root(base, id)
         point = self.point_of(id)
         if point is None:
