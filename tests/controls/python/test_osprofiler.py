@@ -58,6 +58,21 @@ class Ids(unittest.TestCase):
         self.assertEqual(preload.parse_table('{"types":["x + y","w"]}')[0].roots, {'w', 'x', 'y'})
         self.assertEqual(preload.parse_table('{"default":"none"}')[0].is_open('a', True, frozenset), False)
 
+    def test_a_price_is_a_median_that_one_slow_pass_does_not_move(self):
+        point, timed = preload.Point('a'), []
+        for cost in (900, 30, 20, 25, 900, 10, 15, 900, 28, 29, 31):
+            timed.append(point.price)
+            point.add_cost(cost)
+        # Of 900 30 20: 30. Of 900 30 20 25: 30. The last nine are 20 25 900 10 15 900 28 29 31: 28.
+        self.assertEqual(timed[:5], [None, None, None, 30, 30])
+        self.assertEqual(point.price, 28)
+        point, passes = preload.Point('b'), []
+        for point.hits in range(1, 40):
+            if point.is_timed():
+                passes.append(point.hits)
+                point.add_cost(1)
+        self.assertEqual(passes, [1, 2, 3, 17, 33])
+
     def test_what_is_no_list_is_refused(self):
         for text in ('', '7', 'null', '[', '{"open":7}', '{"open":[7]}', '{"open_for":[]}', '{"open_for":{"a":7}}',
                      '{"lease_ms":"x"}', '{"lease_ms":null}', '[' * 100000):

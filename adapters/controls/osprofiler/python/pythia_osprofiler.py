@@ -27,7 +27,9 @@ ID_MAX = 512
 REPORTS_MAX = 1000  # in the Redis, if nobody takes them
 REPORT_S = 1.0  # between reports without news
 TIMEOUT_S = 1.0  # of the thread's connection; of one in a request's path a twentieth
-SAMPLE = 16  # every so many passes of an open point is timed
+SAMPLE = 16  # every so many passes of an open point is timed, and each of its first PRICED
+PRICED = 3  # costs that make a price
+COSTS = 9  # of the last passes that were timed, of which the median is the price
 ROOT_KEPT_MS = 600000
 _start_thread, _allocate_lock = _thread.start_new_thread, _thread.allocate_lock
 
@@ -248,10 +250,21 @@ OFF = Table(default='none')
 
 
 class Point:
-    __slots__ = ('id', 'hits', 'told', 'price', 'is_entry', 'news')
+    __slots__ = ('id', 'hits', 'told', 'costs', 'is_entry', 'news')
 
     def __init__(self, id):
-        self.id, self.hits, self.told, self.price, self.is_entry, self.news = id, 0, 0, None, False, True
+        self.id, self.hits, self.told, self.costs, self.is_entry, self.news = id, 0, 0, (), False, True
+
+    def is_timed(self):
+        return len(self.costs) < PRICED or self.hits % SAMPLE == 1
+
+    def add_cost(self, ns):
+        self.costs = (*self.costs, ns)[-COSTS:]
+
+    @property
+    def price(self):
+        """What a pass costs in ns: the median, because a pass may have waited for a processor. None: too few are known."""
+        return float(sorted(self.costs)[len(self.costs) // 2]) if len(self.costs) >= PRICED else None
 
 
 class Agent:
@@ -512,7 +525,7 @@ def patch(profiler, notifier):
         if not is_open:
             stack.append(None)
             return None
-        if point is None or point.hits % SAMPLE != 1:
+        if point is None or not point.is_timed():
             stack.append(0)
             return start(self, name, info)
         begin = perf_counter_ns()
@@ -530,8 +543,7 @@ def patch(profiler, notifier):
         begin = perf_counter_ns()
         stop(self, info)
         point, cost = top
-        cost += perf_counter_ns() - begin
-        point.price = float(cost) if point.price is None else point.price + (cost - point.price) / 8
+        point.add_cost(cost + perf_counter_ns() - begin)
         return None
 
     gated_start.__pythia__ = True
