@@ -112,7 +112,7 @@ static double find_listed_value(const struct pythia__point_values *p, uint32_t t
 
 double pythia__point_values_of(struct pythia__point_values *p, uint32_t tracepoint)
 {
-    if (!p)
+    if (!p || tracepoint == PYTHIA_NONE)
         return NAN;
     if (pythia_reach(&p->answers, &p->answer_capacity, tracepoint, sizeof(*p->answers)) !=
         PYTHIA_OK)

@@ -40,6 +40,28 @@ static void wishes_are_kept_in_order_each_id_once(void **state)
     assert_int_equal(pythia_wishes_find(&w, PYTHIA_TEXT("a")), PYTHIA_NO_WISH);
 }
 
+static void types_of_all_wishes_are_each_named_once(void **state)
+{
+    const struct pythia_control_wish wishes[] = {
+        {.id = PYTHIA_TEXT("z"), .types = c_a, .type_count = 2},
+        {.id = PYTHIA_TEXT("all types")},
+        {.id = PYTHIA_TEXT("m"), .types = a_b, .type_count = 3},
+    };
+    struct pythia_wishes w;
+    struct pythia_text *types;
+    size_t count;
+    assert_int_equal(pythia_wishes_copy(wishes, COUNT(wishes), &w), PYTHIA_OK);
+    assert_int_equal(pythia_wishes_types(&w, &types, &count), PYTHIA_OK);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < count; i++)
+        assert_memory_equal(types[i].bytes, &"abc"[i], 1);
+    pythia_free(types);
+    pythia_wishes_free(&w);
+    assert_int_equal(pythia_wishes_types(&w, &types, &count), PYTHIA_OK);
+    assert_int_equal(count, 0);
+    pythia_free(types);
+}
+
 static bool equal(const struct pythia_control_wish *x, size_t n,
                   const struct pythia_control_wish *y, size_t m)
 {
@@ -150,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wishes_are_kept_in_order_each_id_once),
+        cmocka_unit_test(types_of_all_wishes_are_each_named_once),
         cmocka_unit_test(sets_are_equal_whatever_their_order),
         cmocka_unit_test(wishes_for_other_instances_stay_apart),
         cmocka_unit_test(a_place_names_instances_by_host_and_process),

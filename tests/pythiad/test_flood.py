@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A million distinct names, or ten million in `./dev bench times`: memory within its limit, and all of it counted. usage:
 test_flood.py BIN [SANITIZER]"""
+import json
 import sqlite3
 import struct
 import time
@@ -67,6 +68,16 @@ class Flood(unittest.TestCase):
         rig.until(told, 30, lambda: str(pythiad.metrics()))
         return sent
 
+    def agents_have_points_without_a_number(self, pythiad):
+        """As a program does that starts when there are no numbers left for its trace points."""
+        points = [{"id": f"late:{n}", "hits": n, "price_ns": 1000, "open_by_default": n == 0} for n in range(10)]
+        report = json.dumps(dict(service="late", instance="1", applied="", points=points))
+        self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/trace-points", report, rig.JSON).status, 200)
+        rig.until(lambda: sum(point["trace_point"].startswith("late:") for point in pythiad.get("/v1/points").json) == 10,
+                  30, lambda: pythiad.log)
+        time.sleep(2)  # several turns of its clock, in which it looks at the points of its agents
+        self.assertEqual(pythiad.get("/healthz").status, 200)
+
     def test_names_without_number(self):
         count = 100_000 if rig.SANITIZER else self.COUNT
         folder = rig.make_folder(self)
@@ -105,6 +116,7 @@ class Flood(unittest.TestCase):
         if not rig.SANITIZER:
             # Each distinct name was given a number, or counted as one for which there was none.
             self.assertGreater(metrics['pythia_names_beyond_limit_total{kind="string"}'], count // 2)
+            self.agents_have_points_without_a_number(pythiad)
             # Base, names, evidence of a cycle: the window stays small, because requests are finished as they come.
             limit = (40 + 64 + 64) << 20
             print(f"{count} names: {most >> 20} MiB at most, {refused} refused", flush=True)

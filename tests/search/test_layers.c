@@ -55,6 +55,7 @@ static void a_point_of_which_nothing_is_said_is_the_applications(void **state)
     begin(&b);
     assert_int_equal(layer(&b, "app:work"), PYTHIA_LAYER_APPLICATION);
     assert_int_equal(pythia_layers_of(NULL, point(&b, "app:work")), PYTHIA_LAYER_APPLICATION);
+    assert_int_equal(pythia_layers_of(b.layers, PYTHIA_NONE), PYTHIA_LAYER_APPLICATION);
     assert_int_equal(pythia_layers_lowest(NULL), PYTHIA_LAYER_APPLICATION);
     assert_int_equal(pythia_layers_lowest(b.layers), PYTHIA_LAYER_APPLICATION);
     set(&b, "libc:*", PYTHIA_LAYER_LIBRARY);

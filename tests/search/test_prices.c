@@ -53,6 +53,7 @@ static void what_the_table_does_not_say_costs_the_usual(void **state)
     assert_rel_equal(price(&b, "db:query"), 260, 0);
     assert_rel_equal(price(&b, "db:free"), 0, 0);
     assert_rel_equal(pythia_prices_of(NULL, point(&b, "db:query"), 7), 7, 0);
+    assert_rel_equal(pythia_prices_of(b.prices, PYTHIA_NONE, 7), 7, 0);
     assert_false(pythia_prices_has(NULL, point(&b, "db:query")));
     end(&b);
     pythia_prices_destroy(NULL);

@@ -107,6 +107,7 @@ static int create_osprofiler(const void *settings, struct pythia_control **out,
         .lost_ns = (uint64_t)s->lost_ms * MS,
         .forget_ns = (uint64_t)s->forget_s * 1000 * MS,
         .poll_ns = (uint64_t)s->poll_ms * MS,
+        .names_types = true,
     };
     struct plane *p = pythia_calloc(1, sizeof(*p));
     if (!p)

@@ -65,6 +65,7 @@ struct pythia__agents {
     uint64_t version, applied_ns, lease_ns;
     uint64_t observed_ns;                    /* the last time that is known */
     bool off, typed;                         /* typed: a point is wished for some types only */
+    struct pythia_buf types;                 /* that points are wished for, as JSON; empty: none */
     bool placed;                             /* a point is wished for at some instances only */
     struct pythia__agent_service **services; /* owned, in order of name */
     size_t service_count, service_capacity;

@@ -58,6 +58,7 @@ void pythia__agents_destroy(struct pythia__agents *a)
         free_service(a, a->services[i]);
     free_service(a, &a->nobody);
     pythia_wishes_free(&a->wishes);
+    pythia_buf_free(&a->types);
     pythia_free(a->agents);
     pythia_free(a->services);
     pythia_free(a);
@@ -408,6 +409,10 @@ static int write_list(const struct pythia__agents *a, struct pythia__agent_servi
         pythia_buf_puts(list, ",\"type_key\":");
         pythia_shown_json_text(list, pythia_text_of(a->options.type_key));
     }
+    if (a->types.size > 0 && !a->off) {
+        pythia_buf_puts(list, ",\"types\":");
+        pythia_buf_add(list, a->types.bytes, a->types.size);
+    }
     for (enum part part = OPEN; part <= CLOSED; part++)
         add_list_part(a, s, instance, part, list);
     pythia_buf_putc(list, '}');
@@ -609,16 +614,40 @@ static void note_decided(struct pythia__agents *a)
         }
 }
 
+static int write_types(const struct pythia_wishes *w, struct pythia_buf *to)
+{
+    struct pythia_text *types = NULL;
+    size_t count = 0;
+    int status = pythia_wishes_types(w, &types, &count);
+    if (status != PYTHIA_OK || count == 0)
+        goto out;
+    for (size_t i = 0; i < count; i++) {
+        pythia_buf_putc(to, i == 0 ? '[' : ',');
+        pythia_shown_json_text(to, types[i]);
+    }
+    pythia_buf_putc(to, ']');
+    status = pythia_buf_status(to);
+out:
+    pythia_free(types);
+    return status;
+}
+
 int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_wish *wishes,
                          size_t count, uint64_t version, uint64_t now_ns)
 {
-    struct pythia_wishes copy;
-    if (pythia_wishes_copy(wishes, count, &copy) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
+    struct pythia_wishes copy = {0};
+    struct pythia_buf types = {0};
+    int status = pythia_wishes_copy(wishes, count, &copy);
+    if (status != PYTHIA_OK ||
+        (a->options.names_types && (status = write_types(&copy, &types)) != PYTHIA_OK))
+        goto out;
     if (a->version == 0 || !pythia_wishes_equal(&copy, &a->wishes)) {
-        struct pythia_wishes old = a->wishes;
+        struct pythia_wishes old_wishes = a->wishes;
+        struct pythia_buf old_types = a->types;
         a->wishes = copy;
-        copy = old;
+        a->types = types;
+        copy = old_wishes;
+        types = old_types;
         a->set++;
         a->typed = a->placed = false;
         for (size_t i = 0; i < count; i++) {
@@ -626,11 +655,13 @@ int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_w
             a->placed = a->placed || wishes[i].at;
         }
     }
-    pythia_wishes_free(&copy);
     a->version = version;
     a->applied_ns = now_ns;
     note_decided(a);
-    return PYTHIA_OK;
+out:
+    pythia_wishes_free(&copy);
+    pythia_buf_free(&types);
+    return status;
 }
 
 /* How the agents of a service stand to its list: they all have it, or some do not yet, or none can

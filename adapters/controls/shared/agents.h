@@ -27,6 +27,8 @@ struct pythia__agents_options {
     bool own_ids;                  /* an id begins with "<service>:", else it is refused */
     const char *type_key;          /* borrowed; in the lists while a point is open for some types
                                       only: the attribute that names types. NULL: in none */
+    bool names_types;              /* each list has all types that any point is open for: a service
+                                      in which a request begins has to note its roots for others */
 };
 
 /* Who there is, and what was refused so far. */

@@ -179,6 +179,22 @@ size_t pythia_wishes_end(const struct pythia_wishes *w, size_t first)
     return end;
 }
 
+int pythia_wishes_types(const struct pythia_wishes *w, struct pythia_text **out, size_t *count)
+{
+    size_t most = 0, used = 0;
+    for (size_t i = 0; i < w->count; i++)
+        most += w->wishes[i].type_count;
+    struct pythia_text *types = pythia_calloc(most + 1, sizeof(*types));
+    if (!types)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < w->count; i++)
+        for (size_t t = 0; t < w->wishes[i].type_count; t++)
+            types[used++] = w->wishes[i].types[t];
+    *count = settle_texts(types, used);
+    *out = types;
+    return PYTHIA_OK;
+}
+
 bool pythia_wishes_equal(const struct pythia_wishes *a, const struct pythia_wishes *b)
 {
     if (a->count != b->count)

@@ -43,9 +43,11 @@ static int meet_point(void *context, const struct pythia_controlled *p)
     int status = pythia_live_know(v->w->e->live, p->id);
     if (status != PYTHIA_OK || (status = pythia__chosen_note(v->w, p)) != PYTHIA_OK)
         return status;
+    uint32_t point = pythia_vocabulary_tracepoint_find(v->w->e->vocabulary, p->id);
+    if (point == PYTHIA_NONE)
+        return PYTHIA_OK; /* beyond the limit of names, which counts it: never searched */
     if (pythia_control_named(p->plane)->spans_tell)
-        status = pythia_vocabulary_cost_expect(
-            v->w->e->vocabulary, pythia_vocabulary_tracepoint_find(v->w->e->vocabulary, p->id));
+        status = pythia_vocabulary_cost_expect(v->w->e->vocabulary, point);
     if (status != PYTHIA_OK)
         return status;
     if (isfinite(p->price_ns) && p->price_ns >= 0) {
@@ -54,8 +56,7 @@ static int meet_point(void *context, const struct pythia_controlled *p)
         v->repriced = true;
     }
     /* A table of points that are all the application's stays empty. */
-    if (p->layer == pythia_layers_of(v->w->layers,
-                                     pythia_vocabulary_tracepoint_find(v->w->e->vocabulary, p->id)))
+    if (p->layer == pythia_layers_of(v->w->layers, point))
         return PYTHIA_OK;
     return pythia_layers_set(v->w->layers, p->id, p->layer);
 }

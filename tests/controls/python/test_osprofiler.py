@@ -54,7 +54,24 @@ class Ids(unittest.TestCase):
         self.assertTrue(is_open('b', roots=['x']) and is_open('b', roots=['y', 'x', 'token']) and is_open('b', roots=['z']))
         self.assertFalse(is_open('b', roots=['x', 'z']) or is_open('b', roots=['token']) or is_open('n', roots=['x']))
         self.assertFalse(preload.OFF.is_open('a', True, frozenset))
+        self.assertEqual(table.roots, {'x', 'y', 'z'})
+        self.assertEqual(preload.parse_table('{"types":["x + y","w"]}')[0].roots, {'w', 'x', 'y'})
         self.assertEqual(preload.parse_table('{"default":"none"}')[0].is_open('a', True, frozenset), False)
+
+    def test_a_price_is_a_median_that_one_slow_pass_does_not_move(self):
+        point, timed = preload.Point('a'), []
+        for cost in (900, 30, 20, 25, 900, 10, 15, 900, 28, 29, 31):
+            timed.append(point.price)
+            point.add_cost(cost)
+        # Of 900 30 20: 30. Of 900 30 20 25: 30. The last nine are 20 25 900 10 15 900 28 29 31: 28.
+        self.assertEqual(timed[:5], [None, None, None, 30, 30])
+        self.assertEqual(point.price, 28)
+        point, passes = preload.Point('b'), []
+        for point.hits in range(1, 40):
+            if point.is_timed():
+                passes.append(point.hits)
+                point.add_cost(1)
+        self.assertEqual(passes, [1, 2, 3, 17, 33])
 
     def test_what_is_no_list_is_refused(self):
         for text in ('', '7', 'null', '[', '{"open":7}', '{"open":[7]}', '{"open_for":[]}', '{"open_for":{"a":7}}',
@@ -289,6 +306,22 @@ class Live(unittest.TestCase):
             base, parent = records[0]['base_id'], records[0]['trace_id']
             edges = compute.edges(1, path='/x', base_id=base, parent_id=parent)
             self.assertEqual('wsgi>db' in edges or 'db' in edges, below, edges)
+
+    def test_a_service_notes_the_roots_for_points_that_only_others_have(self):
+        control, front = self.start(Control), self.start(Service, name='front')
+        root = 'wsgi:nova:POST:/servers'
+        front.edges(path='/servers', calls=False)
+        control.until(lambda now: len(now['points']) == 1, 'the front, which has nothing below its entry point')
+        compute = self.start(Service, name='compute')
+        compute.edges(path='/x')
+        control.until(lambda now: len(now['points']) == 5, 'two services')
+        control.want(root, **{DB: [root]})
+        self.in_force(control)
+        for path, below in (('/servers', True), ('/servers/7', False)):
+            records = front.ask(run=1, path=path, calls=False)
+            base, parent = records[0]['base_id'], records[0]['trace_id']
+            self.assertEqual(compute.edges(1, path='/x', base_id=base, parent_id=parent),
+                             {'db': 1} if below else {})
 
     def test_forks_and_green_threads_are_agents_of_their_own(self):
         control = self.start(Control)

@@ -27,7 +27,9 @@ ID_MAX = 512
 REPORTS_MAX = 1000  # in the Redis, if nobody takes them
 REPORT_S = 1.0  # between reports without news
 TIMEOUT_S = 1.0  # of the thread's connection; of one in a request's path a twentieth
-SAMPLE = 16  # every so many passes of an open point is timed
+SAMPLE = 16  # every so many passes of an open point is timed, and each of its first PRICED
+PRICED = 3  # costs that make a price
+COSTS = 9  # of the last passes that were timed, of which the median is the price
 ROOT_KEPT_MS = 600000
 _start_thread, _allocate_lock = _thread.start_new_thread, _thread.allocate_lock
 
@@ -200,14 +202,16 @@ class Redis:
 class Table:
     """What a list says. Never changed: another list is another table."""
 
-    def __init__(self, default='skeleton', open=(), open_for=None, closed=()):
+    def __init__(self, default='skeleton', open=(), open_for=None, closed=(), types=()):
         self.default = default
         self.open = frozenset(open)
         self.closed = frozenset(closed)
         # A type is named by the points of its roots, with " + " between them.
         self.open_for = {point: [frozenset(name.split(' + ')) for name in names]
                          for point, names in (open_for or {}).items()}
-        self.roots = frozenset().union(*(roots for types in self.open_for.values() for roots in types))
+        # A point may be open for a type in another service only, which then learns the roots from this one.
+        self.roots = frozenset().union(*(roots for of in self.open_for.values() for roots in of),
+                                       *(name.split(' + ') for name in types))
 
     def is_open(self, point, is_entry, roots):
         if point in self.open:
@@ -235,7 +239,8 @@ def parse_table(text):
     if not isinstance(open_for, dict):
         raise ValueError('is no object')
     table = Table('none' if value.get('default') == 'none' else 'skeleton', texts(value.get('open', [])),
-                  {point: texts(names) for point, names in open_for.items()}, texts(value.get('closed', [])))
+                  {point: texts(names) for point, names in open_for.items()}, texts(value.get('closed', [])),
+                  texts(value.get('types', [])))
     lease, poll = value.get('lease_ms', 30000), value.get('poll_ms', 200)
     return table, min(max(float(lease), 100), 86400000) / 1000, min(max(float(poll), 10), 60000) / 1000
 
@@ -245,10 +250,21 @@ OFF = Table(default='none')
 
 
 class Point:
-    __slots__ = ('id', 'hits', 'told', 'price', 'is_entry', 'news')
+    __slots__ = ('id', 'hits', 'told', 'costs', 'is_entry', 'news')
 
     def __init__(self, id):
-        self.id, self.hits, self.told, self.price, self.is_entry, self.news = id, 0, 0, None, False, True
+        self.id, self.hits, self.told, self.costs, self.is_entry, self.news = id, 0, 0, (), False, True
+
+    def is_timed(self):
+        return len(self.costs) < PRICED or self.hits % SAMPLE == 1
+
+    def add_cost(self, ns):
+        self.costs = (*self.costs, ns)[-COSTS:]
+
+    @property
+    def price(self):
+        """What a pass costs in ns: the median, because a pass may have waited for a processor. None: too few are known."""
+        return float(sorted(self.costs)[len(self.costs) // 2]) if len(self.costs) >= PRICED else None
 
 
 class Agent:
@@ -379,7 +395,7 @@ class Agent:
             table = self.table = DEFAULT
         id = self.id_of(name, info)
         base = profiler.get_base_id()
-        if table.open_for and profiler.get_id() == base and id in table.roots:
+        if table.roots and profiler.get_id() == base and id in table.roots:
             self.add_root(base, id)
         point = self.point_of(id)
         if point is None:
@@ -509,7 +525,7 @@ def patch(profiler, notifier):
         if not is_open:
             stack.append(None)
             return None
-        if point is None or point.hits % SAMPLE != 1:
+        if point is None or not point.is_timed():
             stack.append(0)
             return start(self, name, info)
         begin = perf_counter_ns()
@@ -527,8 +543,7 @@ def patch(profiler, notifier):
         begin = perf_counter_ns()
         stop(self, info)
         point, cost = top
-        cost += perf_counter_ns() - begin
-        point.price = float(cost) if point.price is None else point.price + (cost - point.price) / 8
+        point.add_cost(cost + perf_counter_ns() - begin)
         return None
 
     gated_start.__pythia__ = True
