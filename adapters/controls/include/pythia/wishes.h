@@ -28,8 +28,8 @@ size_t pythia_wishes_find(const struct pythia_wishes *w, struct pythia_text id);
 /* One beyond the last wish for the id of wish `first`. */
 size_t pythia_wishes_end(const struct pythia_wishes *w, size_t first);
 
-/* The request types that points are wished for, each once and in order: *out is owned, its texts are
- * borrowed of w. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* The request types that points are wished for, each once and in order: *out is owned, its texts
+ * are borrowed of w. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_wishes_types(const struct pythia_wishes *w, struct pythia_text **out, size_t *count);
 
 /* Are the same points wished for, for the same types and instances? */
