@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* What glibc's own names stand for. */
 extern void *__libc_malloc(size_t size);
@@ -22,7 +23,7 @@ __attribute__((visibility("default"))) void *calloc(size_t nmemb, size_t size);
 __attribute__((visibility("default"))) void *realloc(void *ptr, size_t size);
 
 static atomic_bool begun;
-static atomic_ulong made;
+static atomic_ulong *made; /* shared with children: theirs are counted, and fail, too */
 static unsigned long fails;
 
 /* In want of memory libseccomp 2.5.4 never returns from some of its functions; libgfortran, which
@@ -42,7 +43,7 @@ static bool is_excepted(const void *caller)
 
 static bool must_fail(const void *caller)
 {
-    if (!atomic_load(&begun) || atomic_fetch_add(&made, 1) + 1 != fails)
+    if (!atomic_load(&begun) || !made || atomic_fetch_add(made, 1) + 1 != fails)
         return false;
     if (is_excepted(caller))
         return false;
@@ -71,7 +72,7 @@ static int told_to = -1; /* a file, open from the beginning: a program may confi
 
 static void tell_count(void)
 {
-    unsigned long count = atomic_load(&made);
+    unsigned long count = made ? atomic_load(made) : 0;
     atomic_store(&begun, false);
     if (told_to >= 0)
         dprintf(told_to, "%lu\n", count);
@@ -81,6 +82,9 @@ static int run(int argc, char **argv, char **environment)
 {
     const char *number = getenv("PYTHIA_FAIL_ALLOCATION");
     const char *path = getenv("PYTHIA_ALLOCATIONS");
+    void *shared =
+        mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    made = shared == MAP_FAILED ? NULL : shared;
     fails = number ? strtoul(number, NULL, 10) : 0;
     if (path)
         told_to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

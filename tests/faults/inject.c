@@ -3,10 +3,10 @@
  *
  *     inject NUMBER FOLDER LOG COMMAND [ARGUMENT…]
  *
- * Counted are the calls that write, truncate, flush, rename, map and read files below FOLDER, an
- * absolute path without links. The one with that number fails, and is not made: writes with ENOSPC,
- * maps with ENOMEM, all else with EIO. After it the program runs on by itself, so that sanitizers
- * can look for leaks. LOG gets a line, "write /path" of the call that failed, or "count N" if none
+ * Counted are the calls, also of children, that write, truncate, flush, rename, map and read files
+ * below FOLDER, an absolute path without links. The one with that number fails, and is not made:
+ * writes with ENOSPC, maps with ENOMEM, all else with EIO. After it the program runs on by itself,
+ * so that sanitizers can look for leaks. LOG gets a line, "write /path" of the call that failed, or "count N" if none
  * did (NUMBER 0 only counts). Exits as the program does, with 128 and the signal's number if one
  * ended it; 77 if this cannot be done here. */
 #define _GNU_SOURCE
@@ -136,7 +136,7 @@ static void let_go(const struct injection *in, pid_t thread)
     ptrace(PTRACE_DETACH, thread, NULL, NULL);
     for (size_t i = 0; i < in->thread_count; i++) {
         pid_t other = in->threads[i];
-        if (other == thread || syscall(SYS_tgkill, in->program, other, SIGSTOP) != 0)
+        if (other == thread || syscall(SYS_tkill, other, SIGSTOP) != 0)
             continue;
         while (waitpid(other, &status, __WALL) == other && WIFSTOPPED(status)) {
             if (WSTOPSIG(status) == SIGSTOP) {
@@ -188,8 +188,8 @@ static int watch(struct injection *in)
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
     ptrace(PTRACE_SETOPTIONS, in->program, NULL,
-           (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
-                    PTRACE_O_EXITKILL));
+           (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+                    PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL));
     in->threads[in->thread_count++] = in->program;
     ptrace(PTRACE_SYSCALL, in->program, NULL, NULL);
     for (;;) {
