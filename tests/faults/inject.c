@@ -6,7 +6,8 @@
  * Counted are the calls, also of children, that write, truncate, flush, rename, map and read files
  * below FOLDER, an absolute path without links. The one with that number fails, and is not made:
  * writes with ENOSPC, maps with ENOMEM, all else with EIO. After it the program runs on by itself,
- * so that sanitizers can look for leaks. LOG gets a line, "write /path" of the call that failed, or "count N" if none
+ * so that sanitizers can look for leaks.
+ * LOG gets a line, "write /path" of the call that failed, or "count N" if none
  * did (NUMBER 0 only counts). Exits as the program does, with 128 and the signal's number if one
  * ended it; 77 if this cannot be done here. */
 #define _GNU_SOURCE
