@@ -332,3 +332,18 @@ int pythia_run_store_add_findings(struct pythia_run_store *s, int64_t run,
         return status;
     return end_transaction(s, add_findings(s, run, findings, count, e), e);
 }
+
+int pythia_run_store_set_git(struct pythia_run_store *s, int64_t run, const char *commit, int dirty,
+                             struct pythia_error *e)
+{
+    struct insertion i = {.statement = pythia__run_store_prepare(
+                              s, "UPDATE run SET git_commit = ?, git_dirty = ? WHERE id = ?", e)};
+    if (!i.statement)
+        return e->status;
+    put_string(&i, commit);
+    bind_number(&i, dirty);
+    bind_number(&i, run);
+    int status = step_insertion(s, &i, e);
+    sqlite3_finalize(i.statement);
+    return status;
+}

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
 
 PYTHIA = os.path.abspath(sys.argv[1])
@@ -45,6 +46,20 @@ class Runs(unittest.TestCase):
 
     def show(self, run=1):
         return json.loads(self.pythia("runs", "show", "--format", "json", str(run)).stdout)
+
+    def until(self, holds, run=1):
+        """The record, once that holds: what git says may come after the run."""
+        for _ in range(20 * HANGS):
+            record = self.show(run)
+            if holds(record):
+                return record
+            time.sleep(.05)
+        self.fail(record)
+
+    def git(self, *words, folder="."):
+        done = subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words], stdout=subprocess.PIPE,
+                              cwd=os.path.join(self.path, folder), check=True)
+        return done.stdout.decode().strip()
 
     def records(self, tag, wall, memory=1000000, count=8, command=None, **more):
         """Files as `pythia runs export` writes them, imported."""
@@ -83,10 +98,26 @@ class TestRecord(Runs):
         self.assertEqual(self.runs(), [])
 
     def test_memory_is_the_peak(self):
-        self.record("--", "python3", "-c", "x = bytearray(200 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1")
+        self.record("--", "dd", "if=/dev/zero", "of=/dev/null", "bs=200M", "count=1")  # one block, which it fills
         rss = self.show()["metrics"]["max_rss"]
         self.assertGreater(rss, 200 << 20)
-        self.assertLess(rss, 225 << 20)  # the interpreter takes some 10 MiB
+        self.assertLess(rss, 210 << 20)
+
+    def test_page_faults_are_those_of_getrusage(self):
+        text = ("import os, resource\nx = bytearray(20 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n"
+                "r = resource.getrusage(resource.RUSAGE_SELF)\nos.write(1, b'%d %d' % (r.ru_minflt, r.ru_majflt))\nos._exit(0)")
+        minor, major = map(int, self.record("--", "python3", "-c", text).stdout.split())
+        metrics = self.show()["metrics"]
+        self.assertGreater(minor, 5000)  # pages that it touches
+        self.assertTrue(minor <= metrics["minor_faults"] <= minor + 50, (minor, metrics))  # those of the last three calls
+        self.assertTrue(major <= metrics["major_faults"] <= major + 50, (major, metrics))
+
+    def test_wall_clock_time_is_that_from_start_to_end(self):
+        text = "import os, time\nstart = time.monotonic_ns()\ntime.sleep(.05)\nos.write(1, b'%d' % (time.monotonic_ns() - start))\nos._exit(0)"
+        begun = time.monotonic_ns()
+        inside = int(self.record("--", "python3", "-c", text).stdout)
+        outside = time.monotonic_ns() - begun
+        self.assertTrue(5e7 < inside <= self.show()["metrics"]["wall"] <= outside, (inside, outside, self.show()["metrics"]))
 
     def test_cpu_time_is_that_of_getrusage(self):
         text = ("import os, resource, sys\nfor i in range(3000000): pass\n"
@@ -172,14 +203,13 @@ class TestRecord(Runs):
         self.assertEqual(stat.S_IMODE(os.stat(self.db).st_mode), 0o600)
 
     def test_data_environment_and_commit_are_recorded(self):
-        git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
-        for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
-            subprocess.run([*git, *words], cwd=self.path, check=True)
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.path, stdout=subprocess.PIPE).stdout.decode().strip()
+        self.git("init", "-q")
+        self.git("commit", "-q", "--allow-empty", "-m", "x")
+        commit = self.git("rev-parse", "HEAD")
         self.environment.update(SECRET="s", MINE="m", OMP_NUM_THREADS="2")
         self.record("--tag", "v1", "--description", "why", "-m", "size=10", "-m", "a=b=c", "--environment", "MINE",
                     "--", "true")
-        run = self.show()
+        run = self.until(lambda run: "git_dirty" in run)
         self.assertEqual((run["tag"], run["description"], run["git_commit"], run["git_dirty"]), ("v1", "why", commit, 0))
         self.assertEqual(run["meta"]["size"], "10")
         self.assertEqual(run["meta"]["a"], "b=c")
@@ -243,6 +273,117 @@ class TestRecord(Runs):
     def test_nothing_is_recorded_if_nobody_wants_it(self):
         self.record("--no-record", "--", "true")
         self.assertFalse(os.path.exists(self.db))
+
+
+class TestSource(Runs):
+    """The commit, and whether tracked files have changed, of the folder that a run starts in."""
+
+    def setUp(self):
+        super().setUp()
+        self.git("init", "-q", "-b", "main", "tree")
+        self.tree = os.path.join(self.path, "tree")
+        self.file("tree/a", "one\n")
+        self.git("add", "a", folder="tree")
+        self.git("commit", "-q", "-m", "x", folder="tree")
+        self.commit = self.git("rev-parse", "HEAD", folder="tree")
+        os.mkdir(os.path.join(self.tree, "below"))
+
+    def recorded(self, folder="tree", *options, command="true"):
+        """What a run in that folder has of git at once: (commit, changed), each None if it is not known."""
+        done = subprocess.run([PYTHIA, "run", "-q", *options, "--", "/bin/sh", "-c", command], cwd=os.path.join(self.path, folder),
+                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HANGS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.known(self.last())
+
+    def last(self):
+        return max(run["id"] for run in self.runs())
+
+    def known(self, run):
+        record = self.show(run)
+        return record.get("git_commit"), record.get("git_dirty")
+
+    def settles(self, *expected):
+        """The last run has that in the end."""
+        run = self.last()
+        self.until(lambda record: (record.get("git_commit"), record.get("git_dirty")) == expected, run)
+
+    def stand_in(self, text):
+        """A git that is this script; it first writes its process id to a file."""
+        os.makedirs(os.path.join(self.path, "bin"), exist_ok=True)
+        path = self.file("bin/git", f"#!/bin/sh\necho $$ > '{self.path}/new'; mv '{self.path}/new' '{self.path}/pid'\n{text}\n")
+        os.chmod(path, 0o700)
+        self.environment["PATH"] = os.path.join(self.path, "bin") + ":" + os.environ["PATH"]
+
+    def end_stand_in(self):
+        path = os.path.join(self.path, "pid")
+        for _ in range(20 * HANGS):
+            if os.path.exists(path):
+                break
+            time.sleep(.05)
+        with open(path, encoding="ascii") as lines:
+            os.kill(int(lines.read()), signal.SIGKILL)
+        os.remove(path)
+
+    def test_a_tree_without_changes(self):
+        self.file("tree/untracked", "")
+        for folder in "tree", "tree/below":
+            self.assertEqual(self.recorded(folder)[0], self.commit)
+            self.settles(self.commit, 0)
+
+    def test_a_tree_with_changes(self):
+        self.file("tree/a", "two\n")
+        self.recorded()
+        self.settles(self.commit, 1)
+        self.git("add", "a", folder="tree")
+        self.recorded()
+        self.settles(self.commit, 1)
+
+    def test_wherever_git_keeps_the_commit(self):
+        self.git("pack-refs", "--all", folder="tree")
+        self.assertEqual(self.recorded()[0], self.commit)
+        self.git("commit", "-q", "--allow-empty", "-m", "later", folder="tree")  # a file again, over the packed one
+        later = self.git("rev-parse", "HEAD", folder="tree")
+        self.assertEqual(self.recorded()[0], later)
+        self.git("worktree", "add", "-q", "../second", "-b", "other", self.commit, folder="tree")
+        self.assertEqual(self.recorded("second")[0], self.commit)
+        self.settles(self.commit, 0)
+        self.git("checkout", "-q", "--detach", self.commit, folder="tree")
+        self.assertEqual(self.recorded()[0], self.commit)
+        self.git("init", "-q", "empty")  # no commit yet
+        self.assertEqual(self.recorded("empty"), (None, None))
+        self.assertEqual(self.recorded("."), (None, None))  # no repository
+
+    def test_without_git_the_commit_is_known(self):
+        self.environment["PATH"] = os.path.join(self.path, "nothing")
+        self.recorded()
+        self.settles(self.commit, None)
+
+    def test_a_git_that_fails_after_half_an_answer_says_nothing(self):
+        self.stand_in(f"echo '# branch.oid {self.commit}'; exit 1")
+        self.recorded(command="while [ ! -e ../pid ]; do sleep .01; done")
+        self.assertEqual(self.known(1), (self.commit, None))
+
+    def test_a_program_that_ends_first_does_not_wait(self):
+        os.mkfifo(os.path.join(self.path, "go"))
+        self.stand_in(f"read go < '{self.path}/go'; echo '# branch.oid {self.commit}'; echo $go")
+        for word, dirty in (("1 .M N... a", 1), ("# branch.head main", 0)):
+            self.assertEqual(self.recorded(), (self.commit, None))
+            self.file("go", word + "\n")
+            self.settles(self.commit, dirty)
+
+    def test_a_git_that_hangs_holds_nobody_up(self):
+        self.stand_in("exec sleep 1000")
+        self.assertEqual(self.recorded(), (self.commit, None))  # and whoever reads its output goes on
+        self.end_stand_in()
+        done = subprocess.run([PYTHIA, "run", "--repeat", "3", "--", "true"], cwd=self.tree, env=self.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HANGS)
+        self.assertEqual(done.stderr.count(b"git status takes more than 1 s here"), 1)
+        self.assertEqual([self.known(run) for run in (2, 3, 4)], 3 * [(self.commit, None)])
+
+    def test_the_runs_of_a_suite_know_it_each(self):
+        self.assertEqual(self.recorded("tree", "--repeat", "5")[0], self.commit)
+        self.settles(self.commit, 0)
+        self.assertEqual([self.known(run) for run in range(1, 6)], 5 * [(self.commit, 0)])
 
 
 class TestSuite(Runs):
@@ -384,14 +525,14 @@ class TestTraced(Runs):
 import sys, time
 slow = len(sys.argv) > 1
 def load(n):
-    time.sleep(.0005 + (.02 if slow and n % 2 else 0))
+    time.sleep(.0005 + (.02 if slow and n >= 2 else 0))
 def render():
     time.sleep(.0005)
 def request(n):
     load(n)
     render()
 for n in range(60):
-    request(n)
+    request(n % 4)
 """
 
     def test_callpaths_of_a_traced_run_are_recorded(self):
@@ -471,10 +612,11 @@ for n in range(60):
             runs = self.runs("--tag", "new+trace")
             self.assertEqual(len(runs), turn)
             finding = self.show(max(run["id"] for run in runs))["findings"][0]
-            if "load" in finding.get("place", "") and finding["share"] > .5:
+            if "load" in finding.get("place", "") and finding["share"] > .5 and finding.get("key"):
                 break
         self.assertIn("load", finding["place"])
         self.assertGreater(finding["share"], .5)
+        self.assertRegex(finding["key"], r"(^|\W)n(\W|$)")  # the variable: 2 and 3 are slow, 0 and 1 are not
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "late_git.h"
 #include "processes.h"
 #include "profilers.h"
 #include "pythia/bill.h"
@@ -52,7 +53,10 @@ static const char *const known_variables[] = {
 struct pythia__recording {
     const struct pythia__recording_settings *s;
     struct pythia_run_store *store;
+    char path[4096]; /* of the store */
     struct pythia_run_context context;
+    struct pythia__late_git late;
+    bool slow_git; /* it is not asked any more */
     regex_t redactions[PYTHIA_OPTION_TEXTS_MAX];
     size_t redaction_count;
     /* of the run that is made */
@@ -92,15 +96,14 @@ static int check_meta(const struct pythia__recording_settings *s)
 
 static int open_store(struct pythia__recording *r)
 {
-    char path[4096];
     struct pythia_error why = {0};
     int status = PYTHIA_OK;
     if (r->s->db)
-        snprintf(path, sizeof(path), "%s", r->s->db);
+        snprintf(r->path, sizeof(r->path), "%s", r->s->db);
     else
-        status = pythia_run_store_default(true, path, sizeof(path), &why);
+        status = pythia_run_store_default(true, r->path, sizeof(r->path), &why);
     if (status != PYTHIA_OK ||
-        (status = pythia_run_store_open(path, true, &r->store, &why)) != PYTHIA_OK)
+        (status = pythia_run_store_open(r->path, true, &r->store, &why)) != PYTHIA_OK)
         pythia_log_error(PYTHIA_LOG_ERROR, &why);
     return status;
 }
@@ -133,6 +136,7 @@ void pythia__recording_end(struct pythia__recording *r)
     for (size_t i = 0; i < r->redaction_count; i++)
         regfree(&r->redactions[i]);
     pythia_run_store_close(r->store);
+    pythia__late_git_leave(&r->late, r->path);
     pythia_arena_free(&r->arena);
     pythia_free(r);
 }
@@ -445,13 +449,14 @@ static int add_run_record(struct pythia__recording *r, const struct pythia__benc
     run->tag = r->s->tag;
     run->description = r->s->description;
     run->host = r->context.host;
-    run->git_commit = r->context.git_commit[0] ? r->context.git_commit : NULL;
-    run->git_dirty = r->context.git_dirty;
     run->version = PYTHIA_VERSION;
     made = made && add_meta_pairs(r, b, run) && redact_string(r, &run->description);
     if (!r->s->no_command_line)
         made = made && set_outputs(r, child->capture, run);
     int status = made ? read_traced(traced, &traces, run) : PYTHIA_ENOMEM;
+    bool late = !pythia_git_take(&r->late.question, 0, &r->context);
+    run->git_commit = r->context.git_commit[0] ? r->context.git_commit : NULL;
+    run->git_dirty = r->context.git_dirty;
     if (status != PYTHIA_OK ||
         (status = pythia_run_store_add(r->store, run, &run->id, &why)) != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "The run was not recorded: %s",
@@ -459,6 +464,10 @@ static int add_run_record(struct pythia__recording *r, const struct pythia__benc
                               : pythia_status_text(status));
     else if (!quiet)
         report_run(run);
+    r->late.context = r->context;
+    r->late.run = late && status == PYTHIA_OK ? run->id : 0;
+    if (late && status != PYTHIA_OK)
+        pythia_git_drop(&r->late.question);
     pythia_profile_destroy(traces.profile);
     pythia_arena_free(&traces.memory);
     if (traces.reading.vocabulary)
@@ -488,14 +497,30 @@ static void on_start(void *context, pid_t pid)
     pythia__profilers_start(&s->recording->profilers, pid);
 }
 
-/* git runs beside the program, because it may take longer than a short program does. */
+/* git runs beside the program, because it may take longer than a short program does. The next run
+ * of a suite waits for it, so that git is not measured with it, and does not see another state;
+ * where git is too slow for that, it is not asked again. */
+static void ask_git(struct pythia__recording *r)
+{
+    enum { SETTLE_MS = 1000 };
+    if (!pythia__late_git_settle(&r->late, r->store, SETTLE_MS)) {
+        r->slow_git = true;
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "git status takes more than %d s here, so the other runs do not record whether "
+                   "files have changed",
+                   SETTLE_MS / 1000);
+    }
+    pythia_git_ask(&r->late.question, &r->context);
+    if (r->slow_git)
+        pythia_git_drop(&r->late.question);
+}
+
 int pythia__recording_run(struct pythia__recording *r, const struct pythia__benchmark *benchmark,
                           struct pythia__child *child, const char *records, const char *report,
                           bool quiet, struct pythia__child_result *result)
 {
     const struct traced traced = {records, report};
     struct pythia__capture capture;
-    struct pythia_git_question git;
     struct pythia_run run = {0};
     struct started started = {r, *child};
     pythia_arena_clear(&r->arena);
@@ -505,13 +530,12 @@ int pythia__recording_run(struct pythia__recording *r, const struct pythia__benc
         *result = (struct pythia__child_result){.status = 1 << 8};
         return status;
     }
-    pythia_git_ask(&git);
+    ask_git(r);
     child->capture = &capture;
     child->set_up = set_up_child;
     child->on_start = on_start;
     child->context = &started;
     pythia__child_run(child, result);
-    pythia_git_answer(&git, &r->context);
     run.artifact_count = pythia__profilers_finish(&r->profilers, &r->arena, r->files);
     run.artifacts = r->files;
     status = add_run_record(r, benchmark, child, &traced, result, &run, quiet);

@@ -11,19 +11,8 @@ struct pythia_run_context {
     int git_dirty;       /* as in struct pythia_run */
 };
 
-/* Read the facts of this machine from /proc, /sys and uname(2). What is not there stays unknown. */
+/* Read the facts of this machine, and nothing of the source (run_git.h), from /proc, /sys and
+ * uname(2). What is not there stays unknown. */
 void pythia_run_context_read(struct pythia_run_context *c);
-
-/* A question to git that is under way: `git status` may take longer than the program that is run,
- * so it is asked before the program starts and answered after it ends. */
-struct pythia_git_question {
-    int pid, output; /* -1: there is nothing to ask */
-};
-
-/* Start git in the current folder if that is in a repository (a folder above has .git). */
-void pythia_git_ask(struct pythia_git_question *q);
-
-/* Wait for the answer, and put it into `c`. Without git installed, nothing is known. */
-void pythia_git_answer(struct pythia_git_question *q, struct pythia_run_context *c);
 
 #endif

@@ -36,6 +36,11 @@ int pythia_run_store_add_findings(struct pythia_run_store *s, int64_t run,
                                   const struct pythia_run_finding *findings, size_t count,
                                   struct pythia_error *e);
 
+/* Set the state of the source of a run that is there already: `commit` as in struct pythia_run, and
+ * `dirty` 0 or 1. PYTHIA_OK, also if the run is gone, or PYTHIA_EIO with the reason in `e`. */
+int pythia_run_store_set_git(struct pythia_run_store *s, int64_t run, const char *commit, int dirty,
+                             struct pythia_error *e);
+
 /* Which runs are meant; a member that is NULL or 0 excludes none. */
 struct pythia_run_filter {
     int64_t id;
