@@ -160,9 +160,13 @@ static void a_point_can_be_open_at_some_instances(void **state)
                                              .at = db_1,
                                              .at_count = 1},
                                      not_8 = {.id = PYTHIA_TEXT("shop:db:query"),
-                                              .at = pid_8,
-                                              .at_count = 1,
-                                              .except = true},
+                                              .except = pid_8,
+                                              .except_count = 1},
+                                     at_1_not_8 = {.id = PYTHIA_TEXT("shop:db:query"),
+                                                   .at = db_1,
+                                                   .at_count = 1,
+                                                   .except = pid_8,
+                                                   .except_count = 1},
                                      all = {.id = PYTHIA_TEXT("shop:db:query")};
     struct pythia_control *c = make();
     struct pythia_error e = {0};
@@ -184,7 +188,12 @@ static void a_point_can_be_open_at_some_instances(void **state)
     assert_false(opens(c, "db-2:8:y", 1 * S, &a));
     assert_true(opens(c, "h:1", 1 * S, &a));
     assert_counts(c, "2 of 3; ");
-    assert_int_equal(c->ops->apply(c, &all, 1, 3, 1 * S, &e), PYTHIA_OK);
+    assert_int_equal(c->ops->apply(c, &at_1_not_8, 1, 3, 1 * S, &e), PYTHIA_OK);
+    assert_true(opens(c, "db-1:7:x", 1 * S, &a));
+    assert_false(opens(c, "db-1:8:later", 1 * S, &a));
+    assert_false(opens(c, "db-2:8:y", 1 * S, &a));
+    assert_false(opens(c, "h:1", 1 * S, &a));
+    assert_int_equal(c->ops->apply(c, &all, 1, 4, 1 * S, &e), PYTHIA_OK);
     assert_true(opens(c, "db-2:8:y", 1 * S, &a));
     assert_counts(c, "3 of 3; ");
     assert_int_equal(c->ops->off(c, true, 1 * S, &e), PYTHIA_OK);

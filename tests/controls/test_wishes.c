@@ -98,7 +98,11 @@ static void wishes_for_other_instances_stay_apart(void **state)
     const struct pythia_control_wish wishes[] = {
         {.id = PYTHIA_TEXT("m"), .at = two_one, .at_count = 3, .types = a_b, .type_count = 1},
         {.id = PYTHIA_TEXT("m"), .at = one_two, .at_count = 2, .types = c_a, .type_count = 1},
-        {.id = PYTHIA_TEXT("m"), .at = one_two, .at_count = 2, .except = true},
+        {.id = PYTHIA_TEXT("m"),
+         .at = one_two,
+         .at_count = 2,
+         .except = two_one,
+         .except_count = 3},
         {.id = PYTHIA_TEXT("m"), .types = a_b, .type_count = 1},
         {.id = PYTHIA_TEXT("a"), .at = one_two, .at_count = 1},
     };
@@ -110,11 +114,12 @@ static void wishes_for_other_instances_stay_apart(void **state)
     assert_int_equal(pythia_wishes_end(&w, 1), 4);
     assert_null(w.wishes[1].at); /* for all instances comes first */
     assert_int_equal(w.wishes[1].type_count, 1);
-    assert_false(w.wishes[2].except);
+    assert_int_equal(w.wishes[2].except_count, 0);
     assert_int_equal(w.wishes[2].at_count, 2); /* each place once */
     assert_memory_equal(w.wishes[2].at[0].bytes, "db-1/", 5);
     assert_int_equal(w.wishes[2].type_count, 2); /* of both for the same places */
-    assert_true(w.wishes[3].except);
+    assert_int_equal(w.wishes[3].except_count, 2);
+    assert_memory_equal(w.wishes[3].except[1].bytes, "db-2/", 5);
     assert_null(w.wishes[3].types);
     pythia_wishes_free(&w);
     assert_true(equal(

@@ -53,7 +53,7 @@ static int apply(struct pythia_control *c, const struct pythia_control_wish *wis
         f->points[i].told = wish != NULL;
         f->points[i].types = wish && wish->types ? wish->type_count : 0;
         f->points[i].places = wish && wish->at ? wish->at_count : 0;
-        f->points[i].except = wish && wish->except;
+        f->points[i].except = wish && wish->except_count > 0;
     }
     for (size_t w = 0; w < count; w++) {
         bool known = false;

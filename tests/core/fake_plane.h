@@ -29,7 +29,7 @@ struct fake_point {
     unsigned switches; /* how often `told` changed */
     size_t types;      /* for how many types; 0: all */
     size_t places;     /* that it was told; 0: all instances */
-    bool except;       /* all but these */
+    bool except;       /* all but some */
 };
 
 struct fake_plane {

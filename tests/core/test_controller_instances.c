@@ -51,7 +51,8 @@ static void a_plane_gets_places_only_if_it_can_tell_instances_apart(void **state
         assert_int_equal(p.placed, can);
         assert_int_equal(pythia_controller_tells_instances(c, PYTHIA_TEXT("shop:pay")), can);
         assert_false(pythia_controller_tells_instances(c, PYTHIA_TEXT("shop:nothing")));
-        wishes[0].except = true;
+        wishes[0] = (struct pythia_control_wish){
+            .id = PYTHIA_TEXT("shop:pay"), .except = db_1_2, .except_count = 2};
         want(c, wishes, 1, &now);
         assert_int_equal(f.points[0].told, can);
         assert_int_equal(f.points[0].except, can);
@@ -72,7 +73,8 @@ static void other_places_are_another_set(void **state)
     wish.at_count = 2;
     want(c, &wish, 1, &now);
     assert_int_equal(f.version, 2);
-    wish.except = true;
+    wish.except = db_1_2;
+    wish.except_count = 1;
     want(c, &wish, 1, &now);
     assert_int_equal(f.version, 3);
     assert_int_equal(pythia_controller_numbers(c).switches, 3);

@@ -36,7 +36,7 @@ class Settings(unittest.TestCase):
 
     def test_good_ones(self):
         for text in ("", "# nothing\n", "connections: 4\n", "otlp-http: 'off'\n", "always: [a, b]\nnever:\n  - c\n",
-                     "otlp:\n  http: off\n  grpc: 127.0.0.1:1\n", "---\ninsecure: true\ncontrol: '*:1'\n", "body-max: 1M\n"):
+                     "always: [db-1/store/*/read, '*/x', a/b:c/d]\nnever: //*/x\n", "otlp:\n  http: off\n  grpc: 127.0.0.1:1\n", "---\ninsecure: true\ncontrol: '*:1'\n", "body-max: 1M\n"):
             code, said = self.check(text)
             self.assertEqual((code, said.startswith("pythiad: The settings are valid: body-max=")), (0, True), (text, said))
         self.assertEqual(rig.run(self, "--check-config")[0], 0)
@@ -62,7 +62,8 @@ class Settings(unittest.TestCase):
             self.assertIn(why, said, text)
 
     def test_what_does_not_go_together(self):
-        for text in ("memory: 10M\nmemory-hard: 1M\n", "body-max: 2M\ninflated-max: 1M\n", "quiet: true\nverbose: true\n",
+        for text in ("always: ['']\n", "never: ['db-1/store\\']\n", "always: [" + "h" * 513 + "/store]\n",
+                     "memory: 10M\nmemory-hard: 1M\n", "body-max: 2M\ninflated-max: 1M\n", "quiet: true\nverbose: true\n",
                      "tls-key: /x\n", "tls-trust: /x\n", "otlp-http: nowhere\n", "control: '*:1'\n"):
             self.assertEqual(self.check(text)[0], 2, text)
         code, said = rig.run(self, "--check-config", "--config=/no/such/file")

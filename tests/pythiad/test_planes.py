@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import threading
 import time
 import unittest
@@ -222,13 +223,14 @@ class Evidence(Case):
 
 class Instances(unittest.TestCase):
     """A pin may hold at some instances only."""
+    options = ()
 
     def setUp(self):
         self.folder = rig.make_folder(self)
         self.start()
 
     def start(self):
-        self.pythiad = rig.Pythiad(self, "--learn=default", f"--state={self.folder}/state.db", folder=self.folder)
+        self.pythiad = rig.Pythiad(self, "--learn=default", f"--state={self.folder}/state.db", *self.options, folder=self.folder)
         self.agents = {}
         for instance in ("db-1:11:a", "db-1:12:b", "db-2:13:c"):
             self.join(instance)
@@ -303,6 +305,78 @@ class Instances(unittest.TestCase):
         self.assertEqual(answer.status, 404)  # no type is known
         self.order("level", "function", "*/store/*/read")
         self.becomes("", "")
+
+
+class InstancesOfSettings(Instances):
+    """--always and --never hold at some instances, and for what turns up later, without a restart."""
+    options = ("--always=db-1/store/*/read", "--always=*/store/*/write", "--never=db-*/store/12", "--always=///late*")
+
+    def test_a_setting_holds_where_it_says_so_also_later(self):
+        self.becomes("11", "1113")
+        self.join("db-1:14:d")
+        self.join("db-3:15:e")
+        self.join("web-1:12:f")  # not on db-*
+        self.becomes("1114", "1112131415")
+        rig.until(lambda: self.pythiad.metric("pythia_desired_in_force") == 1, 5)
+        rig.until(lambda: self.shown("store:db:read")["open_instances"] == 2, 5)
+        read, write = self.shown("store:db:read"), self.shown("store:write")
+        self.assertEqual((read["pin"], read["places"], read["closed_places"]), (None, ["db-1/*"], ["db-*/12"]))
+        self.assertEqual((write["wanted"], write["places"], write["closed_places"]), (True, None, ["db-*/12"]))
+        self.assertRegex(self.pythiad.ctl("points").stdout, r"open .*  store:write  \(applied, at 5 of 6 instances, ")
+        # A service and a trace point that nobody had before.
+        late = Agent(self.pythiad, "shop", ("later", "late/one", "soon"), instance="web-1:20:a")
+        self.assertEqual(late.report().status, 200)
+        rig.until(lambda: (late.poll() or {"open": []})["open"] == ["shop:late/one", "shop:later"], 5)
+        self.becomes("1114", "1112131415")
+
+    def test_pins_by_hand_hold_together_with_it(self):
+        self.becomes("11", "1113")
+        self.order("open", "db-2/store/13/read")
+        self.becomes("1113", "1113")
+        self.order("close", "/store/11/write")  # over --always
+        self.becomes("1113", "13")
+        answer = self.pythiad.post("/v1/open", {"trace_points": ["db-*/store/12/read"]})  # not over --never
+        self.assertEqual((answer.status, answer.json["trace_points"], answer.json["obeyed"]), (200, 1, 0))
+        self.becomes("11", "13")  # in place of the former order
+        self.order("close", "store:db:read")
+        self.becomes("", "13")
+        self.order("unpin", "store:*")
+        self.becomes("11", "1113")
+
+    def test_it_survives_a_restart(self):
+        self.order("open", "db-2/store/13/read")
+        self.becomes("1113", "1113")
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+        self.start()
+        self.becomes("1113", "1113")
+
+    def test_how_a_text_is_read(self):
+        self.pythiad.logged(r"a pattern of ids has a colon after the service, .*: setting=always, text=\*/store/\*/write$")
+        self.assertNotIn("text=db-1", self.pythiad.log)
+
+    test_a_pin_holds_where_it_was_asked_for = test_a_pin_survives_a_restart = test_what_some_instances_cannot_have = None
+
+
+class OtherSettings(Instances):
+    """A setting that is read again; ids and services with a slash."""
+
+    def start(self):
+        self.pythiad = rig.Pythiad(self, "--learn=default", config="always: ['db-1/store/11/read']\n", folder=self.folder)
+        self.agents = {}
+        for instance in ("db-1:11:a", "db-1:12:b", "db-2:13:c"):
+            self.join(instance)
+
+    def test_settings_are_read_again(self):
+        self.becomes("11", "")
+        with open(os.path.join(self.folder, "pythiad.yaml"), "w", encoding="utf-8") as to:
+            to.write("always: ['/store/1[23]', 'team/db:*/x', '*/y', '*:*/z']\nnever: ['db-2/store/*/write']\n")
+        self.pythiad.signal(signal.SIGHUP)
+        self.becomes("1213", "12")
+        team = Agent(self.pythiad, "team/db", ("GET /x", "GET /y", "GET /z"), instance="db-1:30:a")
+        self.assertEqual(team.report().status, 200)
+        rig.until(lambda: (team.poll() or {"open": []})["open"] == ["team/db:GET /x", "team/db:GET /z"], 5)
+
+    test_a_pin_holds_where_it_was_asked_for = test_a_pin_survives_a_restart = test_what_some_instances_cannot_have = None
 
 
 class OneOfSeveral(unittest.TestCase):

@@ -87,7 +87,7 @@ class Prices(unittest.TestCase):
         folder = rig.make_folder(self)
         program, path, gate = start_program(self, folder, 200, 200, ["once"])
         daemon = rig.Pythiad(self, f"--gate={gate}", "--quiet-ms=200", "--points=0", "--learn-requests=30",
-                             "--cycle-requests=1000000", "--cycle-seconds=5", folder=folder)
+                             "--cycle-requests=1000000", "--cycle-seconds=5", "--always=*/load/4711/p1", folder=folder)
 
         def points():
             return {p["trace_point"]: p for p in daemon.get("/v1/points").json}
@@ -108,6 +108,7 @@ class Prices(unittest.TestCase):
         self.assertGreater(known["load:once"]["price_ns"], 1, known["load:once"])
         self.assertEqual(daemon.metric("pythia_points_mute"), 0)
         # One switch is for all processes.
+        daemon.logged("always or never names at some instances are left to the search, .*: trace-points=1$")
         refused = daemon.ctl("open", "*/load/4711/p1")
         self.assertIn("pythiad refuses (409): these trace points cannot be switched at some instances only: */load/4711/p1; "
                       "their control plane has one switch for all instances of a service; leave out HOST and PROCESS",

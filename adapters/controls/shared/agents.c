@@ -305,13 +305,20 @@ static size_t wish_of(const struct pythia__agents *a, struct pythia__agent_point
     return point->wish;
 }
 
+static bool has_instance(const struct pythia_text *places, size_t count,
+                         struct pythia_text instance)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pythia_instances_has(places[i], instance))
+            return true;
+    return false;
+}
+
 /* Is the wish about this instance? */
 static bool is_for(const struct pythia_control_wish *wish, struct pythia_text instance)
 {
-    bool at = false;
-    for (size_t i = 0; wish->at && i < wish->at_count && !at; i++)
-        at = pythia_instances_has(wish->at[i], instance);
-    return !wish->at || at != wish->except;
+    return (!wish->at || has_instance(wish->at, wish->at_count, instance)) &&
+           !has_instance(wish->except, wish->except_count, instance);
 }
 
 enum part { OPEN, OPEN_FOR, CLOSED, NOT_LISTED };
@@ -424,7 +431,7 @@ static uint64_t find_list_key(const struct pythia__agents *a, struct pythia_text
 {
     uint64_t key = 0;
     for (size_t i = 0; i < a->wishes.count && a->placed; i++)
-        if (a->wishes.wishes[i].at)
+        if (pythia_wishes_is_placed(&a->wishes.wishes[i]))
             key = pythia_hash_mix(key, is_for(&a->wishes.wishes[i], instance));
     return key;
 }
@@ -652,7 +659,7 @@ int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_w
         a->typed = a->placed = false;
         for (size_t i = 0; i < count; i++) {
             a->typed = a->typed || wishes[i].types;
-            a->placed = a->placed || wishes[i].at;
+            a->placed = a->placed || pythia_wishes_is_placed(&wishes[i]);
         }
     }
     a->version = version;

@@ -17,15 +17,29 @@ static int compare_wish_ids(const void *a, const void *b)
                                ((const struct pythia_control_wish *)b)->id);
 }
 
+bool pythia_wishes_is_placed(const struct pythia_control_wish *wish)
+{
+    return wish->at || wish->except_count > 0;
+}
+
+/* No list (NULL) comes first. */
+static int compare_place_lists(const struct pythia_text *x, size_t x_count,
+                               const struct pythia_text *y, size_t y_count)
+{
+    int order = (x != NULL) - (y != NULL);
+    for (size_t i = 0; order == 0 && x && i < x_count && i < y_count; i++)
+        order = pythia_text_compare(x[i], y[i]);
+    return order || !x ? order : (x_count > y_count) - (x_count < y_count);
+}
+
 /* 0: both wishes are about the same instances. A wish for all comes first. */
 static int compare_places(const struct pythia_control_wish *x, const struct pythia_control_wish *y)
 {
-    int order = (x->at != NULL) - (y->at != NULL);
-    if (order == 0 && x->at)
-        order = x->except - y->except;
-    for (size_t i = 0; order == 0 && x->at && i < x->at_count && i < y->at_count; i++)
-        order = pythia_text_compare(x->at[i], y->at[i]);
-    return order || !x->at ? order : (x->at_count > y->at_count) - (x->at_count < y->at_count);
+    int order = pythia_wishes_is_placed(x) - pythia_wishes_is_placed(y);
+    if (order == 0)
+        order = compare_place_lists(x->at, x->at_count, y->at, y->at_count);
+    return order ? order
+                 : compare_place_lists(x->except, x->except_count, y->except, y->except_count);
 }
 
 static int compare_wishes(const void *a, const void *b)
@@ -51,9 +65,10 @@ static size_t count_wish_bytes(const struct pythia_control_wish *wishes, size_t 
     *types = *places = 0;
     for (size_t i = 0; i < count; i++) {
         *types += wishes[i].types ? wishes[i].type_count : 0;
-        *places += wishes[i].at ? wishes[i].at_count : 0;
+        *places += (wishes[i].at ? wishes[i].at_count : 0) + wishes[i].except_count;
         bytes += wishes[i].id.size + count_text_bytes(wishes[i].types, wishes[i].type_count) +
-                 count_text_bytes(wishes[i].at, wishes[i].at_count);
+                 count_text_bytes(wishes[i].at, wishes[i].at_count) +
+                 count_text_bytes(wishes[i].except, wishes[i].except_count);
     }
     return bytes;
 }
@@ -94,18 +109,30 @@ static size_t settle_texts(struct pythia_text *texts, size_t count)
     return kept;
 }
 
+/* Copy places to `list`, in order and each once; returns how many. */
+static size_t copy_places(const struct pythia_text *places, size_t count, struct pythia_text *list,
+                          char **at)
+{
+    for (size_t i = 0; i < count; i++)
+        list[i] = copy_wish_text(at, places[i]);
+    return settle_texts(list, count);
+}
+
 /* The copy of one wish: its texts at *at, its types and places in order in *list. */
 static struct pythia_control_wish copy_wish(const struct pythia_control_wish *from,
                                             struct pythia_text **list, char **at)
 {
-    struct pythia_control_wish to = {.id = copy_wish_text(at, from->id), .except = from->except};
+    struct pythia_control_wish to = {.id = copy_wish_text(at, from->id)};
     struct pythia_text *next = *list;
     if (from->at) {
         to.at = next;
-        for (size_t i = 0; i < from->at_count; i++)
-            next[i] = copy_wish_text(at, from->at[i]);
-        to.at_count = settle_texts(next, from->at_count);
+        to.at_count = copy_places(from->at, from->at_count, next, at);
         next += from->at_count;
+    }
+    if (from->except_count > 0) {
+        to.except = next;
+        to.except_count = copy_places(from->except, from->except_count, next, at);
+        next += from->except_count;
     }
     if (from->types) {
         to.types = next;

@@ -245,7 +245,9 @@ static void show_instances(struct pythia_buf *to, const json_t *point)
 {
     json_int_t known = json_integer_value(json_object_get(point, "instances"));
     json_int_t open = json_integer_value(json_object_get(point, "open_instances"));
-    if (json_is_array(json_object_get(point, "places")) || (open > 0 && open < known))
+    bool placed = json_is_array(json_object_get(point, "places")) ||
+                  json_is_array(json_object_get(point, "closed_places"));
+    if (placed || (open > 0 && open < known))
         pythia_buf_printf(to, ", at %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " instances",
                           open, known);
 }
@@ -430,13 +432,14 @@ void pythia__show_done(struct pythia_buf *to, const json_t *answer)
             json_integer_value(json_object_get(answer, "desired_version")));
         const json_t *obeyed = json_object_get(answer, "obeyed");
         if (obeyed && json_integer_value(obeyed) < points)
-            pythia_buf_printf(to,
-                              "%" JSON_INTEGER_FORMAT
-                              " of them %s not as ordered: entry points stay "
-                              "open while the search runs, and what costs too much stays closed "
-                              "(pythia ctl points shows each)\n",
-                              points - json_integer_value(obeyed),
-                              points - json_integer_value(obeyed) == 1 ? "is" : "are");
+            pythia_buf_printf(
+                to,
+                "%" JSON_INTEGER_FORMAT " of them %s not as ordered: entry points stay "
+                "open while the search runs, and what --never closes or costs too much "
+                "stays closed "
+                "(pythia ctl points shows each)\n",
+                points - json_integer_value(obeyed),
+                points - json_integer_value(obeyed) == 1 ? "is" : "are");
     }
 }
 

@@ -164,6 +164,7 @@ static int note_point(void *context, const struct pythia_control_point *point)
         known->pending_ns = v->now_ns;
         known->asked_version = plane->version;
         plane->stale = true;
+        c->numbers.changes++;
         begin_count(c, known);
     }
     update_seen(c, known);
@@ -189,7 +190,9 @@ static int read_inventory(struct pythia_controller *c, size_t index, uint64_t no
     if (status != PYTHIA_OK) /* some points may not have been seen this time */
         return status == PYTHIA_ENOMEM ? status : PYTHIA_OK;
     plane->looked_ns = now_ns;
-    if (pythia__controlled_sweep(&c->table, index, plane->look) > 0)
+    size_t gone = pythia__controlled_sweep(&c->table, index, plane->look);
+    c->numbers.changes += gone;
+    if (gone > 0)
         plane->stale = true;
     return PYTHIA_OK;
 }
@@ -223,13 +226,13 @@ static uint64_t number_wishes(struct wished w, bool by_type)
 {
     if (w.count == 0)
         return CLOSED;
-    if (!w.first->at && (!w.first->types || !by_type))
+    if (!pythia_wishes_is_placed(w.first) && (!w.first->types || !by_type))
         return OPEN;
     uint64_t number = 0;
     for (size_t i = 0; i < w.count; i++) {
         number = mix_texts(number, by_type ? w.first[i].types : NULL, w.first[i].type_count);
         number = mix_texts(number, w.first[i].at, w.first[i].at_count);
-        number = pythia_hash_mix(number, w.first[i].except);
+        number = mix_texts(number, w.first[i].except, w.first[i].except_count);
     }
     return number > OPEN ? number : number + 2;
 }
@@ -249,7 +252,7 @@ static struct wished find_wishes(const struct pythia_controller *c,
         return (struct wished){room, 1};
     if (p->quarantined_ns)
         return (struct wished){NULL, 0};
-    bool for_all = found.count > 0 && !found.first->at;
+    bool for_all = found.count > 0 && !pythia_wishes_is_placed(found.first);
     if (!plane->control->ops->by_instance || (for_all && !found.first->types))
         found.count = for_all;
     return found;
@@ -693,7 +696,7 @@ static struct pythia_controlled describe_point(const struct pythia_controller *c
         .price_known = isnan(p->price_ns) ? seen->price_known : PYTHIA_PRICE_MEASURED,
         .hits = p->hits > seen->spans ? p->hits : seen->spans,
         .wanted = p->pinned ? p->open_by_default : wished.count > 0,
-        .placed = !p->pinned && wished.count > 0 && wished.first->at,
+        .placed = !p->pinned && wished.count > 0 && pythia_wishes_is_placed(wished.first),
         .instances = p->instances,
         .open_at = p->open_at,
         .pinned = p->pinned,

@@ -28,6 +28,7 @@
 #include "switching/inventory.h"
 #include "switching/load.h"
 #include "switching/pins.h"
+#include "switching/places.h"
 #include "switching/restore.h"
 #include "switching/saved_search.h"
 #include "switching/switching.h"
@@ -728,6 +729,7 @@ static int make_switching(struct pythia__daemon *d, struct pythia_error *e)
         (status = begin_collecting(d, e)) != PYTHIA_OK || (status = make_live(d, e)) != PYTHIA_OK ||
         (status = pythia__restore_off(w)) != PYTHIA_OK)
         return status;
+    pythia__places_tell(&d->engine.s);
     return pythia__restore_switches(w);
 }
 

@@ -149,6 +149,42 @@ static const char taking[] =
     "shows it too; /metrics counts it (_pythia\\_breaker\\_trips\\_total_) and lists the points "
     "closed this way (_pythia\\_point\\_dropped_ with reason=\"breaker\").\n\n";
 
+static const char pins_section[] =
+    "# PINS\n\n"
+    "*--always* and *--never* pin trace points whatever the search decides, as *pythia ctl open* "
+    "and "
+    "*close* do by hand. A text of them is one of these:\n\n"
+    "*SERVICE:NAME*\n"
+    "\tThe id of a trace point, or a pattern of ids with *\\**, *?* and *[*, which also holds for "
+    "trace "
+    "points that turn up later.\n\n"
+    "*HOST/SERVICE/PROCESS/FUNCTION*\n"
+    "\tFour such patterns, of which an empty or missing one means any, as for *pythia-ctl*(1): the "
+    "trace points of services that match SERVICE, whose id without the service, or span name, "
+    "matches FUNCTION, at instances that match HOST and PROCESS. They are compared with what "
+    "control "
+    "planes report, also with trace points and instances that turn up later. HOST is compared with "
+    "the name of the instance up to its first colon, PROCESS with its process id and with its "
+    "whole "
+    "name.\n\n"
+    "A text has the second form if it has a slash, and no colon before its second slash. So "
+    "_\\*/x_ names the trace points of the service _x_ on all hosts, and _\\*:\\*/x_ those whose "
+    "id ends with /x; the log says so at the start. A text that is the id of a trace point is "
+    "always "
+    "taken as that. Parts that can match nothing, because they end with a single backslash or are "
+    "longer than 512 bytes, are refused at the start.\n\n"
+    "Pins of the settings and pins by hand hold together. Where they contradict each other, the "
+    "trace point is closed: *--never* has precedence over *--always* and over *pythia ctl open*, "
+    "*pythia ctl close* over *--always*, at each instance by itself. Entry points, which are open "
+    "by default, stay open.\n\n"
+    "Only agents that poll (*pythia-control-http*(7)) can have a trace point open at some "
+    "instances "
+    "of a service. Trace points of other control planes are left to the search if HOST or PROCESS "
+    "is "
+    "given; the log says how many. In a Kafka group that shares a search, pins by place concern "
+    "the "
+    "switches of that member, not the search.\n\n";
+
 static const char kafka_section[] =
     "# KAFKA\n\n"
     "*--kafka* _kafka://HOST:PORT[,HOST:PORT...]/TOPIC?group=NAME&evidence=TOPIC&SETTING=VALUE..._ "
@@ -460,6 +496,8 @@ static const char starting[] =
     "```\n$ printf '%s\\\\n' '- type: \"shop:POST /checkout\"' '  p99: < 250ms' \\\\\n"
     "    > expected.yaml\n"
     "$ pythiad --expect expected.yaml\n```\n\n"
+    "Keep the queries of the service _store_ open on one host, and never open what it logs:\n\n"
+    "```\n$ pythiad --always 'db-1/store/*/query*' --never 'store:log*'\n```\n\n"
     "See each span as it arrives:\n\n"
     "```\n$ pythiad --span-log /var/log/pythia/spans.log &\n"
     "$ tail -F /var/log/pythia/spans.log | grep ' end '\n```\n\n"
@@ -507,6 +545,7 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia_buf_puts(to, settings);
     pythia_options_scdoc(pythia__settings_table, to);
     pythia_buf_puts(to, taking);
+    pythia_buf_puts(to, pins_section);
     pythia_buf_puts(to, kafka_section);
     pythia_buf_puts(to, kafka_search_section);
     pythia_buf_puts(to, limits);

@@ -8,6 +8,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "switching/pins.h"
+#include "switching/places.h"
 
 static const char *get_setting_text(const void *settings, size_t offset)
 {
@@ -96,6 +97,7 @@ void pythia__daemon_reload(struct pythia__daemon *d)
     pythia__log_level(&d->engine.s);
     pythia_overhead_set_limit(d->switching.overhead, d->engine.s.max_overhead_pct / 100);
     pythia_breaker_set_limit(d->switching.breaker, d->engine.s.breaker_ns);
+    pythia__places_tell(&d->engine.s);
     d->reloads++;
     pythia_log(PYTHIA_LOG_INFO, "Read the settings again");
 }

@@ -7,6 +7,7 @@
 #include "pythia/mem.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "shared/pin_place.h"
 #include "switching/pins.h"
 #include "switching/saved_search.h"
 
@@ -16,7 +17,7 @@ static int add_shared_pins(struct pythia_buf *text, const char *name, struct pyt
     int status = PYTHIA_OK;
     for (size_t i = 0; i < pins->count && status == PYTHIA_OK; i++) {
         pythia_buf_printf(text, ", %s=%s", name, pins->texts[i]);
-        status = pythia_open_points_add(to, pythia_text_of(pins->texts[i]));
+        status = pythia__pin_place_add(to, pins->texts[i]); /* places concern switches alone */
     }
     return status;
 }

@@ -14,7 +14,7 @@ function isPinned(point) {
 }
 
 function isOpenAtSome(point) {
-    return Boolean(point.places) || (point.open_instances > 0 && point.open_instances < point.instances);
+    return Boolean(point.places || point.closed_places) || (point.open_instances > 0 && point.open_instances < point.instances);
 }
 
 /** What a point is, in words; the first is its state. */

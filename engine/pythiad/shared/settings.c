@@ -6,6 +6,7 @@
 #include "listen/listen.h"
 #include "machine.h"
 #include "notify/notify_target.h"
+#include "pin_place.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
 #include "pythia/request_type.h"
@@ -248,10 +249,10 @@ const struct pythia_option pythia__settings_table[] = {
                        "What is expected of requests, as of pythia check: reports have a section "
                        "of it, and a type that violates an expectation is searched first"),
     PYTHIA_FLAG("observe-only", 0, AT(observe_only), "Only report what would be opened and closed"),
-    TEXTS("always", "ID|PATTERN", AT(always),
-          "Keep these trace points open: an id, or a pattern with * and ? (may be given several "
-          "times)"),
-    TEXTS("never", "ID|PATTERN", AT(never),
+    TEXTS("always", "ID|PATTERN|PLACE", AT(always),
+          "Keep these trace points open: an id, a pattern with * and ?, or "
+          "HOST/SERVICE/PROCESS/FUNCTION (see PINS; may be given several times)"),
+    TEXTS("never", "ID|PATTERN|PLACE", AT(never),
           "Never open these trace points, but for entry points of services once the search has "
           "begun; "
           "syntax as for --always"),
@@ -460,6 +461,12 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
                                 "tls-key and tls-certificate must be given together");
     if (s->tls_trust && !s->tls_key)
         return pythia_error_set(e, PYTHIA_EUSAGE, "tls-trust requires tls-key and tls-certificate");
+    for (size_t i = 0; i < s->always.count; i++)
+        if (pythia__pin_place_check("always", s->always.texts[i], e) != PYTHIA_OK)
+            return PYTHIA_EUSAGE;
+    for (size_t i = 0; i < s->never.count; i++)
+        if (pythia__pin_place_check("never", s->never.texts[i], e) != PYTHIA_OK)
+            return PYTHIA_EUSAGE;
     for (size_t i = 0; i < s->redact.count; i++)
         if (pythia_redaction_check(s->redact.texts[i], e) != PYTHIA_OK)
             return PYTHIA_EUSAGE;

@@ -52,7 +52,8 @@ static void add_open(const struct pythia__switching *w, struct open *o, uint32_t
 }
 
 /* Pins that hold at some instances only. What the search wants is closed there, or what it does not
- * want is opened there, unless it costs too much. `first`: of the wishes for the point so far. */
+ * want is opened there, unless it costs too much. What closes has precedence, as it has among pins
+ * that hold everywhere. `first`: of the wishes for the point so far. */
 static void add_placed(const struct pythia__switching *w, struct open *o, uint32_t point,
                        size_t first)
 {
@@ -60,16 +61,13 @@ static void add_placed(const struct pythia__switching *w, struct open *o, uint32
     size_t pin = pythia_wishes_find(&w->placed, id);
     if (pin == PYTHIA_NO_WISH)
         return;
-    struct pythia_control_wish wish = w->placed.wishes[pin];
-    for (size_t i = first; i < o->count && wish.except; i++) {
-        /* What is open at one instance only is then open at none, because that may be this one. */
-        bool partial = o->wishes[i].at != NULL;
-        o->wishes[i].at = wish.at;
-        o->wishes[i].at_count = partial ? 0 : wish.at_count;
-        o->wishes[i].except = !partial;
+    const struct pythia_control_wish *pinned = &w->placed.wishes[pin];
+    for (size_t i = first; i < o->count; i++) {
+        o->wishes[i].except = pinned->except;
+        o->wishes[i].except_count = pinned->except_count;
     }
-    if (!wish.except && !pythia_open_points_has(w->never, point))
-        o->wishes[o->count++] = wish;
+    if (pinned->at_count > 0 && !pythia_open_points_has(w->never, point))
+        o->wishes[o->count++] = *pinned;
 }
 
 /* To be freed in any case, and not to be moved. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -5,6 +5,7 @@
 
 #include "chosen.h"
 #include "desired.h"
+#include "pins.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -140,6 +141,8 @@ int pythia__switching_meet_inventory(struct pythia__switching *w, uint64_t now)
     if (status != PYTHIA_OK)
         return status;
     w->points_pinned = points;
+    if ((status = pythia__switching_match_places(w, n.changes)) != PYTHIA_OK)
+        return status;
     if (pythia_vocabulary_tracepoints(w->e->vocabulary) != before)
         status = pythia__switching_want(w);
     if (status != PYTHIA_OK)

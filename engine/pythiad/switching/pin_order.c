@@ -4,11 +4,11 @@
 
 #include "fixed.h"
 #include "pins.h"
-#include "places.h"
 #include "pythia/instances.h"
 #include "pythia/mem.h"
 #include "pythia/open_points.h"
 #include "pythia/status.h"
+#include "shared/pin_place.h"
 
 /* A trace point of an order. */
 struct ordered {
@@ -95,7 +95,7 @@ static int add_matches(struct order *o, json_t *name)
 /* An operand HOST/SERVICE/PROCESS/FUNCTION, and what matches it so far. */
 struct placing {
     struct order *order;
-    struct pythia__place place;
+    struct pythia__pin_place place;
     char at[PYTHIA_INSTANCES_BYTES + 1]; /* "HOST/PROCESS"; empty: everywhere */
     bool any, switchable, added;
 };
@@ -107,7 +107,7 @@ static int place_point(void *context, const struct pythia_controlled *p)
     struct placing *l = context;
     struct order *o = l->order;
     uint32_t point = pythia_vocabulary_tracepoint_find(o->w->e->vocabulary, p->id);
-    if (point == PYTHIA_NONE || !pythia__places_fits(&l->place, p->target, p->id))
+    if (point == PYTHIA_NONE || !pythia__pin_place_fits(&l->place, p->target, p->id))
         return PYTHIA_OK;
     l->any = true;
     if (!may_pin(o, point))
@@ -120,10 +120,10 @@ static int place_point(void *context, const struct pythia_controlled *p)
     return status != PYTHIA_OK ? status : o->count <= PYTHIA__PINS_MAX ? PYTHIA_OK : PYTHIA_ELIMIT;
 }
 
-static int add_placed(struct order *o, json_t *name, const struct pythia__place *place)
+static int add_placed(struct order *o, json_t *name, const struct pythia__pin_place *place)
 {
     struct placing l = {.order = o, .place = *place};
-    if (pythia__places_is_limited(place))
+    if (pythia__pin_place_is_limited(place))
         snprintf(l.at, sizeof(l.at), "%.*s/%.*s", (int)place->host.size, place->host.bytes,
                  (int)place->process.size, place->process.bytes);
     int status = pythia_controller_each(o->w->controller, place_point, &l);
@@ -142,9 +142,9 @@ static int add_point_name(struct order *o, json_t *name)
 {
     struct pythia_text text = pythia_text_of(json_string_value(name));
     uint32_t point = pythia_vocabulary_tracepoint_find(o->w->e->vocabulary, text);
-    struct pythia__place place;
+    struct pythia__pin_place place;
     if (point == PYTHIA_NONE && text.size <= PYTHIA_INSTANCES_BYTES &&
-        pythia__places_parse(text, &place))
+        pythia__pin_place_parse(text, &place))
         return add_placed(o, name, &place);
     if (point == PYTHIA_NONE && pythia_open_points_is_pattern(text))
         return add_matches(o, name);
@@ -189,6 +189,26 @@ static int pin_points(struct order *o, int value, struct pythia_text *ids)
     return status;
 }
 
+/* What --never closes stays closed, at all instances or at that place. */
+static bool is_place_obeyed(const struct order *o, const struct ordered *p, struct pythia_text id,
+                            int pin)
+{
+    size_t found = pythia_wishes_find(&o->w->placed, id), i;
+    const json_t *place;
+    if (found == PYTHIA_NO_WISH)
+        return false;
+    const struct pythia_control_wish *pinned = &o->w->placed.wishes[found];
+    if (pin < 0)
+        return pinned->except_count > 0;
+    if (pinned->at_count == 0 || pythia_open_points_has(o->w->never, p->point))
+        return false;
+    json_array_foreach (p->places, i, place)
+        for (size_t k = 0; k < pinned->except_count; k++)
+            if (pythia_text_equal(pinned->except[k], pythia_text_of(json_string_value(place))))
+                return false;
+    return true;
+}
+
 static bool is_obeyed(const struct order *o, const struct ordered *p)
 {
     int pin = pin_of(o, p->point);
@@ -196,7 +216,7 @@ static bool is_obeyed(const struct order *o, const struct ordered *p)
     if (pin == 0)
         return true;
     if (p->places)
-        return pythia_wishes_find(&o->w->placed, id) != PYTHIA_NO_WISH;
+        return is_place_obeyed(o, p, id, pin);
     return pythia_live_is_open(o->w->e->live, p->point) == (pin > 0);
 }
 

@@ -13,13 +13,14 @@
 /* Pin what an order names: 1 open, -1 closed, 0 as the search decides. `order`: "trace_points", a
  * list of texts, each the id of a trace point that is known, or a pattern with * ? [ (fnmatch),
  * which stands for those that match now; to open or close, of these only the ones that can be
- * switched. A text with a slash before its first colon is HOST/SERVICE/PROCESS/FUNCTION (see
- * places.h): the points that match SERVICE and FUNCTION now are pinned at instances that match HOST
- * and PROCESS, now and later; elsewhere they are as the search decides. That is refused for points
- * of planes that cannot tell instances apart, with "types", and to unpin. "types", only to open,
- * and may be missing: names of request types that are known, or such patterns of them; the points
- * are open for these only. All of the order is done or, if a part of it cannot be, nothing. Returns
- * the status of HTTP, with *answer owned by the caller (NULL: out of memory). */
+ * switched. A text with a slash, and no colon before its second slash, is
+ * HOST/SERVICE/PROCESS/FUNCTION (see shared/pin_place.h): the points that match SERVICE and
+ * FUNCTION now are pinned at instances that match HOST and PROCESS, now and later; elsewhere they
+ * are as the search decides. That is refused for points of planes that cannot tell instances apart,
+ * with "types", and to unpin. "types", only to open, and may be missing: names of request types
+ * that are known, or such patterns of them; the points are open for these only. All of the order is
+ * done or, if a part of it cannot be, nothing. Returns the status of HTTP, with *answer owned by
+ * the caller (NULL: out of memory). */
 unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, json_t **answer);
 
 /* Bring trace points to a level: "level" of the order is

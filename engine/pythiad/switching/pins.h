@@ -8,6 +8,10 @@
  * with the pins as they were. */
 int pythia__switching_read_pins(struct pythia__switching *w, const struct pythia__settings *s);
 
+/* Compare the places of the settings with the inventory, if that has changed since they were: it
+ * has changed `changes` times so far. O(1) if there are none. PYTHIA_OK or negative. */
+int pythia__switching_match_places(struct pythia__switching *w, uint64_t changes);
+
 /* Pin trace points by hand. PYTHIA_OK, or negative with a part of it kept for the next start. */
 int pythia__switching_pin(struct pythia__switching *w, const struct pythia_text *ids, size_t count,
                           const struct pythia__pin *pin);

@@ -1,30 +1,30 @@
-/* Pins that hold at some instances only: the operand HOST/SERVICE/PROCESS/FUNCTION of an order, and
- * what is pinned so. All calls are the loop's. */
+/* Pins that hold at some instances only: orders and settings of the form HOST/SERVICE/PROCESS/
+ * FUNCTION (shared/pin_place.h). All calls are the loop's.
+ *
+ * They are kept as one wish for each trace point: `at` has the places where it is pinned open, and
+ * is never NULL, `except` those where it is pinned closed. Where both have an instance, it is
+ * closed. */
 #ifndef PYTHIA_PYTHIAD_PLACES_H
 #define PYTHIA_PYTHIAD_PLACES_H
 
 #include "switches.h"
 
-/* An operand's four parts; texts are borrowed of it. An empty part means any, and so does one that
- * is missing at the end. FUNCTION may have slashes. */
-struct pythia__place {
-    struct pythia_text host, service, process, function;
-};
+/* Does a text of --always or --never have that form? */
+bool pythia__places_are_in(const struct pythia__settings *s);
 
-/* Is it such an operand: has it a slash, and no colon before the first one? All ids of trace points
- * have a colon after the service, so that a pattern of ids can be told from it. */
-bool pythia__places_parse(struct pythia_text operand, struct pythia__place *out);
+/* What such texts match in the inventory of the control planes now. Points of planes that have one
+ * switch for all instances of a service are left out of `placed`, and counted. *out owned. O(points
+ * x texts). PYTHIA_OK or negative. */
+int pythia__places_match(const struct pythia__switching *w, const struct pythia__settings *s,
+                         struct pythia__place_matches *out);
+void pythia__places_free(struct pythia__place_matches *m); /* also makes it empty again */
 
-/* Does it name single instances, or all of them? */
-bool pythia__places_is_limited(const struct pythia__place *place);
+/* The pins of the state that hold at some instances only, together with those that the settings
+ * match. *out owned. PYTHIA_OK or negative. */
+int pythia__places_read(struct pythia_state *state, const struct pythia__place_matches *matches,
+                        struct pythia_wishes *out);
 
-/* Does a trace point of that service match? FUNCTION is compared with the id without its service,
- * and with what follows the scope in it. */
-bool pythia__places_fits(const struct pythia__place *place, struct pythia_text service,
-                         struct pythia_text id);
-
-/* The pins of the state that hold at some instances only, as wishes: `except` is set in those that
- * close. *out owned. PYTHIA_OK or negative. */
-int pythia__places_read(struct pythia_state *state, struct pythia_wishes *out);
+/* Log how texts of the settings that were patterns of ids in earlier releases are read. */
+void pythia__places_tell(const struct pythia__settings *s);
 
 #endif

@@ -169,5 +169,9 @@ int pythia__restore_switches(struct pythia__switching *w)
     if ((status = pythia_live_set_pins(w->e->live, w->always, w->never, w->fixed)) != PYTHIA_OK ||
         (status = pythia__switching_want(w)) != PYTHIA_OK)
         return status;
-    return pythia__switching_tick(w, pythia__engine_now(w->e));
+    /* Twice if places of the settings match points that the planes have reported only now. */
+    status = pythia__switching_tick(w, pythia__engine_now(w->e));
+    return status == PYTHIA_OK && pythia__switching_is_due(w)
+               ? pythia__switching_tick(w, pythia__engine_now(w->e))
+               : status;
 }

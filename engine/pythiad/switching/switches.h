@@ -21,6 +21,14 @@ struct pythia__pin {
     size_t type_count, place_count;
 };
 
+/* What texts of --always and --never match that have the form HOST/SERVICE/PROCESS/FUNCTION; of
+ * each trace point one wish, as in places.h. */
+struct pythia__place_matches {
+    struct pythia_wishes everywhere; /* HOST and PROCESS are any: each place is "" */
+    struct pythia_wishes placed;
+    size_t misplaced; /* trace points that cannot be switched at some instances only */
+};
+
 /* What the state has of the search: saved_search.h. */
 struct pythia__saved_search {
     bool is_kept;            /* there is a state, and the search is not shared */
@@ -43,9 +51,13 @@ struct pythia__switching {
     struct pythia_control *probes; /* the plane "probe", likewise; NULL: there is none */
     struct pythia_control *lttng;  /* the plane "lttng", likewise */
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
-    struct pythia_wishes placed; /* pins by hand that hold at some instances only (places.h) */
-    struct pythia_open_points *limited; /* what is wanted open for some types only */
-    struct pythia__chosen *chosen;      /* owned; instances of services, chosen.h */
+    struct pythia_wishes placed;          /* pins that hold at some instances only (places.h) */
+    struct pythia__place_matches matches; /* those of the settings */
+    bool has_places;                      /* the settings have texts that may match so */
+    uint64_t changes_matched;             /* changes of the inventory that they know of */
+    size_t misplaced_told;                /* in the log */
+    struct pythia_open_points *limited;   /* what is wanted open for some types only */
+    struct pythia__chosen *chosen;        /* owned; instances of services, chosen.h */
     size_t chosen_count, chosen_capacity;
     struct pythia_prices *prices;   /* as the planes measured them */
     struct pythia_layers *layers;   /* as the planes say */

@@ -10,6 +10,7 @@
 #include "desired.h"
 #include "fixed.h"
 #include "inventory.h"
+#include "places.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -214,6 +215,7 @@ void pythia__switching_free(struct pythia__switching *w)
     pythia_open_points_destroy(w->always);
     pythia_open_points_destroy(w->never);
     pythia_wishes_free(&w->placed);
+    pythia__places_free(&w->matches);
     pythia_open_points_destroy(w->limited);
     pythia_overhead_destroy(w->overhead);
     pythia_breaker_destroy(w->breaker);

@@ -34,11 +34,11 @@ struct pythia_control_point {
  * them apart (struct pythia_control_ops.by_type); elsewhere it is open for all.
  *
  * It may also be open at some instances only. An instance is one process of a target, and a place
- * names instances by two patterns, "HOST/PROCESS" (instances.h). A desired set says "here but not
- * there" by a wish with places (`at`): the point is open at instances that one of them has, or with
- * `except` at all others. Several wishes for one id are allowed, and an instance has a point open
- * if any of them says so. Places are compared with the name of each instance when its set is made,
- * so that they also hold for instances that come later.
+ * names instances by two patterns, "HOST/PROCESS" (instances.h). A wish with places is for the
+ * instances that one of `at` has, except those that one of `except` has. Several wishes for one id
+ * are allowed, and an instance has a point open if any of them says so. Places are compared with
+ * the name of each instance when its set is made, so that they also hold for instances that come
+ * later.
  *
  * A plane that has one switch for all instances of a target cannot do that (by_instance is false).
  * It must not be given wishes with places; for it such a point is closed, because open everywhere
@@ -47,9 +47,10 @@ struct pythia_control_wish {
     struct pythia_text id;
     const struct pythia_text *types; /* NULL: all */
     size_t type_count;
-    const struct pythia_text *at; /* places; NULL: all instances */
+    const struct pythia_text *at; /* places; NULL: all instances; not NULL and none: no instance */
     size_t at_count;
-    bool except; /* all instances but these */
+    const struct pythia_text *except; /* places */
+    size_t except_count;
 };
 
 enum pythia_control_result {

@@ -16,6 +16,9 @@ struct pythia_wishes {
     void *memory; /* of their texts */
 };
 
+/* Is the wish for some instances only? */
+bool pythia_wishes_is_placed(const struct pythia_control_wish *wish);
+
 /* A copy of `wishes`, in order; of two for one id and the same instances the union. *out is then
  * owned. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_wishes_copy(const struct pythia_control_wish *wishes, size_t count,

@@ -134,6 +134,7 @@ struct pythia_controller_numbers {
     uint64_t points, in_quarantine, lost_targets, unknown_wishes;     /* now; wishes for points that
                                                                          no plane has */
     uint64_t silent;                                                  /* points that are, now */
+    uint64_t changes; /* points that came to the inventory or went, so far */
 };
 struct pythia_controller_numbers pythia_controller_numbers(const struct pythia_controller *c);
 
