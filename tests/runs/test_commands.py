@@ -513,7 +513,16 @@ class TestJudgement(Runs):
         self.assertIn("f: 3.000 samples, 75.0 %", done.stdout.decode())
         self.assertEqual(self.pythia("runs", "flame", "--format", "folded", "1").stdout, b"main;f 3\nmain;g 1\n")
         self.record("--", "true")
-        self.assertEqual(self.pythia("runs", "flame", "2").returncode, 4)
+        for words, run in ((["2"], 2), (["1", "--diff", "2"], 2), (["2", "--diff", "1"], 2)):
+            done = self.pythia("runs", "flame", *words)
+            self.assertEqual((done.returncode, done.stdout), (4, b""))
+            self.assertEqual(done.stderr.decode(), f"pythia: error: Run {run} has neither traces (pythia run --points) nor "
+                                                   "folded stacks (--profiler)\n")
+        self.records("t", 1e9, count=1, callpaths=[{"path": "a", "calls": 1, "sum_ns": 5, "sum_squares": 25.0, "min_ns": 5,
+                                                    "max_ns": 5, "p50_ns": 5, "p99_ns": 5, "exclusive_ns": 5}])
+        done = self.pythia("runs", "flame", "1", "--diff", "3")
+        self.assertEqual((done.returncode, done.stdout), (4, b""))
+        self.assertIn("Runs 1 and 3 cannot be compared: one has traces, and the other only folded stacks", done.stderr.decode())
 
 
 @unittest.skipIf(SANITIZED, "a sanitizer cannot be loaded into another program")

@@ -78,7 +78,6 @@ static int add_flame_run(void *context, const struct pythia_run *run)
     struct drawing *d = context;
     struct pythia_buf name = {0};
     d->runs++;
-    d->stacks = 0;
     pythia__runs_add_name(&name, run, 80);
     size_t used = strlen(d->title);
     snprintf(d->title + used, sizeof(d->title) - used, "%srun %" PRId64 " %s", used ? " and " : "",
@@ -87,23 +86,15 @@ static int add_flame_run(void *context, const struct pythia_run *run)
     int status = add_flame_callpaths(d, run);
     if (status != PYTHIA_OK)
         return status;
-    if (d->stacks == 0 && (status = add_folded(d, run)) != PYTHIA_OK)
-        return status;
-    if (d->stacks == 0) {
-        pythia_log(PYTHIA_LOG_ERROR,
-                   "run %" PRId64 " has neither traces (pythia run --points) nor folded stacks "
-                   "(--profiler)",
-                   run->id);
-        return PYTHIA_EUSAGE;
-    }
-    return PYTHIA_OK;
+    return d->stacks == 0 ? add_folded(d, run) : PYTHIA_OK;
 }
 
 static int read_flame_run(struct pythia__runs_filter *f, struct drawing *d, int side, int64_t id)
 {
     f->filter.id = id;
     d->side = side;
-    d->runs = 0;
+    d->runs = d->stacks = 0;
+    d->folded = false;
     int status = pythia__runs_each(f, PYTHIA_RUN_WITH_CALLPATHS | PYTHIA_RUN_WITH_ARTIFACTS,
                                    add_flame_run, d);
     if (status != PYTHIA_OK)
@@ -113,7 +104,29 @@ static int read_flame_run(struct pythia__runs_filter *f, struct drawing *d, int 
                    "There is no run %" PRId64 " (pythia runs list shows all runs)", id);
         return PYTHIA_EUSAGE;
     }
+    if (d->stacks == 0) {
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "Run %" PRId64 " has neither traces (pythia run --points) nor folded stacks "
+                   "(--profiler)",
+                   id);
+        return PYTHIA_EUSAGE;
+    }
     return PYTHIA_OK;
+}
+
+/* Time in calls and samples of a profiler cannot be compared. */
+static int read_second_run(struct pythia__runs_filter *f, struct drawing *d, int64_t first,
+                           int64_t second)
+{
+    bool folded = d->folded;
+    int status = read_flame_run(f, d, 1, second);
+    if (status != PYTHIA_OK || d->folded == folded)
+        return status;
+    pythia_log(PYTHIA_LOG_ERROR,
+               "Runs %" PRId64 " and %" PRId64 " cannot be compared: one has traces, and the other "
+               "only folded stacks of a profiler",
+               first, second);
+    return PYTHIA_EUSAGE;
 }
 
 static int draw_runs(const struct settings *s, struct pythia__runs_filter *f, struct drawing *d,
@@ -123,7 +136,7 @@ static int draw_runs(const struct settings *s, struct pythia__runs_filter *f, st
     if (status != PYTHIA_OK)
         return status;
     if (s->diff)
-        status = read_flame_run(f, d, 1, s->diff);
+        status = read_second_run(f, d, id, s->diff);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_flame_options style = {.title = d->title,

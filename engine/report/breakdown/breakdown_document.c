@@ -144,6 +144,8 @@ int pythia__breakdown_build(const struct pythia_breakdown *b, const uint32_t *or
         pythia__doc_words(d,
                           ": no span is of kind client, server or consumer, and none has another "
                           "service than its parent.");
+    else if (count == 0 && b->count > b->empty)
+        pythia__doc_words(d, ", of which none has a name that matches --callpath");
     pythia__doc_close(d);
     for (size_t i = 0; i < count; i++)
         add_callpath(d, b, order[i]);

@@ -288,6 +288,8 @@ static void add_profile_head(const struct pythia__profile_shown *s, struct pythi
     pythia__doc_count(d, (double)s->totals.spans, " span", " spans");
     pythia__doc_words(d, " \xC2\xB7 ");
     pythia__doc_count(d, (double)s->row_count, " row", " rows");
+    if (s->row_count == 0 && s->totals.spans > 0)
+        pythia__doc_words(d, ": no name matches --callpath");
     pythia__doc_close(d);
 }
 

@@ -20,3 +20,6 @@ for sort in total exclusive count p99 var cov; do
 done
 # On critical paths, time of its own first.
 pythia profile -q --critical --sort exclusive $DATA/retry.jsonl
+# A pattern that nothing matches.
+pythia profile -q --callpath 'nothing' calls.jsonl
+pythia breakdown -q --callpath 'nothing' calls.jsonl
