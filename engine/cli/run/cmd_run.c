@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -131,9 +132,20 @@ static bool traces_probes(const struct settings *s)
     return s->usdt || s->probes;
 }
 
+/* The service of the program that is started, of which `program` gets a copy. */
+static const char *find_service(const struct running *r, char program[4096])
+{
+    const char *service = r->s->service ? r->s->service : getenv("PYTHIA_SERVICE");
+    service = service && *service ? service : getenv("OTEL_SERVICE_NAME");
+    snprintf(program, 4096, "%s", r->program);
+    return service && *service ? service : basename(program);
+}
+
 static int read_points(struct running *r)
 {
     struct pythia_error why = {0};
+    struct utsname machine;
+    char program[4096];
     for (size_t i = 0; i < r->s->points.count; i++) {
         int status = pythia__declarations_read(&r->points, r->s->points.texts[i], &why);
         if (status == PYTHIA_ENOMEM)
@@ -145,6 +157,8 @@ static int read_points(struct running *r)
     }
     if (r->points.faults)
         return PYTHIA__EXIT_USAGE;
+    pythia__declarations_place(&r->points, uname(&machine) == 0 ? machine.nodename : "",
+                               find_service(r, program));
     pythia__declarations_warn(&r->points);
     if (r->points.count > 0 || traces_probes(r->s))
         return PYTHIA__EXIT_DONE;
@@ -271,10 +285,7 @@ static int open_own(const struct running *r, struct pythia_buf *opened)
 {
     struct pythia_switchboard *board = NULL;
     char why[256] = "", program[4096];
-    snprintf(program, sizeof(program), "%s", r->program);
-    const char *service = r->s->service ? r->s->service : getenv("PYTHIA_SERVICE");
-    service = service && *service ? service : getenv("OTEL_SERVICE_NAME");
-    service = service && *service ? service : basename(program);
+    const char *service = find_service(r, program);
     int status = PYTHIA_OK;
     for (size_t i = 0; i < r->points.count; i++) {
         const struct pythia__declaration *p = &r->points.all[i];
@@ -623,8 +634,8 @@ const struct pythia__command pythia__cmd_run = {
         "and its neighbours show and compare runs; pythia-runs(7) describes the file. With "
         "--points alone nothing is recorded unless another option asks for it.\n\n"
         "With --points, the functions that a file names are traced: each call and return is "
-        "recorded in a file that the other commands read, and the record of the run has the time "
-        "in each callpath.\n\n"
+        "recorded in a file that other commands read, and the record of the run has the time in "
+        "each callpath.\n\n"
         "A declaration is an object of a JSON list. \"name\" names the trace point; its id is the "
         "name of the program, a colon, and that name. \"function\" is a symbol; \"\" stands for a "
         "trace point that the program already has by libpythia-tracepoints(3), and that is only "
@@ -646,14 +657,15 @@ const struct pythia__command pythia__cmd_run = {
         "call has "
         "failed: its result is negative, zero, null or nonzero; a call that ends by an exception "
         "or longjmp always has. \"types\" lists the request types that the point is open for; "
-        "without it, all. \"enabled\": false leaves the point closed. \"callback\" names a "
+        "without it, all. \"enabled\": false leaves the point closed, \"HOST/SERVICE\" (patterns) "
+        "if they differ. "
+        "\"callback\" names a "
         "function "
         "of yours that can add key-values when a call begins and ends: CALLBACKS in "
         "libpythia-tracepoints(3). \"request\": true begins a "
         "request with the function, of a type named as the point, or by an argument: "
         "\"arg0:str\".\n\n"
-        "CSV has four columns: module, class, function and name. Lines that begin with # are "
-        "skipped.\n\n"
+        "CSV has four columns: module, class, function and name; # begins a comment.\n\n"
         "The \"module\" of a Python function is a Python module such as shop.db, or __main__ for "
         "the script, and its \"class\" a class of it. arg0 is then its first argument (of a "
         "method, the object), farg0 the same as a real number, and ret what it returns, each a "
@@ -662,16 +674,15 @@ const struct pythia__command pythia__cmd_run = {
         "exception.stacktrace, whose innermost call comes first. The span of a coroutine lasts "
         "until it has returned. \"error\" and request types by argument do not apply to "
         "Python.\n\n"
-        "While the program runs, its points can be opened and closed as any others; the ones that "
-        "this command opened are closed at the end. Programs that the program starts are traced "
-        "too.\n\n"
+        "While the program runs, its points can be opened and closed like any others; those that "
+        "this command opened are closed at the end. Programs that it starts are traced too.\n\n"
         "Not hooked: functions that are static or inlined, and calls within one object that do "
         "not go through its procedure linkage table, unless the program is built with "
         "-finstrument-functions, and then with no keys but metrics and caller; virtual calls and "
         "calls through pointers in data; calls of the C library by itself; calls by constructors "
         "of libraries that start before the shim; functions that return twice or on another "
-        "stack, such as setjmp. Programs that are linked statically, that have more rights than "
-        "you, or that use a shadow stack cannot be traced. x86-64 only.",
+        "stack, such as setjmp. Programs that are linked statically, have more rights than you, or "
+        "use a shadow stack cannot be traced. x86-64 only.",
     .examples = "# Record ten runs of a command, and list them\n"
                 "pythia run --db runs.db --tag before --repeat 10 -- sort README.md > /dev/null\n"
                 "pythia runs list --db runs.db\n"

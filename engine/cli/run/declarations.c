@@ -9,6 +9,7 @@
 #include "declarations.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static int find_same_name(struct pythia__declarations *d, const struct pythia__d
 static void free_one(struct pythia__declaration *p)
 {
     char *owned[] = {p->name, p->module, p->class_name, p->function, p->types,
-                     p->keys, p->error,  p->request,    p->callback};
+                     p->keys, p->error,  p->request,    p->callback, p->where};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
 }
@@ -191,7 +192,7 @@ static int keep_declaration(struct pythia__declarations *d, struct pythia__decla
 {
     bool same_name = false;
     if (!p->name || !p->module || !p->class_name || !p->function || !p->types || !p->keys ||
-        !p->error || !p->request || !p->callback) {
+        !p->error || !p->request || !p->callback || !p->where) {
         free_one(p);
         return PYTHIA_ENOMEM;
     }
@@ -394,11 +395,21 @@ static void check_members(struct pythia__declarations *d, const struct pythia__d
             *right = false;
         }
     }
-    value = json_object_get(object, "enabled");
-    if (value && !json_is_boolean(value)) {
-        report_line(d, p, "\"enabled\" must be true or false");
-        *right = false;
-    }
+}
+
+/* Where it is enabled. A switch is for all processes of a service, so PROCESS cannot be given. */
+static char *where_member(struct pythia__declarations *d, const struct pythia__declaration *p,
+                          const json_t *object, bool *right)
+{
+    const json_t *value = json_object_get(object, "enabled");
+    const char *text = json_is_string(value) ? json_string_value(value) : "";
+    const char *slash = strchr(text, '/');
+    if (!value || json_is_boolean(value) || (slash && !strchr(slash + 1, '/')))
+        return copy_field_text(text);
+    report_line(d, p,
+                "\"enabled\" must be true, false, or two patterns \"HOST/SERVICE\" of where it is");
+    *right = false;
+    return copy_field_text("");
 }
 
 /* All members are read even after an error, so that one run reports every mistake of a
@@ -423,6 +434,7 @@ static int take_object(struct pythia__declarations *d, const char *path, uint64_
     p.types = list_member(d, &p, object, "types", '\x1f', &right);
     p.request = request_member(d, &p, object, &right);
     p.callback = callback_member(d, &p, object, &right);
+    p.where = where_member(d, &p, object, &right);
     p.enabled = !json_is_false(json_object_get(object, "enabled"));
     if (right)
         return keep_declaration(d, &p);
@@ -529,6 +541,7 @@ static int take_csv_line(struct pythia__declarations *d, const char *path, uint6
     p.error = copy_field_text("");
     p.request = copy_field_text("-");
     p.callback = copy_field_text("");
+    p.where = copy_field_text("");
     return keep_declaration(d, &p);
 }
 
@@ -611,6 +624,21 @@ void pythia__declarations_free(struct pythia__declarations *d)
     pythia_free(d->by_string);
     pythia_strtab_destroy(d->names);
     *d = (struct pythia__declarations){0};
+}
+
+void pythia__declarations_place(struct pythia__declarations *d, const char *host,
+                                const char *service)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        struct pythia__declaration *p = &d->all[i];
+        char *slash = strchr(p->where, '/');
+        if (!slash)
+            continue;
+        *slash = '\0';
+        p->enabled = (!*p->where || fnmatch(p->where, host, 0) == 0) &&
+                     (!slash[1] || fnmatch(slash + 1, service, 0) == 0);
+        *slash = '/';
+    }
 }
 
 static void add_csv_field(struct pythia_buf *to, const char *text)

@@ -19,6 +19,7 @@ struct pythia__declaration {
     char *callback; /* "": none; "/path/of.so:function", or "module:function" of Python */
     char *error;    /* "", "negative", "zero", "null" or "nonzero" */
     char *request;  /* "": a request begins, named as the point; "-": none; else a key */
+    char *where; /* "HOST/SERVICE", patterns of where it is enabled; "": everywhere, or nowhere */
     bool enabled;
     bool known; /* by whoever looks for it */
 };
@@ -39,6 +40,10 @@ struct pythia__declarations {
 int pythia__declarations_read(struct pythia__declarations *d, const char *path,
                               struct pythia_error *e);
 void pythia__declarations_free(struct pythia__declarations *d);
+
+/* Disable those that are enabled elsewhere only. */
+void pythia__declarations_place(struct pythia__declarations *d, const char *host,
+                                const char *service);
 
 /* Warn of counters of the processor that keys ask for and that cannot be counted here. */
 void pythia__declarations_warn(const struct pythia__declarations *d);

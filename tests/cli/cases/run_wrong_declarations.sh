@@ -18,6 +18,7 @@ cat > points.json <<'END'
   {"name": "request", "function": "l", "request": "ret"},
   {"name": 3, "function": "m"},
   {"name": "enabled", "function": "n", "enabled": "yes"},
+  {"name": "placed", "function": "q", "enabled": "db-*/store/4711"},
   {"name": "no_colon", "function": "o", "callback": "notes.so"},
   {"name": "no_file", "function": "p", "callback": "nowhere/notes.so:note"},
   {"name": "own call", "function": "", "callback": "notes:note"}
