@@ -19,9 +19,10 @@
 
 extern char **environ;
 
-#define PACKED_MAX (1024 * 1024) /* bytes of packed-refs that are read; then git says the commit */
-#define LINKS_MAX  5             /* refs that name another one */
-#define NICE       10
+#define PACKED_MAX                                                                                 \
+    ((size_t)1 << 20) /* bytes of packed-refs that are read; then git says the commit */
+#define LINKS_MAX 5   /* refs that name another one */
+#define NICE      10
 
 /* ---- the commit, from files ---- */
 

@@ -42,10 +42,11 @@ static const char *name_metric(const struct pythia_regress_row *row)
 static void add_metric_change(struct pythia_buf *to, const struct pythia_regress_row *row,
                               double shift)
 {
-    if (row->before > 0)
-        pythia_buf_printf(to, "%+.1f %%", 100 * shift / row->before);
+    double percent = row->before > 0 ? 100 * shift / row->before : 0;
+    if (row->before <= 0 && shift != 0)
+        pythia_buf_puts(to, "new");
     else
-        pythia_buf_puts(to, shift == 0 ? "+0.0 %" : "new");
+        pythia_buf_printf(to, "%+.1f %%", percent > -.05 && percent < 0 ? 0 : percent);
 }
 
 /* The subject of a row: a benchmark by its name, a command as a shell reads it, and the group. */
