@@ -46,7 +46,7 @@ static void add_metric_change(struct pythia_buf *to, const struct pythia_regress
     if (row->before <= 0 && shift != 0)
         pythia_buf_puts(to, "new");
     else
-        pythia_buf_printf(to, "%+.1f %%", percent > -.05 && percent < 0 ? 0 : percent);
+        pythia_buf_printf(to, "%+.1f %%", percent > -.05 && percent <= 0 ? 0 : percent);
 }
 
 /* The subject of a row: a benchmark by its name, a command as a shell reads it, and the group. */
