@@ -341,14 +341,17 @@ class TestSource(Runs):
     def test_wherever_git_keeps_the_commit(self):
         self.git("pack-refs", "--all", folder="tree")
         self.assertEqual(self.recorded()[0], self.commit)
+        self.settles(self.commit, 0)
         self.git("commit", "-q", "--allow-empty", "-m", "later", folder="tree")  # a file again, over the packed one
         later = self.git("rev-parse", "HEAD", folder="tree")
         self.assertEqual(self.recorded()[0], later)
+        self.settles(later, 0)
         self.git("worktree", "add", "-q", "../second", "-b", "other", self.commit, folder="tree")
         self.assertEqual(self.recorded("second")[0], self.commit)
         self.settles(self.commit, 0)
         self.git("checkout", "-q", "--detach", self.commit, folder="tree")
         self.assertEqual(self.recorded()[0], self.commit)
+        self.settles(self.commit, 0)
         self.git("init", "-q", "empty")  # no commit yet
         self.assertEqual(self.recorded("empty"), (None, None))
         self.assertEqual(self.recorded("."), (None, None))  # no repository

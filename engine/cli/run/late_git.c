@@ -44,7 +44,8 @@ static void settle_alone(struct pythia__late_git *late, const char *path)
     bool answered = pythia_git_take(&late->question, PYTHIA__LATE_GIT_MS, &late->context);
     if (!answered)
         pythia_git_drop(&late->question);
-    if (answered && pythia_run_store_open(path, false, &store, &why) == PYTHIA_OK)
+    if (late->context.git_dirty >= 0 &&
+        pythia_run_store_open(path, false, &store, &why) == PYTHIA_OK)
         (void)pythia__late_git_settle(late, store, 0);
     pythia_run_store_close(store);
 }
