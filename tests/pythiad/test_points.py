@@ -87,7 +87,7 @@ class Prices(unittest.TestCase):
         folder = rig.make_folder(self)
         program, path, gate = start_program(self, folder, 200, 200, ["once"])
         daemon = rig.Pythiad(self, f"--gate={gate}", "--quiet-ms=200", "--points=0", "--learn-requests=30",
-                             "--cycle-requests=1000000", "--cycle-seconds=5", "--always=*/load/4711/p1", folder=folder)
+                             "--cycle-requests=1000000", "--cycle-seconds=5", folder=folder)
 
         def points():
             return {p["trace_point"]: p for p in daemon.get("/v1/points").json}
@@ -108,7 +108,6 @@ class Prices(unittest.TestCase):
         self.assertGreater(known["load:once"]["price_ns"], 1, known["load:once"])
         self.assertEqual(daemon.metric("pythia_points_mute"), 0)
         # One switch is for all processes.
-        daemon.logged("always or never names at some instances are left to the search, .*: trace-points=1$")
         refused = daemon.ctl("open", "*/load/4711/p1")
         self.assertIn("pythiad refuses (409): these trace points cannot be switched at some instances only: */load/4711/p1; "
                       "their control plane has one switch for all instances of a service; leave out HOST and PROCESS",
@@ -134,6 +133,18 @@ class Prices(unittest.TestCase):
         # Mute is not for ever.
         self.assertEqual(daemon.post("/v1/close", {"trace_points": ["load:once"]}).status, 200)
         rig.until(lambda: daemon.metric("pythia_points_mute") == 0, rig.patience(5))
+        self.assertEqual(daemon.stop(), 0)
+
+
+class Places(unittest.TestCase):
+    def test_a_setting_for_one_process_is_left_out_where_one_switch_is_for_all(self):
+        folder = rig.make_folder(self)
+        _, _, gate = start_program(self, folder, 200, 200)
+        daemon = rig.Pythiad(self, f"--gate={gate}", "--learn=default", "--always=*/load/4711/p1", "--always=*/load/*/p2", folder=folder)
+        daemon.logged("always or never names at some instances are left to the search, .*: trace-points=1$")
+        wanted = rig.until(lambda: [p["trace_point"] for p in daemon.get("/v1/points").json if p["wanted"] and p["trace_point"] in CLOSED],
+                           10, lambda: daemon.log)
+        self.assertEqual(wanted, ["load:p2"])  # which holds everywhere
         self.assertEqual(daemon.stop(), 0)
 
 
