@@ -17,12 +17,25 @@ static uint32_t seen_as(const struct pythia_workflow *w, uint32_t node)
     return pythia_workflow_tracepoint(w, node);
 }
 
+/* Is a place in the service whose host is slow? */
+static bool is_in_service(const struct pythia__world *world, const struct pythia_planted *p,
+                          const struct pythia_place *place)
+{
+    const struct pythia_vocabulary *v = world->vocabulary;
+    return pythia_vocabulary_tracepoint_at(v, place->context)->service ==
+           pythia_vocabulary_tracepoint_at(v, pythia_workflow_tracepoint(world->workflow, p->node))
+               ->service;
+}
+
 /* One segment of an own time is not all of it. */
-static bool is_place_of_cause(const struct pythia_workflow *w, const struct pythia_planted *p,
+static bool is_place_of_cause(const struct pythia__world *world, const struct pythia_planted *p,
                               const struct pythia_place *place)
 {
+    const struct pythia_workflow *w = world->workflow;
     if (p->kind == PYTHIA_PLANTED_OWN_TIME && !place->own)
         return false;
+    if (p->kind == PYTHIA_PLANTED_SLOW)
+        return is_in_service(world, p, place);
     bool at = place->context == seen_as(w, p->node);
     for (uint32_t i = 0; i < p->other_count; i++)
         at = at || place->context == seen_as(w, p->others[i]);
@@ -50,15 +63,24 @@ static int take_cause(struct pythia__hunt *h, const struct pythia_finding *cause
     for (size_t c = 0; c < h->world->options.cause_count; c++) {
         struct pythia_planted p;
         pythia_workflow_planted(h->world->workflow, c, h->number - 1, &p);
-        if (!is_place_of_cause(h->world->workflow, &p, &cause->place))
+        if (!is_place_of_cause(h->world, &p, &cause->place))
             continue;
         *(named->cause == SIZE_MAX ? &named->cause : &named->also_cause) = c;
     }
     return PYTHIA_OK;
 }
 
+static bool is_slow_host(const struct pythia__hunt *h, size_t cause)
+{
+    return h->world->options.causes[cause].kind == PYTHIA_PLANTED_SLOW;
+}
+
+/* A slow host is not found by any of the places where it is slow, but by the end of the search that
+ * says so. */
 static bool is_found(const struct pythia__hunt *h, size_t cause)
 {
+    if (is_slow_host(h, cause))
+        return h->spread;
     for (size_t i = 0; i < h->named_count; i++)
         if (h->named[i].cause == cause || h->named[i].also_cause == cause)
             return true;
@@ -67,12 +89,14 @@ static bool is_found(const struct pythia__hunt *h, size_t cause)
 
 int pythia__hunt_judge(struct pythia__hunt *h, const struct pythia_cycle *cycle)
 {
-    for (size_t i = 0; i < cycle->problem_count; i++)
+    for (size_t i = 0; i < cycle->problem_count; i++) {
+        h->spread = h->spread || cycle->problems[i].why == PYTHIA_WHY_SPREAD;
         for (size_t c = 0; c < cycle->problems[i].cause_count; c++) {
             int status = take_cause(h, &cycle->problems[i].causes[c]);
             if (status != PYTHIA_OK)
                 return status;
         }
+    }
     struct pythia_trial_outcome now;
     pythia__hunt_count(h, &now);
     if (h->localised == 0 && now.causes > 0 && now.found == now.causes)
@@ -125,33 +149,60 @@ static bool is_cause_explained(const struct pythia__hunt *h, const struct pythia
     return false;
 }
 
+/* The key of the group that has most of the variance. */
+static bool is_host_explained(const struct pythia_diagnosis *d, struct pythia_text key)
+{
+    return d->group_count > 0 && d->groups[0].explanations.found_count > 0 &&
+           pythia__trial_is_key(&d->groups[0].explanations.found[0], key);
+}
+
+/* Does a key go with any of the causes? */
+static bool has_keyed_cause(const struct pythia__hunt *h)
+{
+    struct pythia_planted p = {.key = 0};
+    for (size_t c = 0; c < h->world->options.cause_count && !p.key; c++)
+        pythia_workflow_planted(h->world->workflow, c, h->number - 1, &p);
+    return p.key != 0;
+}
+
+/* Was it found in a place, and in no other before? */
+static bool is_first_place(const struct pythia__hunt *h, size_t named)
+{
+    size_t cause = h->named[named].cause;
+    for (size_t k = 0; k < named; k++)
+        if (h->named[k].cause == cause)
+            return false;
+    return cause != SIZE_MAX && !is_slow_host(h, cause);
+}
+
 int pythia__hunt_explain(const struct pythia__hunt *h, struct pythia_trial_outcome *out)
 {
+    const struct pythia_vocabulary *v = h->world->vocabulary;
     struct pythia_diagnosis_options how = {.seed = h->trial->seed};
     struct pythia_diagnosis *d = NULL;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < h->named_count; i++) {
-        const struct pythia__named *named = &h->named[i];
-        struct pythia_planted p = {.key = 0};
-        bool before = false; /* was it found in another place already? */
-        for (size_t k = 0; k < i; k++)
-            before = before || h->named[k].cause == named->cause;
-        if (named->cause != SIZE_MAX && !before)
-            pythia_workflow_planted(h->world->workflow, named->cause, h->number - 1, &p);
+    struct pythia_planted p;
+    int status = has_keyed_cause(h) ? pythia_diagnose(h->groups, &how, &d) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = 0; d && i < h->named_count; i++) {
+        if (!is_first_place(h, i))
+            continue;
+        pythia_workflow_planted(h->world->workflow, h->named[i].cause, h->number - 1, &p);
         if (!p.key)
             continue;
-        if (!d) {
-            status = pythia_diagnose(h->groups, &how, &d);
-            if (status != PYTHIA_OK)
-                goto out;
-        }
         out->keys++;
-        out->keys_first += is_cause_explained(h, d, &named->place,
-                                              pythia_vocabulary_text(h->world->vocabulary, p.key));
+        out->keys_first +=
+            is_cause_explained(h, d, &h->named[i].place, pythia_vocabulary_text(v, p.key));
     }
-out:
+    for (size_t c = 0; d && c < h->world->options.cause_count; c++) {
+        if (!is_slow_host(h, c) || !h->spread)
+            continue;
+        pythia_workflow_planted(h->world->workflow, c, h->number - 1, &p);
+        out->keys++;
+        out->keys_first += is_host_explained(d, pythia_vocabulary_text(v, p.key));
+    }
     pythia_diagnosis_destroy(d);
-    return status;
+    return PYTHIA_OK;
 }
 
 /* ---- the story ---- */

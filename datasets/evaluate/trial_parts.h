@@ -45,6 +45,7 @@ struct pythia__hunt {
     bool *open, *ever;            /* by trace point: in this cycle; opened in some cycle */
     struct pythia__named *named;  /* in the order in which they were named */
     size_t named_count, named_capacity;
+    bool spread; /* it ended because a key explains the variance in many places */
     size_t cycles;
     double *decide_ns; /* [cycles] */
     size_t peak;

@@ -463,6 +463,7 @@ static int create_parts(struct pythia_workflow *w, struct pythia_error *e)
     w->resources = pythia_calloc(hosts, sizeof(*w->resources));
     w->host_names = pythia_calloc(hosts, sizeof(*w->host_names));
     w->serving = pythia_calloc(w->facts.services, sizeof(*w->serving));
+    w->slowed = pythia_calloc(w->facts.services, sizeof(*w->slowed));
     w->distractors = pythia_calloc(w->options.distractors, sizeof(*w->distractors));
     m.saplings = pythia_calloc(n, sizeof(*m.saplings));
     m.sizes = pythia_calloc(n, sizeof(*m.sizes));
@@ -475,8 +476,8 @@ static int create_parts(struct pythia_workflow *w, struct pythia_error *e)
     m.starts = pythia_calloc(n, sizeof(*m.starts));
     m.lasts = pythia_calloc(n, sizeof(*m.lasts));
     bool all = w->nodes && w->calls && w->critical && w->resources && w->host_names && w->serving &&
-               w->distractors && m.saplings && m.sizes && m.place_of && m.free && m.free_async &&
-               m.longest && m.order && m.spent && m.starts && m.lasts;
+               w->slowed && w->distractors && m.saplings && m.sizes && m.place_of && m.free &&
+               m.free_async && m.longest && m.order && m.spent && m.starts && m.lasts;
     int status = all ? make_workflow(&m, e) : PYTHIA_ENOMEM;
     pythia_free(m.saplings);
     pythia_free(m.sizes);
@@ -530,6 +531,7 @@ void pythia_workflow_destroy(struct pythia_workflow *w)
     pythia_free(w->resources);
     pythia_free(w->host_names);
     pythia_free(w->serving);
+    pythia_free(w->slowed);
     pythia_free(w->distractors);
     pythia_free(w->frames);
     pythia_buf_free(&w->root_attributes);

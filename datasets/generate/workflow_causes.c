@@ -29,6 +29,7 @@ static const struct kind {
     [PYTHIA_PLANTED_REPLICA] = {"replica", NULL, 0, 0, PYTHIA__PLACES},
     [PYTHIA_PLANTED_RARE] = {"rare", NULL, 0.01, 1, 1},
     [PYTHIA_PLANTED_MIDDLE] = {"middle", "shard", 0, 0, 1},
+    [PYTHIA_PLANTED_SLOW] = {"slow", NULL, 0, 0, 1},
 };
 
 /* The own time of a node with fewer gaps is not spread over many segments. */
@@ -80,7 +81,7 @@ int pythia__check_causes(struct pythia_workflow_options *o, struct pythia_error 
             return pythia_error_set(e, PYTHIA_EUSAGE,
                                     "a request that fails needs 2 nodes or more, one of which it "
                                     "does not reach");
-        if (c->kind == PYTHIA_PLANTED_HOST && o->hosts < 2)
+        if ((c->kind == PYTHIA_PLANTED_HOST || c->kind == PYTHIA_PLANTED_SLOW) && o->hosts < 2)
             return pythia_error_set(e, PYTHIA_EUSAGE,
                                     "one bad host needs another: there have to be 2 or more");
         if (c->kind == PYTHIA_PLANTED_REPLICA && o->hosts <= PYTHIA__PLACES)
@@ -150,6 +151,13 @@ static uint32_t bad_host(const struct pythia_workflow *w, size_t which, uint32_t
                       w->options.hosts);
 }
 
+/* Is the host that serves a call what makes it slow? */
+static bool is_of_host(enum pythia_planted_kind kind)
+{
+    return kind == PYTHIA_PLANTED_HOST || kind == PYTHIA_PLANTED_REPLICA ||
+           kind == PYTHIA_PLANTED_SLOW;
+}
+
 static bool is_moving(const struct pythia_workflow *w)
 {
     return w->options.drift == PYTHIA_DRIFT_MOVE;
@@ -179,7 +187,7 @@ static int name_keys(struct pythia_workflow *w)
 {
     for (size_t i = 0; i < w->options.cause_count; i++) {
         enum pythia_planted_kind kind = w->options.causes[i].kind;
-        if (kind == PYTHIA_PLANTED_HOST || kind == PYTHIA_PLANTED_REPLICA)
+        if (is_of_host(kind))
             w->cause_keys[i] = w->host_key;
         if (!kinds[kind].key)
             continue;
@@ -248,7 +256,7 @@ void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint
     }
     if (c->kind == PYTHIA_PLANTED_CATEGORICAL)
         out->key_value = w->slow_plan;
-    if (c->kind == PYTHIA_PLANTED_HOST || c->kind == PYTHIA_PLANTED_REPLICA) {
+    if (is_of_host(c->kind)) {
         out->key_node = PYTHIA_NONE;
         out->key_value = w->host_names[(size_t)node->service * w->options.hosts +
                                        bad_host(w, which, node->service)];
@@ -429,6 +437,12 @@ static void draw_cause(struct drawing *d, size_t which, uint64_t number, double 
         pythia_attributes_integer(root, key, shard);
         break;
     }
+    case PYTHIA_PLANTED_SLOW: {
+        uint32_t service = w->nodes[nodes[0]].service;
+        if (w->serving[service] == bad_host(w, which, service))
+            w->slowed[service] += size_ns / w->facts.duration_ns;
+        break;
+    }
     case PYTHIA_PLANTED_KINDS:
         break;
     }
@@ -484,8 +498,10 @@ void pythia__draw(struct pythia_workflow *w, uint64_t number, struct pythia_rand
     pythia_buf_clear(&w->root_attributes);
     w->fails_at = PYTHIA_NONE;
     w->left_out_count = 0;
-    for (uint32_t i = 0; i < w->facts.services; i++)
+    for (uint32_t i = 0; i < w->facts.services; i++) {
         w->serving[i] = (uint32_t)pythia_random_below(random, w->options.hosts);
+        w->slowed[i] = 1;
+    }
     for (size_t i = 0; i < w->options.cause_count; i++)
         draw_cause(&d, i, number, size_of(w, i, number));
     w->extras[d.count] = (struct pythia__extra){.node = PYTHIA_NONE};

@@ -97,6 +97,7 @@ struct pythia_workflow {
     uint32_t *host_names; /* [services * hosts]: numbers of strings */
     /* of the current request */
     uint32_t *serving; /* by service: which of its hosts */
+    double *slowed;    /* by service: factor of its calls' own time */
     uint32_t fails_at; /* the node after which nothing more is called; PYTHIA_NONE */
     uint32_t left_out[PYTHIA_WORKFLOW_CAUSES]; /* nodes that are not called */
     uint32_t left_out_count;

@@ -158,7 +158,8 @@ static void begin_node_call(struct walk *k, uint32_t number, uint64_t at_ns, uin
     const struct pythia_workflow *w = k->w;
     const struct pythia__node *node = &w->nodes[number];
     uint64_t me = k->calls++;
-    double own_ns = node->own_ns * k->load * noise_of(w, pythia_hash_mix(k->key, me));
+    double own_ns = node->own_ns * k->load * w->slowed[node->service] *
+                    noise_of(w, pythia_hash_mix(k->key, me));
     double added_ns = 0;
     f->extra = NULL;
     if (number == k->extra->node) {

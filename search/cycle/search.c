@@ -441,13 +441,14 @@ static uint64_t count_cycles_to_retry(const struct pythia_problem *p)
     return wait;
 }
 
-/* A problem that was given up is searched again when durations change from what they are now, or
+/* A problem that has no cause is searched again when durations change from what they are now, or
  * else after a number of cycles. */
-static int remember_given_up(struct pythia_search *s)
+static int remember_ended(struct pythia_search *s)
 {
     for (size_t i = 0; i < s->problem_count; i++) {
         struct pythia_problem *p = &s->problems[i];
-        if (p->state != PYTHIA_PROBLEM_GIVEN_UP || p->retry_in > 0 || !s->keeping[i].evidence)
+        bool ended = p->state == PYTHIA_PROBLEM_GIVEN_UP || pythia__search_is_spread(p);
+        if (!ended || p->retry_in > 0 || !s->keeping[i].evidence)
             continue;
         p->retry_in = count_cycles_to_retry(p);
         int status = pythia__search_remember(s, i, s->keeping[i].evidence);
@@ -497,7 +498,7 @@ static int stage_cycle(struct pythia_search *s, const struct pythia_groups *grou
     status = inspect_problems(s, groups, hits, hit_count, found);
     if (status != PYTHIA_OK)
         return status;
-    status = remember_given_up(s);
+    status = remember_ended(s);
     if (status != PYTHIA_OK)
         return status;
     /* After the inspection, which may have given a problem up, and before its points are closed,

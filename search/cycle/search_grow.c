@@ -241,6 +241,7 @@ static void begin_again(struct pythia_search *s, size_t problem)
     struct pythia__search_keeping *k = &s->keeping[problem];
     pythia__belief_free(&k->belief);
     k->grown = true;
+    k->spread = false;
     k->looked = p->cycles;
     k->idle = k->unanswered = 0;
     p->retries = p->retry_in = 0;

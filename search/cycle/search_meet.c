@@ -93,7 +93,8 @@ static enum pythia_problem_state judge_problem_state(const struct pythia_search 
     bool matters = matters_still(s, problem);
     if (matters || k->violated)
         return PYTHIA_PROBLEM_SEARCHING;
-    return p->cause_count > 0 ? PYTHIA_PROBLEM_DONE : PYTHIA_PROBLEM_QUIET;
+    return p->cause_count > 0 || pythia__search_is_spread(p) ? PYTHIA_PROBLEM_DONE
+                                                             : PYTHIA_PROBLEM_QUIET;
 }
 
 /* Requests of the type vary no more: what made them do so is past. */
@@ -150,7 +151,7 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
         enum pythia_problem_state now = judge_problem_state(s, number);
         if (!settled || now == PYTHIA_PROBLEM_QUIET || now == PYTHIA_PROBLEM_UNKNOWN)
             p->state = now;
-        if (p->state != PYTHIA_PROBLEM_GIVEN_UP)
+        if (p->state != PYTHIA_PROBLEM_GIVEN_UP && !pythia__search_is_spread(p))
             p->retry_in = 0;
     }
     for (size_t i = 0; i < s->problem_count; i++)

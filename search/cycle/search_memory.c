@@ -150,6 +150,7 @@ void pythia__search_forget(struct pythia_search *s, size_t problem)
     struct pythia__search_keeping *k = &s->keeping[problem];
     pythia__search_touch(s, problem);
     k->forgotten = s->cycle;
+    k->spread = false;
     k->duration_count = 0;
     if (k->belief.nodes)
         pythia__belief_reset(&k->belief);

@@ -50,9 +50,16 @@ struct pythia__search_keeping {
     size_t against;        /* cycles in a row whose shares say the opposite of `matters` */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
     size_t past; /* cycles in a row in which a cause that was found has no share any more */
+    bool spread; /* a key explained most of the variance, and no place did */
     bool grown;  /* contexts of the type turned up: its causes have to be found once more */
     const struct pythia_type *evidence; /* of the current cycle; NULL: there is none */
 };
+
+/* Has the search of a problem ended because a key explains its variance? */
+static inline bool pythia__search_is_spread(const struct pythia_problem *p)
+{
+    return p->state == PYTHIA_PROBLEM_DONE && p->why == PYTHIA_WHY_SPREAD;
+}
 
 /* A problem and what is kept of it, as they were when a cycle began. */
 struct pythia__search_before {

@@ -1,7 +1,9 @@
 /* The places that may be the cause of one request type: single edges, and own times of trace points
- * that are spread over several edges. */
+ * that are spread over several edges. And is there a place at all, or does a key explain what is
+ * spread over many? */
 #include <math.h>
 
+#include "pythia/explain.h"
 #include "pythia/own_time.h"
 #include "pythia/status.h"
 #include "search_look.h"
@@ -259,4 +261,71 @@ bool pythia__look_is_cause(struct pythia__looking *l, const struct pythia__targe
 {
     return share_is_enough(l, &target->finding) && share_stands_out(l, target) &&
            is_at_end(l, target);
+}
+
+/* ---- a key instead of a place ---- */
+
+/* A slow host is slow in all that it does: each trace point which is opened divides the variance once
+ * more, and none stands out. The key is the answer then, and to open more would only measure the
+ * time of each step.
+ *
+ * A key that goes with one slow place explains as much of the total, so the key alone is no reason
+ * to stop: as long as most of the variance lies in one visible place, that place is divided. The
+ * search stops when the variance has spread over as much as PLACES places that share it equally:
+ * three slow places, which one key explains together, are searched to their end. */
+#define EXPLAINED .5 /* part of the variance of the total that the key explains at least */
+#define AROUND    2. /* times the largest share of a place: what the key explains lies elsewhere */
+#define PLACES    4.
+/* Share of the own time of one trace point, above which that may be the place: its segments divide as
+ * the steps of a slow host do, but what is called between them takes as long as ever. */
+#define OWN_MOST .75
+
+/* How many places of equal shares would have the same sum of squares, (sum s)^2 / sum s^2: the
+ * inverse of the index of O. Hirschman and C. Herfindahl (A. O. Hirschman, "The Paternity of an
+ * Index", American Economic Review 54(5), 1964). *largest: the upper bound of the largest share. */
+static double count_places(const struct pythia__looking *l, double *largest)
+{
+    double sum = 0, squares = 0;
+    *largest = 0;
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        const struct pythia_share *share = &l->ranking.edges[e].share;
+        if (!(share->share > 0))
+            continue;
+        sum += share->share;
+        squares += share->share * share->share;
+        *largest = fmax(*largest, share->high);
+    }
+    return squares > 0 ? sum * sum / squares : 0;
+}
+
+/* Only values of spans: a path that most requests take is a place by itself. */
+static bool is_value(enum pythia_key_kind kind)
+{
+    return kind == PYTHIA_KEY_NUMERIC || kind == PYTHIA_KEY_CATEGORICAL ||
+           kind == PYTHIA_KEY_MEMBER;
+}
+
+int pythia__look_is_spread(struct pythia__looking *l, bool *spread)
+{
+    struct pythia_explanations keys;
+    struct pythia__target edge, own;
+    double largest, places = count_places(l, &largest);
+    *spread = false;
+    int status = pythia__look_find(l, &edge, &own);
+    if (status != PYTHIA_OK)
+        return status;
+    /* Testing keys costs more than all else in a cycle, and no key explains more than all. */
+    bool known = l->k->spread;
+    if (!known && (places < PLACES || AROUND * largest >= 1 || own.finding.high > OWN_MOST))
+        return PYTHIA_OK;
+    status = pythia_explain(l->rows, &l->ranking, l->keys, l->seen,
+                            pythia_gate_alpha(l->s->o.alpha, l->s->cycle), l->s->o.seed, 0, &keys);
+    if (status != PYTHIA_OK)
+        return status;
+    if (keys.found_count > 0 && is_value(keys.found[0].kind)) {
+        double explained = keys.found[0].result.explained;
+        *spread = explained >= EXPLAINED && (known || explained > AROUND * largest);
+    }
+    pythia_explanations_free(&keys);
+    return PYTHIA_OK;
 }

@@ -633,6 +633,22 @@ static void expire_past_causes(struct pythia__looking *l)
         drop_past_causes(l);
 }
 
+/* A key that explains the variance in many places ends the search, as a cause does; and none of
+ * these places is a cause. The largest of them is reported. */
+static int end_if_spread(struct pythia__looking *l)
+{
+    struct pythia__target edge, own;
+    int status = pythia__look_is_spread(l, &l->k->spread);
+    if (status != PYTHIA_OK || !l->k->spread)
+        return status;
+    l->p->state = PYTHIA_PROBLEM_DONE;
+    l->p->why = PYTHIA_WHY_SPREAD;
+    status = pythia__look_find(l, &edge, &own);
+    if (status == PYTHIA_OK)
+        l->p->top = pythia__look_top(&edge, &own)->finding;
+    return status;
+}
+
 /* Apply the evidence of a cycle to what is known of the problem. */
 static int apply_evidence(struct pythia__looking *l)
 {
@@ -666,6 +682,9 @@ static int apply_evidence(struct pythia__looking *l)
     expire_past_causes(l);
     status = update_belief(l);
     if (status != PYTHIA_OK)
+        return status;
+    status = end_if_spread(l);
+    if (status != PYTHIA_OK || l->k->spread)
         return status;
     return find_causes(l);
 }
@@ -722,12 +741,13 @@ static int watch_causes(struct pythia__looking *l, bool *again)
  * without that it begins again after a while, with all that it knows. */
 static int watch_problem(struct pythia__looking *l)
 {
-    bool given_up = l->p->state == PYTHIA_PROBLEM_GIVEN_UP, again = false;
-    int status = given_up ? pythia__search_has_changed(l->s, l->number, l->evidence, &again)
-                          : watch_causes(l, &again);
+    bool again = false,
+         causeless = l->p->state == PYTHIA_PROBLEM_GIVEN_UP || pythia__search_is_spread(l->p);
+    int status = causeless ? pythia__search_has_changed(l->s, l->number, l->evidence, &again)
+                           : watch_causes(l, &again);
     if (status != PYTHIA_OK)
         return status;
-    bool due = given_up && l->p->retry_in > 0 && --l->p->retry_in == 0;
+    bool due = causeless && l->p->retry_in > 0 && --l->p->retry_in == 0;
     if (!again && !due)
         return PYTHIA_OK;
     l->p->state = PYTHIA_PROBLEM_SEARCHING;

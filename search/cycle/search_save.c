@@ -15,7 +15,7 @@
 #include "search_parts.h"
 #include "search_text.h"
 
-#define FORMAT "pythia.search/4 "
+#define FORMAT "pythia.search/5 "
 
 /* ---- the order of nodes ---- */
 
@@ -142,7 +142,7 @@ static int put_keeping(const struct pythia_search *s, const struct pythia__searc
         }
     const uint64_t numbers[] = {k->forgotten, k->looked,   k->asked, k->unanswered, k->idle,
                                 k->against,   k->starved,  k->quiet, k->past,       k->judged,
-                                k->matters,   k->violated, k->grown};
+                                k->matters,   k->violated, k->grown, k->spread};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         pythia__saved_put_number(out, numbers[i]);
     pythia__saved_put_double(out, k->sd_ns);
@@ -378,7 +378,7 @@ static struct pythia_problem take_problem(struct pythia__saved *r)
     struct pythia_problem p = {.type = pythia__saved_string(r)};
     p.unsplit = pythia__saved_string(r);
     p.state = (enum pythia_problem_state)pythia__saved_number(r, PYTHIA_PROBLEM_STATES - 1);
-    p.why = (enum pythia_why)pythia__saved_number(r, PYTHIA_WHY_SMALL);
+    p.why = (enum pythia_why)pythia__saved_number(r, PYTHIA_WHY_SPREAD);
     p.blocked = take_point_or_none(r);
     bool names =
         p.why == PYTHIA_WHY_BUDGET || p.why == PYTHIA_WHY_PINNED || p.why == PYTHIA_WHY_STRATEGY;
@@ -493,6 +493,7 @@ static void take_keeping(struct pythia__saved *r, uint32_t unsplit,
     k->matters = pythia__saved_number(r, 1) > 0;
     k->violated = pythia__saved_number(r, 1) > 0;
     k->grown = pythia__saved_number(r, 1) > 0;
+    k->spread = pythia__saved_number(r, 1) > 0;
     k->sd_ns = pythia__saved_double(r);
 }
 

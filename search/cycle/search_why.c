@@ -12,8 +12,9 @@
 
 const char *pythia_why_name(enum pythia_why why)
 {
-    static const char *const names[] = {NULL,       "too_few", "no_type", "budget",   "pinned",
-                                        "strategy", "outside", "chance",  "patience", "small"};
+    static const char *const names[] = {NULL,       "too_few",  "no_type", "budget",
+                                        "pinned",   "strategy", "outside", "chance",
+                                        "patience", "small",    "spread"};
     return names[why];
 }
 
@@ -205,9 +206,9 @@ static int find_why(struct pythia_search *s, size_t number)
         p->why = PYTHIA_WHY_TOO_FEW;
     else if (p->state == PYTHIA_PROBLEM_UNKNOWN)
         p->why = PYTHIA_WHY_NO_TYPE;
-    else if (p->state == PYTHIA_PROBLEM_DONE)
+    else if (p->state == PYTHIA_PROBLEM_DONE && !pythia__search_is_spread(p))
         return run_as_type(s, number, find_blocking_pin);
-    else if (p->state != PYTHIA_PROBLEM_GIVEN_UP)
+    else if (p->state != PYTHIA_PROBLEM_GIVEN_UP && !pythia__search_is_spread(p))
         p->why = PYTHIA_WHY_NONE;
     else if (p->why <= PYTHIA_WHY_NO_TYPE) /* it has just been given up */
         return run_as_type(s, number, explain_given_up);

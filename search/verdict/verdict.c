@@ -196,11 +196,17 @@ static void list_also(struct pythia_verdict *v, const struct pythia_problem *p)
 
 /* ---- from cycle to cycle ---- */
 
+/* Did the search end because a key explains what no single place does? */
+static bool is_key_verdict(const struct pythia_verdict *v)
+{
+    return v->state == PYTHIA_VERDICT_FOUND && v->found_count == 0 && v->why == PYTHIA_WHY_SPREAD;
+}
+
 /* Evidence that is too little says nothing against what was held before. */
 static enum pythia_verdict_state judge_verdict_state(const struct pythia_verdict *v,
                                                      const struct pythia_problem *p, bool first)
 {
-    if (v->found_count > 0)
+    if (v->found_count > 0 || (p->state == PYTHIA_PROBLEM_DONE && p->why == PYTHIA_WHY_SPREAD))
         return PYTHIA_VERDICT_FOUND;
     switch (p->state) {
     case PYTHIA_PROBLEM_SEARCHING:
@@ -235,14 +241,17 @@ static enum pythia_verdict_reason reason_of(const struct pythia_verdict *before,
                                             const struct pythia_problem *p)
 {
     bool found = before->state == PYTHIA_VERDICT_FOUND;
-    if (now->state == PYTHIA_VERDICT_FOUND && !found)
+    if (now->state == PYTHIA_VERDICT_FOUND && before->found_count == 0)
         return PYTHIA_VERDICT_CAUSE;
     if (found && p->state == PYTHIA_PROBLEM_QUIET && now->found_count == 0)
         return PYTHIA_VERDICT_QUIET;
     if (found && find_dropped(before, now))
         return p->grown ? PYTHIA_VERDICT_GROWN : PYTHIA_VERDICT_REFUTED;
-    if (found)
+    if (found && now->state == PYTHIA_VERDICT_FOUND)
         return PYTHIA_VERDICT_MORE;
+    /* It was a key: either the durations are others, or it explains them no more. */
+    if (found && p->retries > 0)
+        return PYTHIA_VERDICT_REFUTED;
     if (before->state == PYTHIA_VERDICT_LEARNING || before->state == PYTHIA_VERDICT_TOO_FEW)
         return PYTHIA_VERDICT_LEARNT;
     if (now->state == PYTHIA_VERDICT_SEARCHING)
@@ -262,6 +271,8 @@ static bool has_changed(const struct pythia_verdict *before, const struct pythia
 
 static bool has_same_first(const struct pythia_verdict *a, const struct pythia_verdict *b)
 {
+    if (a->type == b->type && is_key_verdict(a) && is_key_verdict(b))
+        return true;
     return a->type == b->type && a->found_count > 0 && b->found_count > 0 &&
            pythia_place_equal(&a->found[0].finding.place, &b->found[0].finding.place);
 }
@@ -277,6 +288,8 @@ static void forget_key(struct pythia_verdict *v)
 static enum pythia_confidence derive_confidence(const struct pythia_verdict *v)
 {
     double low = v->found_count > 0 ? v->found[0].finding.low : 0;
+    if (is_key_verdict(v))
+        return v->looks >= 2 ? PYTHIA_CONFIDENCE_HIGH : PYTHIA_CONFIDENCE_MEDIUM;
     return low >= LARGE || v->looks >= 3                ? PYTHIA_CONFIDENCE_HIGH
            : low >= PYTHIA_FINDING_MIN || v->looks >= 2 ? PYTHIA_CONFIDENCE_MEDIUM
                                                         : PYTHIA_CONFIDENCE_LOW;
@@ -309,6 +322,7 @@ static void update_verdict(struct pythia_verdict *v, uint64_t cycle, uint64_t un
     v->state = judge_verdict_state(v, p, first);
     v->searched = p->state == PYTHIA_PROBLEM_SEARCHING;
     v->why = p->why;
+    looked = looked || (p->retried && is_key_verdict(v));
     if (p->requests > 0) {
         v->requests = p->requests;
         v->part = p->part;
@@ -470,7 +484,7 @@ int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagn
         const struct pythia_group *group = leading_group(
             d, g, one->type, one->found_count > 0 ? &one->found[0].finding.place : NULL);
         one->group = group ? group->id : 0;
-        if (group && one->found_count > 0) {
+        if (group && one->state == PYTHIA_VERDICT_FOUND) {
             int status = set_key(one, group);
             if (status != PYTHIA_OK)
                 return status;
@@ -481,17 +495,19 @@ int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagn
 
 bool pythia_verdict_is_spread(const struct pythia_verdict *v)
 {
-    return v->found_count > 0 && v->key && v->explained >= LARGE &&
-           v->explained > SPREAD * v->found[0].finding.high;
+    return is_key_verdict(v) || (v->found_count > 0 && v->key && v->explained >= LARGE &&
+                                 v->explained > SPREAD * v->found[0].finding.high);
 }
 
-void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from)
+bool pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from)
 {
+    bool other = false;
     for (size_t i = 0; i < from->count; i++) {
         struct pythia_verdict *taken = &from->list[i],
                               *one = taken->key ? find_type_verdict(v, i, taken->type) : NULL;
         if (!one || !has_same_first(one, taken))
             continue;
+        other = other || !one->key || strcmp(one->key, taken->key) != 0;
         forget_key(one);
         one->key = taken->key;
         one->explained = taken->explained;
@@ -499,6 +515,7 @@ void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts
         one->key_doubt = taken->key_doubt;
         taken->key = NULL;
     }
+    return other;
 }
 
 /* ---- without a search ---- */

@@ -313,6 +313,33 @@ static void set_variate(struct pythia__keys *run, struct pythia__key *key)
         key->variate[i] *= -1;
 }
 
+/* How each row stands on the edges that a key has to do with: they are weighed by that, because
+ * noise of the others would blur a cut. */
+static void score_rows(const struct pythia__keys *run, const struct pythia__key *key,
+                       double *scores)
+{
+    const struct pythia__basis *y = pythia__key_y(run, key);
+    for (size_t i = 0; i < run->input->rows; i++) {
+        scores[i] = 0;
+        for (size_t j = 0; j < y->rank; j++)
+            scores[i] += y->q[i * y->rank + j] * key->variate[j];
+    }
+}
+
+/* Once its variate is known: the cut is the one that the key is named with. */
+static int explain_by_cut(struct pythia__keys *run, struct pythia__key *key)
+{
+    if (!key->ranked || key->result->present < run->input->rows)
+        return PYTHIA_OK;
+    double *scores = pythia_calloc(run->input->rows, sizeof(*scores));
+    if (!scores)
+        return PYTHIA_ENOMEM;
+    score_rows(run, key, scores);
+    int status = pythia__keys_explain_by_cut(run, key, scores);
+    pythia_free(scores);
+    return status;
+}
+
 /* Test one key in one way. */
 static int test_one_way(struct pythia__keys *run, struct pythia__key *key)
 {
@@ -346,6 +373,9 @@ static int test_one_way(struct pythia__keys *run, struct pythia__key *key)
     if (rows > regressors)
         r->effect = fmax(0, 1 - (1 - r->r * r->r) * rows / (rows - regressors));
     set_variate(run, key);
+    status = explain_by_cut(run, key);
+    if (status != PYTHIA_OK)
+        return status;
     if (key->partly) {
         r->p_bartlett = NAN;
         status = pythia__keys_p_where_present(run, key, NULL, &r->p);
@@ -360,19 +390,6 @@ static int test_one_way(struct pythia__keys *run, struct pythia__key *key)
             return status;
     }
     return PYTHIA_OK;
-}
-
-/* How each row stands on the edges that a key has to do with: they are weighed by that, because
- * noise of the others would blur a cut. */
-static void score_rows(const struct pythia__keys *run, const struct pythia__key *key,
-                       double *scores)
-{
-    const struct pythia__basis *y = pythia__key_y(run, key);
-    for (size_t i = 0; i < run->input->rows; i++) {
-        scores[i] = 0;
-        for (size_t j = 0; j < y->rank; j++)
-            scores[i] += y->q[i * y->rank + j] * key->variate[j];
-    }
 }
 
 /* How much more of the variance of `scores` lies between the best set of levels and the others than

@@ -5,7 +5,12 @@
 #include "association_keys.h"
 #include "pythia/mem.h"
 #include "pythia/shares.h"
+#include "pythia/split.h"
 #include "pythia/status.h"
+
+/* Regressors that a cut costs: the best of many places is taken. J. Friedman, "Multivariate
+ * Adaptive Regression Splines", Annals of Statistics 19(1), 1991, charges 2 to 4 for a knot. */
+#define CUT_COST 3
 
 /* R^2 of a total: the sum of squared projections on a basis. */
 static double squares_on(struct pythia__keys *run, const struct pythia__basis *x,
@@ -89,5 +94,39 @@ int pythia__keys_explain(struct pythia__keys *run, struct pythia__key *key)
     double share = squares_on(run, &key->x, &run->total);
     double noise = rest > 0 ? (1 - share) / rest : NAN;
     r->omega_squared = run->total.rank > 0 ? fmax(0, (share - p * noise) / (1 + noise)) : NAN;
+    return status;
+}
+
+/* A step bends a straight line as skew does: where the largest of ten values is slow, a line has 27 %
+ * of what the step has. */
+int pythia__keys_explain_by_cut(struct pythia__keys *run, struct pythia__key *key,
+                                const double *scores)
+{
+    const struct pythia_association_input *in = run->input;
+    struct pythia_association_result *r = key->result;
+    const struct pythia_column *column = &in->keys[r->column];
+    struct pythia__basis step = {0};
+    struct pythia_split split = {.share = NAN};
+    size_t n = in->rows;
+    double *sides = pythia_calloc(n, sizeof(*sides));
+    int status = sides ? pythia__basis_init(&step, n, 1) : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        goto out;
+    status = pythia_split_find(column, scores, n, &split);
+    if (status != PYTHIA_OK || isnan(split.share))
+        goto out;
+    for (size_t i = 0; i < n; i++)
+        sides[i] = pythia_split_side(&split, column, i);
+    status =
+        pythia__basis_fit(&step, &(struct pythia__matrix){sides, n, 1, 1, n}, &run->confounders);
+    if (status != PYTHIA_OK)
+        goto out;
+    double rows = (double)n - 1 - (double)run->lost;
+    r->explained = fmax(
+        r->explained, adjust_for_regressors(squares_on(run, &step, &run->clipped), rows, CUT_COST));
+out:
+    pythia_split_clear(&split);
+    pythia__basis_free(&step);
+    pythia_free(sides);
     return status;
 }

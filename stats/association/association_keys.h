@@ -69,6 +69,11 @@ double pythia__keys_p(struct pythia__keys *run, const struct pythia__basis *x,
  * PYTHIA_ENOMEM or PYTHIA_EINVAL. */
 int pythia__keys_explain(struct pythia__keys *run, struct pythia__key *key);
 
+/* Raise the explained part of a key, a number that all rows have, to that of the step at its cut, if
+ * that is more: the cut that parts `scores` best (split.h). PYTHIA_OK or PYTHIA_ENOMEM. O(rows log rows). */
+int pythia__keys_explain_by_cut(struct pythia__keys *run, struct pythia__key *key,
+                                const double *scores);
+
 /* p of one key among the rows that have a value for it, once the confounders and `others` (NULL:
  * none) are taken out. 1 with fewer than 5 such rows, NaN without a degree of freedom left.
  * PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -465,6 +465,32 @@ static void a_snapshot_that_is_cut_off_is_refused_and_changes_nothing(void **sta
     end(&log);
 }
 
+/* Its line and its space can be read, and its search cannot: the types of it are not taken over, or
+ * the members' own types would be nothing new, and their search would not begin. */
+static void a_member_that_was_given_a_broken_search_begins_as_the_others_do(void **state)
+{
+    struct log whole, log;
+    struct pythia_buf snapshot = {0};
+    struct pythia_error e = {0};
+    begin(&whole, 2);
+    run_two(&whole, 3);
+    assert_int_equal(pythia_live_snapshot_save(whole.engines[0].live, &snapshot), PYTHIA_OK);
+    end(&whole);
+    char *search = memchr(snapshot.bytes, '\n', snapshot.size);
+    assert_int_equal(strncmp(search + 1, "pythia.search/", 14), 0);
+    search[1] = 'x';
+    begin(&log, 2);
+    assert_int_equal(
+        pythia_live_snapshot_restore(log.engines[0].live, pythia_buf_text(&snapshot), &e),
+        PYTHIA_EFORMAT);
+    assert_string_equal(e.sentence, "its search is broken, or of another search space");
+    assert_false(pythia_live_has_snapshot(log.engines[0].live));
+    run(&log, 6);
+    assert_alike(&log);
+    pythia_buf_free(&snapshot);
+    end(&log);
+}
+
 static void a_snapshot_of_another_version_is_refused_by_its_name(void **state)
 {
     struct log log;
@@ -609,6 +635,7 @@ int main(void)
         cmocka_unit_test(engines_that_all_missed_evidence_go_on_from_the_search_of_one),
         cmocka_unit_test(a_search_that_had_not_begun_begins_afresh_with_nothing),
         cmocka_unit_test(a_snapshot_that_is_cut_off_is_refused_and_changes_nothing),
+        cmocka_unit_test(a_member_that_was_given_a_broken_search_begins_as_the_others_do),
         cmocka_unit_test(a_snapshot_of_another_version_is_refused_by_its_name),
         cmocka_unit_test(several_engines_learn_what_one_learns_that_sees_all_requests),
         cmocka_unit_test(a_type_that_is_learnt_once_more_is_the_same_at_all_engines),

@@ -147,6 +147,26 @@ static void causes_of_each_problem_count(void **state)
     end(&j);
 }
 
+/* Any place is where a slow host is slow, and none is all of it. */
+static void a_slow_host_is_found_when_the_search_ends_by_its_key(void **state)
+{
+    struct judging j;
+    struct pythia_workflow_options o = options_of(1);
+    o.causes[0] = (struct pythia_workflow_cause){PYTHIA_PLANTED_SLOW, 0, 2, 0};
+    begin(&j, &o);
+    name_node(&j, 5);
+    struct pythia_trial_outcome out = judged(&j);
+    assert_int_equal(out.named, 1);
+    assert_int_equal(out.wrong, 0);
+    assert_int_equal(out.found, 0);
+    j.problem.state = PYTHIA_PROBLEM_DONE;
+    j.problem.why = PYTHIA_WHY_SPREAD;
+    out = judged(&j);
+    assert_int_equal(out.found, 1);
+    assert_int_equal(j.hunt.localised, 2);
+    end(&j);
+}
+
 /* A node that a search space does not know, and the nearest one above that it does. */
 static uint32_t unknown_node(const struct pythia_workflow_options *o, uint32_t *above)
 {
@@ -318,6 +338,7 @@ int main(void)
         cmocka_unit_test(where_nothing_is_planted_every_name_is_wrong),
         cmocka_unit_test(the_first_three_names_count_by_their_order),
         cmocka_unit_test(causes_of_each_problem_count),
+        cmocka_unit_test(a_slow_host_is_found_when_the_search_ends_by_its_key),
         cmocka_unit_test(what_is_not_known_is_seen_as_what_is_above),
         cmocka_unit_test(each_place_of_a_lock_is_right),
         cmocka_unit_test(what_moves_counts_where_it_was_when_it_was_named),

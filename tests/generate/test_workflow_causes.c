@@ -333,6 +333,29 @@ static void the_bad_host_is_where_requests_are_slow(void **state)
     keyed_end(&k);
 }
 
+static void a_slow_host_is_slow_in_each_call(void **state)
+{
+    enum { N = 400 };
+    struct keyed k;
+    double times[NODES];
+    keyed_draw(&k, PYTHIA_PLANTED_SLOW, 0, N);
+    assert_string_equal(text_of(&k, k.planted.key), "host.name");
+    size_t slow = 0;
+    for (size_t i = 0; i < N; i++) {
+        bool bad = strcmp(k.texts[i], text_of(&k, k.planted.key_value)) == 0;
+        run_request(&k.run, i, NULL);
+        run_times(&k.run, times);
+        slow += bad;
+        for (uint32_t node = 0; node < NODES; node++) {
+            double usual = node_time_ns(k.run.workflow, node);
+            /* Each gap of it is a whole number of ns. */
+            assert_true(fabs(times[node] - (bad ? 1 + STRENGTH : 1) * usual) < 20);
+        }
+    }
+    assert_true(fabs((double)slow / N - .25) < 4 * sqrt(.25 * .75 / N)); /* one of 4 */
+    keyed_end(&k);
+}
+
 static const char *host_of(const struct keyed *k, size_t span)
 {
     struct pythia_attribute a;
@@ -693,6 +716,7 @@ int main(void)
         cmocka_unit_test(several_causes_are_at_several_nodes),
         cmocka_unit_test(the_queue_goes_with_the_wait),
         cmocka_unit_test(the_bad_host_is_where_requests_are_slow),
+        cmocka_unit_test(a_slow_host_is_slow_in_each_call),
         cmocka_unit_test(a_bad_host_is_one_of_three_of_a_request),
         cmocka_unit_test(a_rare_call_is_made_by_few),
         cmocka_unit_test(one_shard_in_the_middle_is_slow),

@@ -19,12 +19,13 @@ CYCLE = 60  # requests
 
 class Program:
     """A service whose requests pass all of its trace points, in a process that stays when pythiad restarts. Of what is closed there
-    are no spans. work 5 takes 0 to 25 ms longer, unless it is gone."""
+    are no spans. work 5 takes 0 to 25 ms longer, unless it is gone;
+    once `keyed`, the root says by how much."""
 
     def __init__(self, seed=1, slow="work 5", gone=(), instance="1"):
         self.chance, self.slow, self.gone = random.Random(seed), slow, gone
         self.agent = Agent(None, "shop", [name for name in (*STEPS, *WORKS) if name not in gone], instance)
-        self.open, self.sent = None, 0
+        self.open, self.sent, self.keyed = None, 0, False
 
     def ask(self, pythiad):
         self.agent.pythiad = pythiad
@@ -50,7 +51,8 @@ class Program:
             if self.shows(work):
                 spans.append(otlp.Span(work, trace, None, parent, begin + at + 20000, took))
             at += took + 100000
-        return [*spans, otlp.Span("GET", trace, root, start=begin, length=at + 100000, kind=2)]
+        key = {"rows": times[WORKS.index("work 5")]} if self.keyed else {}
+        return [*spans, otlp.Span("GET", trace, root, start=begin, length=at + 100000, kind=2, attributes=key)]
 
     def send(self, pythiad, count=10):
         self.ask(pythiad)
@@ -195,6 +197,39 @@ class Restart(unittest.TestCase):
         self.assertEqual(self.verdict(pythiad), was)
         self.assertNotIn("Found a cause", pythiad.log)
         self.assertNotIn("Verdict: ", pythiad.log)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+
+    def key(self, pythiad):
+        explanation = pythiad.get("/v1/verdicts").json[0]["explanation"]
+        return explanation and explanation["key"]
+
+    def test_the_key_of_a_verdict_is_in_the_state_though_nobody_asked_for_a_report(self):
+        """It has no key when it is found, in cycle 5; the requests of the next ones have it."""
+        folder, program = rig.make_folder(self), Program()
+        pythiad = self.start(folder)
+        self.run_to(pythiad, program, 5)
+        program.keyed = True
+        self.run_to(pythiad, program, 7)
+        self.saved(pythiad)
+        pythiad.kill()
+        pythiad = self.start(folder)
+        self.assertEqual(self.key(pythiad), "rows")
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+
+    def test_a_key_that_a_later_report_finds_is_in_the_state(self):
+        """Nothing but the report has changed since the cycle was saved."""
+        folder, program = rig.make_folder(self), Program()
+        pythiad = self.start(folder)
+        self.run_to(pythiad, program, 10)
+        program.keyed = True
+        self.run_to(pythiad, program, 11)
+        self.saved(pythiad)
+        saves = pythiad.metric("pythia_search_saves_total")
+        self.assertEqual(self.key(pythiad), "rows")
+        rig.until(lambda: pythiad.metric("pythia_search_saves_total") > saves, 20, lambda: pythiad.log[-3000:])
+        pythiad.kill()
+        pythiad = self.start(folder)
+        self.assertEqual(self.key(pythiad), "rows")
         self.assertEqual(pythiad.stop(), 0, pythiad.log)
 
     def test_what_is_open_at_one_instance_only_is_so_after_a_restart_and_the_verdict_says_so(self):

@@ -294,6 +294,52 @@ static void each_change_has_its_reason(void **state)
     (void)state;
 }
 
+/* No place was found, and the key is the finding. */
+static void a_key_that_ended_the_search_is_found_until_it_explains_no_more(void **state)
+{
+    struct pythia_verdicts v = {0}, copy = {0};
+    struct pythia_problem spread = problem(PYTHIA_PROBLEM_DONE);
+    spread.why = PYTHIA_WHY_SPREAD;
+    spread.top = finding(7, .2, .05);
+    take(&v, 1, problem(PYTHIA_PROBLEM_SEARCHING));
+    const struct pythia_verdict *one = take(&v, 2, spread);
+    assert_int_equal(one->state, PYTHIA_VERDICT_FOUND);
+    assert_int_equal(one->reason, PYTHIA_VERDICT_CAUSE);
+    assert_int_equal(one->confidence, PYTHIA_CONFIDENCE_MEDIUM);
+    assert_int_equal(one->found_count, 0);
+    assert_int_equal(one->also_count, 1); /* the largest of the places */
+    assert_true(pythia_verdict_is_spread(one));
+    assert_int_equal(pythia_verdicts_copy(&v, &copy), PYTHIA_OK);
+    copy.list[0].key = pythia_strndup("host.name", 9);
+    copy.list[0].explained = .9;
+    assert_true(pythia_verdicts_take_keys(&v, &copy));
+    pythia_verdicts_free(&copy);
+    assert_string_equal(take(&v, 3, spread)->key, "host.name");
+    assert_int_equal(v.list[0].confidence, PYTHIA_CONFIDENCE_MEDIUM); /* nothing was tested */
+    spread.retries = 1;
+    spread.retried = true;
+    one = take(&v, 6, spread);
+    assert_int_equal(one->confidence, PYTHIA_CONFIDENCE_HIGH);
+    assert_int_equal(one->since, 2);
+    assert_int_equal(one->changes, 0);
+    struct pythia_problem other = problem(PYTHIA_PROBLEM_SEARCHING);
+    other.retries = 2;
+    one = take(&v, 14, other);
+    assert_int_equal(one->state, PYTHIA_VERDICT_SEARCHING);
+    assert_int_equal(one->reason, PYTHIA_VERDICT_REFUTED);
+    assert_null(one->key);
+    assert_false(pythia_verdict_is_spread(one));
+    take(&v, 15, spread);
+    other.retries = 0; /* the durations are others */
+    assert_int_equal(take(&v, 16, other)->reason, PYTHIA_VERDICT_AGAIN);
+    take(&v, 17, spread);
+    one = take(&v, 18, with_cause(finding(8, .6, .1)));
+    assert_found(one, 8);
+    assert_int_equal(one->reason, PYTHIA_VERDICT_CAUSE);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
 static void confidence_grows_with_the_share_and_with_cycles(void **state)
 {
     struct pythia_verdicts v = {0};
@@ -321,7 +367,7 @@ static void keys_of_a_copy_are_taken_over_where_the_place_is_the_same(void **sta
     assert_int_equal(pythia_verdicts_copy(&v, &copy), PYTHIA_OK);
     copy.list[0].key = pythia_strndup("tenant", 6);
     copy.list[0].explained = .8;
-    pythia_verdicts_take_keys(&v, &copy);
+    assert_true(pythia_verdicts_take_keys(&v, &copy));
     assert_string_equal(v.list[0].key, "tenant");
     assert_true(v.list[0].explained == .8);
     assert_null(copy.list[0].key);
@@ -330,7 +376,7 @@ static void keys_of_a_copy_are_taken_over_where_the_place_is_the_same(void **sta
     assert_int_equal(pythia_verdicts_copy(&v, &copy), PYTHIA_OK);
     assert_string_equal(copy.list[0].key, "tenant");
     assert_null(take(&v, 3, with_cause(finding(8, .5, .1)))->key);
-    pythia_verdicts_take_keys(&v, &copy);
+    assert_false(pythia_verdicts_take_keys(&v, &copy));
     assert_null(v.list[0].key);
     pythia_verdicts_free(&copy);
     pythia_verdicts_free(&v);
@@ -470,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_further_place_below_the_limit_is_also_seen),
         cmocka_unit_test(too_few_requests_say_nothing_against_it),
         cmocka_unit_test(each_change_has_its_reason),
+        cmocka_unit_test(a_key_that_ended_the_search_is_found_until_it_explains_no_more),
         cmocka_unit_test(confidence_grows_with_the_share_and_with_cycles),
         cmocka_unit_test(keys_of_a_copy_are_taken_over_where_the_place_is_the_same),
         cmocka_unit_test(two_cycles_in_a_row_take_another_key),

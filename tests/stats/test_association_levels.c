@@ -74,6 +74,58 @@ static void what_a_cut_says_as_well_stands_as_a_number(void **state)
     pythia_association_destroy(a);
 }
 
+/* Forty rows, four of each number from 0 to 9; those of 9 take 200 ms, all others 100, each 10 more or
+ * less: 36 * 4 / 40 * 100^2 = 36 000 of 36 000 + 40 * 10^2 squares lie between the groups, which is
+ * .9. A line has .2727 of the variance of the step: its covariance with the number is .1 * 4.5, and
+ * .45^2 / (8.25 * .09) = .2727. The same where the upper half of the numbers is slow: there 40 / 4 *
+ * 100^2 = 100 000 of 104 000 squares are between, and the line has 1.25^2 / (8.25 * .25) = .7576. Three
+ * regressors are charged for the cut: 1 - (1 - R^2) 39 / 36. */
+static void a_step_explains_what_lies_between_its_sides(void **state)
+{
+    static const struct {
+        double from, share;
+    } cases[] = {{9, 36000 / 40000.}, {5, 100000 / 104000.}, {1, 36000 / 40000.}};
+    struct pythia_association *a = created();
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct pythia_association_input in = noise(40, 1, 1);
+        in.edges = 1;
+        keys[0].level_count = 10;
+        for (size_t i = 0; i < 40; i++) {
+            levels[0][i] = (uint32_t)(i % 10);
+            numbers[0][i] = (double)(i % 10);
+            durations[i] =
+                1e6 * ((numbers[0][i] >= cases[c].from ? 200 : 100) + (i / 10 % 2 ? 10 : -10));
+        }
+        const struct pythia_association_result *x = asked(a, &in);
+        assert_true(x->significant && !x->categorical);
+        assert_rel_equal(x->split.cut, cases[c].from - .5, 1e-12);
+        assert_rel_equal(x->split_share, cases[c].share, 1e-9);
+        assert_rel_equal(x->explained, 1 - (1 - cases[c].share) * 39 / 36, 1e-9);
+        /* Numbers that stand for no levels: the cut is the same. */
+        keys[0].levels = NULL;
+        assert_rel_equal(asked(a, &in)->explained, 1 - (1 - cases[c].share) * 39 / 36, 1e-9);
+    }
+    pythia_association_destroy(a);
+}
+
+/* Of 100 rows that take as many ms as their number says, a cut in the middle has three quarters, and
+ * the line all. */
+static void a_line_explains_more_than_its_cut(void **state)
+{
+    struct pythia_association *a = created();
+    struct pythia_association_input in = noise(100, 1, 1);
+    in.edges = 1;
+    keys[0].levels = NULL;
+    for (size_t i = 0; i < 100; i++) {
+        numbers[0][i] = (double)i;
+        durations[i] = 1e6 * (double)i;
+    }
+    const struct pythia_association_result *x = asked(a, &in);
+    assert_rel_equal(x->explained, 1, 1e-9);
+    assert_true(x->split_share > .74 && x->split_share < .76);
+    pythia_association_destroy(a);
+}
+
 /* Two tests of a key are not two chances: of 15 keys of ten numbers that have nothing to do with it
  * something is discovered in at most 5 % of the samples. */
 static void nothing_is_discovered_by_asking_in_two_ways(void **state)
@@ -101,6 +153,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_value_in_the_middle_stands_as_a_level),
         cmocka_unit_test(what_a_cut_says_as_well_stands_as_a_number),
+        cmocka_unit_test(a_step_explains_what_lies_between_its_sides),
+        cmocka_unit_test(a_line_explains_more_than_its_cut),
         cmocka_unit_test(nothing_is_discovered_by_asking_in_two_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

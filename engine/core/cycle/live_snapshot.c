@@ -180,18 +180,18 @@ static int read_parts(const struct pythia_live *l, const json_t *list, struct py
     return from.size == 0 ? PYTHIA_OK : refuse_snapshot(e, NULL);
 }
 
-/* A search of its own for what was saved, in the space that there is now. `layers`: of a shared
+/* A search of its own for what was saved, in a space that has its types. `layers`: of a shared
  * one. */
-static int load_search(const struct pythia_live *l, struct pythia_text saved,
-                       struct pythia_layers *layers, struct pythia_search **out,
-                       struct pythia_error *e)
+static int load_search(const struct pythia_live *l, const struct pythia_space *space,
+                       struct pythia_text saved, struct pythia_layers *layers,
+                       struct pythia_search **out, struct pythia_error *e)
 {
     struct pythia_search_options how = l->o.search;
     if (l->share.on) {
         how = pythia__live_share_search(l);
         how.layers = layers;
     }
-    int status = pythia_search_create(l->space, &how, out);
+    int status = pythia_search_create(space, &how, out);
     if (status == PYTHIA_OK)
         status = pythia_search_load(*out, saved);
     if (status == PYTHIA_EFORMAT)
@@ -297,6 +297,26 @@ static int adopt_saved_types(struct pythia_live *l, const json_t *head, size_t *
     return status == PYTHIA_OK ? pythia_space_teach_paths(l->space, l->templates) : status;
 }
 
+/* Can its search be read? It is loaded once in a space of its own. A member whose search has not
+ * begun must not take over types before that is known: its search begins when members offer types
+ * that it does not have, and would never begin. */
+static int check_search(const struct pythia_live *l, const json_t *head, struct pythia_text saved,
+                        struct pythia_layers *layers, struct pythia_error *e)
+{
+    const char *text = json_string_value(json_object_get(head, "space"));
+    struct pythia_space *space = NULL;
+    struct pythia_search *search = NULL;
+    int status = pythia_space_create(l->vocabulary, &space);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_space_file_parse("snapshot", pythia_text_of(text), space, e);
+    if (status == PYTHIA_OK)
+        status = load_search(l, space, saved, layers, &search, e);
+    pythia_search_destroy(search);
+    pythia_space_destroy(space);
+    return status;
+}
+
 /* A search of a group. Types that were added for a snapshot which is refused afterwards do no harm:
  * the search that there is takes them in. */
 static int restore_shared(struct pythia_live *l, const json_t *head, struct pythia_text rest,
@@ -317,9 +337,11 @@ static int restore_shared(struct pythia_live *l, const json_t *head, struct pyth
     status = read_layers(l, head, &layers, e);
     if (status != PYTHIA_OK)
         goto out;
+    if (!l->search && (status = check_search(l, head, saved, layers, e)) != PYTHIA_OK)
+        goto out;
     status = adopt_saved_types(l, head, &moved, e);
     if (status == PYTHIA_OK)
-        status = load_search(l, saved, layers, &search, e);
+        status = load_search(l, l->space, saved, layers, &search, e);
     if (status != PYTHIA_OK) {
         int grown = l->search && moved > 0 ? pythia_search_grow(l->search) : PYTHIA_OK;
         status = grown != PYTHIA_OK ? grown : status;
@@ -388,7 +410,7 @@ static int restore_alone(struct pythia_live *l, const json_t *head, struct pythi
     if (!cut_off(&rest, whole_number(head, "search"), &saved) || saved.size == 0 || rest.size > 0)
         return refuse_snapshot(e, NULL);
     if ((status = adopt_saved_types(l, head, &moved, e)) != PYTHIA_OK ||
-        (status = load_search(l, saved, NULL, &search, e)) != PYTHIA_OK ||
+        (status = load_search(l, l->space, saved, NULL, &search, e)) != PYTHIA_OK ||
         (status = replace_search(l, search)) != PYTHIA_OK)
         return status;
     if (json_is_true(json_object_get(head, "sought")))

@@ -77,7 +77,7 @@ struct pythia__reporting {
     struct job job;
     bool busy, stopped;
     atomic_bool stop; /* read by the job */
-    uint64_t made;
+    uint64_t made, keys;
     struct pythia__own_work work; /* jobs */
 };
 
@@ -322,7 +322,7 @@ static void finish_report(uv_work_t *request, int cancelled)
     else
         pythia__own_work_add(&r->work, j->took_ns);
     r->made += j->made;
-    pythia_verdicts_take_keys(&r->search_log->verdicts, &j->search_log.verdicts);
+    r->keys += pythia_verdicts_take_keys(&r->search_log->verdicts, &j->search_log.verdicts);
     r->busy = false;
     answer_all(r, j);
     bool latest = j->of.look == r->look;
@@ -494,4 +494,9 @@ struct pythia__own_work pythia__reporting_work(const struct pythia__reporting *r
 uint64_t pythia__reporting_made(const struct pythia__reporting *r)
 {
     return r->made;
+}
+
+uint64_t pythia__reporting_keys(const struct pythia__reporting *r)
+{
+    return r->keys;
 }

@@ -77,6 +77,8 @@ void pythia__reporting_ask_requests(struct pythia__reporting *r, const char *gro
 void pythia__reporting_stop(struct pythia__reporting *r);
 bool pythia__reporting_is_busy(const struct pythia__reporting *r);  /* a job runs */
 uint64_t pythia__reporting_made(const struct pythia__reporting *r); /* reports, so far */
+/* Of them, those that found another key for a verdict than it had. */
+uint64_t pythia__reporting_keys(const struct pythia__reporting *r);
 /* Jobs, each of which makes a report or writes further forms of it. */
 struct pythia__own_work pythia__reporting_work(const struct pythia__reporting *r);
 

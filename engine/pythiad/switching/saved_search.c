@@ -12,6 +12,10 @@
 #define BYTES_A_SECOND 262144
 #define REPORT_NS      (10 * SECOND) /* to wait for a report, which finds the keys of verdicts */
 
+/* Cycles of a verdict without a key after each of which a report is made to find it. Later ones add
+ * no request to a report, so that a type whose requests go with no key costs none any more. */
+#define KEY_CYCLES 3
+
 /* ---- going on ---- */
 
 int pythia__saved_search_show(struct pythia__switching *w, struct pythia_text verdicts)
@@ -143,6 +147,7 @@ static void write_search(struct pythia__switching *w)
                                               .unix_ns = pythia__unix_ns()};
     size_t bytes = count_bytes(&saved);
     s->next_ns = pythia__engine_now(w->e) + PACE_NS + bytes * SECOND / BYTES_A_SECOND;
+    s->keys = pythia__reporting_keys(w->e->reporting);
     if (status == PYTHIA_OK)
         status = pythia_state_put_search(w->e->state, &saved);
     s->writes += status == PYTHIA_OK;
@@ -170,6 +175,24 @@ static bool has_enough(const struct pythia__switching *w, const struct pythia_cy
     return false;
 }
 
+static bool lacks_key(const struct pythia_verdicts *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->list[i].state == PYTHIA_VERDICT_FOUND && !v->list[i].key &&
+            v->list[i].looks <= KEY_CYCLES)
+            return true;
+    return false;
+}
+
+/* The keys are in the verdicts by then. */
+static void ignore_report(void *context, int status, const char *bytes, size_t size)
+{
+    (void)context;
+    (void)status;
+    (void)bytes;
+    (void)size;
+}
+
 void pythia__saved_search_cycle(struct pythia__switching *w, const struct pythia_live_cycle *cycle)
 {
     struct pythia__saved_search *s = &w->saved;
@@ -180,11 +203,20 @@ void pythia__saved_search_cycle(struct pythia__switching *w, const struct pythia
     if (s->whole && !s->due)
         s->due_ns = pythia__engine_now(w->e);
     s->due = s->due || s->whole;
+    /* Nothing but a report finds keys, and what is written without one would lack it. */
+    if (s->whole && lacks_key(&w->e->search_log.verdicts))
+        pythia__reporting_ask(w->e->reporting, PYTHIA__REPORT_VERDICTS, 0, ignore_report, NULL);
 }
 
 void pythia__saved_search_tick(struct pythia__switching *w, uint64_t now)
 {
-    const struct pythia__saved_search *s = &w->saved;
+    struct pythia__saved_search *s = &w->saved;
+    /* A report that somebody asked for has found a key since. */
+    if (s->is_kept && s->whole && !s->due && s->cycle > 0 &&
+        s->keys != pythia__reporting_keys(w->e->reporting)) {
+        s->due = true;
+        s->due_ns = now;
+    }
     bool reports = pythia__reporting_is_busy(w->e->reporting) && now - s->due_ns < REPORT_NS;
     /* While the state cannot be written, others try again (pythia__switching_mend): that is less
      * work than to make all of this for nothing. */

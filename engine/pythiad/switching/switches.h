@@ -40,6 +40,7 @@ struct pythia__saved_search {
     uint64_t restored_cycle; /* the cycle that this start went on from; 0: it began anew */
     uint64_t cycle, unix_ns; /* that the state has, and when that was written; 0: nothing yet */
     uint64_t bytes;          /* of it */
+    uint64_t keys;           /* pythia__reporting_keys at the last write */
     uint64_t writes, failures;
 };
 

@@ -201,6 +201,8 @@ static void add_place(const struct pythia__brief *b, const struct pythia_place *
 bool pythia__has_place(const struct pythia__item *item)
 {
     const struct pythia_group *g = item->group;
+    if (item->verdict && pythia_verdict_is_spread(item->verdict))
+        return false;
     if (item->verdict && item->verdict->found_count > 0)
         return true;
     return g && pythia_ranking_has_shares(&g->ranking) &&
@@ -211,7 +213,7 @@ bool pythia__has_place(const struct pythia__item *item)
 static void add_no_place(const struct pythia__brief *b, const struct pythia_group *g, bool whole)
 {
     pythia__doc_words(b->d, "no single place");
-    if (!whole || g->inclusive == PYTHIA_CCT_ROOT)
+    if (!whole || !g || g->inclusive == PYTHIA_CCT_ROOT)
         return;
     pythia__doc_words(b->d, "; more than half lies below ");
     pythia__doc_point(b->d, names_of(b),
@@ -247,7 +249,7 @@ bool pythia__brief_cause(const struct pythia__brief *b, const struct pythia__ite
     } else if (item->kind == PYTHIA__ITEM_PATHS) {
         pythia__doc_percent(b->d, item->type->between_share);
         pythia__doc_words(b->d, " of its variance lies between requests that take different paths");
-    } else if (item->verdict && item->group && pythia_verdict_is_spread(item->verdict)) {
+    } else if (item->verdict && pythia_verdict_is_spread(item->verdict)) {
         add_no_place(b, item->group, whole);
     } else if (item->verdict && item->verdict->found_count > 0) {
         add_found(b, item->verdict, whole);

@@ -84,8 +84,11 @@ static void add_learnt(const struct pythia__brief *b, const struct pythia_loop_c
         add_finding(b, "", &p->top);
     } else {
         pythia__doc_words(b->d, "%s",
-                          searched && p->state == PYTHIA_PROBLEM_GIVEN_UP ? "given up"
-                                                                          : idle_reason(c));
+                          !searched                             ? idle_reason(c)
+                          : p->state == PYTHIA_PROBLEM_GIVEN_UP ? "given up"
+                          : p->state == PYTHIA_PROBLEM_DONE && p->why == PYTHIA_WHY_SPREAD
+                              ? "a key explains it"
+                              : idle_reason(c));
     }
 }
 

@@ -102,7 +102,8 @@ static int add_verdicts(struct collection *c)
         const struct pythia_verdict *v = &all->list[i];
         const struct pythia_problem *p = pythia__problem_of(c->s, v);
         const struct pythia_type_result *type = find_item_type(c->s->diagnosis, v->type);
-        bool held = v->state == PYTHIA_VERDICT_FOUND && v->since > 0 && v->found_count > 0,
+        bool held = v->state == PYTHIA_VERDICT_FOUND && v->since > 0 &&
+                    (v->found_count > 0 || v->why == PYTHIA_WHY_SPREAD),
              ended = v->state == PYTHIA_VERDICT_NOTHING && p &&
                      p->state == PYTHIA_PROBLEM_GIVEN_UP && p->why != PYTHIA_WHY_NONE;
         if (has_item(c, v) || !(held || ended))

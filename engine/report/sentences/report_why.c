@@ -114,6 +114,9 @@ void pythia__add_why(struct pythia_buf *to, const struct pythia_vocabulary *v,
         pythia_buf_puts(to, "no place accounts for as much as 15 % of the variance: many small "
                             "differences add up, and no single one stands out");
         break;
+    case PYTHIA_WHY_SPREAD:
+        pythia_buf_puts(to, "a key explains most of the variance, in many places at once");
+        break;
     case PYTHIA_WHY_PATIENCE:
         add_key_count(to, (double)p->cycles);
         pythia_buf_puts(to, " cycles were not enough; use more requests per cycle, or open more "

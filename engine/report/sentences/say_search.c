@@ -219,6 +219,9 @@ void pythia__say_cycle(struct pythia__doc *d, const struct pythia_report_source 
     size_t found = say_found(d, v, c, true);
     if (any && p->state == PYTHIA_PROBLEM_GIVEN_UP) {
         pythia__doc_words(d, "%sGiven up.", space_of_loop(d));
+    } else if (any && p->state == PYTHIA_PROBLEM_DONE && p->why == PYTHIA_WHY_SPREAD) {
+        pythia__doc_words(d, "%sA key explains most of the variance, in many places at once.",
+                          space_of_loop(d));
     } else if (any && p->state == PYTHIA_PROBLEM_SEARCHING && !isnan(p->top.share) &&
                !is_explained(c, &p->top.place)) {
         pythia__doc_words(d, "%s", found > 0 ? " Of the rest, " : space_of_loop(d));
@@ -327,7 +330,9 @@ void pythia__say_reason(struct pythia__doc *d, const struct pythia_report_source
     struct pythia_buf why = {0};
     pythia__add_why(&why, s->vocabulary, s->loop, p);
     pythia__doc_words(d, "%s%s", state_words(p->state),
-                      p->state == PYTHIA_PROBLEM_DONE ? ", though " : ", because ");
+                      p->why == PYTHIA_WHY_PINNED && p->state == PYTHIA_PROBLEM_DONE
+                          ? ", though "
+                          : ", because ");
     pythia__doc_take(d, PYTHIA__DOC_WORDS, &why);
     pythia__doc_words(d, ".");
 }

@@ -65,7 +65,7 @@ static void say_spread(struct pythia__doc *d, const struct pythia_report_source 
         pythia__doc_point(d, s->vocabulary,
                           pythia_cct_tracepoint(pythia_groups_cct(s->groups), g->inclusive));
     }
-    pythia__doc_words(d, ". ");
+    pythia__doc_words(d, ".");
 }
 
 /* "A accounts for 77 % of the latency variance (75 to 79 %), and B for 20 % (12 to 28 %)." */
@@ -74,6 +74,9 @@ static void say_verdict_found(struct pythia__doc *d, const struct pythia_report_
 {
     if (pythia_verdict_is_spread(v))
         say_spread(d, s, pythia__group_of(s, v));
+    if (v->found_count == 0)
+        return;
+    pythia__doc_words(d, pythia_verdict_is_spread(v) ? " " : "");
     for (size_t i = 0; i < v->found_count; i++) {
         bool last = i + 1 == v->found_count;
         pythia__doc_words(d, i == 0 ? "" : last ? ", and " : ", ");
@@ -161,10 +164,17 @@ void pythia__say_group_why(struct pythia__doc *d, const struct pythia_report_sou
 void pythia__say_standing(struct pythia__doc *d, const struct pythia_verdict *v)
 {
     static const char *const sure[] = {"Low", "Medium", "High"};
-    if (v->state != PYTHIA_VERDICT_FOUND || v->found_count == 0)
+    bool key = v->why == PYTHIA_WHY_SPREAD;
+    if (v->state != PYTHIA_VERDICT_FOUND || (v->found_count == 0 && !key))
         return;
     pythia__doc_words(d, "%s confidence", sure[v->confidence]);
-    if (v->since > 0)
+    if (v->since > 0 && v->found_count == 0)
+        pythia__doc_words(
+            d,
+            ", since cycle %zu. The search ended because a key explains at least half "
+            "of the variance; it begins again if none does",
+            (size_t)v->since);
+    else if (v->since > 0)
         pythia__doc_words(d,
                           ", since cycle %zu, in %zu cycle%s. Two consecutive cycles with "
                           "significantly less than 15 %% there would refute it",
@@ -211,6 +221,9 @@ void pythia__say_change(struct pythia__doc *d, const struct pythia_report_source
                               : "it had found nothing, and these requests still vary");
         return;
     }
+    if (v->reason == PYTHIA_VERDICT_REFUTED && isnan(v->was_found.share))
+        pythia__doc_words(d, "Before cycle %zu a key explained it, which it does no longer.",
+                          (size_t)v->since);
     if (isnan(v->was_found.share))
         return;
     if (v->reason == PYTHIA_VERDICT_MORE) {

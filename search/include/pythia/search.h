@@ -106,7 +106,8 @@ struct pythia_search_options {
 
 enum pythia_problem_state {
     PYTHIA_PROBLEM_SEARCHING,
-    PYTHIA_PROBLEM_DONE,     /* the causes are found, and no other has a share that matters */
+    PYTHIA_PROBLEM_DONE,     /* the causes are found, and no other has a share that matters; or a
+                                key explains what no place does (PYTHIA_WHY_SPREAD) */
     PYTHIA_PROBLEM_QUIET,    /* requests of the type do not vary, or too little to matter */
     PYTHIA_PROBLEM_TOO_FEW,  /* requests in the last cycle */
     PYTHIA_PROBLEM_UNKNOWN,  /* the search space does not know the type */
@@ -126,6 +127,7 @@ enum pythia_why {
     PYTHIA_WHY_CHANCE,   /* no place has a share of the variance that is surely above 0 */
     PYTHIA_WHY_PATIENCE, /* so many cycles were not enough */
     PYTHIA_WHY_SMALL,    /* no place has a share of the variance that matters: .15 */
+    PYTHIA_WHY_SPREAD,   /* a key explains most of the variance, in many places at once */
 };
 
 #define PYTHIA_PROBLEM_CAUSES 8
@@ -134,8 +136,9 @@ struct pythia_problem {
     uint32_t type;    /* number of a string */
     uint32_t unsplit; /* the same without the grouping key: what the search space knows */
     enum pythia_problem_state state;
-    enum pythia_why why; /* with TOO_FEW, UNKNOWN and GIVEN_UP; with DONE it is PINNED if a
-                            cause is only as near as pins let it be seen; else NONE */
+    enum pythia_why why; /* with TOO_FEW, UNKNOWN and GIVEN_UP; with DONE it is SPREAD if it has
+                            no causes, and PINNED if a cause is only as near as pins let it be
+                            seen; else NONE */
     uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
     bool grown;   /* contexts turned up in the type, and in the last cycle each cause that was found
                     was looked for anew */
@@ -151,7 +154,9 @@ struct pythia_problem {
     size_t cause_count;
     uint64_t retries;  /* times that the search began again by itself, since evidence last made it
                           begin */
-    uint64_t retry_in; /* GIVEN_UP: cycles with enough requests until it does so; else 0 */
+    uint64_t retry_in; /* GIVEN_UP, or SPREAD: cycles with enough requests until it does so; else
+                          0. A search that ended by a key tests first whether the key still
+                          explains it, and opens nothing if it does */
     double rest;       /* share of the variance that no cause explains; NaN: not known */
     /* The requests of the last cycle are those that hit 1 of so many instances of a service only,
      * because a point of it is open there alone; 1: all; 0: there was none yet. */

@@ -40,8 +40,9 @@ enum pythia_verdict_state {
 enum pythia_confidence {
     PYTHIA_CONFIDENCE_LOW,    /* neither of these */
     PYTHIA_CONFIDENCE_MEDIUM, /* the first place has surely a share that matters, or was seen in two
-                                 cycles */
-    PYTHIA_CONFIDENCE_HIGH,   /* it has surely half of the variance, or was seen in three cycles */
+                                 cycles; or a key ended the search */
+    PYTHIA_CONFIDENCE_HIGH,   /* it has surely half of the variance, or was seen in three cycles; or
+                                 the key was tested once more since */
 };
 
 /* The reason why a verdict has changed. */
@@ -49,7 +50,8 @@ enum pythia_verdict_reason {
     PYTHIA_VERDICT_FIRST,   /* there was none before */
     PYTHIA_VERDICT_CAUSE,   /* a place was found */
     PYTHIA_VERDICT_MORE,    /* one more place was found */
-    PYTHIA_VERDICT_REFUTED, /* a place that was found has no share that matters any more */
+    PYTHIA_VERDICT_REFUTED, /* a place that was found has no share that matters any more; or no key
+                               explains any more what many places have */
     PYTHIA_VERDICT_QUIET,   /* requests do not differ any more */
     PYTHIA_VERDICT_ENDED,   /* the search ended, and found nothing */
     PYTHIA_VERDICT_AGAIN,   /* durations are others than when the search ended: it began again */
@@ -73,8 +75,8 @@ struct pythia_verdict {
     /* The largest share first. Places change their order only if one is ahead by a tenth of the
      * variance, and that is no change of the verdict. */
     struct pythia_verdict_place found[PYTHIA_PROBLEM_CAUSES];
-    size_t found_count; /* with state FOUND 0 only if there was no search: a key stands out, or a
-                           subtree */
+    size_t found_count; /* with state FOUND 0 only if the search ended by a key (why is SPREAD), or
+                           if there was no search: a key stands out, or a subtree */
     struct pythia_verdict_place candidates[PYTHIA_PROBLEM_CAUSES]; /* causes that are not found */
     size_t candidate_count;
     struct pythia_finding also[PYTHIA_PROBLEM_CAUSES + 1]; /* places with a share too small */
@@ -114,20 +116,21 @@ int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t u
  * counts, and those with a share that matters join their verdicts in `cycle`. */
 void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle);
 
-/* The key that explains each verdict that found a place, from the evidence of the last cycle. A key
+/* The key that explains each verdict of state FOUND, from the evidence of the last cycle. A key
  * that was named before stays until two cycles in a row speak against it: it does not go with the
  * place any more, or another explains more by a tenth of the variance. `g` is what was diagnosed.
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                             const struct pythia_groups *g);
 
-/* Does the key explain more than twice what the first place accounts for? Then the requests do not
- * differ in that place but in many: those that a slow host served, for example, in each step. */
+/* Does the key explain more than twice what the first place accounts for, or did the search end by
+ * it? Then the requests do not differ in one place but in many: those that a slow host served, for
+ * example, in each step. */
 bool pythia_verdict_is_spread(const struct pythia_verdict *v);
 
 /* Take over the keys that another thread found in a copy of these verdicts, for verdicts whose
- * first place is still the same. */
-void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from);
+ * first place is still the same. Has one of them another key than before? */
+bool pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from);
 
 /* The verdicts of evidence that no search was made for: one for each type, of its group with the
  * most variance. `v` is {0}. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -82,8 +82,9 @@ struct pythia_association_result {
     /* r squared less what chance gives to as many regressors and edges (Ezekiel), 0 to 1. */
     double effect;
     /* Part of the variance of the total, clipped as shares.h clips, that the key accounts for:
-     * the adjusted R squared, 0 to 1; of a number that all rows have that of its ranks or of its
-     * clipped value, whichever is larger. 0 for a total that is constant. */
+     * the adjusted R squared, 0 to 1; of a number that all rows have that of its ranks, of its
+     * clipped value, or of the two groups of its split, whichever is larger. 0 for a total that is
+     * constant. */
     double explained;
     double explained_edges; /* weighted mean over the edges of that of their ranks, 0 to 1 */
     double omega_squared;   /* of the ranks of the total, 0 to 1 */

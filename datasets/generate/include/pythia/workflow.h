@@ -72,6 +72,9 @@ enum pythia_planted_kind {
     /* size, for one of the values 0 to 9 of the key shard, which requests have equally often: 4, in
      * the middle. With strength 0 the key means nothing */
     PYTHIA_PLANTED_MIDDLE,
+    /* On one of the hosts of the node's service, all calls of the service take longer by the part
+     * `strength` of their own time: no place has more of the variance than of the time */
+    PYTHIA_PLANTED_SLOW,
     PYTHIA_PLANTED_KINDS
 };
 
