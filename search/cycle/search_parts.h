@@ -49,9 +49,10 @@ struct pythia__search_keeping {
     bool judged, matters;  /* the type has enough of the variance, if that was judged */
     size_t against;        /* cycles in a row whose shares say the opposite of `matters` */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
-    size_t past; /* cycles in a row in which a cause that was found has no share any more */
-    bool spread; /* a key explained most of the variance, and no place did */
-    bool grown;  /* contexts of the type turned up: its causes have to be found once more */
+    size_t past;    /* cycles in a row in which a cause that was found has no share any more */
+    bool spread;    /* a key explained most of the variance, and no place did */
+    uint32_t keyed; /* the point that it is seen by: it stays open; with `spread` */
+    bool grown;     /* contexts of the type turned up: its causes have to be found once more */
     const struct pythia_type *evidence; /* of the current cycle; NULL: there is none */
 };
 
@@ -124,7 +125,8 @@ int pythia__search_close(struct pythia_search *s, struct pythia__search_type *t,
 /* Was a point opened or closed for a type in this cycle? */
 bool pythia__search_is_decided(const struct pythia_search *s, const struct pythia__search_type *t,
                                uint32_t point);
-/* Would a cause that was found in a type be lost from sight without a point? */
+/* Would a cause that was found in a type, or the key that ended its search, be lost from sight without
+ * a point? */
 bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pythia__search_type *t,
                                  uint32_t point);
 

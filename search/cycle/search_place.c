@@ -305,17 +305,36 @@ static bool is_value(enum pythia_key_kind kind)
            kind == PYTHIA_KEY_MEMBER;
 }
 
+/* The outermost open point whose spans have a key; PYTHIA_NONE: there is none. */
+static uint32_t find_keyed_point(const struct pythia__looking *l, uint32_t key)
+{
+    const struct pythia_vocabulary *v = pythia_space_vocabulary(l->s->space);
+    const struct pythia_cct *cct = l->type->cct;
+    struct pythia_text origin = pythia_keys_origin(l->keys, key);
+    uint32_t of = pythia_keys_tracepoint(l->keys, key);
+    for (uint32_t node = 1; node < pythia_cct_nodes(cct); node++) { /* parents come first */
+        uint32_t point = pythia_cct_tracepoint(cct, node),
+                 service = pythia_vocabulary_tracepoint_at(v, point)->service;
+        bool has = of != PYTHIA_NONE
+                       ? of == point
+                       : pythia_text_equal(pythia_vocabulary_text(v, service), origin);
+        if (has && l->s->open[point])
+            return point;
+    }
+    return PYTHIA_NONE;
+}
+
 int pythia__look_is_spread(struct pythia__looking *l, bool *spread)
 {
     struct pythia_explanations keys;
     struct pythia__target edge, own;
     double largest, places = count_places(l, &largest);
+    const bool known = l->k->spread;
     *spread = false;
     int status = pythia__look_find(l, &edge, &own);
     if (status != PYTHIA_OK)
         return status;
     /* Testing keys costs more than all else in a cycle, and no key explains more than all. */
-    bool known = l->k->spread;
     if (!known && (places < PLACES || AROUND * largest >= 1 || own.finding.high > OWN_MOST))
         return PYTHIA_OK;
     status = pythia_explain(l->rows, &l->ranking, l->keys, l->seen,
@@ -325,6 +344,8 @@ int pythia__look_is_spread(struct pythia__looking *l, bool *spread)
     if (keys.found_count > 0 && is_value(keys.found[0].kind)) {
         double explained = keys.found[0].result.explained;
         *spread = explained >= EXPLAINED && (known || explained > AROUND * largest);
+        if (*spread)
+            l->k->keyed = find_keyed_point(l, keys.found[0].key);
     }
     pythia_explanations_free(&keys);
     return PYTHIA_OK;

@@ -145,6 +145,7 @@ static int put_keeping(const struct pythia_search *s, const struct pythia__searc
                                 k->matters,   k->violated, k->grown, k->spread};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         pythia__saved_put_number(out, numbers[i]);
+    put_point(out, k->spread ? k->keyed : PYTHIA_NONE);
     pythia__saved_put_double(out, k->sd_ns);
     return PYTHIA_OK;
 }
@@ -494,6 +495,7 @@ static void take_keeping(struct pythia__saved *r, uint32_t unsplit,
     k->violated = pythia__saved_number(r, 1) > 0;
     k->grown = pythia__saved_number(r, 1) > 0;
     k->spread = pythia__saved_number(r, 1) > 0;
+    k->keyed = take_point_or_none(r);
     k->sd_ns = pythia__saved_double(r);
 }
 

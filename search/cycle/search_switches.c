@@ -114,14 +114,18 @@ static bool is_host_of(const struct pythia_search *s, const struct pythia__searc
 bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pythia__search_type *t,
                                  uint32_t point)
 {
-    for (size_t i = 0; i < s->problem_count; i++)
-        for (size_t c = 0; s->problems[i].unsplit == t->name && c < s->problems[i].cause_count;
-             c++) {
+    for (size_t i = 0; i < s->problem_count; i++) {
+        if (s->problems[i].unsplit != t->name)
+            continue;
+        if (s->keeping[i].spread && s->keeping[i].keyed == point)
+            return true;
+        for (size_t c = 0; c < s->problems[i].cause_count; c++) {
             const struct pythia_place *place = &s->problems[i].causes[c].place;
             if (place->from_tracepoint == point || place->to_tracepoint == point ||
                 (place->own && is_open_within(s, t, point, place->context)) ||
                 is_host_of(s, t, point, place->context))
                 return true;
         }
+    }
     return false;
 }

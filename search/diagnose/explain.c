@@ -151,6 +151,7 @@ static int add_explanation(const struct pythia__explainer *x,
     *found = (struct pythia_explanation){.name = pythia__candidate_name(x, c),
                                          .kind = r->categorical ? PYTHIA_KEY_CATEGORICAL : c->kind,
                                          .tracepoint = c->tracepoint,
+                                         .key = c->key,
                                          .result = *r,
                                          .low = NAN,
                                          .high = NAN};

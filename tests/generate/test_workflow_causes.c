@@ -686,7 +686,7 @@ static void causes_that_cannot_be_are_told(void **state)
         {{PYTHIA_PLANTED_REPLICA, 0, 0.3, 0},
          3,
          "replica needs more hosts than the 3 that serve a request"},
-        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 15"},
+        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 16"},
     };
     struct pythia_vocabulary *v;
     assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);

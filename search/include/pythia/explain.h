@@ -48,7 +48,8 @@ struct pythia_explanation {
     char *name; /* owned: the attribute's, "@" and where it was if that is not the only place, or
                    count:… */
     enum pythia_key_kind kind;
-    uint32_t tracepoint;                     /* of COUNT and HAS; PYTHIA_NONE */
+    uint32_t tracepoint; /* of COUNT and HAS; PYTHIA_NONE */
+    uint32_t key;        /* of the others, as the rows number them; PYTHIA_NONE */
     struct pythia_association_result result; /* its split's levels are NULL: see slow_levels */
     char *split; /* owned: "is >= 3", "is in {cp-2}", "is missing"; NULL: no split */
     struct pythia_text
