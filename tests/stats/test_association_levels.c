@@ -127,6 +127,34 @@ static void a_line_explains_more_than_its_cut(void **state)
     pythia_association_destroy(a);
 }
 
+/* Eight rows of each of three levels, and four edges, of which the first has nearly all of the total:
+ * 24 rows are few for six variables. The ranks of the total are 1, 3 to 15 for the first level, 2, 4 to
+ * 16 for the last, and 17 to 24 for the slow one, with means 8, 9 and 20.5: between lie 8 (4.5^2 + 3.5^2
+ * + 8^2) = 772 of (24^3 - 24) / 12 = 1150 squares. F of two regressors has a p in closed form, (1 -
+ * R^2)^(21 / 2); that of all edges together is larger. */
+static void among_many_edges_a_key_of_the_total_is_found(void **state)
+{
+    struct pythia_association_input in = noise(24, 1, 1);
+    struct pythia_association *a = created();
+    keys[0].categorical = true;
+    keys[0].level_count = 3;
+    for (size_t i = 0; i < 24; i++) {
+        size_t row = i / 3;
+        levels[0][i] = (uint32_t)(i % 3);
+        /* The other edges take 1 to 10 ms. */
+        durations[i] = 1e9 * (i % 3 == 1 ? 1000 + (double)row : (double)(2 * row + (i % 3 == 2)));
+    }
+    const struct pythia_association_result *x = asked(a, &in);
+    double of_total = pow(1 - 772 / 1150., 10.5);
+    assert_true(x->low_confidence && x->significant);
+    assert_rel_equal(x->p, 2 * of_total, 1e-9);
+    in.edges = 1; /* enough rows: the edge alone, which has the ranks of the total */
+    assert_false(asked(a, &in)->low_confidence);
+    assert_rel_equal(asked(a, &in)->p, of_total, 1e-9);
+    keys[0].categorical = false;
+    pythia_association_destroy(a);
+}
+
 /* Two tests of a key are not two chances: of 15 keys of ten numbers that have nothing to do with it
  * something is discovered in at most 5 % of the samples. */
 static void nothing_is_discovered_by_asking_in_two_ways(void **state)
@@ -156,6 +184,7 @@ int main(void)
         cmocka_unit_test(what_a_cut_says_as_well_stands_as_a_number),
         cmocka_unit_test(a_step_explains_what_lies_between_its_sides),
         cmocka_unit_test(a_line_explains_more_than_its_cut),
+        cmocka_unit_test(among_many_edges_a_key_of_the_total_is_found),
         cmocka_unit_test(nothing_is_discovered_by_asking_in_two_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,8 @@
  *            lies between these
  *   test     canonical correlation of the key with the ranks of all edges at once: Wilks' lambda
  *            with Rao's F (cca.h), so that a key that moves time from one edge to another is seen
- *            though the total is not changed; of a key in two ways the p is that of Simes for
- *            both; false discoveries are held at alpha over the keys (Benjamini and Hochberg)
+ *            though the total is not changed; where rows are few for so many edges, with the
+ *            ranks of the total as well; of two tests of a key the p is that of Simes for both; false discoveries are held at alpha over the keys (Benjamini and Hochberg)
  *   choose   numbers stand as levels if no cut between them parts the requests nearly as well as
  *            the best set of values: a value in the middle that is slow, or several of them
  *   rank     significant keys by the part of the total's variance that they account for, adjusted
@@ -76,7 +76,8 @@ struct pythia_association_result {
     double p, p_bartlett, q;
     bool significant;
     /* Regressors and edges exceed a fifth of the rows: r, effect and loadings come from
-     * correlations shrunk towards 0. */
+     * correlations shrunk towards 0, and p is that of two tests: with the edges, and with the
+     * total. */
     bool low_confidence;
     double r; /* first canonical correlation with the edges, 0 to 1 */
     /* r squared less what chance gives to as many regressors and edges (Ezekiel), 0 to 1. */
