@@ -27,6 +27,7 @@ struct pythia__key {
     struct pythia__basis levels; /* of numbers also as levels, while that is tested; or empty */
     bool ranked;                 /* its first regressor are the ranks of numbers */
     bool two_ways;               /* it was tested as numbers and as levels */
+    bool with_total;             /* it is tested with the total, beside all edges */
     bool partly;                 /* tested among the rows that have it, and some do not */
     /* The first variate of the edges, in the basis that the key is asked with. */
     double variate[PYTHIA_ASSOCIATION_EDGES_MAX];
@@ -56,6 +57,9 @@ const struct pythia__basis *pythia__key_y(const struct pythia__keys *run,
  * PYTHIA_EINVAL. */
 int pythia__keys_correlate(struct pythia__keys *run, const struct pythia__basis *x,
                            const struct pythia__basis *y);
+
+/* The p of two tests of one hypothesis, by Simes; of one that was not made (NaN), that of the other. */
+double pythia__join_p(double a, double b);
 
 /* Rao's p of two bases of `rows` rows, of which the confounders took their degrees of freedom;
  * `lost` more went elsewhere. NaN without a degree of freedom left, or if one basis is empty. */

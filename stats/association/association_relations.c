@@ -78,7 +78,7 @@ static bool is_not_always_there(const struct pythia__keys *run, const struct pyt
 static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
                      struct pythia__key *const *keys, size_t count, double *p)
 {
-    struct pythia__basis others = {0}, x = {0}, y = {0};
+    struct pythia__basis others = {0}, x = {0}, y = {0}, total = {0};
     int status = gather_bases(keys, count, key, run->y.rows, &others);
     if (status != PYTHIA_OK)
         goto out;
@@ -90,6 +90,12 @@ static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
         goto out;
     /* A key that the others determine adds nothing, whatever it correlates with. */
     *p = x.rank > 0 ? pythia__keys_p(run, &x, &y, run->y.rows, others.rank) : 1;
+    if (key->with_total && x.rank > 0 && !isnan(*p)) {
+        status = remove_basis(&run->total, &others, &total);
+        if (status != PYTHIA_OK)
+            goto out;
+        *p = pythia__join_p(*p, pythia__keys_p(run, &x, &total, run->y.rows, others.rank));
+    }
     if (!(*p <= run->threshold) && is_not_always_there(run, key)) {
         double where_present;
         status = pythia__keys_p_where_present(run, key, &others, &where_present);
@@ -98,6 +104,7 @@ static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
         *p = where_present <= run->threshold ? where_present : *p;
     }
 out:
+    pythia__basis_free(&total);
     pythia__basis_free(&y);
     pythia__basis_free(&x);
     pythia__basis_free(&others);

@@ -32,6 +32,11 @@ int pythia__keys_correlate(struct pythia__keys *run, const struct pythia__basis 
                              run->room.v, run->room.work);
 }
 
+double pythia__join_p(double a, double b)
+{
+    return isnan(a) || isnan(b) ? fmin(a, b) : fmin(2 * fmin(a, b), fmax(a, b));
+}
+
 double pythia__keys_p(struct pythia__keys *run, const struct pythia__basis *x,
                       const struct pythia__basis *y, size_t rows, size_t lost)
 {

@@ -70,14 +70,14 @@ struct pythia_association_result {
     bool few;                     /* these are only a handful (pythia_rests_on_few) */
     size_t regressors;            /* independent ones that stand for the key */
 
-    /* That it has nothing to do with the edges: by Rao's F, or by permutation where there are too
-     * few rows for that; by Bartlett's chi squared, as a check; adjusted for the number of keys,
-     * and the key is significant if this q is at most alpha. */
+    /* That it has nothing to do with the edges: by Rao's F, joined with the p of the total alone
+     * where regressors and edges exceed a tenth of the rows, or by permutation where there are too
+     * few rows for F; by Bartlett's chi squared, as a check; adjusted for the number of keys, and
+     * the key is significant if this q is at most alpha. */
     double p, p_bartlett, q;
     bool significant;
     /* Regressors and edges exceed a fifth of the rows: r, effect and loadings come from
-     * correlations shrunk towards 0, and p is that of two tests: with the edges, and with the
-     * total. */
+     * correlations shrunk towards 0. */
     bool low_confidence;
     double r; /* first canonical correlation with the edges, 0 to 1 */
     /* r squared less what chance gives to as many regressors and edges (Ezekiel), 0 to 1. */
