@@ -355,6 +355,10 @@ static int test_one_way(struct pythia__keys *run, struct pythia__key *key)
     int status = pythia__keys_explain(run, key);
     if (status != PYTHIA_OK)
         return status;
+    key->with_total = TOTAL_ROWS * variables > n;
+    /* First, because the variate is that of the correlations found last. */
+    double of_total =
+        key->with_total ? pythia__keys_p(run, x, &run->total, run->input->rows, 0) : NAN;
     status = pythia__keys_correlate(run, x, y);
     if (status != PYTHIA_OK)
         return status;
@@ -363,9 +367,8 @@ static int test_one_way(struct pythia__keys *run, struct pythia__key *key)
                          &t);
     r->p = t.wilks.p;
     r->p_bartlett = t.chi_squared_p;
-    key->with_total = TOTAL_ROWS * variables > n;
     if (key->with_total && !isnan(r->p))
-        r->p = pythia__join_p(r->p, pythia__keys_p(run, x, &run->total, run->input->rows, 0));
+        r->p = pythia__join_p(r->p, of_total);
     r->low_confidence = FEW_ROWS * variables > n;
     if (r->low_confidence) {
         status = pythia__keys_shrink(&key->x, &run->y, &key->shrunk_x, &key->shrunk_y);

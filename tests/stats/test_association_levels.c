@@ -155,6 +155,22 @@ static void among_many_edges_a_key_of_the_total_is_found(void **state)
     pythia_association_destroy(a);
 }
 
+/* The correlation is that with the edges: more of them have more in common with a key than one of them
+ * has, also by chance, and than the total, which has the ranks of that one here. */
+static void a_test_with_the_total_leaves_the_correlation_with_the_edges(void **state)
+{
+    struct pythia_association *a = created();
+    struct pythia_association_input in = noise(40, 1, 3);
+    keys[0].levels = NULL;
+    for (size_t i = 0; i < 40; i++)
+        durations[i] = 1e9 * ((double)(i * 7 % 40) + numbers[0][i]);
+    double together = asked(a, &in)->r; /* 5 variables in 40 rows */
+    assert_false(asked(a, &in)->low_confidence);
+    in.edges = 1;
+    assert_true(together > asked(a, &in)->r + .001);
+    pythia_association_destroy(a);
+}
+
 /* Two tests of a key are not two chances: of 15 keys of ten numbers that have nothing to do with it
  * something is discovered in at most 5 % of the samples. */
 static void nothing_is_discovered_by_asking_in_two_ways(void **state)
@@ -185,6 +201,7 @@ int main(void)
         cmocka_unit_test(a_step_explains_what_lies_between_its_sides),
         cmocka_unit_test(a_line_explains_more_than_its_cut),
         cmocka_unit_test(among_many_edges_a_key_of_the_total_is_found),
+        cmocka_unit_test(a_test_with_the_total_leaves_the_correlation_with_the_edges),
         cmocka_unit_test(nothing_is_discovered_by_asking_in_two_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
