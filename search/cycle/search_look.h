@@ -89,8 +89,9 @@ uint32_t pythia__look_behind(const struct pythia__looking *l, const struct pythi
 bool pythia__look_is_cause(struct pythia__looking *l, const struct pythia__target *target);
 
 /* Does one key explain most of the variance, and no place a large part of it? Once that was seen
- * (k->spread) it is enough that the key still explains it, because the points that showed the places
- * are closed; all but one that shows the key (k->keyed). PYTHIA_OK or PYTHIA_ENOMEM. O(keys * rows * edges) where no place is large. */
+ * (k->spread) it is enough that the key still explains it, because the points that showed the
+ * places are closed; all but one that shows the key (k->keyed). PYTHIA_OK or PYTHIA_ENOMEM.
+ * O(keys * rows * edges) where no place is large. */
 int pythia__look_is_spread(struct pythia__looking *l, bool *spread);
 
 /* Has a cause no share any more? Either nothing passes there, or it takes as long for all. To be

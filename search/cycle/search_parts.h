@@ -125,8 +125,8 @@ int pythia__search_close(struct pythia_search *s, struct pythia__search_type *t,
 /* Was a point opened or closed for a type in this cycle? */
 bool pythia__search_is_decided(const struct pythia_search *s, const struct pythia__search_type *t,
                                uint32_t point);
-/* Would a cause that was found in a type, or the key that ended its search, be lost from sight without
- * a point? */
+/* Would a cause that was found in a type, or the key that ended its search, be lost from sight
+ * without a point? */
 bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pythia__search_type *t,
                                  uint32_t point);
 

@@ -265,19 +265,20 @@ bool pythia__look_is_cause(struct pythia__looking *l, const struct pythia__targe
 
 /* ---- a key instead of a place ---- */
 
-/* A slow host is slow in all that it does: each trace point which is opened divides the variance once
- * more, and none stands out. The key is the answer then, and to open more would only measure the
- * time of each step.
+/* A slow host is slow in all that it does: each trace point which is opened divides the variance
+ * once more, and none stands out. The key is the answer then, and to open more would only measure
+ * the time of each step.
  *
- * A key that goes with one slow place explains as much of the total, so the key alone is no reason
- * to stop: as long as most of the variance lies in one visible place, that place is divided. The
- * search stops when the variance has spread over as much as PLACES places that share it equally:
- * three slow places, which one key explains together, are searched to their end. */
+ * A key that goes with one slow place explains as much of the total, so the key alone is no
+ * reason to stop: as long as most of the variance lies in one visible place, that place is
+ * divided. The search stops when the variance has spread over as much as PLACES places that
+ * share it equally: three slow places, which one key explains together, are searched to their
+ * end. */
 #define EXPLAINED .5 /* part of the variance of the total that the key explains at least */
 #define AROUND    2. /* times the largest share of a place: what the key explains lies elsewhere */
 #define PLACES    4.
-/* Share of the own time of one trace point, above which that may be the place: its segments divide as
- * the steps of a slow host do, but what is called between them takes as long as ever. */
+/* Share of the own time of one trace point, above which that may be the place: its segments
+ * divide as the steps of a slow host do, but what is called between them takes as long as ever. */
 #define OWN_MOST .75
 
 /* How many places of equal shares would have the same sum of squares, (sum s)^2 / sum s^2: the

@@ -15,9 +15,9 @@
 #include "pythia/status.h"
 
 #define FEW_ROWS 5 /* rows to a variable: with fewer, correlations are shrunk */
-/* Rows to a variable, with fewer of which a key is tested with the total as well. So many edges for so
- * few rows hide a key that goes with the total: with five levels, 7 to 13 edges and 50 rows, one that
- * explained 99.9 % had a p of .02 to .08 (pythia evaluate --problem categorical). */
+/* Rows to a variable, with fewer of which a key is tested with the total as well. So many edges
+ * for so few rows hide a key that goes with the total: with five levels, 7 to 13 edges and 50
+ * rows, one that explained 99.9 % had a p of .02 to .08 (pythia evaluate --problem categorical). */
 #define TOTAL_ROWS   10
 #define PERMUTATIONS 999 /* for a key without degrees of freedom, if the input asks for none */
 #define AHEAD        .1  /* of the variance, by which levels have to explain more than numbers */

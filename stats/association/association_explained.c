@@ -97,8 +97,8 @@ int pythia__keys_explain(struct pythia__keys *run, struct pythia__key *key)
     return status;
 }
 
-/* A step bends a straight line as skew does: where the largest of ten values is slow, a line has 27 %
- * of what the step has. */
+/* A step bends a straight line as skew does: where the largest of ten values is slow, a line has
+ * 27 % of what the step has. */
 int pythia__keys_explain_by_cut(struct pythia__keys *run, struct pythia__key *key,
                                 const double *scores)
 {

@@ -58,7 +58,8 @@ const struct pythia__basis *pythia__key_y(const struct pythia__keys *run,
 int pythia__keys_correlate(struct pythia__keys *run, const struct pythia__basis *x,
                            const struct pythia__basis *y);
 
-/* The p of two tests of one hypothesis, by Simes; of one that was not made (NaN), that of the other. */
+/* The p of two tests of one hypothesis, by Simes; of one that was not made (NaN), that of the
+ * other. */
 double pythia__join_p(double a, double b);
 
 /* Rao's p of two bases of `rows` rows, of which the confounders took their degrees of freedom;
@@ -73,8 +74,9 @@ double pythia__keys_p(struct pythia__keys *run, const struct pythia__basis *x,
  * PYTHIA_ENOMEM or PYTHIA_EINVAL. */
 int pythia__keys_explain(struct pythia__keys *run, struct pythia__key *key);
 
-/* Raise the explained part of a key, a number that all rows have, to that of the step at its cut, if
- * that is more: the cut that parts `scores` best (split.h). PYTHIA_OK or PYTHIA_ENOMEM. O(rows log rows). */
+/* Raise the explained part of a key, a number that all rows have, to that of the step at its
+ * cut, if that is more: the cut that parts `scores` best (split.h). PYTHIA_OK or PYTHIA_ENOMEM.
+ * O(rows log rows). */
 int pythia__keys_explain_by_cut(struct pythia__keys *run, struct pythia__key *key,
                                 const double *scores);
 

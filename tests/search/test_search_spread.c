@@ -1,15 +1,16 @@
-/* A host, or a shard, that is slow in all that it does: no place stands out, however many points are open. The
- * search ends when it knows that, and goes on where one place is the cause after all. */
+/* A host, or a shard, that is slow in all that it does: no place stands out, however many points
+ * are open. The search ends when it knows that, and goes on where one place is the cause after
+ * all. */
 #include "hunt.h"
 
 #define STEPS 12
 
-/* Requests for one of four shards, by a call of A that does twelve steps, each of which has the shard.
- * Of 28 requests, the first seven are for b1, and so on; with their own times, that go with nothing,
- * steps take the same on average for all shards but the slow one. */
+/* Requests for one of four shards, by a call of A that does twelve steps, each of which has the
+ * shard. Of 28 requests, the first seven are for b1, and so on; with their own times, that go
+ * with nothing, steps take the same on average for all shards but the slow one. */
 static int slow_shard = 2;
-/* All steps are slow for it; only the last one, or the first three, by the time of eight; or what the
- * caller of the steps does by itself, between any two. */
+/* All steps are slow for it; only the last one, or the first three, by the time of eight; or
+ * what the caller of the steps does by itself, between any two. */
 static enum { IN_ALL, IN_ONE, IN_THREE, BETWEEN } where;
 
 static void write_hosts(char *to, size_t room, uint64_t number)
@@ -46,8 +47,8 @@ static void assert_spread(const struct hunt *h)
     assert_string_equal(pythia_why_name(p->why), "spread");
 }
 
-/* There are 24 points below A. One that shows the shard stays open, and all others that were opened are
- * closed again. */
+/* There are 24 points below A. One that shows the shard stays open, and all others that were
+ * opened are closed again. */
 static void the_search_ends_before_most_points_are_open(void **state)
 {
     struct hunt h;

@@ -75,12 +75,13 @@ static void what_a_cut_says_as_well_stands_as_a_number(void **state)
     pythia_association_destroy(a);
 }
 
-/* Sixty rows, six of each number from 0 to 9; those of 9 take 200 ms, all others 100, each 10 more or
- * less: 54 * 6 / 60 * 100^2 = 54 000 of 54 000 + 60 * 10^2 squares lie between the groups, which is .9.
- * A line has .2727 of the variance of the step: its covariance with the number is .1 * 4.5, and .45^2 /
- * (8.25 * .09) = .2727. The same where the upper half of the numbers is slow: there 60 / 4 * 100^2 =
- * 150 000 of 156 000 squares are between, and the line has 1.25^2 / (8.25 * .25) = .7576. Three
- * regressors are charged for the cut: 1 - (1 - R^2) 59 / 56. */
+/* Sixty rows, six of each number from 0 to 9; those of 9 take 200 ms, all others 100, each 10
+ * more or less: 54 * 6 / 60 * 100^2 = 54 000 of 54 000 + 60 * 10^2 squares lie between the
+ * groups, which is .9. A line has .2727 of the variance of the step: its covariance with the
+ * number is .1 * 4.5, and .45^2 / (8.25 * .09) = .2727. The same where the upper half of the
+ * numbers is slow: there 60 / 4 * 100^2 = 150 000 of 156 000 squares are between, and the line
+ * has 1.25^2 / (8.25 * .25) = .7576. Three regressors are charged for the cut: 1 - (1 - R^2) 59
+ * / 56. */
 static void a_step_explains_what_lies_between_its_sides(void **state)
 {
     static const struct {
@@ -109,8 +110,8 @@ static void a_step_explains_what_lies_between_its_sides(void **state)
     pythia_association_destroy(a);
 }
 
-/* Of 100 rows that take as many ms as their number says, a cut in the middle has three quarters, and
- * the line all. */
+/* Of 100 rows that take as many ms as their number says, a cut in the middle has three quarters,
+ * and the line all. */
 static void a_line_explains_more_than_its_cut(void **state)
 {
     struct pythia_association *a = created();
@@ -127,11 +128,11 @@ static void a_line_explains_more_than_its_cut(void **state)
     pythia_association_destroy(a);
 }
 
-/* Eight rows of each of three levels, and four edges, of which the first has nearly all of the total:
- * 24 rows are few for six variables. The ranks of the total are 1, 3 to 15 for the first level, 2, 4 to
- * 16 for the last, and 17 to 24 for the slow one, with means 8, 9 and 20.5: between lie 8 (4.5^2 + 3.5^2
- * + 8^2) = 772 of (24^3 - 24) / 12 = 1150 squares. F of two regressors has a p in closed form, (1 -
- * R^2)^(21 / 2); that of all edges together is larger. */
+/* Eight rows of each of three levels, and four edges, of which the first has nearly all of the
+ * total: 24 rows are few for six variables. The ranks of the total are 1, 3 to 15 for the first
+ * level, 2, 4 to 16 for the last, and 17 to 24 for the slow one, with means 8, 9 and 20.5:
+ * between lie 8 (4.5^2 + 3.5^2 + 8^2) = 772 of (24^3 - 24) / 12 = 1150 squares. F of two
+ * regressors has a p in closed form, (1 - R^2)^(21 / 2); that of all edges together is larger. */
 static void among_many_edges_a_key_of_the_total_is_found(void **state)
 {
     struct pythia_association_input in = noise(24, 1, 1);
@@ -155,8 +156,8 @@ static void among_many_edges_a_key_of_the_total_is_found(void **state)
     pythia_association_destroy(a);
 }
 
-/* The correlation is that with the edges: more of them have more in common with a key than one of them
- * has, also by chance, and than the total, which has the ranks of that one here. */
+/* The correlation is that with the edges: more of them have more in common with a key than one
+ * of them has, also by chance, and than the total, which has the ranks of that one here. */
 static void a_test_with_the_total_leaves_the_correlation_with_the_edges(void **state)
 {
     struct pythia_association *a = created();

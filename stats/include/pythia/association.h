@@ -17,8 +17,9 @@
  *            lies between these
  *   test     canonical correlation of the key with the ranks of all edges at once: Wilks' lambda
  *            with Rao's F (cca.h), so that a key that moves time from one edge to another is seen
- *            though the total is not changed; where rows are few for so many edges, with the
- *            ranks of the total as well; of two tests of a key the p is that of Simes for both; false discoveries are held at alpha over the keys (Benjamini and Hochberg)
+ *            though the total is not changed; where rows are few for so many edges, with the ranks
+ *            of the total as well; of two tests of a key the p is that of Simes for both; false
+ *            discoveries are held at alpha over the keys (Benjamini and Hochberg)
  *   choose   numbers stand as levels if no cut between them parts the requests nearly as well as
  *            the best set of values: a value in the middle that is slow, or several of them
  *   rank     significant keys by the part of the total's variance that they account for, adjusted
