@@ -11,7 +11,7 @@
 static int slow_shard = 2;
 /* All steps are slow for it; only the last one, or the first three, by the time of eight; or
  * what the caller of the steps does by itself, between any two. */
-static enum { IN_ALL, IN_ONE, IN_THREE, BETWEEN } where;
+static enum place { IN_ALL, IN_ONE, IN_THREE, BETWEEN } where;
 
 static void write_hosts(char *to, size_t room, uint64_t number)
 {
@@ -30,7 +30,7 @@ static void write_hosts(char *to, size_t room, uint64_t number)
     snprintf(to + at, room - at, " 10} 10}");
 }
 
-static void begin_hosts(struct hunt *h, int how)
+static void begin_hosts(struct hunt *h, enum place how)
 {
     slow_shard = 2;
     where = how;
