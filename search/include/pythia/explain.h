@@ -48,8 +48,7 @@ struct pythia_explanation {
     char *name; /* owned: the attribute's, "@" and where it was if that is not the only place, or
                    count:… */
     enum pythia_key_kind kind;
-    uint32_t tracepoint; /* of COUNT and HAS; PYTHIA_NONE */
-    uint32_t key;        /* of the others, as the rows number them; PYTHIA_NONE */
+    uint32_t tracepoint;                     /* of COUNT and HAS; PYTHIA_NONE */
     struct pythia_association_result result; /* its split's levels are NULL: see slow_levels */
     char *split; /* owned: "is >= 3", "is in {cp-2}", "is missing"; NULL: no split */
     struct pythia_text
@@ -60,6 +59,7 @@ struct pythia_explanation {
     size_t profile_bins;
     bool mostly_once; /* of COUNT: at least half of the requests pass it exactly once */
     size_t without;   /* of COUNT and HAS: requests that do not pass it; else 0 */
+    uint32_t key;     /* of all other kinds, as the rows number it; PYTHIA_NONE */
     bool ends_early;  /* these end before they come to it, rather than leave it out */
 };
 
