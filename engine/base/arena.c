@@ -35,6 +35,22 @@ void pythia_arena_clear(struct pythia_arena *a)
     use_block(a, a->blocks);
 }
 
+/* The blocks of `from` go to the front of the list, because those after the current one are free. */
+void pythia_arena_join(struct pythia_arena *to, struct pythia_arena *from)
+{
+    struct pythia_arena_block *last = from->blocks;
+    while (last && last->next)
+        last = last->next;
+    if (last && to->blocks) {
+        last->next = to->blocks;
+        to->blocks = from->blocks;
+        to->held += from->held;
+    } else if (last) {
+        *to = *from;
+    }
+    pythia_arena_init(from);
+}
+
 void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
 {
     if (size >

@@ -6,6 +6,7 @@
 #include "pythia/groups.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "groups_parts.h"
@@ -20,27 +21,57 @@
 #define STRUCTURES_MAX  1024 /* of a type at one level: beyond, the level tells nothing any more */
 #define ROWS_PER_TYPE   2048
 #define ROWS            8192
+#define PART_DEVIATIONS 8    /* of the rows that a part has, above their mean */
 #define ENTRY_BYTES     512  /* of what gathers for a shape, with its sketch */
 #define TYPE_BYTES      2048 /* of a type, with its sketch and its sample */
 #define STRUCTURE_BYTES 512
 
-int pythia_groups_create(struct pythia_vocabulary *vocabulary,
-                         const struct pythia_groups_options *options, struct pythia_groups **out)
+/* The places for rows of a type. Requests come to the parts by chance, so that of the rows that all
+ * parts keep together one part has a share that is binomial: with so many places more it has too
+ * few once in 10^15 times, and that is noticed (pythia_groups_are_whole). */
+static size_t count_row_places(const struct pythia_groups *g)
+{
+    if (g->parts < 2)
+        return g->rows_per_type;
+    double mean = (double)g->rows_per_type / (double)g->parts,
+           places = mean + PART_DEVIATIONS * sqrt(mean) + PART_DEVIATIONS;
+    return places < (double)g->rows_per_type ? (size_t)places : g->rows_per_type;
+}
+
+/* The tree and the keys, or those of the whole. */
+static int make_tree_and_keys(struct pythia_groups *g)
+{
+    if (g->whole) {
+        g->cct = g->whole->cct;
+        g->keys = g->whole->keys;
+        return PYTHIA_OK;
+    }
+    int status = pythia_cct_create(g->vocabulary, &g->cct);
+    return status == PYTHIA_OK ? pythia_keys_create(g->vocabulary, &g->keys) : status;
+}
+
+int pythia__groups_create(struct pythia_vocabulary *vocabulary,
+                          const struct pythia_groups_options *options, struct pythia_groups *whole,
+                          size_t parts, struct pythia_groups **out)
 {
     struct pythia_groups *g = pythia_calloc(1, sizeof(*g));
     if (!g)
         return PYTHIA_ENOMEM;
+    pthread_mutex_init(&g->lock, NULL);
     g->vocabulary = vocabulary;
     g->options = *options;
+    g->whole = whole;
     g->rows_per_type = options->rows_per_type ? options->rows_per_type : ROWS_PER_TYPE;
     g->options.rows = options->rows ? options->rows : ROWS;
+    g->parts = parts;
+    g->row_places = count_row_places(g);
     /* Zero, which calloc left here, is the number of a string. */
     g->last = PYTHIA_NONE;
-    if (pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||
-        pythia_keys_create(vocabulary, &g->keys) != PYTHIA_OK ||
+    if (make_tree_and_keys(g) != PYTHIA_OK ||
         pythia_request_types_create(vocabulary, &options->types, &g->namer) != PYTHIA_OK ||
         pythia_shape_maker_create(g->cct, options->fold, &g->shapes) != PYTHIA_OK ||
         pythia_row_maker_create(vocabulary, g->keys, &g->rows) != PYTHIA_OK ||
+        (whole && pythia_row_maker_beside(g->rows) != PYTHIA_OK) ||
         (options->skeleton &&
          pythia_lineages_create(vocabulary, options->skeleton, options->latency, options->fold,
                                 &g->lineages) != PYTHIA_OK)) {
@@ -51,8 +82,13 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     return PYTHIA_OK;
 }
 
-/* About how much memory a shape takes, and what gathers for it. */
-static size_t estimate_entry_bytes(const struct pythia_shape *s)
+int pythia_groups_create(struct pythia_vocabulary *vocabulary,
+                         const struct pythia_groups_options *options, struct pythia_groups **out)
+{
+    return pythia__groups_create(vocabulary, options, NULL, 1, out);
+}
+
+size_t pythia__groups_entry_bytes(const struct pythia_shape *s)
 {
     return sizeof(*s) + s->gap_count * sizeof(*s->slots) +
            s->edge_count * (sizeof(*s->edges) + sizeof(*s->repeats)) +
@@ -61,7 +97,7 @@ static size_t estimate_entry_bytes(const struct pythia_shape *s)
 
 static void free_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
-    g->shape_bytes -= estimate_entry_bytes(e->shape);
+    g->shape_bytes -= pythia__groups_entry_bytes(e->shape);
     pythia_sketch_destroy(e->sketch);
     pythia_free(e->shape);
     pythia_free(e);
@@ -92,8 +128,11 @@ void pythia_groups_destroy(struct pythia_groups *g)
     pythia_lineages_destroy(g->lineages);
     pythia_shape_maker_destroy(g->shapes);
     pythia_request_types_destroy(g->namer);
-    pythia_keys_destroy(g->keys);
-    pythia_cct_destroy(g->cct);
+    if (!g->whole) {
+        pythia_keys_destroy(g->keys);
+        pythia_cct_destroy(g->cct);
+    }
+    pthread_mutex_destroy(&g->lock);
     pythia_free(g);
 }
 
@@ -133,7 +172,7 @@ struct pythia_type *pythia__groups_type(struct pythia_groups *g, uint32_t unspli
                                .levels = PYTHIA_SHAPE_LEVELS};
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &type.sketch) != PYTHIA_OK)
         return NULL;
-    if (pythia_sample_create(g->rows_per_type, return_group_row, g, &type.rows) != PYTHIA_OK) {
+    if (pythia_sample_create(g->row_places, return_group_row, g, &type.rows) != PYTHIA_OK) {
         pythia_sketch_destroy(type.sketch);
         return NULL;
     }
@@ -343,10 +382,23 @@ static int evict_entry(struct pythia_groups *g)
     }
 }
 
+/* Parts share the tree in which shapes find their edges. Shapes are made for the few requests that
+ * are unlike those before them. */
+static struct pythia_shape *make_shape(struct pythia_groups *g, uint32_t type,
+                                       const struct pythia_critical_path *path)
+{
+    if (g->whole)
+        pthread_mutex_lock(&g->whole->lock);
+    struct pythia_shape *shape = pythia_shape_make(g->shapes, path, g->types[type].hash);
+    if (g->whole)
+        pthread_mutex_unlock(&g->whole->lock);
+    return shape;
+}
+
 static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t type,
                                               const struct pythia_critical_path *path)
 {
-    struct pythia_shape *shape = pythia_shape_make(g->shapes, path, g->types[type].hash);
+    struct pythia_shape *shape = make_shape(g, type, path);
     struct pythia_groups_entry *e = shape ? pythia_calloc(1, sizeof(*e)) : NULL;
     if (!e) {
         pythia_free(shape);
@@ -355,43 +407,58 @@ static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t 
     e->shape = shape;
     e->type = type;
     /* The cache is bounded by bytes, because shapes differ a thousandfold in size. */
-    g->shape_bytes += estimate_entry_bytes(shape);
-    if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
-        pythia_grow(&g->entries, &g->entry_capacity, g->entry_count,
-                    sizeof(struct pythia_groups_entry *)) != PYTHIA_OK) {
+    g->shape_bytes += pythia__groups_entry_bytes(shape);
+    if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK) {
         free_entry(g, e);
         return NULL;
     }
     return e;
 }
 
+struct pythia_groups_entry *pythia__groups_find_entry(const struct pythia_groups *g, uint32_t type,
+                                                      uint64_t shape_hash)
+{
+    const struct entry_key key = {type, shape_hash};
+    uint32_t place =
+        pythia_hash_table_find(&g->by_shape, hash_entry(type, shape_hash), is_shape_entry, g, &key);
+    return place == PYTHIA_HASH_TABLE_NONE ? NULL : g->entries[place];
+}
+
+int pythia__groups_list_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
+{
+    int status = PYTHIA_OK;
+    if (g->entry_count - g->held >= SHAPES_MAX)
+        status = evict_entry(g);
+    if (status == PYTHIA_OK)
+        status = pythia_grow(&g->entries, &g->entry_capacity, g->entry_count,
+                             sizeof(struct pythia_groups_entry *));
+    if (status == PYTHIA_OK)
+        status = pythia_hash_table_add(&g->by_shape, hash_entry(e->type, e->shape->hash),
+                                       (uint32_t)g->entry_count);
+    if (status != PYTHIA_OK)
+        return status;
+    e->used = e->listed = true;
+    e->place = g->entry_count;
+    g->entries[g->entry_count++] = e;
+    g->held += e->rows > 0;
+    return PYTHIA_OK;
+}
+
 struct pythia_groups_entry *pythia__groups_entry(struct pythia_groups *g, uint32_t type,
                                                  const struct pythia_critical_path *path)
 {
-    uint64_t hash = pythia_shape_hash(path);
-    const struct entry_key key = {type, hash};
-    uint32_t place =
-        pythia_hash_table_find(&g->by_shape, hash_entry(type, hash), is_shape_entry, g, &key);
-    struct pythia_groups_entry *e = place == PYTHIA_HASH_TABLE_NONE ? NULL : g->entries[place];
+    struct pythia_groups_entry *e = pythia__groups_find_entry(g, type, pythia_shape_hash(path));
     if (e && e->shape->gap_count == path->count - 1) {
         e->used = true;
         return e;
     }
     if (e && unlist_entry(g, e) != PYTHIA_OK) /* another path's, one in 2^64: it makes room */
         return NULL;
-    if (g->entry_count - g->held >= SHAPES_MAX && evict_entry(g) != PYTHIA_OK)
-        return NULL;
     e = make_entry(g, type, path);
-    if (!e)
-        return NULL;
-    if (pythia_hash_table_add(&g->by_shape, hash_entry(type, hash), (uint32_t)g->entry_count) !=
-        PYTHIA_OK) {
+    if (e && pythia__groups_list_entry(g, e) != PYTHIA_OK) {
         free_entry(g, e);
         return NULL;
     }
-    e->used = e->listed = true;
-    e->place = g->entry_count;
-    g->entries[g->entry_count++] = e;
     return e;
 }
 
@@ -399,12 +466,13 @@ struct pythia_groups_entry *pythia__groups_entry(struct pythia_groups *g, uint32
 
 /* Too many rows in all: every type keeps fewer, the same number, so that what is kept depends on
  * nothing but how many requests there were of each. */
-static void shrink_samples(struct pythia_groups *g)
+void pythia__groups_shrink(struct pythia_groups *g)
 {
     while (g->row_count > g->options.rows && g->rows_per_type > 64) {
         g->rows_per_type -= g->rows_per_type / 4;
+        g->row_places = count_row_places(g);
         for (size_t i = 0; i < g->type_count; i++)
-            pythia_sample_shrink(g->types[i].rows, g->rows_per_type);
+            pythia_sample_shrink(g->types[i].rows, g->row_places);
     }
 }
 
@@ -416,7 +484,7 @@ int pythia__groups_keep_row(struct pythia_groups *g, struct pythia_type *t,
     g->row_count++;
     int status =
         pythia_sample_add(t->rows, pythia_row_key(row->hash, row->weight), row->trace.low, row);
-    shrink_samples(g);
+    pythia__groups_shrink(g);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "pythia/row.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ struct pythia_keys {
     size_t count, capacity;
     uint32_t last; /* the key that was asked for last */
     struct pythia_hash_table by_pair;
+    pthread_mutex_t lock; /* of keys that several makers number */
 };
 
 int pythia_keys_create(const struct pythia_vocabulary *vocabulary, struct pythia_keys **out)
@@ -42,6 +44,7 @@ int pythia_keys_create(const struct pythia_vocabulary *vocabulary, struct pythia
     if (!k)
         return PYTHIA_ENOMEM;
     k->vocabulary = vocabulary;
+    pthread_mutex_init(&k->lock, NULL);
     *out = k;
     return PYTHIA_OK;
 }
@@ -52,6 +55,7 @@ void pythia_keys_destroy(struct pythia_keys *k)
         return;
     pythia_free(k->list);
     pythia_hash_table_free(&k->by_pair);
+    pthread_mutex_destroy(&k->lock);
     pythia_free(k);
 }
 
@@ -179,8 +183,12 @@ struct extra {
 struct pythia_row_maker {
     const struct pythia_vocabulary *vocabulary;
     struct pythia_keys *keys;
-    uint32_t *followers; /* by key + 1: the key + 1 that came behind it last; of 0, the first one */
-    size_t follower_capacity;
+    /* Makers of several threads find keys by tables of their own (then `keys`, owned), and number
+     * each as all of them do: numbers[i] is the number of keys->list[i] among these. NULL: no
+     * others use `keys`. */
+    struct pythia_keys *shared;
+    uint32_t *numbers;
+    size_t number_count, number_capacity;
     struct seen *seen;
     uint32_t *places; /* by key: index in seen + 1 */
     struct extra *extras;
@@ -211,10 +219,29 @@ int pythia_row_maker_create(const struct pythia_vocabulary *vocabulary, struct p
     return PYTHIA_OK;
 }
 
+int pythia_row_maker_beside(struct pythia_row_maker *m)
+{
+    struct pythia_keys *own;
+    int status = pythia_keys_create(m->vocabulary, &own);
+    if (status != PYTHIA_OK)
+        return status;
+    m->shared = m->keys;
+    m->keys = own;
+    return PYTHIA_OK;
+}
+
+void pythia_row_maker_join(struct pythia_row_maker *to, struct pythia_row_maker *from)
+{
+    pythia__row_pool_join(&to->pool, &from->pool);
+}
+
 void pythia_row_maker_destroy(struct pythia_row_maker *m)
 {
     if (!m)
         return;
+    if (m->shared)
+        pythia_keys_destroy(m->keys);
+    pythia_free(m->numbers);
     pythia_free(m->seen);
     pythia_free(m->places);
     pythia_free(m->extras);
@@ -518,6 +545,36 @@ static int sort_keys(struct pythia_row_maker *m)
     return PYTHIA_OK;
 }
 
+/* Number the keys that were found for the first time. */
+static int number_new_keys(struct pythia_row_maker *m)
+{
+    int status = PYTHIA_OK;
+    pthread_mutex_lock(&m->shared->lock);
+    while (m->number_count < m->keys->count && status == PYTHIA_OK) {
+        uint32_t number = find_key_number(m->shared, m->keys->list[m->number_count].pair);
+        status = number == PYTHIA_NONE ? PYTHIA_ENOMEM
+                                       : pythia_reach(&m->numbers, &m->number_capacity,
+                                                      m->number_count, sizeof(*m->numbers));
+        if (status == PYTHIA_OK)
+            m->numbers[m->number_count++] = number;
+    }
+    pthread_mutex_unlock(&m->shared->lock);
+    return status;
+}
+
+/* Replace the maker's own numbers of keys by those that all makers use. The lock is rarely taken:
+ * requests have the keys of those before them. */
+static int number_seen(struct pythia_row_maker *m)
+{
+    if (!m->shared)
+        return PYTHIA_OK;
+    if (m->number_count < m->keys->count && number_new_keys(m) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < m->seen_count; i++)
+        m->seen[i].key = m->numbers[m->seen[i].key];
+    return PYTHIA_OK;
+}
+
 /* The seen keys, in order. */
 static int gather_all(struct pythia_row_maker *m, const struct pythia_trace *trace,
                       const struct pythia_critical_path *path, size_t *text_bytes)
@@ -525,7 +582,8 @@ static int gather_all(struct pythia_row_maker *m, const struct pythia_trace *tra
     int status = gather_row_values(m, trace, path);
     int settled = settle_texts(m, text_bytes); /* also unmarks, so always */
     clear_extras(m);
-    if (status == PYTHIA_OK && settled == PYTHIA_OK && sort_keys(m) == PYTHIA_OK)
+    if (status == PYTHIA_OK && settled == PYTHIA_OK && number_seen(m) == PYTHIA_OK &&
+        sort_keys(m) == PYTHIA_OK)
         return PYTHIA_OK;
     m->joined.failed = 0;
     return PYTHIA_ENOMEM;

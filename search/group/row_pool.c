@@ -70,6 +70,20 @@ void pythia__row_pool_give(struct pythia__row_pool *p, void *block, size_t size)
     *list = spare;
 }
 
+void pythia__row_pool_join(struct pythia__row_pool *to, struct pythia__row_pool *from)
+{
+    for (size_t i = 0; i < PYTHIA__ROW_SIZES; i++) {
+        struct pythia__spare_block **end = &from->spare[i];
+        while (*end)
+            end = &(*end)->next;
+        *end = to->spare[i];
+        to->spare[i] = from->spare[i];
+    }
+    to->large_bytes += from->large_bytes;
+    pythia_arena_join(&to->arena, &from->arena);
+    *from = (struct pythia__row_pool){.large_bytes = 0};
+}
+
 size_t pythia__row_pool_bytes(const struct pythia__row_pool *p)
 {
     return pythia_arena_bytes(&p->arena) + p->large_bytes;

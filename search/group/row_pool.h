@@ -28,6 +28,10 @@ void *pythia__row_pool_take(struct pythia__row_pool *p, size_t *size);
 /* Give one back, with the size that it has: it is kept for the next. */
 void pythia__row_pool_give(struct pythia__row_pool *p, void *block, size_t size);
 
+/* Give `to` all memory of `from`, which is empty then: blocks of `from` are given back to `to` from
+ * now on. O(blocks that wait, and blocks of the arena). */
+void pythia__row_pool_join(struct pythia__row_pool *to, struct pythia__row_pool *from);
+
 /* The memory that it holds, whether in use or not. */
 size_t pythia__row_pool_bytes(const struct pythia__row_pool *p);
 

@@ -8,6 +8,7 @@
  */
 #include "pythia/path_templates.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "pythia/mem.h"
@@ -33,6 +34,7 @@ struct pythia_path_templates {
     uint32_t variable; /* number of "{}" */
     uint64_t changes;
     struct pythia_buf family; /* scratch: the name of one */
+    pthread_mutex_t lock;     /* of all of it, while paths are learnt */
 };
 
 /* The rest of a path to split into segments: `rest` begins with '/', or is empty when none is
@@ -47,6 +49,7 @@ int pythia_path_templates_create(struct pythia_path_templates **out)
     struct pythia_path_templates *t = pythia_calloc(1, sizeof(*t));
     if (!t)
         return PYTHIA_ENOMEM;
+    pthread_mutex_init(&t->lock, NULL);
     int status = pythia_strtab_create(&t->strings);
     if (status != PYTHIA_OK)
         goto out;
@@ -73,6 +76,7 @@ void pythia_path_templates_destroy(struct pythia_path_templates *t)
     pythia_buf_free(&t->family);
     pythia_free(t->nodes);
     pythia_free(t->roots);
+    pthread_mutex_destroy(&t->lock);
     pythia_free(t);
 }
 
@@ -257,8 +261,8 @@ static int meet_child(struct pythia_path_templates *t, uint32_t node, struct pyt
     return PYTHIA_OK;
 }
 
-int pythia_path_templates_add(struct pythia_path_templates *t, struct pythia_text prefix,
-                              struct pythia_text path, struct pythia_buf *out)
+static int learn_path(struct pythia_path_templates *t, struct pythia_text prefix,
+                      struct pythia_text path, struct pythia_buf *out)
 {
     struct cutter c = {.rest = path};
     struct pythia_text segment;
@@ -281,6 +285,15 @@ int pythia_path_templates_add(struct pythia_path_templates *t, struct pythia_tex
                                      : pythia_strtab_text(t->strings, t->nodes[node].segment));
     }
     return pythia_buf_status(out);
+}
+
+int pythia_path_templates_add(struct pythia_path_templates *t, struct pythia_text prefix,
+                              struct pythia_text path, struct pythia_buf *out)
+{
+    pthread_mutex_lock(&t->lock);
+    int status = learn_path(t, prefix, path, out);
+    pthread_mutex_unlock(&t->lock);
+    return status;
 }
 
 /* ---- names ---- */

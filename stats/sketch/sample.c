@@ -17,6 +17,9 @@ struct entry {
 struct pythia_sample {
     size_t k, count, capacity;
     bool wanted;        /* sorted, by whoever reads a row next */
+    bool dropped;       /* rows for want of places */
+    uint64_t missing;   /* the lowest hash of rows that samples moved here had dropped; UINT64_MAX:
+                           they had all of their rows */
     struct entry *heap; /* owned */
     void (*drop)(void *context, void *row);
     void *context;
@@ -31,6 +34,7 @@ int pythia_sample_create(size_t k, void (*drop)(void *context, void *row), void 
     if (!s)
         return PYTHIA_ENOMEM;
     s->k = k;
+    s->missing = UINT64_MAX;
     s->drop = drop;
     s->context = context;
     *out = s;
@@ -86,9 +90,11 @@ static void insert_entry(struct pythia_sample *s, struct entry e)
     if (s->count < s->k) {
         rise_entry(s->heap, s->count++, e);
     } else if (entry_outranks(&s->heap[0], &e)) {
+        s->dropped = true;
         drop_sample_row(s, s->heap[0].row);
         sink_entry(s->heap, s->count, e);
     } else {
+        s->dropped = true;
         drop_sample_row(s, e.row);
     }
 }
@@ -116,10 +122,33 @@ void pythia_sample_shrink(struct pythia_sample *s, size_t k)
     assert(k > 0);
     s->k = k < s->k ? k : s->k;
     while (s->count > s->k) {
+        s->dropped = true;
         drop_sample_row(s, s->heap[0].row);
         s->count--;
         sink_entry(s->heap, s->count, s->heap[s->count]);
     }
+}
+
+int pythia_sample_move(struct pythia_sample *from, struct pythia_sample *to)
+{
+    size_t most = to->count + from->count < to->k ? to->count + from->count : to->k;
+    if (most > 0 &&
+        pythia_reach(&to->heap, &to->capacity, most - 1, sizeof(*to->heap)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    uint64_t missing = from->missing;
+    /* What a full sample drops has a higher key than all that it keeps. */
+    if (from->dropped && from->count > 0 && from->heap[0].hash < missing)
+        missing = from->heap[0].hash;
+    to->missing = missing < to->missing ? missing : to->missing;
+    for (size_t i = 0; i < from->count; i++)
+        insert_entry(to, from->heap[i]);
+    from->count = 0;
+    return PYTHIA_OK;
+}
+
+bool pythia_sample_is_whole(const struct pythia_sample *s)
+{
+    return s->missing == UINT64_MAX || (s->count == s->k && s->heap[0].hash <= s->missing);
 }
 
 void pythia_sample_leave(struct pythia_sample *s, const bool *keep)

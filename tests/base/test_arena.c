@@ -111,6 +111,31 @@ static void what_it_holds_is_all_its_blocks(void **state)
     assert_int_equal(pythia_arena_bytes(&a), 0);
 }
 
+static void joined_blocks_live_as_long_as_the_other_arena(void **state)
+{
+    struct pythia_arena to, from;
+    pythia_arena_init(&to);
+    pythia_arena_init(&from);
+    pythia_arena_join(&to, &from); /* nothing and nothing */
+    assert_int_equal(pythia_arena_bytes(&to), 0);
+    char *first = pythia_arena_alloc(&from, 100000), *second = pythia_arena_alloc(&from, 100);
+    memset(first, 'a', 100000);
+    memset(second, 'b', 100);
+    pythia_arena_join(&to, &from);
+    assert_int_equal(pythia_arena_bytes(&from), 0);
+    char *own = pythia_arena_alloc(&to, 100);
+    memset(own, 'c', 100);
+    char *third = pythia_arena_alloc(&from, 70000);
+    memset(third, 'd', 70000);
+    pythia_arena_join(&to, &from);
+    char *last = pythia_arena_alloc(&to, 60000);
+    memset(last, 'e', 60000);
+    assert_true(first[99999] == 'a' && second[99] == 'b' && own[99] == 'c' && third[69999] == 'd');
+    assert_in_range(pythia_arena_bytes(&to), 235000, 500000);
+    pythia_arena_free(&from);
+    pythia_arena_free(&to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +146,7 @@ int main(void)
         cmocka_unit_test(without_memory_a_piece_is_null_and_the_rest_stays),
         cmocka_unit_test(a_size_that_cannot_be_is_refused),
         cmocka_unit_test(what_it_holds_is_all_its_blocks),
+        cmocka_unit_test(joined_blocks_live_as_long_as_the_other_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void replay(struct replay *r, struct pythia_vocabulary *v, const char *pa
                    struct pythia_open_points *open)
 {
     struct pythia_pipeline_options how = {.threads = 2, .expansion_max = 250, .open = open};
-    struct pythia_consumer consumer = {begin_replay, take_replay, r};
+    struct pythia_consumer consumer = {begin_replay, take_replay, r, NULL};
     struct pythia_input *input = input_of(path);
     *r = (struct replay){.vocabulary = v, .skeleton = open};
     assert_int_equal(pythia_space_create(v, &r->space), PYTHIA_OK);

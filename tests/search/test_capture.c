@@ -110,7 +110,7 @@ static struct capture *read_capture(const char *name)
                      PYTHIA_OK);
     assert_int_equal(pythia_input_create(paths, 1, false, problem, NULL, &input), PYTHIA_OK);
     struct pythia_pipeline_options reading = {.threads = 1, .expansion_max = PYTHIA_EXPANSION_MAX};
-    struct pythia_consumer consumer = {begin, take, c};
+    struct pythia_consumer consumer = {begin, take, c, NULL};
     assert_int_equal(pythia_pipeline_run(c->vocabulary, input, &reading, &consumer, &c->result),
                      PYTHIA_OK);
     pythia_input_destroy(input);

@@ -102,6 +102,28 @@ static void without_memory_there_is_no_block(void **state)
     pythia__row_pool_free(&p);
 }
 
+static void blocks_of_a_joined_pool_are_taken_again(void **state)
+{
+    struct pythia__row_pool to = {.large_bytes = 0}, from = {.large_bytes = 0};
+    size_t small = 100, large = 100 * KIB, used = 100;
+    void *waits = pythia__row_pool_take(&from, &small),
+         *huge = pythia__row_pool_take(&from, &large), *taken = pythia__row_pool_take(&from, &used);
+    assert_true(waits && huge && taken);
+    pythia__row_pool_give(&from, waits, small);
+    size_t bytes = pythia__row_pool_bytes(&from);
+    pythia__row_pool_join(&to, &from);
+    assert_int_equal(pythia__row_pool_bytes(&to), bytes);
+    assert_int_equal(pythia__row_pool_bytes(&from), 0);
+    pythia__row_pool_give(&to, taken, used);
+    size_t again[] = {100, 100};
+    void *first = pythia__row_pool_take(&to, &again[0]),
+         *second = pythia__row_pool_take(&to, &again[1]);
+    assert_true((first == taken && second == waits) || (first == waits && second == taken));
+    pythia__row_pool_give(&to, huge, large);
+    pythia__row_pool_free(&from);
+    pythia__row_pool_free(&to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +132,7 @@ int main(void)
         cmocka_unit_test(a_block_that_is_a_little_larger_does),
         cmocka_unit_test(the_largest_are_left_to_the_heap),
         cmocka_unit_test(without_memory_there_is_no_block),
+        cmocka_unit_test(blocks_of_a_joined_pool_are_taken_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,67 @@ static void rows_that_do_not_stay_are_dropped(void **state)
     assert_int_equal(dropped, 4);
 }
 
+/* Rows that were dealt to three samples, with as many places, make the sample of them all. */
+static void samples_that_are_moved_make_the_sample_of_all_rows(void **state)
+{
+    enum { N = 500 };
+    struct row rows[N];
+    struct pythia_random r;
+    pythia_random_init(&r, 5);
+    for (int run = 0; run < 100; run++) {
+        size_t k = 1 + (size_t)pythia_random_below(&r, 300), dropped = 0;
+        struct pythia_sample *all = empty(k, &dropped), *parts[3];
+        make_rows(&r, rows, N, run % 2 ? 40 : UINT64_MAX);
+        for (size_t p = 0; p < 3; p++)
+            parts[p] = empty(k, &dropped);
+        for (size_t i = 0; i < N; i++)
+            add(parts[pythia_random_below(&r, 3)], &rows[i]);
+        for (size_t p = 0; p < 3; p++) {
+            assert_int_equal(pythia_sample_move(parts[p], all), PYTHIA_OK);
+            assert_int_equal(pythia_sample_count(parts[p]), 0);
+            pythia_sample_destroy(parts[p]);
+        }
+        assert_true(pythia_sample_is_whole(all));
+        assert_lowest(all, rows, N, k);
+        pythia_sample_destroy(all);
+    }
+}
+
+/* A sample of 3 rows gets those of one that had places for 2, and dropped the rest. */
+static void a_sample_knows_whether_rows_are_missing(void **state)
+{
+    struct row rows[] = {{10, 0, 0}, {20, 0, 0}, {30, 0, 0}, {5, 0, 0}, {7, 0, 0}};
+    size_t dropped = 0;
+    struct pythia_sample *all = empty(3, &dropped), *part = empty(2, &dropped);
+    for (size_t i = 0; i < 3; i++)
+        add(part, &rows[i]);
+    assert_int_equal(pythia_sample_move(part, all), PYTHIA_OK);
+    assert_false(pythia_sample_is_whole(all)); /* it has room for the row of 30 */
+    add(all, &rows[3]);
+    assert_true(pythia_sample_is_whole(all)); /* 5, 10, 20: whatever was dropped is above 20 */
+    add(all, &rows[4]);
+    assert_true(pythia_sample_is_whole(all));
+    pythia_sample_destroy(part);
+    pythia_sample_destroy(all);
+    assert_int_equal(dropped, 5);
+}
+
+static void a_move_that_fails_changes_nothing(void **state)
+{
+    struct row rows[] = {{10, 0, 0}, {20, 0, 0}};
+    size_t dropped = 0;
+    struct pythia_sample *all = empty(3, &dropped), *part = empty(3, &dropped);
+    add(part, &rows[0]);
+    add(part, &rows[1]);
+    pythia_mem_fail_after(0);
+    assert_int_equal(pythia_sample_move(part, all), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(-1);
+    assert_int_equal(pythia_sample_count(all), 0);
+    assert_lowest(part, rows, 2, 3);
+    pythia_sample_destroy(part);
+    pythia_sample_destroy(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +298,9 @@ int main(void)
         cmocka_unit_test(rows_without_a_callback_are_left_alone),
         cmocka_unit_test(each_failed_allocation_drops_the_row_and_no_other),
         cmocka_unit_test(rows_that_do_not_stay_are_dropped),
+        cmocka_unit_test(samples_that_are_moved_make_the_sample_of_all_rows),
+        cmocka_unit_test(a_sample_knows_whether_rows_are_missing),
+        cmocka_unit_test(a_move_that_fails_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static int add_breakdown_summaries(void *context, const struct pythia_call_summa
 
 static int read_breakdown(struct breaking *b)
 {
-    const struct pythia_consumer consumer = {begin_breakdown, add_to_breakdown, b};
+    const struct pythia_consumer consumer = {begin_breakdown, add_to_breakdown, b, NULL};
     if (!b->s->summaries)
         return pythia__reading_run(&b->reading, &consumer);
     int status = begin_breakdown(b);

@@ -137,7 +137,7 @@ static int read_each(struct side sides[2])
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < 2; i++) {
-        struct pythia_consumer consumer = {begin_side, add_to_side, &sides[i]};
+        struct pythia_consumer consumer = {begin_side, add_to_side, &sides[i], NULL};
         sides[i].other = i ? &sides[0] : NULL;
         if ((status = pythia__reading_run(&sides[i].reading, &consumer)) != PYTHIA_OK)
             return status;

@@ -127,7 +127,7 @@ static int add_profile_summaries(void *context, const struct pythia_call_summary
 
 static int read_profile(struct profiling *p)
 {
-    const struct pythia_consumer consumer = {restart_profile, add_to_profile, p};
+    const struct pythia_consumer consumer = {restart_profile, add_to_profile, p, NULL};
     if (!p->s->summaries)
         return pythia__reading_run(&p->reading, &consumer);
     int status = restart_profile(p);

@@ -148,7 +148,7 @@ static int run_tree(const void *settings, char *const *operands, int count)
         pythia__reading_begin(&l.reading, &l.s->read, (const char *const *)operands, count);
     if (status != PYTHIA_OK)
         goto out;
-    struct pythia_consumer consumer = {restart_trees, add_tree, &l};
+    struct pythia_consumer consumer = {restart_trees, add_tree, &l, NULL};
     status = l.best ? pythia__reading_run(&l.reading, &consumer) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         goto out;

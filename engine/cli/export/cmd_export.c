@@ -99,7 +99,7 @@ static int keep_trace(void *context, const struct pythia_trace *trace)
  * of them are known. */
 static int export_all(struct exporting *x)
 {
-    const struct pythia_consumer consumer = {restart_traces, keep_trace, &x->ordered};
+    const struct pythia_consumer consumer = {restart_traces, keep_trace, &x->ordered, NULL};
     int status = pythia__reading_run(&x->reading, &consumer);
     if (status != PYTHIA_OK)
         return status;

@@ -112,7 +112,7 @@ int pythia__export_shares_learn(struct pythia__reading *reading, struct pythia__
     const struct pythia_diagnosis_options how = {.seed = SEED, .without_modes = true};
     struct pythia__export_shares *s = pythia_calloc(1, sizeof(*s));
     struct pythia_diagnosis *d = NULL;
-    struct pythia_consumer consumer = {begin_learning, learn_trace, s};
+    struct pythia_consumer consumer = {begin_learning, learn_trace, s, NULL};
     int status;
     if (!s)
         return PYTHIA_ENOMEM;

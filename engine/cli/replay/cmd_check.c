@@ -59,7 +59,7 @@ static int read_expectations(struct checking *c, const char *path)
 
 static int check_traces(struct checking *c, const char *const *paths, size_t count)
 {
-    struct pythia_consumer consumer = {restart_check, add_checked, c};
+    struct pythia_consumer consumer = {restart_check, add_checked, c, NULL};
     int status = pythia__reading_run(&c->reading, &consumer);
     if (status != PYTHIA_OK || (status = pythia_groups_finish(c->groups)) != PYTHIA_OK)
         return status;

@@ -7,6 +7,7 @@
 #include "pythia/closed_loop.h"
 #include "pythia/confine.h"
 #include "pythia/evidence_write.h"
+#include "pythia/groups_merge.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
@@ -93,6 +94,8 @@ struct replay {
     struct pythia__reading reading;
     struct pythia_grouping_key *key;
     struct pythia_groups *groups;
+    struct pythia_groups **parts; /* owned, of each thread; they are parts of `groups` */
+    size_t part_count;
     struct pythia_space *space;
     struct pythia_open_points *open, *skeleton;
     struct pythia_loop loop;
@@ -104,9 +107,19 @@ struct replay {
 
 /* ---- reading ---- */
 
+static void destroy_parts(struct replay *r)
+{
+    for (size_t i = 0; i < r->part_count; i++)
+        pythia_groups_destroy(r->parts[i]);
+    pythia_free(r->parts);
+    r->parts = NULL;
+    r->part_count = 0;
+}
+
 static int begin_groups(void *context)
 {
     struct replay *r = context;
+    destroy_parts(r);
     pythia_groups_destroy(r->groups);
     r->groups = NULL;
     if (r->key)
@@ -122,6 +135,41 @@ static int take_limited_group(void *context, const struct pythia_trace *trace)
     struct replay *r = context;
     return pythia_groups_add(r->groups, trace);
 }
+
+static int divide_groups(void *context, size_t count)
+{
+    struct replay *r = context;
+    r->parts = pythia_calloc(count, sizeof(struct pythia_groups *));
+    if (!r->parts)
+        return PYTHIA_ENOMEM;
+    for (; r->part_count < count; r->part_count++) {
+        int status = pythia_groups_create_part(r->groups, count, &r->parts[r->part_count]);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
+}
+
+static int take_in_part(void *context, size_t part, const struct pythia_trace *trace)
+{
+    struct replay *r = context;
+    return pythia_groups_add(r->parts[part], trace);
+}
+
+static int unite_groups(void *context)
+{
+    struct replay *r = context;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < r->part_count && status == PYTHIA_OK; i++) {
+        struct pythia_groups *part = r->parts[i];
+        r->parts[i] = NULL;
+        status = pythia_groups_join(r->groups, part);
+    }
+    return status != PYTHIA_OK ? status : pythia_groups_are_whole(r->groups) ? PYTHIA_OK : 1;
+}
+
+static const struct pythia_consumer_parts parts_of_groups = {divide_groups, take_in_part,
+                                                             unite_groups};
 
 /* The search space: from a file, or from the traces themselves, read once before with everything
  * open. */
@@ -278,7 +326,10 @@ static int read_all(struct replay *r)
         return status;
     r->reading.pipeline.open = r->open;
     r->reading.groups.skeleton = shows_skeleton(r) ? r->skeleton : NULL;
-    struct pythia_consumer consumer = {begin_groups, take_limited_group, r};
+    /* A grouping key and a skeleton know one thread. */
+    bool parts = !r->reading.groups.key && !r->reading.groups.skeleton;
+    struct pythia_consumer consumer = {begin_groups, take_limited_group, r,
+                                       parts ? &parts_of_groups : NULL};
     if ((status = pythia__reading_run(&r->reading, &consumer)) != PYTHIA_OK)
         return status;
     const struct pythia_counts *n = &r->reading.result.counts;
@@ -493,6 +544,7 @@ out:
     int code = exit_status(&r, status);
     pythia_loop_free(&r.loop);
     pythia__report_free(&r.run);
+    destroy_parts(&r);
     pythia_groups_destroy(r.groups);
     pythia_grouping_key_destroy(r.key);
     pythia_open_points_destroy(r.open);

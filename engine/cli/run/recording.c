@@ -384,7 +384,7 @@ static int read_traces(const char *records, struct trace_reading *t, struct pyth
     settings.quiet = true;
     if (access(records, R_OK) != 0)
         return PYTHIA_OK;
-    struct pythia_consumer consumer = {begin_callpaths, add_to_callpaths, t};
+    struct pythia_consumer consumer = {begin_callpaths, add_to_callpaths, t, NULL};
     int status = pythia__reading_begin(&t->reading, &settings, &records, 1);
     if (status != PYTHIA_OK || (status = pythia__reading_run(&t->reading, &consumer)) != PYTHIA_OK)
         return status;

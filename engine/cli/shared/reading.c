@@ -171,7 +171,7 @@ static int find_clocks(struct pythia__reading *r)
     int status = pythia_skew_create(r->vocabulary, &r->skew);
     if (status != PYTHIA_OK)
         return status;
-    const struct pythia_consumer consumer = {begin_calls, take_nothing, r->skew};
+    const struct pythia_consumer consumer = {begin_calls, take_nothing, r->skew, NULL};
     how.calls = r->skew;
     status = pythia_pipeline_run(r->vocabulary, r->input, &how, &consumer, &unused);
     if (status != PYTHIA_OK)

@@ -37,7 +37,7 @@ int pythia__space_from_traces(struct pythia__reading *reading, struct pythia_spa
     int status = pythia_request_types_create(reading->vocabulary, &reading->groups.types, &b.types);
     if (status != PYTHIA_OK)
         goto out;
-    struct pythia_consumer consumer = {begin_space, add_trace_to_space, &b};
+    struct pythia_consumer consumer = {begin_space, add_trace_to_space, &b, NULL};
     status = pythia__reading_run(reading, &consumer);
 out:
     pythia_critical_path_free(&b.path);

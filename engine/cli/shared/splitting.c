@@ -62,7 +62,7 @@ static int survey_trace(void *context, const struct pythia_trace *trace)
 
 static int run_survey(struct survey *s)
 {
-    struct pythia_consumer consumer = {begin_survey, survey_trace, s};
+    struct pythia_consumer consumer = {begin_survey, survey_trace, s, NULL};
     int status = pythia__reading_again(s->reading);
     if (status == PYTHIA_EUSAGE)
         pythia_log(PYTHIA_LOG_ERROR,

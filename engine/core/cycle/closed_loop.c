@@ -261,7 +261,7 @@ static int read_cycle(struct playing *p, struct pythia_pipeline_result *result)
     how.open = NULL;
     how.told = true; /* the first reading has reported what is wrong with the input */
     how.progress = false;
-    struct pythia_consumer consumer = {begin_cycle, take_cycle, p};
+    struct pythia_consumer consumer = {begin_cycle, take_cycle, p, NULL};
     int status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, result);
     if (status != PYTHIA_OK)
         return status;
@@ -457,7 +457,7 @@ static int read_order(struct playing *p)
 {
     struct pythia_pipeline_result unused;
     struct pythia_pipeline_options how = p->o->pipeline;
-    struct pythia_consumer consumer = {begin_order, add_entry, p};
+    struct pythia_consumer consumer = {begin_order, add_entry, p, NULL};
     how.open = NULL;
     if (p->o->groups.key)
         pythia_grouping_key_note_points(p->o->groups.key, true);

@@ -23,7 +23,8 @@
 struct pass {
     const struct pythia_pipeline_options *options;
     const struct pythia_consumer *consumer;
-    struct pythia__handover *handover; /* owned; to take_joined */
+    const struct pythia_consumer_parts *parts; /* NULL: one thread at a time is at the consumer */
+    struct pythia__handover *handover;         /* owned; to take_joined; where there are no parts */
     uint64_t all_bytes, shown_ns;
     bool shown;
     _Atomic uint64_t read_bytes, spans; /* spans: about so many were added */
@@ -33,6 +34,7 @@ struct pass {
 /* A part of the traces, chosen by their ids. */
 struct shard {
     struct pass *pass;
+    size_t number;
     struct pythia_assembler *assembler;
     struct pythia_request_variables *variables;
     struct pythia_counts counts;
@@ -95,7 +97,9 @@ static int finish_shard(void *context)
     if (atomic_load(&s->pass->joins))
         return PYTHIA_OK;
     int status = pythia_assembler_finish(s->assembler);
-    return status == PYTHIA_OK ? pythia__handover_flush(s->pass->handover, &s->batch) : status;
+    return status == PYTHIA_OK && !s->pass->parts
+               ? pythia__handover_flush(s->pass->handover, &s->batch)
+               : status;
 }
 
 /* Give the consumer a trace with its series: one thread at a time. */
@@ -113,6 +117,9 @@ static int take_trace(void *context, const struct pythia_trace *trace)
     trace = pythia_request_variables_trace(s->variables, trace);
     if (!trace)
         return PYTHIA_ENOMEM;
+    const struct pass *p = s->pass;
+    if (p->parts)
+        return p->parts->take(p->consumer->context, s->number, trace);
     return s->alone ? take_joined(s->pass, trace)
                     : pythia__handover_add(s->pass->handover, &s->batch, trace);
 }
@@ -169,7 +176,7 @@ static void destroy_shard(struct shard *s)
 /* Each shard counts its own spans, which are a part of all. The more threads there are, the farther
  * a piece that is read slowly may be behind the others. */
 static struct shard *make_shard(struct pythia_vocabulary *vocabulary, struct pass *p,
-                                const struct passes *passes)
+                                const struct passes *passes, size_t number)
 {
     const struct pythia_pipeline_options *options = p->options;
     uint64_t quiet = options->quiet_spans ? options->quiet_spans : QUIET_SPANS,
@@ -182,6 +189,7 @@ static struct shard *make_shard(struct pythia_vocabulary *vocabulary, struct pas
     if (!s)
         return NULL;
     s->pass = p;
+    s->number = number;
     s->alone = passes->shards == 1;
     s->tick_spans = tick_spans > 0 ? tick_spans : 1;
     if (pythia_request_variables_create(vocabulary, &s->variables) != PYTHIA_OK ||
@@ -194,11 +202,13 @@ static struct shard *make_shard(struct pythia_vocabulary *vocabulary, struct pas
     return s;
 }
 
-static int begin_consumer(const struct pass *p)
+static int begin_consumer(const struct pass *p, size_t shards)
 {
     if (p->options->join)
         pythia_series_join_again(p->options->join);
-    return p->consumer->begin(p->consumer->context);
+    int status = p->consumer->begin(p->consumer->context);
+    return status == PYTHIA_OK && p->parts ? p->parts->divide(p->consumer->context, shards)
+                                           : status;
 }
 
 static int read_shards(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
@@ -207,10 +217,10 @@ static int read_shards(struct pythia_vocabulary *vocabulary, const struct pythia
 {
     struct pythia__feed_totals totals = {0};
     for (size_t i = 0; i < passes->shards; i++)
-        if (!(shards[i] = make_shard(vocabulary, p, passes)))
+        if (!(shards[i] = make_shard(vocabulary, p, passes, i)))
             return PYTHIA_ENOMEM;
     shards[0]->shows = p->options->progress;
-    int status = begin_consumer(p);
+    int status = begin_consumer(p, passes->shards);
     if (status != PYTHIA_OK)
         return status;
     const struct pythia__feed_taker taker = {assemble_span, finish_shard, (void *const *)shards,
@@ -237,6 +247,7 @@ static int read_once(struct pythia_vocabulary *vocabulary, const struct pythia_i
     const struct pythia_input_file *files = pythia_input_files(input, &count);
     for (size_t i = 0; i < count; i++)
         p.all_bytes += files[i].size_bytes;
+    p.parts = passes->shards > 1 && !options->join ? consumer->parts : NULL;
     *result = (struct pythia_pipeline_result){0};
     struct shard **shards = pythia_calloc(passes->shards, sizeof(struct shard *));
     int status = shards ? pythia__handover_create(take_joined, &p, &p.handover) : PYTHIA_ENOMEM;
@@ -246,9 +257,15 @@ static int read_once(struct pythia_vocabulary *vocabulary, const struct pythia_i
         destroy_shard(shards[i]);
     pythia_free(shards);
     pythia__handover_destroy(p.handover);
-    if (status == PYTHIA_OK && atomic_load(&p.joins))
-        passes->shards = 1;
-    return status;
+    bool alone = atomic_load(&p.joins);
+    if (status == PYTHIA_OK && p.parts && !alone) {
+        status = p.parts->unite(consumer->context);
+        alone = status == 1;
+    }
+    if (status < 0)
+        return status;
+    passes->shards = alone ? 1 : passes->shards;
+    return PYTHIA_OK;
 }
 
 static uint64_t count_changes(const struct pythia_pipeline_options *options)
@@ -329,7 +346,7 @@ int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythi
         status = read_once(vocabulary, input, &how, consumer, &passes, result);
         if (status != PYTHIA_OK)
             break;
-        if (passes.shards != shards) /* forks were found */
+        if (passes.shards != shards) /* once more, without parts */
             continue;
         size_t late = passes.late_count - late_before;
         bool changed = count_changes(options) != changes;

@@ -27,6 +27,23 @@ int pythia_groups_merge_rows(struct pythia_groups *g, uint32_t type,
                              const struct pythia_critical_path *path, uint32_t edge_count,
                              const struct pythia_row *rows, size_t count);
 
+/* Make a part of groups, for the requests of one of `parts` threads; which part a request is added
+ * to is left to chance, such as the hash of its trace's id. The groups get requests from no one
+ * else, have neither a grouping key nor a skeleton, and live longer than their parts. Of the rows
+ * of a type a part keeps not many more than its share. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_groups_create_part(struct pythia_groups *whole, size_t parts,
+                              struct pythia_groups **out);
+
+/* Add what a part has gathered, which takes it, also on failure: a row and its shape are moved and
+ * not copied. Nothing is added to any part any more. PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_ELIMIT if
+ * there are more requests than can be counted. O(types + structures + shapes + rows log rows). */
+int pythia_groups_join(struct pythia_groups *whole, struct pythia_groups *part);
+
+/* After all parts were joined: do the groups have the rows that they would have had without parts?
+ * Else a part had an unlikely share of the requests of a type, and all have to be added once more
+ * without parts. */
+bool pythia_groups_are_whole(const struct pythia_groups *g);
+
 /* The keys of the rows that are added. */
 struct pythia_keys *pythia_groups_merge_keys(struct pythia_groups *g);
 

@@ -20,7 +20,8 @@
  * more than PYTHIA_PATH_NODES nodes. A fixed depth for each number of segments is the idea of
  * P. He, J. Zhu, Z. Zheng and M. R. Lyu, "Drain: An Online Log Parsing Approach with Fixed Depth
  * Tree", ICWS 2017; we count values instead of comparing whole lines, which depends on the order.
- * One thread at a time. */
+ * Several threads may call pythia_path_templates_add; the other functions are for one thread, while
+ * no other learns paths. */
 struct pythia_path_templates;
 
 #define PYTHIA_PATH_VALUES   64    /* of a segment; an API has fewer words in one place */

@@ -36,6 +36,15 @@ int pythia_sample_add(struct pythia_sample *s, uint64_t hash, uint64_t tie, void
  * has left cannot come back. O(k log k). */
 void pythia_sample_shrink(struct pythia_sample *s, size_t k);
 
+/* Move all rows of a sample, which is empty then, to another one, whose `drop` has to do for them.
+ * Neither has been sorted. PYTHIA_OK, or PYTHIA_ENOMEM with both as they were. O(k log k). */
+int pythia_sample_move(struct pythia_sample *from, struct pythia_sample *to);
+
+/* Are the rows those that it would have if all rows had been added to it, and none to the samples
+ * that were moved to it? These may have been smaller, so that they dropped rows that it would have
+ * kept. Of a sample that has not been sorted. O(1). */
+bool pythia_sample_is_whole(const struct pythia_sample *s);
+
 /* Drop the rows i for which keep[i] is false, of a sample that has been sorted since it last
  * changed; it stays sorted. O(k). */
 void pythia_sample_leave(struct pythia_sample *s, const bool *keep);

@@ -21,6 +21,10 @@ void pythia_arena_free(struct pythia_arena *a);
 /* Forget every piece and keep the blocks. O(1). */
 void pythia_arena_clear(struct pythia_arena *a);
 
+/* Give `to` all blocks of `from`, which is empty then: its pieces are valid as long as those of
+ * `to`. O(blocks of `from`). */
+void pythia_arena_join(struct pythia_arena *to, struct pythia_arena *from);
+
 /* The memory that it holds. */
 static inline size_t pythia_arena_bytes(const struct pythia_arena *a)
 {

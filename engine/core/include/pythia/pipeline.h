@@ -38,6 +38,15 @@ struct pythia_pipeline_options {
                              finished; 0: 65536 */
 };
 
+/* How a consumer takes traces on several threads at once, each into a part of its own. */
+struct pythia_consumer_parts {
+    int (*divide)(void *context, size_t count); /* called after `begin`, if there are to be parts */
+    int (*take)(void *context, size_t part, const struct pythia_trace *trace); /* as below */
+    /* All traces were taken: put the parts together. 1: that gives something else than one part
+     * would have given, so that all is to be read once more, without parts. */
+    int (*unite)(void *context);
+};
+
 /* The receiver of the traces, on one thread at a time. */
 struct pythia_consumer {
     /* Called before the first trace, and again each time that all input has to be read once more:
@@ -46,6 +55,7 @@ struct pythia_consumer {
     int (*take)(void *context,
                 const struct pythia_trace *trace); /* borrowed for the call; negative stops */
     void *context;
+    const struct pythia_consumer_parts *parts; /* NULL: it has none */
 };
 
 struct pythia_pipeline_result {
