@@ -72,9 +72,9 @@ static void add(size_t piece, const char *letter, bool broken)
     (void)pythia_error_set(&why, PYTHIA_EFORMAT, "%s", letter);
     pythia_error_place(&why, d.list[piece].of->file->path, 0, 0);
     if (broken)
-        pythia__file_messages_add_broken(d.messages, &d.list[piece], &why);
+        pythia__file_messages_add_broken(d.messages, &d.list[piece], NULL, &why);
     else
-        pythia__file_messages_add(d.messages, &d.list[piece], PYTHIA_LOG_ERROR, &why);
+        pythia__file_messages_add(d.messages, &d.list[piece], NULL, PYTHIA_LOG_ERROR, &why);
 }
 
 static void finish(size_t piece)

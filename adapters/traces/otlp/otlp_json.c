@@ -646,6 +646,6 @@ const struct pythia_adapter_ops pythia__otlp_json = {
     .decode = decode_otlp_json,
     .destroy = destroy_otlp_json,
     .independent = true,
-    .division = PYTHIA_DIVISION_LINES,
+    .division = PYTHIA_DIVISION_RESOURCES,
     .count = count_otlp_json,
 };

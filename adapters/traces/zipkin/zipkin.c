@@ -729,6 +729,6 @@ const struct pythia_adapter_ops pythia__zipkin = {
     .decode = decode_zipkin,
     .destroy = destroy_zipkin,
     .independent = true,
-    .division = PYTHIA_DIVISION_LINES,
+    .division = PYTHIA_DIVISION_SPANS,
     .count = count_zipkin,
 };

@@ -14,6 +14,7 @@
 
 #include <uv.h>
 
+#include "blocks.h"
 #include "file_messages.h"
 #include "pieces.h"
 #include "pythia/hash.h"
@@ -21,17 +22,32 @@
 #include "pythia/span_batch.h"
 #include "pythia/status.h"
 
-#define BATCH_BYTES ((size_t)128 * 1024)
-#define QUEUE_MAX   4 /* batches that wait, for each thread */
-#define AHEAD       2 /* pieces for each thread, between the first and the last that are decoded */
+#define BATCH_BYTES  ((size_t)128 * 1024)
+#define QUEUE_MAX    4 /* batches that wait, for each thread */
+#define AHEAD        2 /* pieces for each thread, between the first and the last that are decoded */
+#define PACKED_BYTES (16 * 1024) /* a smaller file is one block, or little more */
 
 /* ---- one piece ---- */
+
+/* A file that is read in blocks. */
+struct streamed {
+    struct streamed *next;
+    const struct pythia__piece *piece;
+    const struct pythia_adapter_ops *format;
+    struct pythia__blocks *blocks; /* owned */
+    /* Of several threads: */
+    bool reading, ended; /* a thread takes the next block; there is none any more */
+    size_t decoding;     /* threads that decode one */
+    size_t taken;        /* blocks */
+};
 
 /* A sink that knows its piece. In a folder of small files, making a decoder and its caches would
  * cost more than reading a file, so that the decoder is used again where its format allows that. */
 struct decoding {
     struct pythia_sink sink;
     const struct pythia__piece *piece;
+    struct pythia__block block; /* of a piece that is read in blocks */
+    bool in_block;
     const struct pythia_pipeline_options *options;
     struct pythia__file_messages *messages; /* borrowed */
     bool again;
@@ -46,7 +62,8 @@ static void log_broken(struct pythia_sink *sink, const struct pythia_error *why)
 {
     const struct decoding *d = (struct decoding *)sink;
     if (!d->again)
-        pythia__file_messages_add_broken(d->messages, d->piece, why);
+        pythia__file_messages_add_broken(d->messages, d->piece, d->in_block ? &d->block : NULL,
+                                         why);
 }
 
 static void drop_adapter(struct decoding *d)
@@ -71,7 +88,7 @@ static void log_empty(const struct decoding *d, const char *name)
     struct pythia_error why = {0};
     (void)pythia_error_set(&why, PYTHIA_EFORMAT, "is empty");
     pythia_error_place(&why, name, 0, 0);
-    pythia__file_messages_add(d->messages, d->piece, PYTHIA_LOG_WARNING, &why);
+    pythia__file_messages_add(d->messages, d->piece, NULL, PYTHIA_LOG_WARNING, &why);
 }
 
 /* Detect the format of an undivided file; NULL with PYTHIA_OK: skip the file. Empty files, and
@@ -106,20 +123,6 @@ static int detect_format(struct decoding *d, struct pythia_input_stream *stream,
     return PYTHIA_OK;
 }
 
-static int decode_stream(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                         struct pythia_input_stream *stream, struct pythia_error *e)
-{
-    const struct pythia_adapter_ops *format = d->piece->format;
-    int status = format ? PYTHIA_OK : detect_format(d, stream, &format, e);
-    if (status != PYTHIA_OK || !format)
-        return status;
-    status = find_adapter(d, vocabulary, format);
-    if (status != PYTHIA_OK)
-        return status;
-    d->totals.files += d->piece->range.begin == 0;
-    return format->decode(d->adapter, pythia_input_source(stream), &d->sink, e);
-}
-
 static int open_piece(const struct decoding *d, _Atomic uint64_t *read_bytes,
                       struct pythia_input_stream **stream, struct pythia_error *why)
 {
@@ -130,35 +133,97 @@ static int open_piece(const struct decoding *d, _Atomic uint64_t *read_bytes,
                                    why);
 }
 
-/* Decode one piece. Its errors are logged and counted; a negative status ends all reading. */
-static int try_piece(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                     _Atomic uint64_t *read_bytes)
+/* An error in a file is logged and counted; a negative status is left that ends all reading. */
+static int settle_errors(struct decoding *d, int status, const struct pythia_error *why)
 {
-    struct pythia_error why = {0};
-    struct pythia_input_stream *stream = NULL;
     struct pythia__divided_file *of = d->piece->of;
-    int status = open_piece(d, read_bytes, &stream, &why);
-    if (status != PYTHIA_OK)
-        goto out;
-    status = decode_stream(d, vocabulary, stream, &why);
-    d->totals.bytes += pythia_input_content(stream) + d->piece->gap;
-    pythia_input_close(stream);
-out:
-    if (status == PYTHIA_OK || status == PYTHIA_ENOMEM || why.status != status)
+    if (status == PYTHIA_OK || status == PYTHIA_ENOMEM || why->status != status)
         return status;
     d->totals.failed_files += !atomic_exchange(&of->failed, true);
-    pythia__piece_place(d->piece, &why);
     if (!d->again || !*of->file->failed) /* it may fail when it is read again, and only then */
-        pythia__file_messages_add(d->messages, d->piece, PYTHIA_LOG_ERROR, &why);
+        pythia__file_messages_add(d->messages, d->piece, d->in_block ? &d->block : NULL,
+                                  PYTHIA_LOG_ERROR, why);
     return PYTHIA_OK;
 }
 
-static int decode_piece(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                        _Atomic uint64_t *read_bytes)
+/* Read a stream in blocks if it is worth it: a large compressed file, of a format and a layout that
+ * allow it. *out NULL: it is to be decoded as a whole. Otherwise that takes the stream. */
+static int stream_blocks(const struct decoding *d, const struct pythia_adapter_ops *format,
+                         struct pythia_input_stream *stream, struct streamed **out)
 {
-    int status = try_piece(d, vocabulary, read_bytes);
-    pythia__file_messages_end(d->messages, d->piece);
+    struct pythia_text head;
+    struct pythia_error unused = {0};
+    *out = NULL;
+    if (!pythia_input_is_packed(stream) || d->piece->of->file->size_bytes < PACKED_BYTES ||
+        pythia_input_head(stream, &head, &unused) != PYTHIA_OK)
+        return PYTHIA_OK;
+    const struct pythia__layout *layout = pythia__layout_find(format, head);
+    struct streamed *s = layout ? pythia_calloc(1, sizeof(*s)) : NULL;
+    if (!s)
+        return layout ? PYTHIA_ENOMEM : PYTHIA_OK;
+    s->piece = d->piece;
+    s->format = format;
+    *out = s;
+    return pythia__blocks_create(stream, layout, &s->blocks);
+}
+
+static void destroy_streamed(struct streamed *s)
+{
+    pythia__blocks_destroy(s->blocks);
+    pythia_free(s);
+}
+
+/* Decode one piece, or find that it is to be read in blocks: *out. Its errors are logged and
+ * counted; a negative status ends all reading. */
+static int begin_piece(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                       _Atomic uint64_t *read_bytes, struct streamed **out)
+{
+    struct pythia_error why = {0};
+    struct pythia_input_stream *stream = NULL;
+    const struct pythia_adapter_ops *format = d->piece->format;
+    *out = NULL;
+    int status = open_piece(d, read_bytes, &stream, &why);
+    if (status != PYTHIA_OK)
+        return settle_errors(d, status, &why);
+    if (!format)
+        status = detect_format(d, stream, &format, &why);
+    if (status != PYTHIA_OK || !format)
+        goto out;
+    d->totals.files += d->piece->range.begin == 0;
+    status = stream_blocks(d, format, stream, out);
+    if (*out)
+        return status;
+    if (status == PYTHIA_OK)
+        status = find_adapter(d, vocabulary, format);
+    if (status == PYTHIA_OK)
+        status = format->decode(d->adapter, pythia_input_source(stream), &d->sink, &why);
+out:
+    d->totals.bytes += pythia_input_content(stream) + d->piece->gap;
+    pythia_input_close(stream);
+    return settle_errors(d, status, &why);
+}
+
+/* Decode the block that was taken last. */
+static int decode_block(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                        const struct streamed *s)
+{
+    struct pythia_error why = {0};
+    int status = find_adapter(d, vocabulary, s->format);
+    if (status != PYTHIA_OK)
+        return status;
+    d->in_block = true;
+    status =
+        settle_errors(d, s->format->decode(d->adapter, &d->block.source, &d->sink, &why), &why);
+    d->in_block = false;
     return status;
+}
+
+/* All blocks of a file were decoded. */
+static void end_streamed(struct decoding *d, struct streamed *s)
+{
+    d->totals.bytes += pythia__blocks_content(s->blocks);
+    pythia__file_messages_end(d->messages, s->piece);
+    destroy_streamed(s);
 }
 
 static void add_totals(struct pythia__feed_totals *to, const struct pythia__feed_totals *from)
@@ -185,15 +250,34 @@ static int pass_span(struct pythia_sink *sink, const struct pythia_trace_id *tra
     return d->taker.take(d->taker.shards[shard_of(&d->taker, trace)], trace, span);
 }
 
+static int decode_alone(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                        _Atomic uint64_t *read_bytes)
+{
+    struct streamed *s;
+    int status = begin_piece(d, vocabulary, read_bytes, &s);
+    if (!s) {
+        pythia__file_messages_end(d->messages, d->piece);
+        return status;
+    }
+    while (status == PYTHIA_OK) {
+        status = pythia__blocks_next(s->blocks, &d->block);
+        if (status == PYTHIA_OK)
+            status = decode_block(d, vocabulary, s);
+    }
+    end_streamed(d, s);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
 static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia__pieces *pieces,
                       struct decoding *d, _Atomic uint64_t *read_bytes)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < pieces->count && status == PYTHIA_OK; i++) {
         d->piece = &pieces->list[i];
-        status = decode_piece(d, vocabulary, read_bytes);
+        status = decode_alone(d, vocabulary, read_bytes);
     }
     drop_adapter(d);
+    pythia__block_free(&d->block);
     for (size_t i = 0; i < d->taker.count && status == PYTHIA_OK; i++)
         status = d->taker.finish(d->taker.shards[i]);
     return status;
@@ -222,7 +306,8 @@ struct shared {
     int status;           /* the first failure: it ends all reading */
     const struct pythia__pieces *pieces;
     size_t next;
-    struct worker *workers; /* owned */
+    struct streamed *streams; /* owned: files that are read in blocks now */
+    struct worker *workers;   /* owned */
     size_t count;
     struct pythia_vocabulary *vocabulary;
     _Atomic uint64_t *read_bytes;
@@ -231,7 +316,9 @@ struct shared {
 struct worker {
     struct decoding decoding;
     struct shared *shared;
-    struct batch **batches; /* owned: being filled, one for each shard; NULL: not begun */
+    struct batch **batches;    /* owned: being filled, one for each shard; NULL: not begun */
+    struct streamed *streamed; /* of which it decodes block `number` */
+    size_t number;
     bool filling, started;
     uv_thread_t thread;
 };
@@ -373,6 +460,70 @@ static bool queue_rest(struct worker *w)
     return true;
 }
 
+/* The same, of the blocks of a file. */
+static bool is_far_ahead_in(const struct shared *s, const struct streamed *of)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->workers[i].streamed == of && of->taken - s->workers[i].number > AHEAD * s->count)
+            return true;
+    return false;
+}
+
+static void unlink_streamed(struct shared *s, const struct streamed *of)
+{
+    struct streamed **at = &s->streams;
+    while (*at != of)
+        at = &(*at)->next;
+    *at = of->next;
+}
+
+/* Take a block of a file, and decode it. The lock is held, but not meanwhile. */
+static void decode_next_block(struct worker *w, struct streamed *of)
+{
+    struct shared *s = w->shared;
+    of->reading = true;
+    uv_mutex_unlock(&s->lock);
+    int status = pythia__blocks_next(of->blocks, &w->decoding.block);
+    uv_mutex_lock(&s->lock);
+    of->reading = false;
+    of->ended = status != PYTHIA_OK;
+    if (status < 0)
+        note_status(s, status);
+    uv_cond_broadcast(&s->changed);
+    if (status == PYTHIA_OK) {
+        w->streamed = of;
+        w->number = of->taken++;
+        of->decoding++;
+        s->filling += !w->filling;
+        w->filling = true;
+        uv_mutex_unlock(&s->lock);
+        w->decoding.piece = of->piece;
+        status = decode_block(&w->decoding, s->vocabulary, of);
+        uv_mutex_lock(&s->lock);
+        note_status(s, status);
+        (void)queue_rest(w);
+        w->streamed = NULL;
+        w->decoding.piece = NULL;
+        of->decoding--;
+    }
+    if (of->ended && of->decoding == 0 && !of->reading) {
+        unlink_streamed(s, of);
+        end_streamed(&w->decoding, of);
+        uv_cond_broadcast(&s->changed);
+    }
+}
+
+/* False: there is no file that is read in blocks, or none whose next block can be taken. */
+static bool decode_streams(struct worker *w)
+{
+    for (struct streamed *of = w->shared->streams; of; of = of->next)
+        if (!of->reading && !of->ended && !is_far_ahead_in(w->shared, of)) {
+            decode_next_block(w, of);
+            return true;
+        }
+    return false;
+}
+
 /* Decode the next piece. Batches are queued with the last span of a piece, so that no thread holds
  * them back; but those of small files once they are full, because there would be a batch for a few
  * spans. False: there is none, or not yet. The lock is held, but not meanwhile. */
@@ -385,9 +536,17 @@ static bool decode_next(struct worker *w)
     s->filling += !w->filling;
     w->filling = true;
     uv_mutex_unlock(&s->lock);
-    int status = decode_piece(&w->decoding, s->vocabulary, s->read_bytes);
+    struct streamed *streamed;
+    int status = begin_piece(&w->decoding, s->vocabulary, s->read_bytes, &streamed);
+    if (!streamed)
+        pythia__file_messages_end(w->decoding.messages, piece);
     uv_mutex_lock(&s->lock);
     note_status(s, status);
+    if (streamed) {
+        streamed->next = s->streams;
+        s->streams = streamed;
+        uv_cond_broadcast(&s->changed);
+    }
     if (piece->format)
         (void)queue_rest(w);
     w->decoding.piece = NULL;
@@ -397,7 +556,7 @@ static bool decode_next(struct worker *w)
 /* Can more batches come? The lock is held. */
 static bool awaits_batches(const struct shared *s)
 {
-    return s->next < s->pieces->count || s->filling > 0 || s->queued > 0;
+    return s->next < s->pieces->count || s->streams || s->filling > 0 || s->queued > 0;
 }
 
 /* Finish a shard. False: there is none, or not yet. The lock is held, but not meanwhile. */
@@ -422,7 +581,7 @@ static void run_worker(void *argument)
     struct shared *s = w->shared;
     uv_mutex_lock(&s->lock);
     while (s->status == PYTHIA_OK) {
-        if (add_batch(s) || decode_next(w) || queue_rest(w) || finish_next(s))
+        if (add_batch(s) || decode_streams(w) || decode_next(w) || queue_rest(w) || finish_next(s))
             continue;
         if (!awaits_batches(s))
             break;
@@ -466,6 +625,7 @@ static int feed_threads(struct shared *s, const struct decoding *model,
     int status = s->workers && s->queues ? run_workers(s, model) : PYTHIA_ENOMEM;
     for (size_t i = 0; s->workers && i < s->count; i++) {
         struct worker *w = &s->workers[i];
+        pythia__block_free(&w->decoding.block);
         add_totals(totals, &w->decoding.totals);
         for (size_t k = 0; w->batches && k < s->taker.count; k++)
             destroy_batches(w->batches[k]);
@@ -473,6 +633,10 @@ static int feed_threads(struct shared *s, const struct decoding *model,
     }
     for (size_t i = 0; s->queues && i < s->taker.count; i++)
         destroy_batches(s->queues[i].first);
+    for (struct streamed *of; (of = s->streams);) { /* after a failure */
+        s->streams = of->next;
+        destroy_streamed(of);
+    }
     destroy_batches(s->spare);
     pythia_free(s->queues);
     pythia_free(s->workers);

@@ -16,10 +16,16 @@ struct message {
     char text[];
 };
 
-/* Messages of a piece that wait for the pieces before it, in order. */
-struct piece_messages {
+/* Messages of a piece that wait for the pieces before it, in order, or of a block. */
+struct message_list {
     struct message *first, *last;
     size_t broken; /* records */
+};
+
+struct piece_messages {
+    struct message_list list;
+    struct message_list *blocks; /* owned; in order of their numbers, until the piece has ended */
+    size_t block_count, block_capacity;
     bool ended;
 };
 
@@ -58,7 +64,7 @@ static void log_message(struct pythia__file_messages *m, enum pythia_log_level l
     pythia_log(level, "%s", text);
 }
 
-static void log_waiting(struct pythia__file_messages *m, struct piece_messages *of)
+static void log_waiting(struct pythia__file_messages *m, struct message_list *of)
 {
     while (of->first) {
         struct message *next = of->first->next;
@@ -74,7 +80,7 @@ static void log_waiting(struct pythia__file_messages *m, struct piece_messages *
 static void pass_front(struct pythia__file_messages *m)
 {
     const struct pythia__piece *piece = &m->pieces->list[m->front];
-    m->broken += m->of[m->front].broken;
+    m->broken += m->of[m->front].list.broken;
     m->front++;
     if (m->front < m->pieces->count && m->pieces->list[m->front].of == piece->of)
         return;
@@ -84,12 +90,29 @@ static void pass_front(struct pythia__file_messages *m)
     m->broken = m->shown = 0;
 }
 
+/* The messages of all blocks become those of their piece. */
+static void join_blocks(struct piece_messages *of)
+{
+    for (size_t i = 0; i < of->block_count; i++) {
+        const struct message_list *block = &of->blocks[i];
+        of->list.broken += block->broken;
+        if (!block->first)
+            continue;
+        *(of->list.last ? &of->list.last->next : &of->list.first) = block->first;
+        of->list.last = block->last;
+    }
+    pythia_free(of->blocks);
+    of->blocks = NULL;
+    of->block_count = of->block_capacity = 0;
+}
+
 void pythia__file_messages_destroy(struct pythia__file_messages *m)
 {
     if (!m)
         return;
     while (m->front < m->pieces->count) {
-        log_waiting(m, &m->of[m->front]);
+        join_blocks(&m->of[m->front]);
+        log_waiting(m, &m->of[m->front].list);
         pass_front(m);
     }
     uv_mutex_destroy(&m->lock);
@@ -97,63 +120,107 @@ void pythia__file_messages_destroy(struct pythia__file_messages *m)
     pythia_free(m);
 }
 
+static size_t number_of(const struct pythia__file_messages *m, const struct pythia__piece *piece)
+{
+    return (size_t)(piece - m->pieces->list);
+}
+
+/* The list for messages of a piece, or of a block; NULL without memory. The lock is held. */
+static struct message_list *find_list(struct pythia__file_messages *m, size_t piece,
+                                      const struct pythia__block *block)
+{
+    struct piece_messages *of = &m->of[piece];
+    if (!block)
+        return &of->list;
+    if (pythia_reach(&of->blocks, &of->block_capacity, block->number, sizeof(*of->blocks)) !=
+        PYTHIA_OK)
+        return NULL;
+    of->block_count = block->number < of->block_count ? of->block_count : block->number + 1;
+    return &of->blocks[block->number];
+}
+
 /* Log a text now, or let it wait. Without memory it is logged out of order. The lock is held. */
-static void add_text(struct pythia__file_messages *m, size_t piece, enum pythia_log_level level,
-                     bool broken, const char *text)
+static void add_text(struct pythia__file_messages *m, size_t piece,
+                     const struct pythia__block *block, enum pythia_log_level level, bool broken,
+                     const char *text)
 {
     size_t size = strlen(text) + 1;
-    struct message *made = piece == m->front ? NULL : pythia_malloc(sizeof(*made) + size);
+    bool now = piece == m->front && !block;
+    struct message_list *of = now ? NULL : find_list(m, piece, block);
+    struct message *made = of ? pythia_malloc(sizeof(*made) + size) : NULL;
     if (!made) {
         log_message(m, level, broken, text);
         return;
     }
     *made = (struct message){.level = level, .broken = broken};
     memcpy(made->text, text, size);
-    struct piece_messages *of = &m->of[piece];
     *(of->last ? &of->last->next : &of->first) = made;
     of->last = made;
 }
 
-static size_t number_of(const struct pythia__file_messages *m, const struct pythia__piece *piece)
+static void place_error(const struct pythia__piece *piece, const struct pythia__block *block,
+                        struct pythia_error *why)
 {
-    return (size_t)(piece - m->pieces->list);
+    if (block)
+        pythia__block_place(block, why);
+    else
+        pythia__piece_place(piece, why);
 }
 
 void pythia__file_messages_add(struct pythia__file_messages *m, const struct pythia__piece *piece,
-                               enum pythia_log_level level, const struct pythia_error *why)
+                               const struct pythia__block *block, enum pythia_log_level level,
+                               const struct pythia_error *why)
 {
     char text[1024];
-    (void)pythia_error_text(why, text, sizeof(text));
+    struct pythia_error placed = *why;
+    place_error(piece, block, &placed);
+    (void)pythia_error_text(&placed, text, sizeof(text));
     uv_mutex_lock(&m->lock);
-    add_text(m, number_of(m, piece), level, false, text);
+    add_text(m, number_of(m, piece), block, level, false, text);
     uv_mutex_unlock(&m->lock);
+}
+
+/* Is this one of the first broken records? Counts it. */
+static bool is_shown(struct pythia__file_messages *m, size_t piece,
+                     const struct pythia__block *block)
+{
+    uv_mutex_lock(&m->lock);
+    struct message_list *of = find_list(m, piece, block);
+    bool shown = of && ++of->broken <= BROKEN_SHOWN;
+    uv_mutex_unlock(&m->lock);
+    return shown;
 }
 
 void pythia__file_messages_add_broken(struct pythia__file_messages *m,
                                       const struct pythia__piece *piece,
+                                      const struct pythia__block *block,
                                       const struct pythia_error *why)
 {
     char text[1024];
     size_t number = number_of(m, piece);
     struct pythia_error placed = *why;
-    /* Only the thread that decodes a piece changes this, and none reads it before the end. */
-    if (++m->of[number].broken > BROKEN_SHOWN)
+    if (!is_shown(m, number, block))
         return;
-    pythia__piece_place(piece, &placed);
+    /* A place far into the file takes time to find: without the lock. */
+    place_error(piece, block, &placed);
     (void)pythia_error_text(&placed, text, sizeof(text));
     uv_mutex_lock(&m->lock);
-    add_text(m, number, PYTHIA_LOG_WARNING, true, text);
+    add_text(m, number, block, PYTHIA_LOG_WARNING, true, text);
     uv_mutex_unlock(&m->lock);
 }
 
 void pythia__file_messages_end(struct pythia__file_messages *m, const struct pythia__piece *piece)
 {
+    size_t number = number_of(m, piece);
     uv_mutex_lock(&m->lock);
-    m->of[number_of(m, piece)].ended = true;
+    join_blocks(&m->of[number]);
+    m->of[number].ended = true;
+    if (number == m->front)
+        log_waiting(m, &m->of[number].list);
     while (m->front < m->pieces->count && m->of[m->front].ended) {
         pass_front(m);
         if (m->front < m->pieces->count)
-            log_waiting(m, &m->of[m->front]);
+            log_waiting(m, &m->of[m->front].list);
     }
     uv_mutex_unlock(&m->lock);
 }

@@ -1,5 +1,5 @@
-# A large file is decoded in pieces, which threads share: the report is that of the same traces compressed, which nobody
-# divides, for any number of threads; what is broken is told with its line and byte in the file.
+# A large file is decoded in pieces, which threads share, also if it is compressed: the report is that of the same traces from
+# a pipe, which nobody divides, for any number of threads; what is broken is told with its line and byte in the file.
 cat > write.py <<'END'
 import json
 import random
@@ -70,12 +70,19 @@ def protobuf(trace, spans):
               (field(4, p.to_bytes(8, "big")) if p else b"") + field(5, name.encode()) + field(7, at * 1000) +
               field(8, (at + us) * 1000) + field(9, field(1, b"note") + field(2, field(1, look_alike.encode()))))
         for i, p, name, at, us in spans)))
-    return len(message).to_bytes(4, "big") + message
+    return (b"" if form == "otlp-proto-message" else len(message).to_bytes(4, "big")) + message
 
 
 out = sys.stdout.buffer
 text = lambda value, **how: out.write(json.dumps(value, separators=(",", ":"), **how).encode())
 spaces = {"jaeger-spaced": None, "jaeger-pretty": 4}
+arrays = {"zipkin-array": lambda: [span for trace, spans in requests() for span in zipkin(trace, spans)],
+          "zipkin-traces": lambda: [zipkin(trace, spans) for trace, spans in requests()],
+          "otlp-document": lambda: {"resourceSpans": [one for trace, spans in requests()
+                                                      for one in otlp(trace, spans)["resourceSpans"]]}}
+if form in arrays:
+    text(arrays[form](), indent=1 if form == "otlp-document" else None)
+    sys.exit()
 if form in spaces:
     data = [jaeger(trace, spans) for trace, spans in requests()]
     out.write(json.dumps({"data": data, "total": 0}, indent=spaces[form]).encode())
@@ -83,7 +90,7 @@ if form in spaces:
 if form == "jaeger":
     out.write(b'{"data":[')
 for trace, spans in requests():
-    if form == "otlp-proto":
+    if form in ("otlp-proto", "otlp-proto-message"):
         out.write(protobuf(trace, spans))
     elif form == "osprofiler":
         for event in osprofiler(trace, spans):
@@ -102,13 +109,18 @@ if form == "jaeger":
     out.write(b'],"total":0,"limit":0,"offset":0,"errors":null}\n')
 END
 report() { pythia replay -q --format json "$@" | jq 'del(.input.sources)'; }
-for form in otlp otlp-pretty otlp-proto jaeger jaeger-spaced jaeger-pretty jaeger-lines zipkin osprofiler; do
-    python3 write.py $form $([ $form = otlp-proto ] && echo 18001 || echo 8001) > file
-    gzip -1 < file > whole.gz
-    report --threads 1 whole.gz > whole
+for form in otlp otlp-pretty otlp-document otlp-proto otlp-proto-message jaeger jaeger-spaced jaeger-pretty jaeger-lines \
+    zipkin zipkin-array zipkin-traces osprofiler; do
+    case $form in otlp-proto*) size=18001 ;; *) size=8001 ;; esac
+    python3 write.py $form $size > file
+    report --threads 1 - < file > whole
+    gzip -1 < file > file.gz
+    zstd -q -f file
     [ "$(stat -c %s file)" -gt 4194304 ] || echo "$form: too small to be divided"
     echo $form: $(jq .input.traces whole)
-    for threads in 1 2 5; do report --threads $threads file | diff whole - > /dev/null && echo same; done
+    for threads in 1 2 3 8; do
+        for name in file file.gz file.zst; do report --threads $threads $name | cmp -s whole - || echo $threads $name; done
+    done
 done
 
 # Seven broken lines in two pieces, and one in the last
@@ -122,3 +134,17 @@ for threads in 2 3 5; do
     pythia replay --threads $threads --format json broken.jsonl 2> told.$threads | jq -c .input | cmp - one &&
         cmp told told.$threads && echo same
 done
+# and of the same, compressed
+gzip -1 < broken.jsonl > broken.jsonl.gz
+for threads in 1 2 3 8; do
+    pythia replay --threads $threads --format json broken.jsonl.gz 2> told.$threads | jq -c .input |
+        sed 's/broken.jsonl.gz/broken.jsonl/g' | cmp - one
+    sed 's/broken.jsonl.gz/broken.jsonl/g' told.$threads | cmp - told && echo same
+done
+# A file that is cut off is read as far as it goes
+head -c 300000 broken.jsonl.gz > cut.gz
+for threads in 1 2 3 8; do
+    pythia replay --threads $threads --format json cut.gz 2> cut.$threads | jq -c .input > cut.json.$threads
+    cmp cut.json.1 cut.json.$threads && cmp cut.1 cut.$threads && echo same
+done
+grep -o 'the compressed data end prematurely' cut.1

@@ -29,7 +29,10 @@ enum pythia_division {
     PYTHIA_DIVISION_NONE,
     PYTHIA_DIVISION_LINES,  /* where a line ends with a document of JSON and another one begins */
     PYTHIA_DIVISION_TRACES, /* the same, or between the traces of an answer of Jaeger's API */
-    PYTHIA_DIVISION_FRAMES, /* between messages with the size of each in 4 bytes in front of it */
+    PYTHIA_DIVISION_RESOURCES, /* the same as LINES, or between the ResourceSpans of OTLP's JSON */
+    PYTHIA_DIVISION_SPANS,     /* the same as LINES, or between Zipkin's spans, or arrays of them */
+    PYTHIA_DIVISION_FRAMES,    /* between messages with the size of each in 4 bytes before it, or
+                                  between the fields 1 of a single message */
 };
 
 /* A trace format: bytes in, spans out; no file, no socket, no clock. One row of the registry. */
