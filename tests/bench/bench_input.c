@@ -1,4 +1,4 @@
-/* Writes traces for the benchmarks: bench_input KIND SPANS > FILE.
+/* Writes traces for the benchmarks: bench_input KIND SPANS [SEED] > FILE.
  *
  * otlp: one document a line, as the collector's file exporter writes them; each span has 10
  * attributes, and some 800 bytes; 32 requests are mixed, as they would be if they ran beside each
@@ -6,7 +6,9 @@
  * on, so that all are open until the end. otlp-proto: what otlp writes, in protobuf, with the size
  * of each document in front of it, as the exporter does then; a span has some 350 bytes. lean: the
  * same with 4 attributes, and some 220 bytes. osprofiler: raw records, a start and a stop for each
- * span. jaeger: an answer of Jaeger's API, with the attributes of otlp as tags.
+ * span. jaeger: an answer of Jaeger's API, with the attributes of otlp as tags. zipkin: an array of
+ * spans, the same. keyed: messages as lean writes them, but of one request and service each; before
+ * each a line with its key for Kafka, the trace's id, and its size.
  *
  * wide, deep: one trace as lean writes it, with one span around all others, or with each span in
  * the one before it. chains: such deep traces of CHAIN spans each. */
@@ -130,6 +132,40 @@ static void write_answer(struct requests *all, size_t count)
     printf("],\"total\":0,\"limit\":0,\"offset\":0,\"errors\":null}\n");
 }
 
+/* ---- Zipkin ---- */
+
+static void write_zipkin_span(const struct request *r, const struct request_span *s, bool first)
+{
+    printf("%s{\"traceId\":\"%016" PRIx64 "%016" PRIx64 "\",\"id\":\"%016" PRIx64 "\",",
+           first ? "" : ",", r->trace_high, r->trace_low, s->id);
+    if (s->parent)
+        printf("\"parentId\":\"%016" PRIx64 "\",", s->parent);
+    printf("\"kind\":\"%s\",\"name\":\"operation-%u\",\"timestamp\":%" PRIu64
+           ",\"duration\":%" PRIu64 ",\"localEndpoint\":{\"serviceName\":\"service-%u\"},",
+           s->parent ? "CLIENT" : "SERVER", s->operation, s->start_ns / 1000,
+           (s->end_ns - s->start_ns) / 1000, s->service);
+    printf("\"tags\":{\"http.request.method\":\"GET\",\"http.response.status_code\":\"200\","
+           "\"url.path\":\"/api/v1/items/%u\",\"server.address\":\"item-service.default\","
+           "\"server.port\":\"8080\",",
+           (unsigned)(s->id % 100000));
+    printf("\"network.protocol.version\":\"1.1\",\"user.id\":\"user-%u\",\"thread.id\":\"%u\","
+           "\"cache.hit\":\"%s\",\"queue.length\":\"%u\"}}",
+           (unsigned)(r->trace_low % 5000), (unsigned)(s->id % 64), s->id & 64 ? "true" : "false",
+           (unsigned)(r->trace_low % 9));
+}
+
+static void write_spans(struct requests *all, size_t count)
+{
+    static struct request r;
+    putchar('[');
+    for (size_t i = 0; i < count; i++) {
+        requests_next(all, &r);
+        for (unsigned k = 0; k < REQUEST_SPANS; k++)
+            write_zipkin_span(&r, &r.spans[k], i + k == 0);
+    }
+    puts("]");
+}
+
 /* ---- OTLP in protobuf: the field numbers of opentelemetry-proto's trace.proto ---- */
 
 struct sheet {
@@ -211,8 +247,8 @@ static void begin_spans(struct sheet *s)
     pythia_buf_add(&s->spans, scope, sizeof(scope) - 1);
 }
 
-/* The document of the spans of a service, after its size. */
-static void write_document(struct sheet *s, unsigned service)
+/* The document of the spans of a service. */
+static void make_document(struct sheet *s, unsigned service)
 {
     put_text(s, &s->resource, 1, "service.name", "service-%u", service);
     put_text(s, &s->resource, 1, "host.name", "host-%u", service);
@@ -220,6 +256,12 @@ static void write_document(struct sheet *s, unsigned service)
     pythia_protobuf_put_bytes(&s->span, 1, pythia_buf_text(&s->resource));
     pythia_protobuf_put_bytes(&s->span, 2, pythia_buf_text(&s->spans));
     pythia_protobuf_put_bytes(&s->document, 1, pythia_buf_text(&s->span));
+}
+
+/* The same, after its size. */
+static void write_document(struct sheet *s, unsigned service)
+{
+    make_document(s, service);
     for (int shift = 24; shift >= 0; shift -= 8)
         putchar((int)(s->document.size >> shift & 0xFF));
     fwrite(s->document.bytes, 1, s->document.size, stdout);
@@ -237,6 +279,28 @@ static void write_proto(const struct request *requests, size_t count, unsigned s
                 put_span(&s, &requests[i], &requests[i].spans[k], lean);
     if (s.spans.size > empty)
         write_document(&s, service);
+}
+
+static void write_keyed(struct requests *all, size_t count)
+{
+    static struct sheet s;
+    static struct request r;
+    for (size_t i = 0; i < count; i++) {
+        requests_next(all, &r);
+        for (unsigned service = 0; service < SERVICES; service++) {
+            begin_spans(&s);
+            size_t empty = s.spans.size;
+            for (unsigned k = 0; k < REQUEST_SPANS; k++)
+                if (r.spans[k].service == service)
+                    put_span(&s, &r, &r.spans[k], true);
+            if (s.spans.size == empty)
+                continue;
+            make_document(&s, service);
+            printf("%016" PRIx64 "%016" PRIx64 " %zu\n", r.trace_high, r.trace_low,
+                   s.document.size);
+            fwrite(s.document.bytes, 1, s.document.size, stdout);
+        }
+    }
 }
 
 /* ---- OSProfiler ---- */
@@ -283,7 +347,20 @@ static void write_osprofiler(const struct request *r)
         write_record(r, &r->spans[k], true);
 }
 
-enum kind { OTLP, OTLP_PROTO, LEAN, OSPROFILER, JAEGER, OPEN, WIDE, DEEP, CHAINS, KINDS };
+enum kind {
+    OTLP,
+    OTLP_PROTO,
+    LEAN,
+    OSPROFILER,
+    JAEGER,
+    ZIPKIN,
+    KEYED,
+    OPEN,
+    WIDE,
+    DEEP,
+    CHAINS,
+    KINDS
+};
 
 /* ---- large traces ---- */
 
@@ -358,25 +435,31 @@ static int write_open(struct requests *all, size_t count)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[KINDS] = {"otlp", "otlp-proto", "lean", "osprofiler", "jaeger",
-                                             "open", "wide",       "deep", "chains"};
-    long spans = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
+    static const char *const names[KINDS] = {"otlp",   "otlp-proto", "lean",  "osprofiler",
+                                             "jaeger", "zipkin",     "keyed", "open",
+                                             "wide",   "deep",       "chains"};
+    long spans = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+    uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     enum kind kind = 0;
-    while (kind < KINDS && (argc != 3 || strcmp(argv[1], names[kind]) != 0))
+    while (kind < KINDS && (argc < 3 || argc > 4 || strcmp(argv[1], names[kind]) != 0))
         kind++;
     if (spans <= 0 || kind == KINDS) {
-        fprintf(stderr, "usage: bench_input otlp|otlp-proto|lean|osprofiler|jaeger|open|wide|deep|"
-                        "chains SPANS\n");
+        fprintf(stderr, "usage: bench_input otlp|otlp-proto|lean|osprofiler|jaeger|zipkin|keyed|"
+                        "open|wide|deep|chains SPANS [SEED]\n");
         return 2;
     }
     struct requests all;
-    requests_begin(&all, 1);
+    requests_begin(&all, seed);
     size_t count = ((size_t)spans + REQUEST_SPANS - 1) / REQUEST_SPANS;
     int status = 0;
     if (kind == OPEN)
         status = write_open(&all, count);
     else if (kind == JAEGER)
         write_answer(&all, count);
+    else if (kind == ZIPKIN)
+        write_spans(&all, count);
+    else if (kind == KEYED)
+        write_keyed(&all, count);
     else if (kind > OPEN)
         write_large((size_t)spans, kind);
     else
