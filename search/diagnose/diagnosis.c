@@ -281,54 +281,55 @@ static double *durations_of(const struct pythia_group *g)
     return out;
 }
 
+static int test_modes(void *context, size_t i)
+{
+    struct diagnosing *x = context;
+    struct pythia_group *g = &x->d->groups[i];
+    if (g->status == PYTHIA_GROUP_TOO_FEW || g->sampled < x->o.min_requests)
+        return PYTHIA_OK;
+    /* The durations are copied again below: to retain the copies of all groups until then would
+     * double the memory of the samples. */
+    double *durations = durations_of(g);
+    if (!durations)
+        return PYTHIA_ENOMEM;
+    int status = pythia_tail_dip(durations, g->sampled, x->o.seed ^ g->id, &g->dip);
+    pythia_free(durations);
+    return status;
+}
+
+static int find_modes_of_group(void *context, size_t i)
+{
+    struct diagnosing *x = context;
+    struct pythia_group *g = &x->d->groups[i];
+    if (!(g->modes_q <= x->d->alpha))
+        return PYTHIA_OK;
+    double *durations = durations_of(g);
+    if (!durations)
+        return PYTHIA_ENOMEM;
+    int status = pythia_modes_find(durations, g->sampled, x->o.seed ^ g->id, 2, &g->modes);
+    pythia_free(durations);
+    return status;
+}
+
 /* Test every group that is large enough, together; then find the modes of multimodal ones. One
  * family of tests: q controls false modes over the whole report and not within a group. */
 static int find_group_modes(struct diagnosing *x)
 {
     struct pythia_diagnosis *d = x->d;
-    double *p = pythia_calloc(d->group_count, sizeof(*p)), *durations = NULL;
-    int status = PYTHIA_ENOMEM;
+    int status = pythia_each_run(x->o.each, d->group_count, test_modes, x);
+    if (status != PYTHIA_OK)
+        return status;
+    double *p = pythia_calloc(d->group_count, sizeof(*p));
     if (!p)
         return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < d->group_count; i++) {
-        struct pythia_group *g = &d->groups[i];
-        p[i] = NAN;
-        if (g->status == PYTHIA_GROUP_TOO_FEW || g->sampled < x->o.min_requests)
-            continue;
-        /* The durations are copied again below: to retain the copies of all groups until then
-         * would double the memory of the samples. */
-        durations = durations_of(g);
-        if (!durations)
-            goto out;
-        status = pythia_tail_dip(durations, g->sampled, x->o.seed ^ g->id, &g->dip);
-        if (status != PYTHIA_OK)
-            goto out;
-        pythia_free(durations);
-        p[i] = g->dip.p;
-    }
-    durations = NULL;
+    for (size_t i = 0; i < d->group_count; i++)
+        p[i] = d->groups[i].dip.p; /* NaN: not tested */
     status = pythia_gate_benjamini_hochberg(p, d->group_count, p);
-    if (status != PYTHIA_OK)
-        goto out;
-    for (size_t i = 0; i < d->group_count; i++) {
-        struct pythia_group *g = &d->groups[i];
-        g->modes_q = p[i];
-        if (!(p[i] <= d->alpha))
-            continue;
-        durations = durations_of(g);
-        status = PYTHIA_ENOMEM;
-        if (!durations)
-            goto out;
-        status = pythia_modes_find(durations, g->sampled, x->o.seed ^ g->id, 2, &g->modes);
-        if (status != PYTHIA_OK)
-            goto out;
-        pythia_free(durations);
-        durations = NULL;
-    }
-out:
-    pythia_free(durations);
+    for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++)
+        d->groups[i].modes_q = p[i];
     pythia_free(p);
-    return status;
+    return status == PYTHIA_OK ? pythia_each_run(x->o.each, d->group_count, find_modes_of_group, x)
+                               : status;
 }
 
 /* ---- edges and explanations ---- */
@@ -610,8 +611,24 @@ static int check_stop(const struct diagnosing *x)
                                                                               : PYTHIA_OK;
 }
 
-/* Do what takes long: each group, and then each type. A caller that shuts down can stop it between
- * two of them. */
+static int diagnose_numbered_group(void *context, size_t i)
+{
+    struct diagnosing *x = context;
+    int status = check_stop(x);
+    return status == PYTHIA_OK ? diagnose_group(x, &x->d->groups[i]) : status;
+}
+
+static int explain_numbered_type(void *context, size_t i)
+{
+    struct diagnosing *x = context;
+    struct pythia_type_result *r = &x->d->types[i];
+    int status = check_stop(x);
+    return status == PYTHIA_OK && is_type_selected(x, r->type) ? explain_type(x, r) : status;
+}
+
+/* Do what takes long: each group, and then each type, beside each other perhaps: samples were
+ * sorted when the groups got their rows. A caller that shuts down can stop it between two of
+ * them. */
 static int diagnose_all(struct diagnosing *x)
 {
     struct pythia_diagnosis *d = x->d;
@@ -624,25 +641,9 @@ static int diagnose_all(struct diagnosing *x)
         if (status != PYTHIA_OK)
             return status;
     }
-    for (size_t i = 0; i < d->group_count; i++) {
-        status = check_stop(x);
-        if (status != PYTHIA_OK)
-            return status;
-        status = diagnose_group(x, &d->groups[i]);
-        if (status != PYTHIA_OK)
-            return status;
-    }
-    for (size_t i = 0; i < d->type_count; i++) {
-        status = check_stop(x);
-        if (status != PYTHIA_OK)
-            return status;
-        if (!is_type_selected(x, d->types[i].type))
-            continue;
-        status = explain_type(x, &d->types[i]);
-        if (status != PYTHIA_OK)
-            return status;
-    }
-    return PYTHIA_OK;
+    status = pythia_each_run(x->o.each, d->group_count, diagnose_numbered_group, x);
+    return status == PYTHIA_OK ? pythia_each_run(x->o.each, d->type_count, explain_numbered_type, x)
+                               : status;
 }
 
 static int run_diagnosis(struct diagnosing *x)

@@ -21,9 +21,12 @@ struct collection {
     const struct pythia_keys *keys;
     const struct pythia_saturated_limit *limits;
     size_t limit_count;
-    uint32_t *series; /* by key: the first key of its attribute; PYTHIA_NONE: not looked at */
-    struct sample *samples;
-    size_t count, capacity;
+    uint32_t *series;       /* by key: the first key of its attribute; PYTHIA_NONE: not looked at */
+    struct sample *samples; /* owned, as all arrays */
+    size_t *begins, *ends;  /* of each series among the samples, by its key */
+    const struct pythia_row **rows;
+    uint32_t *order; /* of the rows, by time; as many again for sorting */
+    size_t row_count;
 };
 
 static bool is_level(struct pythia_text name)
@@ -62,42 +65,90 @@ static int number_series(struct collection *c)
     return PYTHIA_OK;
 }
 
-static int collect_row(struct collection *c, const struct pythia_row *row)
+static int list_rows(struct collection *c, const struct pythia_groups *g)
 {
-    for (uint32_t i = 0; i < row->value_count; i++) {
-        const struct pythia_row_value *v = &row->values[i];
-        struct sample s = {c->series[v->key], row->start_ns, row->hash, 0};
-        if (s.series == PYTHIA_NONE || !pythia_row_number(v, &s.value) || !isfinite(s.value))
-            continue;
-        if (pythia_grow(&c->samples, &c->capacity, c->count, sizeof(s)) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        c->samples[c->count++] = s;
-    }
-    return PYTHIA_OK;
-}
-
-static int collect_samples(struct collection *c, const struct pythia_groups *g)
-{
-    size_t types;
+    size_t types, count = 0;
     const struct pythia_type *all = pythia_groups_types(g, &types);
     for (size_t t = 0; t < types; t++)
-        for (size_t i = 0; i < pythia_sample_count(all[t].rows); i++)
-            if (collect_row(c, pythia_sample_row(all[t].rows, i)) != PYTHIA_OK)
-                return PYTHIA_ENOMEM;
+        count += pythia_sample_count(all[t].rows);
+    c->rows = pythia_calloc(count + 1, sizeof(struct pythia_row *));
+    c->order = pythia_calloc(2 * count + 1, sizeof(*c->order));
+    if (!c->rows || !c->order)
+        return PYTHIA_ENOMEM;
+    for (size_t t = 0; t < types; t++)
+        for (size_t i = 0; i < pythia_sample_count(all[t].rows); i++) {
+            c->order[c->row_count] = (uint32_t)c->row_count;
+            c->rows[c->row_count++] = pythia_sample_row(all[t].rows, i);
+        }
     return PYTHIA_OK;
 }
 
 /* Requests that began at the same time are in the order of their ids. */
-static int compare_samples(const void *a, const void *b)
+static bool began_before(const void *rows, uint32_t a, uint32_t b)
 {
-    const struct sample *x = a, *y = b;
-    if (x->series != y->series)
-        return x->series < y->series ? -1 : 1;
+    const struct pythia_row *x = ((const struct pythia_row *const *)rows)[a],
+                            *y = ((const struct pythia_row *const *)rows)[b];
+    return x->start_ns != y->start_ns ? x->start_ns < y->start_ns : x->hash < y->hash;
+}
+
+static bool is_sample_before(const struct sample *x, const struct sample *y)
+{
     if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return (x->value > y->value) - (x->value < y->value);
+        return x->time_ns < y->time_ns;
+    return x->hash != y->hash ? x->hash < y->hash : x->value < y->value;
+}
+
+/* Put a sample at the end of its series; those of one request are in order of their values. */
+static void place_sample(struct collection *c, const struct sample *s)
+{
+    size_t begin = c->begins[s->series], at = c->ends[s->series]++;
+    for (; at > begin && is_sample_before(s, &c->samples[at - 1]); at--)
+        c->samples[at] = c->samples[at - 1];
+    c->samples[at] = *s;
+}
+
+/* Reserve places for all values of each series. Those that turn out to be no numbers get none. */
+static int reserve_samples(struct collection *c)
+{
+    uint32_t keys = pythia_keys_count(c->keys);
+    size_t count = 0;
+    c->begins = pythia_calloc((size_t)keys + 1, sizeof(*c->begins));
+    c->ends = pythia_calloc((size_t)keys + 1, sizeof(*c->ends));
+    if (!c->begins || !c->ends)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < c->row_count; i++)
+        for (uint32_t k = 0; k < c->rows[i]->value_count; k++) {
+            uint32_t series = c->series[c->rows[i]->values[k].key];
+            if (series != PYTHIA_NONE)
+                c->ends[series]++;
+        }
+    for (uint32_t key = 0; key < keys; key++) {
+        c->begins[key] = count;
+        count += c->ends[key];
+        c->ends[key] = c->begins[key];
+    }
+    c->samples = pythia_calloc(count + 1, sizeof(*c->samples));
+    return c->samples ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* Bursts are requests in a row, so the samples of a series must be in order of time: there are far
+ * fewer rows to sort than samples. */
+static int collect_samples(struct collection *c, const struct pythia_groups *g)
+{
+    int status = list_rows(c, g);
+    if (status != PYTHIA_OK || (status = reserve_samples(c)) != PYTHIA_OK)
+        return status;
+    pythia_sort_indexes(c->order, c->row_count, c->order + c->row_count, began_before, c->rows);
+    for (size_t i = 0; i < c->row_count; i++) {
+        const struct pythia_row *row = c->rows[c->order[i]];
+        for (uint32_t k = 0; k < row->value_count; k++) {
+            const struct pythia_row_value *v = &row->values[k];
+            struct sample s = {c->series[v->key], row->start_ns, row->hash, 0};
+            if (s.series != PYTHIA_NONE && pythia_row_number(v, &s.value) && isfinite(s.value))
+                place_sample(c, &s);
+        }
+    }
+    return PYTHIA_OK;
 }
 
 static int compare_saturated_keys(const void *a, const void *b)
@@ -153,19 +204,21 @@ static int look_at_series(const struct collection *c, size_t from, size_t count,
     return PYTHIA_OK;
 }
 
-static int look_at_all(const struct collection *c, double *values, struct pythia_saturated *out)
+static int look_at_all(const struct collection *c, struct pythia_saturated *out)
 {
-    size_t to = 0;
-    for (size_t from = 0; from < c->count; from = to) {
-        while (to < c->count && c->samples[to].series == c->samples[from].series)
-            to++;
-        int status = to - from < PYTHIA_SATURATION_MIN
-                         ? PYTHIA_OK
-                         : look_at_series(c, from, to - from, values, out);
-        if (status != PYTHIA_OK)
-            return status;
+    uint32_t keys = pythia_keys_count(c->keys);
+    size_t most = 1; /* an allocation of no bytes may return NULL, which would pass for failure */
+    for (uint32_t key = 0; key < keys; key++)
+        most = c->ends[key] - c->begins[key] > most ? c->ends[key] - c->begins[key] : most;
+    double *values = pythia_calloc(most, sizeof(*values));
+    int status = values ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (uint32_t key = 0; key < keys && status == PYTHIA_OK; key++) {
+        size_t count = c->ends[key] - c->begins[key];
+        if (count >= PYTHIA_SATURATION_MIN)
+            status = look_at_series(c, c->begins[key], count, values, out);
     }
-    return PYTHIA_OK;
+    pythia_free(values);
+    return status;
 }
 
 int pythia_saturated_find(const struct pythia_groups *g,
@@ -175,26 +228,19 @@ int pythia_saturated_find(const struct pythia_groups *g,
     struct collection c = {
         .keys = pythia_groups_keys(g), .limits = limits, .limit_count = limit_count};
     struct pythia_saturated found = {0};
-    double *values = NULL;
     int status = number_series(&c);
     if (status != PYTHIA_OK || (status = collect_samples(&c, g)) != PYTHIA_OK)
         goto out;
-    /* One more than needed: an allocation of no bytes may return NULL, which would pass for lack
-     * of memory. */
-    values = pythia_calloc(c.count + 1, sizeof(*values));
-    status = values ? PYTHIA_OK : PYTHIA_ENOMEM;
-    if (status != PYTHIA_OK)
-        goto out;
-    if (c.count > 0)
-        /* Bursts are requests in a row, so the samples of a key must be in order of time. */
-        qsort(c.samples, c.count, sizeof(*c.samples), compare_samples);
-    status = look_at_all(&c, values, &found);
+    status = look_at_all(&c, &found);
     if (found.count > 0)
         qsort(found.keys, found.count, sizeof(*found.keys), compare_saturated_keys);
 out:
-    pythia_free(values);
     pythia_free(c.samples);
+    pythia_free(c.begins);
+    pythia_free(c.ends);
     pythia_free(c.series);
+    pythia_free(c.rows);
+    pythia_free(c.order);
     if (status == PYTHIA_OK)
         *out = found;
     else

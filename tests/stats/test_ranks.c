@@ -1,3 +1,6 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "check.h"
 #include "pythia/mem.h"
 #include "pythia/random.h"
@@ -12,6 +15,36 @@ static void sorting_puts_nan_last(void **state)
     for (size_t i = 0; i < 6; i++)
         assert_rel_equal(x[i], expected[i], 0);
     pythia_ranks_sort(NULL, 0);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Random values, few different ones, rising, falling, and those for which the middle of three is
+ * always bad (Musser's): the C library sorts them as well. */
+static void any_order_is_sorted(void **state)
+{
+    enum { N = 2000 };
+    static double x[N], expected[N];
+    struct pythia_random r;
+    pythia_random_init(&r, 1);
+    for (int kind = 0; kind < 5; kind++)
+        for (size_t n = 1; n < N; n += n < 80 ? 1 : 97) {
+            for (size_t i = 0; i < n; i++)
+                x[i] = kind == 0   ? pythia_random_unit(&r) - .5
+                       : kind == 1 ? (double)pythia_random_below(&r, 5)
+                       : kind == 2 ? (double)i
+                       : kind == 3 ? (double)(n - i)
+                       : i % 2     ? (double)(i + 1) / 2
+                                   : (double)(n - i / 2);
+            memcpy(expected, x, sizeof(x));
+            qsort(expected, n, sizeof(*x), compare_numbers);
+            pythia_ranks_sort(x, n);
+            assert_memory_equal(x, expected, n * sizeof(*x));
+        }
 }
 
 static void quantiles_are_of_type_7(void **state)
@@ -99,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorting_puts_nan_last),
+        cmocka_unit_test(any_order_is_sorted),
         cmocka_unit_test(quantiles_are_of_type_7),
         cmocka_unit_test(percentiles_are_values_that_were_seen),
         cmocka_unit_test(equal_values_share_their_mean_rank),

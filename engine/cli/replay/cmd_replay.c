@@ -18,6 +18,7 @@
 #include "pythia/status.h"
 #include "report_run.h"
 #include "shared/command.h"
+#include "shared/each_thread.h"
 #include "shared/search_options.h"
 #include "shared/series_options.h"
 #include "shared/space_traces.h"
@@ -96,6 +97,7 @@ struct replay {
     struct pythia_groups *groups;
     struct pythia_groups **parts; /* owned, of each thread; they are parts of `groups` */
     size_t part_count;
+    struct pythia_each each; /* by as many threads as read */
     struct pythia_space *space;
     struct pythia_open_points *open, *skeleton;
     struct pythia_loop loop;
@@ -509,6 +511,8 @@ static int write_replay_result(struct replay *r, const char *const *paths, size_
 {
     if (r->s->evidence)
         return write_evidence_file(r, paths, count);
+    r->each = pythia__each_thread(&r->reading.pipeline.threads);
+    r->run.each = &r->each;
     r->run.groups = r->groups;
     r->run.space = r->space;
     r->run.open = r->open;

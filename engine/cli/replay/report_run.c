@@ -172,7 +172,8 @@ int pythia__report_diagnose(struct pythia__report_run *r)
                                            .alpha = r->s->alpha,
                                            .min_requests = (size_t)r->s->min_requests,
                                            .min_cov = r->s->min_cov,
-                                           .seed = (uint64_t)r->s->seed};
+                                           .seed = (uint64_t)r->s->seed,
+                                           .each = r->each};
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
     if (status != PYTHIA_OK || (!r->loop && (status = pythia__report_take_options(r)) != PYTHIA_OK))
         return status;

@@ -44,6 +44,7 @@ struct pythia__report_run {
     struct pythia_open_points *open;                /* NULL: everything was open */
     struct pythia_loop *loop;                       /* NULL: it was one look */
     const struct pythia_expectations *expectations; /* NULL: none */
+    const struct pythia_each *each;                 /* NULL: one after the other */
     /* Owned: */
     struct pythia__search_given given;
     struct pythia_diagnosis *diagnosis;

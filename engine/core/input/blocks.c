@@ -106,17 +106,16 @@ static bool fill_block(struct pythia__blocks *s, size_t wanted)
     return true;
 }
 
-static bool read_window_of_block(struct pythia__view *view, uint64_t at)
+static bool read_window_of_block(struct pythia__view *view, uint64_t at, size_t wanted)
 {
     struct pythia__blocks *s = (struct pythia__blocks *)view;
     size_t from = (size_t)(at - s->begin);
-    if (from > BLOCK_MAX || !fill_block(s, from + PYTHIA__VIEW_BYTES))
+    if (from > BLOCK_MAX || !fill_block(s, from + wanted))
         return false;
     size_t size = s->block->bytes.size;
     from = from < size ? from : size;
-    s->view.window =
-        (struct pythia_text){s->block->bytes.bytes + from,
-                             size - from < PYTHIA__VIEW_BYTES ? size - from : PYTHIA__VIEW_BYTES};
+    s->view.window = (struct pythia_text){s->block->bytes.bytes + from,
+                                          size - from < wanted ? size - from : wanted};
     return true;
 }
 

@@ -2,9 +2,10 @@
 
 #include <string.h>
 
-#define ELEMENT_BYTES (4 * PYTHIA__PIECE_BYTES) /* of an array in a line are searched */
-#define OVERLAP       ((size_t)512) /* of windows: bytes of the beginning of an element, at most */
-#define MESSAGE_HEAD  6             /* bytes that say how large a message is, at most */
+#define ELEMENT_BYTES  (4 * PYTHIA__PIECE_BYTES) /* of an array in a line are searched */
+#define OVERLAP        ((size_t)512) /* of windows: bytes of the beginning of an element, at most */
+#define MESSAGE_HEAD   6             /* bytes that say how large a message is, at most */
+#define MESSAGES_BYTES ((size_t)4096) /* read at a time where messages begin: some are small */
 
 /* ---- layouts ---- */
 
@@ -231,7 +232,7 @@ static struct pythia__piece_end find_document(const struct pythia__layout *layou
 {
     struct pythia__piece_end end = {0};
     const uint64_t last = from + ELEMENT_BYTES;
-    while (v->read(v, from)) {
+    while (v->read(v, from, PYTHIA__VIEW_BYTES)) {
         size_t found = layout->lines ? find_line(v->window, &end.gap) : 0;
         end.inside = !found && layout->begins_element && (from < last || !layout->lines);
         found = end.inside ? find_element(v->window, layout, &end.gap) : found;
@@ -252,12 +253,12 @@ static struct pythia__piece_end find_last_message(const struct pythia__layout *l
 {
     const struct pythia__piece_end none = {.next = UINT64_MAX};
     uint64_t at = begin, window = begin;
-    if (!v->read(v, window))
+    if (!v->read(v, window, MESSAGES_BYTES))
         return none;
     while (at < begin + PYTHIA__PIECE_BYTES) {
         if (at - window + MESSAGE_HEAD > v->window.size) {
             window = at;
-            if (!v->read(v, window) || v->window.size == 0)
+            if (!v->read(v, window, MESSAGES_BYTES) || v->window.size == 0)
                 return none;
         }
         size_t offset = (size_t)(at - window);

@@ -17,8 +17,9 @@
 /* An input that is looked at through a window. */
 struct pythia__view {
     /* Move the window to a place, which is not before the piece whose end is looked for: it has
-     * PYTHIA__VIEW_BYTES, or all that there is. False: that cannot be read. */
-    bool (*read)(struct pythia__view *v, uint64_t at);
+     * `size` bytes, of PYTHIA__VIEW_BYTES at most, or all that there is. False: that cannot be
+     * read. */
+    bool (*read)(struct pythia__view *v, uint64_t at, size_t size);
     struct pythia_text window; /* borrowed until the next _read */
 };
 

@@ -15,12 +15,12 @@ struct file_view {
     char bytes[PYTHIA__VIEW_BYTES];
 };
 
-static bool read_window(struct pythia__view *view, uint64_t at)
+static bool read_window(struct pythia__view *view, uint64_t at, size_t wanted)
 {
     struct file_view *v = (struct file_view *)view;
     size_t size = 0;
-    while (size < sizeof(v->bytes)) {
-        ssize_t got = pread(v->file, v->bytes + size, sizeof(v->bytes) - size, (off_t)(at + size));
+    while (size < wanted) {
+        ssize_t got = pread(v->file, v->bytes + size, wanted - size, (off_t)(at + size));
         if (got < 0)
             return false;
         if (got == 0)
@@ -135,7 +135,8 @@ static uint64_t count_lines_before(const char *path, uint64_t size)
     int file = v ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     for (; file >= 0 && at < size; at += v->view.window.size) {
         v->file = file;
-        struct pythia_text text = read_window(&v->view, at) ? v->view.window : PYTHIA_TEXT("");
+        struct pythia_text text =
+            read_window(&v->view, at, sizeof(v->bytes)) ? v->view.window : PYTHIA_TEXT("");
         if (text.size == 0)
             break;
         size_t left = text.size < size - at ? text.size : (size_t)(size - at);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/each.h"
 #include "pythia/explain.h"
 #include "pythia/groups.h"
 #include "pythia/modes.h"
@@ -34,6 +35,7 @@ struct pythia_diagnosis_options {
     size_t values_max;       /* of a key that explanations name, see explain.h; 0: 10 */
     const atomic_bool *stop; /* NULL, or set by another thread: end after the current group, with
                                 PYTHIA_ESTOPPED */
+    const struct pythia_each *each; /* looks at groups, and at types; NULL: one after the other */
 };
 
 enum pythia_group_status {
