@@ -12,9 +12,8 @@
 #define MAXIMUM  PYTHIA_TEXT(".max")
 
 struct sample {
-    uint32_t series;
-    uint64_t time_ns, hash; /* of the request */
     double value;
+    uint32_t row; /* its place in the order of time */
 };
 
 struct collection {
@@ -91,20 +90,14 @@ static bool began_before(const void *rows, uint32_t a, uint32_t b)
     return x->start_ns != y->start_ns ? x->start_ns < y->start_ns : x->hash < y->hash;
 }
 
-static bool is_sample_before(const struct sample *x, const struct sample *y)
-{
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns;
-    return x->hash != y->hash ? x->hash < y->hash : x->value < y->value;
-}
-
 /* Put a sample at the end of its series; those of one request are in order of their values. */
-static void place_sample(struct collection *c, const struct sample *s)
+static void place_sample(struct collection *c, uint32_t series, struct sample s)
 {
-    size_t begin = c->begins[s->series], at = c->ends[s->series]++;
-    for (; at > begin && is_sample_before(s, &c->samples[at - 1]); at--)
+    size_t begin = c->begins[series], at = c->ends[series]++;
+    for (; at > begin && c->samples[at - 1].row == s.row && s.value < c->samples[at - 1].value;
+         at--)
         c->samples[at] = c->samples[at - 1];
-    c->samples[at] = *s;
+    c->samples[at] = s;
 }
 
 /* Reserve places for all values of each series. Those that turn out to be no numbers get none. */
@@ -143,9 +136,10 @@ static int collect_samples(struct collection *c, const struct pythia_groups *g)
         const struct pythia_row *row = c->rows[c->order[i]];
         for (uint32_t k = 0; k < row->value_count; k++) {
             const struct pythia_row_value *v = &row->values[k];
-            struct sample s = {c->series[v->key], row->start_ns, row->hash, 0};
-            if (s.series != PYTHIA_NONE && pythia_row_number(v, &s.value) && isfinite(s.value))
-                place_sample(c, &s);
+            struct sample s = {.row = (uint32_t)i};
+            uint32_t series = c->series[v->key];
+            if (series != PYTHIA_NONE && pythia_row_number(v, &s.value) && isfinite(s.value))
+                place_sample(c, series, s);
         }
     }
     return PYTHIA_OK;
@@ -159,12 +153,18 @@ static int compare_saturated_keys(const void *a, const void *b)
     return pythia_text_compare(x->name, y->name);
 }
 
-static void pick_points(struct pythia_saturated_key *key, const struct sample *samples)
+static uint64_t time_of(const struct collection *c, const struct sample *s)
+{
+    return c->rows[c->order[s->row]]->start_ns;
+}
+
+static void pick_points(const struct collection *c, const struct sample *samples,
+                        struct pythia_saturated_key *key)
 {
     key->points = key->samples < PYTHIA_SATURATED_POINTS ? key->samples : PYTHIA_SATURATED_POINTS;
     for (size_t i = 0; i < key->points; i++) {
         const struct sample *s = &samples[i * key->samples / key->points];
-        key->times_ns[i] = s->time_ns;
+        key->times_ns[i] = time_of(c, s);
         key->values[i] = s->value;
     }
 }
@@ -178,15 +178,16 @@ static double find_limit(const struct collection *c, struct pythia_text name)
     return NAN;
 }
 
-static int look_at_series(const struct collection *c, size_t from, size_t count, double *values,
+static int look_at_series(const struct collection *c, uint32_t series, double *values,
                           struct pythia_saturated *out)
 {
     struct pythia_saturation found;
-    const struct sample *samples = c->samples + from;
+    const struct sample *samples = c->samples + c->begins[series];
+    size_t count = c->ends[series] - c->begins[series];
+    const struct pythia_text name = pythia_keys_attribute(c->keys, series);
     for (size_t i = 0; i < count; i++)
         values[i] = samples[i].value;
-    const double limit = find_limit(c, pythia_keys_attribute(c->keys, samples[0].series));
-    int status = pythia_saturation_look(values, count, limit, &found);
+    int status = pythia_saturation_look(values, count, find_limit(c, name), &found);
     if (status != PYTHIA_OK || !found.saturated)
         return status;
     struct pythia_saturated_key *keys =
@@ -195,12 +196,12 @@ static int look_at_series(const struct collection *c, size_t from, size_t count,
         return PYTHIA_ENOMEM;
     out->keys = keys;
     struct pythia_saturated_key *key = &keys[out->count++];
-    *key = (struct pythia_saturated_key){.name = pythia_keys_attribute(c->keys, samples[0].series),
+    *key = (struct pythia_saturated_key){.name = name,
                                          .samples = count,
                                          .found = found,
-                                         .first_ns = samples[0].time_ns,
-                                         .last_ns = samples[count - 1].time_ns};
-    pick_points(key, samples);
+                                         .first_ns = time_of(c, &samples[0]),
+                                         .last_ns = time_of(c, &samples[count - 1])};
+    pick_points(c, samples, key);
     return PYTHIA_OK;
 }
 
@@ -215,7 +216,7 @@ static int look_at_all(const struct collection *c, struct pythia_saturated *out)
     for (uint32_t key = 0; key < keys && status == PYTHIA_OK; key++) {
         size_t count = c->ends[key] - c->begins[key];
         if (count >= PYTHIA_SATURATION_MIN)
-            status = look_at_series(c, c->begins[key], count, values, out);
+            status = look_at_series(c, key, values, out);
     }
     pythia_free(values);
     return status;

@@ -5,7 +5,7 @@
 #define ELEMENT_BYTES  (4 * PYTHIA__PIECE_BYTES) /* of an array in a line are searched */
 #define OVERLAP        ((size_t)512) /* of windows: bytes of the beginning of an element, at most */
 #define MESSAGE_HEAD   6             /* bytes that say how large a message is, at most */
-#define MESSAGES_BYTES ((size_t)4096) /* read at a time where messages begin: some are small */
+#define MESSAGES_BYTES ((size_t)512) /* read at a time where messages begin: some are small */
 
 /* ---- layouts ---- */
 
