@@ -1,4 +1,5 @@
-/* Answers of Jaeger's API, in the layouts that programs write, are divided between their traces. */
+/* Where files are divided: answers of Jaeger's API, in the layouts that programs write, between their
+ * traces; arrays of Zipkin's spans or traces; a document of OTLP; a message of protobuf. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,16 +48,6 @@ static void write_traces(struct pythia_buf *to, const struct layout *l)
         for (const char *end = "}]}"; *end; end++)
             put_token(to, l, (char[]){*end, '\0'});
     }
-}
-
-static const struct pythia_adapter_ops *jaeger(void)
-{
-    size_t count;
-    const struct pythia_adapter_ops *const *formats = pythia_adapters(&count);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(formats[i]->name, "jaeger") == 0)
-            return formats[i];
-    return NULL;
 }
 
 static void write_document(const struct layout *l, struct pythia_buf *text, char *path)
@@ -113,7 +104,8 @@ static void a_document_is_divided_between_traces_in_any_layout(void **state)
         assert_int_equal(pythia_input_create(paths, 1, false, fail_problem, NULL, &input),
                          PYTHIA_OK);
         const struct pythia_input_file *files = pythia_input_files(input, &count);
-        assert_int_equal(pythia__pieces_find(files, count, jaeger(), &pieces), PYTHIA_OK);
+        assert_int_equal(pythia__pieces_find(files, count, pythia_adapter_named("jaeger"), &pieces),
+                         PYTHIA_OK);
         unlink(path);
         assert_int_equal(pieces.count, 3);
         check_pieces(&pieces, pythia_buf_text(&text));
@@ -123,10 +115,135 @@ static void a_document_is_divided_between_traces_in_any_layout(void **state)
     }
 }
 
+static void find_pieces(const struct pythia_buf *text, const char *format,
+                        struct pythia__pieces *pieces, struct pythia_input **input)
+{
+    size_t count;
+    char path[] = "/tmp/pieces.XXXXXX";
+    const char *const paths[] = {path};
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    assert_int_equal(pythia_buf_status(text), PYTHIA_OK);
+    assert_int_equal(write(descriptor, text->bytes, text->size), (ssize_t)text->size);
+    close(descriptor);
+    assert_int_equal(pythia_input_create(paths, 1, false, fail_problem, NULL, input), PYTHIA_OK);
+    const struct pythia_input_file *files = pythia_input_files(*input, &count);
+    assert_int_equal(pythia__pieces_find(files, count, pythia_adapter_named(format), pieces),
+                     PYTHIA_OK);
+    unlink(path);
+}
+
+/* An element of an array with a long note, in which what begins an element is quoted. */
+static void write_element(struct pythia_buf *to, const char *begin, const char *end)
+{
+    static const char quoted[] = "}},{\\\"traceId\\\":\\\"1\\\"},{\\\"resource\\\":1}],[{";
+    pythia_buf_puts(to, begin);
+    for (size_t size = 0; size < NOTE_BYTES; size += sizeof(quoted) - 1)
+        pythia_buf_puts(to, quoted);
+    pythia_buf_puts(to, end);
+}
+
+/* Pieces of 2 MiB at least, of seven elements of a million bytes: three in the first two. */
+static void arrays_are_divided_between_their_elements(void **state)
+{
+    static const struct {
+        const char *format, *begin, *element, *element_end, *comma, *end, *before, *after;
+        char first, last;
+    } arrays[] = {
+        {"zipkin", "[", "{\"traceId\":\"1\",\"id\":\"1\",\"tags\":{\"a\":\"", "\"}}", ",", "]\n",
+         "[", "]", '{', '}'},
+        {"zipkin", "[", "[{ \"id\" : \"1\", \"note\": \"", "\"}]", " ,\n ", "]", "[", "]", '[',
+         ']'},
+        {"otlp", "{\"resourceSpans\": [", "{\n\"resource\": {}, \"note\": \"", "\"\n}", ",\n",
+         "]\n}\n", "{\"resourceSpans\":[", "]}", '{', '}'},
+        {"otlp", "{\"batches\":[", "{\"resource\":{},\"note\":\"", "\"}", ",", "]}",
+         "{\"batches\":[", "]}", '{', '}'},
+    };
+    for (size_t a = 0; a < sizeof(arrays) / sizeof(arrays[0]); a++) {
+        struct pythia_buf text = {0};
+        struct pythia__pieces pieces;
+        struct pythia_input *input;
+        pythia_buf_puts(&text, arrays[a].begin);
+        for (int i = 0; i < 7; i++) {
+            pythia_buf_puts(&text, i ? arrays[a].comma : "");
+            write_element(&text, arrays[a].element, arrays[a].element_end);
+        }
+        pythia_buf_puts(&text, arrays[a].end);
+        find_pieces(&text, arrays[a].format, &pieces, &input);
+        assert_int_equal(pieces.count, 3);
+        for (size_t i = 0; i < 3; i++) {
+            const struct pythia_input_range *range = &pieces.list[i].range;
+            assert_true(
+                pythia_text_equal(range->before, pythia_text_of(i > 0 ? arrays[a].before : "")));
+            assert_true(
+                pythia_text_equal(range->after, pythia_text_of(i < 2 ? arrays[a].after : "")));
+            if (i > 0)
+                assert_int_equal(text.bytes[range->begin], arrays[a].first);
+            if (i < 2)
+                assert_int_equal(text.bytes[range->end - 1], arrays[a].last);
+            if (i < 2)
+                assert_int_equal(pieces.list[i].gap, strlen(arrays[a].comma));
+        }
+        pythia__pieces_free(&pieces);
+        pythia_input_destroy(input);
+        pythia_buf_free(&text);
+    }
+}
+
+/* A message whose fields are half a mebibyte each: the head of a field is 4 bytes, so that four of
+ * them are a piece. What is not of field 1 ends the dividing. */
+static void a_message_is_divided_between_its_fields(void **state)
+{
+    enum { FIELD = 1 << 19, FIELDS = 11 };
+    static const unsigned char head[] = {0x0A, 0x80, 0x80, 0x20};
+    for (int broken = 0; broken < 2; broken++) {
+        struct pythia_buf text = {0};
+        struct pythia__pieces pieces;
+        struct pythia_input *input;
+        for (int i = 0; i < FIELDS; i++) {
+            pythia_buf_add(&text, head, sizeof(head));
+            if (broken && i == 5)
+                text.bytes[text.size - sizeof(head)] = 0x12;
+            memset(pythia_buf_reserve(&text, FIELD), 0, FIELD);
+            text.size += FIELD;
+        }
+        find_pieces(&text, "otlp-proto", &pieces, &input);
+        assert_int_equal(pieces.count, broken ? 2 : 3);
+        for (size_t i = 1; i < pieces.count; i++) {
+            assert_int_equal(pieces.list[i].range.begin, i * 4 * (FIELD + sizeof(head)));
+            assert_int_equal(pieces.list[i - 1].range.end, pieces.list[i].range.begin);
+        }
+        pythia__pieces_free(&pieces);
+        pythia_input_destroy(input);
+        pythia_buf_free(&text);
+    }
+}
+
+/* An array in which no element begins as one does that was read before: it is one piece, whatever
+ * its size. */
+static void an_array_without_known_elements_is_one_piece(void **state)
+{
+    struct pythia_buf text = {0};
+    struct pythia__pieces pieces;
+    struct pythia_input *input;
+    pythia_buf_puts(&text, "[{\"traceId\":\"1\",\"id\":\"1\"}");
+    for (int i = 0; i < 12; i++)
+        write_element(&text, ",{\"other\":\"", "\"}");
+    pythia_buf_puts(&text, "]");
+    find_pieces(&text, "zipkin", &pieces, &input);
+    assert_int_equal(pieces.count, 1);
+    pythia__pieces_free(&pieces);
+    pythia_input_destroy(input);
+    pythia_buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_document_is_divided_between_traces_in_any_layout),
+        cmocka_unit_test(arrays_are_divided_between_their_elements),
+        cmocka_unit_test(a_message_is_divided_between_its_fields),
+        cmocka_unit_test(an_array_without_known_elements_is_one_piece),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,8 @@ static int end_block(struct pythia__blocks *s, const struct pythia__piece_end *e
 {
     struct pythia__block *b = s->block;
     size_t next = end->next - s->begin < BLOCK_MAX ? (size_t)(end->next - s->begin) : SIZE_MAX;
-    if (next != SIZE_MAX && !fill_block(s, next))
+    /* One byte more shows whether there is a next block at all. */
+    if (next != SIZE_MAX && !fill_block(s, next + 1))
         return PYTHIA_ENOMEM;
     if (next >= b->bytes.size) {
         b->rest = s->read_all ? NULL : pythia_input_source(s->stream);
