@@ -16,13 +16,19 @@ struct sample {
     uint32_t row; /* its place in the order of time */
 };
 
+/* The samples of an attribute, in order of time. */
+struct series {
+    struct sample *samples; /* owned */
+    size_t count, capacity;
+};
+
 struct collection {
     const struct pythia_keys *keys;
     const struct pythia_saturated_limit *limits;
     size_t limit_count;
-    uint32_t *series;       /* by key: the first key of its attribute; PYTHIA_NONE: not looked at */
-    struct sample *samples; /* owned, as all arrays */
-    size_t *begins, *ends;  /* of each series among the samples, by its key */
+    uint32_t *numbers; /* owned, as all arrays; by key: the first key of its attribute, which
+                          numbers the series; PYTHIA_NONE: not looked at */
+    struct series *series;
     const struct pythia_row **rows;
     uint32_t *order; /* of the rows, by time; as many again for sorting */
     size_t row_count;
@@ -45,8 +51,8 @@ static int number_series(struct collection *c)
 {
     uint32_t count = pythia_keys_count(c->keys), first = 0;
     uint32_t *order = pythia_calloc(2 * (size_t)count + 1, sizeof(*order));
-    c->series = pythia_calloc(count + 1, sizeof(*c->series));
-    if (!order || !c->series) {
+    c->numbers = pythia_calloc(count + 1, sizeof(*c->numbers));
+    if (!order || !c->numbers) {
         pythia_free(order);
         return PYTHIA_ENOMEM;
     }
@@ -58,7 +64,7 @@ static int number_series(struct collection *c)
         /* Sorted by attribute, keys of one attribute are neighbours; the first names the series. */
         if (i == 0 || !pythia_text_equal(name, pythia_keys_attribute(c->keys, first)))
             first = order[i];
-        c->series[order[i]] = is_level(name) ? first : PYTHIA_NONE;
+        c->numbers[order[i]] = is_level(name) ? first : PYTHIA_NONE;
     }
     pythia_free(order);
     return PYTHIA_OK;
@@ -91,37 +97,15 @@ static bool began_before(const void *rows, uint32_t a, uint32_t b)
 }
 
 /* Put a sample at the end of its series; those of one request are in order of their values. */
-static void place_sample(struct collection *c, uint32_t series, struct sample s)
+static int place_sample(struct series *to, struct sample s)
 {
-    size_t begin = c->begins[series], at = c->ends[series]++;
-    for (; at > begin && c->samples[at - 1].row == s.row && s.value < c->samples[at - 1].value;
-         at--)
-        c->samples[at] = c->samples[at - 1];
-    c->samples[at] = s;
-}
-
-/* Reserve places for all values of each series. Those that turn out to be no numbers get none. */
-static int reserve_samples(struct collection *c)
-{
-    uint32_t keys = pythia_keys_count(c->keys);
-    size_t count = 0;
-    c->begins = pythia_calloc((size_t)keys + 1, sizeof(*c->begins));
-    c->ends = pythia_calloc((size_t)keys + 1, sizeof(*c->ends));
-    if (!c->begins || !c->ends)
+    if (pythia_grow(&to->samples, &to->capacity, to->count, sizeof(s)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < c->row_count; i++)
-        for (uint32_t k = 0; k < c->rows[i]->value_count; k++) {
-            uint32_t series = c->series[c->rows[i]->values[k].key];
-            if (series != PYTHIA_NONE)
-                c->ends[series]++;
-        }
-    for (uint32_t key = 0; key < keys; key++) {
-        c->begins[key] = count;
-        count += c->ends[key];
-        c->ends[key] = c->begins[key];
-    }
-    c->samples = pythia_calloc(count + 1, sizeof(*c->samples));
-    return c->samples ? PYTHIA_OK : PYTHIA_ENOMEM;
+    size_t at = to->count++;
+    for (; at > 0 && to->samples[at - 1].row == s.row && s.value < to->samples[at - 1].value; at--)
+        to->samples[at] = to->samples[at - 1];
+    to->samples[at] = s;
+    return PYTHIA_OK;
 }
 
 /* Bursts are requests in a row, so the samples of a series must be in order of time: there are far
@@ -129,17 +113,19 @@ static int reserve_samples(struct collection *c)
 static int collect_samples(struct collection *c, const struct pythia_groups *g)
 {
     int status = list_rows(c, g);
-    if (status != PYTHIA_OK || (status = reserve_samples(c)) != PYTHIA_OK)
-        return status;
+    c->series = pythia_calloc((size_t)pythia_keys_count(c->keys) + 1, sizeof(*c->series));
+    if (status != PYTHIA_OK || !c->series)
+        return PYTHIA_ENOMEM;
     pythia_sort_indexes(c->order, c->row_count, c->order + c->row_count, began_before, c->rows);
     for (size_t i = 0; i < c->row_count; i++) {
         const struct pythia_row *row = c->rows[c->order[i]];
         for (uint32_t k = 0; k < row->value_count; k++) {
             const struct pythia_row_value *v = &row->values[k];
             struct sample s = {.row = (uint32_t)i};
-            uint32_t series = c->series[v->key];
-            if (series != PYTHIA_NONE && pythia_row_number(v, &s.value) && isfinite(s.value))
-                place_sample(c, series, s);
+            uint32_t series = c->numbers[v->key];
+            if (series != PYTHIA_NONE && pythia_row_number(v, &s.value) && isfinite(s.value) &&
+                place_sample(&c->series[series], s) != PYTHIA_OK)
+                return PYTHIA_ENOMEM;
         }
     }
     return PYTHIA_OK;
@@ -182,8 +168,8 @@ static int look_at_series(const struct collection *c, uint32_t series, double *v
                           struct pythia_saturated *out)
 {
     struct pythia_saturation found;
-    const struct sample *samples = c->samples + c->begins[series];
-    size_t count = c->ends[series] - c->begins[series];
+    const struct sample *samples = c->series[series].samples;
+    size_t count = c->series[series].count;
     const struct pythia_text name = pythia_keys_attribute(c->keys, series);
     for (size_t i = 0; i < count; i++)
         values[i] = samples[i].value;
@@ -210,14 +196,12 @@ static int look_at_all(const struct collection *c, struct pythia_saturated *out)
     uint32_t keys = pythia_keys_count(c->keys);
     size_t most = 1; /* an allocation of no bytes may return NULL, which would pass for failure */
     for (uint32_t key = 0; key < keys; key++)
-        most = c->ends[key] - c->begins[key] > most ? c->ends[key] - c->begins[key] : most;
+        most = c->series[key].count > most ? c->series[key].count : most;
     double *values = pythia_calloc(most, sizeof(*values));
     int status = values ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t key = 0; key < keys && status == PYTHIA_OK; key++) {
-        size_t count = c->ends[key] - c->begins[key];
-        if (count >= PYTHIA_SATURATION_MIN)
+    for (uint32_t key = 0; key < keys && status == PYTHIA_OK; key++)
+        if (c->series[key].count >= PYTHIA_SATURATION_MIN)
             status = look_at_series(c, key, values, out);
-    }
     pythia_free(values);
     return status;
 }
@@ -236,10 +220,10 @@ int pythia_saturated_find(const struct pythia_groups *g,
     if (found.count > 0)
         qsort(found.keys, found.count, sizeof(*found.keys), compare_saturated_keys);
 out:
-    pythia_free(c.samples);
-    pythia_free(c.begins);
-    pythia_free(c.ends);
+    for (uint32_t key = 0; c.series && key < pythia_keys_count(c.keys); key++)
+        pythia_free(c.series[key].samples);
     pythia_free(c.series);
+    pythia_free(c.numbers);
     pythia_free(c.rows);
     pythia_free(c.order);
     if (status == PYTHIA_OK)

@@ -127,21 +127,48 @@ uint32_t pythia_keys_tracepoint(const struct pythia_keys *k, uint32_t key)
 
 /* ---- values ---- */
 
+/* Most numbers that are written as text are whole, and of so few digits that a double has all of
+ * them. */
+static bool read_short_number(const char *text, size_t size, double *out)
+{
+    bool negative = size > 1 && text[0] == '-';
+    size_t at = negative, digits = size - at;
+    int64_t number = 0;
+    if (digits == 0 || digits > 15 || (text[at] == '0' && digits > 1))
+        return false;
+    for (; at < size; at++) {
+        unsigned digit = (unsigned char)text[at] - (unsigned)'0';
+        if (digit > 9)
+            return false;
+        number = number * 10 + digit;
+    }
+    *out = negative ? -(double)number : (double)number;
+    return true;
+}
+
+/* Most texts are words: their first character tells. */
+static bool begins_number(const char *text, size_t size)
+{
+    char first = text[0] == '-' && size > 1 ? text[1] : text[0];
+    return first >= '0' && first <= '9';
+}
+
 bool pythia_row_number(const struct pythia_row_value *value, double *out)
 {
     if (value->size == PYTHIA_ROW_NUMBER) {
         *out = value->number;
         return true;
     }
+    if (read_short_number(value->text, value->size, out))
+        return true;
     char text[64], *end;
-    if (value->size == 0 || value->size >= sizeof(text))
+    if (value->size == 0 || value->size >= sizeof(text) || !begins_number(value->text, value->size))
         return false;
     memcpy(text, value->text, value->size);
     text[value->size] = '\0';
     const char *digits = text + (text[0] == '-');
     bool name = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9'; /* "007" is no number */
-    if (name || strspn(text, "0123456789.eE+-") != value->size || digits[0] < '0' ||
-        digits[0] > '9')
+    if (name || strspn(text, "0123456789.eE+-") != value->size)
         return false;
     *out = strtod(text, &end);
     return *end == '\0' && isfinite(*out);

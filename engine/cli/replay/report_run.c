@@ -166,7 +166,7 @@ int pythia__report_take_options(struct pythia__report_run *r)
     return pythia__history_read(s->history, r->loop != NULL, &r->given.history);
 }
 
-int pythia__report_diagnose(struct pythia__report_run *r)
+static int diagnose_run(struct pythia__report_run *r)
 {
     struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
                                            .alpha = r->s->alpha,
@@ -174,8 +174,34 @@ int pythia__report_diagnose(struct pythia__report_run *r)
                                            .min_cov = r->s->min_cov,
                                            .seed = (uint64_t)r->s->seed,
                                            .each = r->each};
-    int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
-    if (status != PYTHIA_OK || (!r->loop && (status = pythia__report_take_options(r)) != PYTHIA_OK))
+    return pythia_diagnose(r->groups, &how, &r->diagnosis);
+}
+
+/* What the report says, in two jobs that take about as long. */
+static int find_job(void *of, size_t i)
+{
+    struct pythia__report_run *r = of;
+    return i == 0 ? diagnose_run(r)
+                  : pythia_saturated_find(r->groups, r->limits, r->s->limits.count, &r->saturated);
+}
+
+/* Rows are sorted when the first of them is read, which is for one thread. */
+static void sort_rows(const struct pythia_groups *g)
+{
+    size_t count;
+    const struct pythia_type *types = pythia_groups_types(g, &count);
+    for (size_t i = 0; i < count; i++)
+        if (pythia_sample_count(types[i].rows) > 0)
+            (void)pythia_sample_row(types[i].rows, 0);
+}
+
+int pythia__report_diagnose(struct pythia__report_run *r)
+{
+    int status = r->loop ? PYTHIA_OK : pythia__report_take_options(r);
+    if (status != PYTHIA_OK)
+        return status;
+    sort_rows(r->groups);
+    if ((status = pythia_each_run(r->each, 2, find_job, r)) != PYTHIA_OK)
         return status;
     if (r->expectations &&
         (status = pythia_expectations_judge(r->expectations, r->groups, (size_t)r->s->min_requests,
@@ -242,6 +268,7 @@ int pythia__report_write(const struct pythia__report_run *r, const char *const *
                                           .all = r->s->all,
                                           .limits = r->limits,
                                           .limit_count = r->s->limits.count,
+                                          .saturated = &r->saturated,
                                           .trace_url = r->s->trace_url};
     struct pythia_buf text = {0};
     if (status == PYTHIA_OK)
@@ -271,4 +298,5 @@ void pythia__report_free(struct pythia__report_run *r)
     pythia__search_given_free(&r->given);
     pythia_expected_results_free(&r->expected);
     pythia_diagnosis_destroy(r->diagnosis);
+    pythia_saturated_free(&r->saturated);
 }

@@ -48,6 +48,7 @@ struct pythia__report_run {
     /* Owned: */
     struct pythia__search_given given;
     struct pythia_diagnosis *diagnosis;
+    struct pythia_saturated saturated;
     struct pythia_expected_results expected;
     struct pythia_saturated_limit limits[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_suggestion next[PYTHIA__POINTS_MAX];

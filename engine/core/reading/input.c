@@ -111,7 +111,7 @@ static int add_input_folder(struct pythia_input *in, const char *top, const char
                           entry->d_name);
         if (pythia_buf_status(&name) != PYTHIA_OK)
             status = PYTHIA_ENOMEM;
-        else if (lstat(name.bytes, &about) != 0)
+        else if (fstatat(dirfd(folder), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0)
             report_problem_path(in, name.bytes, errno);
         else if (S_ISDIR(about.st_mode))
             status = add_input_folder(in, top, name.bytes, depth + 1);

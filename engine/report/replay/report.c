@@ -54,11 +54,12 @@ int pythia_report_create(const struct pythia_report_source *source, unsigned for
     int status = pythia__index_make(&s, &index);
     if (status != PYTHIA_OK)
         goto out;
-    status = pythia_saturated_find(s.groups, s.limits, s.limit_count, &saturated);
+    if (!s.saturated)
+        status = pythia_saturated_find(s.groups, s.limits, s.limit_count, &saturated);
     if (status != PYTHIA_OK)
         goto out;
     s.index = &index;
-    s.saturated = &saturated;
+    s.saturated = s.saturated ? s.saturated : &saturated;
     if ((status = make_forms(&s, r)) != PYTHIA_OK)
         goto out;
     /* Some parts of a document cannot report that memory was missing: the count shows it. */

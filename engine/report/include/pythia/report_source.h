@@ -52,8 +52,8 @@ struct pythia_report_source {
     const struct pythia_saturated_limit *limits; /* of keys, where they are known */
     size_t limit_count;
     const char *trace_url; /* of a trace in another tool, with {trace_id} in it; NULL: none */
-    const struct pythia__index *index;        /* the report's own, */
-    const struct pythia_saturated *saturated; /* and so are these */
+    const struct pythia_saturated *saturated; /* NULL: they are looked for, by the limits */
+    const struct pythia__index *index;        /* the report's own */
 };
 
 /* How text is shown. */
