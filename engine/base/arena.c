@@ -35,7 +35,7 @@ void pythia_arena_clear(struct pythia_arena *a)
     use_block(a, a->blocks);
 }
 
-/* The blocks of `from` go to the front of the list, because those after the current one are free. */
+/* The blocks of `from` go to the front of the list: those after the current one are free. */
 void pythia_arena_join(struct pythia_arena *to, struct pythia_arena *from)
 {
     struct pythia_arena_block *last = from->blocks;

@@ -161,8 +161,8 @@ static void what_cannot_be_divided_is_read_as_it_comes(void **state)
     pythia_buf_free(&text);
 }
 
-/* Messages without sizes: fields of 700 000 bytes, three of which are a block; nothing stands around
- * it, so that its bytes are lent. */
+/* Messages without sizes: fields of 700 000 bytes, three of which are a block; nothing stands
+ * around it, so that its bytes are lent. */
 static void messages_are_lent(void **state)
 {
     static const unsigned char head[] = {0x0A, 0xE0, 0xDC, 0x2A};

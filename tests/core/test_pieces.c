@@ -1,5 +1,5 @@
-/* Where files are divided: answers of Jaeger's API, in the layouts that programs write, between their
- * traces; arrays of Zipkin's spans or traces; a document of OTLP; a message of protobuf. */
+/* Where files are divided: answers of Jaeger's API, in the layouts that programs write, between
+ * their traces; arrays of Zipkin's spans or traces; a document of OTLP; a message of protobuf. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

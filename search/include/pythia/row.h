@@ -82,9 +82,9 @@ int pythia_row_maker_create(const struct pythia_vocabulary *vocabulary, struct p
                             struct pythia_row_maker **out);
 void pythia_row_maker_destroy(struct pythia_row_maker *m); /* m may be NULL */
 
-/* Other makers, in other threads, number the same keys from now on, as this one does: call it before
- * the first row, for each of them. The keys are not to be read until all rows are made. PYTHIA_OK
- * or PYTHIA_ENOMEM. */
+/* Other makers, in other threads, number the same keys from now on, as this one does: call it for
+ * each of them, before its first row. The keys are not to be read until all rows are made.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_row_maker_beside(struct pythia_row_maker *m);
 
 /* Give `to` the memory of the rows of `from`, which go back to `to` from now on; `from` makes no
