@@ -149,8 +149,8 @@ static bool read_short_number(const char *text, size_t size, double *out)
 /* Most texts are words: their first character tells. */
 static bool begins_number(const char *text, size_t size)
 {
-    char first = text[0] == '-' && size > 1 ? text[1] : text[0];
-    return first >= '0' && first <= '9';
+    size_t at = text[0] == '-' && size > 1;
+    return text[at] >= '0' && text[at] <= '9';
 }
 
 bool pythia_row_number(const struct pythia_row_value *value, double *out)

@@ -25,7 +25,7 @@
 #define BATCH_BYTES  ((size_t)128 * 1024)
 #define QUEUE_MAX    4 /* batches that wait, for each thread */
 #define AHEAD        2 /* pieces for each thread, between the first and the last that are decoded */
-#define PACKED_BYTES (16 * 1024) /* a smaller file is one block, or little more */
+#define PACKED_BYTES ((uint64_t)16 * 1024) /* a smaller file is one block, or little more */
 
 /* ---- one piece ---- */
 

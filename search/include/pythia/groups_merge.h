@@ -37,7 +37,7 @@ int pythia_groups_create_part(struct pythia_groups *whole, size_t parts,
 /* Add what a part has gathered, which takes it, also on failure: a row and its shape are moved and
  * not copied. Nothing is added to any part any more. PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_ELIMIT if
  * there are more requests than can be counted. O(types + structures + shapes + rows log rows). */
-int pythia_groups_join(struct pythia_groups *whole, struct pythia_groups *part);
+int pythia_groups_join(struct pythia_groups *g, struct pythia_groups *part);
 
 /* After all parts were joined: do the groups have the rows that they would have had without parts?
  * Else a part had an unlikely share of the requests of a type, and all have to be added once more
